@@ -1,8 +1,30 @@
-//! scratch
+//! The pure core of Placet. No clock, no IO, no randomness, no hash-map order: the same input gives the same output, always.
+//!
+//! The modules follow the one flow, and each step's output is the next step's only key:
+//!
+//! ```text
+//!  propose ─► judge ─► approve ─► dispatch ─► execute ─► evidence ─► record
+//!  proposal   policy    approval   permit      (worker)   evidence    (ledger)
+//! ```
+//!
+//! [`action`] and [`run`] hold the two state machines: `decide` says what may happen, `evolve` what a recorded event means.
+
+pub mod action;
+pub mod approval;
 pub mod canonical;
+pub mod command;
+pub mod decide;
 pub mod digest;
+pub mod evidence;
 pub mod id;
+pub mod identity;
+pub mod permit;
 pub mod policy;
+pub mod project;
 pub mod proposal;
+pub mod record;
+pub mod refusal;
+pub mod run;
 pub mod scope;
+pub mod text;
 pub mod time;

@@ -1,0 +1,77 @@
+//! What agents, people, workers and the clockwork may ask of an action.
+
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+use crate::evidence::Manifest;
+use crate::id::IdentityId;
+use crate::permit::Signed;
+use crate::policy::Verdict;
+use crate::proposal::Action;
+
+/// What a person decides about an interrupted action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resolution {
+    /// It is safe to run it again.
+    Retry,
+    /// It is not, or no longer wanted.
+    Abandon,
+}
+
+#[derive(Debug, Clone)]
+pub enum ActionCommand {
+    Propose { action: Box<Action>, verdict: Verdict, advice: Option<Digest> },
+    Approve { seen: Digest },
+    Reject { seen: Digest, reason: String },
+    Withdraw { reason: String },
+    /// The policy changed: the old verdict, and every approval of it, is void.
+    Rejudge { verdict: Verdict },
+    Lease { worker: IdentityId },
+    Redeem { permit: Signed },
+    Heartbeat { attempt: u32 },
+    Complete { manifest: Box<Manifest>, evidence: Digest },
+    Resolve { resolution: Resolution, reason: String },
+    /// The clockwork noticed that a deadline or a lease ran out.
+    Lapse,
+}
+
+macro_rules! kinds {
+    ($($variant:ident = $name:literal, $participle:literal;)*) => {
+        /// The kind of a command, without what it carries.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum ActionCommandKind { $($variant),* }
+
+        impl ActionCommandKind {
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            pub(super) const fn participle(self) -> &'static str {
+                match self { $(Self::$variant => $participle,)* }
+            }
+        }
+
+        impl ActionCommand {
+            pub const fn kind(&self) -> ActionCommandKind {
+                match self { $(Self::$variant { .. } => ActionCommandKind::$variant,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    Propose = "propose", "proposed";
+    Approve = "approve", "approved";
+    Reject = "reject", "rejected";
+    Withdraw = "withdraw", "withdrawn";
+    Rejudge = "rejudge", "judged again";
+    Lease = "lease", "leased";
+    Redeem = "redeem", "started";
+    Heartbeat = "heartbeat", "kept alive";
+    Complete = "complete", "completed";
+    Resolve = "resolve", "resolved";
+    Lapse = "lapse", "let lapse";
+}

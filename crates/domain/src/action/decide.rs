@@ -1,0 +1,322 @@
+//! What may happen to an action, and who may make it happen.
+
+use super::command::{ActionCommand, ActionCommandKind as Kind, Resolution};
+use super::event::ActionEvent;
+use super::state::{ActionState, ActionStatus as Status};
+use crate::approval::{Approval, Terms, review_digest};
+use crate::digest::Digest;
+use crate::evidence::Manifest;
+use crate::id::IdentityId;
+use crate::identity::{Actor, Identity, Role};
+use crate::permit::Signed;
+use crate::policy::{Ruling, Tier, Verdict};
+use crate::project::Separation;
+use crate::proposal::Action;
+use crate::refusal::{PermitFlaw, Refusal};
+use crate::run::{Run, RunStatus};
+use crate::time::Timestamp;
+
+const LONGEST_REASON: usize = 2_000;
+
+/// What surrounds an action when something is asked of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting<'a> {
+    pub run: &'a Run,
+    pub actor: &'a Actor,
+    pub terms: &'a Terms,
+    /// The version of the policy in force: a verdict of another one no longer counts.
+    pub policy: Digest,
+    pub now: Timestamp,
+}
+
+type Decision = Result<Vec<ActionEvent>, Refusal>;
+
+/// Decides a command about an action that may not exist yet.
+pub fn decide(state: Option<&ActionState>, command: &ActionCommand, setting: &Setting<'_>) -> Decision {
+    match (state, command) {
+        (None, ActionCommand::Propose { action, verdict, advice }) => propose(action, verdict, *advice, setting),
+        (Some(_), ActionCommand::Propose { .. }) => Err(Refusal::Exists { what: "action" }),
+        (None, _) => Err(Refusal::Unknown { what: "action" }),
+        (Some(state), _) if state.run != setting.run.id => Err(Refusal::Unknown { what: "action" }),
+        (Some(state), _) => change(state, command, setting),
+    }
+}
+
+fn change(state: &ActionState, command: &ActionCommand, setting: &Setting<'_>) -> Decision {
+    match command {
+        ActionCommand::Propose { .. } => Err(Refusal::Exists { what: "action" }),
+        ActionCommand::Approve { seen } => approve(state, *seen, setting),
+        ActionCommand::Reject { seen, reason } => reject(state, *seen, reason, setting),
+        ActionCommand::Withdraw { reason } => withdraw(state, reason, setting),
+        ActionCommand::Rejudge { verdict } => rejudge(state, verdict, setting),
+        ActionCommand::Lease { worker } => lease(state, *worker, setting),
+        ActionCommand::Redeem { permit } => redeem(state, permit, setting),
+        ActionCommand::Heartbeat { attempt } => heartbeat(state, *attempt, setting),
+        ActionCommand::Complete { manifest, evidence } => complete(state, manifest, *evidence, setting),
+        ActionCommand::Resolve { resolution, reason } => resolve(state, *resolution, reason, setting),
+        ActionCommand::Lapse => lapse(state, setting),
+    }
+}
+
+fn not_now(state: &ActionState, kind: Kind) -> Refusal {
+    Refusal::not_now(kind.participle(), state.status.as_str(), state.status.hint())
+}
+
+fn needs_status(state: &ActionState, kind: Kind, wanted: Status) -> Result<(), Refusal> {
+    if state.status == wanted { Ok(()) } else { Err(not_now(state, kind)) }
+}
+
+fn needs_executing(run: &Run) -> Result<(), Refusal> {
+    if run.status == RunStatus::Executing { Ok(()) } else { Err(run_not_active(run)) }
+}
+
+fn needs_open(run: &Run) -> Result<(), Refusal> {
+    if run.status.is_open() { Ok(()) } else { Err(run_not_active(run)) }
+}
+
+const fn run_not_active(run: &Run) -> Refusal {
+    Refusal::RunNotActive { status: run.status.as_str(), hint: run.status.hint() }
+}
+
+fn needs_role<'a>(setting: &Setting<'a>, role: Role) -> Result<&'a Identity, Refusal> {
+    let identity = setting.actor.identity().ok_or(Refusal::Role { needed: role })?;
+    if identity.has(role) { Ok(identity) } else { Err(Refusal::Role { needed: role }) }
+}
+
+fn propose(action: &Action, verdict: &Verdict, advice: Option<Digest>, setting: &Setting<'_>) -> Decision {
+    let agent = needs_role(setting, Role::Agent)?;
+    if agent.id != setting.run.agent || action.spec().agent != agent.id || action.spec().run != setting.run.id {
+        return Err(Refusal::OtherAgent);
+    }
+    needs_executing(setting.run)?;
+    if action.spec().scope != setting.run.scope.version() || verdict.action() != action.digest() {
+        return Err(Refusal::invalid("the action was sealed under another scope, or the verdict is for another action"));
+    }
+    let proposed = ActionEvent::Proposed {
+        project: setting.run.project,
+        run: setting.run.id,
+        digest: action.digest(),
+        tool: action.spec().tool.clone(),
+        kind: action.spec().kind,
+        proposer: agent.id,
+        proposer_lineage: agent.lineage.clone(),
+        advice,
+    };
+    Ok(vec![proposed, judged(verdict, setting)])
+}
+
+fn judged(verdict: &Verdict, setting: &Setting<'_>) -> ActionEvent {
+    let wait_ms = match verdict.ruling() {
+        Ruling::Allow => setting.terms.dispatch_within_ms,
+        Ruling::Ask { .. } | Ruling::Deny => setting.terms.decide_within_ms,
+    };
+    let deadline = setting.now.plus_ms(wait_ms);
+    ActionEvent::Judged { verdict: verdict.clone(), review: review_digest(verdict), deadline }
+}
+
+fn rejudge(state: &ActionState, verdict: &Verdict, setting: &Setting<'_>) -> Decision {
+    if !matches!(state.status, Status::PendingApproval | Status::Approved) {
+        return Err(not_now(state, Kind::Rejudge));
+    }
+    if verdict.action() != state.digest || verdict.policy() != setting.policy {
+        return Err(Refusal::invalid("the verdict is for another action or policy"));
+    }
+    Ok(vec![judged(verdict, setting)])
+}
+
+/// What every decision of a person needs: a reviewer, an open run, a waiting action, in time, and the eyes on what stands now.
+fn needs_decider<'a>(state: &ActionState, kind: Kind, seen: Digest, setting: &Setting<'a>) -> Result<&'a Identity, Refusal> {
+    let reviewer = needs_role(setting, Role::Reviewer)?;
+    needs_status(state, kind, Status::PendingApproval)?;
+    needs_open(setting.run)?;
+    if setting.now >= state.deadline {
+        return Err(Refusal::Expired);
+    }
+    if seen != state.review() {
+        return Err(Refusal::Stale { seen, current: state.review() });
+    }
+    Ok(reviewer)
+}
+
+fn approve(state: &ActionState, seen: Digest, setting: &Setting<'_>) -> Decision {
+    let reviewer = needs_decider(state, Kind::Approve, seen, setting)?;
+    if state.verdict.policy() != setting.policy {
+        return Err(Refusal::not_now("approved", "judged by an older policy", "it will be judged again; look again then"));
+    }
+    let single_operator = independence(state, reviewer, setting.run.separation)?;
+    if state.approvals.iter().any(|approval| approval.reviewer == reviewer.id) {
+        return Err(Refusal::SamePerson);
+    }
+    let expires_at = setting.now.plus_ms(setting.terms.dispatch_within_ms);
+    let approval = Approval { reviewer: reviewer.id, review: seen, expires_at, single_operator };
+    Ok(vec![ActionEvent::Approved { approval, complete: state.approvals_missing() <= 1 }])
+}
+
+/// Nobody decides about their own proposal, nor about that of their kin. Where one person works alone, that person may
+/// give the one approval of tier B, and it is marked; agents never may, and tier C always takes strangers.
+fn independence(state: &ActionState, reviewer: &Identity, separation: Separation) -> Result<bool, Refusal> {
+    if !reviewer.is_kin_of(state.proposer, &state.proposer_lineage) {
+        return Ok(false);
+    }
+    let stands_behind = state.proposer_lineage.includes(reviewer.id);
+    let alone = separation == Separation::SingleOperator && state.verdict.tier() == Tier::B;
+    if stands_behind && alone { Ok(true) } else { Err(Refusal::Kin) }
+}
+
+fn reject(state: &ActionState, seen: Digest, reason: &str, setting: &Setting<'_>) -> Decision {
+    check_reason(reason)?;
+    let reviewer = needs_decider(state, Kind::Reject, seen, setting)?.id;
+    Ok(vec![ActionEvent::Rejected { reviewer, review: seen, reason: reason.to_owned() }])
+}
+
+fn check_reason(reason: &str) -> Result<(), Refusal> {
+    if !reason.trim().is_empty() && reason.len() <= LONGEST_REASON {
+        return Ok(());
+    }
+    Err(Refusal::invalid("give a reason of 1 to 2000 bytes; the agent will read it"))
+}
+
+fn withdraw(state: &ActionState, reason: &str, setting: &Setting<'_>) -> Decision {
+    let its_agent = needs_role(setting, Role::Agent).is_ok_and(|agent| agent.id == state.proposer);
+    if !its_agent {
+        needs_role(setting, Role::Operator)?;
+    }
+    if reason.len() > LONGEST_REASON {
+        return Err(Refusal::invalid("the reason is longer than 2000 bytes"));
+    }
+    match state.status {
+        Status::PendingApproval | Status::Approved => Ok(vec![ActionEvent::Withdrawn { reason: reason.to_owned() }]),
+        Status::Denied
+        | Status::Rejected
+        | Status::Expired
+        | Status::Withdrawn
+        | Status::Leased
+        | Status::Executing
+        | Status::Succeeded
+        | Status::Failed
+        | Status::Interrupted
+        | Status::Abandoned => Err(not_now(state, Kind::Withdraw)),
+    }
+}
+
+fn lease(state: &ActionState, worker: IdentityId, setting: &Setting<'_>) -> Decision {
+    let identity = needs_role(setting, Role::Worker)?;
+    if identity.id != worker {
+        return Err(Refusal::Permit(PermitFlaw::OtherWorker));
+    }
+    needs_status(state, Kind::Lease, Status::Approved)?;
+    needs_executing(setting.run)?;
+    if setting.now >= state.deadline {
+        return Err(Refusal::Expired);
+    }
+    if state.verdict.policy() != setting.policy {
+        return Err(Refusal::not_now("leased", "judged by an older policy", "it will be judged again"));
+    }
+    let expires_at = setting.now.plus_ms(setting.terms.lease_ms);
+    Ok(vec![ActionEvent::Leased { worker, attempt: state.attempt + 1, expires_at }])
+}
+
+/// The point of no return: the one moment a permit counts.
+fn redeem(state: &ActionState, permit: &Signed, setting: &Setting<'_>) -> Decision {
+    let worker = needs_role(setting, Role::Worker)?.id;
+    let permit = permit.permit();
+    if permit.worker() != worker {
+        return Err(PermitFlaw::OtherWorker.into());
+    }
+    if permit.action() != state.id {
+        return Err(PermitFlaw::OtherAction.into());
+    }
+    if permit.digest() != state.digest {
+        return Err(PermitFlaw::OtherBytes.into());
+    }
+    if permit.attempt() != state.attempt {
+        return Err(PermitFlaw::OtherAttempt.into());
+    }
+    if state.status != Status::Leased {
+        return Err(PermitFlaw::Replayed.into());
+    }
+    if setting.now >= permit.expires_at() {
+        return Err(PermitFlaw::Expired.into());
+    }
+    needs_executing(setting.run)?;
+    let expires_at = setting.now.plus_ms(setting.terms.lease_ms);
+    Ok(vec![ActionEvent::Redeemed { worker, attempt: state.attempt, digest: state.digest, expires_at }])
+}
+
+/// Whether the worker still has a say in this attempt.
+fn holds(state: &ActionState, worker: IdentityId, attempt: u32) -> bool {
+    let its_lease = state.lease().is_some_and(|lease| lease.worker == worker);
+    its_lease && state.attempt == attempt && state.status == Status::Executing
+}
+
+fn heartbeat(state: &ActionState, attempt: u32, setting: &Setting<'_>) -> Decision {
+    let worker = needs_role(setting, Role::Worker)?.id;
+    if !holds(state, worker, attempt) {
+        return Err(Refusal::LostLease { given: attempt, current: state.attempt });
+    }
+    needs_open(setting.run)?;
+    let expires_at = setting.now.plus_ms(setting.terms.lease_ms);
+    Ok(vec![ActionEvent::Renewed { attempt, expires_at }])
+}
+
+/// Takes a result. One that comes too late is kept and marked, never dropped and never counted.
+fn complete(state: &ActionState, manifest: &Manifest, evidence: Digest, setting: &Setting<'_>) -> Decision {
+    let worker = needs_role(setting, Role::Worker)?.id;
+    manifest.check().map_err(|bad| Refusal::invalid(bad.to_string()))?;
+    if manifest.worker != worker || manifest.action != state.id {
+        return Err(Refusal::invalid("the evidence names another worker or action"));
+    }
+    // Never leased to it: that is not late, that is none of its business.
+    if !state.was_held_by(worker, manifest.attempt) {
+        return Err(PermitFlaw::OtherAttempt.into());
+    }
+    if !holds(state, worker, manifest.attempt) {
+        return Ok(vec![ActionEvent::Quarantined { worker, attempt: manifest.attempt, evidence }]);
+    }
+    if manifest.executed != state.digest {
+        return Err(PermitFlaw::OtherBytes.into());
+    }
+    let (attempt, executed) = (manifest.attempt, manifest.executed);
+    let (exit, usage) = (manifest.exit.clone(), manifest.usage);
+    Ok(vec![ActionEvent::Completed { attempt, executed, evidence, exit, usage }])
+}
+
+fn resolve(state: &ActionState, resolution: Resolution, reason: &str, setting: &Setting<'_>) -> Decision {
+    check_reason(reason)?;
+    let reviewer = needs_role(setting, Role::Reviewer)?;
+    needs_status(state, Kind::Resolve, Status::Interrupted)?;
+    if resolution == Resolution::Retry {
+        needs_open(setting.run)?;
+        independence(state, reviewer, setting.run.separation)?;
+        if state.verdict.policy() != setting.policy {
+            return Err(Refusal::not_now("run again", "judged by an older policy", "abandon it and propose it again"));
+        }
+    }
+    let deadline = setting.now.plus_ms(setting.terms.dispatch_within_ms);
+    Ok(vec![ActionEvent::Resolved { resolution, reason: reason.to_owned(), deadline }])
+}
+
+/// The clockwork's only power: to end what ran out of time.
+fn lapse(state: &ActionState, setting: &Setting<'_>) -> Decision {
+    if *setting.actor != Actor::Runtime {
+        return Err(Refusal::Role { needed: Role::Admin });
+    }
+    let lease_over = state.lease().is_some_and(|lease| setting.now >= lease.expires_at);
+    match state.status {
+        Status::Leased if lease_over => Ok(vec![ActionEvent::LeaseLapsed { attempt: state.attempt, started: false }]),
+        Status::Executing if lease_over => Ok(vec![ActionEvent::LeaseLapsed { attempt: state.attempt, started: true }]),
+        Status::PendingApproval | Status::Approved if setting.now >= state.deadline => Ok(vec![ActionEvent::DeadlineLapsed]),
+        Status::PendingApproval
+        | Status::Approved
+        | Status::Denied
+        | Status::Rejected
+        | Status::Expired
+        | Status::Withdrawn
+        | Status::Leased
+        | Status::Executing
+        | Status::Succeeded
+        | Status::Failed
+        | Status::Interrupted
+        | Status::Abandoned => Err(not_now(state, Kind::Lapse)),
+    }
+}

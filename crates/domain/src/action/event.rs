@@ -1,0 +1,107 @@
+//! What happened to an action. Each event is one ledger entry.
+//!
+//! Events carry digests, not contents: the ledger is kept for years and shown to strangers, arguments and outputs are not.
+
+use serde::{Deserialize, Serialize};
+
+use super::command::Resolution;
+use crate::approval::Approval;
+use crate::digest::Digest;
+use crate::evidence::{Exit, Usage};
+use crate::id::{IdentityId, ProjectId, RunId};
+use crate::identity::Lineage;
+use crate::policy::Verdict;
+use crate::proposal::{ActionKind, ToolName};
+use crate::time::Timestamp;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
+pub enum ActionEvent {
+    Proposed {
+        project: ProjectId,
+        run: RunId,
+        digest: Digest,
+        tool: ToolName,
+        kind: ActionKind,
+        proposer: IdentityId,
+        proposer_lineage: Lineage,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        advice: Option<Digest>,
+    },
+    Judged {
+        verdict: Verdict,
+        review: Digest,
+        deadline: Timestamp,
+    },
+    Approved {
+        approval: Approval,
+        /// Whether this was the last approval that was missing.
+        complete: bool,
+    },
+    Rejected {
+        reviewer: IdentityId,
+        review: Digest,
+        reason: String,
+    },
+    Withdrawn {
+        reason: String,
+    },
+    Leased {
+        worker: IdentityId,
+        attempt: u32,
+        expires_at: Timestamp,
+    },
+    Redeemed {
+        worker: IdentityId,
+        attempt: u32,
+        digest: Digest,
+        expires_at: Timestamp,
+    },
+    Renewed {
+        attempt: u32,
+        expires_at: Timestamp,
+    },
+    Completed {
+        attempt: u32,
+        executed: Digest,
+        evidence: Digest,
+        exit: Exit,
+        usage: Usage,
+    },
+    /// A result that came too late: kept, marked, and without effect.
+    Quarantined {
+        worker: IdentityId,
+        attempt: u32,
+        evidence: Digest,
+    },
+    LeaseLapsed {
+        attempt: u32,
+        started: bool,
+    },
+    DeadlineLapsed,
+    Resolved {
+        resolution: Resolution,
+        reason: String,
+        deadline: Timestamp,
+    },
+}
+
+impl ActionEvent {
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Proposed { .. } => "action.proposed",
+            Self::Judged { .. } => "action.judged",
+            Self::Approved { .. } => "action.approved",
+            Self::Rejected { .. } => "action.rejected",
+            Self::Withdrawn { .. } => "action.withdrawn",
+            Self::Leased { .. } => "job.leased",
+            Self::Redeemed { .. } => "permit.redeemed",
+            Self::Renewed { .. } => "job.renewed",
+            Self::Completed { .. } => "job.completed",
+            Self::Quarantined { .. } => "evidence.quarantined",
+            Self::LeaseLapsed { .. } => "job.lease_lapsed",
+            Self::DeadlineLapsed => "action.expired",
+            Self::Resolved { .. } => "action.resolved",
+        }
+    }
+}

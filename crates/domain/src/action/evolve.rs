@@ -1,0 +1,99 @@
+//! What a recorded event means for an action. Total: history is taken as it is, never judged again.
+
+use super::command::Resolution;
+use super::event::ActionEvent;
+use super::state::{ActionState, ActionStatus as Status, Lease};
+use crate::id::ActionId;
+use crate::policy::{Ruling, Verdict};
+use crate::time::Timestamp;
+
+pub fn evolve(id: ActionId, state: Option<ActionState>, event: &ActionEvent) -> Option<ActionState> {
+    if let ActionEvent::Proposed { project, run, digest, tool, kind, proposer, proposer_lineage, advice } = event {
+        return Some(ActionState {
+            id,
+            run: *run,
+            project: *project,
+            digest: *digest,
+            tool: tool.clone(),
+            kind: *kind,
+            proposer: *proposer,
+            proposer_lineage: proposer_lineage.clone(),
+            advice: *advice,
+            verdict: Verdict::unheard(*digest),
+            // Until the verdict is in (the next event of the same transaction), nothing is permitted.
+            status: Status::Denied,
+            approvals: Vec::new(),
+            deadline: Timestamp::from_unix_ms(0),
+            attempt: 0,
+            holders: Vec::new(),
+            lease: None,
+            evidence: None,
+            because: None,
+        });
+    }
+    let mut action = state?;
+    apply(&mut action, event);
+    Some(action)
+}
+
+fn apply(action: &mut ActionState, event: &ActionEvent) {
+    match event {
+        ActionEvent::Proposed { .. } | ActionEvent::Quarantined { .. } => {}
+        ActionEvent::Judged { verdict, deadline, .. } => judged(action, verdict, *deadline),
+        ActionEvent::Approved { approval, complete } => {
+            action.approvals.push(approval.clone());
+            if *complete {
+                action.status = Status::Approved;
+                action.deadline = approval.expires_at;
+            }
+        }
+        ActionEvent::Rejected { reason, .. } => end(action, Status::Rejected, Some(reason)),
+        ActionEvent::Withdrawn { reason } => end(action, Status::Withdrawn, Some(reason)),
+        ActionEvent::DeadlineLapsed => end(action, Status::Expired, None),
+        ActionEvent::Leased { worker, attempt, expires_at } => {
+            action.status = Status::Leased;
+            action.attempt = *attempt;
+            action.holders.push(*worker);
+            action.lease = Some(Lease { worker: *worker, expires_at: *expires_at });
+        }
+        ActionEvent::Redeemed { worker, expires_at, .. } => {
+            action.status = Status::Executing;
+            action.lease = Some(Lease { worker: *worker, expires_at: *expires_at });
+        }
+        ActionEvent::Renewed { expires_at, .. } => {
+            action.lease = action.lease.map(|lease| Lease { expires_at: *expires_at, ..lease });
+        }
+        ActionEvent::Completed { evidence, exit, .. } => {
+            let status = if exit.is_success() { Status::Succeeded } else { Status::Failed };
+            action.evidence = Some(*evidence);
+            end(action, status, Some(&exit.in_words()));
+        }
+        ActionEvent::LeaseLapsed { started, .. } => {
+            action.status = if *started { Status::Interrupted } else { Status::Approved };
+            action.lease = None;
+        }
+        ActionEvent::Resolved { resolution: Resolution::Retry, reason, deadline } => {
+            action.status = Status::Approved;
+            action.deadline = *deadline;
+            action.because = Some(reason.clone());
+        }
+        ActionEvent::Resolved { resolution: Resolution::Abandon, reason, .. } => end(action, Status::Abandoned, Some(reason)),
+    }
+}
+
+fn judged(action: &mut ActionState, verdict: &Verdict, deadline: Timestamp) {
+    action.status = match verdict.ruling() {
+        Ruling::Allow => Status::Approved,
+        Ruling::Ask { .. } => Status::PendingApproval,
+        Ruling::Deny => Status::Denied,
+    };
+    action.verdict = verdict.clone();
+    action.deadline = deadline;
+    action.approvals.clear();
+}
+
+fn end(action: &mut ActionState, status: Status, because: Option<&String>) {
+    action.status = status;
+    action.lease = None;
+    action.because = because.cloned();
+}

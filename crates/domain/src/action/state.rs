@@ -1,0 +1,132 @@
+//! Where an action stands and what is known of it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::approval::{Approval, review_digest};
+use crate::digest::Digest;
+use crate::id::{ActionId, IdentityId, ProjectId, RunId};
+use crate::identity::Lineage;
+use crate::policy::Verdict;
+use crate::proposal::{ActionKind, ToolName};
+use crate::time::Timestamp;
+
+macro_rules! statuses {
+    ($($variant:ident = $name:literal: $meaning:literal, $hint:literal;)*) => {
+        /// Where an action stands.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum ActionStatus {
+            $(#[doc = $meaning] #[serde(rename = $name)] $variant,)*
+        }
+
+        impl ActionStatus {
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => $meaning,)* }
+            }
+
+            pub const fn hint(self) -> &'static str {
+                match self { $(Self::$variant => $hint,)* }
+            }
+
+            pub fn parse(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|status| status.as_str() == name)
+            }
+        }
+    };
+}
+
+statuses! {
+    PendingApproval = "PENDING_APPROVAL": "Waits for a person.", "a reviewer must decide first";
+    Approved = "APPROVED": "May be taken up by a worker.", "a worker takes it up";
+    Denied = "DENIED": "Refused by the policy.", "propose something the policy permits";
+    Rejected = "REJECTED": "Refused by a person.", "read the reason and propose something else";
+    Expired = "EXPIRED": "Nobody decided or took it up in time.", "propose it again";
+    Withdrawn = "WITHDRAWN": "Taken back by its agent or an operator.", "propose it again";
+    Leased = "LEASED": "A worker holds a permit for it.", "the worker is about to start it";
+    Executing = "EXECUTING": "The permit was redeemed; it runs.", "wait for its evidence";
+    Succeeded = "SUCCEEDED": "Done, with evidence.", "look at its evidence";
+    Failed = "FAILED": "Ended badly, with evidence.", "look at its evidence";
+    Interrupted = "INTERRUPTED": "Started, and then its worker was lost: nobody knows how far it got.", "a reviewer must decide whether to run it again";
+    Abandoned = "ABANDONED": "Interrupted, and a person decided not to run it again.", "propose it again if it is still wanted";
+}
+
+impl ActionStatus {
+    /// Whether nothing can happen to it any more.
+    pub const fn is_final(self) -> bool {
+        matches!(
+            self,
+            Self::Denied | Self::Rejected | Self::Expired | Self::Withdrawn | Self::Succeeded | Self::Failed | Self::Abandoned
+        )
+    }
+}
+
+impl fmt::Display for ActionStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A worker's hold on an action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lease {
+    pub worker: IdentityId,
+    pub expires_at: Timestamp,
+}
+
+/// All that is known of an action, except its bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ActionState {
+    pub id: ActionId,
+    pub run: RunId,
+    pub project: ProjectId,
+    pub digest: Digest,
+    pub tool: ToolName,
+    pub kind: ActionKind,
+    pub proposer: IdentityId,
+    pub proposer_lineage: Lineage,
+    /// The digest of the agent's own words, kept beside the action.
+    pub advice: Option<Digest>,
+    pub verdict: Verdict,
+    pub status: ActionStatus,
+    pub approvals: Vec<Approval>,
+    /// Until when it may be decided, or taken up.
+    pub deadline: Timestamp,
+    /// How often it was leased; the number of the current attempt is the fencing token of all its reports.
+    pub attempt: u32,
+    /// Who held it, attempt by attempt.
+    pub holders: Vec<IdentityId>,
+    pub(super) lease: Option<Lease>,
+    pub evidence: Option<Digest>,
+    pub because: Option<String>,
+}
+
+impl ActionState {
+    /// What a reviewer is asked to approve now.
+    pub fn review(&self) -> Digest {
+        review_digest(&self.verdict)
+    }
+
+    /// The hold of a worker, while there is one.
+    pub const fn lease(&self) -> Option<&Lease> {
+        self.lease.as_ref()
+    }
+
+    /// Whether the worker holds or held this attempt.
+    pub fn was_held_by(&self, worker: IdentityId, attempt: u32) -> bool {
+        let index = usize::try_from(attempt).ok().and_then(|attempt| attempt.checked_sub(1));
+        index.and_then(|index| self.holders.get(index)) == Some(&worker)
+    }
+
+    pub fn approvals_missing(&self) -> usize {
+        self.verdict.tier().approvals_needed().map_or(0, |needed| needed.saturating_sub(self.approvals.len()))
+    }
+}

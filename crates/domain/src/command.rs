@@ -1,0 +1,76 @@
+//! Everything that can be asked of Placet, in one list. There is no other way to change anything.
+
+use crate::action::ActionCommand;
+use crate::approval::Terms;
+use crate::digest::Digest;
+use crate::id::{ActionId, IdentityId, ProjectId, RunId};
+use crate::identity::{Actor, IdentityCommand};
+use crate::project::ProjectCommand;
+use crate::refusal::Refusal;
+use crate::run::RunCommand;
+
+#[derive(Debug, Clone)]
+pub enum Command {
+    Project {
+        id: ProjectId,
+        command: ProjectCommand,
+    },
+    Identity {
+        id: IdentityId,
+        command: IdentityCommand,
+    },
+    Run {
+        id: RunId,
+        command: RunCommand,
+    },
+    Action {
+        id: ActionId,
+        run: RunId,
+        command: ActionCommand,
+    },
+    /// Records that bytes were stored under their digest.
+    KeepBlob {
+        project: ProjectId,
+        digest: Digest,
+        size_bytes: u64,
+    },
+    /// Records that something was refused before it could become a command: a forged permit, a wrong role.
+    NoteRefusal {
+        about: About,
+        tried: &'static str,
+        refusal: Refusal,
+    },
+    /// Records under which policy and tools the control plane works from now on.
+    NoteStart {
+        version: String,
+        policy: Digest,
+        tools: Digest,
+    },
+}
+
+/// What a record is about: as far as it is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct About {
+    pub project: Option<ProjectId>,
+    pub run: Option<RunId>,
+    pub action: Option<ActionId>,
+}
+
+/// A command with whoever gives it and the terms in force.
+#[derive(Debug, Clone)]
+pub struct Submission {
+    pub actor: Actor,
+    pub command: Command,
+    pub terms: Terms,
+    /// The version of the policy in force.
+    pub policy: Digest,
+    /// Given by the caller, so that a repeated request has one effect.
+    pub idempotency: Option<IdempotencyKey>,
+}
+
+/// A caller's own name for a request, and the digest of what was asked under it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyKey {
+    pub key: String,
+    pub request: Digest,
+}

@@ -1,0 +1,131 @@
+//! The one door. A store loads what a command is about, asks here, and commits the answer or nothing.
+//!
+//! ```text
+//! command.reads() ─► load ─► decide(&loaded, &submission, now) ─► records ─► loaded.apply(record) ─► commit
+//! ```
+
+use crate::action::{self, ActionState, Setting};
+use crate::command::{About, Command, Submission};
+use crate::id::{ActionId, IdentityId, ProjectId, RunId};
+use crate::identity::{self, Identity};
+use crate::project::{self, Project};
+use crate::record::{BlobKept, Event, Record, Refused, Started};
+use crate::refusal::Refusal;
+use crate::run::{self, Run};
+use crate::time::Timestamp;
+
+/// What must be loaded before a command can be decided.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reads {
+    pub project: Option<ProjectId>,
+    pub identity: Option<IdentityId>,
+    pub run: Option<RunId>,
+    pub action: Option<ActionId>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Loaded {
+    pub project: Option<Project>,
+    pub identity: Option<Identity>,
+    pub run: Option<Run>,
+    pub action: Option<ActionState>,
+}
+
+impl Command {
+    pub fn reads(&self) -> Reads {
+        match self {
+            Self::Project { id, .. } => Reads { project: Some(*id), ..Reads::default() },
+            Self::KeepBlob { project, .. } => Reads { project: Some(*project), ..Reads::default() },
+            Self::Identity { id, .. } => Reads { identity: Some(*id), ..Reads::default() },
+            Self::Run { id, .. } => Reads { run: Some(*id), ..Reads::default() },
+            Self::Action { id, run, .. } => Reads { action: Some(*id), run: Some(*run), ..Reads::default() },
+            Self::NoteRefusal { .. } | Self::NoteStart { .. } => Reads::default(),
+        }
+    }
+
+    /// A word for it, in logs and in records of refusals.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Project { .. } => "project",
+            Self::Identity { .. } => "identity",
+            Self::Run { command, .. } => command.kind().as_str(),
+            Self::Action { command, .. } => command.kind().as_str(),
+            Self::KeepBlob { .. } => "keep-blob",
+            Self::NoteRefusal { tried, .. } => tried,
+            Self::NoteStart { .. } => "start",
+        }
+    }
+}
+
+/// Decides a command. A refusal changes nothing; whether the attempt itself is recorded, [`recorded`] says.
+pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Result<Vec<Record>, Refusal> {
+    let actor = &submission.actor;
+    let about = about(loaded, &submission.command);
+    let events: Vec<Event> = match &submission.command {
+        Command::Project { id, command } => {
+            let events = project::decide(loaded.project.as_ref(), command, actor)?;
+            events.into_iter().map(|event| Event::Project(*id, event)).collect()
+        }
+        Command::Identity { id, command } => {
+            let events = identity::decide(loaded.identity.as_ref(), command, actor)?;
+            events.into_iter().map(|event| Event::Identity(*id, event)).collect()
+        }
+        Command::Run { id, command } => {
+            let events = run::decide(loaded.run.as_ref(), command, actor)?;
+            events.into_iter().map(|event| Event::Run(*id, event)).collect()
+        }
+        Command::Action { id, command, .. } => {
+            let run = loaded.run.as_ref().ok_or(Refusal::Unknown { what: "run" })?;
+            let setting = Setting { run, actor, terms: &submission.terms, policy: submission.policy, now };
+            let events = action::decide(loaded.action.as_ref(), command, &setting)?;
+            events.into_iter().map(|event| Event::Action(*id, event)).collect()
+        }
+        Command::KeepBlob { digest, size_bytes, .. } => {
+            loaded.project.as_ref().ok_or(Refusal::Unknown { what: "project" })?;
+            vec![Event::BlobKept(BlobKept { digest: *digest, size_bytes: *size_bytes })]
+        }
+        Command::NoteRefusal { tried, refusal, .. } => vec![refused(tried, refusal)],
+        Command::NoteStart { version, policy, tools } => {
+            vec![Event::Started(Started { version: version.clone(), policy: *policy, tools: *tools })]
+        }
+    };
+    Ok(events.into_iter().map(|event| Record { about, event }).collect())
+}
+
+/// The record of a refused attempt, for the refusals that are worth one.
+pub fn recorded(loaded: &Loaded, command: &Command, refusal: &Refusal) -> Option<Record> {
+    let record = || Record { about: about(loaded, command), event: refused(command.name(), refusal) };
+    refusal.is_recorded().then(record)
+}
+
+fn refused(tried: &str, refusal: &Refusal) -> Event {
+    let (code, because) = (refusal.code().to_owned(), refusal.to_string());
+    Event::Refused(Refused { tried: tried.to_owned(), code, because })
+}
+
+fn about(loaded: &Loaded, command: &Command) -> About {
+    let project = match command {
+        Command::Project { id, .. } => Some(*id),
+        Command::KeepBlob { project, .. } => Some(*project),
+        Command::Run { command: run::RunCommand::Create { project, .. }, .. } => Some(*project),
+        Command::NoteRefusal { about, .. } => return *about,
+        Command::Run { .. } | Command::Action { .. } => loaded.run.as_ref().map(|run| run.project),
+        Command::Identity { .. } | Command::NoteStart { .. } => None,
+    };
+    let reads = command.reads();
+    About { project, run: reads.run, action: reads.action }
+}
+
+impl Loaded {
+    /// What is known after a record.
+    pub fn apply(&mut self, record: &Record) {
+        match &record.event {
+            Event::Project(id, event) => self.project = project::evolve(*id, self.project.take(), event),
+            Event::Identity(id, event) => self.identity = identity::evolve(*id, self.identity.take(), event),
+            Event::Run(id, event) => self.run = run::evolve(*id, self.run.take(), event),
+            Event::Action(id, event) => self.action = action::evolve(*id, self.action.take(), event),
+            Event::BlobKept(_) | Event::Refused(_) | Event::Started(_) => {}
+        }
+    }
+}

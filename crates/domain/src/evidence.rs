@@ -1,0 +1,182 @@
+//! EVIDENCE: what an execution left behind, as a manifest of digests. The manifest's own digest goes into the ledger.
+//!
+//! The bytes are elsewhere, stored by digest and never deleted. No evidence means not done, whatever a worker says.
+
+use serde::{Deserialize, Serialize};
+
+use crate::canonical;
+use crate::digest::Digest;
+use crate::id::{ActionId, IdentityId};
+use crate::scope::ScopePath;
+use crate::time::Timestamp;
+
+/// More pieces than any tool of ours leaves; beyond, the worker packs them.
+const MOST_ITEMS: usize = 512;
+
+/// How a process ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Exit {
+    Code(i32),
+    Signal(i32),
+    /// It was stopped because it used up what it was given.
+    Limit {
+        which: String,
+        limit: u64,
+        seen: u64,
+    },
+    /// It was stopped because somebody cancelled it.
+    Cancelled,
+    /// It never started: what the worker could not do.
+    NotStarted {
+        why: String,
+    },
+}
+
+impl Exit {
+    pub const fn is_success(&self) -> bool {
+        matches!(self, Self::Code(0))
+    }
+
+    /// For people: `exit 0`, `signal 9`, `over the wall_ms limit (120000)`.
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::Code(code) => format!("exit {code}"),
+            Self::Signal(signal) => format!("signal {signal}"),
+            Self::Limit { which, limit, seen } => format!("over the {which} limit: {seen} of {limit}"),
+            Self::Cancelled => "cancelled".to_owned(),
+            Self::NotStarted { why } => format!("not started: {why}"),
+        }
+    }
+}
+
+/// What an execution used up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Usage {
+    pub wall_ms: u64,
+    pub cpu_ms: u64,
+    pub peak_memory_bytes: u64,
+}
+
+/// One piece of evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Item {
+    /// `stdout`, `stderr` or the path of an output in the workspace.
+    pub name: String,
+    pub digest: Digest,
+    pub size_bytes: u64,
+}
+
+/// What happened in one attempt, as the worker saw it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    pub v: u8,
+    pub action: ActionId,
+    /// The digest of the bytes that were executed.
+    pub executed: Digest,
+    pub attempt: u32,
+    pub worker: IdentityId,
+    pub started_at: Timestamp,
+    pub finished_at: Timestamp,
+    pub exit: Exit,
+    pub usage: Usage,
+    /// The digest of the program file that was really executed, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Digest>,
+    pub items: Vec<Item>,
+}
+
+/// A manifest that is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadManifest {
+    #[error("evidence format {0} is not known here; upgrade the control plane")]
+    Version(u8),
+    #[error("{0} pieces of evidence; at most 512 are taken, pack them first")]
+    TooMany(usize),
+    #[error("the evidence name `{0}` is not a plain relative path")]
+    Name(String),
+    #[error("the evidence `{0}` is listed twice")]
+    Twice(String),
+    #[error("it ends before it starts")]
+    Backwards,
+}
+
+impl Manifest {
+    /// Checks what a worker reports before anything of it is recorded.
+    pub fn check(&self) -> Result<(), BadManifest> {
+        if self.v != 1 {
+            return Err(BadManifest::Version(self.v));
+        }
+        if self.items.len() > MOST_ITEMS {
+            return Err(BadManifest::TooMany(self.items.len()));
+        }
+        if self.finished_at < self.started_at {
+            return Err(BadManifest::Backwards);
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        for item in &self.items {
+            if ScopePath::new(item.name.as_bytes()).is_err() {
+                return Err(BadManifest::Name(item.name.escape_debug().to_string()));
+            }
+            if !seen.insert(&item.name) {
+                return Err(BadManifest::Twice(item.name.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn to_bytes(&self) -> Vec<u8> {
+        canonical::to_bytes(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn manifest(names: &[&str]) -> Manifest {
+        let items = names.iter().map(|name| Item { name: (*name).to_owned(), digest: Digest::of(b""), size_bytes: 0 });
+        Manifest {
+            v: 1,
+            action: ActionId::from_uuid(Uuid::from_u128(1)),
+            executed: Digest::of(b"action"),
+            attempt: 1,
+            worker: IdentityId::from_uuid(Uuid::from_u128(2)),
+            started_at: Timestamp::from_unix_ms(1),
+            finished_at: Timestamp::from_unix_ms(2),
+            exit: Exit::Code(0),
+            usage: Usage::default(),
+            program: None,
+            items: items.collect(),
+        }
+    }
+
+    #[test]
+    fn a_manifest_survives_its_bytes() {
+        let before = manifest(&["stdout", "stderr", "out/report.xml"]);
+        assert_eq!(before.check(), Ok(()));
+        assert_eq!(serde_json::from_slice::<Manifest>(&before.to_bytes()).unwrap(), before);
+    }
+
+    #[test]
+    fn names_that_lead_elsewhere_or_twice_are_refused() {
+        for name in ["../x", "/etc/passwd", "", "a//b", ".git/config", "a\0b"] {
+            assert!(matches!(manifest(&[name]).check(), Err(BadManifest::Name(_))), "{name:?}");
+        }
+        assert!(matches!(manifest(&["a", "a"]).check(), Err(BadManifest::Twice(_))));
+        assert!(matches!(manifest(&["x"; 513]).check(), Err(BadManifest::TooMany(513))));
+    }
+
+    #[test]
+    fn only_exit_code_zero_is_success() {
+        assert!(Exit::Code(0).is_success());
+        for exit in [Exit::Code(1), Exit::Signal(9), Exit::Cancelled, Exit::NotStarted { why: String::new() }] {
+            assert!(!exit.is_success());
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What may happen to an identity: registered, given a new token, revoked. Never renamed, never given other roles:
+//! a different right is a different identity, so that the ledger's "who" keeps its meaning.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Actor, Identity, Lineage, Reach, Role};
+use crate::digest::Digest;
+use crate::id::IdentityId;
+use crate::refusal::Refusal;
+
+const LONGEST_NAME: usize = 80;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IdentityCommand {
+    Register { name: String, roles: BTreeSet<Role>, reach: Reach, parent: Option<Identity>, token: Digest },
+    ReplaceToken { token: Digest },
+    Revoke,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
+pub enum IdentityEvent {
+    Registered { name: String, roles: BTreeSet<Role>, reach: Reach, lineage: Lineage, token: Digest },
+    TokenReplaced { token: Digest },
+    Revoked,
+}
+
+impl IdentityEvent {
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Registered { .. } => "identity.registered",
+            Self::TokenReplaced { .. } => "identity.token_replaced",
+            Self::Revoked => "identity.revoked",
+        }
+    }
+}
+
+pub fn decide(state: Option<&Identity>, command: &IdentityCommand, actor: &Actor) -> Result<Vec<IdentityEvent>, Refusal> {
+    may_administer(actor)?;
+    match (command, state) {
+        (IdentityCommand::Register { name, roles, reach, parent, token }, None) => {
+            check_name(name)?;
+            check_roles(roles)?;
+            let lineage = parent.as_ref().map(Lineage::below).unwrap_or_default();
+            let (name, roles, reach, token) = (name.clone(), roles.clone(), reach.clone(), *token);
+            Ok(vec![IdentityEvent::Registered { name, roles, reach, lineage, token }])
+        }
+        (IdentityCommand::Register { .. }, Some(_)) => Err(Refusal::Exists { what: "identity" }),
+        (_, None) => Err(Refusal::Unknown { what: "identity" }),
+        (_, Some(identity)) if identity.revoked => Err(Refusal::not_now("changed", "revoked", "register a new identity")),
+        (IdentityCommand::ReplaceToken { token }, Some(_)) => Ok(vec![IdentityEvent::TokenReplaced { token: *token }]),
+        (IdentityCommand::Revoke, Some(_)) => Ok(vec![IdentityEvent::Revoked]),
+    }
+}
+
+fn may_administer(actor: &Actor) -> Result<(), Refusal> {
+    match actor {
+        Actor::Runtime => Ok(()),
+        Actor::Identity(identity) if identity.has(Role::Admin) => Ok(()),
+        Actor::Identity(_) => Err(Refusal::Role { needed: Role::Admin }),
+    }
+}
+
+fn check_name(name: &str) -> Result<(), Refusal> {
+    let plain = |c: char| !c.is_control() && !crate::text::is_invisible(c);
+    if name.trim() == name && !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(plain) {
+        return Ok(());
+    }
+    Err(Refusal::invalid("a name has 1 to 80 bytes of visible text, without spaces at its ends"))
+}
+
+fn check_roles(roles: &BTreeSet<Role>) -> Result<(), Refusal> {
+    let caged = |role: &Role| matches!(role, Role::Agent | Role::Worker);
+    if roles.is_empty() {
+        return Err(Refusal::invalid("an identity needs at least one role"));
+    }
+    if roles.len() > 1 && roles.iter().any(caged) {
+        return Err(Refusal::invalid("`agent` and `worker` stand alone: nothing in a cage may decide or administer"));
+    }
+    Ok(())
+}
+
+pub fn evolve(id: IdentityId, state: Option<Identity>, event: &IdentityEvent) -> Option<Identity> {
+    match event {
+        IdentityEvent::Registered { name, roles, reach, lineage, token } => Some(Identity {
+            id,
+            name: name.clone(),
+            roles: roles.clone(),
+            reach: reach.clone(),
+            lineage: lineage.clone(),
+            token: *token,
+            revoked: false,
+        }),
+        IdentityEvent::TokenReplaced { token } => state.map(|identity| Identity { token: *token, ..identity }),
+        IdentityEvent::Revoked => state.map(|identity| Identity { revoked: true, ..identity }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn id(number: u128) -> IdentityId {
+        IdentityId::from_uuid(Uuid::from_u128(number))
+    }
+
+    fn identity(number: u128, roles: &[Role]) -> Identity {
+        Identity {
+            id: id(number),
+            name: format!("n{number}"),
+            roles: roles.iter().copied().collect(),
+            reach: Reach::Everywhere,
+            lineage: Lineage::default(),
+            token: Digest::of(b"t"),
+            revoked: false,
+        }
+    }
+
+    fn register(roles: &[Role]) -> IdentityCommand {
+        let roles = roles.iter().copied().collect();
+        IdentityCommand::Register { name: "x".into(), roles, reach: Reach::Everywhere, parent: None, token: Digest::of(b"") }
+    }
+
+    #[test]
+    fn b1_a_caged_role_never_shares_a_credential_with_another_role() {
+        for caged in [Role::Agent, Role::Worker] {
+            for other in Role::ALL.iter().filter(|role| **role != caged) {
+                assert!(decide(None, &register(&[caged, *other]), &Actor::Runtime).is_err(), "{caged} and {other}");
+            }
+            assert!(decide(None, &register(&[caged]), &Actor::Runtime).is_ok());
+        }
+        assert!(decide(None, &register(&[Role::Reviewer, Role::Operator]), &Actor::Runtime).is_ok());
+        assert!(decide(None, &register(&[]), &Actor::Runtime).is_err());
+    }
+
+    #[test]
+    fn only_an_admin_makes_identities() {
+        for role in Role::ALL {
+            let allowed = decide(None, &register(&[Role::Agent]), &Actor::Identity(identity(1, &[*role]))).is_ok();
+            assert_eq!(allowed, *role == Role::Admin, "{role}");
+        }
+    }
+
+    #[test]
+    fn kin_is_parent_child_and_self_at_any_distance() {
+        let grandparent = identity(1, &[Role::Agent]);
+        let parent = Identity { lineage: Lineage::below(&grandparent), ..identity(2, &[Role::Agent]) };
+        let child = Identity { lineage: Lineage::below(&parent), ..identity(3, &[Role::Agent]) };
+        let stranger = identity(4, &[Role::Reviewer]);
+        assert!(grandparent.is_kin_of(child.id, &child.lineage));
+        assert!(child.is_kin_of(grandparent.id, &grandparent.lineage));
+        assert!(child.is_kin_of(child.id, &child.lineage));
+        assert!(!stranger.is_kin_of(child.id, &child.lineage));
+    }
+
+    #[test]
+    fn a_revoked_identity_stays_revoked() {
+        let revoked = evolve(id(1), Some(identity(1, &[Role::Agent])), &IdentityEvent::Revoked);
+        let back = IdentityCommand::ReplaceToken { token: Digest::of(b"new") };
+        assert!(decide(revoked.as_ref(), &back, &Actor::Runtime).is_err());
+    }
+
+    #[test]
+    fn names_that_hide_something_are_refused() {
+        for name in ["", " a", "a\nb", "a\u{202e}b", "a\u{200b}", &"x".repeat(81)] {
+            let mut command = register(&[Role::Agent]);
+            if let IdentityCommand::Register { name: given, .. } = &mut command {
+                *given = name.into();
+            }
+            assert!(decide(None, &command, &Actor::Runtime).is_err(), "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Identities: who holds a credential, what it may be used for, and who stands behind it.
+//!
+//! Roles are kept apart by construction: an agent is only an agent and a worker only a worker, so that no credential inside
+//! a cage could ever approve, execute or administer. Secrets are not here: an identity knows the digest of its token.
+
+mod decide;
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+pub use decide::{IdentityCommand, IdentityEvent, decide, evolve};
+
+use crate::digest::Digest;
+use crate::id::{IdentityId, ProjectId};
+
+macro_rules! roles {
+    ($($variant:ident = $name:literal: $meaning:literal;)*) => {
+        /// What an identity may do.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Role {
+            $(#[doc = $meaning] $variant,)*
+        }
+
+        impl Role {
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => $meaning,)* }
+            }
+        }
+    };
+}
+
+roles! {
+    Agent = "agent": "Proposes actions in the runs it is assigned to. Nothing else.";
+    Worker = "worker": "Leases permitted actions and executes them. Decides nothing.";
+    Reviewer = "reviewer": "Decides what must be decided: plans, actions, results.";
+    Operator = "operator": "Makes scopes and runs, starts, pauses and cancels them.";
+    Admin = "admin": "Makes projects and identities.";
+    Auditor = "auditor": "Reads everything, changes nothing.";
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Which projects an identity sees. To everyone else they do not exist.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reach {
+    Everywhere,
+    Only(BTreeSet<ProjectId>),
+}
+
+impl Reach {
+    pub fn includes(&self, project: ProjectId) -> bool {
+        match self {
+            Self::Everywhere => true,
+            Self::Only(projects) => projects.contains(&project),
+        }
+    }
+}
+
+/// Who stands behind an identity: its parent, that one's parent, and so on. Whoever made an agent or was made by it is no
+/// independent judge of what it proposes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Lineage(BTreeSet<IdentityId>);
+
+impl Lineage {
+    /// The line of a child of `parent`.
+    pub fn below(parent: &Identity) -> Self {
+        let mut line = parent.lineage.0.clone();
+        line.insert(parent.id);
+        Self(line)
+    }
+
+    pub fn includes(&self, id: IdentityId) -> bool {
+        self.0.contains(&id)
+    }
+}
+
+/// One holder of a credential.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    pub id: IdentityId,
+    pub name: String,
+    pub roles: BTreeSet<Role>,
+    pub reach: Reach,
+    pub lineage: Lineage,
+    /// The digest of the bearer token; the token itself was shown once and is stored nowhere.
+    pub token: Digest,
+    pub revoked: bool,
+}
+
+impl Identity {
+    pub fn has(&self, role: Role) -> bool {
+        self.roles.contains(&role)
+    }
+
+    /// Whether the two are the same or one stands behind the other.
+    pub fn is_kin_of(&self, id: IdentityId, lineage: &Lineage) -> bool {
+        self.id == id || lineage.includes(self.id) || self.lineage.includes(id)
+    }
+}
+
+/// On whose behalf a command is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Actor {
+    /// Somebody who showed a valid credential.
+    Identity(Identity),
+    /// Placet itself: its clockwork (expiry) and the very first set-up on the machine it runs on.
+    Runtime,
+}
+
+impl Actor {
+    pub const fn identity(&self) -> Option<&Identity> {
+        match self {
+            Self::Identity(identity) => Some(identity),
+            Self::Runtime => None,
+        }
+    }
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Identity(identity) => write!(f, "{}", identity.id),
+            Self::Runtime => f.write_str("runtime"),
+        }
+    }
+}

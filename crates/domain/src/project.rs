@@ -1,0 +1,124 @@
+//! Projects and the scopes locked in them.
+//!
+//! A scope is named for people and versioned by its content; locking another content under the same name makes a new
+//! version and leaves the runs of the old one as they are.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::ProjectId;
+use crate::identity::{Actor, Role};
+use crate::refusal::Refusal;
+use crate::scope::Scope;
+
+const LONGEST_NAME: usize = 80;
+
+/// Whether the person who stands behind an agent may approve what it proposes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Separation {
+    /// Never: another person decides.
+    #[default]
+    FourEyes,
+    /// Yes, where one approval suffices, and each such approval is marked. For people who work alone.
+    SingleOperator,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Project {
+    pub id: ProjectId,
+    pub name: String,
+    pub separation: Separation,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProjectCommand {
+    Create { name: String, separation: Separation },
+    LockScope { name: String, scope: Scope },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
+pub enum ProjectEvent {
+    Created { name: String, separation: Separation },
+    ScopeLocked { name: String, scope: Scope },
+}
+
+impl ProjectEvent {
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Created { .. } => "project.created",
+            Self::ScopeLocked { .. } => "scope.locked",
+        }
+    }
+}
+
+pub fn decide(state: Option<&Project>, command: &ProjectCommand, actor: &Actor) -> Result<Vec<ProjectEvent>, Refusal> {
+    match (command, state) {
+        (ProjectCommand::Create { name, separation }, None) => {
+            needs(actor, Role::Admin)?;
+            check_name(name)?;
+            Ok(vec![ProjectEvent::Created { name: name.clone(), separation: *separation }])
+        }
+        (ProjectCommand::Create { .. }, Some(_)) => Err(Refusal::Exists { what: "project" }),
+        (ProjectCommand::LockScope { .. }, None) => Err(Refusal::Unknown { what: "project" }),
+        (ProjectCommand::LockScope { name, scope }, Some(_)) => {
+            needs(actor, Role::Operator)?;
+            check_name(name)?;
+            Ok(vec![ProjectEvent::ScopeLocked { name: name.clone(), scope: scope.clone() }])
+        }
+    }
+}
+
+pub fn evolve(id: ProjectId, state: Option<Project>, event: &ProjectEvent) -> Option<Project> {
+    match event {
+        ProjectEvent::Created { name, separation } => Some(Project { id, name: name.clone(), separation: *separation }),
+        ProjectEvent::ScopeLocked { .. } => state,
+    }
+}
+
+fn needs(actor: &Actor, role: Role) -> Result<(), Refusal> {
+    match actor {
+        Actor::Runtime => Ok(()),
+        Actor::Identity(identity) if identity.has(role) || identity.has(Role::Admin) => Ok(()),
+        Actor::Identity(_) => Err(Refusal::Role { needed: role }),
+    }
+}
+
+fn check_name(name: &str) -> Result<(), Refusal> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(plain) {
+        return Ok(());
+    }
+    Err(Refusal::invalid("a name has 1 to 80 letters, digits, `-`, `_` or `.`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scope::ScopeDraft;
+
+    fn id() -> ProjectId {
+        ProjectId::from_uuid(uuid::Uuid::from_u128(1))
+    }
+
+    fn create(name: &str) -> ProjectCommand {
+        ProjectCommand::Create { name: name.into(), separation: Separation::FourEyes }
+    }
+
+    #[test]
+    fn b2_a_scope_is_locked_in_a_project_that_exists() {
+        let lock = ProjectCommand::LockScope { name: "web".into(), scope: Scope::lock(ScopeDraft::default()) };
+        assert_eq!(decide(None, &lock, &Actor::Runtime), Err(Refusal::Unknown { what: "project" }));
+        let created = decide(None, &create("alpha"), &Actor::Runtime).unwrap();
+        let project = evolve(id(), None, &created[0]);
+        assert_eq!(decide(project.as_ref(), &lock, &Actor::Runtime).unwrap()[0].kind(), "scope.locked");
+        assert_eq!(decide(project.as_ref(), &create("alpha"), &Actor::Runtime), Err(Refusal::Exists { what: "project" }));
+    }
+
+    #[test]
+    fn names_are_plain() {
+        for name in ["", "a b", "a/b", "é", "../x", &"x".repeat(81)] {
+            assert!(decide(None, &create(name), &Actor::Runtime).is_err(), "{name:?}");
+        }
+    }
+}

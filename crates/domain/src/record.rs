@@ -1,0 +1,131 @@
+//! RECORD: what happened, as it goes into the ledger. What is not here did not happen.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::action::ActionEvent;
+use crate::command::About;
+use crate::digest::Digest;
+use crate::id::{ActionId, IdentityId, ProjectId, RunId};
+use crate::identity::IdentityEvent;
+use crate::project::ProjectEvent;
+use crate::run::RunEvent;
+
+/// One thing that happened, and what it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    pub about: About,
+    pub event: Event,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    Project(ProjectId, ProjectEvent),
+    Identity(IdentityId, IdentityEvent),
+    Run(RunId, RunEvent),
+    Action(ActionId, ActionEvent),
+    BlobKept(BlobKept),
+    Refused(Refused),
+    Started(Started),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BlobKept {
+    pub digest: Digest,
+    pub size_bytes: u64,
+}
+
+/// An attempt at something its author must not do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Refused {
+    pub tried: String,
+    pub code: String,
+    pub because: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Started {
+    pub version: String,
+    pub policy: Digest,
+    pub tools: Digest,
+}
+
+/// A ledger entry that is not one of ours.
+#[derive(Debug, thiserror::Error)]
+pub enum Unreadable {
+    #[error("entries of kind `{0}` are not known here; upgrade")]
+    Kind(String),
+    #[error("an entry of kind `{kind}` does not name its {what}")]
+    Nameless { kind: String, what: &'static str },
+    #[error("an entry of kind `{kind}` cannot be read: {source}")]
+    Body { kind: String, source: serde_json::Error },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IdentityBody {
+    identity: IdentityId,
+    event: IdentityEvent,
+}
+
+impl Record {
+    /// `run.created`, `action.approved`, `permit.redeemed`, …
+    pub const fn kind(&self) -> &'static str {
+        match &self.event {
+            Event::Project(_, event) => event.kind(),
+            Event::Identity(_, event) => event.kind(),
+            Event::Run(_, event) => event.kind(),
+            Event::Action(_, event) => event.kind(),
+            Event::BlobKept(_) => "evidence.kept",
+            Event::Refused(_) => "refused",
+            Event::Started(_) => "runtime.started",
+        }
+    }
+
+    /// What the entry says besides what it is about.
+    ///
+    /// # Panics
+    /// Never for our own types: all of them are plain JSON.
+    pub fn body(&self) -> Value {
+        let json = match &self.event {
+            Event::Project(_, event) => serde_json::to_value(event),
+            Event::Identity(id, event) => serde_json::to_value(IdentityBody { identity: *id, event: event.clone() }),
+            Event::Run(_, event) => serde_json::to_value(event),
+            Event::Action(_, event) => serde_json::to_value(event),
+            Event::BlobKept(kept) => serde_json::to_value(kept),
+            Event::Refused(refused) => serde_json::to_value(refused),
+            Event::Started(started) => serde_json::to_value(started),
+        };
+        json.expect("events are plain JSON")
+    }
+
+    /// Reads a record back from a ledger entry.
+    pub fn read(about: About, kind: &str, body: Value) -> Result<Self, Unreadable> {
+        let family = kind.split('.').next().unwrap_or_default();
+        let nameless = |what| Unreadable::Nameless { kind: kind.to_owned(), what };
+        let event = match (family, kind) {
+            ("project" | "scope", _) => Event::Project(about.project.ok_or_else(|| nameless("project"))?, read(kind, body)?),
+            ("identity", _) => {
+                let IdentityBody { identity, event } = read(kind, body)?;
+                Event::Identity(identity, event)
+            }
+            ("run", _) => Event::Run(about.run.ok_or_else(|| nameless("run"))?, read(kind, body)?),
+            (_, "evidence.kept") => Event::BlobKept(read(kind, body)?),
+            ("action" | "job" | "permit" | "evidence", _) => {
+                Event::Action(about.action.ok_or_else(|| nameless("action"))?, read(kind, body)?)
+            }
+            ("refused", _) => Event::Refused(read(kind, body)?),
+            ("runtime", _) => Event::Started(read(kind, body)?),
+            _ => return Err(Unreadable::Kind(kind.to_owned())),
+        };
+        let record = Self { about, event };
+        if record.kind() == kind { Ok(record) } else { Err(Unreadable::Kind(kind.to_owned())) }
+    }
+}
+
+fn read<T: for<'de> Deserialize<'de>>(kind: &str, body: Value) -> Result<T, Unreadable> {
+    serde_json::from_value(body).map_err(|source| Unreadable::Body { kind: kind.to_owned(), source })
+}

@@ -1,0 +1,102 @@
+//! Refusals: the domain's No. An outcome like any other: it has a reason, and a reviewer can read it.
+//!
+//! Not errors: a broken disk or an unreachable server is a fault of the shell and never looks like this.
+
+use crate::digest::Digest;
+use crate::identity::Role;
+
+/// Why a command was refused. Nothing changed, except that [recorded](Refusal::is_recorded) ones leave a ledger entry.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("no such {what}")]
+    Unknown { what: &'static str },
+    #[error("this {what} exists already")]
+    Exists { what: &'static str },
+    #[error("{why}")]
+    Invalid { why: String },
+    #[error("this needs the role `{needed}`")]
+    Role { needed: Role },
+    #[error("it cannot be {what} while it is {status}; {hint}")]
+    NotNow { what: &'static str, status: &'static str, hint: &'static str },
+    #[error("the run is {status}: {hint}")]
+    RunNotActive { status: &'static str, hint: &'static str },
+    #[error("this run belongs to another agent")]
+    OtherAgent,
+    #[error("who proposes, or stands behind the proposer, cannot decide; ask another reviewer")]
+    Kin,
+    #[error("you have decided this already; the other approval must come from another person")]
+    SamePerson,
+    #[error("what you saw ({seen}) is not what stands now ({current}); look again before you decide")]
+    Stale { seen: Digest, current: Digest },
+    #[error("it expired; propose it again, an old approval is never reused")]
+    Expired,
+    #[error("the permit is refused: {0}")]
+    Permit(#[from] PermitFlaw),
+    #[error("attempt {given} is over (now at {current}); stop and discard, what was done is kept as quarantined evidence")]
+    LostLease { given: u32, current: u32 },
+}
+
+/// What is wrong with a permit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PermitFlaw {
+    #[error("it is not a permit")]
+    Malformed,
+    #[error("its signature is not ours")]
+    Forged,
+    #[error("it is for another worker")]
+    OtherWorker,
+    #[error("it is for another action")]
+    OtherAction,
+    #[error("it is for other bytes")]
+    OtherBytes,
+    #[error("it has been used")]
+    Replayed,
+    #[error("it has expired")]
+    Expired,
+    #[error("it is for an attempt that is over")]
+    OtherAttempt,
+}
+
+impl Refusal {
+    pub const fn not_now(what: &'static str, status: &'static str, hint: &'static str) -> Self {
+        Self::NotNow { what, status, hint }
+    }
+
+    pub fn invalid(why: impl Into<String>) -> Self {
+        Self::Invalid { why: why.into() }
+    }
+
+    /// A stable word for machines.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Unknown { .. } => "unknown",
+            Self::Exists { .. } => "exists",
+            Self::Invalid { .. } => "invalid",
+            Self::Role { .. } => "role",
+            Self::NotNow { .. } => "not_now",
+            Self::RunNotActive { .. } => "run_not_active",
+            Self::OtherAgent => "other_agent",
+            Self::Kin => "kin",
+            Self::SamePerson => "same_person",
+            Self::Stale { .. } => "stale",
+            Self::Expired => "expired",
+            Self::Permit(_) => "permit",
+            Self::LostLease { .. } => "lost_lease",
+        }
+    }
+
+    /// Whether the attempt itself is worth a ledger entry: somebody tried what they must not, not merely at a bad time.
+    pub const fn is_recorded(&self) -> bool {
+        match self {
+            Self::Role { .. } | Self::OtherAgent | Self::Kin | Self::SamePerson | Self::Permit(_) => true,
+            Self::Unknown { .. }
+            | Self::Exists { .. }
+            | Self::Invalid { .. }
+            | Self::NotNow { .. }
+            | Self::RunNotActive { .. }
+            | Self::Stale { .. }
+            | Self::Expired
+            | Self::LostLease { .. } => false,
+        }
+    }
+}
