@@ -1,5 +1,140 @@
 //! JUDGE: what the policy says of a sealed action, with reasons a reviewer can add up by hand.
+//!
+//! Policies are Cedar files. The tier is the least number of approvals for which Cedar permits; the risk is the sum of the
+//! weights of all rules that spoke. Every rule carries examples, and a rule that fails one of them is never loaded.
+//! Judging reads no clock, no file and no network, and never fails: what cannot be judged is refused.
 
+mod bench;
+mod example;
+mod judge;
+mod law;
+mod load;
+mod problem;
+mod question;
+mod rule;
+mod shipped;
+mod source;
 mod verdict;
 
+use std::collections::BTreeMap;
+
+use cedar_policy::{ActionConstraint, Effect, Policy as CedarPolicy, PolicyId};
+
+pub use problem::{PolicyProblem, PolicyProblems};
+pub use shipped::{DEFAULT_TOOLS, default_policy};
 pub use verdict::{BadRisk, Reason, Risk, Ruling, Tier, Verdict};
+
+use crate::canonical;
+use crate::digest::Digest;
+use crate::proposal::{Action, ActionKind, Tools};
+use crate::scope::Scope;
+
+/// Counted up whenever the same files would be judged differently by new code.
+const SEMANTICS_VERSION: u32 = 1;
+
+/// A loaded policy: checked rules, immutable, safe to share.
+#[derive(Debug)]
+pub struct Policy {
+    rules: Vec<Rule>,
+    /// For each kind of act, in the order of `ActionKind::ALL`, the rules that can say something about it.
+    benches: Vec<bench::Bench>,
+    version: Digest,
+    examples_checked: usize,
+}
+
+#[derive(Debug)]
+struct Rule {
+    summary: RuleSummary,
+    policy: CedarPolicy,
+}
+
+/// Whether a rule opens or closes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleEffect {
+    Permit,
+    Forbid,
+}
+
+impl From<Effect> for RuleEffect {
+    fn from(effect: Effect) -> Self {
+        match effect {
+            Effect::Permit => Self::Permit,
+            Effect::Forbid => Self::Forbid,
+        }
+    }
+}
+
+/// One rule, as a team lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleSummary {
+    pub id: String,
+    pub file: String,
+    /// Where the rule begins, counted from 1.
+    pub line: usize,
+    pub effect: RuleEffect,
+    /// What it adds to the risk when it speaks.
+    pub risk: Risk,
+    pub reason: String,
+    /// The tier it alone demands of its first example.
+    pub demands: Tier,
+}
+
+impl Policy {
+    /// Reads policy files, given as names and texts, and tries every rule on its examples.
+    pub fn load(files: &[(String, String)], tools: &Tools) -> Result<Self, PolicyProblems> {
+        let load::Loaded { rules, examples_checked } = load::load(files, tools)?;
+        let benches = ActionKind::ALL.iter().map(|kind| bench_for(*kind, &rules)).collect();
+        Ok(Self { rules, benches, version: version(files), examples_checked })
+    }
+
+    /// Names this policy by its content: another text, schema or engine is another policy.
+    pub const fn version(&self) -> Digest {
+        self.version
+    }
+
+    /// Judges an action within the scope of its run. Never fails: what cannot be judged is refused.
+    pub fn judge(&self, action: &Action, scope: &Scope) -> Verdict {
+        judge::judge(self, action, scope)
+    }
+
+    /// All rules, in the order of their ids.
+    pub fn rules(&self) -> impl Iterator<Item = &RuleSummary> {
+        self.rules.iter().map(|rule| &rule.summary)
+    }
+
+    /// How many examples held when the policy was loaded.
+    pub const fn examples_checked(&self) -> usize {
+        self.examples_checked
+    }
+
+    fn bench(&self, kind: ActionKind) -> &bench::Bench {
+        &self.benches[kind as usize]
+    }
+
+    fn rule(&self, id: &PolicyId) -> Option<&RuleSummary> {
+        let id: &str = id.as_ref();
+        let at = self.rules.binary_search_by(|rule| rule.summary.id.as_str().cmp(id)).ok()?;
+        Some(&self.rules[at].summary)
+    }
+}
+
+fn bench_for(kind: ActionKind, rules: &[Rule]) -> bench::Bench {
+    bench::Bench::of(rules.iter().map(|rule| &rule.policy).filter(|policy| concerns(policy, kind)))
+}
+
+/// Whether a rule can say anything about a kind of act. The schema has no groups of actions, so `in` is membership.
+fn concerns(policy: &CedarPolicy, kind: ActionKind) -> bool {
+    let kind = question::kind_uid(kind);
+    match policy.action_constraint() {
+        ActionConstraint::Any => true,
+        ActionConstraint::Eq(action) => action == *kind,
+        ActionConstraint::In(actions) => actions.contains(kind),
+    }
+}
+
+fn version(files: &[(String, String)]) -> Digest {
+    let files: BTreeMap<&str, Digest> =
+        files.iter().map(|(file, text)| (file.as_str(), Digest::of(text.as_bytes()))).collect();
+    let schema = Digest::of(question::SCHEMA_TEXT.as_bytes());
+    Digest::of(&canonical::to_bytes(&(SEMANTICS_VERSION, schema, files)))
+}

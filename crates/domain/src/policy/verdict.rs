@@ -159,6 +159,11 @@ impl Verdict {
         Self { action, policy, tier, risk, reasons }
     }
 
+    /// What holds of an action that has not been judged: nothing is permitted.
+    pub(crate) fn unheard(action: Digest) -> Self {
+        Self { action, policy: Digest::of(b""), tier: Tier::D, risk: Risk::CERTAIN, reasons: Vec::new() }
+    }
+
     /// The digest of the action that was judged.
     pub const fn action(&self) -> Digest {
         self.action

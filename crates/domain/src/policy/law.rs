@@ -1,0 +1,47 @@
+//! Laws that no policy file can repeal: an action stays within the scope it was sealed under.
+
+use super::verdict::{Reason, Risk, Tier};
+use crate::proposal::Action;
+use crate::scope::{PathRuling, Scope, ScopePath};
+
+/// Every law the action breaks, each as a reason that refuses it.
+pub(super) fn broken(action: &Action, scope: &Scope) -> Vec<Reason> {
+    let version = other_scope(action, scope);
+    let tool = foreign_tool(action, scope);
+    let target = uncovered_target(action, scope);
+    let paths = action.spec().outputs.iter().filter_map(|path| forbidden_path(path, scope));
+    version.into_iter().chain(tool).chain(target).chain(paths).collect()
+}
+
+fn law(rule: &str, because: String) -> Reason {
+    Reason { rule: rule.to_owned(), demands: Tier::D, weight: Risk::CERTAIN, because }
+}
+
+fn other_scope(action: &Action, scope: &Scope) -> Option<Reason> {
+    let same = action.spec().scope == scope.version();
+    (!same).then(|| {
+        law("scope.version", "the action was sealed under another scope than the run's; propose it again".to_owned())
+    })
+}
+
+fn foreign_tool(action: &Action, scope: &Scope) -> Option<Reason> {
+    let tool = &action.spec().tool;
+    (!scope.permits_tool(tool)).then(|| law("scope.tool", format!("the tool `{tool}` is not in the scope of this run")))
+}
+
+fn uncovered_target(action: &Action, scope: &Scope) -> Option<Reason> {
+    let target = action.spec().target.as_ref()?;
+    let covered = scope.covering(target).is_some();
+    (!covered).then(|| law("scope.target", format!("the target `{target}` is not in the scope of this run")))
+}
+
+fn forbidden_path(path: &str, scope: &Scope) -> Option<Reason> {
+    let because = match ScopePath::new(path.as_bytes()).as_ref().map(|path| scope.judge_path(path)) {
+        Ok(PathRuling::Allowed { .. }) => return None,
+        Ok(PathRuling::Denied { by }) => format!("the path `{path}` is denied by `{by}`"),
+        Ok(PathRuling::Outside) => format!("the path `{path}` is outside of what the scope allows"),
+        // Sealing refuses these, but an action can be read back from bytes that somebody else made.
+        Err(bad) => bad.to_string(),
+    };
+    Some(law("scope.path", because))
+}
