@@ -1,0 +1,223 @@
+//! The helper: the same binary, executed again, alone and with one thread. It takes the steps of the plan in order.
+//!
+//! Three processes share this code. The helper takes steps until the first fork and stays behind as [`monitor`]; its
+//! child becomes process 1 and stays behind as [`init`]; the last one becomes the program. Nothing here decides what
+//! to do: see [`crate::plan`].
+
+mod fence;
+mod identity;
+mod init;
+mod monitor;
+mod mounts;
+mod program;
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::control::{self, Control, Report, Spec};
+use crate::error::StepError;
+use crate::step::{LimitedResource, Role, Step};
+use crate::sys::{self, Result, Side};
+use program::Program;
+
+/// The name under which the binary knows that it is the helper.
+pub(crate) const HELPER_NAME: &str = "placet-cage";
+
+/// Descriptors below are the standard streams.
+const FIRST_OTHER: u32 = 3;
+
+/// Exit code of a helper process that gave up; the launcher reads the report, not this.
+const GAVE_UP: i32 = 125;
+
+/// What the steps build on.
+struct Entering {
+    control: Control,
+    stdin: OwnedFd,
+    wall_ms: u64,
+    detached: BTreeMap<PathBuf, OwnedFd>,
+    root: Option<OwnedFd>,
+    program: Option<Program>,
+    /// In process 1: closes when the monitor wants the end, or is gone.
+    stop: Option<OwnedFd>,
+    /// In the last process: tells process 1 that the program could not be started.
+    ready: Option<OwnedFd>,
+}
+
+/// Runs the helper to its end.
+pub(crate) fn run() -> ! {
+    let Ok((mut entering, spec)) = receive() else { sys::exit_now(GAVE_UP) };
+    for step in &spec.steps {
+        if let Err(errno) = entering.take(step) {
+            entering.give_up(step, errno);
+        }
+    }
+    // A plan ends with Exec, which does not return; one that does not is no plan.
+    sys::exit_now(GAVE_UP)
+}
+
+/// The launcher's first message: the plan and the input, on descriptor 0.
+fn receive() -> Result<(Entering, Spec)> {
+    let socket = rustix::io::fcntl_dupfd_cloexec(sys::standard_input(), 3)?;
+    let control = Control::new(socket);
+    let ((), descriptors) = control.receive()?.ok_or(Errno::PIPE)?;
+    let [spec, stdin] = <[OwnedFd; 2]>::try_from(descriptors).map_err(|_| Errno::BADMSG)?;
+    let spec = control::read_spec(spec)?;
+    quiet(0)?;
+    let entering = Entering {
+        control,
+        stdin,
+        wall_ms: spec.wall_ms,
+        detached: BTreeMap::new(),
+        root: None,
+        program: None,
+        stop: None,
+        ready: None,
+    };
+    Ok((entering, spec))
+}
+
+/// Points a standard stream at nothing.
+fn quiet(stream: i32) -> Result<()> {
+    let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+    sys::replace_stdio(null.as_fd(), stream)
+}
+
+impl Entering {
+    fn take(&mut self, step: &Step) -> Result<()> {
+        match step {
+            Step::NewSession => self.new_session(),
+            Step::OfferToOomKiller { points } => identity::offer_to_oom_killer(*points),
+            Step::FreshKeyring => identity::fresh_keyring(),
+            Step::OwnStdio { user } => identity::own_stdio(&self.stdin, *user),
+            Step::Detach(detach) => {
+                let tree = mounts::detach(detach)?;
+                self.detached.insert(detach.at.clone(), tree);
+                Ok(())
+            }
+            Step::DropUser { user } => identity::drop_user(*user),
+            Step::Unshare { namespaces } => identity::unshare(namespaces),
+            Step::MapUser { inside, outside } => identity::map_user(*inside, *outside),
+            Step::Fork { into: Role::Init } => monitor::fork_init(self),
+            Step::Fork { into: Role::Command } => init::fork_command(self),
+            Step::PrivateMounts => mounts::make_private(),
+            Step::MountRoot { size_bytes } => {
+                self.root = Some(mounts::mount_root(*size_bytes)?);
+                Ok(())
+            }
+            Step::MakeDirectory { at } => mounts::make_directory(self.root()?, at),
+            Step::MakeFile { at, text } => mounts::make_file(self.root()?, at, text),
+            Step::MakeLink { at, target } => mounts::make_link(self.root()?, at, target),
+            Step::Attach { at } => {
+                let tree = self.detached.remove(at).ok_or(Errno::NOENT)?;
+                mounts::attach(&tree, self.root()?, at)
+            }
+            Step::MountScratch { at, size_bytes, flags } => mounts::mount_scratch(self.root()?, at, *size_bytes, flags),
+            Step::MountProc { at } => mounts::mount_proc(self.root()?, at),
+            Step::Freeze { at } => mounts::freeze(self.root()?, at),
+            Step::Mask { at } => mounts::mask(self.root()?, at),
+            Step::SealRoot => mounts::seal_root(self.root()?),
+            Step::PivotRoot => {
+                let root = self.root.take().ok_or(Errno::NOENT)?;
+                mounts::pivot(&root)
+            }
+            Step::Hostname { name } => rustix::system::sethostname(name.as_bytes()),
+            Step::Loopback => identity::loopback_up(),
+            Step::DropCapabilities => identity::drop_capabilities(),
+            Step::NoNewPrivileges => rustix::thread::set_no_new_privs(true),
+            Step::Undumpable => identity::become_undumpable(),
+            Step::Stdio => self.take_stdio(),
+            Step::Limit { resource, value } => limit(*resource, *value),
+            Step::ChangeDirectory { to } => rustix::process::chdir(to.as_path()),
+            Step::OpenProgram { name, path } => self.open_program(name, path),
+            Step::CloseDescriptors => sys::close_on_exec_from(FIRST_OTHER),
+            Step::Landlock { writable } => fence::landlock(writable),
+            Step::Seccomp { refused } => fence::seccomp(refused),
+            Step::Exec { argv, env } => self.exec(argv, env),
+        }
+    }
+
+    /// Reports the failed step and ends this process; the others follow.
+    fn give_up(&self, step: &Step, errno: Errno) -> ! {
+        let error = StepError { step: step.kind(), action: step.to_string(), errno: errno.raw_os_error() };
+        self.leave(&Report::Failed(error))
+    }
+
+    fn leave(&self, last_words: &Report) -> ! {
+        // When the launcher is gone there is nobody left to tell, and the end is the same.
+        let _ = self.control.send(last_words, &[]);
+        if let Some(ready) = &self.ready {
+            let _ = rustix::io::write(ready, b"!");
+        }
+        sys::exit_now(GAVE_UP)
+    }
+
+    fn root(&self) -> Result<&OwnedFd> {
+        self.root.as_ref().ok_or(Errno::NOENT)
+    }
+
+    /// The command's second call finds itself a session leader of nothing yet; the helper's may be one already.
+    fn new_session(&self) -> Result<()> {
+        match rustix::process::setsid() {
+            Ok(_) | Err(Errno::PERM) => Ok(()),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    fn take_stdio(&self) -> Result<()> {
+        sys::reset_signals()?;
+        rustix::process::umask(Mode::WGRP | Mode::WOTH);
+        sys::replace_stdio(self.stdin.as_fd(), 0)
+    }
+
+    fn open_program(&mut self, name: &str, path: &[String]) -> Result<()> {
+        let Some(program) = Program::find(name, path)? else {
+            self.leave(&Report::NoProgram { name: name.to_owned() });
+        };
+        self.control.send(&Report::Program { paths: program.paths() }, &program.descriptors())?;
+        // Without an answer the launcher is gone or refuses: this process ends, and with it the cage.
+        let _: (control::Answer, _) = self.control.receive()?.ok_or(Errno::CANCELED)?;
+        self.program = Some(program);
+        Ok(())
+    }
+
+    fn exec(&self, argv: &[String], env: &[String]) -> Result<()> {
+        let program = self.program.as_ref().ok_or(Errno::NOENT)?;
+        let env: std::result::Result<Vec<CString>, _> = env.iter().map(|each| CString::new(each.as_str())).collect();
+        let argv = program.arguments(argv).ok_or(Errno::INVAL)?;
+        Err(sys::exec_fd(program.executable(), &argv, &env.map_err(|_| Errno::INVAL)?))
+    }
+}
+
+fn limit(resource: LimitedResource, value: u64) -> Result<()> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let (resource, grace) = match resource {
+        LimitedResource::CpuSeconds => (Resource::Cpu, 1),
+        LimitedResource::DataBytes => (Resource::Data, 0),
+        LimitedResource::Processes => (Resource::Nproc, 0),
+        LimitedResource::OpenFiles => (Resource::Nofile, 0),
+        LimitedResource::FileBytes => (Resource::Fsize, 0),
+        LimitedResource::CoreBytes => (Resource::Core, 0),
+        LimitedResource::LockedBytes => (Resource::Memlock, 0),
+        LimitedResource::QueueBytes => (Resource::Msgqueue, 0),
+    };
+    // Never above what the caller has: raising needs a right the cage does not have, and a lower limit is no failure.
+    let ceiling = getrlimit(resource).maximum.unwrap_or(u64::MAX);
+    let (soft, hard) = (value.min(ceiling), value.saturating_add(grace).min(ceiling));
+    setrlimit(resource, Rlimit { current: Some(soft), maximum: Some(hard) })
+}
+
+/// Splits the process. In the parent, `stay` takes over and never returns.
+fn fork_leaving(stay: impl FnOnce(rustix::process::Pid)) -> Result<()> {
+    match sys::fork()? {
+        Side::Child => Ok(()),
+        Side::Parent(child) => {
+            stay(child);
+            sys::exit_now(0)
+        }
+    }
+}

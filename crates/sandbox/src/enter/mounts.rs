@@ -1,0 +1,246 @@
+//! Steps that build the file system of the cage. Everything happens on descriptors, in the new mount namespace.
+//!
+//! The root is built under /tmp of the private namespace, where only this process sees it, and left by pivoting.
+
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags,
+};
+use rustix::process::Signal;
+
+use super::identity::write_proc;
+use crate::request::HostUser;
+use crate::step::{Detach, MountFlag, Ownership};
+use crate::sys::{self, MountAttr, Result, Side, Wait};
+
+/// Every host has it, and in the private namespace covering it disturbs nobody.
+const BUILD_SITE: &str = "/tmp";
+
+const MOUNT_ATTR_IDMAP: u64 = 0x0010_0000;
+
+/// Clones what is at the path, after making sure that it is still the file the request was checked with.
+pub(super) fn detach(detach: &Detach) -> Result<OwnedFd> {
+    let found = rustix::fs::openat2(
+        CWD,
+        &detach.host,
+        OFlags::PATH | OFlags::CLOEXEC,
+        Mode::empty(),
+        ResolveFlags::NO_SYMLINKS,
+    )?;
+    let stat = rustix::fs::fstat(&found)?;
+    if (stat.st_dev, stat.st_ino) != (detach.identity.device, detach.identity.inode) {
+        return Err(Errno::STALE);
+    }
+    let tree = clone_tree(found.as_fd(), Path::new(""))?;
+    restrict(&tree, attributes(&detach.flags))?;
+    match detach.ownership {
+        Ownership::Kept => {}
+        Ownership::Given { cage } => give_tree(tree.as_fd(), cage)?,
+        // Not every file system can show other owners than it stores.
+        Ownership::Mapped { disk, cage } => map_owner(&tree, disk, cage).or_else(|_| give_tree(tree.as_fd(), cage))?,
+    }
+    Ok(tree)
+}
+
+fn clone_tree(from: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_EMPTY_PATH
+        | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
+    rustix::mount::open_tree(from, path, flags)
+}
+
+/// With everything mounted below; a restriction of the top alone leaves the rest open.
+fn restrict(tree: &OwnedFd, set: MountAttrFlags) -> Result<()> {
+    let attr = MountAttr { attr_set: set.bits().into(), propagation: libc::MS_PRIVATE, ..MountAttr::default() };
+    sys::mount_setattr_recursive(tree.as_fd(), &attr)
+}
+
+fn attributes(flags: &[MountFlag]) -> MountAttrFlags {
+    let one = |flag: &MountFlag| match flag {
+        MountFlag::ReadOnly => MountAttrFlags::MOUNT_ATTR_RDONLY,
+        MountFlag::NoSuid => MountAttrFlags::MOUNT_ATTR_NOSUID,
+        MountFlag::NoDevices => MountAttrFlags::MOUNT_ATTR_NODEV,
+        MountFlag::NoExec => MountAttrFlags::MOUNT_ATTR_NOEXEC,
+    };
+    flags.iter().map(one).collect()
+}
+
+/// Shows the files of `disk` as files of `cage`: new files of the cage are stored as files of `disk`.
+fn map_owner(tree: &OwnedFd, disk: HostUser, cage: HostUser) -> Result<()> {
+    let namespace = user_namespace(disk, cage)?;
+    let userns_fd = namespace.as_raw_fd() as u64;
+    let attr = MountAttr { attr_set: MOUNT_ATTR_IDMAP, userns_fd, ..MountAttr::default() };
+    sys::mount_setattr_recursive(tree.as_fd(), &attr)
+}
+
+/// The kernel takes the mapping from a user namespace, and a user namespace needs a process to be made.
+fn user_namespace(disk: HostUser, cage: HostUser) -> Result<OwnedFd> {
+    let (made, making) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+    let child = match sys::fork()? {
+        Side::Child => {
+            drop(made);
+            if sys::unshare(libc::CLONE_NEWUSER).is_ok() {
+                let _ = rustix::io::write(&making, b".");
+            }
+            // Stays until it is killed: a namespace without processes and descriptors is gone.
+            loop {
+                rustix::thread::sched_yield();
+                let _ = rustix::event::poll(&mut [], None);
+            }
+        }
+        Side::Parent(child) => child,
+    };
+    drop(making);
+    let namespace = map_namespace_of(child, &made, disk, cage);
+    rustix::process::kill_process(child, Signal::KILL)?;
+    sys::reap(Some(child), Wait::Block)?;
+    namespace
+}
+
+fn map_namespace_of(child: rustix::process::Pid, made: &OwnedFd, disk: HostUser, cage: HostUser) -> Result<OwnedFd> {
+    if rustix::io::read(made, &mut [0; 1])? == 0 {
+        return Err(Errno::PERM);
+    }
+    let of_child = |file: &str| format!("/proc/{}/{file}", child.as_raw_nonzero());
+    write_proc(&of_child("uid_map"), &format!("{} {} 1", disk.uid, cage.uid))?;
+    write_proc(&of_child("gid_map"), &format!("{} {} 1", disk.gid, cage.gid))?;
+    rustix::fs::open(of_child("ns/user"), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// Changes the owner of a directory and everything below, never through a link and never of anything but plain files.
+fn give_tree(directory: BorrowedFd<'_>, user: HostUser) -> Result<()> {
+    let readable =
+        rustix::fs::openat(directory, c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    give(readable.as_fd(), c"", user)?;
+    for entry in Dir::read_from(&readable)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name == c"." || name == c".." {
+            continue;
+        }
+        match FileType::from_raw_mode(rustix::fs::statat(&readable, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode) {
+            FileType::Directory => {
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                give_tree(rustix::fs::openat(&readable, name, flags, Mode::empty())?.as_fd(), user)?;
+            }
+            FileType::RegularFile | FileType::Symlink | FileType::Fifo | FileType::Socket => {
+                give(readable.as_fd(), name, user)?
+            }
+            FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => {}
+        }
+    }
+    Ok(())
+}
+
+fn give(directory: BorrowedFd<'_>, name: &std::ffi::CStr, user: HostUser) -> Result<()> {
+    let (uid, gid) = (rustix::fs::Uid::from_raw(user.uid), rustix::fs::Gid::from_raw(user.gid));
+    rustix::fs::chownat(directory, name, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH)
+}
+
+pub(super) fn make_private() -> Result<()> {
+    rustix::mount::mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
+}
+
+pub(super) fn mount_root(size_bytes: u64) -> Result<OwnedFd> {
+    let root = scratch(size_bytes, "0755", MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV)?;
+    rustix::mount::move_mount(&root, "", CWD, BUILD_SITE, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+    Ok(root)
+}
+
+fn scratch(size_bytes: u64, mode: &str, attributes: MountAttrFlags) -> Result<OwnedFd> {
+    let context = rustix::mount::fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    rustix::mount::fsconfig_set_string(&context, "size", size_bytes.to_string())?;
+    rustix::mount::fsconfig_set_string(&context, "mode", mode)?;
+    rustix::mount::fsconfig_create(&context)?;
+    rustix::mount::fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+}
+
+/// A path of the cage, seen from the descriptor of its root.
+fn inside(at: &Path) -> &Path {
+    at.strip_prefix("/").unwrap_or(at)
+}
+
+pub(super) fn make_directory(root: &OwnedFd, at: &Path) -> Result<()> {
+    rustix::fs::mkdirat(root, inside(at), Mode::from_raw_mode(0o755))
+}
+
+pub(super) fn make_file(root: &OwnedFd, at: &Path, text: &str) -> Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(root, inside(at), flags, Mode::from_raw_mode(0o444))?;
+    let mut rest = text.as_bytes();
+    while !rest.is_empty() {
+        rest = &rest[rustix::io::write(&file, rest)?..];
+    }
+    Ok(())
+}
+
+pub(super) fn make_link(root: &OwnedFd, at: &Path, target: &Path) -> Result<()> {
+    rustix::fs::symlinkat(target, root, inside(at))
+}
+
+pub(super) fn attach(tree: &OwnedFd, root: &OwnedFd, at: &Path) -> Result<()> {
+    rustix::mount::move_mount(tree, "", root, inside(at), MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+}
+
+pub(super) fn mount_scratch(root: &OwnedFd, at: &Path, size_bytes: u64, flags: &[MountFlag]) -> Result<()> {
+    attach(&scratch(size_bytes, "0755", attributes(flags))?, root, at)
+}
+
+/// Processes see themselves and what they started, not each other's secrets.
+pub(super) fn mount_proc(root: &OwnedFd, at: &Path) -> Result<()> {
+    let context = rustix::mount::fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    rustix::mount::fsconfig_set_string(&context, "hidepid", "invisible")
+        .or_else(|_| rustix::mount::fsconfig_set_string(&context, "hidepid", "2"))?;
+    rustix::mount::fsconfig_create(&context)?;
+    let flags = attributes(&[MountFlag::NoSuid, MountFlag::NoDevices, MountFlag::NoExec]);
+    attach(&rustix::mount::fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, flags)?, root, at)
+}
+
+/// Mounts a part of the tree onto itself, read-only. What the kernel does not have needs no protection.
+pub(super) fn freeze(root: &OwnedFd, at: &Path) -> Result<()> {
+    let tree = match clone_tree(root.as_fd(), inside(at)) {
+        Err(Errno::NOENT) => return Ok(()),
+        other => other?,
+    };
+    restrict(&tree, attributes(&[MountFlag::ReadOnly, MountFlag::NoSuid, MountFlag::NoDevices, MountFlag::NoExec]))?;
+    attach(&tree, root, at)
+}
+
+pub(super) fn mask(root: &OwnedFd, at: &Path) -> Result<()> {
+    let stat = match rustix::fs::statat(root, inside(at), AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => return Ok(()),
+        other => other?,
+    };
+    let nothing = if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+        scratch(
+            4_096,
+            "0555",
+            attributes(&[MountFlag::ReadOnly, MountFlag::NoSuid, MountFlag::NoDevices, MountFlag::NoExec]),
+        )?
+    } else {
+        clone_tree(root.as_fd(), Path::new("dev/null"))?
+    };
+    attach(&nothing, root, at)
+}
+
+/// The root alone: what is mounted below has its own restrictions, and some of it is meant to be written.
+pub(super) fn seal_root(root: &OwnedFd) -> Result<()> {
+    use rustix::mount::MountFlags;
+    rustix::process::fchdir(root)?;
+    let flags = MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+    rustix::mount::mount_remount(".", flags, "")
+}
+
+/// The old root ends up on top of the new one, in the same place, and is let go with everything below.
+pub(super) fn pivot(root: &OwnedFd) -> Result<()> {
+    rustix::process::fchdir(root)?;
+    rustix::process::pivot_root(".", ".")?;
+    rustix::mount::unmount(".", UnmountFlags::DETACH)?;
+    rustix::process::chdir("/")
+}

@@ -1,0 +1,147 @@
+//! What can go wrong between a request and a running command.
+//!
+//! A step that fails inside the helper crosses the process boundary as data ([`StepError`]) and keeps the name of the
+//! step, so that the message says which wall could not be built. How a command *ends* is no error: see
+//! [`crate::Outcome`].
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::request::RequestError;
+use crate::step::StepKind;
+
+/// Why no command is running, or why its end is unknown.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SandboxError {
+    /// The request itself is wrong.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// The host cannot enforce what the profile demands.
+    #[error("this host cannot enforce {what}: {todo}")]
+    HostLacks {
+        /// What is missing.
+        what: String,
+        /// How to get it.
+        todo: String,
+    },
+    /// A host path of the request is missing or of the wrong kind.
+    #[error("`{path}` cannot be mounted: {why}")]
+    Source {
+        /// The host path.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The program is not there, in the cage.
+    #[error("no executable program `{0}` in the cage")]
+    ProgramNotFound(String),
+    /// The caller's check said no before the program ran.
+    #[error("the program was refused before it ran: {0}")]
+    ProgramRefused(String),
+    /// One wall of the cage could not be built.
+    #[error(transparent)]
+    Step(#[from] StepError),
+    /// The re-executed binary did not behave as a helper.
+    #[error("the helper did not answer: call `placet_sandbox::helper_entry()` first in `main`")]
+    HelperSilent,
+    /// The helper ended without saying how the command ended.
+    #[error("the helper ended without a report; it may have been killed from outside or for lack of memory")]
+    HelperDied,
+    /// Something around the helper failed.
+    #[error("cannot {doing}")]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// Why it failed.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl SandboxError {
+    pub(crate) fn io(doing: &'static str) -> impl FnOnce(Errno) -> Self {
+        move |errno| Self::Io { doing, source: errno.into() }
+    }
+}
+
+/// A step of the plan that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepError {
+    /// Which kind of step.
+    pub step: StepKind,
+    /// The step with its operands, as in the plan.
+    pub action: String,
+    /// The kernel's error number.
+    pub errno: i32,
+}
+
+impl fmt::Display for StepError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "cannot {}: {}", self.action, io::Error::from_raw_os_error(self.errno))?;
+        match hint(self.step, self.errno) {
+            Some(hint) => write!(out, "; {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for StepError {}
+
+/// What usually is behind a failure, and what to do about it.
+const HINTS: &[(StepKind, i32, &str)] = &[
+    (
+        StepKind::PivotRoot,
+        libc::EINVAL,
+        "the host's root is probably an initramfs, which cannot be left this way; boot from a real root file system",
+    ),
+    (
+        StepKind::Unshare,
+        libc::EPERM,
+        "user namespaces are blocked; allow them (kernel.unprivileged_userns_clone=1, \
+         kernel.apparmor_restrict_unprivileged_userns=0) or, in a container, run it with seccomp=unconfined",
+    ),
+    (StepKind::Unshare, libc::ENOSPC, "too many namespaces exist; raise user.max_user_namespaces"),
+    (StepKind::Unshare, libc::EINVAL, "the helper had a second thread, or the kernel lacks a kind of namespace"),
+    (StepKind::MountProc, libc::EPERM, "a container masks parts of /proc; run it with systempaths=unconfined"),
+    (
+        StepKind::MountRoot,
+        libc::EPERM,
+        "user namespaces exist but carry no rights (AppArmor); set kernel.apparmor_restrict_unprivileged_userns=0",
+    ),
+    (
+        StepKind::DropUser,
+        libc::EINVAL,
+        "the cage's user does not exist in this user namespace; choose another with `host_user`",
+    ),
+    (StepKind::Detach, libc::ESTALE, "the path was exchanged for another file after the request was checked"),
+    (StepKind::Exec, libc::ENOEXEC, "it is neither a program for this machine nor a script with a `#!` line"),
+];
+
+fn hint(step: StepKind, errno: i32) -> Option<&'static str> {
+    HINTS.iter().find(|(kind, code, _)| *kind == step && *code == errno).map(|(_, _, hint)| *hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_step_names_itself_its_cause_and_what_to_do() {
+        let error = StepError { step: StepKind::PivotRoot, action: "pivot root".into(), errno: libc::EINVAL };
+        let text = error.to_string();
+        assert!(text.starts_with("cannot pivot root: Invalid argument"), "{text}");
+        assert!(text.contains("initramfs"), "{text}");
+    }
+
+    #[test]
+    fn a_failure_without_a_known_cause_still_reads_well() {
+        let error = StepError { step: StepKind::Hostname, action: "hostname cage".into(), errno: libc::EPERM };
+        assert_eq!(error.to_string(), "cannot hostname cage: Operation not permitted (os error 1)");
+    }
+}

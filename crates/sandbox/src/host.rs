@@ -1,0 +1,107 @@
+//! What the plan needs to know about the host. Looked up once per launch, so that the plan itself can stay pure.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use crate::error::SandboxError;
+use crate::profile::{MountKind, Profile};
+use crate::request::{HostUser, Request};
+use crate::step::Identity;
+use crate::sys;
+
+/// Facts of the host.
+#[derive(Clone, Debug)]
+pub struct HostFacts {
+    /// Who the caller is.
+    pub caller: HostUser,
+    /// The version of Landlock; 0 where there is none.
+    pub landlock_abi: u32,
+    /// Whether system calls can be refused.
+    pub seccomp: bool,
+    /// What is found at the paths that profile and request mention. Missing paths are missing here too.
+    pub entries: BTreeMap<PathBuf, Entry>,
+}
+
+/// What is found at a host path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its kind.
+    pub kind: EntryKind,
+    /// Which file it is.
+    pub identity: Identity,
+    /// Whose it is.
+    pub owner: HostUser,
+}
+
+/// The kinds of file that can be brought into a cage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A character device.
+    Device,
+    /// A symbolic link.
+    Link {
+        /// Where it points, as written.
+        target: PathBuf,
+    },
+}
+
+impl HostFacts {
+    /// Looks at every path that profile and request mention.
+    pub(crate) fn gather(profile: &Profile, request: &Request) -> Self {
+        let mut entries = BTreeMap::new();
+        let of_profile =
+            profile.mounts.iter().filter(|mount| matches!(mount.what, MountKind::Host | MountKind::Device));
+        let of_profile = of_profile.map(|mount| Path::new(mount.at.as_ref()));
+        let of_request = request.workspace.iter().chain(request.read_only.iter().map(|mount| &mount.host));
+        for path in of_profile.chain(of_request.map(PathBuf::as_path)) {
+            if let Some(entry) = Entry::at(path) {
+                entries.insert(path.to_owned(), entry);
+            }
+        }
+        Self { caller: caller(), landlock_abi: sys::landlock_abi(), seccomp: sys::seccomp_filters_available(), entries }
+    }
+
+    pub(crate) fn caller_is_root(&self) -> bool {
+        self.caller.uid == 0
+    }
+}
+
+impl Entry {
+    fn at(path: &Path) -> Option<Self> {
+        let meta = fs::symlink_metadata(path).ok()?;
+        let kind = match meta.file_type() {
+            kind if kind.is_dir() => EntryKind::Directory,
+            kind if kind.is_file() => EntryKind::File,
+            kind if kind.is_char_device() => EntryKind::Device,
+            kind if kind.is_symlink() => EntryKind::Link { target: fs::read_link(path).ok()? },
+            _ => return None,
+        };
+        Some(Self {
+            kind,
+            identity: Identity { device: meta.dev(), inode: meta.ino() },
+            owner: HostUser { uid: meta.uid(), gid: meta.gid() },
+        })
+    }
+}
+
+fn caller() -> HostUser {
+    HostUser { uid: rustix::process::geteuid().as_raw(), gid: rustix::process::getegid().as_raw() }
+}
+
+/// The request with every host path free of links: what the caller named is fixed here, once.
+pub(crate) fn resolved(mut request: Request) -> Result<Request, SandboxError> {
+    let resolve = |path: &mut PathBuf| -> Result<(), SandboxError> {
+        *path = fs::canonicalize(&path)
+            .map_err(|error| SandboxError::Source { path: path.clone(), why: error.to_string() })?;
+        Ok(())
+    };
+    request.workspace.iter_mut().try_for_each(resolve)?;
+    request.read_only.iter_mut().map(|mount| &mut mount.host).try_for_each(resolve)?;
+    Ok(request)
+}

@@ -1,0 +1,210 @@
+//! The launcher's side of the start: plan, spawn the helper, hand it the plan, wait until the program runs.
+//!
+//! The calling process is never forked: it may be large and have many threads. The helper is spawned, which shares
+//! memory only until it executes.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::io::Errno;
+
+use crate::control::{self, Answer, Control, Report, Spec};
+use crate::enter::{self, HELPER_NAME};
+use crate::error::SandboxError;
+use crate::host::{self, HostFacts};
+use crate::plan::plan;
+use crate::profile::{Limits, Profile};
+use crate::request::Request;
+use crate::running::{Program, ProgramFile, Running};
+
+/// A cage is entered within milliseconds. Longer than this, the binary that was executed is no helper.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// First in every `main` that may launch cages: in the re-executed helper it never returns.
+pub fn helper_entry() {
+    if is_helper() {
+        enter::run()
+    }
+}
+
+fn is_helper() -> bool {
+    std::env::args_os().next().is_some_and(|name| name == HELPER_NAME)
+}
+
+/// Launches with the calling binary as its own helper.
+pub fn launch(profile: &Profile, request: Request) -> Result<Running, SandboxError> {
+    Launcher::default().launch(profile, request)
+}
+
+/// The host path of the program that a cage of this profile would execute by that name.
+///
+/// For a look before the launch, and only as good as the host is quiet; what really runs is [`Running::program`].
+#[must_use]
+pub fn program_path(profile: &Profile, name: &str) -> Option<PathBuf> {
+    let executable = |path: &PathBuf| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
+    if name.contains('/') {
+        return Some(PathBuf::from(name)).filter(|path| path.is_absolute() && executable(path));
+    }
+    profile.program_path.iter().map(|directory| Path::new(directory.as_ref()).join(name)).find(executable)
+}
+
+/// Launches cages with a given helper.
+#[derive(Clone, Debug)]
+pub struct Launcher {
+    helper: PathBuf,
+}
+
+impl Default for Launcher {
+    /// The calling binary itself, even if its file was replaced since it started.
+    fn default() -> Self {
+        Self { helper: "/proc/self/exe".into() }
+    }
+}
+
+impl Launcher {
+    /// Another binary whose `main` begins with [`helper_entry`].
+    #[must_use]
+    pub fn with_helper(helper: impl Into<PathBuf>) -> Self {
+        Self { helper: helper.into() }
+    }
+
+    /// Returns when the program runs; by then every wall stands.
+    pub fn launch(&self, profile: &Profile, request: Request) -> Result<Running, SandboxError> {
+        self.launch_if(profile, request, |_| Ok(()))
+    }
+
+    /// Like [`Launcher::launch`], but first lets the caller look at the opened program, for instance to compare its
+    /// digest. A refusal ends the cage before the program ran.
+    pub fn launch_if(
+        &self,
+        profile: &Profile,
+        request: Request,
+        accept: impl FnOnce(&Program) -> Result<(), String>,
+    ) -> Result<Running, SandboxError> {
+        if is_helper() {
+            return Err(SandboxError::HelperSilent);
+        }
+        request.check()?;
+        let request = host::resolved(request)?;
+        let limits = request.limits.unwrap_or(profile.limits);
+        let facts = HostFacts::gather(profile, &request);
+        let steps = plan(profile, &request, &facts)?;
+        let starting = Starting::spawn(&self.helper)?;
+        starting.hand_over(&Spec { steps, wall_ms: limits.wall_ms }, &request.stdin)?;
+        starting.finish(limits, accept)
+    }
+}
+
+/// A helper that was spawned and is on its way.
+struct Starting {
+    child: Child,
+    control: Control,
+    stdout: File,
+    stderr: File,
+}
+
+impl Starting {
+    fn spawn(helper: &Path) -> Result<Self, SandboxError> {
+        let failed = |source| SandboxError::Io { doing: "start the helper", source };
+        let (control, socket) = Control::pair().map_err(SandboxError::io("make a socket"))?;
+        let (stdout, stdout_in) = pipe()?;
+        let (stderr, stderr_in) = pipe()?;
+        let child = Command::new(helper)
+            .arg0(HELPER_NAME)
+            .env_clear()
+            .stdin(Stdio::from(socket))
+            .stdout(Stdio::from(stdout_in))
+            .stderr(Stdio::from(stderr_in))
+            .spawn()
+            .map_err(failed)?;
+        Ok(Self { child, control, stdout, stderr })
+    }
+
+    fn hand_over(&self, spec: &Spec, stdin: &[u8]) -> Result<(), SandboxError> {
+        let memory = |name, bytes: &[u8]| {
+            control::sealed(name, bytes)
+                .map_err(|source| SandboxError::Io { doing: "hand the plan to the helper", source })
+        };
+        let bytes = serde_json::to_vec(spec)
+            .map_err(|error| SandboxError::Io { doing: "write the plan", source: error.into() })?;
+        let (plan, stdin) = (memory("placet-cage-plan", &bytes)?, memory("placet-cage-stdin", stdin)?);
+        match self.control.send(&(), &[plan.as_fd(), stdin.as_fd()]) {
+            // A helper that is gone has said why, or its silence is noticed next.
+            Ok(()) | Err(Errno::PIPE) => Ok(()),
+            Err(errno) => Err(SandboxError::io("hand the plan to the helper")(errno)),
+        }
+    }
+
+    fn finish(
+        mut self,
+        limits: Limits,
+        accept: impl FnOnce(&Program) -> Result<(), String>,
+    ) -> Result<Running, SandboxError> {
+        match self.await_start(accept) {
+            Ok(program) => Ok(Running::new(self.child, self.control, self.stdout, self.stderr, program, limits)),
+            Err(error) => {
+                self.abandon(&error);
+                Err(error)
+            }
+        }
+    }
+
+    fn await_start(&self, accept: impl FnOnce(&Program) -> Result<(), String>) -> Result<Program, SandboxError> {
+        self.control.set_patience(Some(PATIENCE)).map_err(SandboxError::io("wait for the helper"))?;
+        let program = match self.next()? {
+            (Report::Program { paths }, files) => Program::new(zip(paths, files)),
+            (other, _) => return Err(unexpected(other)),
+        };
+        accept(&program).map_err(SandboxError::ProgramRefused)?;
+        self.control.send(&Answer::Go, &[]).map_err(|_| SandboxError::HelperDied)?;
+        match self.next()? {
+            (Report::Started, _) => {}
+            (other, _) => return Err(unexpected(other)),
+        }
+        self.control.set_patience(None).map_err(SandboxError::io("wait for the helper"))?;
+        Ok(program)
+    }
+
+    fn next(&self) -> Result<(Report, Vec<OwnedFd>), SandboxError> {
+        match self.control.receive() {
+            Ok(Some(received)) => Ok(received),
+            Ok(None) | Err(Errno::CONNRESET) => Err(SandboxError::HelperDied),
+            Err(Errno::AGAIN) => Err(SandboxError::HelperSilent),
+            Err(errno) => Err(SandboxError::io("read the helper's report")(errno)),
+        }
+    }
+
+    /// Nothing stays behind: a helper ends when its socket does, anything else is killed.
+    fn abandon(&mut self, error: &SandboxError) {
+        if matches!(error, SandboxError::HelperSilent) {
+            let _ = self.child.kill();
+        }
+        self.control.shut_down();
+        // The child is reaped whatever its status is; there is nobody to tell of a failure that cannot happen.
+        let _ = self.child.wait();
+    }
+}
+
+fn zip(paths: Vec<String>, files: Vec<OwnedFd>) -> Vec<ProgramFile> {
+    paths.into_iter().zip(files).map(|(path, file)| ProgramFile::new(path.into(), file.into())).collect()
+}
+
+fn unexpected(report: Report) -> SandboxError {
+    match report {
+        Report::Failed(error) => SandboxError::Step(error),
+        Report::NoProgram { name } => SandboxError::ProgramNotFound(name),
+        Report::TimeIsUp | Report::Gone { .. } | Report::Ended { .. } | Report::Started | Report::Program { .. } => {
+            SandboxError::HelperDied
+        }
+    }
+}
+
+fn pipe() -> Result<(File, OwnedFd), SandboxError> {
+    let made = io::pipe().map_err(|source| SandboxError::Io { doing: "make a pipe", source })?;
+    Ok((File::from(OwnedFd::from(made.0)), OwnedFd::from(made.1)))
+}

@@ -1,0 +1,60 @@
+//! The cage: runs one command where it can see and reach almost nothing, and leaves nothing behind.
+//!
+//! ```text
+//!  profile ──► plan ──► enter ──► running
+//!  data with   pure:    a helper   pipes, kill,
+//!  reasons     steps    takes them outcome
+//! ```
+//!
+//! A [`Profile`] and a [`Request`] become a list of [`Step`]s, which a re-executed copy of the calling binary takes one
+//! by one: new user, mount, pid, network, ipc, uts and cgroup namespaces; a root of its own with the host's programs
+//! read-only; no capabilities, no new privileges, Landlock and seccomp; limits; a process 1 that reaps and ends
+//! everything. When the calling process dies, the cage dies.
+//!
+//! ```no_run
+//! use placet_sandbox::{Profile, Request, helper_entry, launch};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     helper_entry(); // before anything else: this process may be the helper of another
+//!     let profile = Profile::builtin("default").ok_or("no such profile")?;
+//!     let (outcome, output) = launch(&profile, Request::new(["echo", "hello"]))?.collect()?;
+//!     assert_eq!(output.stdout, b"hello\n");
+//!     println!("{:?}", outcome.exit);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! What it deliberately does not do: it opens no way out (no network but a loopback of its own), it does not limit
+//! memory and processor time of the tree as a whole (that needs control groups; see [`Limits`]), it decides nothing
+//! about what may run, and it depends on no async runtime: call it from a blocking thread.
+
+mod control;
+mod enter;
+mod error;
+mod host;
+mod launch;
+mod outcome;
+mod output;
+mod plan;
+mod probe;
+mod profile;
+mod request;
+mod running;
+mod seccomp;
+mod step;
+mod sys;
+
+pub use error::{SandboxError, StepError};
+pub use host::{Entry, EntryKind, HostFacts};
+pub use launch::{Launcher, helper_entry, launch, program_path};
+pub use outcome::{Exit, LimitKind, Outcome, Output, Usage};
+pub use plan::{CAGE_USER, WORKSPACE, plan};
+pub use probe::{Check, HostReport, State, Tier, probe};
+pub use profile::{Demand, Limits, Mount, MountKind, Profile, Programs, Text, Variable, WorkspaceOwnership};
+pub use request::{
+    DEFAULT_HOST_USER, HostUser, MAX_ARGUMENT_BYTES, MAX_STDIN_BYTES, READ_ONLY_ROOTS, REFUSED_VARIABLES, ReadOnly,
+    Request, RequestError,
+};
+pub use running::{Killer, Program, ProgramFile, Running};
+pub use seccomp::{Comparison, Condition, SyscallRule};
+pub use step::{Detach, Identity, LimitedResource, MountFlag, Namespace, Ownership, Role, Step, StepKind};

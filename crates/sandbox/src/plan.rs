@@ -1,0 +1,262 @@
+//! Profile, request and facts of the host in; the ordered steps out. Pure: the same input gives the same plan.
+//!
+//! The one thing that differs between a root caller and an ordinary one is *when* host files are detached. Root does
+//! it first and then gives its rights up, so that a workspace below a closed directory can be reached. An ordinary
+//! caller has no right to clone mounts before it has its own namespaces, and needs none to open its own files after.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::error::SandboxError;
+use crate::host::{Entry, EntryKind, HostFacts};
+use crate::profile::{Demand, Limits, Mount, MountKind, Profile, Programs, WorkspaceOwnership};
+use crate::request::{HostUser, Request};
+use crate::step::{Detach, LimitedResource, MountFlag, Namespace, Ownership, Role, Step};
+
+/// Where the workspace appears.
+pub const WORKSPACE: &str = "/work";
+
+/// Who a command is, in its own eyes.
+pub const CAGE_USER: HostUser = HostUser { uid: 1_000, gid: 1_000 };
+
+/// Directories, links and small files only.
+const ROOT_BYTES: u64 = 4 << 20;
+
+/// Clearly before anything else, but after what volunteers outright.
+const OOM_POINTS: i32 = 500;
+
+/// The monitor and process 1 count as processes of the cage's user.
+const OWN_PROCESSES: u64 = 2;
+
+const READ_ONLY: &[MountFlag] = &[MountFlag::ReadOnly, MountFlag::NoSuid, MountFlag::NoDevices];
+const WRITABLE: &[MountFlag] = &[MountFlag::NoSuid, MountFlag::NoDevices];
+const NO_PROGRAMS: &[MountFlag] = &[MountFlag::NoSuid, MountFlag::NoDevices, MountFlag::NoExec];
+const DEVICE: &[MountFlag] = &[MountFlag::ReadOnly, MountFlag::NoSuid, MountFlag::NoExec];
+
+const NAMESPACES: [Namespace; 7] = [
+    Namespace::User,
+    Namespace::Mount,
+    Namespace::Pid,
+    Namespace::Network,
+    Namespace::Ipc,
+    Namespace::Uts,
+    Namespace::Cgroup,
+];
+
+/// The way into the cage.
+pub fn plan(profile: &Profile, request: &Request, facts: &HostFacts) -> Result<Vec<Step>, SandboxError> {
+    request.check()?;
+    demand(profile, facts)?;
+    let host_user = if facts.caller_is_root() { request.host_user } else { facts.caller };
+    let tree = Tree::of(profile, request, facts)?;
+    let mut steps = vec![Step::NewSession, Step::OfferToOomKiller { points: OOM_POINTS }, Step::FreshKeyring];
+    let namespaces = [
+        Step::Unshare { namespaces: NAMESPACES.to_vec() },
+        Step::MapUser { inside: CAGE_USER, outside: host_user },
+        Step::Fork { into: Role::Init },
+        Step::PrivateMounts,
+    ];
+    if facts.caller_is_root() {
+        steps.push(Step::OwnStdio { user: host_user });
+        steps.extend(tree.detach);
+        steps.push(Step::DropUser { user: host_user });
+        steps.extend(namespaces);
+    } else {
+        steps.extend(namespaces);
+        steps.extend(tree.detach);
+    }
+    steps.push(Step::MountRoot { size_bytes: ROOT_BYTES });
+    steps.extend(tree.build);
+    steps.extend([Step::SealRoot, Step::PivotRoot, Step::Hostname { name: profile.hostname.clone().into_owned() }]);
+    steps.extend([Step::Loopback, Step::DropCapabilities, Step::NoNewPrivileges, Step::Undumpable]);
+    steps.push(Step::Fork { into: Role::Command });
+    steps.extend(command(profile, request, tree.writable));
+    Ok(steps)
+}
+
+/// Fails closed: a cage without a wall the profile demands is not entered.
+fn demand(profile: &Profile, facts: &HostFacts) -> Result<(), SandboxError> {
+    let lacks = |what: &str, todo: &str| Err(SandboxError::HostLacks { what: what.into(), todo: todo.into() });
+    match (facts.seccomp, profile.landlock, facts.landlock_abi) {
+        (false, _, _) => lacks("seccomp filters", "use a kernel with CONFIG_SECCOMP_FILTER"),
+        (true, Demand::Required, 0) => lacks("Landlock", "use Linux 5.13 or later, booted with `lsm=landlock,…`"),
+        (true, Demand::Required | Demand::WhereAvailable, _) => Ok(()),
+    }
+}
+
+/// The last process before the program.
+fn command(profile: &Profile, request: &Request, writable: Vec<PathBuf>) -> Vec<Step> {
+    let directory = request.workspace.as_ref().map_or("/tmp", |_| WORKSPACE);
+    let mut steps = vec![Step::NewSession, Step::Stdio];
+    steps.extend(limits(request.limits.unwrap_or(profile.limits)));
+    steps.extend([
+        Step::ChangeDirectory { to: directory.into() },
+        Step::OpenProgram { name: request.argv[0].clone(), path: strings(&profile.program_path) },
+        Step::CloseDescriptors,
+        Step::Landlock { writable },
+        Step::Seccomp { refused: profile.syscalls.iter().map(|rule| rule.name.to_owned()).collect() },
+        Step::Exec { argv: request.argv.clone(), env: environment(profile, request) },
+    ]);
+    steps
+}
+
+fn limits(limits: Limits) -> impl Iterator<Item = Step> {
+    let table = [
+        (LimitedResource::CpuSeconds, limits.cpu_seconds),
+        (LimitedResource::DataBytes, limits.memory_bytes),
+        (LimitedResource::Processes, limits.pids.saturating_add(OWN_PROCESSES)),
+        (LimitedResource::OpenFiles, limits.open_files),
+        (LimitedResource::FileBytes, limits.file_bytes),
+        (LimitedResource::CoreBytes, 1),
+        (LimitedResource::LockedBytes, 64 << 10),
+        (LimitedResource::QueueBytes, 64 << 10),
+    ];
+    table.into_iter().map(|(resource, value)| Step::Limit { resource, value })
+}
+
+/// Built from nothing: the profile's variables and those of the request, sorted.
+fn environment(profile: &Profile, request: &Request) -> Vec<String> {
+    let fixed = profile.env.iter().map(|variable| (variable.name.to_string(), variable.value.to_string()));
+    let mut all: std::collections::BTreeMap<String, String> = fixed.collect();
+    all.extend(request.env.iter().map(|(name, value)| (name.clone(), value.clone())));
+    all.into_iter().map(|(name, value)| format!("{name}={value}")).collect()
+}
+
+fn strings(texts: &[crate::profile::Text]) -> Vec<String> {
+    texts.iter().map(|text| text.clone().into_owned()).collect()
+}
+
+/// The file system of the cage: what to take from the host, and how to put it together.
+#[derive(Default)]
+struct Tree {
+    detach: Vec<Step>,
+    build: Vec<Step>,
+    writable: Vec<PathBuf>,
+    made: BTreeSet<PathBuf>,
+}
+
+impl Tree {
+    fn of(profile: &Profile, request: &Request, facts: &HostFacts) -> Result<Self, SandboxError> {
+        let mut tree = Self::default();
+        for mount in &profile.mounts {
+            tree.mount(mount, facts);
+        }
+        for mount in &request.read_only {
+            tree.host_source(&mount.host, &mount.cage, READ_ONLY, Ownership::Kept, facts)?;
+        }
+        if let Some(host) = &request.workspace {
+            let ownership = workspace_ownership(profile, request, facts, host);
+            tree.host_source(host, Path::new(WORKSPACE), WRITABLE, ownership, facts)?;
+            tree.writable.push(WORKSPACE.into());
+        }
+        // Landlock speaks of writing, and a device or a process file is written too.
+        tree.writable.extend(["/dev", "/proc"].map(PathBuf::from));
+        Ok(tree)
+    }
+
+    fn mount(&mut self, mount: &Mount, facts: &HostFacts) {
+        let at = PathBuf::from(mount.at.as_ref());
+        match &mount.what {
+            MountKind::Host | MountKind::Device => {
+                if let Some(entry) = facts.entries.get(&at) {
+                    self.host_entry(at, entry);
+                }
+            }
+            MountKind::Scratch { size_bytes, programs } => self.scratch(at, *size_bytes, *programs),
+            MountKind::File(text) => {
+                self.parents(&at);
+                self.build.push(Step::MakeFile { at, text: text.clone().into_owned() });
+            }
+            MountKind::Link(target) => self.link(at, PathBuf::from(target.as_ref())),
+            MountKind::Directory => self.directory(&at),
+            MountKind::Proc => {
+                self.directory(&at);
+                self.build.push(Step::MountProc { at });
+            }
+            MountKind::Frozen => self.build.push(Step::Freeze { at }),
+            MountKind::Masked => self.build.push(Step::Mask { at }),
+        }
+    }
+
+    /// The host's own file of the same name; a link is repeated, so that a merged /usr looks merged inside too.
+    fn host_entry(&mut self, at: PathBuf, entry: &Entry) {
+        match &entry.kind {
+            EntryKind::Link { target } => self.link(at, target.clone()),
+            EntryKind::Device => self.source(&at.clone(), at, DEVICE, Ownership::Kept, entry),
+            EntryKind::Directory | EntryKind::File => self.source(&at.clone(), at, READ_ONLY, Ownership::Kept, entry),
+        }
+    }
+
+    fn host_source(
+        &mut self,
+        host: &Path,
+        at: &Path,
+        flags: &[MountFlag],
+        ownership: Ownership,
+        facts: &HostFacts,
+    ) -> Result<(), SandboxError> {
+        let refuse = |why: &str| SandboxError::Source { path: host.to_owned(), why: why.to_owned() };
+        let entry = facts.entries.get(host).ok_or_else(|| refuse("it is neither a file nor a directory"))?;
+        match &entry.kind {
+            EntryKind::File if at == Path::new(WORKSPACE) => Err(refuse("a workspace is a directory")),
+            EntryKind::Directory | EntryKind::File => {
+                self.source(host, at.to_owned(), flags, ownership, entry);
+                Ok(())
+            }
+            EntryKind::Device => Err(refuse("it is a device")),
+            EntryKind::Link { .. } => Err(refuse("it became a symbolic link")),
+        }
+    }
+
+    fn source(&mut self, host: &Path, at: PathBuf, flags: &[MountFlag], ownership: Ownership, entry: &Entry) {
+        if entry.kind == EntryKind::Directory {
+            self.directory(&at);
+        } else {
+            self.parents(&at);
+            self.build.push(Step::MakeFile { at: at.clone(), text: String::new() });
+        }
+        let (host, flags, identity) = (host.to_owned(), flags.to_vec(), entry.identity);
+        self.detach.push(Step::Detach(Detach { host, identity, at: at.clone(), flags, ownership }));
+        self.build.push(Step::Attach { at });
+    }
+
+    fn scratch(&mut self, at: PathBuf, size_bytes: u64, programs: Programs) {
+        let flags = match programs {
+            Programs::Allowed => WRITABLE,
+            Programs::Refused => NO_PROGRAMS,
+        };
+        self.directory(&at);
+        self.writable.push(at.clone());
+        self.build.push(Step::MountScratch { at, size_bytes, flags: flags.to_vec() });
+    }
+
+    fn link(&mut self, at: PathBuf, target: PathBuf) {
+        self.parents(&at);
+        self.build.push(Step::MakeLink { at, target });
+    }
+
+    fn parents(&mut self, at: &Path) {
+        if let Some(parent) = at.parent() {
+            self.directory(parent);
+        }
+    }
+
+    fn directory(&mut self, at: &Path) {
+        if at == Path::new("/") || !self.made.insert(at.to_owned()) {
+            return;
+        }
+        self.parents(at);
+        self.build.push(Step::MakeDirectory { at: at.to_owned() });
+    }
+}
+
+fn workspace_ownership(profile: &Profile, request: &Request, facts: &HostFacts, host: &Path) -> Ownership {
+    let cage = request.host_user;
+    match facts.entries.get(host).map(|entry| entry.owner) {
+        Some(disk) if facts.caller_is_root() && disk != cage => match profile.ownership {
+            WorkspaceOwnership::Mapped => Ownership::Mapped { disk, cage },
+            WorkspaceOwnership::Chowned => Ownership::Given { cage },
+        },
+        _ => Ownership::Kept,
+    }
+}

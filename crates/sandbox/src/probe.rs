@@ -1,0 +1,138 @@
+//! What this host really enforces. Found out by trying: single facilities for the reader, and one cage from end to end
+//! for the verdict.
+
+use std::fs;
+
+use serde::Serialize;
+
+use crate::error::SandboxError;
+use crate::launch::launch;
+use crate::outcome::Exit;
+use crate::profile::Profile;
+use crate::request::Request;
+use crate::sys;
+
+/// Scoped signals and abstract sockets exist from here on; the rules use nothing newer.
+const LANDLOCK_WANTED: u32 = 6;
+
+/// What a host can do.
+#[derive(Clone, Debug, Serialize)]
+pub struct HostReport {
+    /// The verdict.
+    pub tier: Tier,
+    /// What it rests on, in reading order.
+    pub checks: Vec<Check>,
+}
+
+/// How well a cage holds on this host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "tier")]
+pub enum Tier {
+    /// Every layer.
+    Full,
+    /// The cage stands, some second layer is missing.
+    Degraded {
+        /// Which ones.
+        reasons: Vec<String>,
+    },
+    /// No cage can be entered.
+    Unavailable {
+        /// Why, and what to do about it.
+        reason: String,
+    },
+}
+
+/// One facility.
+#[derive(Clone, Debug, Serialize)]
+pub struct Check {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it is there.
+    pub state: State,
+    /// Version, reason, or what was seen.
+    pub detail: String,
+}
+
+/// Whether a facility is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// It is enforced.
+    Enforced,
+    /// It is not.
+    Missing,
+}
+
+/// Tries what this host enforces. Runs one throwaway cage; the calling `main` must begin with
+/// [`crate::helper_entry`].
+#[must_use]
+pub fn probe() -> HostReport {
+    let mut checks: Vec<Check> = NAMESPACES.iter().map(|(name, file, limit)| namespace(name, file, limit)).collect();
+    checks.push(check("seccomp", sys::seccomp_filters_available(), "filters that answer with an error code".into()));
+    let abi = sys::landlock_abi();
+    checks.push(check("landlock", abi >= LANDLOCK_WANTED, format!("version {abi}, {LANDLOCK_WANTED} wanted")));
+    let trial = trial();
+    checks.push(check("cage", trial.is_ok(), trial.clone().err().unwrap_or_else(|| "entered and left".into())));
+    HostReport { tier: tier(trial, abi), checks }
+}
+
+const NAMESPACES: [(&str, &str, &str); 7] = [
+    ("user namespaces", "user", "user"),
+    ("mount namespaces", "mnt", "mnt"),
+    ("pid namespaces", "pid", "pid"),
+    ("network namespaces", "net", "net"),
+    ("ipc namespaces", "ipc", "ipc"),
+    ("uts namespaces", "uts", "uts"),
+    ("cgroup namespaces", "cgroup", "cgroup"),
+];
+
+fn namespace(name: &'static str, file: &str, limit: &str) -> Check {
+    let exists = fs::symlink_metadata(format!("/proc/self/ns/{file}")).is_ok();
+    let allowed = fs::read_to_string(format!("/proc/sys/user/max_{limit}_namespaces"));
+    let allowed: Option<u64> = allowed.ok().and_then(|text| text.trim().parse().ok());
+    let detail = allowed.map_or("no limit known".into(), |allowed| format!("at most {allowed}"));
+    check(name, exists && allowed != Some(0), detail)
+}
+
+fn check(name: &'static str, there: bool, detail: String) -> Check {
+    Check { name, state: if there { State::Enforced } else { State::Missing }, detail }
+}
+
+fn trial() -> Result<(), String> {
+    let profile = Profile::builtin("default").ok_or("the default profile is missing")?;
+    let outcome = launch(&profile, Request::new(["true"])).and_then(|running| running.wait());
+    match outcome.map(|outcome| outcome.exit) {
+        Ok(Exit::Code(0)) => Ok(()),
+        Ok(other) => Err(format!("the trial command ended unexpectedly: {other:?}")),
+        Err(error) => Err(with_causes(&error)),
+    }
+}
+
+fn with_causes(error: &SandboxError) -> String {
+    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+fn tier(trial: Result<(), String>, landlock_abi: u32) -> Tier {
+    match (trial, landlock_abi) {
+        (Err(reason), _) => Tier::Unavailable { reason },
+        (Ok(()), LANDLOCK_WANTED..) => Tier::Full,
+        (Ok(()), abi) => Tier::Degraded {
+            reasons: vec![format!(
+                "Landlock has version {abi} of {LANDLOCK_WANTED}: use Linux 6.12 or later, booted with `lsm=landlock,…`"
+            )],
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_verdict_rests_on_the_trial_first_and_on_landlock_second() {
+        assert_eq!(tier(Ok(()), 7), Tier::Full);
+        assert!(matches!(tier(Ok(()), 2), Tier::Degraded { reasons } if reasons.len() == 1));
+        assert_eq!(tier(Err("no".into()), 7), Tier::Unavailable { reason: "no".into() });
+    }
+}

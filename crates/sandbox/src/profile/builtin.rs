@@ -1,0 +1,215 @@
+//! The profiles that ship with the crate: three lists, each line with its reason.
+
+use super::{Demand, Limits, Mount, MountKind, Profile, Programs, Variable, WorkspaceOwnership};
+use crate::seccomp;
+
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// Parts of the host that programs need to run at all, or to be found.
+const HOST: &[(&str, &str)] = &[
+    ("/usr", "programs and libraries"),
+    ("/bin", "programs, on hosts without a merged /usr; a link elsewhere"),
+    ("/sbin", "programs, on hosts without a merged /usr; a link elsewhere"),
+    ("/lib", "libraries, on hosts without a merged /usr; a link elsewhere"),
+    ("/lib32", "libraries of 32-bit programs, where the host has them"),
+    ("/lib64", "the dynamic loader is named by this path"),
+    ("/etc/ld.so.cache", "the dynamic loader finds libraries outside the default directories by it"),
+    ("/etc/alternatives", "on Debian, links in /usr/bin lead through it"),
+    ("/etc/ssl/certs", "public certificates, to check the other side of a connection"),
+    ("/etc/ssl/openssl.cnf", "OpenSSL does not start without it on some hosts"),
+    ("/etc/pki/tls/certs", "public certificates on Fedora and its kin"),
+    ("/etc/pki/ca-trust/extracted", "public certificates on Fedora and its kin lead there"),
+    ("/etc/localtime", "local time"),
+    ("/etc/services", "names of network services"),
+    ("/etc/protocols", "names of network protocols"),
+];
+
+/// Files that tell about the host, replaced by ones that tell nothing.
+const FILES: &[(&str, &str, &str)] = &[
+    (
+        "/etc/passwd",
+        "agent:x:1000:1000:agent:/home/agent:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n",
+        "programs ask for the name and home of their user; the host's users are nobody's business",
+    ),
+    ("/etc/group", "agent:x:1000:\nnogroup:x:65534:\n", "programs ask for the name of their group"),
+    ("/etc/hosts", "127.0.0.1 localhost cage\n::1 localhost\n", "localhost without a name server"),
+    ("/etc/hostname", "cage\n", "the same as the name of the namespace"),
+    ("/etc/resolv.conf", "", "there is no network, hence no name server"),
+    ("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n", "look names up in these files only"),
+];
+
+const DEVICES: &[(&str, &str)] = &[
+    ("/dev/null", "discards"),
+    ("/dev/zero", "zero bytes"),
+    ("/dev/full", "a full device, for tests"),
+    ("/dev/random", "random bytes"),
+    ("/dev/urandom", "random bytes"),
+];
+
+const LINKS: &[(&str, &str, &str)] = &[
+    ("/dev/fd", "/proc/self/fd", "shells pass pipes by this name"),
+    ("/dev/stdin", "/proc/self/fd/0", "programs that take file names read standard input by it"),
+    ("/dev/stdout", "/proc/self/fd/1", "programs that take file names write standard output by it"),
+    ("/dev/stderr", "/proc/self/fd/2", "programs that take file names write standard error by it"),
+    ("/var/tmp", "/tmp", "some programs insist on it"),
+];
+
+/// Readable, because runtimes look there; not writable even where file permissions would allow it.
+const FROZEN: &[(&str, &str)] = &[
+    ("/proc/sys", "kernel settings: writing some of them runs code as the host's root"),
+    ("/proc/irq", "interrupt routing of the host"),
+    ("/proc/bus", "devices of the host"),
+    ("/proc/fs", "file systems of the host"),
+];
+
+/// Nothing in there is of use to a command, and much of it tells about the host.
+const MASKED: &[(&str, &str)] = &[
+    ("/proc/sysrq-trigger", "a write restarts the host"),
+    ("/proc/kcore", "memory of the host"),
+    ("/proc/kmsg", "messages of the kernel"),
+    ("/proc/kallsyms", "addresses of the kernel"),
+    ("/proc/keys", "keys of the user, wherever they are used"),
+    ("/proc/timer_list", "timers of the whole host"),
+    ("/proc/latency_stats", "activity of the whole host"),
+    ("/proc/scsi", "disks of the host"),
+    ("/proc/acpi", "hardware of the host"),
+    ("/proc/asound", "sound hardware of the host"),
+];
+
+const VARIABLES: &[(&str, &str, &str)] = &[
+    ("HOME", "/home/agent", "writable and private, unlike the caller's"),
+    ("LANG", "C.UTF-8", "the one UTF-8 locale that needs no generated data"),
+    ("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", "programs of the host, nothing writable"),
+    ("TERM", "dumb", "there is no terminal"),
+    ("TMPDIR", "/tmp", "writable and private"),
+    ("USER", "agent", "the name in /etc/passwd"),
+];
+
+/// Small steps with little at stake.
+pub(super) fn default() -> Profile {
+    profile(
+        "default",
+        &Scratch { tmp_bytes: 256 * MIB, home_bytes: 64 * MIB, programs: Programs::Allowed },
+        Limits {
+            wall_ms: 60_000,
+            cpu_seconds: 60,
+            memory_bytes: GIB,
+            pids: 128,
+            open_files: 1_024,
+            file_bytes: 256 * MIB,
+            output_bytes: 4 * MIB,
+        },
+    )
+}
+
+/// Reading and summarising: small, and nothing written can be started as a program.
+pub(super) fn research_only() -> Profile {
+    profile(
+        "research_only",
+        &Scratch { tmp_bytes: 128 * MIB, home_bytes: 32 * MIB, programs: Programs::Refused },
+        Limits {
+            wall_ms: 120_000,
+            cpu_seconds: 60,
+            memory_bytes: GIB,
+            pids: 64,
+            open_files: 512,
+            file_bytes: 64 * MIB,
+            output_bytes: 4 * MIB,
+        },
+    )
+}
+
+/// Compilers and test suites: long, wide, and with large files.
+pub(super) fn code_development() -> Profile {
+    profile(
+        "code_development",
+        &Scratch { tmp_bytes: 2 * GIB, home_bytes: GIB, programs: Programs::Allowed },
+        Limits {
+            wall_ms: 1_800_000,
+            cpu_seconds: 1_800,
+            memory_bytes: 8 * GIB,
+            pids: 1_024,
+            open_files: 8_192,
+            file_bytes: 4 * GIB,
+            output_bytes: 32 * MIB,
+        },
+    )
+}
+
+struct Scratch {
+    tmp_bytes: u64,
+    home_bytes: u64,
+    programs: Programs,
+}
+
+fn profile(name: &'static str, scratch: &Scratch, limits: Limits) -> Profile {
+    Profile {
+        name: name.into(),
+        mounts: mounts(scratch),
+        env: VARIABLES.iter().map(|&(name, value, reason)| variable(name, value, reason)).collect(),
+        program_path: VARIABLES
+            .iter()
+            .filter(|entry| entry.0 == "PATH")
+            .flat_map(|entry| entry.1.split(':'))
+            .map(Into::into)
+            .collect(),
+        limits,
+        syscalls: seccomp::TABLE.iter().collect(),
+        landlock: Demand::WhereAvailable,
+        ownership: WorkspaceOwnership::Mapped,
+        hostname: "cage".into(),
+    }
+}
+
+fn mounts(scratch: &Scratch) -> Vec<Mount> {
+    let host = HOST.iter().map(|&(at, reason)| mount(at, MountKind::Host, reason));
+    let files = FILES.iter().map(|&(at, text, reason)| mount(at, MountKind::File(text.into()), reason));
+    let devices = DEVICES.iter().map(|&(at, reason)| mount(at, MountKind::Device, reason));
+    let links = LINKS.iter().map(|&(at, target, reason)| mount(at, MountKind::Link(target.into()), reason));
+    let frozen = FROZEN.iter().map(|&(at, reason)| mount(at, MountKind::Frozen, reason));
+    let masked = MASKED.iter().map(|&(at, reason)| mount(at, MountKind::Masked, reason));
+    let room = |size_bytes, programs| MountKind::Scratch { size_bytes, programs };
+    let places = [
+        mount("/run", MountKind::Directory, "programs look for sockets there; there are none"),
+        mount("/tmp", room(scratch.tmp_bytes, scratch.programs), "temporary files"),
+        mount("/home/agent", room(scratch.home_bytes, scratch.programs), "caches and settings of programs"),
+        mount("/dev/shm", room(scratch.home_bytes, Programs::Refused), "shared memory by name"),
+        mount("/proc", MountKind::Proc, "programs look at themselves"),
+    ];
+    host.chain(files).chain(devices).chain(links).chain(places).chain(frozen).chain(masked).collect()
+}
+
+fn mount(at: &'static str, what: MountKind, reason: &'static str) -> Mount {
+    Mount { at: at.into(), what, reason: reason.into() }
+}
+
+fn variable(name: &'static str, value: &'static str, reason: &'static str) -> Variable {
+    Variable { name: name.into(), value: value.into(), reason: reason.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_builtin_profile_is_known_by_its_name_and_gives_reasons() {
+        for name in Profile::NAMES {
+            let profile = Profile::builtin(name).expect("listed in NAMES");
+            assert_eq!(profile.name(), name);
+            assert!(profile.mounts().iter().all(|mount| !mount.reason.is_empty()));
+            assert!(profile.variables().iter().all(|variable| !variable.reason.is_empty()));
+        }
+        assert!(Profile::builtin("unheard of").is_none());
+    }
+
+    #[test]
+    fn no_place_is_mounted_twice() {
+        let profile = default();
+        let mut places: Vec<_> = profile.mounts().iter().map(|mount| &mount.at).collect();
+        places.sort();
+        let before = places.len();
+        places.dedup();
+        assert_eq!(places.len(), before);
+    }
+}

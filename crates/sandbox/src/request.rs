@@ -1,0 +1,311 @@
+//! What a caller asks for: one command, its input and its limits. Checked here, before anything happens.
+//!
+//! A request cannot loosen a cage: it names a program, adds variables that no loader or shell interprets, and mounts
+//! files read-only at places set aside for that. Everything else is the profile's.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::profile::Limits;
+
+/// Where a request may mount its read-only files: nothing the cage itself relies on lives there.
+pub const READ_ONLY_ROOTS: [&str; 4] = ["/opt", "/mnt", "/srv", "/home/agent"];
+
+/// Arguments and variables together; the kernel's own ceiling is not much higher.
+pub const MAX_ARGUMENT_BYTES: usize = 1 << 20;
+
+/// Standard input is kept in memory, so it stays small.
+pub const MAX_STDIN_BYTES: usize = 1 << 20;
+
+/// The host identity a cage gets when the caller is root: unprivileged, and used by nothing else.
+pub const DEFAULT_HOST_USER: HostUser = HostUser { uid: 210_000, gid: 210_000 };
+
+/// Variables a request must not set, each with the reason. A trailing `*` stands for any ending.
+pub const REFUSED_VARIABLES: &[(&str, &str)] = &[
+    ("LD_*", "the dynamic loader takes code from it before the program starts"),
+    ("GLIBC_TUNABLES", "the C library changes its own behaviour by it"),
+    ("GCONV_PATH", "the C library loads code from it"),
+    ("BASH_ENV", "a shell runs the file it names before the command"),
+    ("ENV", "a shell runs the file it names before the command"),
+    ("BASH_FUNC_*", "a shell takes function definitions from it"),
+    ("SHELLOPTS", "a shell changes how it reads the command by it"),
+    ("IFS", "a shell splits the command differently by it"),
+    ("PATH", "the profile fixes where programs are looked up"),
+    ("HOME", "the profile fixes the home directory"),
+];
+
+/// A user and group of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct HostUser {
+    /// User id on the host.
+    pub uid: u32,
+    /// Group id on the host.
+    pub gid: u32,
+}
+
+/// A host file or directory that appears read-only in the cage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadOnly {
+    pub(crate) host: PathBuf,
+    pub(crate) cage: PathBuf,
+}
+
+/// One command to run in a cage.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub(crate) argv: Vec<String>,
+    pub(crate) env: BTreeMap<String, String>,
+    pub(crate) workspace: Option<PathBuf>,
+    pub(crate) read_only: Vec<ReadOnly>,
+    pub(crate) limits: Option<Limits>,
+    pub(crate) stdin: Vec<u8>,
+    pub(crate) host_user: HostUser,
+}
+
+/// Why a request cannot be carried out as written.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// No program.
+    #[error("the command is empty")]
+    NoCommand,
+    /// The program is neither a name nor an absolute path.
+    #[error("`{0}` is neither a program name nor an absolute path")]
+    RelativeProgram(String),
+    /// A NUL byte would cut an argument or variable short.
+    #[error("`{0}` contains a NUL byte")]
+    Nul(String),
+    /// The name of a variable is not one.
+    #[error("`{0}` is not a name of an environment variable")]
+    VariableName(String),
+    /// A variable that would undermine the cage or the command.
+    #[error("the variable `{name}` must not be set: {reason}")]
+    VariableRefused {
+        /// The variable.
+        name: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// Too much.
+    #[error("{what} has {seen} bytes, at most {limit} are allowed")]
+    TooLarge {
+        /// Which part of the request.
+        what: &'static str,
+        /// Its size.
+        seen: usize,
+        /// The allowed size.
+        limit: usize,
+    },
+    /// A host path that cannot be used.
+    #[error("the host path `{0}` must be absolute and valid UTF-8")]
+    HostPath(PathBuf),
+    /// A place in the cage that is not free to mount on.
+    #[error("`{0}` cannot be mounted on: choose a path below one of {READ_ONLY_ROOTS:?}")]
+    CagePath(PathBuf),
+    /// Two mounts at one place.
+    #[error("`{0}` is mounted twice")]
+    MountedTwice(PathBuf),
+    /// Root inside the cage would be root outside.
+    #[error("user and group 0 of the host never enter a cage; choose an unprivileged user")]
+    RootUser,
+}
+
+impl Request {
+    /// Runs `argv`: a program name that is looked up in the cage, or an absolute path in the cage, and its arguments.
+    pub fn new<S: Into<String>>(argv: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            argv: argv.into_iter().map(Into::into).collect(),
+            env: BTreeMap::new(),
+            workspace: None,
+            read_only: Vec::new(),
+            limits: None,
+            stdin: Vec::new(),
+            host_user: DEFAULT_HOST_USER,
+        }
+    }
+
+    /// Adds a variable; see [`REFUSED_VARIABLES`].
+    #[must_use]
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.env.insert(name.into(), value.into());
+        self
+    }
+
+    /// A host directory that appears writable as `/work`, where the command starts.
+    #[must_use]
+    pub fn workspace(mut self, host: impl Into<PathBuf>) -> Self {
+        self.workspace = Some(host.into());
+        self
+    }
+
+    /// A host file or directory that appears read-only at `cage`, below one of [`READ_ONLY_ROOTS`].
+    #[must_use]
+    pub fn read_only(mut self, host: impl Into<PathBuf>, cage: impl Into<PathBuf>) -> Self {
+        self.read_only.push(ReadOnly { host: host.into(), cage: cage.into() });
+        self
+    }
+
+    /// Limits instead of the profile's.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = Some(limits);
+        self
+    }
+
+    /// Bytes for standard input; without them it is empty.
+    #[must_use]
+    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = bytes.into();
+        self
+    }
+
+    /// The host identity of the cage when the caller is root. An ordinary caller's cages run as the caller.
+    #[must_use]
+    pub fn host_user(mut self, user: HostUser) -> Self {
+        self.host_user = user;
+        self
+    }
+
+    /// Checks everything that can be checked without looking at the host.
+    pub fn check(&self) -> Result<(), RequestError> {
+        self.check_program()?;
+        self.check_variables()?;
+        self.check_sizes()?;
+        self.check_paths()?;
+        match self.host_user {
+            HostUser { uid: 0, .. } | HostUser { gid: 0, .. } => Err(RequestError::RootUser),
+            HostUser { .. } => Ok(()),
+        }
+    }
+
+    fn check_program(&self) -> Result<(), RequestError> {
+        let program = self.argv.first().filter(|name| !name.is_empty()).ok_or(RequestError::NoCommand)?;
+        if program.contains('/') && !program.starts_with('/') {
+            return Err(RequestError::RelativeProgram(program.clone()));
+        }
+        match self.argv.iter().find(|argument| argument.contains('\0')) {
+            Some(argument) => Err(RequestError::Nul(argument.clone())),
+            None => Ok(()),
+        }
+    }
+
+    fn check_variables(&self) -> Result<(), RequestError> {
+        for (name, value) in &self.env {
+            if !is_variable_name(name) {
+                return Err(RequestError::VariableName(name.clone()));
+            }
+            if value.contains('\0') {
+                return Err(RequestError::Nul(name.clone()));
+            }
+            if let Some(reason) = refusal(name) {
+                return Err(RequestError::VariableRefused { name: name.clone(), reason });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_sizes(&self) -> Result<(), RequestError> {
+        let arguments: usize = self.argv.iter().map(|argument| argument.len() + 1).sum();
+        let variables: usize = self.env.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
+        within("the command with its variables", arguments + variables, MAX_ARGUMENT_BYTES)?;
+        within("standard input", self.stdin.len(), MAX_STDIN_BYTES)
+    }
+
+    fn check_paths(&self) -> Result<(), RequestError> {
+        let hosts = self.workspace.iter().chain(self.read_only.iter().map(|mount| &mount.host));
+        for host in hosts {
+            if !host.is_absolute() || host.to_str().is_none() {
+                return Err(RequestError::HostPath(host.clone()));
+            }
+        }
+        for (index, mount) in self.read_only.iter().enumerate() {
+            if !is_free_place(&mount.cage) {
+                return Err(RequestError::CagePath(mount.cage.clone()));
+            }
+            if self.read_only[..index].iter().any(|other| overlaps(&other.cage, &mount.cage)) {
+                return Err(RequestError::MountedTwice(mount.cage.clone()));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn within(what: &'static str, seen: usize, limit: usize) -> Result<(), RequestError> {
+    if seen <= limit { Ok(()) } else { Err(RequestError::TooLarge { what, seen, limit }) }
+}
+
+fn is_variable_name(name: &str) -> bool {
+    let starts_well = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    starts_well && name.chars().all(|each| each.is_ascii_alphanumeric() || each == '_')
+}
+
+fn refusal(name: &str) -> Option<&'static str> {
+    let matches = |pattern: &str| match pattern.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        None => name == pattern,
+    };
+    REFUSED_VARIABLES.iter().find(|(pattern, _)| matches(pattern)).map(|(_, reason)| *reason)
+}
+
+fn is_free_place(cage: &Path) -> bool {
+    let plain = cage.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
+    let below = |root: &&str| cage.starts_with(root) && cage != Path::new(root);
+    plain && cage.to_str().is_some() && READ_ONLY_ROOTS.iter().any(|root| below(&root))
+}
+
+fn overlaps(one: &Path, other: &Path) -> bool {
+    one.starts_with(other) || other.starts_with(one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ordinary_request_is_accepted() {
+        let request = Request::new(["echo", "hello"])
+            .env("GREETING", "good day")
+            .workspace("/srv/run/1")
+            .read_only("/usr/share/dict/words", "/opt/words");
+        assert_eq!(request.check(), Ok(()));
+    }
+
+    #[test]
+    fn a_program_is_a_name_or_an_absolute_path() {
+        assert_eq!(Request::new(Vec::<String>::new()).check(), Err(RequestError::NoCommand));
+        assert_eq!(Request::new([""]).check(), Err(RequestError::NoCommand));
+        assert_eq!(Request::new(["./run"]).check(), Err(RequestError::RelativeProgram("./run".into())));
+        assert_eq!(Request::new(["echo", "a\0b"]).check(), Err(RequestError::Nul("a\0b".into())));
+    }
+
+    #[test]
+    fn variables_that_loaders_and_shells_obey_are_refused_with_their_reason() {
+        for name in ["LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES", "BASH_ENV", "BASH_FUNC_ls", "PATH"] {
+            let refused = Request::new(["true"]).env(name, "x").check();
+            assert!(matches!(refused, Err(RequestError::VariableRefused { .. })), "{name}: {refused:?}");
+        }
+        for name in ["", "1A", "A B", "A=B", "Ä"] {
+            assert_eq!(Request::new(["true"]).env(name, "x").check(), Err(RequestError::VariableName(name.into())));
+        }
+    }
+
+    #[test]
+    fn read_only_files_go_only_where_nothing_else_is() {
+        for place in ["/opt", "/usr/bin/x", "/work/x", "/etc/passwd", "/opt/../etc/x", "opt/x", "/tmp/x"] {
+            let refused = Request::new(["true"]).read_only("/bin/sh", place).check();
+            assert_eq!(refused, Err(RequestError::CagePath(place.into())), "{place}");
+        }
+        let twice = Request::new(["true"]).read_only("/bin/sh", "/opt/a").read_only("/bin/sh", "/opt/a/b");
+        assert_eq!(twice.check(), Err(RequestError::MountedTwice("/opt/a/b".into())));
+    }
+
+    #[test]
+    fn sizes_and_root_are_bounded() {
+        let large = Request::new(["true"]).stdin(vec![0; MAX_STDIN_BYTES + 1]);
+        assert!(matches!(large.check(), Err(RequestError::TooLarge { .. })));
+        let root = Request::new(["true"]).host_user(HostUser { uid: 0, gid: 1 });
+        assert_eq!(root.check(), Err(RequestError::RootUser));
+    }
+}

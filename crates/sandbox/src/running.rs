@@ -1,0 +1,229 @@
+//! A command in its cage, as the launcher sees it: two pipes, a way to end it, and its outcome.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::sync::{Arc, OnceLock};
+
+use crate::control::{Control, Report};
+use crate::error::SandboxError;
+use crate::outcome::{Exit, LimitKind, Outcome, Output, Usage};
+use crate::output::read_both;
+use crate::profile::Limits;
+
+/// A running command. Dropping it ends the command.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    killer: Killer,
+    stdout: Option<File>,
+    stderr: Option<File>,
+    program: Program,
+    limits: Limits,
+}
+
+/// Ends a cage from anywhere. Cloned freely; outliving the cage does no harm.
+#[derive(Clone, Debug)]
+pub struct Killer {
+    control: Arc<Control>,
+    cause: Arc<OnceLock<Cause>>,
+}
+
+/// Why the launcher ended a cage.
+#[derive(Clone, Copy, Debug)]
+enum Cause {
+    Cancelled,
+    Output { seen: u64 },
+}
+
+impl Killer {
+    /// Ends the whole tree; [`Exit::Cancelled`] unless it ended before.
+    pub fn kill(&self) {
+        self.kill_because(Cause::Cancelled);
+    }
+
+    /// For callers that read the pipes themselves: ends the whole tree because it wrote `seen` bytes.
+    pub fn kill_over_output(&self, seen: u64) {
+        self.kill_because(Cause::Output { seen });
+    }
+
+    fn kill_because(&self, cause: Cause) {
+        // The first cause stays: a second one changes nothing any more.
+        let _ = self.cause.set(cause);
+        self.control.shut_down();
+    }
+}
+
+impl Running {
+    pub(crate) fn new(
+        child: Child,
+        control: Control,
+        stdout: File,
+        stderr: File,
+        program: Program,
+        limits: Limits,
+    ) -> Self {
+        let killer = Killer { control: Arc::new(control), cause: Arc::default() };
+        Self { child, killer, stdout: Some(stdout), stderr: Some(stderr), program, limits }
+    }
+
+    /// The files that are executed, opened before they were: hash these to know what ran.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Standard output. The caller then also counts its bytes.
+    pub fn take_stdout(&mut self) -> Option<File> {
+        self.stdout.take()
+    }
+
+    /// Standard error. The caller then also counts its bytes.
+    pub fn take_stderr(&mut self) -> Option<File> {
+        self.stderr.take()
+    }
+
+    /// A handle that ends the cage.
+    #[must_use]
+    pub fn killer(&self) -> Killer {
+        self.killer.clone()
+    }
+
+    /// Waits for the end. Output that was not taken is read, counted and thrown away.
+    pub fn wait(self) -> Result<Outcome, SandboxError> {
+        self.collect().map(|(outcome, _)| outcome)
+    }
+
+    /// Waits for the end and keeps the output that was not taken, up to the output limit.
+    pub fn collect(mut self) -> Result<(Outcome, Output), SandboxError> {
+        let killer = self.killer();
+        let (stdout, stderr) = (self.stdout.take(), self.stderr.take());
+        let (output, seen) = read_both(stdout, stderr, self.limits.output_bytes, |seen| killer.kill_over_output(seen))
+            .map_err(|source| SandboxError::Io { doing: "read the output", source })?;
+        let mut outcome = self.finish()?;
+        // A command that wrote too much and ended before it could be stopped broke the limit all the same.
+        if seen > self.limits.output_bytes {
+            outcome.exit = Exit::Limit { which: LimitKind::Output, limit: self.limits.output_bytes, seen };
+        }
+        Ok((outcome, output))
+    }
+
+    fn finish(&mut self) -> Result<Outcome, SandboxError> {
+        let mut end = End::default();
+        while let Ok(Some((report, _))) = self.killer.control.receive() {
+            end.note(report);
+        }
+        self.child.wait().map_err(|source| SandboxError::Io { doing: "wait for the helper", source })?;
+        end.outcome(&self.limits, self.killer.cause.get().copied()).ok_or(SandboxError::HelperDied)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.killer.kill();
+        // Already reaped after `wait`; otherwise the helper ends as soon as the cage is empty.
+        let _ = self.child.wait();
+    }
+}
+
+/// The reports about the end, put together.
+#[derive(Default)]
+struct End {
+    time_is_up: bool,
+    ended: Option<Ended>,
+    usage: Option<Usage>,
+}
+
+struct Ended {
+    stopped: bool,
+    status: Option<i32>,
+    command: Usage,
+}
+
+impl End {
+    fn note(&mut self, report: Report) {
+        match report {
+            Report::TimeIsUp => self.time_is_up = true,
+            Report::Ended { stopped, status, command } => self.ended = Some(Ended { stopped, status, command }),
+            Report::Gone { usage } => self.usage = Some(usage),
+            Report::Program { .. } | Report::NoProgram { .. } | Report::Started | Report::Failed(_) => {}
+        }
+    }
+
+    /// `None`: the helper was ended from outside and took the answer with it.
+    fn outcome(&self, limits: &Limits, cause: Option<Cause>) -> Option<Outcome> {
+        let usage = self.usage?;
+        let own_end = self.ended.as_ref().filter(|ended| !ended.stopped);
+        let exit = match (own_end, self.time_is_up, cause) {
+            (Some(ended), _, _) => own_exit(ended, limits)?,
+            (None, true, _) => Exit::Limit {
+                which: LimitKind::WallClock,
+                limit: limits.wall_ms,
+                seen: usage.wall_ms.max(limits.wall_ms),
+            },
+            (None, false, Some(Cause::Output { seen })) => {
+                Exit::Limit { which: LimitKind::Output, limit: limits.output_bytes, seen }
+            }
+            (None, false, Some(Cause::Cancelled)) => Exit::Cancelled,
+            (None, false, None) => return None,
+        };
+        Some(Outcome { exit, usage })
+    }
+}
+
+fn own_exit(ended: &Ended, limits: &Limits) -> Option<Exit> {
+    let status = ended.status?;
+    if libc::WIFEXITED(status) {
+        return Some(Exit::Code(libc::WEXITSTATUS(status)));
+    }
+    let cpu_limit_ms = limits.cpu_seconds.saturating_mul(1_000);
+    let cpu = Exit::Limit { which: LimitKind::Cpu, limit: cpu_limit_ms, seen: ended.command.cpu_ms.max(cpu_limit_ms) };
+    Some(match libc::WTERMSIG(status) {
+        libc::SIGXCPU => cpu,
+        // A process that ignores the first signal is killed a second later.
+        libc::SIGKILL if ended.command.cpu_ms >= cpu_limit_ms => cpu,
+        libc::SIGXFSZ => Exit::Limit { which: LimitKind::FileBytes, limit: limits.file_bytes, seen: limits.file_bytes },
+        signal => Exit::Signal(signal),
+    })
+}
+
+/// The opened program: what was asked for and, for a script, the interpreters behind it.
+#[derive(Debug)]
+pub struct Program(Vec<ProgramFile>);
+
+impl Program {
+    pub(crate) fn new(files: Vec<ProgramFile>) -> Self {
+        Self(files)
+    }
+
+    /// From what was asked for to what the kernel executes. Usually one and the same.
+    #[must_use]
+    pub fn files(&self) -> &[ProgramFile] {
+        &self.0
+    }
+}
+
+/// One opened file of a program.
+#[derive(Debug)]
+pub struct ProgramFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl ProgramFile {
+    pub(crate) fn new(path: PathBuf, file: File) -> Self {
+        Self { path, file }
+    }
+
+    /// Its path in the cage.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file itself, open for reading.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+}

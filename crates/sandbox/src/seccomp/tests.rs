@@ -1,0 +1,130 @@
+//! The filters, run on an interpreter of the few instructions they use.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// What the kernel would do: the strictest answer of all filters (kill before errno before allow).
+fn verdict(arch: u32, number: u32, arguments: [u64; 6]) -> u32 {
+    let strictness = |answer: &u32| match *answer {
+        libc::SECCOMP_RET_KILL_PROCESS => 2,
+        libc::SECCOMP_RET_ALLOW => 0,
+        _ => 1,
+    };
+    let filters = filters(TABLE).expect("the table makes filters");
+    filters
+        .iter()
+        .map(|filter| run(filter, arch, number, &arguments))
+        .max_by_key(strictness)
+        .expect("there is a filter")
+}
+
+fn run(program: &BpfProgram, arch: u32, number: u32, arguments: &[u64; 6]) -> u32 {
+    let load = |offset: u32| match offset {
+        0 => number,
+        4 => arch,
+        _ => {
+            let argument = arguments[(offset as usize - 16) / 8];
+            if offset.is_multiple_of(8) { argument as u32 } else { (argument >> 32) as u32 }
+        }
+    };
+    let (mut at, mut accumulator) = (0, 0_u32);
+    loop {
+        let step = &program[at];
+        at += 1;
+        let jump = |taken: bool| usize::from(if taken { step.jt } else { step.jf });
+        match step.code {
+            0x20 => accumulator = load(step.k),
+            0x54 => accumulator &= step.k,
+            0x05 => at += step.k as usize,
+            0x15 => at += jump(accumulator == step.k),
+            0x25 => at += jump(accumulator > step.k),
+            0x35 => at += jump(accumulator >= step.k),
+            0x06 => return step.k,
+            code => panic!("instruction {code:#x} is unknown to this interpreter"),
+        }
+    }
+}
+
+fn refused(errno: i32) -> u32 {
+    libc::SECCOMP_RET_ERRNO | errno.unsigned_abs()
+}
+
+fn on_this_machine(number: i64, arguments: [u64; 6]) -> u32 {
+    verdict(ARCHITECTURE, number as u32, arguments)
+}
+
+#[test]
+fn every_rule_of_the_table_is_named_once_and_has_a_reason() {
+    for (index, rule) in TABLE.iter().enumerate() {
+        assert!(!rule.reason.is_empty(), "{}", rule.name);
+        assert!(TABLE[..index].iter().all(|earlier| earlier.name != rule.name), "{} appears twice", rule.name);
+        assert!(rule.number <= NEWEST_KNOWN.into(), "{} is newer than the table", rule.name);
+    }
+}
+
+#[test]
+fn a_call_that_is_always_refused_answers_with_its_code() {
+    for rule in TABLE.iter().filter(|rule| rule.when.is_empty()) {
+        assert_eq!(on_this_machine(rule.number, [0; 6]), refused(rule.errno), "{}", rule.name);
+    }
+}
+
+#[test]
+fn ordinary_calls_are_allowed() {
+    for number in [libc::SYS_read, libc::SYS_openat, libc::SYS_execveat, libc::SYS_wait4, libc::SYS_futex] {
+        assert_eq!(on_this_machine(number, [0; 6]), libc::SECCOMP_RET_ALLOW);
+    }
+}
+
+#[test]
+fn another_architecture_dies() {
+    const I386: u32 = 0x4000_0003;
+    assert_eq!(verdict(I386, 20, [0; 6]), libc::SECCOMP_RET_KILL_PROCESS);
+}
+
+#[test]
+fn threads_may_be_made_but_no_namespaces() {
+    let thread = (libc::CLONE_VM | libc::CLONE_THREAD | libc::CLONE_SIGHAND) as u64;
+    assert_eq!(on_this_machine(libc::SYS_clone, [thread, 0, 0, 0, 0, 0]), libc::SECCOMP_RET_ALLOW);
+    let user = (libc::CLONE_NEWUSER | libc::SIGCHLD) as u64;
+    assert_eq!(on_this_machine(libc::SYS_clone, [user, 0, 0, 0, 0, 0]), refused(libc::EPERM));
+}
+
+#[test]
+fn only_common_sockets_exist() {
+    let socket =
+        |family: i32, protocol: i32| on_this_machine(libc::SYS_socket, [family as u64, 1, protocol as u64, 0, 0, 0]);
+    assert_eq!(socket(libc::AF_UNIX, 0), libc::SECCOMP_RET_ALLOW);
+    assert_eq!(socket(libc::AF_INET6, libc::IPPROTO_TCP), libc::SECCOMP_RET_ALLOW);
+    assert_eq!(socket(libc::AF_INET, libc::IPPROTO_SCTP), refused(libc::EPROTONOSUPPORT));
+    for family in [libc::AF_NETLINK, libc::AF_PACKET, libc::AF_VSOCK, libc::AF_ALG] {
+        assert_eq!(socket(family, 0), refused(libc::EAFNOSUPPORT));
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_number_beyond_the_table_exists(number in NEWEST_KNOWN + 1..) {
+        prop_assert_eq!(verdict(ARCHITECTURE, number, [0; 6]), refused(libc::ENOSYS));
+    }
+
+    #[test]
+    fn high_bits_do_not_hide_a_terminal_request(high in any::<u32>()) {
+        let request = (u64::from(high) << 32) | libc::TIOCSTI;
+        prop_assert_eq!(on_this_machine(libc::SYS_ioctl, [0, request, 0, 0, 0, 0]), refused(libc::EPERM));
+    }
+
+    #[test]
+    fn any_namespace_flag_is_seen_among_others(others in any::<u32>(), high in any::<u32>()) {
+        let flags = (u64::from(high) << 32) | u64::from(others) | libc::CLONE_NEWNET as u64;
+        prop_assert_eq!(on_this_machine(libc::SYS_clone, [flags, 0, 0, 0, 0, 0]), refused(libc::EPERM));
+    }
+
+    #[test]
+    fn no_other_socket_family_passes(family in any::<u64>()) {
+        let known = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6].contains(&(family as i32));
+        let expected = if known { libc::SECCOMP_RET_ALLOW } else { refused(libc::EAFNOSUPPORT) };
+        prop_assert_eq!(on_this_machine(libc::SYS_socket, [family, 0, 0, 0, 0, 0]), expected);
+    }
+}

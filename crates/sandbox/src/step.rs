@@ -1,0 +1,325 @@
+//! The steps a plan is made of, and how they read as text.
+//!
+//! A step is data: it says what is to be done, [`crate::enter`] does it. The text form is what a reviewer reads in the
+//! checked-in plans, and what an error message quotes.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::request::HostUser;
+
+/// One thing to do on the way into the cage. The helper takes them in order; after a [`Step::Fork`] the new process
+/// takes the rest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Step {
+    /// Leave the caller's session, so that its terminal and its signals are gone.
+    NewSession,
+    /// Let the kernel choose the cage before others when memory runs out. Not being able to is no failure.
+    OfferToOomKiller { points: i32 },
+    /// Leave the caller's session keyring.
+    FreshKeyring,
+    /// Give the pipes and the input to the user of the cage, so that it can open them again by /dev/stdout.
+    OwnStdio { user: HostUser },
+    /// Clone a host file or directory, with all mounts below, into a mount that is attached nowhere yet.
+    Detach(Detach),
+    /// Become an unprivileged user of the host.
+    DropUser { user: HostUser },
+    /// Enter new namespaces.
+    Unshare { namespaces: Vec<Namespace> },
+    /// Say who the one user of the namespace is, inside and outside.
+    MapUser { inside: HostUser, outside: HostUser },
+    /// Split: the parent stays behind in the role it has, the child goes on.
+    Fork { into: Role },
+    /// Stop mounts from travelling between the host and the cage.
+    PrivateMounts,
+    /// Begin an empty root.
+    MountRoot { size_bytes: u64 },
+    /// Make an empty directory.
+    MakeDirectory { at: PathBuf },
+    /// Make a file with this text.
+    MakeFile { at: PathBuf, text: String },
+    /// Make a symbolic link.
+    MakeLink { at: PathBuf, target: PathBuf },
+    /// Put a detached mount in its place.
+    Attach { at: PathBuf },
+    /// Mount an empty writable file system.
+    MountScratch { at: PathBuf, size_bytes: u64, flags: Vec<MountFlag> },
+    /// Mount the process information of the cage.
+    MountProc { at: PathBuf },
+    /// Make one part of the tree read-only.
+    Freeze { at: PathBuf },
+    /// Cover one part of the tree with nothing.
+    Mask { at: PathBuf },
+    /// Make the root itself read-only.
+    SealRoot,
+    /// Make the new root the root, and let go of the old one.
+    PivotRoot,
+    /// Name the host of the cage.
+    Hostname { name: String },
+    /// Switch the loopback interface on.
+    Loopback,
+    /// Give up every capability, for ever.
+    DropCapabilities,
+    /// No program gains privileges by being executed.
+    NoNewPrivileges,
+    /// Be invisible to debuggers and closed in /proc.
+    Undumpable,
+    /// Make input and outputs the command's descriptors 0, 1 and 2.
+    Stdio,
+    /// Set a limit.
+    Limit { resource: LimitedResource, value: u64 },
+    /// Start in this directory.
+    ChangeDirectory { to: PathBuf },
+    /// Find and open the program, and let the caller look at it.
+    OpenProgram { name: String, path: Vec<String> },
+    /// Close every other descriptor when the program starts.
+    CloseDescriptors,
+    /// Restrict files and sockets by Landlock.
+    Landlock { writable: Vec<PathBuf> },
+    /// Refuse these system calls.
+    Seccomp { refused: Vec<String> },
+    /// Become the program.
+    Exec { argv: Vec<String>, env: Vec<String> },
+}
+
+/// A host file or directory on its way into the cage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Detach {
+    /// Where it is on the host.
+    pub host: PathBuf,
+    /// What must be there; another file at the same path is refused.
+    pub identity: Identity,
+    /// Where it will be attached.
+    pub at: PathBuf,
+    /// How it is restricted.
+    pub flags: Vec<MountFlag>,
+    /// How its owner becomes the user of the cage.
+    pub ownership: Ownership,
+}
+
+/// Which file it is, whatever its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// Number of its file system.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
+}
+
+/// How a mounted file's owner relates to the user of the cage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ownership {
+    /// As on disk.
+    Kept,
+    /// `disk` appears as `cage`; on disk nothing changes. Where the file system cannot, as `Given`.
+    Mapped { disk: HostUser, cage: HostUser },
+    /// Changed on disk.
+    Given { cage: HostUser },
+}
+
+/// A restriction of a mount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MountFlag {
+    /// No writing.
+    ReadOnly,
+    /// No privileges by executing.
+    NoSuid,
+    /// No device nodes.
+    NoDevices,
+    /// No executing.
+    NoExec,
+}
+
+/// A kind of namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Namespace {
+    /// Users and capabilities.
+    User,
+    /// The file system view.
+    Mount,
+    /// Process numbers.
+    Pid,
+    /// Interfaces, ports, abstract sockets.
+    Network,
+    /// Shared memory and message queues.
+    Ipc,
+    /// The host's name.
+    Uts,
+    /// The view of control groups.
+    Cgroup,
+}
+
+/// What a forked process becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Role {
+    /// Process 1 of the cage; the helper stays behind as its monitor.
+    Init,
+    /// The process that becomes the program; process 1 stays behind to reap.
+    Command,
+}
+
+/// A resource the kernel limits per process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LimitedResource {
+    /// Seconds of processor time; a second later the process is killed even if it ignores the first signal.
+    CpuSeconds,
+    /// Bytes of private writable memory.
+    DataBytes,
+    /// Processes and threads.
+    Processes,
+    /// Descriptors.
+    OpenFiles,
+    /// Bytes of one file.
+    FileBytes,
+    /// Bytes of a core dump. 1 and not 0: only 1 also stops the kernel from starting the host's crash handler.
+    CoreBytes,
+    /// Bytes of locked memory.
+    LockedBytes,
+    /// Bytes of POSIX message queues.
+    QueueBytes,
+}
+
+/// A step without its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "each is the step of the same name")]
+pub enum StepKind {
+    NewSession,
+    OfferToOomKiller,
+    FreshKeyring,
+    OwnStdio,
+    Detach,
+    DropUser,
+    Unshare,
+    MapUser,
+    Fork,
+    PrivateMounts,
+    MountRoot,
+    MakeDirectory,
+    MakeFile,
+    MakeLink,
+    Attach,
+    MountScratch,
+    MountProc,
+    Freeze,
+    Mask,
+    SealRoot,
+    PivotRoot,
+    Hostname,
+    Loopback,
+    DropCapabilities,
+    NoNewPrivileges,
+    Undumpable,
+    Stdio,
+    Limit,
+    ChangeDirectory,
+    OpenProgram,
+    CloseDescriptors,
+    Landlock,
+    Seccomp,
+    Exec,
+}
+
+impl Step {
+    /// Which step it is.
+    #[must_use]
+    pub fn kind(&self) -> StepKind {
+        match self {
+            Self::NewSession => StepKind::NewSession,
+            Self::OfferToOomKiller { .. } => StepKind::OfferToOomKiller,
+            Self::FreshKeyring => StepKind::FreshKeyring,
+            Self::OwnStdio { .. } => StepKind::OwnStdio,
+            Self::Detach(_) => StepKind::Detach,
+            Self::DropUser { .. } => StepKind::DropUser,
+            Self::Unshare { .. } => StepKind::Unshare,
+            Self::MapUser { .. } => StepKind::MapUser,
+            Self::Fork { .. } => StepKind::Fork,
+            Self::PrivateMounts => StepKind::PrivateMounts,
+            Self::MountRoot { .. } => StepKind::MountRoot,
+            Self::MakeDirectory { .. } => StepKind::MakeDirectory,
+            Self::MakeFile { .. } => StepKind::MakeFile,
+            Self::MakeLink { .. } => StepKind::MakeLink,
+            Self::Attach { .. } => StepKind::Attach,
+            Self::MountScratch { .. } => StepKind::MountScratch,
+            Self::MountProc { .. } => StepKind::MountProc,
+            Self::Freeze { .. } => StepKind::Freeze,
+            Self::Mask { .. } => StepKind::Mask,
+            Self::SealRoot => StepKind::SealRoot,
+            Self::PivotRoot => StepKind::PivotRoot,
+            Self::Hostname { .. } => StepKind::Hostname,
+            Self::Loopback => StepKind::Loopback,
+            Self::DropCapabilities => StepKind::DropCapabilities,
+            Self::NoNewPrivileges => StepKind::NoNewPrivileges,
+            Self::Undumpable => StepKind::Undumpable,
+            Self::Stdio => StepKind::Stdio,
+            Self::Limit { .. } => StepKind::Limit,
+            Self::ChangeDirectory { .. } => StepKind::ChangeDirectory,
+            Self::OpenProgram { .. } => StepKind::OpenProgram,
+            Self::CloseDescriptors => StepKind::CloseDescriptors,
+            Self::Landlock { .. } => StepKind::Landlock,
+            Self::Seccomp { .. } => StepKind::Seccomp,
+            Self::Exec { .. } => StepKind::Exec,
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NewSession => write!(out, "start a new session"),
+            Self::OfferToOomKiller { points } => write!(out, "raise the out-of-memory score to {points}"),
+            Self::FreshKeyring => write!(out, "join a fresh session keyring"),
+            Self::OwnStdio { user } => write!(out, "give the standard streams to {user}"),
+            Self::Detach(detach) => write!(out, "{detach}"),
+            Self::DropUser { user } => write!(out, "become {user} of the host"),
+            Self::Unshare { namespaces } => write!(out, "enter new namespaces {namespaces:?}"),
+            Self::MapUser { inside, outside } => write!(out, "map {inside} of the cage to {outside} of the host"),
+            Self::Fork { into } => write!(out, "fork into {into:?}"),
+            Self::PrivateMounts => write!(out, "make all mounts private"),
+            Self::MountRoot { size_bytes } => write!(out, "mount an empty root of {size_bytes} bytes"),
+            Self::MakeDirectory { at } => write!(out, "make directory {}", at.display()),
+            Self::MakeFile { at, text } => write!(out, "make file {} with {} bytes", at.display(), text.len()),
+            Self::MakeLink { at, target } => write!(out, "make link {} to {}", at.display(), target.display()),
+            Self::Attach { at } => write!(out, "attach {}", at.display()),
+            Self::MountScratch { at, size_bytes, flags } => {
+                write!(out, "mount scratch {} of {size_bytes} bytes {flags:?}", at.display())
+            }
+            Self::MountProc { at } => write!(out, "mount process information at {}", at.display()),
+            Self::Freeze { at } => write!(out, "freeze {}", at.display()),
+            Self::Mask { at } => write!(out, "mask {}", at.display()),
+            Self::SealRoot => write!(out, "make the root read-only"),
+            Self::PivotRoot => write!(out, "pivot root"),
+            Self::Hostname { name } => write!(out, "set the host name to `{name}`"),
+            Self::Loopback => write!(out, "switch loopback on"),
+            Self::DropCapabilities => write!(out, "drop all capabilities"),
+            Self::NoNewPrivileges => write!(out, "refuse new privileges"),
+            Self::Undumpable => write!(out, "become undumpable"),
+            Self::Stdio => write!(out, "take the standard streams"),
+            Self::Limit { resource, value } => write!(out, "limit {resource:?} to {value}"),
+            Self::ChangeDirectory { to } => write!(out, "change directory to {}", to.display()),
+            Self::OpenProgram { name, path } => write!(out, "open program `{name}` in {}", path.join(":")),
+            Self::CloseDescriptors => write!(out, "close other descriptors at exec"),
+            Self::Landlock { writable } => write!(out, "restrict by Landlock, writable {writable:?}"),
+            Self::Seccomp { refused } => write!(out, "refuse system calls {}", refused.join(" ")),
+            Self::Exec { argv, env } => write!(out, "execute {argv:?} with {env:?}"),
+        }
+    }
+}
+
+impl fmt::Display for Detach {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "detach {} for {} {:?}", self.host.display(), self.at.display(), self.flags)?;
+        match self.ownership {
+            Ownership::Kept => Ok(()),
+            Ownership::Mapped { disk, cage } => write!(out, " showing {disk} as {cage}"),
+            Ownership::Given { cage } => write!(out, " given to {cage}"),
+        }
+    }
+}
+
+impl fmt::Display for HostUser {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}:{}", self.uid, self.gid)
+    }
+}
