@@ -1,0 +1,116 @@
+//! Actions, verdicts and the decisions on them. A proposal is [`placet_domain::proposal::Proposal`] itself.
+
+use placet_domain::action::{ActionStatus, Resolution};
+use placet_domain::digest::Digest;
+use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
+use placet_domain::proposal::ActionSpec;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ActionView {
+    #[schema(value_type = String)]
+    pub id: ActionId,
+    #[schema(value_type = String)]
+    pub run: RunId,
+    #[schema(value_type = String)]
+    pub project: ProjectId,
+    #[schema(value_type = String)]
+    pub status: ActionStatus,
+    pub meaning: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    pub tool: String,
+    pub kind: String,
+    /// The digest of the sealed action.
+    #[schema(value_type = String)]
+    pub digest: Digest,
+    /// What a reviewer approves: the action, the verdict and how they are shown. Send it as `If-Match`.
+    #[schema(value_type = String)]
+    pub review: Digest,
+    pub verdict: VerdictView,
+    pub approvals: Vec<ApprovalView>,
+    pub approvals_missing: usize,
+    #[schema(value_type = String)]
+    pub proposer: IdentityId,
+    /// RFC 3339.
+    pub deadline: String,
+    pub attempt: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub evidence: Option<Digest>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct VerdictView {
+    /// `A` automatic, `B` one reviewer, `C` two reviewers, `D` refused.
+    pub tier: String,
+    /// The sum of the reasons' weights, at most 1.
+    pub risk: f64,
+    #[schema(value_type = String)]
+    pub policy: Digest,
+    pub reasons: Vec<ReasonView>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ReasonView {
+    pub rule: String,
+    pub demands: String,
+    pub weight: f64,
+    pub because: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ApprovalView {
+    #[schema(value_type = String)]
+    pub reviewer: IdentityId,
+    /// RFC 3339.
+    pub expires_at: String,
+    pub single_operator: bool,
+}
+
+/// An action with everything that will be done.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ActionDetail {
+    #[serde(flatten)]
+    pub action: ActionView,
+    /// The sealed bytes, as JSON.
+    #[schema(value_type = Object)]
+    pub spec: ActionSpec,
+    /// The agent's own words. Untrusted: not part of what is approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub justification: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ActionList {
+    pub actions: Vec<ActionView>,
+}
+
+/// Says yes to exactly what the `If-Match` header names.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Decision {}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rejection {
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Withdrawal {
+    #[serde(default)]
+    pub reason: String,
+}
+
+/// What to do with an action whose worker was lost.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ResolutionRequest {
+    /// `retry` or `abandon`.
+    #[schema(value_type = String)]
+    pub resolution: Resolution,
+    pub reason: String,
+}

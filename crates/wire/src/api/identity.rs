@@ -1,0 +1,60 @@
+//! Identities and their tokens.
+
+use std::collections::BTreeSet;
+
+use placet_domain::id::{IdentityId, ProjectId};
+use placet_domain::identity::Role;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewIdentity {
+    pub name: String,
+    /// `agent`, `worker`, `reviewer`, `operator`, `admin`, `auditor`; the first two stand alone.
+    #[schema(value_type = Vec<String>)]
+    pub roles: BTreeSet<Role>,
+    /// The projects it sees; all of them when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub projects: Option<BTreeSet<ProjectId>>,
+    /// Who stands behind it: a parent agent or the person who owns it. Neither can approve what it proposes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub parent: Option<IdentityId>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct IdentityView {
+    #[schema(value_type = String)]
+    pub id: IdentityId,
+    pub name: String,
+    #[schema(value_type = Vec<String>)]
+    pub roles: BTreeSet<Role>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub projects: Option<BTreeSet<ProjectId>>,
+    pub revoked: bool,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct IdentityList {
+    pub identities: Vec<IdentityView>,
+}
+
+/// A token, shown this once.
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
+pub struct TokenOnce {
+    pub identity: IdentityView,
+    pub token: String,
+}
+
+impl std::fmt::Debug for TokenOnce {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TokenOnce").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewToken {}

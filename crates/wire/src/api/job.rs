@@ -1,0 +1,70 @@
+//! Jobs: what a worker leases, starts, keeps alive and reports.
+
+use placet_domain::digest::Digest;
+use placet_domain::evidence::Manifest;
+use placet_domain::id::{ActionId, ProjectId};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::ActionView;
+
+/// A leased action with its permit.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Job {
+    #[schema(value_type = String)]
+    pub action: ActionId,
+    #[schema(value_type = String)]
+    pub project: ProjectId,
+    pub attempt: u32,
+    /// The sealed action, byte for byte; its digest is what the permit is for.
+    pub sealed: String,
+    pub permit: String,
+    /// Milliseconds for which the lease holds from now.
+    pub lease_ms: u64,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Redemption {
+    pub permit: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct RedemptionView {
+    pub attempt: u32,
+    pub lease_ms: u64,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobReport {
+    pub attempt: u32,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct HeartbeatView {
+    pub lease_ms: u64,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Completion {
+    #[schema(value_type = Object)]
+    pub manifest: Manifest,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct CompletionView {
+    /// The result came too late: it is kept as quarantined evidence and changes nothing.
+    pub quarantined: bool,
+    #[schema(value_type = String)]
+    pub evidence: Digest,
+    pub action: ActionView,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct KeptBlob {
+    #[schema(value_type = String)]
+    pub digest: Digest,
+    pub size_bytes: u64,
+}

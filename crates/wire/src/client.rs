@@ -1,0 +1,169 @@
+//! A thin client: JSON over HTTP with a bearer token. One method per verb; paths and types come from the caller.
+
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::problem::Problem;
+use crate::stream::EventStream;
+
+/// A bearer token. Prints as dots.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+impl Token {
+    pub fn new(token: impl Into<String>) -> Self {
+        Self(token.into())
+    }
+
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+/// Why a call did not bring what was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    #[error("the control plane at {server} cannot be reached: {source}")]
+    Unreachable { server: String, source: reqwest::Error },
+    #[error("{0}")]
+    Refused(Box<Problem>),
+    #[error("the answer of {server} is not what was expected: {why}")]
+    Garbled { server: String, why: String },
+}
+
+impl ClientError {
+    pub const fn problem(&self) -> Option<&Problem> {
+        match self {
+            Self::Refused(problem) => Some(problem),
+            Self::Unreachable { .. } | Self::Garbled { .. } => None,
+        }
+    }
+}
+
+/// Talks to one control plane as one identity.
+#[derive(Debug, Clone)]
+pub struct Client {
+    http: reqwest::Client,
+    server: String,
+    token: Token,
+}
+
+/// Long enough for a long poll, short enough to notice a dead server.
+const TIMEOUT: Duration = Duration::from_secs(90);
+
+impl Client {
+    /// # Panics
+    /// When the operating system gives no entropy or sockets at all.
+    pub fn new(server: impl Into<String>, token: Token) -> Self {
+        let http = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build();
+        let server = server.into().trim_end_matches('/').to_owned();
+        Self { http: http.expect("an HTTP client without TLS needs nothing that can fail"), server, token }
+    }
+
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// The same server as somebody else.
+    #[must_use]
+    pub fn with_token(&self, token: Token) -> Self {
+        Self { token, ..self.clone() }
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let url = format!("{}{path}", self.server);
+        self.http.request(method, url).bearer_auth(&self.token.0)
+    }
+
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
+        self.json(self.request(Method::GET, path).timeout(TIMEOUT)).await
+    }
+
+    pub async fn get_bytes(&self, path: &str) -> Result<Bytes, ClientError> {
+        let response = self.send(self.request(Method::GET, path).timeout(TIMEOUT)).await?;
+        response.bytes().await.map_err(|source| self.unreachable(source))
+    }
+
+    pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, ClientError> {
+        self.json(self.request(Method::POST, path).timeout(TIMEOUT).json(body)).await
+    }
+
+    /// A POST that has one effect however often it arrives.
+    pub async fn post_once<T: DeserializeOwned>(&self, path: &str, key: &str, body: &impl Serialize) -> Result<T, ClientError> {
+        self.json(self.request(Method::POST, path).timeout(TIMEOUT).header("idempotency-key", key).json(body)).await
+    }
+
+    /// A POST on exactly the version that was seen.
+    pub async fn post_if<T: DeserializeOwned>(&self, path: &str, seen: &str, body: &impl Serialize) -> Result<T, ClientError> {
+        let request = self.request(Method::POST, path).timeout(TIMEOUT).header("if-match", format!("\"{seen}\""));
+        self.json(request.json(body)).await
+    }
+
+    /// A POST that may answer "nothing" (204).
+    pub async fn post_maybe<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<Option<T>, ClientError> {
+        let response = self.send(self.request(Method::POST, path).timeout(TIMEOUT).json(body)).await?;
+        if response.status() == StatusCode::NO_CONTENT {
+            return Ok(None);
+        }
+        self.decode(response).await.map(Some)
+    }
+
+    pub async fn put_bytes<T: DeserializeOwned>(&self, path: &str, bytes: Bytes) -> Result<T, ClientError> {
+        let request = self.request(Method::PUT, path).timeout(TIMEOUT);
+        self.json(request.header("content-type", "application/octet-stream").body(bytes)).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Result<(), ClientError> {
+        self.send(self.request(Method::DELETE, path).timeout(TIMEOUT)).await.map(drop)
+    }
+
+    /// Follows server-sent events from after `last_seq`.
+    pub async fn follow(&self, path: &str, last_seq: Option<u64>) -> Result<EventStream, ClientError> {
+        let mut request = self.request(Method::GET, path).header("accept", "text/event-stream");
+        if let Some(seq) = last_seq {
+            request = request.header("last-event-id", seq.to_string());
+        }
+        let response = self.send(request).await?;
+        Ok(EventStream::new(response.bytes_stream()))
+    }
+
+    async fn json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, ClientError> {
+        let response = self.send(request).await?;
+        self.decode(response).await
+    }
+
+    async fn send(&self, request: RequestBuilder) -> Result<Response, ClientError> {
+        let response = request.send().await.map_err(|source| self.unreachable(source))?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let status = response.status();
+        let problem = response.json().await;
+        Err(problem.map(|problem| ClientError::Refused(Box::new(problem))).unwrap_or_else(|_| self.garbled(status)))
+    }
+
+    async fn decode<T: DeserializeOwned>(&self, response: Response) -> Result<T, ClientError> {
+        let bytes = response.bytes().await.map_err(|source| self.unreachable(source))?;
+        let garbled = |e: serde_json::Error| ClientError::Garbled { server: self.server.clone(), why: e.to_string() };
+        serde_json::from_slice(&bytes).map_err(garbled)
+    }
+
+    fn unreachable(&self, source: reqwest::Error) -> ClientError {
+        ClientError::Unreachable { server: self.server.clone(), source: source.without_url() }
+    }
+
+    fn garbled(&self, status: StatusCode) -> ClientError {
+        ClientError::Garbled { server: self.server.clone(), why: format!("status {status} without an explanation") }
+    }
+}

@@ -1,0 +1,92 @@
+//! Reading server-sent events: enough of the format for what our own server sends.
+
+use std::pin::Pin;
+
+use bytes::{Bytes, BytesMut};
+use futures_util::{Stream, StreamExt as _};
+
+/// One event of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamEvent {
+    /// The ledger number: give it back to go on from here.
+    pub seq: u64,
+    pub event: String,
+    pub data: String,
+}
+
+type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, reqwest::Error>> + Send>>;
+
+/// Events as they arrive. Ends when the connection does; reconnect with the last `seq`.
+pub struct EventStream {
+    chunks: Chunks,
+    unread: BytesMut,
+}
+
+impl std::fmt::Debug for EventStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EventStream").field("unread", &self.unread.len()).finish_non_exhaustive()
+    }
+}
+
+impl EventStream {
+    pub(crate) fn new(chunks: impl Stream<Item = Result<Bytes, reqwest::Error>> + Send + 'static) -> Self {
+        Self { chunks: Box::pin(chunks), unread: BytesMut::new() }
+    }
+
+    /// The next event, or nothing when the stream is over.
+    pub async fn next(&mut self) -> Option<StreamEvent> {
+        loop {
+            while let Some(end) = self.unread.windows(2).position(|pair| pair == b"\n\n") {
+                let block = self.unread.split_to(end + 2);
+                // Blocks without an id are comments that keep the connection alive.
+                if let Some(event) = parse(&String::from_utf8_lossy(&block)) {
+                    return Some(event);
+                }
+            }
+            match self.chunks.next().await? {
+                Ok(chunk) => self.unread.extend_from_slice(&chunk),
+                Err(_) => return None,
+            }
+        }
+    }
+}
+
+fn parse(block: &str) -> Option<StreamEvent> {
+    let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+    let seq = field("id")?.parse().ok()?;
+    let data: Vec<&str> = block.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
+    Some(StreamEvent { seq, event: field("event").unwrap_or("message").to_owned(), data: data.join("\n") })
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::stream;
+
+    use super::*;
+
+    async fn read(chunks: &[&str]) -> Vec<StreamEvent> {
+        let chunks: Vec<_> = chunks.iter().map(|chunk| Ok(Bytes::copy_from_slice(chunk.as_bytes()))).collect();
+        let mut events = EventStream::new(stream::iter(chunks));
+        let mut seen = Vec::new();
+        while let Some(event) = events.next().await {
+            seen.push(event);
+        }
+        seen
+    }
+
+    #[tokio::test]
+    async fn events_are_put_together_however_they_are_cut() {
+        let text = ": hello\n\nid: 7\nevent: action.approved\ndata: {\"a\":1}\n\nid: 8\ndata: x\ndata: y\n\n";
+        let whole = read(&[text]).await;
+        assert_eq!(whole.len(), 2);
+        assert_eq!((whole[0].seq, whole[0].event.as_str(), whole[1].data.as_str()), (7, "action.approved", "x\ny"));
+        for cut in 1..text.len() {
+            assert_eq!(read(&[&text[..cut], &text[cut..]]).await, whole, "cut at {cut}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_unfinished_event_is_not_an_event() {
+        assert_eq!(read(&["id: 7\ndata: half"]).await, []);
+    }
+}
