@@ -282,7 +282,7 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_the_canonicaliser_writes_is_recognised(value in any_json()) {
-            let text = serde_json_canonicalizer::to_vec(&value).unwrap();
+            let text = serde_json_canonicalizer::to_vec(&value).expect("JSON");
             prop_assert!(is_canonical(&text), "{}", String::from_utf8_lossy(&text));
         }
 
@@ -290,13 +290,13 @@ mod tests {
         fn a_changed_text_is_recognised_only_if_it_is_canonical_again(
             value in any_json(), at in any::<prop::sample::Index>(), byte in any::<u8>(),
         ) {
-            let mut text = serde_json_canonicalizer::to_vec(&value).unwrap();
+            let mut text = serde_json_canonicalizer::to_vec(&value).expect("JSON");
             let at = at.index(text.len());
             text[at] = byte;
             let rewritten = serde_json::from_slice::<Value>(&text)
                 .and_then(|value| serde_json_canonicalizer::to_vec(&value));
             if is_canonical(&text) {
-                prop_assert_eq!(rewritten.unwrap(), text);
+                prop_assert_eq!(rewritten.expect("canonical text is JSON"), text);
             }
         }
     }

@@ -273,6 +273,20 @@ impl Faults {
         faults.into_iter().for_each(|fault| self.push(fault));
     }
 
+    /// Clears up what was left undecided, once the recomputed hashes have turned out to lead to the signed root: they
+    /// were right, so the tiles were changed. Not where entries were changed too, for then other hashes were used.
+    pub(crate) fn decide_for_entries(&mut self) {
+        if self.0.iter().any(|fault| matches!(fault, Fault::EntriesChanged { .. })) {
+            return;
+        }
+        for fault in &mut self.0 {
+            if let Fault::Undecided { path, position, first, last } = fault {
+                let (path, position, first, last) = (std::mem::take(path), *position, *first, *last);
+                *fault = Fault::TileChanged { path, position, first, last };
+            }
+        }
+    }
+
     /// Whether it makes no sense to look for more.
     pub(crate) fn is_full(&self) -> bool {
         self.0.len() > MAX_FAULTS

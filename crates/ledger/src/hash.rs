@@ -139,9 +139,9 @@ mod tests {
     fn a_hash_survives_text_and_json() {
         let hash = leaf_hash(b"x");
         assert_eq!(hash.to_string().parse(), Ok(hash));
-        let json = serde_json::to_string(&hash).unwrap();
+        let json = serde_json::to_string(&hash).expect("a string");
         assert_eq!(json, format!("\"{hash}\""));
-        assert_eq!(serde_json::from_str::<Hash>(&json).unwrap(), hash);
+        assert_eq!(serde_json::from_str::<Hash>(&json).expect("a hash"), hash);
     }
 
     #[test]

@@ -346,9 +346,9 @@ mod tests {
 
         let mut bundle = Vec::new();
         for entry in [&b"one"[..], b"", &[7; MAX_ENTRY_BYTES]] {
-            push_entry(&mut bundle, entry).unwrap();
+            push_entry(&mut bundle, entry).expect("short enough");
         }
-        assert_eq!(decode_entries(&bundle, 3).unwrap()[0], b"one");
+        assert_eq!(decode_entries(&bundle, 3).expect("whole")[0], b"one");
         assert_eq!(decode_entries(&bundle, 4), Err(TileError::CutShort { entry: 3 }));
         assert_eq!(decode_entries(&bundle[..bundle.len() - 1], 3), Err(TileError::CutShort { entry: 2 }));
         assert_eq!(decode_entries(&bundle[..7], 1), Err(TileError::Trailing { bytes: 2 }));

@@ -53,10 +53,8 @@ impl Folder {
 }
 
 fn problem(error: io::Error) -> FileProblem {
-    match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => FileProblem::Missing,
-        _ => FileProblem::Unreadable(error.to_string()),
-    }
+    let missing = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory].contains(&error.kind());
+    if missing { FileProblem::Missing } else { FileProblem::Unreadable(error.to_string()) }
 }
 
 /// The tiles of an export, to build proofs from. Nothing is verified: proofs from damaged tiles fail to verify.

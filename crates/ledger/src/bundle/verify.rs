@@ -233,7 +233,7 @@ impl<'a> Pass<'a> {
     fn compare_head(&mut self, root: Option<Hash>) {
         let signed = self.head.root();
         match root {
-            Some(computed) if computed == signed => {}
+            Some(computed) if computed == signed => self.rebuild.faults.decide_for_entries(),
             Some(computed) => {
                 self.rebuild.faults.push(Fault::RootMismatch { size: self.head.size(), signed, computed });
             }
