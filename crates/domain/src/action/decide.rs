@@ -83,6 +83,10 @@ fn needs_role<'a>(setting: &Setting<'a>, role: Role) -> Result<&'a Identity, Ref
     if identity.has(role) { Ok(identity) } else { Err(Refusal::Role { needed: role }) }
 }
 
+fn needs_clockwork(setting: &Setting<'_>) -> Result<(), Refusal> {
+    if *setting.actor == Actor::Runtime { Ok(()) } else { Err(Refusal::Role { needed: Role::Admin }) }
+}
+
 fn propose(action: &Action, verdict: &Verdict, advice: Option<Digest>, setting: &Setting<'_>) -> Decision {
     let agent = needs_role(setting, Role::Agent)?;
     if agent.id != setting.run.agent || action.spec().agent != agent.id || action.spec().run != setting.run.id {
@@ -90,7 +94,9 @@ fn propose(action: &Action, verdict: &Verdict, advice: Option<Digest>, setting: 
     }
     needs_executing(setting.run)?;
     if action.spec().scope != setting.run.scope.version() || verdict.action() != action.digest() {
-        return Err(Refusal::invalid("the action was sealed under another scope, or the verdict is for another action"));
+        return Err(Refusal::invalid(
+            "the action was sealed under another scope, or the verdict is for another action",
+        ));
     }
     let proposed = ActionEvent::Proposed {
         project: setting.run.project,
@@ -106,17 +112,30 @@ fn propose(action: &Action, verdict: &Verdict, advice: Option<Digest>, setting: 
 }
 
 fn judged(verdict: &Verdict, setting: &Setting<'_>) -> ActionEvent {
-    let wait_ms = match verdict.ruling() {
-        Ruling::Allow => setting.terms.dispatch_within_ms,
-        Ruling::Ask { .. } | Ruling::Deny => setting.terms.decide_within_ms,
-    };
-    let deadline = setting.now.plus_ms(wait_ms);
+    let deadline = setting.now.plus_ms(wait_ms(verdict, setting.terms));
     ActionEvent::Judged { verdict: verdict.clone(), review: review_digest(verdict), deadline }
 }
 
+/// How long the next step may take: a person's, or a worker's where no person is asked.
+const fn wait_ms(verdict: &Verdict, terms: &Terms) -> u64 {
+    match verdict.ruling() {
+        Ruling::Allow => terms.dispatch_within_ms,
+        Ruling::Ask { .. } | Ruling::Deny => terms.decide_within_ms,
+    }
+}
+
+/// Only the clockwork judges again, and only when the policy changed: otherwise an agent could void approvals it does not
+/// like, or keep a question open for ever.
 fn rejudge(state: &ActionState, verdict: &Verdict, setting: &Setting<'_>) -> Decision {
+    needs_clockwork(setting)?;
     if !matches!(state.status, Status::PendingApproval | Status::Approved) {
         return Err(not_now(state, Kind::Rejudge));
+    }
+    if setting.now >= state.deadline {
+        return Err(Refusal::Expired);
+    }
+    if state.verdict.policy() == setting.policy {
+        return Err(Refusal::not_now("judged again", "judged by the policy in force", "nothing changed"));
     }
     if verdict.action() != state.digest || verdict.policy() != setting.policy {
         return Err(Refusal::invalid("the verdict is for another action or policy"));
@@ -125,7 +144,12 @@ fn rejudge(state: &ActionState, verdict: &Verdict, setting: &Setting<'_>) -> Dec
 }
 
 /// What every decision of a person needs: a reviewer, an open run, a waiting action, in time, and the eyes on what stands now.
-fn needs_decider<'a>(state: &ActionState, kind: Kind, seen: Digest, setting: &Setting<'a>) -> Result<&'a Identity, Refusal> {
+fn needs_decider<'a>(
+    state: &ActionState,
+    kind: Kind,
+    seen: Digest,
+    setting: &Setting<'a>,
+) -> Result<&'a Identity, Refusal> {
     let reviewer = needs_role(setting, Role::Reviewer)?;
     needs_status(state, kind, Status::PendingApproval)?;
     needs_open(setting.run)?;
@@ -141,25 +165,53 @@ fn needs_decider<'a>(state: &ActionState, kind: Kind, seen: Digest, setting: &Se
 fn approve(state: &ActionState, seen: Digest, setting: &Setting<'_>) -> Decision {
     let reviewer = needs_decider(state, Kind::Approve, seen, setting)?;
     if state.verdict.policy() != setting.policy {
-        return Err(Refusal::not_now("approved", "judged by an older policy", "it will be judged again; look again then"));
+        return Err(Refusal::not_now(
+            "approved",
+            "judged by an older policy",
+            "it will be judged again; look again then",
+        ));
     }
     let single_operator = independence(state, reviewer, setting.run.separation)?;
     if state.approvals.iter().any(|approval| approval.reviewer == reviewer.id) {
         return Err(Refusal::SamePerson);
     }
-    let expires_at = setting.now.plus_ms(setting.terms.dispatch_within_ms);
-    let approval = Approval { reviewer: reviewer.id, review: seen, expires_at, single_operator };
-    Ok(vec![ActionEvent::Approved { approval, complete: state.approvals_missing() <= 1 }])
+    let last = if state.approvals_missing() <= 1 { Last::Yes } else { Last::No { undecided_until: state.deadline } };
+    Ok(vec![approved(reviewer, seen, single_operator, last, setting)])
+}
+
+/// Whether an approval is the last one that was missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Last {
+    Yes,
+    No { undecided_until: Timestamp },
+}
+
+/// The last yes starts the time for a worker; an earlier one holds as long as the last one could still come, and then that
+/// time too. So no approval has run out when the permit is redeemed.
+fn approved(
+    reviewer: &Identity,
+    review: Digest,
+    single_operator: bool,
+    last: Last,
+    setting: &Setting<'_>,
+) -> ActionEvent {
+    let holds_from = match last {
+        Last::Yes => setting.now,
+        Last::No { undecided_until } => undecided_until,
+    };
+    let expires_at = holds_from.plus_ms(setting.terms.dispatch_within_ms);
+    let approval = Approval { reviewer: reviewer.id, review, expires_at, single_operator };
+    ActionEvent::Approved { approval, complete: last == Last::Yes }
 }
 
 /// Nobody decides about their own proposal, nor about that of their kin. Where one person works alone, that person may
-/// give the one approval of tier B, and it is marked; agents never may, and tier C always takes strangers.
+/// give the one approval of tier B (or let tier A run again), and it is marked; agents never may, and tier C always takes strangers.
 fn independence(state: &ActionState, reviewer: &Identity, separation: Separation) -> Result<bool, Refusal> {
     if !reviewer.is_kin_of(state.proposer, &state.proposer_lineage) {
         return Ok(false);
     }
     let stands_behind = state.proposer_lineage.includes(reviewer.id);
-    let alone = separation == Separation::SingleOperator && state.verdict.tier() == Tier::B;
+    let alone = separation == Separation::SingleOperator && state.verdict.tier() <= Tier::B;
     if stands_behind && alone { Ok(true) } else { Err(Refusal::Kin) }
 }
 
@@ -212,8 +264,11 @@ fn lease(state: &ActionState, worker: IdentityId, setting: &Setting<'_>) -> Deci
     if state.verdict.policy() != setting.policy {
         return Err(Refusal::not_now("leased", "judged by an older policy", "it will be judged again"));
     }
-    let expires_at = setting.now.plus_ms(setting.terms.lease_ms);
-    Ok(vec![ActionEvent::Leased { worker, attempt: state.attempt + 1, expires_at }])
+    let attempt =
+        state.attempt.checked_add(1).ok_or_else(|| Refusal::invalid("it was tried too often; propose it again"))?;
+    // A permit never outlives the approvals it rests on.
+    let expires_at = setting.now.plus_ms(setting.terms.lease_ms).min(state.deadline);
+    Ok(vec![ActionEvent::Leased { worker, attempt, expires_at }])
 }
 
 /// The point of no return: the one moment a permit counts.
@@ -232,13 +287,20 @@ fn redeem(state: &ActionState, permit: &Signed, setting: &Setting<'_>) -> Decisi
     if permit.attempt() != state.attempt {
         return Err(PermitFlaw::OtherAttempt.into());
     }
-    if state.status != Status::Leased {
+    let Some(lease) = state.lease().filter(|_| state.status == Status::Leased) else {
         return Err(PermitFlaw::Replayed.into());
+    };
+    // What is recorded counts, should a permit ever say more than its lease.
+    if lease.worker != worker {
+        return Err(PermitFlaw::OtherWorker.into());
     }
-    if setting.now >= permit.expires_at() {
+    if setting.now >= permit.expires_at() || setting.now >= lease.expires_at {
         return Err(PermitFlaw::Expired.into());
     }
     needs_executing(setting.run)?;
+    if state.verdict.policy() != setting.policy {
+        return Err(Refusal::not_now("started", "judged by an older policy", "it will be judged again"));
+    }
     let expires_at = setting.now.plus_ms(setting.terms.lease_ms);
     Ok(vec![ActionEvent::Redeemed { worker, attempt: state.attempt, digest: state.digest, expires_at }])
 }
@@ -266,6 +328,9 @@ fn complete(state: &ActionState, manifest: &Manifest, evidence: Digest, setting:
     if manifest.worker != worker || manifest.action != state.id {
         return Err(Refusal::invalid("the evidence names another worker or action"));
     }
+    if evidence != Digest::of(&manifest.to_bytes()) {
+        return Err(Refusal::invalid("the digest is not that of the evidence"));
+    }
     // Never leased to it: that is not late, that is none of its business.
     if !state.was_held_by(worker, manifest.attempt) {
         return Err(PermitFlaw::OtherAttempt.into());
@@ -285,27 +350,45 @@ fn resolve(state: &ActionState, resolution: Resolution, reason: &str, setting: &
     check_reason(reason)?;
     let reviewer = needs_role(setting, Role::Reviewer)?;
     needs_status(state, Kind::Resolve, Status::Interrupted)?;
-    if resolution == Resolution::Retry {
-        needs_open(setting.run)?;
-        independence(state, reviewer, setting.run.separation)?;
-        if state.verdict.policy() != setting.policy {
-            return Err(Refusal::not_now("run again", "judged by an older policy", "abandon it and propose it again"));
+    let deadline = setting.now.plus_ms(wait_ms(&state.verdict, setting.terms));
+    let resolved = ActionEvent::Resolved { resolution, reason: reason.to_owned(), deadline };
+    match resolution {
+        Resolution::Abandon => Ok(vec![resolved]),
+        Resolution::Retry => {
+            let yes = retry(state, reviewer, deadline, setting)?;
+            Ok(std::iter::once(resolved).chain(yes).collect())
         }
     }
-    let deadline = setting.now.plus_ms(setting.terms.dispatch_within_ms);
-    Ok(vec![ActionEvent::Resolved { resolution, reason: reason.to_owned(), deadline }])
+}
+
+/// To run something again is to approve it again: the old approvals were for one execution. Whoever says so gives the first
+/// of the approvals its tier needs; tier A needs none.
+fn retry(
+    state: &ActionState,
+    reviewer: &Identity,
+    deadline: Timestamp,
+    setting: &Setting<'_>,
+) -> Result<Option<ActionEvent>, Refusal> {
+    needs_open(setting.run)?;
+    let single_operator = independence(state, reviewer, setting.run.separation)?;
+    if state.verdict.policy() != setting.policy {
+        return Err(Refusal::not_now("run again", "judged by an older policy", "abandon it and propose it again"));
+    }
+    let Ruling::Ask { approvals } = state.verdict.ruling() else { return Ok(None) };
+    let last = if approvals <= 1 { Last::Yes } else { Last::No { undecided_until: deadline } };
+    Ok(Some(approved(reviewer, state.review(), single_operator, last, setting)))
 }
 
 /// The clockwork's only power: to end what ran out of time.
 fn lapse(state: &ActionState, setting: &Setting<'_>) -> Decision {
-    if *setting.actor != Actor::Runtime {
-        return Err(Refusal::Role { needed: Role::Admin });
-    }
+    needs_clockwork(setting)?;
     let lease_over = state.lease().is_some_and(|lease| setting.now >= lease.expires_at);
     match state.status {
         Status::Leased if lease_over => Ok(vec![ActionEvent::LeaseLapsed { attempt: state.attempt, started: false }]),
         Status::Executing if lease_over => Ok(vec![ActionEvent::LeaseLapsed { attempt: state.attempt, started: true }]),
-        Status::PendingApproval | Status::Approved if setting.now >= state.deadline => Ok(vec![ActionEvent::DeadlineLapsed]),
+        Status::PendingApproval | Status::Approved if setting.now >= state.deadline => {
+            Ok(vec![ActionEvent::DeadlineLapsed])
+        }
         Status::PendingApproval
         | Status::Approved
         | Status::Denied

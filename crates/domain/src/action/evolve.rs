@@ -73,8 +73,7 @@ fn apply(action: &mut ActionState, event: &ActionEvent) {
             action.lease = None;
         }
         ActionEvent::Resolved { resolution: Resolution::Retry, reason, deadline } => {
-            action.status = Status::Approved;
-            action.deadline = *deadline;
+            await_decision(action, *deadline);
             action.because = Some(reason.clone());
         }
         ActionEvent::Resolved { resolution: Resolution::Abandon, reason, .. } => end(action, Status::Abandoned, Some(reason)),
@@ -82,12 +81,17 @@ fn apply(action: &mut ActionState, event: &ActionEvent) {
 }
 
 fn judged(action: &mut ActionState, verdict: &Verdict, deadline: Timestamp) {
-    action.status = match verdict.ruling() {
+    action.verdict = verdict.clone();
+    await_decision(action, deadline);
+}
+
+/// Back to where the verdict puts it: earlier approvals were for something else, or for one execution that is over.
+fn await_decision(action: &mut ActionState, deadline: Timestamp) {
+    action.status = match action.verdict.ruling() {
         Ruling::Allow => Status::Approved,
         Ruling::Ask { .. } => Status::PendingApproval,
         Ruling::Deny => Status::Denied,
     };
-    action.verdict = verdict.clone();
     action.deadline = deadline;
     action.approvals.clear();
 }
