@@ -5,6 +5,7 @@
 use super::command::{RunCommand, RunCommandKind as Kind};
 use super::event::RunEvent;
 use super::state::{Run, RunStatus as Status};
+use crate::id::IdentityId;
 use crate::identity::{Actor, Identity, Role};
 use crate::project::Separation;
 use crate::refusal::Refusal;
@@ -25,7 +26,7 @@ pub fn decide(state: Option<&Run>, command: &RunCommand, actor: &Actor) -> Resul
                 return Err(Refusal::not_now(command.kind().participle(), run.status.as_str(), run.status.hint()));
             }
             let single_operator = authority(run, command.kind(), actor)?;
-            change(run, command, single_operator).map(|event| vec![event])
+            change(run, command, actor, single_operator).map(|event| vec![event])
         }
     }
 }
@@ -86,14 +87,18 @@ fn is_its_agent(run: &Run, identity: &Identity) -> Result<bool, Refusal> {
     if identity.id == run.agent { Ok(false) } else { Err(Refusal::OtherAgent) }
 }
 
-/// A reviewer who neither made the run nor stands behind its agent; or, where one person works alone, that person.
+/// A reviewer who neither made the run, nor wrote its plan, nor stands behind its agent; or, where one person works alone,
+/// that person. Never the agent itself, nor whoever the agent made.
 fn independent_reviewer(run: &Run, identity: &Identity) -> Result<bool, Refusal> {
     has(identity, Role::Reviewer)?;
-    let involved = run.created_by == Some(identity.id) || identity.is_kin_of(run.agent, &run.agent_lineage);
-    match (involved, run.separation) {
+    let author = run.created_by == Some(identity.id) || run.submitted_by == Some(identity.id);
+    let kin = identity.is_kin_of(run.agent, &run.agent_lineage);
+    let stands_behind = run.agent_lineage.includes(identity.id);
+    let alone = run.separation == Separation::SingleOperator && (stands_behind || !kin);
+    match (author || kin, alone) {
         (false, _) => Ok(false),
-        (true, Separation::SingleOperator) => Ok(true),
-        (true, Separation::FourEyes) => Err(Refusal::Kin),
+        (true, true) => Ok(true),
+        (true, false) => Err(Refusal::Kin),
     }
 }
 
@@ -112,17 +117,21 @@ fn create(command: &RunCommand, actor: &Actor) -> Result<Vec<RunEvent>, Refusal>
         scope: scope.clone(),
         agent: *agent,
         agent_lineage: agent_lineage.clone(),
-        created_by: actor.identity().map(|identity| identity.id),
+        created_by: author(actor),
     };
-    let submitted = (!plan.is_empty()).then(|| RunEvent::Submitted { plan: plan.clone() });
+    let submitted = (!plan.is_empty()).then(|| RunEvent::Submitted { plan: plan.clone(), by: author(actor) });
     Ok(std::iter::once(created).chain(submitted).collect())
 }
 
-fn change(run: &Run, command: &RunCommand, single_operator: bool) -> Result<RunEvent, Refusal> {
+fn author(actor: &Actor) -> Option<IdentityId> {
+    actor.identity().map(|identity| identity.id)
+}
+
+fn change(run: &Run, command: &RunCommand, actor: &Actor, single_operator: bool) -> Result<RunEvent, Refusal> {
     Ok(match command {
         RunCommand::Create { .. } => return Err(Refusal::Exists { what: "run" }),
         RunCommand::Submit { plan } if plan.is_empty() => return Err(Refusal::invalid("a plan has at least one step")),
-        RunCommand::Submit { plan } => RunEvent::Submitted { plan: plan.clone() },
+        RunCommand::Submit { plan } => RunEvent::Submitted { plan: plan.clone(), by: author(actor) },
         RunCommand::ApprovePlan { seen } if *seen != run.plan_digest() => {
             return Err(Refusal::Stale { seen: *seen, current: run.plan_digest() });
         }
@@ -146,7 +155,9 @@ fn change(run: &Run, command: &RunCommand, single_operator: bool) -> Result<RunE
 fn check_text(command: &RunCommand) -> Result<(), Refusal> {
     let (text, needed) = match command {
         RunCommand::Create { goal, .. } => (goal, true),
-        RunCommand::RejectPlan { reason } | RunCommand::RejectResults { reason } | RunCommand::Fail { reason } => (reason, true),
+        RunCommand::RejectPlan { reason } | RunCommand::RejectResults { reason } | RunCommand::Fail { reason } => {
+            (reason, true)
+        }
         RunCommand::Pause { reason } | RunCommand::Cancel { reason } => (reason, false),
         RunCommand::ReachGate { summary } | RunCommand::Finish { summary } => (summary, false),
         RunCommand::Submit { plan } => return check_plan(plan),

@@ -23,6 +23,7 @@ pub enum RunEvent {
     },
     Submitted {
         plan: Vec<String>,
+        by: Option<IdentityId>,
     },
     PlanApproved {
         seen: Digest,

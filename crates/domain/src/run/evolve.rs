@@ -15,6 +15,7 @@ pub fn evolve(id: RunId, state: Option<Run>, event: &RunEvent) -> Option<Run> {
             agent: *agent,
             agent_lineage: agent_lineage.clone(),
             created_by: *created_by,
+            submitted_by: None,
             separation: *separation,
             status: RunStatus::Draft,
             paused_from: None,
@@ -22,8 +23,9 @@ pub fn evolve(id: RunId, state: Option<Run>, event: &RunEvent) -> Option<Run> {
         });
     }
     let mut run = state?;
-    if let RunEvent::Submitted { plan } = event {
+    if let RunEvent::Submitted { plan, by } = event {
         run.plan.clone_from(plan);
+        run.submitted_by = *by;
     }
     let before = run.status;
     run.status = status_after(&run, event);

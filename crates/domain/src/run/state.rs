@@ -82,6 +82,8 @@ pub struct Run {
     pub agent: IdentityId,
     pub agent_lineage: Lineage,
     pub created_by: Option<IdentityId>,
+    /// Who wrote the plan that stands now.
+    pub submitted_by: Option<IdentityId>,
     pub separation: Separation,
     pub status: RunStatus,
     /// Where a pause interrupted it, so that a resume goes back there.
