@@ -7,11 +7,11 @@
 use crate::action::{self, ActionState, Setting};
 use crate::command::{About, Command, Submission};
 use crate::id::{ActionId, IdentityId, ProjectId, RunId};
-use crate::identity::{self, Identity};
+use crate::identity::{self, Actor, Identity, Role};
 use crate::project::{self, Project};
 use crate::record::{BlobKept, Event, Record, Refused, Started};
 use crate::refusal::Refusal;
-use crate::run::{self, Run};
+use crate::run::{self, Run, RunCommand};
 use crate::time::Timestamp;
 
 /// What must be loaded before a command can be decided.
@@ -38,6 +38,10 @@ impl Command {
             Self::Project { id, .. } => Reads { project: Some(*id), ..Reads::default() },
             Self::KeepBlob { project, .. } => Reads { project: Some(*project), ..Reads::default() },
             Self::Identity { id, .. } => Reads { identity: Some(*id), ..Reads::default() },
+            // Whether one person works alone is the project's decision, not that of whoever makes a run.
+            Self::Run { id, command: RunCommand::Create { project, .. } } => {
+                Reads { run: Some(*id), project: Some(*project), ..Reads::default() }
+            }
             Self::Run { id, .. } => Reads { run: Some(*id), ..Reads::default() },
             Self::Action { id, run, .. } => Reads { action: Some(*id), run: Some(*run), ..Reads::default() },
             Self::NoteRefusal { .. } | Self::NoteStart { .. } => Reads::default(),
@@ -62,6 +66,7 @@ impl Command {
 pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Result<Vec<Record>, Refusal> {
     let actor = &submission.actor;
     let about = about(loaded, &submission.command);
+    admit(submission, about.project)?;
     let events: Vec<Event> = match &submission.command {
         Command::Project { id, command } => {
             let events = project::decide(loaded.project.as_ref(), command, actor)?;
@@ -72,6 +77,7 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
             events.into_iter().map(|event| Event::Identity(*id, event)).collect()
         }
         Command::Run { id, command } => {
+            check_project(loaded.project.as_ref(), command)?;
             let events = run::decide(loaded.run.as_ref(), command, actor)?;
             events.into_iter().map(|event| Event::Run(*id, event)).collect()
         }
@@ -86,11 +92,38 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
             vec![Event::BlobKept(BlobKept { digest: *digest, size_bytes: *size_bytes })]
         }
         Command::NoteRefusal { tried, refusal, .. } => vec![refused(tried, refusal)],
+        Command::NoteStart { .. } if *actor != Actor::Runtime => return Err(Refusal::Role { needed: Role::Admin }),
         Command::NoteStart { version, policy, tools } => {
             vec![Event::Started(Started { version: version.clone(), policy: *policy, tools: *tools })]
         }
     };
     Ok(events.into_iter().map(|event| Record { about, event }).collect())
+}
+
+/// Who was revoked is nobody, and what lies beyond somebody's reach does not exist for them. The shell should have noticed
+/// already; here nothing gets past.
+fn admit(submission: &Submission, project: Option<ProjectId>) -> Result<(), Refusal> {
+    let Some(identity) = submission.actor.identity() else { return Ok(()) };
+    // That they tried is recorded of everybody.
+    if matches!(submission.command, Command::NoteRefusal { .. }) {
+        return Ok(());
+    }
+    if identity.revoked {
+        return Err(Refusal::Unknown { what: "identity" });
+    }
+    if project.is_some_and(|project| !identity.reach.includes(project)) {
+        return Err(Refusal::Unknown { what: "project" });
+    }
+    Ok(())
+}
+
+fn check_project(project: Option<&Project>, command: &RunCommand) -> Result<(), Refusal> {
+    let RunCommand::Create { project: named, separation, .. } = command else { return Ok(()) };
+    let project = project.filter(|project| project.id == *named).ok_or(Refusal::Unknown { what: "project" })?;
+    if project.separation == *separation {
+        return Ok(());
+    }
+    Err(Refusal::invalid("the run asks for another separation of duties than its project has"))
 }
 
 /// The record of a refused attempt, for the refusals that are worth one.
@@ -108,7 +141,7 @@ fn about(loaded: &Loaded, command: &Command) -> About {
     let project = match command {
         Command::Project { id, .. } => Some(*id),
         Command::KeepBlob { project, .. } => Some(*project),
-        Command::Run { command: run::RunCommand::Create { project, .. }, .. } => Some(*project),
+        Command::Run { command: RunCommand::Create { project, .. }, .. } => Some(*project),
         Command::NoteRefusal { about, .. } => return *about,
         Command::Run { .. } | Command::Action { .. } => loaded.run.as_ref().map(|run| run.project),
         Command::Identity { .. } | Command::NoteStart { .. } => None,
