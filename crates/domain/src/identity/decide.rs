@@ -37,19 +37,26 @@ impl IdentityEvent {
     }
 }
 
-pub fn decide(state: Option<&Identity>, command: &IdentityCommand, actor: &Actor) -> Result<Vec<IdentityEvent>, Refusal> {
+pub fn decide(
+    state: Option<&Identity>,
+    command: &IdentityCommand,
+    actor: &Actor,
+) -> Result<Vec<IdentityEvent>, Refusal> {
     may_administer(actor)?;
     match (command, state) {
         (IdentityCommand::Register { name, roles, reach, parent, token }, None) => {
             check_name(name)?;
             check_roles(roles)?;
+            check_descent(roles, parent.as_ref())?;
             let lineage = parent.as_ref().map(Lineage::below).unwrap_or_default();
             let (name, roles, reach, token) = (name.clone(), roles.clone(), reach.clone(), *token);
             Ok(vec![IdentityEvent::Registered { name, roles, reach, lineage, token }])
         }
         (IdentityCommand::Register { .. }, Some(_)) => Err(Refusal::Exists { what: "identity" }),
         (_, None) => Err(Refusal::Unknown { what: "identity" }),
-        (_, Some(identity)) if identity.revoked => Err(Refusal::not_now("changed", "revoked", "register a new identity")),
+        (_, Some(identity)) if identity.revoked => {
+            Err(Refusal::not_now("changed", "revoked", "register a new identity"))
+        }
         (IdentityCommand::ReplaceToken { token }, Some(_)) => Ok(vec![IdentityEvent::TokenReplaced { token: *token }]),
         (IdentityCommand::Revoke, Some(_)) => Ok(vec![IdentityEvent::Revoked]),
     }
@@ -80,6 +87,17 @@ fn check_roles(roles: &BTreeSet<Role>) -> Result<(), Refusal> {
         return Err(Refusal::invalid("`agent` and `worker` stand alone: nothing in a cage may decide or administer"));
     }
     Ok(())
+}
+
+/// What an agent brings into the world is an agent: never somebody with more rights than itself.
+fn check_descent(roles: &BTreeSet<Role>, parent: Option<&Identity>) -> Result<(), Refusal> {
+    let caged = |parent: &&Identity| parent.has(Role::Agent) || parent.has(Role::Worker);
+    match parent.filter(caged) {
+        Some(parent) if *roles != parent.roles => {
+            Err(Refusal::invalid("a child of an agent has the rights of an agent, no others"))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 pub fn evolve(id: IdentityId, state: Option<Identity>, event: &IdentityEvent) -> Option<Identity> {
@@ -122,7 +140,13 @@ mod tests {
 
     fn register(roles: &[Role]) -> IdentityCommand {
         let roles = roles.iter().copied().collect();
-        IdentityCommand::Register { name: "x".into(), roles, reach: Reach::Everywhere, parent: None, token: Digest::of(b"") }
+        IdentityCommand::Register {
+            name: "x".into(),
+            roles,
+            reach: Reach::Everywhere,
+            parent: None,
+            token: Digest::of(b""),
+        }
     }
 
     #[test]
