@@ -12,6 +12,8 @@ use crate::time::Timestamp;
 
 /// More pieces than any tool of ours leaves; beyond, the worker packs them.
 const MOST_ITEMS: usize = 512;
+/// A worker's words about an ending go into the ledger, where nothing is ever deleted.
+const LONGEST_WORDS: usize = 2_000;
 
 /// How a process ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +38,15 @@ pub enum Exit {
 impl Exit {
     pub const fn is_success(&self) -> bool {
         matches!(self, Self::Code(0))
+    }
+
+    /// What the worker says in its own words.
+    fn words(&self) -> &str {
+        match self {
+            Self::Limit { which, .. } => which,
+            Self::NotStarted { why } => why,
+            Self::Code(_) | Self::Signal(_) | Self::Cancelled => "",
+        }
     }
 
     /// For people: `exit 0`, `signal 9`, `over the wall_ms limit (120000)`.
@@ -102,6 +113,8 @@ pub enum BadManifest {
     Twice(String),
     #[error("it ends before it starts")]
     Backwards,
+    #[error("its words about the ending are longer than 2000 bytes; put them into a piece of evidence")]
+    Wordy,
 }
 
 impl Manifest {
@@ -115,6 +128,9 @@ impl Manifest {
         }
         if self.finished_at < self.started_at {
             return Err(BadManifest::Backwards);
+        }
+        if self.exit.words().len() > LONGEST_WORDS {
+            return Err(BadManifest::Wordy);
         }
         let mut seen = std::collections::BTreeSet::new();
         for item in &self.items {
