@@ -66,7 +66,8 @@ impl Glob {
 }
 
 fn problem(pattern: &str) -> Option<&'static str> {
-    let parts = || pattern.trim_end_matches('/').split('/');
+    let parts = || pattern.strip_suffix('/').unwrap_or(pattern).split('/');
+    let backslashes_at_end = pattern.bytes().rev().take_while(|byte| *byte == b'\\').count();
     if pattern.is_empty() {
         Some("it is empty; write `**` for everything")
     } else if pattern.len() > LONGEST_PATTERN {
@@ -83,7 +84,7 @@ fn problem(pattern: &str) -> Option<&'static str> {
         Some("it has more than 16 stars; split it into several patterns")
     } else if open_bracket(pattern.as_bytes()) {
         Some("a `[` is never closed, so it would match nothing; escape it as `\\[`")
-    } else if pattern.ends_with('\\') && !pattern.ends_with("\\\\") {
+    } else if backslashes_at_end % 2 == 1 {
         Some("it ends with a lone `\\`, so it would match nothing")
     } else {
         None
@@ -190,7 +191,21 @@ mod tests {
 
     #[test]
     fn patterns_that_could_not_mean_what_they_say_are_refused() {
-        for pattern in ["", "/etc/**", "a/../b", "./a", "a//b", "a\0b", "foo[bar", "foo[", "foo[]bar", "foo\\", &"*".repeat(17)] {
+        for pattern in [
+            "",
+            "/etc/**",
+            "a/../b",
+            "./a",
+            "a//b",
+            "a\0b",
+            "foo[bar",
+            "foo[",
+            "foo[]bar",
+            "foo\\",
+            "foo\\\\\\",
+            "a//",
+            &"*".repeat(17),
+        ] {
             assert!(pattern.parse::<Glob>().is_err(), "{pattern}");
         }
         for pattern in ["foo[]]bar", "foo[!]]x", "a\\[b", "[[:alpha:]]x", "[a-c]", "x\\\\"] {
