@@ -63,7 +63,9 @@ fn main() -> Result<(), Failure> {
 fn in_cage(profile: &Profile) -> Result<(), Failure> {
     match launch(profile, Request::new(["true"]))?.wait()?.exit {
         Exit::Code(0) => Ok(()),
-        other => Err(format!("the command ended with {other:?}").into()),
+        other @ (Exit::Code(_) | Exit::Signal(_) | Exit::Limit { .. } | Exit::Cancelled) => {
+            Err(format!("the command ended with {other:?}").into())
+        }
     }
 }
 

@@ -94,14 +94,12 @@ impl Control {
         let received = rustix::io::retry_on_intr(|| {
             rustix::net::recvmsg(&self.0, &mut [IoSliceMut::new(&mut bytes)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)
         })?;
-        let descriptors = ancillary
-            .drain()
-            .filter_map(|message| match message {
-                RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors),
-                _ => None,
-            })
-            .flatten()
-            .collect();
+        let mut descriptors = Vec::new();
+        for message in ancillary.drain() {
+            if let RecvAncillaryMessage::ScmRights(received) = message {
+                descriptors.extend(received);
+            }
+        }
         if received.bytes == 0 {
             return Ok(None);
         }

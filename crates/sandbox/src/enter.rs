@@ -90,7 +90,7 @@ fn quiet(stream: i32) -> Result<()> {
 impl Entering {
     fn take(&mut self, step: &Step) -> Result<()> {
         match step {
-            Step::NewSession => self.new_session(),
+            Step::NewSession => new_session(),
             Step::OfferToOomKiller { points } => identity::offer_to_oom_killer(*points),
             Step::FreshKeyring => identity::fresh_keyring(),
             Step::OwnStdio { user } => identity::own_stdio(&self.stdin, *user),
@@ -130,7 +130,8 @@ impl Entering {
             Step::DropCapabilities => identity::drop_capabilities(),
             Step::NoNewPrivileges => rustix::thread::set_no_new_privs(true),
             Step::Undumpable => identity::become_undumpable(),
-            Step::Stdio => self.take_stdio(),
+            Step::ResetProcess => reset_process(),
+            Step::Stdio => sys::replace_stdio(self.stdin.as_fd(), 0),
             Step::Limit { resource, value } => limit(*resource, *value),
             Step::ChangeDirectory { to } => rustix::process::chdir(to.as_path()),
             Step::OpenProgram { name, path } => self.open_program(name, path),
@@ -160,20 +161,6 @@ impl Entering {
         self.root.as_ref().ok_or(Errno::NOENT)
     }
 
-    /// The command's second call finds itself a session leader of nothing yet; the helper's may be one already.
-    fn new_session(&self) -> Result<()> {
-        match rustix::process::setsid() {
-            Ok(_) | Err(Errno::PERM) => Ok(()),
-            Err(errno) => Err(errno),
-        }
-    }
-
-    fn take_stdio(&self) -> Result<()> {
-        sys::reset_signals()?;
-        rustix::process::umask(Mode::WGRP | Mode::WOTH);
-        sys::replace_stdio(self.stdin.as_fd(), 0)
-    }
-
     fn open_program(&mut self, name: &str, path: &[String]) -> Result<()> {
         let Some(program) = Program::find(name, path)? else {
             self.leave(&Report::NoProgram { name: name.to_owned() });
@@ -191,6 +178,16 @@ impl Entering {
         let argv = program.arguments(argv).ok_or(Errno::INVAL)?;
         Err(sys::exec_fd(program.executable(), &argv, &env.map_err(|_| Errno::INVAL)?))
     }
+}
+
+/// Neither a spawned nor a forked process leads a group, so this cannot be refused.
+fn new_session() -> Result<()> {
+    rustix::process::setsid().map(drop)
+}
+
+fn reset_process() -> Result<()> {
+    rustix::process::umask(Mode::WGRP | Mode::WOTH);
+    sys::reset_signals()
 }
 
 fn limit(resource: LimitedResource, value: u64) -> Result<()> {

@@ -47,6 +47,12 @@ pub enum SandboxError {
     /// One wall of the cage could not be built.
     #[error(transparent)]
     Step(#[from] StepError),
+    /// The wall clock of the request ran out on the way in.
+    #[error("the time limit of {wall_ms} ms was over before the program started")]
+    TimeIsUp {
+        /// The limit.
+        wall_ms: u64,
+    },
     /// The re-executed binary did not behave as a helper.
     #[error("the helper did not answer: call `placet_sandbox::helper_entry()` first in `main`")]
     HelperSilent,

@@ -145,7 +145,7 @@ impl Starting {
         limits: Limits,
         accept: impl FnOnce(&Program) -> Result<(), String>,
     ) -> Result<Running, SandboxError> {
-        match self.await_start(accept) {
+        match self.await_start(limits.wall_ms, accept) {
             Ok(program) => Ok(Running::new(self.child, self.control, self.stdout, self.stderr, program, limits)),
             Err(error) => {
                 self.abandon(&error);
@@ -154,17 +154,22 @@ impl Starting {
         }
     }
 
-    fn await_start(&self, accept: impl FnOnce(&Program) -> Result<(), String>) -> Result<Program, SandboxError> {
+    fn await_start(
+        &self,
+        wall_ms: u64,
+        accept: impl FnOnce(&Program) -> Result<(), String>,
+    ) -> Result<Program, SandboxError> {
         self.control.set_patience(Some(PATIENCE)).map_err(SandboxError::io("wait for the helper"))?;
         let program = match self.next()? {
             (Report::Program { paths }, files) => Program::new(zip(paths, files)),
-            (other, _) => return Err(unexpected(other)),
+            (other, _) => return Err(unexpected(other, wall_ms)),
         };
         accept(&program).map_err(SandboxError::ProgramRefused)?;
-        self.control.send(&Answer::Go, &[]).map_err(|_| SandboxError::HelperDied)?;
+        // A cage that ended meanwhile has said why, and that is read next.
+        let _ = self.control.send(&Answer::Go, &[]);
         match self.next()? {
             (Report::Started, _) => {}
-            (other, _) => return Err(unexpected(other)),
+            (other, _) => return Err(unexpected(other, wall_ms)),
         }
         self.control.set_patience(None).map_err(SandboxError::io("wait for the helper"))?;
         Ok(program)
@@ -194,11 +199,12 @@ fn zip(paths: Vec<String>, files: Vec<OwnedFd>) -> Vec<ProgramFile> {
     paths.into_iter().zip(files).map(|(path, file)| ProgramFile::new(path.into(), file.into())).collect()
 }
 
-fn unexpected(report: Report) -> SandboxError {
+fn unexpected(report: Report, wall_ms: u64) -> SandboxError {
     match report {
         Report::Failed(error) => SandboxError::Step(error),
         Report::NoProgram { name } => SandboxError::ProgramNotFound(name),
-        Report::TimeIsUp | Report::Gone { .. } | Report::Ended { .. } | Report::Started | Report::Program { .. } => {
+        Report::TimeIsUp => SandboxError::TimeIsUp { wall_ms },
+        Report::Gone { .. } | Report::Ended { .. } | Report::Started | Report::Program { .. } => {
             SandboxError::HelperDied
         }
     }

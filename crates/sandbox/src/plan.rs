@@ -87,7 +87,7 @@ fn demand(profile: &Profile, facts: &HostFacts) -> Result<(), SandboxError> {
 /// The last process before the program.
 fn command(profile: &Profile, request: &Request, writable: Vec<PathBuf>) -> Vec<Step> {
     let directory = request.workspace.as_ref().map_or("/tmp", |_| WORKSPACE);
-    let mut steps = vec![Step::NewSession, Step::Stdio];
+    let mut steps = vec![Step::NewSession, Step::ResetProcess, Step::Stdio];
     steps.extend(limits(request.limits.unwrap_or(profile.limits)));
     steps.extend([
         Step::ChangeDirectory { to: directory.into() },

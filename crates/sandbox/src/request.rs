@@ -251,8 +251,8 @@ fn refusal(name: &str) -> Option<&'static str> {
 
 fn is_free_place(cage: &Path) -> bool {
     let plain = cage.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
-    let below = |root: &&str| cage.starts_with(root) && cage != Path::new(root);
-    plain && cage.to_str().is_some() && READ_ONLY_ROOTS.iter().any(|root| below(&root))
+    let below = |root: &str| cage.starts_with(root) && cage != Path::new(root);
+    plain && cage.to_str().is_some() && READ_ONLY_ROOTS.iter().any(|root| below(root))
 }
 
 fn overlaps(one: &Path, other: &Path) -> bool {

@@ -66,7 +66,9 @@ pub enum Step {
     NoNewPrivileges,
     /// Be invisible to debuggers and closed in /proc.
     Undumpable,
-    /// Make input and outputs the command's descriptors 0, 1 and 2.
+    /// Default signals, none blocked, and the usual mask for new files: all of these survive exec.
+    ResetProcess,
+    /// Make the given input the command's descriptor 0; its outputs are in place.
     Stdio,
     /// Set a limit.
     Limit { resource: LimitedResource, value: u64 },
@@ -211,6 +213,7 @@ pub enum StepKind {
     DropCapabilities,
     NoNewPrivileges,
     Undumpable,
+    ResetProcess,
     Stdio,
     Limit,
     ChangeDirectory,
@@ -252,6 +255,7 @@ impl Step {
             Self::DropCapabilities => StepKind::DropCapabilities,
             Self::NoNewPrivileges => StepKind::NoNewPrivileges,
             Self::Undumpable => StepKind::Undumpable,
+            Self::ResetProcess => StepKind::ResetProcess,
             Self::Stdio => StepKind::Stdio,
             Self::Limit { .. } => StepKind::Limit,
             Self::ChangeDirectory { .. } => StepKind::ChangeDirectory,
@@ -295,7 +299,8 @@ impl fmt::Display for Step {
             Self::DropCapabilities => write!(out, "drop all capabilities"),
             Self::NoNewPrivileges => write!(out, "refuse new privileges"),
             Self::Undumpable => write!(out, "become undumpable"),
-            Self::Stdio => write!(out, "take the standard streams"),
+            Self::ResetProcess => write!(out, "reset signals and file mask"),
+            Self::Stdio => write!(out, "take the given standard input"),
             Self::Limit { resource, value } => write!(out, "limit {resource:?} to {value}"),
             Self::ChangeDirectory { to } => write!(out, "change directory to {}", to.display()),
             Self::OpenProgram { name, path } => write!(out, "open program `{name}` in {}", path.join(":")),

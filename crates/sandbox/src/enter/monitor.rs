@@ -52,6 +52,7 @@ impl Cage<'_> {
         quiet(1)?;
         quiet(2)?;
         identity::drop_capabilities()?;
+        identity::become_undumpable()?;
         match self.wait(&pidfd)? {
             Event::Ended => {}
             Event::Abandoned => self.stop(&pidfd)?,

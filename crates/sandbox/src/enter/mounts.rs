@@ -40,8 +40,11 @@ pub(super) fn detach(detach: &Detach) -> Result<OwnedFd> {
     match detach.ownership {
         Ownership::Kept => {}
         Ownership::Given { cage } => give_tree(tree.as_fd(), cage)?,
-        // Not every file system can show other owners than it stores.
-        Ownership::Mapped { disk, cage } => map_owner(&tree, disk, cage).or_else(|_| give_tree(tree.as_fd(), cage))?,
+        Ownership::Mapped { disk, cage } => match map_owner(&tree, disk, cage) {
+            // Not every file system, and not root of every container, can show other owners than are stored.
+            Err(Errno::INVAL | Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS) => give_tree(tree.as_fd(), cage)?,
+            other => other?,
+        },
     }
     Ok(tree)
 }

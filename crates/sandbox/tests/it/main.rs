@@ -1,1 +1,38 @@
-fn main() {}
+//! The scenarios of the cage, each run as root and as an ordinary user.
+//!
+//! The cage's helper is this very binary executed again, before any thread exists, so the usual harness cannot be used.
+//! This one lists and selects tests the way `cargo test` and `cargo nextest` expect. Started as root, it runs every
+//! scenario twice: as it is, and in a copy of itself that became an ordinary user.
+
+mod confinement;
+mod ends;
+mod harness;
+mod inside;
+mod limits;
+mod plans;
+mod programs;
+mod submounts;
+mod syscalls;
+mod traces;
+mod view;
+mod world;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    placet_sandbox::helper_entry();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [inside::FLAG, probe, operands @ ..] => inside::run(probe, operands),
+        [ends::ABANDON_FLAG, marker] => ends::launch_and_wait_to_be_killed(marker),
+        [submounts::FLAG, directory] => submounts::look_below(directory),
+        [harness::AS_USER_FLAG, name] => harness::run_one(name, &scenarios()),
+        _ => harness::run(&arguments, plans::TESTS, submounts::TESTS, &scenarios()),
+    }
+}
+
+fn scenarios() -> Vec<harness::Test> {
+    let all =
+        [view::TESTS, confinement::TESTS, syscalls::TESTS, programs::TESTS, limits::TESTS, ends::TESTS, traces::TESTS];
+    all.concat()
+}

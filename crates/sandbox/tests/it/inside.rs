@@ -1,0 +1,166 @@
+//! Probes: what this binary does when it finds itself inside a cage. Harmless, and refused anywhere else.
+#![expect(clippy::print_stdout, reason = "a probe answers on standard output")]
+#![expect(unsafe_code, reason = "the probes make system calls that no safe wrapper would make")]
+
+use std::fs::{self, File, OpenOptions};
+use std::net::TcpStream;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixStream};
+use std::process::ExitCode;
+use std::time::Duration;
+
+pub(crate) const FLAG: &str = "--inside";
+
+/// Runs one probe.
+pub(crate) fn run(probe: &str, operands: &[&str]) -> ExitCode {
+    if !caged() {
+        println!("this is not a cage; the probe does nothing");
+        return ExitCode::FAILURE;
+    }
+    match (probe, operands) {
+        ("arguments", arguments) => arguments.iter().for_each(|argument| println!("{argument:?}")),
+        ("descriptors", []) => descriptors(),
+        ("syscalls", []) => syscalls(),
+        ("open", paths) => paths.iter().for_each(|path| open_for_writing(path)),
+        ("connect", [port, name, path]) => connect(port, name, path),
+        ("open_files", []) => println!("{}", count_open_files()),
+        ("processes", []) => println!("{}", count_processes()),
+        ("memory", [bytes]) => println!("{}", outcome(i64::from(!can_allocate(bytes)) * -i64::from(libc::ENOMEM))),
+        ("signal_init", []) => println!("{}", attempt(libc::SYS_kill, [1, 0, 0, 0, 0])),
+        _ => {
+            println!("no probe `{probe}` with {operands:?}");
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn caged() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let says = |line: &str| status.lines().any(|each| each == line);
+    rustix::system::uname().nodename() == c"cage" && says("NoNewPrivs:\t1") && says("Seccomp:\t2")
+}
+
+fn descriptors() {
+    let numbers = fs::read_dir("/proc/self/fd").expect("own descriptors").flatten();
+    let mut numbers: Vec<_> = numbers.map(|entry| entry.file_name().into_string().expect("a number")).collect();
+    numbers.sort();
+    println!("{}", numbers.join(" "));
+}
+
+fn open_for_writing(path: &str) {
+    let opened = OpenOptions::new().write(true).open(path);
+    println!(
+        "{path} {}",
+        opened.map_or_else(|error| outcome(-i64::from(error.raw_os_error().unwrap_or(0))), |_| outcome(0))
+    );
+}
+
+fn connect(port: &str, abstract_name: &str, path: &str) {
+    let port = port.parse().expect("a port");
+    let timeout = Duration::from_secs(2);
+    let tcp = TcpStream::connect_timeout(&([127, 0, 0, 1], port).into(), timeout);
+    let address = SocketAddr::from_abstract_name(abstract_name).expect("a name");
+    let far = TcpStream::connect_timeout(&([192, 0, 2, 1], 80).into(), timeout);
+    println!("tcp {}", said(tcp));
+    println!("far {}", said(far));
+    println!("abstract {}", said(UnixStream::connect_addr(&address)));
+    println!("path {}", said(UnixStream::connect(path)));
+}
+
+fn said<T>(result: std::io::Result<T>) -> String {
+    result.map_or_else(|error| outcome(-i64::from(error.raw_os_error().unwrap_or(0))), |_| outcome(0))
+}
+
+fn count_open_files() -> usize {
+    let files: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).take(10_000).collect();
+    files.len()
+}
+
+fn count_processes() -> usize {
+    let sleepers = std::iter::from_fn(|| std::process::Command::new("sleep").arg("60").spawn().ok()).take(1_000);
+    let sleepers: Vec<_> = sleepers.collect();
+    sleepers.len()
+}
+
+fn can_allocate(bytes: &str) -> bool {
+    Vec::<u8>::new().try_reserve_exact(bytes.parse().expect("a number")).is_ok()
+}
+
+/// Each is a call that would do nothing worth having even if it were let through.
+fn syscalls() {
+    let zeros = [0_u8; 256];
+    let zeros = zeros.as_ptr() as i64;
+    let new_user = i64::from(libc::CLONE_NEWUSER | libc::SIGCHLD);
+    let terminal = libc::TIOCSTI as i64;
+    let high = 1 << 40;
+    let calls: &[(&str, i64, [i64; 5])] = &[
+        ("io_uring_setup", libc::SYS_io_uring_setup, [1, zeros, 0, 0, 0]),
+        ("keyctl", libc::SYS_keyctl, [0, -4, 0, 0, 0]),
+        ("add_key", libc::SYS_add_key, [0, 0, 0, 0, 0]),
+        ("request_key", libc::SYS_request_key, [0, 0, 0, 0, 0]),
+        ("userfaultfd", libc::SYS_userfaultfd, [1, 0, 0, 0, 0]),
+        ("bpf", libc::SYS_bpf, [0, 0, 0, 0, 0]),
+        ("perf_event_open", libc::SYS_perf_event_open, [0, 0, 0, 0, 0]),
+        ("unshare", libc::SYS_unshare, [i64::from(libc::CLONE_NEWUSER), 0, 0, 0, 0]),
+        ("clone_newuser", libc::SYS_clone, [new_user, 0, 0, 0, 0]),
+        ("clone3", libc::SYS_clone3, [0, 0, 0, 0, 0]),
+        ("setns", libc::SYS_setns, [-1, 0, 0, 0, 0]),
+        ("mount", libc::SYS_mount, [0, 0, 0, 0, 0]),
+        ("umount2", libc::SYS_umount2, [0, 0, 0, 0, 0]),
+        ("chroot", libc::SYS_chroot, [0, 0, 0, 0, 0]),
+        ("fsopen", libc::SYS_fsopen, [0, 0, 0, 0, 0]),
+        ("open_tree", libc::SYS_open_tree, [-1, 0, 0, 0, 0]),
+        ("mount_setattr", libc::SYS_mount_setattr, [-1, 0, 0, 0, 0]),
+        ("ptrace", libc::SYS_ptrace, [0, 0, 0, 0, 0]),
+        ("process_vm_readv", libc::SYS_process_vm_readv, [1, 0, 0, 0, 0]),
+        ("pidfd_getfd", libc::SYS_pidfd_getfd, [-1, 0, 0, 0, 0]),
+        ("name_to_handle_at", libc::SYS_name_to_handle_at, [-1, 0, 0, 0, 0]),
+        ("open_by_handle_at", libc::SYS_open_by_handle_at, [-1, 0, 0, 0, 0]),
+        ("personality", libc::SYS_personality, [0x0004_0000, 0, 0, 0, 0]),
+        ("tiocsti", libc::SYS_ioctl, [0, terminal, zeros, 0, 0]),
+        ("tiocsti_high", libc::SYS_ioctl, [0, terminal | high, zeros, 0, 0]),
+        ("netlink", libc::SYS_socket, [i64::from(libc::AF_NETLINK), 3, 0, 0, 0]),
+        ("packet", libc::SYS_socket, [i64::from(libc::AF_PACKET), 3, 0, 0, 0]),
+        ("vsock", libc::SYS_socket, [i64::from(libc::AF_VSOCK), 1, 0, 0, 0]),
+        ("alg", libc::SYS_socket, [i64::from(libc::AF_ALG), 5, 0, 0, 0]),
+        ("sctp", libc::SYS_socket, [i64::from(libc::AF_INET), 1, i64::from(libc::IPPROTO_SCTP), 0, 0]),
+        ("x32_getpid", 0x4000_0000 | 39, [0; 5]),
+        ("from_the_future", 470, [0; 5]),
+        ("getpid", libc::SYS_getpid, [0; 5]),
+    ];
+    for (name, number, arguments) in calls {
+        println!("{name} {}", attempt(*number, *arguments));
+    }
+}
+
+fn attempt(number: i64, [a, b, c, d, e]: [i64; 5]) -> String {
+    // SAFETY: the table passes null, plain numbers or a zeroed buffer that outlives the call; a child that a call
+    // would create ends at once.
+    let returned = unsafe { libc::syscall(number, a, b, c, d, e) };
+    if number == libc::SYS_clone && returned == 0 {
+        // SAFETY: ends the child before it could run anything of this program.
+        unsafe { libc::_exit(0) }
+    }
+    let code = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
+    outcome(if returned < 0 { -i64::from(code) } else { 0 })
+}
+
+/// `done`, or the name of the error.
+fn outcome(code: i64) -> String {
+    let known = [
+        (0, "done"),
+        (libc::EPERM, "EPERM"),
+        (libc::ENOENT, "ENOENT"),
+        (libc::EACCES, "EACCES"),
+        (libc::ENOMEM, "ENOMEM"),
+        (libc::EROFS, "EROFS"),
+        (libc::ENOSYS, "ENOSYS"),
+        (libc::EAFNOSUPPORT, "EAFNOSUPPORT"),
+        (libc::EPROTONOSUPPORT, "EPROTONOSUPPORT"),
+        (libc::ENETUNREACH, "ENETUNREACH"),
+        (libc::ECONNREFUSED, "ECONNREFUSED"),
+    ];
+    let name = known.iter().find(|(number, _)| -i64::from(*number) == code).map(|(_, name)| (*name).to_owned());
+    name.unwrap_or_else(|| format!("error {}", -code))
+}

@@ -1,0 +1,162 @@
+//! Plans as text, compared with the reviewed ones in `plans/`, and what holds for every plan.
+//!
+//! To accept a change, run the tests with `PLACET_ACCEPT_PLANS=1` and review the difference.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use placet_sandbox::{
+    Detach, Entry, EntryKind, HostFacts, HostUser, Identity, Ownership, Profile, Request, Role, SandboxError, Step,
+    plan,
+};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::harness::tests;
+
+tests![
+    a_root_caller_with_a_workspace,
+    an_ordinary_caller_without_one,
+    a_research_cage_on_a_host_without_merged_usr,
+    every_plan_ends_with_the_walls_up_and_the_program,
+    a_host_without_seccomp_gets_no_plan,
+];
+
+const ROOT: HostUser = HostUser { uid: 0, gid: 0 };
+const ORDINARY: HostUser = HostUser { uid: 1_234, gid: 1_234 };
+
+fn entry(kind: EntryKind, owner: HostUser) -> Entry {
+    Entry { kind, identity: Identity { device: 1, inode: 1 }, owner }
+}
+
+fn facts(caller: HostUser, merged_usr: bool) -> HostFacts {
+    let mut entries = BTreeMap::new();
+    let mut add = |path: &str, kind| entries.insert(PathBuf::from(path), entry(kind, ROOT));
+    add("/usr", EntryKind::Directory);
+    for name in ["bin", "sbin", "lib", "lib64"] {
+        let kind =
+            if merged_usr { EntryKind::Link { target: format!("usr/{name}").into() } } else { EntryKind::Directory };
+        add(&format!("/{name}"), kind);
+    }
+    for name in ["null", "zero", "full", "random", "urandom"] {
+        add(&format!("/dev/{name}"), EntryKind::Device);
+    }
+    add("/etc/ld.so.cache", EntryKind::File);
+    add("/etc/localtime", EntryKind::Link { target: "/usr/share/zoneinfo/Etc/UTC".into() });
+    entries.insert("/srv/run".into(), entry(EntryKind::Directory, caller));
+    entries.insert("/srv/tool".into(), entry(EntryKind::File, caller));
+    HostFacts { caller, landlock_abi: 6, seccomp: true, entries }
+}
+
+fn profile(name: &str) -> Profile {
+    Profile::builtin(name).expect("a builtin profile")
+}
+
+#[track_caller]
+fn compare(name: &str, steps: &[Step]) {
+    let text: String = steps.iter().map(|step| format!("{step}\n")).collect();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/plans").join(name);
+    if std::env::var_os("PLACET_ACCEPT_PLANS").is_some() {
+        std::fs::write(&path, &text).expect("the plan is written");
+    }
+    let reviewed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(text == reviewed, "the plan differs from {}:\n{text}", path.display());
+}
+
+fn a_root_caller_with_a_workspace() {
+    let request =
+        Request::new(["make", "all"]).workspace("/srv/run").read_only("/srv/tool", "/opt/bin/tool").env("CI", "1");
+    compare("root.txt", &plan(&profile("default"), &request, &facts(ROOT, true)).expect("a plan"));
+}
+
+fn an_ordinary_caller_without_one() {
+    compare("user.txt", &plan(&profile("default"), &Request::new(["true"]), &facts(ORDINARY, true)).expect("a plan"));
+}
+
+fn a_research_cage_on_a_host_without_merged_usr() {
+    let request = Request::new(["cat", "paper.txt"]).workspace("/srv/run");
+    compare("research.txt", &plan(&profile("research_only"), &request, &facts(ORDINARY, false)).expect("a plan"));
+}
+
+fn requests() -> impl Strategy<Value = (Request, HostFacts, Profile)> {
+    let argv = prop::collection::vec("[a-z ]{1,8}", 1..4);
+    let choices = (argv, any::<[bool; 4]>(), prop::sample::select(Profile::NAMES.to_vec()));
+    choices.prop_map(|(argv, [root, merged, workspace, tool], name)| {
+        let mut request = Request::new(argv);
+        if workspace {
+            request = request.workspace("/srv/run");
+        }
+        if tool {
+            request = request.read_only("/srv/tool", "/home/agent/bin/tool");
+        }
+        (request, facts(if root { ROOT } else { ORDINARY }, merged), profile(name))
+    })
+}
+
+fn every_plan_ends_with_the_walls_up_and_the_program() {
+    let checked = TestRunner::new(Config { failure_persistence: None, ..Config::default() }).run(
+        &requests(),
+        |(request, facts, profile)| {
+            let steps = plan(&profile, &request, &facts).expect("a plan");
+            let at = |wanted: &dyn Fn(&Step) -> bool| steps.iter().position(wanted).expect("the step is there");
+            let init = at(&|step| *step == Step::Fork { into: Role::Init });
+            let command = at(&|step| *step == Step::Fork { into: Role::Command });
+            let pivot = at(&|step| *step == Step::PivotRoot);
+            let unshare = at(&|step| matches!(step, Step::Unshare { .. }));
+            prop_assert!(unshare < init && init < pivot && pivot < at(&|step| *step == Step::DropCapabilities));
+            prop_assert!(at(&|step| *step == Step::DropCapabilities) < command);
+            prop_assert!(at(&|step| *step == Step::NoNewPrivileges) < command);
+            let tail: Vec<_> = steps.iter().rev().take(3).collect();
+            let fenced = matches!(tail[..], [Step::Exec { .. }, Step::Seccomp { .. }, Step::Landlock { .. }]);
+            prop_assert!(fenced);
+            check_mounts(&steps, pivot)?;
+            check_user(&steps, &facts, unshare)
+        },
+    );
+    checked.unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+/// What is attached was detached before, everything of the host but the workspace is read-only, and nothing is
+/// mounted after the old root is gone.
+fn check_mounts(steps: &[Step], pivot: usize) -> Result<(), TestCaseError> {
+    let mut detached = Vec::new();
+    for (index, step) in steps.iter().enumerate() {
+        if let Step::Detach(detach) = step {
+            let read_only = detach.flags.contains(&placet_sandbox::MountFlag::ReadOnly);
+            prop_assert_eq!(read_only, detach.at != Path::new("/work"));
+            prop_assert!(index < pivot);
+            detached.push(&detach.at);
+        }
+        if let Step::Attach { at } = step {
+            prop_assert!(detached.contains(&at) && index < pivot);
+        }
+    }
+    Ok(())
+}
+
+/// Root gives itself up before it enters anything, and is mapped nowhere.
+fn check_user(steps: &[Step], facts: &HostFacts, unshare: usize) -> Result<(), TestCaseError> {
+    let dropped = steps.iter().position(|step| matches!(step, Step::DropUser { .. }));
+    prop_assert_eq!(dropped.is_some(), facts.caller == ROOT);
+    prop_assert!(dropped.is_none_or(|dropped| dropped < unshare));
+    for step in steps {
+        if let Step::MapUser { outside: user, .. } | Step::DropUser { user } | Step::OwnStdio { user } = step {
+            prop_assert!(user.uid != 0 && user.gid != 0);
+        }
+        if let Step::Detach(Detach { ownership: Ownership::Mapped { cage, .. } | Ownership::Given { cage }, .. }) = step
+        {
+            prop_assert!(cage.uid != 0 && cage.gid != 0);
+        }
+    }
+    Ok(())
+}
+
+fn a_host_without_seccomp_gets_no_plan() {
+    let poor = HostFacts { seccomp: false, ..facts(ORDINARY, true) };
+    let refused = plan(&profile("default"), &Request::new(["true"]), &poor);
+    assert!(matches!(refused, Err(SandboxError::HostLacks { .. })));
+    let without = HostFacts { landlock_abi: 0, ..facts(ORDINARY, true) };
+    let demanding = profile("default").with_landlock(placet_sandbox::Demand::Required);
+    assert!(matches!(plan(&demanding, &Request::new(["true"]), &without), Err(SandboxError::HostLacks { .. })));
+    assert!(plan(&profile("default"), &Request::new(["true"]), &without).is_ok());
+}

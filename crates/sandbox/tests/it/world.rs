@@ -1,0 +1,136 @@
+//! What scenarios are told in: a cage to run commands in, and what came out of it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use placet_sandbox::{Exit, Limits, Outcome, Profile, Request, Running, SandboxError, Usage, launch};
+use tempfile::TempDir;
+
+use crate::inside;
+
+/// Where this binary appears in a cage.
+const PROBE: &str = "/opt/probe/it";
+
+/// What a command left.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) exit: Exit,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) usage: Usage,
+}
+
+impl Ran {
+    /// Standard output of a command that must have succeeded.
+    #[track_caller]
+    pub(crate) fn succeeded(self) -> String {
+        assert_eq!(self.exit, Exit::Code(0), "stderr: {}", self.stderr);
+        self.stdout
+    }
+}
+
+pub(crate) fn profile() -> Profile {
+    Profile::builtin("default").expect("the default profile")
+}
+
+/// Generous, so that each scenario tightens the one limit it is about.
+pub(crate) fn limits() -> Limits {
+    Limits { wall_ms: 60_000, ..profile().limits() }
+}
+
+/// Runs a request to its end.
+#[track_caller]
+pub(crate) fn run(request: Request) -> Ran {
+    run_in(&profile(), request)
+}
+
+#[track_caller]
+pub(crate) fn run_in(profile: &Profile, request: Request) -> Ran {
+    let (Outcome { exit, usage }, output) = start_in(profile, request).collect().expect("an outcome");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    Ran { exit, stdout: text(output.stdout), stderr: text(output.stderr), usage }
+}
+
+/// Starts a request and leaves it running.
+#[track_caller]
+pub(crate) fn start(request: Request) -> Running {
+    start_in(&profile(), request)
+}
+
+#[track_caller]
+fn start_in(profile: &Profile, request: Request) -> Running {
+    match launch(profile, request) {
+        Ok(running) => running,
+        Err(error) => panic!("not launched: {error} ({error:?})"),
+    }
+}
+
+/// The error of a request that must not start.
+#[track_caller]
+pub(crate) fn refused(request: Request) -> SandboxError {
+    launch(&profile(), request).expect_err("the launch is refused")
+}
+
+/// A shell script as a request.
+pub(crate) fn sh(script: &str) -> Request {
+    Request::new(["sh", "-c", script]).limits(limits())
+}
+
+/// This binary, inside a cage, under the name of one of its probes.
+pub(crate) fn probe(name: &str, operands: &[&str]) -> Request {
+    let argv = [PROBE, inside::FLAG, name].into_iter().chain(operands.iter().copied());
+    let own = std::env::current_exe().expect("the path of this binary");
+    Request::new(argv).limits(limits()).read_only(own, PROBE)
+}
+
+/// A workspace below a directory that nobody but its owner can enter.
+pub(crate) struct Workspace(TempDir);
+
+impl Workspace {
+    pub(crate) fn new() -> Self {
+        let outer = TempDir::new().expect("a temporary directory");
+        fs::create_dir(outer.path().join("workspace")).expect("a directory");
+        Self(outer)
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.0.path().join("workspace")
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    pub(crate) fn with(self, name: &str, text: &str) -> Self {
+        fs::write(self.file(name), text).expect("a file in the workspace");
+        self
+    }
+}
+
+/// A word that appears in no other command line.
+pub(crate) fn marker() -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("{}.{:06}", 900_000 + COUNT.fetch_add(1, Ordering::Relaxed), std::process::id())
+}
+
+/// Whether a process with this word in its command line exists on the host.
+pub(crate) fn alive(word: &str) -> bool {
+    let processes = fs::read_dir("/proc").expect("processes").flatten().map(|entry| entry.path().join("cmdline"));
+    let own = Path::new("/proc").join(std::process::id().to_string()).join("cmdline");
+    processes
+        .filter(|path| *path != own)
+        .filter_map(|path| fs::read(path).ok())
+        .any(|line| line.split(|byte| *byte == 0).any(|argument| argument == word.as_bytes()))
+}
+
+/// Waits until something holds, for at most ten seconds.
+#[track_caller]
+pub(crate) fn eventually(what: &str, holds: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !holds() {
+        assert!(Instant::now() < deadline, "still not: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
