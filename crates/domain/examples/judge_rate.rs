@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use placet_domain::id::{IdentityId, RunId};
 use placet_domain::policy::{DEFAULT_TOOLS, Policy, default_policy};
-use placet_domain::proposal::{Action, Proposal, Tools};
+use placet_domain::proposal::{Action, ActionKind, Proposal, Tools};
 use placet_domain::scope::{Scope, ScopeDraft};
 use uuid::Uuid;
 
@@ -28,7 +28,7 @@ const PROPOSALS: [&str; 5] = [
 
 fn main() -> Result<(), Box<dyn Error>> {
     let tools = Tools::parse(DEFAULT_TOOLS)?;
-    let scope: Scope = Scope::lock(ScopeDraft {
+    let scope = Scope::lock(ScopeDraft {
         allow: vec!["**".parse()?],
         targets: vec!["10.0.0.0/24".parse()?],
         tools: tools.iter().map(|(name, _)| name.clone()).collect(),
@@ -37,10 +37,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let actions = actions(&tools, &scope)?;
     let shipped: Vec<_> =
         default_policy().iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned())).collect();
-    let generated = vec![("generated.cedar".to_owned(), generated_policy())];
+    let generated = |breadth| vec![("generated.cedar".to_owned(), generated_policy(breadth))];
     let report = serde_json::json!({
         "default_policy": measure(&Policy::load(&shipped, &tools)?, &actions, &scope),
-        "generated_policy": measure(&Policy::load(&generated, &tools)?, &actions, &scope),
+        "generated_policy": measure(&Policy::load(&generated(Breadth::Usual), &tools)?, &actions, &scope),
+        "generated_worst_case": measure(&Policy::load(&generated(Breadth::EveryKind), &tools)?, &actions, &scope),
     });
     println!("{report:#}");
     Ok(())
@@ -55,8 +56,27 @@ fn actions(tools: &Tools, scope: &Scope) -> Result<Vec<Action>, Box<dyn Error>> 
     PROPOSALS.iter().map(|text| seal(text)).collect()
 }
 
-/// Rules that all concern every kind of act, so that the index by kind cannot help: the worst case of its size.
-fn generated_policy() -> String {
+/// How many kinds of act a generated rule concerns.
+#[derive(Clone, Copy)]
+enum Breadth {
+    /// A team's policy: one rule in five concerns every kind, the others two kinds each.
+    Usual,
+    /// All rules concern every kind, so that the index by kind cannot help: the worst case.
+    EveryKind,
+}
+
+impl Breadth {
+    fn action(self, n: usize) -> String {
+        let kind = |n: usize| ActionKind::ALL[n % ActionKind::ALL.len()];
+        match self {
+            Self::EveryKind => "action".to_owned(),
+            Self::Usual if n.is_multiple_of(5) => "action".to_owned(),
+            Self::Usual => format!("action in [Action::\"{}\", Action::\"{}\"]", kind(n), kind(n + 1)),
+        }
+    }
+}
+
+fn generated_policy(breadth: Breadth) -> String {
     let notes = |id: &str| format!("@id(\"{id}\") @risk(\"0.01\") @reason(\"generated\")");
     let mut text = format!(
         "{} @matches(\"cat a\") @misses(\"kind:make_payment\")\n\
@@ -64,11 +84,12 @@ fn generated_policy() -> String {
         notes("everything")
     );
     for n in 1..GENERATED_RULES {
-        let demanded = n % 2 + 1;
+        let (action, demanded) = (breadth.action(n), n % 2 + 1);
+        let kind = ActionKind::ALL[n % ActionKind::ALL.len()];
         let _ = write!(
             text,
-            "{} @matches(\"sh x{n}y\") @misses(\"sh y\")\n\
-             forbid (principal, action, resource)\n\
+            "{} @matches(\"kind:{kind} x{n}y\") @misses(\"sh y\")\n\
+             forbid (principal, {action}, resource)\n\
              when {{ context.command like \"*x{n}y*\" || context.arguments.contains(\"--flag-{n}\") }}\n\
              unless {{ context.approvals >= {demanded} }};\n",
             notes(&format!("rule.n{n}"))

@@ -1,19 +1,25 @@
 //! Rules that are asked together. Permits and forbids sit apart, because Cedar names only those that decided: with one
 //! forbid among them, the permits that hold would go unmentioned, and a reviewer should see both.
+//!
+//! A question tells only what some rule of the bench mentions: most of the time of a judgement would go into the rest.
 
 use cedar_policy::{
     AuthorizationError, Authorizer, Effect, Entities, Policy as CedarPolicy, PolicyId, PolicySet, Request,
 };
+
+use super::mention::Mentions;
+use super::question::{Fact, Question};
 
 /// Rules that are asked together.
 #[derive(Debug, Default)]
 pub(super) struct Bench {
     permits: PolicySet,
     forbids: PolicySet,
+    mentioned: Vec<Fact>,
 }
 
 /// What the rules of a bench said to one question, in the order of their ids.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Heard {
     pub(super) permits: Vec<PolicyId>,
     pub(super) forbids: Vec<PolicyId>,
@@ -33,28 +39,42 @@ impl Heard {
 }
 
 impl Bench {
-    pub(super) fn of<'rules>(policies: impl IntoIterator<Item = &'rules CedarPolicy>) -> Self {
+    pub(super) fn of(policies: impl IntoIterator<Item = CedarPolicy>) -> Self {
         let mut bench = Self::default();
         for policy in policies {
+            bench.mention(&policy);
             let side = match policy.effect() {
                 Effect::Permit => &mut bench.permits,
                 Effect::Forbid => &mut bench.forbids,
             };
-            side.add(policy.clone()).expect("ids of rules are distinct and no rule is a template");
+            side.add(policy).expect("ids of rules are distinct and no rule is a template");
         }
         bench
     }
 
-    pub(super) fn ask(&self, request: &Request) -> Heard {
+    fn mention(&mut self, policy: &CedarPolicy) {
+        let mentions = policy.to_json().map_or(Mentions::Everything, |form| Mentions::of(&form));
+        let new = Fact::ALL.iter().filter(|fact| mentions.includes(fact.as_str()) && !self.mentioned.contains(fact));
+        self.mentioned.extend(new.collect::<Vec<_>>());
+    }
+
+    pub(super) fn ask(&self, question: &Question<'_>, approvals: i64) -> Heard {
+        if self.permits.is_empty() && self.forbids.is_empty() {
+            return Heard::default();
+        }
+        let request = question.at(approvals, &self.mentioned);
         let mut heard = Heard::default();
-        heard.permits = ask_side(&self.permits, request, &mut heard.failed);
-        heard.forbids = ask_side(&self.forbids, request, &mut heard.failed);
+        heard.permits = ask_side(&self.permits, &request, &mut heard.failed);
+        heard.forbids = ask_side(&self.forbids, &request, &mut heard.failed);
         heard.failed.sort();
         heard
     }
 }
 
 fn ask_side(side: &PolicySet, request: &Request, failed: &mut Vec<(PolicyId, String)>) -> Vec<PolicyId> {
+    if side.is_empty() {
+        return Vec::new();
+    }
     let response = Authorizer::new().is_authorized(request, side, &Entities::empty());
     failed.extend(response.diagnostics().errors().map(|error| match error {
         AuthorizationError::PolicyEvaluationError(failure) => {

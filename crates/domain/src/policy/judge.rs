@@ -50,11 +50,17 @@ struct Hearing {
 impl Hearing {
     /// Asks at no approvals first and stops as soon as the rules permit.
     fn hold(policy: &Policy, action: &Action) -> Self {
-        let bench = policy.bench(action.spec().kind);
+        let panel = policy.panel(action.spec().kind);
         let question = Question::about(action);
         let mut hearing = Self { heard: Vec::new(), permitted: None };
         for (approvals, tier) in LEVELS {
-            let heard = bench.ask(&question.at(approvals));
+            let heard = match hearing.heard.first() {
+                None => panel.all.ask(&question, approvals),
+                Some((_, at_none)) => {
+                    let again = panel.unpredictable.ask(&question, approvals);
+                    reconsidered(policy, at_none, again, approvals)
+                }
+            };
             hearing.permitted = heard.is_permission().then_some(tier);
             hearing.heard.push((tier, heard));
             if hearing.permitted.is_some() {
@@ -109,14 +115,25 @@ impl Hearing {
     }
 }
 
+/// What the rules say at more approvals, given what they said at none. Only rules of an unusual form are asked again.
+fn reconsidered(policy: &Policy, at_none: &Heard, again: Heard, approvals: i64) -> Heard {
+    let still = |id: &&PolicyId| policy.rule(id).and_then(|rule| rule.silence.still_speaks(approvals)) == Some(true);
+    let predicted = |ids: &[PolicyId]| -> Vec<PolicyId> { ids.iter().filter(still).cloned().collect() };
+    Heard {
+        permits: [predicted(&at_none.permits), again.permits].concat(),
+        forbids: [predicted(&at_none.forbids), again.forbids].concat(),
+        failed: [at_none.failed.clone(), again.failed].concat(),
+    }
+}
+
 fn reason(policy: &Policy, id: &PolicyId, levels: Vec<Tier>) -> Option<Reason> {
-    let rule = policy.rule(id)?;
+    let rule = &policy.rule(id)?.summary;
     let demands = demanded_by(rule.effect, levels)?;
     Some(Reason { rule: rule.id.clone(), demands, weight: rule.risk, because: rule.reason.clone() })
 }
 
 fn failure(policy: &Policy, id: &PolicyId, why: &str) -> Option<Reason> {
-    let rule = policy.rule(id)?;
+    let rule = &policy.rule(id)?.summary;
     let because = format!("this rule could not be evaluated, so the action is refused: {why}");
     Some(Reason { rule: rule.id.clone(), demands: Tier::D, weight: rule.risk, because })
 }

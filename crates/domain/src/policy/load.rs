@@ -10,6 +10,7 @@ use super::judge::{self, LEVELS};
 use super::problem::{Complaint, PolicyProblem, PolicyProblems};
 use super::question::{Question, SCHEMA};
 use super::rule::{Draft, ExampleLine};
+use super::silence::Silence;
 use super::source::Source;
 use super::verdict::Tier;
 use super::{Rule, RuleSummary};
@@ -87,14 +88,17 @@ fn against_schema(draft: &Draft<'_>, validator: &Validator) -> Vec<PolicyProblem
     const HINT: &str = "the names and types that rules can use are listed in placet.cedarschema";
     let alone = PolicySet::from_policies([draft.policy.clone()]).expect("one rule has one id");
     let result = validator.validate(&alone, ValidationMode::Strict);
-    let errors = result.validation_errors().map(|error| draft.cedar_problem(&error.into(), HINT));
-    let warnings = result.validation_warnings().map(|warning| draft.cedar_problem(&warning.into(), HINT));
-    errors.chain(warnings).collect()
+    let errors: Vec<_> = result.validation_errors().map(|error| draft.cedar_problem(&error.into(), HINT)).collect();
+    if !errors.is_empty() {
+        // What is misspelt is also impossible; saying so would only distract.
+        return errors;
+    }
+    result.validation_warnings().map(|warning| draft.cedar_problem(&warning.into(), HINT)).collect()
 }
 
 fn on_examples(draft: &Draft<'_>, tools: &Tools) -> Vec<PolicyProblem> {
     // Alone, so that no other rule can mask what this one says.
-    let bench = Bench::of([&draft.policy]);
+    let bench = Bench::of([draft.policy.clone()]);
     let matches =
         draft.matches.iter().filter_map(|line| should_speak(&bench, line, tools).map(|c| draft.problem(line.at, c)));
     let misses =
@@ -130,7 +134,7 @@ fn try_on(bench: &Bench, line: &ExampleLine, tools: &Tools) -> Result<Heard, Com
         "write it as it would be proposed: `tool argument 'two words' @target >output`, or `kind:send_email …`";
     let action = example::action(&line.text, tools)
         .map_err(|why| Complaint::new(format!("the example `{}` cannot be an action: {why}", line.text), HINT))?;
-    let heard = bench.ask(&Question::about(&action).at(0));
+    let heard = bench.ask(&Question::about(&action), 0);
     match heard.failed.first() {
         None => Ok(heard),
         Some((_, why)) => Err(Complaint::new(
@@ -151,15 +155,15 @@ fn rule(draft: &Draft<'_>, tools: &Tools) -> Rule {
         reason: draft.reason.clone(),
         demands: demanded(draft, tools),
     };
-    Rule { summary, policy: draft.policy.clone() }
+    Rule { summary, silence: Silence::of(&draft.policy), policy: draft.policy.clone() }
 }
 
 /// What the rule alone demands of the first example it speaks on.
 fn demanded(draft: &Draft<'_>, tools: &Tools) -> Tier {
     let action = draft.matches.first().and_then(|line| example::action(&line.text, tools).ok());
-    let question = action.map(|action| Question::about(&action));
-    let bench = Bench::of([&draft.policy]);
-    let speaks = |approvals| question.as_ref().is_some_and(|question| bench.ask(&question.at(approvals)).spoke());
+    let question = action.as_ref().map(Question::about);
+    let bench = Bench::of([draft.policy.clone()]);
+    let speaks = |approvals| question.as_ref().is_some_and(|question| bench.ask(question, approvals).spoke());
     let spoken = LEVELS.into_iter().filter(|(approvals, _)| speaks(*approvals)).map(|(_, tier)| tier);
     judge::demanded_by(draft.policy.effect().into(), spoken).unwrap_or(Tier::D)
 }

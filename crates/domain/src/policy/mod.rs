@@ -9,10 +9,12 @@ mod example;
 mod judge;
 mod law;
 mod load;
+mod mention;
 mod problem;
 mod question;
 mod rule;
 mod shipped;
+mod silence;
 mod source;
 mod verdict;
 
@@ -20,8 +22,12 @@ use std::collections::BTreeMap;
 
 use cedar_policy::{ActionConstraint, Effect, Policy as CedarPolicy, PolicyId};
 
+use bench::Bench;
+use mention::Mentions;
 pub use problem::{PolicyProblem, PolicyProblems};
+use question::APPROVALS;
 pub use shipped::{DEFAULT_TOOLS, default_policy};
+use silence::Silence;
 pub use verdict::{BadRisk, Reason, Risk, Ruling, Tier, Verdict};
 
 use crate::canonical;
@@ -37,7 +43,7 @@ const SEMANTICS_VERSION: u32 = 1;
 pub struct Policy {
     rules: Vec<Rule>,
     /// For each kind of act, in the order of `ActionKind::ALL`, the rules that can say something about it.
-    benches: Vec<bench::Bench>,
+    panels: Vec<Panel>,
     version: Digest,
     examples_checked: usize,
 }
@@ -46,6 +52,44 @@ pub struct Policy {
 struct Rule {
     summary: RuleSummary,
     policy: CedarPolicy,
+    silence: Silence,
+}
+
+impl Rule {
+    /// The rule as a panel asks it: without what the panel knows already, which would be half the work of a judgement. That
+    /// is its place in the file, its annotations, the kinds of act it is limited to, and from how many approvals on it is
+    /// silent, which does not matter at none.
+    fn seated(&self) -> CedarPolicy {
+        let lighter = self.policy.to_json().ok().and_then(|mut form| {
+            form["action"] = serde_json::json!({"op": "All"});
+            form["annotations"] = serde_json::json!({});
+            if let Silence::From(_) = self.silence {
+                let conditions = form["conditions"].as_array_mut()?;
+                conditions.retain(|condition| !Mentions::of(condition).includes(APPROVALS));
+            }
+            CedarPolicy::from_json(Some(self.policy.id().clone()), form).ok()
+        });
+        lighter.unwrap_or_else(|| self.policy.clone())
+    }
+}
+
+/// The rules that can say something about one kind of act.
+#[derive(Debug)]
+struct Panel {
+    all: Bench,
+    /// Those that have to be asked again at every number of approvals.
+    unpredictable: Bench,
+}
+
+impl Panel {
+    fn of(kind: ActionKind, rules: &[Rule]) -> Self {
+        let concerned = || rules.iter().filter(|rule| concerns(&rule.policy, kind));
+        let unpredictable = concerned().filter(|rule| rule.silence == Silence::Unknown);
+        Self {
+            all: Bench::of(concerned().map(Rule::seated)),
+            unpredictable: Bench::of(unpredictable.map(Rule::seated)),
+        }
+    }
 }
 
 /// Whether a rule opens or closes.
@@ -83,8 +127,8 @@ impl Policy {
     /// Reads policy files, given as names and texts, and tries every rule on its examples.
     pub fn load(files: &[(String, String)], tools: &Tools) -> Result<Self, PolicyProblems> {
         let load::Loaded { rules, examples_checked } = load::load(files, tools)?;
-        let benches = ActionKind::ALL.iter().map(|kind| bench_for(*kind, &rules)).collect();
-        Ok(Self { rules, benches, version: version(files), examples_checked })
+        let panels = ActionKind::ALL.iter().map(|kind| Panel::of(*kind, &rules)).collect();
+        Ok(Self { rules, panels, version: version(files), examples_checked })
     }
 
     /// Names this policy by its content: another text, schema or engine is another policy.
@@ -107,19 +151,15 @@ impl Policy {
         self.examples_checked
     }
 
-    fn bench(&self, kind: ActionKind) -> &bench::Bench {
-        &self.benches[kind as usize]
+    fn panel(&self, kind: ActionKind) -> &Panel {
+        &self.panels[kind as usize]
     }
 
-    fn rule(&self, id: &PolicyId) -> Option<&RuleSummary> {
+    fn rule(&self, id: &PolicyId) -> Option<&Rule> {
         let id: &str = id.as_ref();
         let at = self.rules.binary_search_by(|rule| rule.summary.id.as_str().cmp(id)).ok()?;
-        Some(&self.rules[at].summary)
+        Some(&self.rules[at])
     }
-}
-
-fn bench_for(kind: ActionKind, rules: &[Rule]) -> bench::Bench {
-    bench::Bench::of(rules.iter().map(|rule| &rule.policy).filter(|policy| concerns(policy, kind)))
 }
 
 /// Whether a rule can say anything about a kind of act. The schema has no groups of actions, so `in` is membership.

@@ -40,15 +40,16 @@ pub(super) fn kind_uid(kind: ActionKind) -> &'static EntityUid {
 }
 
 /// What Cedar is asked about one action, at any number of approvals.
-pub(super) struct Question {
+pub(super) struct Question<'action> {
+    spec: &'action ActionSpec,
     principal: EntityUid,
-    action: &'static EntityUid,
     resource: EntityUid,
-    facts: Vec<(&'static str, RestrictedExpression)>,
+    /// The target as text, or nothing.
+    target: String,
 }
 
-impl Question {
-    pub(super) fn about(action: &Action) -> Self {
+impl<'action> Question<'action> {
+    pub(super) fn about(action: &'action Action) -> Self {
         let spec = action.spec();
         let target = spec.target.as_ref().map(ToString::to_string);
         let (kind_of_resource, resource) = match &target {
@@ -56,40 +57,64 @@ impl Question {
             None => (&WORDS.workspace, EntityId::new(spec.run.to_string())),
         };
         Self {
+            spec,
             principal: EntityUid::from_type_name_and_id(WORDS.agent.clone(), EntityId::new(spec.agent.to_string())),
-            action: kind_uid(spec.kind),
             resource: EntityUid::from_type_name_and_id(kind_of_resource.clone(), resource),
-            facts: facts(spec, target.unwrap_or_default()),
+            target: target.unwrap_or_default(),
         }
     }
 
-    pub(super) fn at(&self, approvals: i64) -> Request {
-        let facts = self.facts.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
-        let approvals = ("approvals".to_owned(), RestrictedExpression::new_long(approvals));
+    /// The question at a number of approvals, with those particulars that the rules to be asked mention.
+    pub(super) fn at(&self, approvals: i64, mentioned: &[Fact]) -> Request {
+        let facts = mentioned.iter().map(|fact| (fact.as_str().to_owned(), fact.of(self)));
+        let approvals = (APPROVALS.to_owned(), RestrictedExpression::new_long(approvals));
         let context =
             Context::from_pairs(facts.chain([approvals])).expect("no name appears twice and no value is computed");
         let (principal, resource) = (self.principal.clone(), self.resource.clone());
-        Request::new(principal, self.action.clone(), resource, context, None)
-            .expect("nothing is checked without a schema")
+        let action = kind_uid(self.spec.kind).clone();
+        Request::new(principal, action, resource, context, None).expect("nothing is checked without a schema")
     }
 }
 
-fn facts(spec: &ActionSpec, target: String) -> Vec<(&'static str, RestrictedExpression)> {
-    let (program, arguments) = spec.argv.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
-    vec![
-        ("tool", text(spec.tool.as_str())),
-        ("program", text(program)),
-        ("arguments", texts(arguments.iter())),
-        ("command", RestrictedExpression::new_string(arguments.join(" "))),
-        ("has_target", RestrictedExpression::new_bool(spec.target.is_some())),
-        ("target", RestrictedExpression::new_string(target)),
-        ("files", texts(spec.files.iter().map(|file| &file.path))),
-        ("outputs", texts(spec.outputs.iter())),
-        ("writes", RestrictedExpression::new_string(padded(&spec.outputs))),
-        ("environment", texts(spec.environment.keys())),
-        ("profile", text(&spec.profile)),
-        ("timeout_ms", RestrictedExpression::new_long(i64::try_from(spec.limits.timeout_ms).unwrap_or(i64::MAX))),
-    ]
+pub(super) const APPROVALS: &str = "approvals";
+
+macro_rules! facts {
+    ($($variant:ident = $name:literal: |$question:ident| $value:expr;)*) => {
+        /// A particular of an action that rules can mention, besides the approvals.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) enum Fact { $($variant,)* }
+
+        impl Fact {
+            pub(super) const ALL: &[Self] = &[$(Self::$variant),*];
+
+            pub(super) const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            fn of(self, question: &Question<'_>) -> RestrictedExpression {
+                match self { $(Self::$variant => { let $question = question; $value })* }
+            }
+        }
+    };
+}
+
+facts! {
+    Tool = "tool": |q| text(q.spec.tool.as_str());
+    Program = "program": |q| text(q.spec.argv.first().map_or("", String::as_str));
+    Arguments = "arguments": |q| texts(arguments(q.spec).iter());
+    Command = "command": |q| RestrictedExpression::new_string(arguments(q.spec).join(" "));
+    Target = "target": |q| text(&q.target);
+    HasTarget = "has_target": |q| RestrictedExpression::new_bool(q.spec.target.is_some());
+    Files = "files": |q| texts(q.spec.files.iter().map(|file| &file.path));
+    Outputs = "outputs": |q| texts(q.spec.outputs.iter());
+    Writes = "writes": |q| RestrictedExpression::new_string(padded(&q.spec.outputs));
+    Environment = "environment": |q| texts(q.spec.environment.keys());
+    Profile = "profile": |q| text(&q.spec.profile);
+    TimeoutMs = "timeout_ms": |q| RestrictedExpression::new_long(i64::try_from(q.spec.limits.timeout_ms).unwrap_or(i64::MAX));
+}
+
+fn arguments(spec: &ActionSpec) -> &[String] {
+    spec.argv.get(1..).unwrap_or_default()
 }
 
 fn text(value: &str) -> RestrictedExpression {
@@ -107,13 +132,15 @@ fn padded(paths: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::policy::example;
     use crate::proposal::Tools;
 
-    fn question(line: &str) -> Question {
+    fn action(line: &str) -> Action {
         let tools = Tools::parse("[sh]\nprogram = \"/bin/sh\"\nkind = \"execute_code\"\nprefix = [\"-c\"]").unwrap();
-        Question::about(&example::action(line, &tools).expect("an example"))
+        example::action(line, &tools).expect("an example")
     }
 
     #[test]
@@ -122,10 +149,12 @@ mod tests {
         let kinds: Vec<String> =
             ActionKind::ALL.iter().map(|kind| format!("kind:{kind} @https://example.org/")).collect();
         for line in lines.into_iter().chain(kinds.iter().map(String::as_str)) {
-            let Question { principal, action, resource, .. } = question(line);
-            let context = question(line).at(2).context().expect("a known context").clone();
-            let request = Request::new(principal, action.clone(), resource, context, Some(&SCHEMA));
-            assert!(request.is_ok(), "{line}: {:?}", request.err());
+            let request = Question::about(&action(line)).at(2, Fact::ALL);
+            let part = |uid: Option<&EntityUid>| uid.expect("a known part").clone();
+            let (principal, act, resource) =
+                (part(request.principal()), part(request.action()), part(request.resource()));
+            let checked = Request::new(principal, act, resource, request.context().unwrap().clone(), Some(&SCHEMA));
+            assert!(checked.is_ok(), "{line}: {:?}", checked.err());
         }
     }
 
@@ -140,18 +169,26 @@ mod tests {
 
     #[test]
     fn the_particulars_are_what_the_schema_says() {
-        let context = question("A=1 sh 'a b' @10.0.0.5 >o/a >p <i").at(1).context().unwrap().to_json_value().unwrap();
-        let expected = serde_json::json!({
+        let action = action("A=1 sh 'a b' @10.0.0.5 >o/a >p <i");
+        let request = Question::about(&action).at(1, Fact::ALL);
+        let expected = json!({
             "approvals": 1, "tool": "sh", "program": "/bin/sh", "arguments": ["-c", "10.0.0.5", "a b"],
             "command": "-c a b 10.0.0.5", "target": "10.0.0.5", "has_target": true, "files": ["i"], "outputs": ["o/a", "p"],
             "writes": " o/a p ", "environment": ["A"], "profile": "default", "timeout_ms": 120_000,
         });
-        assert_eq!(context, expected);
+        assert_eq!(request.context().unwrap().to_json_value().unwrap(), expected);
+    }
+
+    #[test]
+    fn only_what_is_mentioned_is_told() {
+        let action = action("sh x");
+        let request = Question::about(&action).at(0, &[Fact::Tool]);
+        assert_eq!(request.context().unwrap().to_json_value().unwrap(), json!({"approvals": 0, "tool": "sh"}));
     }
 
     #[test]
     fn an_act_without_a_target_is_upon_the_workspace() {
-        assert!(question("sh x").resource.to_string().starts_with("Workspace::\"run_"));
-        assert_eq!(question("sh x @10.0.0.5").resource.to_string(), "Target::\"10.0.0.5\"");
+        assert!(Question::about(&action("sh x")).resource.to_string().starts_with("Workspace::\"run_"));
+        assert_eq!(Question::about(&action("sh x @10.0.0.5")).resource.to_string(), "Target::\"10.0.0.5\"");
     }
 }

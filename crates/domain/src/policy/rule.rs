@@ -70,7 +70,12 @@ impl<'source> Draft<'source> {
 
     /// A problem that Cedar found in this rule.
     pub(super) fn cedar_problem(&self, error: &DetailedError, hint: &str) -> PolicyProblem {
-        from_cedar(self.source, &self.span, error, hint)
+        let mut problem = from_cedar(self.source, &self.span, error, hint);
+        // The place says which rule it is.
+        if let Some(message) = problem.message.strip_prefix(&format!("for policy `{}`, ", self.id)) {
+            problem.message = message.to_owned();
+        }
+        problem
     }
 }
 

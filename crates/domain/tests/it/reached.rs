@@ -1,0 +1,129 @@
+//! Ways into every state of a run and of an action, by lawful commands only.
+
+use placet_domain::action::{ActionStatus, Resolution};
+use placet_domain::digest::Digest;
+use placet_domain::evidence::Exit;
+use placet_domain::run::{RunCommand, RunStatus};
+
+use crate::people::Who;
+use crate::scenario::{DAY_MS, MINUTE_MS, Outcome, World};
+
+const LAWFUL: &str = "a lawful step";
+
+fn reason() -> String {
+    "for a reason".to_owned()
+}
+
+impl World {
+    /// Brings a new run into a state.
+    pub(crate) fn with_run(mut self, status: RunStatus) -> Self {
+        let plan: &[&str] = if status == RunStatus::Draft { &[] } else { &["look", "write"] };
+        self.by(Who::Creator).creates_run(plan).expect(LAWFUL);
+        for step in way_to_run(status) {
+            step(&mut self).expect(LAWFUL);
+        }
+        assert_eq!(self.run_status(), status);
+        self
+    }
+
+    pub(crate) fn executing(self) -> Self {
+        self.with_run(RunStatus::Executing)
+    }
+
+    /// Brings a new action, proposed in these words, into a state. The run is executing.
+    pub(crate) fn with_action(mut self, words: &str, status: ActionStatus) -> Self {
+        if !self.runs.contains_key(&self.run) {
+            self = self.executing();
+        }
+        self.agent().proposes(words).expect(LAWFUL);
+        for step in way_to_action(&self, status) {
+            step(&mut self).expect(LAWFUL);
+        }
+        assert_eq!(self.status(), status);
+        self
+    }
+}
+
+type Step = fn(&mut World) -> Outcome;
+
+fn approve_plan(world: &mut World) -> Outcome {
+    world.reviewer().approves_plan()
+}
+
+fn start(world: &mut World) -> Outcome {
+    world.operator().run(RunCommand::Start)
+}
+
+fn attach(world: &mut World) -> Outcome {
+    world.agent().run(RunCommand::Attach)
+}
+
+fn reach_gate(world: &mut World) -> Outcome {
+    world.agent().run(RunCommand::ReachGate { summary: "half way".to_owned() })
+}
+
+fn finish(world: &mut World) -> Outcome {
+    world.agent().run(RunCommand::Finish { summary: "done".to_owned() })
+}
+
+fn way_to_run(status: RunStatus) -> Vec<Step> {
+    let executing: [Step; 3] = [approve_plan, start, attach];
+    let and_then = |steps: &[Step]| executing.iter().chain(steps).copied().collect();
+    match status {
+        RunStatus::Draft | RunStatus::PendingApproval => vec![],
+        RunStatus::Approved => vec![approve_plan],
+        RunStatus::SpawningSandbox => vec![approve_plan, start],
+        RunStatus::Executing => executing.to_vec(),
+        RunStatus::CheckpointReached => and_then(&[reach_gate]),
+        RunStatus::Paused => and_then(&[|world| world.operator().run(RunCommand::Pause { reason: reason() })]),
+        RunStatus::PendingExport => and_then(&[finish]),
+        RunStatus::Completed => and_then(&[finish, |world| world.reviewer().run(RunCommand::ApproveResults)]),
+        RunStatus::Failed => and_then(&[|world| world.agent().run(RunCommand::Fail { reason: reason() })]),
+        RunStatus::Cancelled => and_then(&[|world| world.operator().run(RunCommand::Cancel { reason: reason() })]),
+        RunStatus::RolledBack => {
+            and_then(&[|world| world.operator().run(RunCommand::RollBack { snapshot: Digest::of(b"snapshot") })])
+        }
+    }
+}
+
+fn lease(world: &mut World) -> Outcome {
+    world.worker().leases()
+}
+
+fn redeem(world: &mut World) -> Outcome {
+    world.worker().redeems()
+}
+
+fn lose_the_worker(world: &mut World) -> Outcome {
+    world.wait_ms(MINUTE_MS);
+    world.clockwork().lapses()
+}
+
+/// The approvals the verdict asks for, by different people.
+fn approvals(world: &World) -> Vec<Step> {
+    let yes: [Step; 2] = [|world| world.reviewer().approves(), |world| world.second_reviewer().approves()];
+    yes.into_iter().take(world.action().approvals_missing()).collect()
+}
+
+fn way_to_action(world: &World, status: ActionStatus) -> Vec<Step> {
+    let approved = approvals(world);
+    let and_then = |steps: &[Step]| approved.iter().chain(steps).copied().collect();
+    match status {
+        ActionStatus::PendingApproval | ActionStatus::Denied => vec![],
+        ActionStatus::Approved => approved,
+        ActionStatus::Rejected => vec![|world| world.reviewer().rejects("too risky")],
+        ActionStatus::Withdrawn => vec![|world| world.agent().withdraws()],
+        ActionStatus::Expired => vec![|world| {
+            world.wait_ms(2 * DAY_MS);
+            world.clockwork().lapses()
+        }],
+        ActionStatus::Leased => and_then(&[lease]),
+        ActionStatus::Executing => and_then(&[lease, redeem]),
+        ActionStatus::Succeeded => and_then(&[lease, redeem, |world| world.worker().completes(Exit::Code(0))]),
+        ActionStatus::Failed => and_then(&[lease, redeem, |world| world.worker().completes(Exit::Code(1))]),
+        ActionStatus::Interrupted => and_then(&[lease, redeem, lose_the_worker]),
+        ActionStatus::Abandoned => {
+            and_then(&[lease, redeem, lose_the_worker, |world| world.reviewer().resolves(Resolution::Abandon)])
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! A small world in which the domain can be used by sentences: `world.agent().proposes("build the docs")`.
+//!
+//! It is a store without a disk: it loads what a command reads, asks the one door, and keeps the records or nothing. No state
+//! is ever built by hand; whatever a test finds here was reached by commands that the domain accepted.
+
+use std::collections::BTreeMap;
+
+use placet_domain::action::{ActionCommand, ActionState, ActionStatus, Resolution};
+use placet_domain::approval::Terms;
+use placet_domain::command::{Command, Submission};
+use placet_domain::decide::{Loaded, decide, recorded};
+use placet_domain::digest::Digest;
+use placet_domain::evidence::{Exit, Manifest, Usage};
+use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
+use placet_domain::identity::{Actor, Identity};
+use placet_domain::permit::{Permit, PermitSigner, Signed};
+use placet_domain::policy::{Tier, Verdict};
+use placet_domain::project::{Project, ProjectCommand, Separation};
+use placet_domain::proposal::{Action, Proposal, Tools};
+use placet_domain::record::Record;
+use placet_domain::refusal::Refusal;
+use placet_domain::run::{Run, RunCommand, RunStatus};
+use placet_domain::scope::{Scope, ScopeDraft};
+use placet_domain::time::Timestamp;
+use uuid::Uuid;
+
+use crate::people::{self, Who};
+
+pub(crate) const MINUTE_MS: i64 = 60_000;
+pub(crate) const HOUR_MS: i64 = 60 * MINUTE_MS;
+pub(crate) const DAY_MS: i64 = 24 * HOUR_MS;
+const SOME_DAY: i64 = 1_700_000_000_000;
+const TOOLS: &str = "[sh]\nprogram = \"/bin/sh\"\nkind = \"execute_code\"\n";
+
+pub(crate) type Outcome = Result<Vec<Record>, Refusal>;
+
+/// Everything there is, and the run and action that sentences are about.
+#[derive(Debug, Clone)]
+pub(crate) struct World {
+    pub(crate) projects: BTreeMap<ProjectId, Project>,
+    pub(crate) identities: BTreeMap<IdentityId, Identity>,
+    pub(crate) runs: BTreeMap<RunId, Run>,
+    pub(crate) actions: BTreeMap<ActionId, ActionState>,
+    pub(crate) ledger: Vec<Record>,
+    pub(crate) now: Timestamp,
+    pub(crate) terms: Terms,
+    pub(crate) policy: Digest,
+    pub(crate) project: ProjectId,
+    pub(crate) run: RunId,
+    pub(crate) action: ActionId,
+    next_number: u128,
+}
+
+pub(crate) fn project_id(number: u128) -> ProjectId {
+    ProjectId::from_uuid(Uuid::from_u128(number))
+}
+
+pub(crate) fn run_id(number: u128) -> RunId {
+    RunId::from_uuid(Uuid::from_u128(number))
+}
+
+pub(crate) fn action_id(number: u128) -> ActionId {
+    ActionId::from_uuid(Uuid::from_u128(number))
+}
+
+/// The control plane's own key.
+pub(crate) fn signer() -> PermitSigner {
+    PermitSigner::from_seed(&[7; 32])
+}
+
+pub(crate) fn scope() -> Scope {
+    let allow = vec!["src/**".parse().expect("a glob")];
+    Scope::lock(ScopeDraft { allow, ..ScopeDraft::default() })
+}
+
+/// The house policy of these tests, to be read off the first word of a proposal.
+pub(crate) fn tier_of(words: &str) -> Tier {
+    match words.split(' ').next() {
+        Some("read") => Tier::A,
+        Some("build") => Tier::B,
+        Some("delete") => Tier::C,
+        _ => Tier::D,
+    }
+}
+
+/// A verdict, as it would come out of a ledger.
+pub(crate) fn verdict(action: Digest, policy: Digest, tier: Tier) -> Verdict {
+    let json = serde_json::json!({ "action": action, "policy": policy, "tier": tier, "risk": 0.35, "reasons": [] });
+    serde_json::from_value(json).expect("a verdict")
+}
+
+impl World {
+    /// A project in which four eyes decide, its people, and nothing else.
+    pub(crate) fn new() -> Self {
+        Self::with(Separation::FourEyes)
+    }
+
+    /// A project of somebody who works alone.
+    pub(crate) fn single_operator() -> Self {
+        Self::with(Separation::SingleOperator)
+    }
+
+    fn with(separation: Separation) -> Self {
+        let mut world = Self {
+            projects: BTreeMap::new(),
+            identities: BTreeMap::new(),
+            runs: BTreeMap::new(),
+            actions: BTreeMap::new(),
+            ledger: Vec::new(),
+            now: Timestamp::from_unix_ms(SOME_DAY),
+            terms: Terms::default(),
+            policy: Digest::of(b"policy 1"),
+            project: project_id(1),
+            run: run_id(1),
+            action: action_id(1),
+            next_number: 2,
+        };
+        for (id, separation) in [(project_id(1), separation), (project_id(2), Separation::FourEyes)] {
+            let create = ProjectCommand::Create { name: format!("p-{}", &id.to_string()[30..]), separation };
+            world.submit(Who::Runtime, Command::Project { id, command: create }).expect("a new project");
+        }
+        people::register_all(&mut world);
+        world
+    }
+
+    /// Asks the one door, and keeps what it answers.
+    pub(crate) fn submit(&mut self, who: Who, command: Command) -> Outcome {
+        self.submit_as(self.actor(who), command)
+    }
+
+    pub(crate) fn submit_as(&mut self, actor: Actor, command: Command) -> Outcome {
+        let (mut loaded, submission) = (self.load(&command), self.submission(actor, command));
+        let outcome = decide(&loaded, &submission, self.now);
+        match &outcome {
+            Ok(records) => {
+                records.iter().for_each(|record| loaded.apply(record));
+                self.ledger.extend(records.iter().cloned());
+                self.keep(loaded);
+            }
+            Err(refusal) => self.ledger.extend(recorded(&loaded, &submission.command, refusal)),
+        }
+        outcome
+    }
+
+    /// What the door would answer, without anything happening.
+    pub(crate) fn ask(&self, who: Who, command: Command) -> Outcome {
+        decide(&self.load(&command), &self.submission(self.actor(who), command), self.now)
+    }
+
+    pub(crate) fn submission(&self, actor: Actor, command: Command) -> Submission {
+        Submission { actor, command, terms: self.terms, policy: self.policy, idempotency: None }
+    }
+
+    pub(crate) fn load(&self, command: &Command) -> Loaded {
+        let reads = command.reads();
+        Loaded {
+            project: reads.project.and_then(|id| self.projects.get(&id).cloned()),
+            identity: reads.identity.and_then(|id| self.identities.get(&id).cloned()),
+            run: reads.run.and_then(|id| self.runs.get(&id).cloned()),
+            action: reads.action.and_then(|id| self.actions.get(&id).cloned()),
+        }
+    }
+
+    pub(crate) fn keep(&mut self, loaded: Loaded) {
+        self.projects.extend(loaded.project.map(|project| (project.id, project)));
+        self.identities.extend(loaded.identity.map(|identity| (identity.id, identity)));
+        self.runs.extend(loaded.run.map(|run| (run.id, run)));
+        self.actions.extend(loaded.action.map(|action| (action.id, action)));
+    }
+
+    pub(crate) fn actor(&self, who: Who) -> Actor {
+        match who.id() {
+            Some(id) => Actor::Identity(self.identities[&id].clone()),
+            None => Actor::Runtime,
+        }
+    }
+
+    pub(crate) fn by(&mut self, who: Who) -> Hand<'_> {
+        Hand { world: self, who }
+    }
+
+    pub(crate) fn agent(&mut self) -> Hand<'_> {
+        self.by(Who::Agent)
+    }
+
+    pub(crate) fn worker(&mut self) -> Hand<'_> {
+        self.by(Who::Worker)
+    }
+
+    pub(crate) fn reviewer(&mut self) -> Hand<'_> {
+        self.by(Who::Reviewer)
+    }
+
+    pub(crate) fn second_reviewer(&mut self) -> Hand<'_> {
+        self.by(Who::SecondReviewer)
+    }
+
+    pub(crate) fn operator(&mut self) -> Hand<'_> {
+        self.by(Who::Operator)
+    }
+
+    pub(crate) fn clockwork(&mut self) -> Hand<'_> {
+        self.by(Who::Runtime)
+    }
+
+    pub(crate) fn wait_ms(&mut self, millis: i64) {
+        self.now = Timestamp::from_unix_ms(self.now.unix_ms().saturating_add(millis));
+    }
+
+    pub(crate) fn change_policy(&mut self) {
+        self.policy = Digest::of(self.policy.as_bytes());
+    }
+
+    pub(crate) fn run(&self) -> &Run {
+        &self.runs[&self.run]
+    }
+
+    pub(crate) fn action(&self) -> &ActionState {
+        &self.actions[&self.action]
+    }
+
+    pub(crate) fn run_status(&self) -> RunStatus {
+        self.run().status
+    }
+
+    pub(crate) fn status(&self) -> ActionStatus {
+        self.action().status
+    }
+
+    /// The kinds of the records since there were `before` of them.
+    pub(crate) fn kinds_since(&self, before: usize) -> Vec<&'static str> {
+        self.ledger[before..].iter().map(Record::kind).collect()
+    }
+
+    pub(crate) fn fresh_number(&mut self) -> u128 {
+        self.next_number += 1;
+        self.next_number
+    }
+
+    /// Seals the words as a shell command of an agent in a run.
+    pub(crate) fn seal(&self, words: &str, agent: Who, run: RunId) -> Action {
+        let proposal: Proposal =
+            serde_json::from_value(serde_json::json!({ "tool": "sh", "arguments": ["-c", words] }))
+                .expect("a proposal");
+        let scope = self.runs.get(&run).map_or_else(scope, |run| run.scope.clone());
+        let agent = agent.id().expect("the clockwork seals nothing");
+        Action::seal(&proposal, &Tools::parse(TOOLS).expect("tools"), &scope, run, agent).expect("a sealable proposal")
+    }
+
+    /// The permit for the lease that stands now, as a worker gets it.
+    pub(crate) fn permit(&self) -> Signed {
+        signed(&Permit::for_lease(self.action()).expect("a lease"))
+    }
+
+    /// A permit with our own signature that says something else: what a broken control plane could issue.
+    pub(crate) fn permit_saying(&self, key: &str, value: serde_json::Value) -> Signed {
+        let (action, worker) = (self.action(), Who::Worker.id());
+        let mut says = serde_json::json!({
+            "action": action.id, "digest": action.digest, "worker": worker, "attempt": action.attempt,
+            "expires_at": self.now.plus_ms(30_000),
+        });
+        says[key] = value;
+        signed(&serde_json::from_value(says).expect("a permit"))
+    }
+
+    pub(crate) fn manifest(&self, worker: Who, attempt: u32, exit: Exit) -> Manifest {
+        Manifest {
+            v: 1,
+            action: self.action,
+            executed: self.action().digest,
+            attempt,
+            worker: worker.id().expect("the clockwork executes nothing"),
+            started_at: self.now,
+            finished_at: self.now,
+            exit,
+            usage: Usage::default(),
+            program: None,
+            items: Vec::new(),
+        }
+    }
+}
+
+pub(crate) fn signed(permit: &Permit) -> Signed {
+    signer().verifier().check(&signer().sign(permit)).expect("our own signature")
+}
+
+pub(crate) fn complete(manifest: Manifest) -> ActionCommand {
+    let evidence = Digest::of(&manifest.to_bytes());
+    ActionCommand::Complete { manifest: Box::new(manifest), evidence }
+}
+
+/// Somebody about to do something in the world.
+pub(crate) struct Hand<'w> {
+    pub(crate) world: &'w mut World,
+    pub(crate) who: Who,
+}
+
+impl Hand<'_> {
+    /// Does something to the run.
+    pub(crate) fn run(self, command: RunCommand) -> Outcome {
+        let id = self.world.run;
+        self.world.submit(self.who, Command::Run { id, command })
+    }
+
+    /// Does something to the action.
+    pub(crate) fn act(self, command: ActionCommand) -> Outcome {
+        let (id, run) = (self.world.action, self.world.run);
+        self.world.submit(self.who, Command::Action { id, run, command })
+    }
+
+    pub(crate) fn creates_run(self, plan: &[&str]) -> Outcome {
+        let command = self.world.new_run(plan);
+        self.run(command)
+    }
+
+    pub(crate) fn approves_plan(self) -> Outcome {
+        let seen = self.world.run().plan_digest();
+        self.run(RunCommand::ApprovePlan { seen })
+    }
+
+    /// Proposes a new action; from now on sentences are about this one.
+    pub(crate) fn proposes(self, words: &str) -> Outcome {
+        self.world.action = action_id(self.world.fresh_number());
+        let command = self.world.proposal(self.who, words);
+        self.act(command)
+    }
+
+    pub(crate) fn approves(self) -> Outcome {
+        let seen = self.world.action().review();
+        self.act(ActionCommand::Approve { seen })
+    }
+
+    pub(crate) fn rejects(self, reason: &str) -> Outcome {
+        let seen = self.world.action().review();
+        self.act(ActionCommand::Reject { seen, reason: reason.to_owned() })
+    }
+
+    pub(crate) fn withdraws(self) -> Outcome {
+        self.act(ActionCommand::Withdraw { reason: "no longer wanted".to_owned() })
+    }
+
+    pub(crate) fn leases(self) -> Outcome {
+        let worker = self.who.id().expect("the clockwork leases nothing");
+        self.act(ActionCommand::Lease { worker })
+    }
+
+    pub(crate) fn redeems(self) -> Outcome {
+        let permit = self.world.permit();
+        self.act(ActionCommand::Redeem { permit })
+    }
+
+    pub(crate) fn beats(self) -> Outcome {
+        let attempt = self.world.action().attempt;
+        self.act(ActionCommand::Heartbeat { attempt })
+    }
+
+    pub(crate) fn completes(self, exit: Exit) -> Outcome {
+        let attempt = self.world.action().attempt;
+        self.completes_attempt(attempt, exit)
+    }
+
+    pub(crate) fn completes_attempt(self, attempt: u32, exit: Exit) -> Outcome {
+        let manifest = self.world.manifest(self.who, attempt, exit);
+        self.act(complete(manifest))
+    }
+
+    pub(crate) fn resolves(self, resolution: Resolution) -> Outcome {
+        self.act(ActionCommand::Resolve { resolution, reason: "looked at it".to_owned() })
+    }
+
+    pub(crate) fn rejudges(self, tier: Tier) -> Outcome {
+        let verdict = verdict(self.world.action().digest, self.world.policy, tier);
+        self.act(ActionCommand::Rejudge { verdict })
+    }
+
+    pub(crate) fn lapses(self) -> Outcome {
+        self.act(ActionCommand::Lapse)
+    }
+}
+
+impl World {
+    /// The command that makes a run for the agent in the current project.
+    pub(crate) fn new_run(&self, plan: &[&str]) -> RunCommand {
+        let agent = &self.identities[&Who::Agent.id().expect("an identity")];
+        RunCommand::Create {
+            project: self.project,
+            separation: self.projects[&self.project].separation,
+            goal: "write the docs".to_owned(),
+            plan: plan.iter().map(ToString::to_string).collect(),
+            scope: Box::new(scope()),
+            agent: agent.id,
+            agent_lineage: agent.lineage.clone(),
+        }
+    }
+
+    pub(crate) fn proposal(&self, agent: Who, words: &str) -> ActionCommand {
+        let action = self.seal(words, agent, self.run);
+        let verdict = verdict(action.digest(), self.policy, tier_of(words));
+        ActionCommand::Propose { action: Box::new(action), verdict, advice: None }
+    }
+}

@@ -1,0 +1,218 @@
+//! Every command, as somebody who means well would give it: with the right data, by the right person, at the right time.
+//!
+//! What a matrix cell shows is then the law of the state alone, or (with another actor) the law of authority alone.
+
+use placet_domain::action::{ActionCommand, ActionCommandKind, ActionStatus, Resolution};
+use placet_domain::command::Command;
+use placet_domain::digest::Digest;
+use placet_domain::evidence::Exit;
+use placet_domain::policy::Tier;
+use placet_domain::refusal::Refusal;
+use placet_domain::run::{RunCommand, RunCommandKind, RunStatus};
+use placet_domain::scope::ScopePath;
+
+use crate::people::Who;
+use crate::scenario::{DAY_MS, World, complete, verdict};
+
+/// One command to try.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Trial<Kind> {
+    pub(crate) label: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) usual: Who,
+}
+
+pub(crate) const RUN_TRIALS: &[Trial<RunCommandKind>] = {
+    use RunCommandKind as K;
+    &[
+        Trial { label: "create", kind: K::Create, usual: Who::Creator },
+        Trial { label: "submit", kind: K::Submit, usual: Who::Creator },
+        Trial { label: "approve-plan", kind: K::ApprovePlan, usual: Who::Reviewer },
+        Trial { label: "reject-plan", kind: K::RejectPlan, usual: Who::Reviewer },
+        Trial { label: "start", kind: K::Start, usual: Who::Operator },
+        Trial { label: "attach", kind: K::Attach, usual: Who::Agent },
+        Trial { label: "reach-gate", kind: K::ReachGate, usual: Who::Agent },
+        Trial { label: "pass-gate", kind: K::PassGate, usual: Who::Reviewer },
+        Trial { label: "pause", kind: K::Pause, usual: Who::Operator },
+        Trial { label: "resume", kind: K::Resume, usual: Who::Operator },
+        Trial { label: "roll-back", kind: K::RollBack, usual: Who::Operator },
+        Trial { label: "finish", kind: K::Finish, usual: Who::Agent },
+        Trial { label: "approve-results", kind: K::ApproveResults, usual: Who::Reviewer },
+        Trial { label: "reject-results", kind: K::RejectResults, usual: Who::Reviewer },
+        Trial { label: "fail", kind: K::Fail, usual: Who::Agent },
+        Trial { label: "cancel", kind: K::Cancel, usual: Who::Operator },
+    ]
+};
+
+/// A command for the run that stands in the world.
+pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
+    let (reason, summary) = ("for a reason".to_owned(), "so far".to_owned());
+    match kind {
+        RunCommandKind::Create => world.new_run(&["look"]),
+        RunCommandKind::Submit => RunCommand::Submit { plan: vec!["look".to_owned(), "write".to_owned()] },
+        RunCommandKind::ApprovePlan => RunCommand::ApprovePlan { seen: world.run().plan_digest() },
+        RunCommandKind::RejectPlan => RunCommand::RejectPlan { reason },
+        RunCommandKind::Start => RunCommand::Start,
+        RunCommandKind::Attach => RunCommand::Attach,
+        RunCommandKind::ReachGate => RunCommand::ReachGate { summary },
+        RunCommandKind::PassGate => RunCommand::PassGate,
+        RunCommandKind::Pause => RunCommand::Pause { reason },
+        RunCommandKind::Resume => RunCommand::Resume,
+        RunCommandKind::RollBack => RunCommand::RollBack { snapshot: Digest::of(b"snapshot") },
+        RunCommandKind::Finish => RunCommand::Finish { summary },
+        RunCommandKind::ApproveResults => RunCommand::ApproveResults,
+        RunCommandKind::RejectResults => RunCommand::RejectResults { reason },
+        RunCommandKind::Fail => RunCommand::Fail { reason },
+        RunCommandKind::Cancel => RunCommand::Cancel { reason },
+    }
+}
+
+/// A kind of command with the choice that makes a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Move {
+    Propose,
+    Approve,
+    Reject,
+    Withdraw,
+    Rejudge(Tier),
+    Lease,
+    Redeem,
+    Heartbeat,
+    Complete { exit_code: i32 },
+    Resolve(Resolution),
+    Lapse,
+}
+
+pub(crate) const ACTION_TRIALS: &[Trial<Move>] = &[
+    Trial { label: "propose", kind: Move::Propose, usual: Who::Agent },
+    Trial { label: "approve", kind: Move::Approve, usual: Who::Reviewer },
+    Trial { label: "reject", kind: Move::Reject, usual: Who::Reviewer },
+    Trial { label: "withdraw", kind: Move::Withdraw, usual: Who::Agent },
+    Trial { label: "rejudge (A)", kind: Move::Rejudge(Tier::A), usual: Who::Runtime },
+    Trial { label: "rejudge (B)", kind: Move::Rejudge(Tier::B), usual: Who::Runtime },
+    Trial { label: "rejudge (D)", kind: Move::Rejudge(Tier::D), usual: Who::Runtime },
+    Trial { label: "lease", kind: Move::Lease, usual: Who::Worker },
+    Trial { label: "redeem", kind: Move::Redeem, usual: Who::Worker },
+    Trial { label: "heartbeat", kind: Move::Heartbeat, usual: Who::Worker },
+    Trial { label: "complete (exit 0)", kind: Move::Complete { exit_code: 0 }, usual: Who::Worker },
+    Trial { label: "complete (exit 1)", kind: Move::Complete { exit_code: 1 }, usual: Who::Worker },
+    Trial { label: "resolve (retry)", kind: Move::Resolve(Resolution::Retry), usual: Who::Reviewer },
+    Trial { label: "resolve (abandon)", kind: Move::Resolve(Resolution::Abandon), usual: Who::Reviewer },
+    Trial { label: "lapse", kind: Move::Lapse, usual: Who::Runtime },
+];
+
+impl Move {
+    /// Brings the world to where the move makes sense: a policy that changed, a deadline that passed.
+    pub(crate) fn prepare(self, world: &mut World) {
+        match self {
+            Self::Rejudge(_) => world.change_policy(),
+            Self::Lapse => world.wait_ms(2 * DAY_MS),
+            Self::Propose
+            | Self::Approve
+            | Self::Reject
+            | Self::Withdraw
+            | Self::Lease
+            | Self::Redeem
+            | Self::Heartbeat
+            | Self::Complete { .. }
+            | Self::Resolve(_) => {}
+        }
+    }
+
+    /// The command by which `who` makes the move on the action that stands in the world.
+    pub(crate) fn command(self, world: &World, who: Who) -> ActionCommand {
+        let (action, reason) = (world.action(), "for a reason".to_owned());
+        let worker = who.id().or_else(|| Who::Worker.id()).expect("an identity");
+        match self {
+            Self::Propose => world.proposal(Who::Agent, "build it"),
+            Self::Approve => ActionCommand::Approve { seen: action.review() },
+            Self::Reject => ActionCommand::Reject { seen: action.review(), reason },
+            Self::Withdraw => ActionCommand::Withdraw { reason },
+            Self::Rejudge(tier) => ActionCommand::Rejudge { verdict: verdict(action.digest, world.policy, tier) },
+            Self::Lease => ActionCommand::Lease { worker },
+            Self::Redeem => ActionCommand::Redeem { permit: world.permit_saying("worker", serde_json::json!(worker)) },
+            Self::Heartbeat => ActionCommand::Heartbeat { attempt: action.attempt },
+            Self::Complete { exit_code } => {
+                let mut manifest = world.manifest(Who::Worker, action.attempt, Exit::Code(exit_code));
+                manifest.worker = worker;
+                complete(manifest)
+            }
+            Self::Resolve(resolution) => ActionCommand::Resolve { resolution, reason },
+            Self::Lapse => ActionCommand::Lapse,
+        }
+    }
+}
+
+/// A word for what came of a try: the refusal's code, with the flaw where it is about a permit.
+pub(crate) fn refused(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::NotNow { .. } => "-".to_owned(),
+        Refusal::Permit(flaw) => format!("permit:{flaw:?}").to_lowercase(),
+        Refusal::Unknown { .. }
+        | Refusal::Exists { .. }
+        | Refusal::Invalid { .. }
+        | Refusal::Role { .. }
+        | Refusal::RunNotActive { .. }
+        | Refusal::OtherAgent
+        | Refusal::Kin
+        | Refusal::SamePerson
+        | Refusal::Stale { .. }
+        | Refusal::Expired
+        | Refusal::LostLease { .. } => refusal.code().to_owned(),
+    }
+}
+
+/// What a run's state becomes, or why not.
+pub(crate) fn try_run(mut world: World, trial: Trial<RunCommandKind>) -> Result<RunStatus, Refusal> {
+    let command = run_command(&world, trial.kind);
+    world.by(trial.usual).run(command)?;
+    Ok(world.run_status())
+}
+
+/// What an action's state becomes, or why not.
+pub(crate) fn try_action(mut world: World, trial: Trial<Move>) -> Result<ActionStatus, Refusal> {
+    trial.kind.prepare(&mut world);
+    let command = trial.kind.command(&world, trial.usual);
+    world.by(trial.usual).act(command)?;
+    Ok(world.status())
+}
+
+/// Rows of the run matrix: the states, and one more where it matters how the state was reached.
+pub(crate) fn run_worlds() -> Vec<(String, World)> {
+    let mut at_gate = World::new().with_run(RunStatus::CheckpointReached);
+    at_gate.operator().run(RunCommand::Pause { reason: "wait".to_owned() }).expect("a gate can be paused");
+    let plain = RunStatus::ALL.iter().map(|status| (status.to_string(), World::new().with_run(*status)));
+    plain.chain([("PAUSED at a checkpoint".to_owned(), at_gate)]).collect()
+}
+
+/// Rows of the action matrix: the states in tier B, and those of tier C that differ.
+pub(crate) fn action_worlds() -> Vec<(String, World)> {
+    let words = |status| if status == ActionStatus::Denied { "leak it" } else { "build it" };
+    let plain =
+        ActionStatus::ALL.iter().map(|status| (status.to_string(), World::new().with_action(words(*status), *status)));
+    let of_two = [ActionStatus::PendingApproval, ActionStatus::Interrupted];
+    let of_two = of_two.map(|status| (format!("{status} in tier C"), World::new().with_action("delete it", status)));
+    plain.chain(of_two).collect()
+}
+
+/// Commands about the run and the action of a world, by kind: for walks that try everything.
+pub(crate) fn command_for(world: &World, who: Who, kind: Move) -> Command {
+    Command::Action { id: world.action, run: world.run, command: kind.command(world, who) }
+}
+
+#[test]
+fn every_command_is_tried() {
+    let tried: Vec<RunCommandKind> = RUN_TRIALS.iter().map(|trial| trial.kind).collect();
+    assert_eq!(tried, RunCommandKind::ALL);
+    let world = World::new().with_action("build it", ActionStatus::Leased);
+    let mut tried: Vec<ActionCommandKind> =
+        ACTION_TRIALS.iter().map(|trial| trial.kind.command(&world, Who::Worker).kind()).collect();
+    tried.dedup();
+    assert_eq!(tried, ActionCommandKind::ALL);
+}
+
+/// Paths are part of manifests; a name that is fine for evidence is a scope path.
+#[test]
+fn the_names_of_standard_streams_are_evidence_names() {
+    assert!(["stdout", "stderr"].iter().all(|name| ScopePath::new(name.as_bytes()).is_ok()));
+}
