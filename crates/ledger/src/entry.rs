@@ -140,7 +140,8 @@ fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> R
 pub enum EntryError {
     /// Longer than an entry bundle can carry.
     #[error(
-        "an entry of {bytes} bytes is too long: at most {MAX_ENTRY_BYTES} are allowed; record a digest of large content instead"
+        "an entry of {bytes} bytes is too long: at most {MAX_ENTRY_BYTES} are allowed; record a digest of \
+         large content instead"
     )]
     TooLong {
         /// How long it is.

@@ -89,7 +89,8 @@ pub enum Fault {
     },
     /// A hash in a tile is not the hash of what it stands for, which itself is proven to be as recorded.
     #[error(
-        "hash {position} of the tile `{path}` was changed; the entries {first} to {last} that it stands for are as recorded"
+        "hash {position} of the tile `{path}` was changed; the entries {first} to {last} that it \
+         stands for are as recorded"
     )]
     TileChanged {
         /// The path of the tile.
@@ -103,7 +104,8 @@ pub enum Fault {
     },
     /// A hash in a tile and what it stands for disagree, and nothing else settles which of them was changed.
     #[error(
-        "hash {position} of the tile `{path}` and the entries {first} to {last} do not match: which of them was changed cannot be told"
+        "hash {position} of the tile `{path}` and the entries {first} to {last} do not match: which \
+         of them was changed cannot be told"
     )]
     Undecided {
         /// The path of the tile.

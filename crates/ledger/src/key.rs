@@ -212,7 +212,8 @@ impl fmt::Debug for VerifierKey {
 pub enum KeyError {
     /// A name that would break the text forms.
     #[error(
-        "`{name}` cannot name a key: 1 to 255 bytes without spaces, control characters or `+` are needed, such as `example.com/ledger`"
+        "`{name}` cannot name a key: 1 to 255 bytes without spaces, control characters or `+` are needed, \
+         such as `example.com/ledger`"
     )]
     Name {
         /// The name, shortened.

@@ -32,8 +32,9 @@
 //! # What this crate does not do
 //!
 //! It has no storage, no clock, no randomness, no network and no policy. It does not know what the kinds of entries
-//! mean. Only [`bundle`] touches files. When to sign, where the key lies and who the witnesses are is decided by whoever
-//! uses it; [`verify_entries`] is there to make sure, before signing, that the bytes on disk are those that were hashed.
+//! mean. Only [`bundle`] touches files. When to sign, where the key lies and who the witnesses are is decided by
+//! whoever uses it; [`verify_entries`] is there to make sure, before signing, that the bytes on disk are those that
+//! were hashed.
 //!
 //! # Example
 //!

@@ -1,7 +1,8 @@
 //! Signed notes (C2SP signed-note): a text, an empty line, and a line for each signature.
 //!
-//! A note is only a container. Signatures by unknown keys are kept, because witnesses add theirs, and believed by nobody.
-//! The parser is strict: what it accepts is written back byte for byte, so nothing can hide in a second spelling.
+//! A note is only a container. Signatures by unknown keys are kept, because witnesses add theirs, and believed by
+//! nobody. The parser is strict: what it accepts is written back byte for byte, so nothing can hide in a second
+//! spelling.
 
 use std::fmt;
 

@@ -28,8 +28,8 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// The tree over the entries as they are, to sign its root; or what is wrong with them, in which case nothing may be
-    /// signed.
+    /// The tree over the entries as they are, to sign its root; or what is wrong with them, in which case nothing may
+    /// be signed.
     pub fn into_tree(self) -> Result<Tree, Vec<Fault>> {
         if self.faults.is_empty() { Ok(self.tree) } else { Err(self.faults.into_vec()) }
     }
@@ -42,8 +42,8 @@ impl Scan {
 
 /// Rehashes stored entries that follow on `tree`, and checks number, form and time of each.
 ///
-/// Meant to run before a head is signed: a signature over a root in memory would otherwise vouch for bytes that the disk
-/// has meanwhile lost. A gap ends the scan, because no hash after it could be placed. Only reading can fail.
+/// Meant to run before a head is signed: a signature over a root in memory would otherwise vouch for bytes that the
+/// disk has meanwhile lost. A gap ends the scan, because no hash after it could be placed. Only reading can fail.
 pub fn verify_entries<B, E>(tree: Tree, entries: impl IntoIterator<Item = Result<StoredEntry<B>, E>>) -> Result<Scan, E>
 where
     B: AsRef<[u8]>,

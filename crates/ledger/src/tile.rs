@@ -1,12 +1,18 @@
 //! Tiles: the unit in which a ledger is stored, exported and served (C2SP tlog-tiles).
 //!
 //! A tile holds up to 256 hashes of one level of the tree; a tile of level 0 has a bundle of the 256 entries beside it.
-//! This file names tiles, turns them into bytes and back, and says how tiles are read; it neither stores nor checks them.
+//! This file names tiles and says how they are read, `codec` turns them into bytes and back; neither stores or checks
+//! them.
+
+mod codec;
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::hash::Hash;
+
+pub(crate) use codec::split_entries;
+pub use codec::{TileError, decode_entries, decode_hashes, encode_hashes, push_entry};
 
 /// How many hashes a full tile holds.
 pub const TILE_WIDTH: u16 = 256;
@@ -26,6 +32,12 @@ pub struct TileId {
 }
 
 impl TileId {
+    /// The tile at `level` and `index` with `width` hashes; none if no tile can be like that.
+    pub fn new(level: u8, index: u64, width: u16) -> Option<Self> {
+        let possible = level < TILE_LEVELS && (1..=TILE_WIDTH).contains(&width);
+        possible.then_some(TileId { level, index, width })
+    }
+
     /// The tile at `level` and `index` as it is in a tree of `tree_size` entries; none if it would be empty.
     pub fn in_tree(level: u8, index: u64, tree_size: u64) -> Option<Self> {
         let hashes_in_level = tree_size.checked_shr(8 * u32::from(level)).unwrap_or(0);
@@ -133,10 +145,9 @@ impl FromStr for TilePath {
 fn parse_path(path: &str) -> Option<TilePath> {
     let (kind, place) = path.strip_prefix("tile/")?.split_once('/')?;
     let (index, width) = parse_place(place)?;
-    let tile = |level| TileId { level, index, width };
     let named = match kind {
-        "entries" => TilePath::Entries(tile(0)),
-        level => TilePath::Hashes(tile(level.parse().ok().filter(|level| *level < TILE_LEVELS)?)),
+        "entries" => TilePath::Entries(TileId::new(0, index, width)?),
+        level => TilePath::Hashes(TileId::new(level.parse().ok()?, index, width)?),
     };
     // Writing it back catches every second spelling (`+5`, `00`, a needless `x000/`) in one place.
     let written = match named {
@@ -157,96 +168,6 @@ fn parse_place(place: &str) -> Option<(u64, u16)> {
         index = index.checked_mul(1000)?.checked_add(group)?;
     }
     Some((index, width))
-}
-
-/// A file that is not what a tile or an entry bundle looks like.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TileError {
-    /// The hashes do not fill the file exactly.
-    #[error("{bytes} bytes do not hold the {width} hashes of this tile")]
-    Length {
-        /// How long the file is.
-        bytes: usize,
-        /// How many hashes the tile should hold.
-        width: u16,
-    },
-    /// The bundle ends before its entries do.
-    #[error("the bundle ends inside or before its entry number {entry}, counted from 0")]
-    CutShort {
-        /// The first entry of the bundle that is incomplete.
-        entry: usize,
-    },
-    /// The bundle goes on after its entries.
-    #[error("{bytes} bytes follow the last entry of the bundle")]
-    Trailing {
-        /// How many bytes are too many.
-        bytes: usize,
-    },
-    /// An entry is too long for its 16-bit length.
-    #[error("an entry of {bytes} bytes does not fit: at most {MAX_ENTRY_BYTES} are allowed")]
-    EntryTooLong {
-        /// How long the entry is.
-        bytes: usize,
-    },
-}
-
-/// The file of a tile of hashes: the hashes, one after the other.
-pub fn encode_hashes(hashes: &[Hash]) -> Vec<u8> {
-    hashes.iter().flat_map(|hash| hash.0).collect()
-}
-
-/// Reads the file of a tile that must hold `width` hashes.
-pub fn decode_hashes(bytes: &[u8], width: u16) -> Result<Vec<Hash>, TileError> {
-    let (chunks, rest) = bytes.as_chunks::<{ Hash::BYTES }>();
-    if chunks.len() != usize::from(width) || !rest.is_empty() {
-        return Err(TileError::Length { bytes: bytes.len(), width });
-    }
-    Ok(chunks.iter().copied().map(Hash).collect())
-}
-
-/// Appends one entry to the bytes of an entry bundle: a big-endian 16-bit length, then the entry.
-pub fn push_entry(bundle: &mut Vec<u8>, entry: &[u8]) -> Result<(), TileError> {
-    let length = u16::try_from(entry.len()).map_err(|_| TileError::EntryTooLong { bytes: entry.len() })?;
-    bundle.extend_from_slice(&length.to_be_bytes());
-    bundle.extend_from_slice(entry);
-    Ok(())
-}
-
-/// Splits an entry bundle that must hold `width` entries.
-pub fn decode_entries(bundle: &[u8], width: u16) -> Result<Vec<&[u8]>, TileError> {
-    let split = split_entries(bundle, width);
-    if split.entries.len() < usize::from(width) {
-        return Err(TileError::CutShort { entry: split.entries.len() });
-    }
-    if split.rest > 0 {
-        return Err(TileError::Trailing { bytes: split.rest });
-    }
-    Ok(split.entries)
-}
-
-/// As much of a bundle as can be split into entries.
-#[derive(Debug)]
-pub(crate) struct Split<'a> {
-    pub(crate) entries: Vec<&'a [u8]>,
-    /// How many bytes belong to no whole entry.
-    pub(crate) rest: usize,
-}
-
-/// Splits off whole entries, at most `width` of them; never fails, so that a verifier can say where damage begins.
-pub(crate) fn split_entries(bundle: &[u8], width: u16) -> Split<'_> {
-    let mut entries = Vec::with_capacity(usize::from(width));
-    let mut rest = bundle;
-    while entries.len() < usize::from(width) {
-        let Some((entry, after)) = split_first_entry(rest) else { break };
-        entries.push(entry);
-        rest = after;
-    }
-    Split { entries, rest: rest.len() }
-}
-
-fn split_first_entry(bundle: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (length, rest) = bundle.split_first_chunk::<2>()?;
-    rest.split_at_checked(usize::from(u16::from_be_bytes(*length)))
 }
 
 /// Why a tile could not be read.
@@ -290,7 +211,6 @@ pub(crate) fn read_tile(reader: &impl TileReader, id: TileId) -> Result<Vec<Hash
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hash::leaf_hash;
 
     #[test]
     fn paths_group_the_index_in_thousands() {
@@ -336,22 +256,5 @@ mod tests {
         ] {
             assert!(wrong.parse::<TilePath>().is_err(), "`{wrong}` was accepted");
         }
-    }
-
-    #[test]
-    fn hashes_and_entries_survive_their_files() {
-        let hashes = [leaf_hash(b"a"), leaf_hash(b"b")];
-        assert_eq!(decode_hashes(&encode_hashes(&hashes), 2), Ok(hashes.to_vec()));
-        assert_eq!(decode_hashes(&encode_hashes(&hashes)[1..], 2), Err(TileError::Length { bytes: 63, width: 2 }));
-
-        let mut bundle = Vec::new();
-        for entry in [&b"one"[..], b"", &[7; MAX_ENTRY_BYTES]] {
-            push_entry(&mut bundle, entry).expect("short enough");
-        }
-        assert_eq!(decode_entries(&bundle, 3).expect("whole")[0], b"one");
-        assert_eq!(decode_entries(&bundle, 4), Err(TileError::CutShort { entry: 3 }));
-        assert_eq!(decode_entries(&bundle[..bundle.len() - 1], 3), Err(TileError::CutShort { entry: 2 }));
-        assert_eq!(decode_entries(&bundle[..7], 1), Err(TileError::Trailing { bytes: 2 }));
-        assert!(push_entry(&mut bundle, &[0; MAX_ENTRY_BYTES + 1]).is_err());
     }
 }

@@ -1,4 +1,5 @@
-//! The one form in which the ledger writes a time: RFC 3339 in UTC with milliseconds, such as `2026-01-31T09:30:00.000Z`.
+//! The one form in which the ledger writes a time: RFC 3339 in UTC with milliseconds, such as
+//! `2026-01-31T09:30:00.000Z`.
 //!
 //! With a fixed form, the order of the texts is the order of the times. There is no clock here and no arithmetic.
 

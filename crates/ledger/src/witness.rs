@@ -1,8 +1,8 @@
 //! Witnesses: others who vouch that a ledger only grows (C2SP tlog-cosignature, `cosignature/v1`).
 //!
-//! A ledger that keeps its own key can show different histories to different people. A witness remembers the last head it
-//! saw and cosigns only what continues it, so two histories would need two witnesses. This file decides and signs; it
-//! keeps no state and has no clock: the witness stores the head it cosigned *before* it hands the cosignature out.
+//! A ledger that keeps its own key can show different histories to different people. A witness remembers the last head
+//! it saw and cosigns only what continues it, so two histories would need two witnesses. This file decides and signs;
+//! it keeps no state and has no clock: the witness stores the head it cosigned *before* it hands the cosignature out.
 
 use std::fmt;
 use std::str::FromStr;
@@ -32,8 +32,8 @@ impl WitnessKey {
 
     /// Cosigns `new` at `at_unix_s` if it continues `last_seen`, the last head that this witness cosigned.
     ///
-    /// `consistency` is the path of the proof from `last_seen` to `new`; it is empty for the first head of a ledger, for
-    /// a head of the same size, and after the empty ledger. Answers the head with the cosignature added.
+    /// `consistency` is the path of the proof from `last_seen` to `new`; it is empty for the first head of a ledger,
+    /// for a head of the same size, and after the empty ledger. Answers the head with the cosignature added.
     pub fn cosign(
         &self,
         last_seen: Option<&TreeHead>,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::fault::FileProblem;
 use crate::hash::Hash;
-use crate::tile::{ReadError, TILE_WIDTH, TileId, TileReader, decode_hashes};
+use crate::tile::{ReadError, TileId, TileReader, decode_hashes};
 
 /// The folder that a ledger lies in.
 #[derive(Debug, Clone)]
@@ -76,8 +76,8 @@ impl TileReader for Tiles {
         // The export holds the tile as wide as its own head needs it, which may be wider than an older tree had it.
         let stored = TileId::in_tree(level, index, self.tree_size).filter(|tile| tile.width() >= width);
         let Some(stored) = stored else {
-            let path = format!("tile/{level}, number {index}, {width} of {TILE_WIDTH} hashes");
-            return Err(ReadError::Missing { path });
+            let asked = TileId::new(level, index, width).map_or_else(|| "no such tile".into(), |tile| tile.path());
+            return Err(ReadError::Missing { path: asked });
         };
         let mut hashes = self.read(stored)?;
         hashes.truncate(usize::from(width));

@@ -18,7 +18,7 @@ use crate::head::{SignedTreeHead, TreeHead};
 use crate::key::VerifierKey;
 use crate::note::{MAX_NOTE_BYTES, Note};
 use crate::scan::{Times, read_entry};
-use crate::tile::{MAX_ENTRY_BYTES, TileId, split_entries};
+use crate::tile::{MAX_ENTRY_BYTES, TILE_WIDTH, TileId, split_entries};
 
 /// What verification found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -144,7 +144,7 @@ impl<'a> Pass<'a> {
         let (start, _) = tile.entries_below(0);
         let Some(known) = self.known.and_then(|known| known.size().checked_sub(start)) else { return };
         let inside = usize::try_from(known).ok().and_then(|known| leaves?.get(..known));
-        if let Some(leaves) = inside.filter(|leaves| !leaves.is_empty() && leaves.len() < 256) {
+        if let Some(leaves) = inside.filter(|leaves| !leaves.is_empty() && leaves.len() < usize::from(TILE_WIDTH)) {
             self.root_at_known = self.rebuild.root_after(leaves);
         }
     }
@@ -152,7 +152,7 @@ impl<'a> Pass<'a> {
     /// Reads the bundle and the tile of the same entries.
     fn gather(&mut self, tile: TileId, buffer: &mut Vec<u8>) -> Evidence {
         let stored = self.rebuild.stored(0, tile.index()).cloned();
-        let mut evidence = Evidence::new(tile, Vec::with_capacity(256), stored);
+        let mut evidence = Evidence::new(tile, Vec::with_capacity(usize::from(TILE_WIDTH)), stored);
         let path = tile.entries_path();
         let limit = usize::from(tile.width()) * (2 + MAX_ENTRY_BYTES);
         match self.folder.read(&path, limit, buffer) {

@@ -1,7 +1,7 @@
 //! Writing an export: entries in, files out, one tile in memory.
 //!
-//! The signed head is written last, so an export that was interrupted has none and cannot be taken for a whole one. What
-//! an interrupted export leaves behind is not removed: it is the caller's folder.
+//! The signed head is written last, so an export that was interrupted has none and cannot be taken for a whole one.
+//! What an interrupted export leaves behind is not removed: it is the caller's folder.
 
 use std::error::Error;
 use std::fs;

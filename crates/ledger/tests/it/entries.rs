@@ -107,7 +107,8 @@ fn what_is_written_can_be_read_however_deep_it_nests() {
 proptest! {
     #[test]
     fn whatever_texts_an_entry_carries_it_is_read_back_as_it_was(
-        project in any::<Option<String>>(), actor in ".+", kind in ".+", text in any::<String>(), key in any::<String>(),
+        project in any::<Option<String>>(), actor in ".+", kind in ".+",
+        text in any::<String>(), key in any::<String>(),
         number in any::<i32>(), fraction in -1e15..1e15_f64,
     ) {
         let mut entry = entry(5);

@@ -164,7 +164,9 @@ fn proofs_survive_json() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
-    fn proofs_hold_in_larger_trees_and_only_there(size in 131_u64..4_000, a in any::<u64>(), b in any::<u64>(), bit in 0_usize..256) {
+    fn proofs_hold_in_larger_trees_and_only_there(
+        size in 131_u64..4_000, a in any::<u64>(), b in any::<u64>(), bit in 0_usize..256,
+    ) {
         let leaves = leaves(size);
         let (tree, tiles) = grow(&leaves);
         let index = a % size;
@@ -190,7 +192,8 @@ proptest! {
 
     #[test]
     fn hostile_paths_and_sizes_are_refused_without_a_panic(
-        index in any::<u64>(), size in any::<u64>(), old in any::<u64>(), path in prop::collection::vec(any::<[u8; 32]>(), 0..70),
+        index in any::<u64>(), size in any::<u64>(), old in any::<u64>(),
+        path in prop::collection::vec(any::<[u8; 32]>(), 0..70),
     ) {
         let path: Vec<Hash> = path.into_iter().map(Hash).collect();
         let root = empty_root();
