@@ -102,8 +102,11 @@ impl Signed {
         &self.0
     }
 
-    /// Checks that the permit is for exactly this: these bytes, this worker, now. What comes back can be spent once.
-    pub fn fit(self, action: ActionId, sealed: &Action, worker: IdentityId, now: Timestamp) -> Result<Fitting, PermitFlaw> {
+    /// Checks that the permit is for exactly this: these bytes on this worker. What comes back can be spent once.
+    ///
+    /// Not whether it expired: the control plane says so when the permit is redeemed, by its own clock. A worker's clock
+    /// proves nothing.
+    pub fn fit(self, action: ActionId, sealed: Action, worker: IdentityId) -> Result<Fitting, PermitFlaw> {
         let permit = self.0;
         if permit.worker != worker {
             Err(PermitFlaw::OtherWorker)
@@ -111,10 +114,8 @@ impl Signed {
             Err(PermitFlaw::OtherAction)
         } else if permit.digest != sealed.digest() {
             Err(PermitFlaw::OtherBytes)
-        } else if now >= permit.expires_at {
-            Err(PermitFlaw::Expired)
         } else {
-            Ok(Fitting { permit, sealed: sealed.clone() })
+            Ok(Fitting { permit, sealed })
         }
     }
 }
@@ -129,6 +130,10 @@ pub struct Fitting {
 impl Fitting {
     pub const fn permit(&self) -> &Permit {
         &self.permit
+    }
+
+    pub const fn sealed(&self) -> &Action {
+        &self.sealed
     }
 
     /// Spends the permit: what is left is what to execute.

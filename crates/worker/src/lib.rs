@@ -1,1 +1,18 @@
-//! placeholder
+//! WORKER: executes, decides nothing. It cannot approve, and it cannot reach the store.
+//!
+//! ```text
+//! lease ─► permit check ─► workspace ─► redeem ─► sandbox ─► collect ─► report
+//! ```
+//!
+//! What it executes are bytes it holds, checked against the permit by itself; the permit is consumed by value, so that the
+//! code cannot run it twice, and redeemed at the control plane first, so that nobody can.
+
+mod collect;
+mod execute;
+mod job;
+mod lease;
+mod report;
+mod workspace;
+
+pub use job::JobError;
+pub use lease::{Worker, WorkerConfig};

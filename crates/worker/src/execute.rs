@@ -1,0 +1,166 @@
+//! EXECUTE: spends the permit and runs the approved bytes in a cage.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use placet_domain::digest::Digest;
+use placet_domain::evidence::{Exit, Usage};
+use placet_domain::permit::{Fitting, Permit};
+use placet_domain::proposal::{ActionSpec, Limits};
+use placet_domain::time::Timestamp;
+use placet_sandbox::{Killer, Launcher, Output, Profile, Program, Request, SandboxError};
+use sha2::{Digest as _, Sha256};
+
+use crate::collect::{Piece, collect};
+use crate::workspace::Workspace;
+
+/// What an execution left, before it is uploaded.
+#[derive(Debug)]
+pub(crate) struct Execution {
+    pub(crate) permit: Permit,
+    pub(crate) started_at: Timestamp,
+    pub(crate) finished_at: Timestamp,
+    pub(crate) exit: Exit,
+    pub(crate) usage: Usage,
+    pub(crate) program: Option<Digest>,
+    pub(crate) pieces: Vec<Piece>,
+}
+
+/// A way to end the execution from outside, before or after it began.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cancel(Arc<Mutex<Cancelling>>);
+
+#[derive(Debug, Default)]
+struct Cancelling {
+    asked: bool,
+    killer: Option<Killer>,
+}
+
+impl Cancel {
+    pub(crate) fn now(&self) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.asked = true;
+        if let Some(killer) = &state.killer {
+            killer.kill();
+        }
+    }
+
+    fn watch(&self, killer: Killer) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.asked {
+            killer.kill();
+        }
+        state.killer = Some(killer);
+    }
+}
+
+/// Runs the action of a fitting permit. Blocking: call it where blocking is fine.
+pub(crate) fn execute(fitting: Fitting, workspace: Workspace, cancel: &Cancel) -> Execution {
+    let (permit, sealed) = fitting.spend();
+    let spec = sealed.spec();
+    let started_at = now();
+    let (exit, usage, program, output) = run(spec, &workspace, cancel);
+    let finished_at = now().max(started_at);
+    let pieces = collect(spec, &workspace, output);
+    Execution { permit, started_at, finished_at, exit, usage, program, pieces }
+}
+
+type Ran = (Exit, Usage, Option<Digest>, Output);
+
+fn run(spec: &ActionSpec, workspace: &Workspace, cancel: &Cancel) -> Ran {
+    let mut program = None;
+    let Some(profile) = Profile::builtin(&spec.profile) else {
+        let why = format!("this worker has no cage profile `{}`", spec.profile);
+        return (Exit::NotStarted { why }, Usage::default(), program, Output::default());
+    };
+    match cage(spec, &profile, workspace, cancel, &mut program) {
+        Ok((outcome, output)) => {
+            let exit = exit(outcome.exit);
+            let usage = Usage {
+                wall_ms: outcome.usage.wall_ms,
+                cpu_ms: outcome.usage.cpu_ms,
+                peak_memory_bytes: outcome.usage.max_rss_bytes,
+            };
+            (exit, usage, program, output)
+        }
+        Err(error) => (Exit::NotStarted { why: chain(&error) }, Usage::default(), program, Output::default()),
+    }
+}
+
+fn cage(
+    spec: &ActionSpec,
+    profile: &Profile,
+    workspace: &Workspace,
+    cancel: &Cancel,
+    program: &mut Option<Digest>,
+) -> Result<(placet_sandbox::Outcome, Output), SandboxError> {
+    let request = Request::new(spec.argv.iter().cloned()).workspace(workspace.path()).limits(limits(spec.limits, profile));
+    let request = spec.environment.iter().fold(request, |request, (name, value)| request.env(name, value));
+    let running = Launcher::default().launch_if(profile, request, |opened| {
+        let digest = digest_of(opened).map_err(|error| format!("the program cannot be read: {error}"))?;
+        *program = Some(digest);
+        match spec.program_digest {
+            Some(wanted) if wanted != digest => Err(format!("the program here is {digest}, approved was {wanted}")),
+            Some(_) | None => Ok(()),
+        }
+    })?;
+    cancel.watch(running.killer());
+    running.collect()
+}
+
+/// The digest of the very file that is executed, read through the descriptor that is executed.
+fn digest_of(program: &Program) -> io::Result<Digest> {
+    let Some(first) = program.files().first() else { return Err(io::ErrorKind::NotFound.into()) };
+    let mut file: &File = first.file();
+    file.rewind()?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(Digest::from_bytes(hash.finalize().into())),
+            read => hash.update(&buffer[..read]),
+        }
+    }
+}
+
+fn limits(asked: Limits, profile: &Profile) -> placet_sandbox::Limits {
+    placet_sandbox::Limits {
+        wall_ms: asked.timeout_ms,
+        // More processor time than wall time would need several processors in one process.
+        cpu_seconds: asked.timeout_ms.div_ceil(1_000).saturating_mul(2),
+        memory_bytes: asked.memory_bytes,
+        pids: asked.processes,
+        file_bytes: asked.file_bytes,
+        output_bytes: asked.output_bytes,
+        ..profile.limits()
+    }
+}
+
+fn exit(exit: placet_sandbox::Exit) -> Exit {
+    match exit {
+        placet_sandbox::Exit::Code(code) => Exit::Code(code),
+        placet_sandbox::Exit::Signal(signal) => Exit::Signal(signal),
+        placet_sandbox::Exit::Cancelled => Exit::Cancelled,
+        placet_sandbox::Exit::Limit { which, limit, seen } => {
+            let which = match which {
+                placet_sandbox::LimitKind::WallClock => "timeout_ms",
+                placet_sandbox::LimitKind::Cpu => "cpu_ms",
+                placet_sandbox::LimitKind::FileBytes => "file_bytes",
+                placet_sandbox::LimitKind::Output => "output_bytes",
+            };
+            Exit::Limit { which: which.to_owned(), limit, seen }
+        }
+    }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_unix_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,93 @@
+//! The loop: ask for work, do it, ask again; several jobs at a time, none of them in the way of another.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use placet_domain::id::IdentityId;
+use placet_domain::permit::PermitVerifier;
+use placet_wire::api::{IdentityView, Job};
+use placet_wire::{Client, ClientError};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+use crate::job;
+
+/// How long one request for work waits for some to come.
+const POLL: Duration = Duration::from_secs(20);
+/// After an unreachable control plane: soon enough to go on quickly, rare enough not to hammer it.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// What a worker needs to know.
+#[derive(Debug, Clone)]
+pub struct WorkerConfig {
+    pub client: Client,
+    /// The key of the control plane it takes permits from. From a file of the host, never from the network.
+    pub verifier: PermitVerifier,
+    /// Where workspaces are made; emptied after each job.
+    pub scratch: PathBuf,
+    pub jobs_at_once: usize,
+}
+
+/// A worker that knows who it is.
+#[derive(Debug, Clone)]
+pub struct Worker {
+    pub(crate) config: Arc<WorkerConfig>,
+    pub(crate) identity: IdentityId,
+}
+
+impl Worker {
+    /// Reports in: asks the control plane whom it takes this worker for.
+    pub async fn connect(config: WorkerConfig) -> Result<Self, ClientError> {
+        let me: IdentityView = config.client.get("/api/v1/whoami").await?;
+        Ok(Self { config: Arc::new(config), identity: me.id })
+    }
+
+    pub const fn identity(&self) -> IdentityId {
+        self.identity
+    }
+
+    /// Works until told to stop; then finishes what it has begun.
+    pub async fn run(&self, mut stop: watch::Receiver<bool>) {
+        let places = Arc::new(Semaphore::new(self.config.jobs_at_once));
+        let mut jobs = JoinSet::new();
+        while !*stop.borrow() {
+            let Ok(place) = Arc::clone(&places).acquire_owned().await else { break };
+            let leased = tokio::select! {
+                leased = self.lease(POLL) => leased,
+                _ = stop.changed() => break,
+            };
+            match leased {
+                Ok(Some(job)) => {
+                    let worker = self.clone();
+                    jobs.spawn(async move {
+                        worker.work(job).await;
+                        drop(place);
+                    });
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "no work could be asked for; trying again");
+                    tokio::time::sleep(RETRY).await;
+                }
+            }
+            while jobs.try_join_next().is_some() {}
+        }
+        while jobs.join_next().await.is_some() {}
+    }
+
+    /// Leases one job, waiting for one if there is none.
+    pub async fn lease(&self, wait: Duration) -> Result<Option<Job>, ClientError> {
+        let request = serde_json::json!({ "wait_ms": wait.as_millis() });
+        self.config.client.post_maybe("/api/v1/leases", &request).await
+    }
+
+    /// Does one job from permit to report. Whatever goes wrong is logged and, if it can be, reported as evidence.
+    pub async fn work(&self, leased: Job) {
+        let (action, attempt) = (leased.action, leased.attempt);
+        match job::perform(self, leased).await {
+            Ok(()) => tracing::info!(%action, attempt, "done"),
+            Err(error) => tracing::warn!(%action, attempt, %error, "not done"),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! REPORT: uploads the evidence, then says what happened. A control plane that restarts meanwhile loses nothing.
+
+use std::future::Future;
+use std::time::Duration;
+
+use bytes::Bytes;
+use placet_domain::digest::Digest;
+use placet_domain::evidence::{Item, Manifest};
+use placet_wire::api::{Completion, CompletionView, Job, KeptBlob};
+use placet_wire::ClientError;
+
+use crate::collect::Piece;
+use crate::execute::Execution;
+use crate::job::JobError;
+use crate::lease::Worker;
+
+/// Together about five minutes: longer than a restart, shorter than anybody's patience.
+const PATIENCE: &[u64] = &[100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 60_000, 120_000];
+
+pub(crate) async fn report(worker: &Worker, job: &Job, execution: Execution) -> Result<(), JobError> {
+    let mut items = Vec::new();
+    for piece in execution.pieces {
+        items.push(upload(worker, job, piece).await?);
+    }
+    let manifest = Manifest {
+        v: 1,
+        action: job.action,
+        executed: execution.permit.digest(),
+        attempt: execution.permit.attempt(),
+        worker: worker.identity,
+        started_at: execution.started_at,
+        finished_at: execution.finished_at,
+        exit: execution.exit,
+        usage: execution.usage,
+        program: execution.program,
+        items,
+    };
+    let path = format!("/api/v1/jobs/{}/complete", job.action);
+    let key = format!("complete-{}-{}", job.action, job.attempt);
+    let body = Completion { manifest };
+    let view: CompletionView = insist(|| worker.config.client.post_once(&path, &key, &body)).await?;
+    if view.quarantined {
+        tracing::warn!(action = %job.action, attempt = job.attempt, "the result came too late and was quarantined");
+    }
+    Ok(())
+}
+
+async fn upload(worker: &Worker, job: &Job, piece: Piece) -> Result<Item, JobError> {
+    let digest = Digest::of(&piece.bytes);
+    let bytes = Bytes::from(piece.bytes);
+    let path = format!("/api/v1/projects/{}/evidence/{digest}", job.project);
+    let kept: KeptBlob = insist(|| worker.config.client.put_bytes(&path, bytes.clone())).await?;
+    Ok(Item { name: piece.name, digest, size_bytes: kept.size_bytes })
+}
+
+/// Calls again while the control plane cannot be reached. A refusal is an answer and is taken as one.
+pub(crate) async fn insist<T, F>(mut call: impl FnMut() -> F) -> Result<T, ClientError>
+where
+    F: Future<Output = Result<T, ClientError>>,
+{
+    for wait_ms in PATIENCE {
+        match call().await {
+            Err(ClientError::Unreachable { .. }) => tokio::time::sleep(Duration::from_millis(*wait_ms)).await,
+            answer => return answer,
+        }
+    }
+    call().await
+}
