@@ -3,12 +3,10 @@
 //!
 //! A question tells only what some rule of the bench mentions: most of the time of a judgement would go into the rest.
 
-use cedar_policy::{
-    AuthorizationError, Authorizer, Effect, Entities, Policy as CedarPolicy, PolicyId, PolicySet, Request,
-};
+use cedar_policy::{AuthorizationError, Authorizer, Effect, Entities, PolicyId, PolicySet, Request};
 
-use super::mention::Mentions;
 use super::question::{Fact, Question};
+use super::seat::Seat;
 
 /// Rules that are asked together.
 #[derive(Debug, Default)]
@@ -39,23 +37,18 @@ impl Heard {
 }
 
 impl Bench {
-    pub(super) fn of(policies: impl IntoIterator<Item = CedarPolicy>) -> Self {
+    pub(super) fn of<'rules>(seats: impl IntoIterator<Item = &'rules Seat>) -> Self {
         let mut bench = Self::default();
-        for policy in policies {
-            bench.mention(&policy);
-            let side = match policy.effect() {
+        for seat in seats {
+            let new = seat.mentioned().iter().filter(|fact| !bench.mentioned.contains(fact));
+            bench.mentioned.extend(new.collect::<Vec<_>>());
+            let side = match seat.policy().effect() {
                 Effect::Permit => &mut bench.permits,
                 Effect::Forbid => &mut bench.forbids,
             };
-            side.add(policy).expect("ids of rules are distinct and no rule is a template");
+            side.add(seat.policy().clone()).expect("ids of rules are distinct and no rule is a template");
         }
         bench
-    }
-
-    fn mention(&mut self, policy: &CedarPolicy) {
-        let mentions = policy.to_json().map_or(Mentions::Everything, |form| Mentions::of(&form));
-        let new = Fact::ALL.iter().filter(|fact| mentions.includes(fact.as_str()) && !self.mentioned.contains(fact));
-        self.mentioned.extend(new.collect::<Vec<_>>());
     }
 
     pub(super) fn ask(&self, question: &Question<'_>, approvals: i64) -> Heard {

@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use cedar_policy::{PolicySet, ValidationMode, Validator};
+use cedar_policy::{ActionConstraint, Policy as CedarPolicy, PolicySet, ValidationMode};
 
 use super::bench::{Bench, Heard};
 use super::example;
 use super::judge::{self, LEVELS};
 use super::problem::{Complaint, PolicyProblem, PolicyProblems};
-use super::question::{Question, SCHEMA};
+use super::question::{Question, VALIDATOR, kind_uid};
 use super::rule::{Draft, ExampleLine};
+use super::seat::Seat;
 use super::silence::Silence;
 use super::source::Source;
 use super::verdict::Tier;
 use super::{Rule, RuleSummary};
-use crate::proposal::Tools;
+use crate::proposal::{ActionKind, Tools};
 
 /// Rules in the order of their ids, so that neither the order of files nor of rules within them matters.
 pub(super) struct Loaded {
@@ -67,10 +68,9 @@ fn repeated_ids(drafts: &[Draft<'_>]) -> Vec<PolicyProblem> {
 
 /// Checks every rule against the schema and, where it agrees, on its examples.
 fn checked(drafts: &[Draft<'_>], tools: &Tools) -> (Vec<Rule>, Vec<PolicyProblem>) {
-    let validator = Validator::new(SCHEMA.clone());
     let (mut rules, mut problems) = (Vec::new(), Vec::new());
     for draft in drafts {
-        let mut found = against_schema(draft, &validator);
+        let mut found = against_schema(draft);
         if found.is_empty() {
             found = on_examples(draft, tools);
         }
@@ -84,10 +84,10 @@ fn checked(drafts: &[Draft<'_>], tools: &Tools) -> (Vec<Rule>, Vec<PolicyProblem
 }
 
 /// Warnings count: they point at rules that can never speak and at letters that look like others, both traps in review.
-fn against_schema(draft: &Draft<'_>, validator: &Validator) -> Vec<PolicyProblem> {
+fn against_schema(draft: &Draft<'_>) -> Vec<PolicyProblem> {
     const HINT: &str = "the names and types that rules can use are listed in placet.cedarschema";
     let alone = PolicySet::from_policies([draft.policy.clone()]).expect("one rule has one id");
-    let result = validator.validate(&alone, ValidationMode::Strict);
+    let result = VALIDATOR.validate(&alone, ValidationMode::Strict);
     let errors: Vec<_> = result.validation_errors().map(|error| draft.cedar_problem(&error.into(), HINT)).collect();
     if !errors.is_empty() {
         // What is misspelt is also impossible; saying so would only distract.
@@ -98,7 +98,7 @@ fn against_schema(draft: &Draft<'_>, validator: &Validator) -> Vec<PolicyProblem
 
 fn on_examples(draft: &Draft<'_>, tools: &Tools) -> Vec<PolicyProblem> {
     // Alone, so that no other rule can mask what this one says.
-    let bench = Bench::of([draft.policy.clone()]);
+    let bench = Bench::of([&Seat::as_written(&draft.policy)]);
     let matches =
         draft.matches.iter().filter_map(|line| should_speak(&bench, line, tools).map(|c| draft.problem(line.at, c)));
     let misses =
@@ -155,14 +155,25 @@ fn rule(draft: &Draft<'_>, tools: &Tools) -> Rule {
         reason: draft.reason.clone(),
         demands: demanded(draft, tools),
     };
-    Rule { summary, silence: Silence::of(&draft.policy), policy: draft.policy.clone() }
+    let silence = Silence::of(&draft.policy);
+    Rule { summary, kinds: kinds(&draft.policy), silence, seat: Seat::in_panel(&draft.policy, silence) }
+}
+
+/// The kinds of act a rule can say something about. The schema has no groups of actions, so `in` is membership.
+fn kinds(policy: &CedarPolicy) -> Vec<ActionKind> {
+    let concerned = |kind: &ActionKind| match policy.action_constraint() {
+        ActionConstraint::Any => true,
+        ActionConstraint::Eq(action) => action == *kind_uid(*kind),
+        ActionConstraint::In(actions) => actions.contains(kind_uid(*kind)),
+    };
+    ActionKind::ALL.iter().copied().filter(concerned).collect()
 }
 
 /// What the rule alone demands of the first example it speaks on.
 fn demanded(draft: &Draft<'_>, tools: &Tools) -> Tier {
     let action = draft.matches.first().and_then(|line| example::action(&line.text, tools).ok());
     let question = action.as_ref().map(Question::about);
-    let bench = Bench::of([draft.policy.clone()]);
+    let bench = Bench::of([&Seat::as_written(&draft.policy)]);
     let speaks = |approvals| question.as_ref().is_some_and(|question| bench.ask(question, approvals).spoke());
     let spoken = LEVELS.into_iter().filter(|(approvals, _)| speaks(*approvals)).map(|(_, tier)| tier);
     judge::demanded_by(draft.policy.effect().into(), spoken).unwrap_or(Tier::D)

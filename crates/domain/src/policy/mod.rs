@@ -13,6 +13,7 @@ mod mention;
 mod problem;
 mod question;
 mod rule;
+mod seat;
 mod shipped;
 mod silence;
 mod source;
@@ -20,12 +21,11 @@ mod verdict;
 
 use std::collections::BTreeMap;
 
-use cedar_policy::{ActionConstraint, Effect, Policy as CedarPolicy, PolicyId};
+use cedar_policy::{Effect, PolicyId};
 
 use bench::Bench;
-use mention::Mentions;
 pub use problem::{PolicyProblem, PolicyProblems};
-use question::APPROVALS;
+use seat::Seat;
 pub use shipped::{DEFAULT_TOOLS, default_policy};
 use silence::Silence;
 pub use verdict::{BadRisk, Reason, Risk, Ruling, Tier, Verdict};
@@ -51,26 +51,10 @@ pub struct Policy {
 #[derive(Debug)]
 struct Rule {
     summary: RuleSummary,
-    policy: CedarPolicy,
+    /// The kinds of act it can say something about.
+    kinds: Vec<ActionKind>,
     silence: Silence,
-}
-
-impl Rule {
-    /// The rule as a panel asks it: without what the panel knows already, which would be half the work of a judgement. That
-    /// is its place in the file, its annotations, the kinds of act it is limited to, and from how many approvals on it is
-    /// silent, which does not matter at none.
-    fn seated(&self) -> CedarPolicy {
-        let lighter = self.policy.to_json().ok().and_then(|mut form| {
-            form["action"] = serde_json::json!({"op": "All"});
-            form["annotations"] = serde_json::json!({});
-            if let Silence::From(_) = self.silence {
-                let conditions = form["conditions"].as_array_mut()?;
-                conditions.retain(|condition| !Mentions::of(condition).includes(APPROVALS));
-            }
-            CedarPolicy::from_json(Some(self.policy.id().clone()), form).ok()
-        });
-        lighter.unwrap_or_else(|| self.policy.clone())
-    }
+    seat: Seat,
 }
 
 /// The rules that can say something about one kind of act.
@@ -83,11 +67,11 @@ struct Panel {
 
 impl Panel {
     fn of(kind: ActionKind, rules: &[Rule]) -> Self {
-        let concerned = || rules.iter().filter(|rule| concerns(&rule.policy, kind));
+        let concerned = || rules.iter().filter(|rule| rule.kinds.contains(&kind));
         let unpredictable = concerned().filter(|rule| rule.silence == Silence::Unknown);
         Self {
-            all: Bench::of(concerned().map(Rule::seated)),
-            unpredictable: Bench::of(unpredictable.map(Rule::seated)),
+            all: Bench::of(concerned().map(|rule| &rule.seat)),
+            unpredictable: Bench::of(unpredictable.map(|rule| &rule.seat)),
         }
     }
 }
@@ -159,16 +143,6 @@ impl Policy {
         let id: &str = id.as_ref();
         let at = self.rules.binary_search_by(|rule| rule.summary.id.as_str().cmp(id)).ok()?;
         Some(&self.rules[at])
-    }
-}
-
-/// Whether a rule can say anything about a kind of act. The schema has no groups of actions, so `in` is membership.
-fn concerns(policy: &CedarPolicy, kind: ActionKind) -> bool {
-    let kind = question::kind_uid(kind);
-    match policy.action_constraint() {
-        ActionConstraint::Any => true,
-        ActionConstraint::Eq(action) => action == *kind,
-        ActionConstraint::In(actions) => actions.contains(kind),
     }
 }
 

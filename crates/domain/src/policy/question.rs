@@ -5,14 +5,18 @@
 
 use std::sync::LazyLock;
 
-use cedar_policy::{Context, EntityId, EntityTypeName, EntityUid, Request, RestrictedExpression, Schema};
+use cedar_policy::{Context, EntityId, EntityTypeName, EntityUid, Request, RestrictedExpression, Schema, Validator};
 
 use crate::proposal::{Action, ActionKind, ActionSpec};
 
 pub(super) const SCHEMA_TEXT: &str = include_str!("../../policy/placet.cedarschema");
 
-pub(super) static SCHEMA: LazyLock<Schema> =
-    LazyLock::new(|| Schema::from_cedarschema_str(SCHEMA_TEXT).expect("the shipped schema is tested").0);
+/// Checks rules against the schema.
+pub(super) static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| Validator::new(schema()));
+
+fn schema() -> Schema {
+    Schema::from_cedarschema_str(SCHEMA_TEXT).expect("the shipped schema is tested").0
+}
 
 /// Names that never change, read once: reading them costs more than a whole judgement.
 static WORDS: LazyLock<Words> = LazyLock::new(Words::new);
@@ -153,14 +157,15 @@ mod tests {
             let part = |uid: Option<&EntityUid>| uid.expect("a known part").clone();
             let (principal, act, resource) =
                 (part(request.principal()), part(request.action()), part(request.resource()));
-            let checked = Request::new(principal, act, resource, request.context().unwrap().clone(), Some(&SCHEMA));
+            let checked = Request::new(principal, act, resource, request.context().unwrap().clone(), Some(&schema()));
             assert!(checked.is_ok(), "{line}: {:?}", checked.err());
         }
     }
 
     #[test]
     fn the_schema_lists_the_kinds_and_no_others() {
-        let mut known: Vec<String> = SCHEMA.actions().map(ToString::to_string).collect();
+        let schema = schema();
+        let mut known: Vec<String> = schema.actions().map(ToString::to_string).collect();
         let mut ours: Vec<String> = ActionKind::ALL.iter().map(|kind| kind_uid(*kind).to_string()).collect();
         known.sort();
         ours.sort();
