@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -20,7 +20,7 @@ use crate::host::{self, HostFacts};
 use crate::plan::plan;
 use crate::profile::{Limits, Profile};
 use crate::request::Request;
-use crate::running::{Program, ProgramFile, Running};
+use crate::running::{Helper, Program, ProgramFile, Running};
 
 /// A cage is entered within milliseconds. Longer than this, the binary that was executed is no helper.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -102,10 +102,8 @@ impl Launcher {
 
 /// A helper that was spawned and is on its way.
 struct Starting {
-    child: Child,
-    control: Control,
-    stdout: File,
-    stderr: File,
+    helper: Helper,
+    outputs: [File; 2],
 }
 
 impl Starting {
@@ -122,7 +120,7 @@ impl Starting {
             .stderr(Stdio::from(stderr_in))
             .spawn()
             .map_err(failed)?;
-        Ok(Self { child, control, stdout, stderr })
+        Ok(Self { helper: Helper::new(child, control), outputs: [stdout, stderr] })
     }
 
     fn hand_over(&self, spec: &Spec, stdin: &[u8]) -> Result<(), SandboxError> {
@@ -133,7 +131,7 @@ impl Starting {
         let bytes = serde_json::to_vec(spec)
             .map_err(|error| SandboxError::Io { doing: "write the plan", source: error.into() })?;
         let (plan, stdin) = (memory("placet-cage-plan", &bytes)?, memory("placet-cage-stdin", stdin)?);
-        match self.control.send(&(), &[plan.as_fd(), stdin.as_fd()]) {
+        match self.helper.control().send(&(), &[plan.as_fd(), stdin.as_fd()]) {
             // A helper that is gone has said why, or its silence is noticed next.
             Ok(()) | Err(Errno::PIPE) => Ok(()),
             Err(errno) => Err(SandboxError::io("hand the plan to the helper")(errno)),
@@ -145,53 +143,41 @@ impl Starting {
         limits: Limits,
         accept: impl FnOnce(&Program) -> Result<(), String>,
     ) -> Result<Running, SandboxError> {
-        match self.await_start(limits.wall_ms, accept) {
-            Ok(program) => Ok(Running::new(self.child, self.control, self.stdout, self.stderr, program, limits)),
-            Err(error) => {
-                self.abandon(&error);
-                Err(error)
-            }
-        }
+        let program = self.await_start(limits.wall_ms, accept)?;
+        Ok(Running::new(self.helper, self.outputs, program, limits))
     }
 
     fn await_start(
-        &self,
+        &mut self,
         wall_ms: u64,
         accept: impl FnOnce(&Program) -> Result<(), String>,
     ) -> Result<Program, SandboxError> {
-        self.control.set_patience(Some(PATIENCE)).map_err(SandboxError::io("wait for the helper"))?;
+        self.helper.control().set_patience(Some(PATIENCE)).map_err(SandboxError::io("wait for the helper"))?;
         let program = match self.next()? {
             (Report::Program { paths }, files) => Program::new(zip(paths, files)),
             (other, _) => return Err(unexpected(other, wall_ms)),
         };
         accept(&program).map_err(SandboxError::ProgramRefused)?;
         // A cage that ended meanwhile has said why, and that is read next.
-        let _ = self.control.send(&Answer::Go, &[]);
+        let _ = self.helper.control().send(&Answer::Go, &[]);
         match self.next()? {
             (Report::Started, _) => {}
             (other, _) => return Err(unexpected(other, wall_ms)),
         }
-        self.control.set_patience(None).map_err(SandboxError::io("wait for the helper"))?;
+        self.helper.control().set_patience(None).map_err(SandboxError::io("wait for the helper"))?;
         Ok(program)
     }
 
-    fn next(&self) -> Result<(Report, Vec<OwnedFd>), SandboxError> {
-        match self.control.receive() {
-            Ok(Some(received)) => Ok(received),
+    fn next(&mut self) -> Result<(Report, Vec<OwnedFd>), SandboxError> {
+        match self.helper.control().receive() {
+            Ok(Some(received)) => {
+                self.helper.note_answer();
+                Ok(received)
+            }
             Ok(None) | Err(Errno::CONNRESET) => Err(SandboxError::HelperDied),
             Err(Errno::AGAIN) => Err(SandboxError::HelperSilent),
             Err(errno) => Err(SandboxError::io("read the helper's report")(errno)),
         }
-    }
-
-    /// Nothing stays behind: a helper ends when its socket does, anything else is killed.
-    fn abandon(&mut self, error: &SandboxError) {
-        if matches!(error, SandboxError::HelperSilent) {
-            let _ = self.child.kill();
-        }
-        self.control.shut_down();
-        // The child is reaped whatever its status is; there is nobody to tell of a failure that cannot happen.
-        let _ = self.child.wait();
     }
 }
 

@@ -43,6 +43,35 @@ const NAMESPACES: [Namespace; 7] = [
     Namespace::Cgroup,
 ];
 
+/// Host places that are never mounted on request. `Whole`: neither it nor anything above it, which would contain it.
+/// `Within`: nothing inside either.
+const NEVER_MOUNTED: &[(&str, Reach, &str)] = &[
+    ("/proc", Reach::Within, "it shows processes of the host"),
+    ("/sys", Reach::Within, "it controls hardware of the host"),
+    ("/dev", Reach::Within, "it holds devices of the host"),
+    ("/boot", Reach::Within, "the host starts from it"),
+    ("/etc", Reach::Within, "it configures the host"),
+    ("/home", Reach::Whole, "it holds everybody's files; name one directory"),
+    ("/root", Reach::Whole, "it holds keys and settings of root; name one directory"),
+    ("/run", Reach::Whole, "it holds sockets of the host"),
+    ("/tmp", Reach::Whole, "it is shared by everybody; name one directory"),
+    ("/usr", Reach::Whole, "it is mounted already"),
+    ("/var", Reach::Whole, "it holds state of the host; name one directory"),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Whole,
+    Within,
+}
+
+fn never_mounted(host: &Path) -> Option<&'static str> {
+    let hit = |(place, reach, _): &&(&str, Reach, &str)| {
+        Path::new(place).starts_with(host) || (*reach == Reach::Within && host.starts_with(place))
+    };
+    NEVER_MOUNTED.iter().find(hit).map(|(_, _, reason)| *reason)
+}
+
 /// The way into the cage.
 pub fn plan(profile: &Profile, request: &Request, facts: &HostFacts) -> Result<Vec<Step>, SandboxError> {
     request.check()?;
@@ -196,6 +225,9 @@ impl Tree {
         facts: &HostFacts,
     ) -> Result<(), SandboxError> {
         let refuse = |why: &str| SandboxError::Source { path: host.to_owned(), why: why.to_owned() };
+        if let Some(reason) = never_mounted(host) {
+            return Err(refuse(reason));
+        }
         let entry = facts.entries.get(host).ok_or_else(|| refuse("it is neither a file nor a directory"))?;
         match &entry.kind {
             EntryKind::File if at == Path::new(WORKSPACE) => Err(refuse("a workspace is a directory")),

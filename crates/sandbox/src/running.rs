@@ -14,12 +14,50 @@ use crate::profile::Limits;
 /// A running command. Dropping it ends the command.
 #[derive(Debug)]
 pub struct Running {
-    child: Child,
+    helper: Helper,
     killer: Killer,
     stdout: Option<File>,
     stderr: Option<File>,
     program: Program,
     limits: Limits,
+}
+
+/// The helper process and the socket to it. Dropping it ends the cage and leaves no zombie.
+#[derive(Debug)]
+pub(crate) struct Helper {
+    child: Child,
+    control: Arc<Control>,
+    /// Until it has said something, it may be any binary, and one that does not end by itself.
+    answered: bool,
+}
+
+impl Helper {
+    pub(crate) fn new(child: Child, control: Control) -> Self {
+        Self { child, control: Arc::new(control), answered: false }
+    }
+
+    pub(crate) fn control(&self) -> &Control {
+        &self.control
+    }
+
+    pub(crate) fn note_answer(&mut self) {
+        self.answered = true;
+    }
+
+    fn wait(&mut self) -> std::io::Result<()> {
+        self.child.wait().map(drop)
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        self.control.shut_down();
+        if !self.answered {
+            let _ = self.child.kill();
+        }
+        // Already reaped after `wait`; otherwise the helper ends as soon as the cage is empty.
+        let _ = self.wait();
+    }
 }
 
 /// Ends a cage from anywhere. Cloned freely; outliving the cage does no harm.
@@ -55,16 +93,9 @@ impl Killer {
 }
 
 impl Running {
-    pub(crate) fn new(
-        child: Child,
-        control: Control,
-        stdout: File,
-        stderr: File,
-        program: Program,
-        limits: Limits,
-    ) -> Self {
-        let killer = Killer { control: Arc::new(control), cause: Arc::default() };
-        Self { child, killer, stdout: Some(stdout), stderr: Some(stderr), program, limits }
+    pub(crate) fn new(helper: Helper, [stdout, stderr]: [File; 2], program: Program, limits: Limits) -> Self {
+        let killer = Killer { control: Arc::clone(&helper.control), cause: Arc::default() };
+        Self { helper, killer, stdout: Some(stdout), stderr: Some(stderr), program, limits }
     }
 
     /// The files that are executed, opened before they were: hash these to know what ran.
@@ -110,19 +141,11 @@ impl Running {
 
     fn finish(&mut self) -> Result<Outcome, SandboxError> {
         let mut end = End::default();
-        while let Ok(Some((report, _))) = self.killer.control.receive() {
+        while let Ok(Some((report, _))) = self.helper.control.receive() {
             end.note(report);
         }
-        self.child.wait().map_err(|source| SandboxError::Io { doing: "wait for the helper", source })?;
+        self.helper.wait().map_err(|source| SandboxError::Io { doing: "wait for the helper", source })?;
         end.outcome(&self.limits, self.killer.cause.get().copied()).ok_or(SandboxError::HelperDied)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.killer.kill();
-        // Already reaped after `wait`; otherwise the helper ends as soon as the cage is empty.
-        let _ = self.child.wait();
     }
 }
 

@@ -1,9 +1,9 @@
-//! The steps a plan is made of, and how they read as text.
+//! The steps a plan is made of.
 //!
-//! A step is data: it says what is to be done, [`crate::enter`] does it. The text form is what a reviewer reads in the
-//! checked-in plans, and what an error message quotes.
+//! A step is data: it says what is to be done, [`crate::enter`] does it.
 
-use std::fmt;
+mod text;
+
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -265,66 +265,5 @@ impl Step {
             Self::Seccomp { .. } => StepKind::Seccomp,
             Self::Exec { .. } => StepKind::Exec,
         }
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NewSession => write!(out, "start a new session"),
-            Self::OfferToOomKiller { points } => write!(out, "raise the out-of-memory score to {points}"),
-            Self::FreshKeyring => write!(out, "join a fresh session keyring"),
-            Self::OwnStdio { user } => write!(out, "give the standard streams to {user}"),
-            Self::Detach(detach) => write!(out, "{detach}"),
-            Self::DropUser { user } => write!(out, "become {user} of the host"),
-            Self::Unshare { namespaces } => write!(out, "enter new namespaces {namespaces:?}"),
-            Self::MapUser { inside, outside } => write!(out, "map {inside} of the cage to {outside} of the host"),
-            Self::Fork { into } => write!(out, "fork into {into:?}"),
-            Self::PrivateMounts => write!(out, "make all mounts private"),
-            Self::MountRoot { size_bytes } => write!(out, "mount an empty root of {size_bytes} bytes"),
-            Self::MakeDirectory { at } => write!(out, "make directory {}", at.display()),
-            Self::MakeFile { at, text } => write!(out, "make file {} with {} bytes", at.display(), text.len()),
-            Self::MakeLink { at, target } => write!(out, "make link {} to {}", at.display(), target.display()),
-            Self::Attach { at } => write!(out, "attach {}", at.display()),
-            Self::MountScratch { at, size_bytes, flags } => {
-                write!(out, "mount scratch {} of {size_bytes} bytes {flags:?}", at.display())
-            }
-            Self::MountProc { at } => write!(out, "mount process information at {}", at.display()),
-            Self::Freeze { at } => write!(out, "freeze {}", at.display()),
-            Self::Mask { at } => write!(out, "mask {}", at.display()),
-            Self::SealRoot => write!(out, "make the root read-only"),
-            Self::PivotRoot => write!(out, "pivot root"),
-            Self::Hostname { name } => write!(out, "set the host name to `{name}`"),
-            Self::Loopback => write!(out, "switch loopback on"),
-            Self::DropCapabilities => write!(out, "drop all capabilities"),
-            Self::NoNewPrivileges => write!(out, "refuse new privileges"),
-            Self::Undumpable => write!(out, "become undumpable"),
-            Self::ResetProcess => write!(out, "reset signals and file mask"),
-            Self::Stdio => write!(out, "take the given standard input"),
-            Self::Limit { resource, value } => write!(out, "limit {resource:?} to {value}"),
-            Self::ChangeDirectory { to } => write!(out, "change directory to {}", to.display()),
-            Self::OpenProgram { name, path } => write!(out, "open program `{name}` in {}", path.join(":")),
-            Self::CloseDescriptors => write!(out, "close other descriptors at exec"),
-            Self::Landlock { writable } => write!(out, "restrict by Landlock, writable {writable:?}"),
-            Self::Seccomp { refused } => write!(out, "refuse system calls {}", refused.join(" ")),
-            Self::Exec { argv, env } => write!(out, "execute {argv:?} with {env:?}"),
-        }
-    }
-}
-
-impl fmt::Display for Detach {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "detach {} for {} {:?}", self.host.display(), self.at.display(), self.flags)?;
-        match self.ownership {
-            Ownership::Kept => Ok(()),
-            Ownership::Mapped { disk, cage } => write!(out, " showing {disk} as {cage}"),
-            Ownership::Given { cage } => write!(out, " given to {cage}"),
-        }
-    }
-}
-
-impl fmt::Display for HostUser {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}:{}", self.uid, self.gid)
     }
 }

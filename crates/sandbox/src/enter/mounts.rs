@@ -10,7 +10,8 @@ use rustix::io::Errno;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags,
 };
-use rustix::process::Signal;
+use rustix::pipe::PipeFlags;
+use rustix::process::Pid;
 
 use super::identity::write_proc;
 use crate::request::HostUser;
@@ -84,29 +85,33 @@ fn map_owner(tree: &OwnedFd, disk: HostUser, cage: HostUser) -> Result<()> {
 
 /// The kernel takes the mapping from a user namespace, and a user namespace needs a process to be made.
 fn user_namespace(disk: HostUser, cage: HostUser) -> Result<OwnedFd> {
-    let (made, making) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+    let (made, making) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+    let (held, holding) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
     let child = match sys::fork()? {
         Side::Child => {
-            drop(made);
-            if sys::unshare(libc::CLONE_NEWUSER).is_ok() {
-                let _ = rustix::io::write(&making, b".");
-            }
-            // Stays until it is killed: a namespace without processes and descriptors is gone.
-            loop {
-                rustix::thread::sched_yield();
-                let _ = rustix::event::poll(&mut [], None);
-            }
+            drop((made, holding));
+            hold_namespace(making, &held)
         }
         Side::Parent(child) => child,
     };
-    drop(making);
+    drop((making, held));
     let namespace = map_namespace_of(child, &made, disk, cage);
-    rustix::process::kill_process(child, Signal::KILL)?;
+    drop(holding);
     sys::reap(Some(child), Wait::Block)?;
     namespace
 }
 
-fn map_namespace_of(child: rustix::process::Pid, made: &OwnedFd, disk: HostUser, cage: HostUser) -> Result<OwnedFd> {
+/// The namespace lasts as long as this process, which lasts until its parent lets go or is gone.
+fn hold_namespace(making: OwnedFd, held: &OwnedFd) -> ! {
+    if sys::unshare(libc::CLONE_NEWUSER).is_ok() {
+        let _ = rustix::io::write(&making, b".");
+    }
+    drop(making);
+    let _ = rustix::io::read(held, &mut [0; 1]);
+    sys::exit_now(0)
+}
+
+fn map_namespace_of(child: Pid, made: &OwnedFd, disk: HostUser, cage: HostUser) -> Result<OwnedFd> {
     if rustix::io::read(made, &mut [0; 1])? == 0 {
         return Err(Errno::PERM);
     }

@@ -53,9 +53,32 @@ const fn not_common(family: i32) -> [Condition; 6] {
 
 const OTHER_PROTOCOL: Conditions = &[&not_common(libc::AF_INET), &not_common(libc::AF_INET6)];
 
+const SET_USER_ID: i32 = libc::S_ISUID as i32;
+const SET_GROUP_ID: i32 = libc::S_ISGID as i32;
+
+/// The bit of `O_TMPFILE` that is not also `O_DIRECTORY`.
+const UNNAMED: i32 = libc::O_TMPFILE & !libc::O_DIRECTORY;
+
+/// A mode, in the given argument, that gives whoever executes the file the rights of its owner. In a workspace the
+/// owner may be the host's root, and outside the cage nothing keeps the file from being executed.
+macro_rules! privileged_mode {
+    ($mode:literal) => {
+        &[&[bit($mode, SET_USER_ID)], &[bit($mode, SET_GROUP_ID)]]
+    };
+    ($flags:literal, $mode:literal) => {
+        &[
+            &[bit($flags, libc::O_CREAT), bit($mode, SET_USER_ID)],
+            &[bit($flags, libc::O_CREAT), bit($mode, SET_GROUP_ID)],
+            &[bit($flags, UNNAMED), bit($mode, SET_USER_ID)],
+            &[bit($flags, UNNAMED), bit($mode, SET_GROUP_ID)],
+        ]
+    };
+}
+
 const PERSONALITY_QUERY: i32 = -1;
 
 // Numbers that are the same on every architecture, for calls the C library's headers do not name yet.
+const FCHMODAT2: i64 = 452;
 const STATMOUNT: i64 = 457;
 const LISTMOUNT: i64 = 458;
 const OPEN_TREE_ATTR: i64 = 467;
@@ -122,6 +145,43 @@ pub(crate) static TABLE: &[SyscallRule] = &[
     refuse("lookup_dcookie", libc::SYS_lookup_dcookie, ALWAYS, ENOSYS, "tells paths by number; gone in new kernels"),
     refuse("quotactl", libc::SYS_quotactl, ALWAYS, EPERM, "changes quotas of the host"),
     refuse("quotactl_fd", libc::SYS_quotactl_fd, ALWAYS, EPERM, "changes quotas of the host"),
+    // Files that carry privileges out of the cage.
+    refuse(
+        "fchmod:privileged",
+        libc::SYS_fchmod,
+        privileged_mode!(1),
+        EPERM,
+        "a set-user-id file works outside the cage",
+    ),
+    refuse(
+        "fchmodat:privileged",
+        libc::SYS_fchmodat,
+        privileged_mode!(2),
+        EPERM,
+        "a set-user-id file works outside the cage",
+    ),
+    refuse("fchmodat2:privileged", FCHMODAT2, privileged_mode!(2), EPERM, "a set-user-id file works outside the cage"),
+    refuse(
+        "mknodat:privileged",
+        libc::SYS_mknodat,
+        privileged_mode!(2),
+        EPERM,
+        "a set-user-id file works outside the cage",
+    ),
+    refuse(
+        "openat:privileged",
+        libc::SYS_openat,
+        privileged_mode!(2, 3),
+        EPERM,
+        "a set-user-id file works outside the cage",
+    ),
+    refuse(
+        "openat2",
+        libc::SYS_openat2,
+        ALWAYS,
+        ENOSYS,
+        "its mode is behind a pointer that filters cannot follow; programs fall back to openat",
+    ),
     // Interfaces with a large surface in the kernel.
     refuse(
         "io_uring_setup",
@@ -222,6 +282,38 @@ pub(crate) static TABLE: &[SyscallRule] = &[
     refuse("move_pages", libc::SYS_move_pages, ALWAYS, EPERM, "places memory of the host"),
     refuse("nfsservctl", libc::SYS_nfsservctl, ALWAYS, ENOSYS, "gone from the kernel"),
     // Only on this architecture.
+    #[cfg(target_arch = "x86_64")]
+    refuse(
+        "chmod:privileged",
+        libc::SYS_chmod,
+        privileged_mode!(1),
+        EPERM,
+        "a set-user-id file works outside the cage",
+    ),
+    #[cfg(target_arch = "x86_64")]
+    refuse(
+        "mknod:privileged",
+        libc::SYS_mknod,
+        privileged_mode!(1),
+        EPERM,
+        "a set-user-id file works outside the cage",
+    ),
+    #[cfg(target_arch = "x86_64")]
+    refuse(
+        "creat:privileged",
+        libc::SYS_creat,
+        privileged_mode!(1),
+        EPERM,
+        "a set-user-id file works outside the cage",
+    ),
+    #[cfg(target_arch = "x86_64")]
+    refuse(
+        "open:privileged",
+        libc::SYS_open,
+        privileged_mode!(1, 2),
+        EPERM,
+        "a set-user-id file works outside the cage",
+    ),
     #[cfg(target_arch = "x86_64")]
     refuse("iopl", libc::SYS_iopl, ALWAYS, EPERM, "ports of the hardware"),
     #[cfg(target_arch = "x86_64")]

@@ -103,6 +103,17 @@ fn only_common_sockets_exist() {
     }
 }
 
+#[test]
+fn files_that_lend_privileges_cannot_be_made() {
+    let open = |flags: i32, mode: u64| on_this_machine(libc::SYS_openat, [0, 0, flags as u64, mode, 0, 0]);
+    assert_eq!(open(libc::O_CREAT | libc::O_WRONLY, 0o644), libc::SECCOMP_RET_ALLOW);
+    assert_eq!(open(libc::O_DIRECTORY, 0o4755), libc::SECCOMP_RET_ALLOW, "without creation the mode means nothing");
+    assert_eq!(open(libc::O_CREAT, 0o4755), refused(libc::EPERM));
+    assert_eq!(open(libc::O_TMPFILE | libc::O_RDWR, 0o2755), refused(libc::EPERM));
+    let change = |mode| on_this_machine(libc::SYS_fchmodat, [0, 0, mode, 0, 0, 0]);
+    assert_eq!((change(0o1777), change(0o4755)), (libc::SECCOMP_RET_ALLOW, refused(libc::EPERM)));
+}
+
 proptest! {
     #[test]
     fn no_number_beyond_the_table_exists(number in NEWEST_KNOWN + 1..) {

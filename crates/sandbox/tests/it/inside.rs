@@ -94,6 +94,8 @@ fn syscalls() {
     let new_user = i64::from(libc::CLONE_NEWUSER | libc::SIGCHLD);
     let terminal = libc::TIOCSTI as i64;
     let high = 1 << 40;
+    let (here, canary) = (i64::from(libc::AT_FDCWD), c"canary".as_ptr() as i64);
+    let create = i64::from(libc::O_CREAT | libc::O_WRONLY);
     let calls: &[(&str, i64, [i64; 5])] = &[
         ("io_uring_setup", libc::SYS_io_uring_setup, [1, zeros, 0, 0, 0]),
         ("keyctl", libc::SYS_keyctl, [0, -4, 0, 0, 0]),
@@ -120,6 +122,11 @@ fn syscalls() {
         ("personality", libc::SYS_personality, [0x0004_0000, 0, 0, 0, 0]),
         ("tiocsti", libc::SYS_ioctl, [0, terminal, zeros, 0, 0]),
         ("tiocsti_high", libc::SYS_ioctl, [0, terminal | high, zeros, 0, 0]),
+        ("open_setuid", libc::SYS_openat, [here, canary, create, 0o4755, 0]),
+        ("open_plain", libc::SYS_openat, [here, canary, create, 0o755, 0]),
+        ("chmod_setuid", libc::SYS_fchmodat, [here, canary, 0o4755, 0, 0]),
+        ("chmod_plain", libc::SYS_fchmodat, [here, canary, 0o700, 0, 0]),
+        ("openat2", libc::SYS_openat2, [here, canary, zeros, 24, 0]),
         ("netlink", libc::SYS_socket, [i64::from(libc::AF_NETLINK), 3, 0, 0, 0]),
         ("packet", libc::SYS_socket, [i64::from(libc::AF_PACKET), 3, 0, 0, 0]),
         ("vsock", libc::SYS_socket, [i64::from(libc::AF_VSOCK), 1, 0, 0, 0]),

@@ -20,6 +20,7 @@ tests![
     a_research_cage_on_a_host_without_merged_usr,
     every_plan_ends_with_the_walls_up_and_the_program,
     a_host_without_seccomp_gets_no_plan,
+    places_the_host_lives_by_are_never_mounted,
 ];
 
 const ROOT: HostUser = HostUser { uid: 0, gid: 0 };
@@ -159,4 +160,15 @@ fn a_host_without_seccomp_gets_no_plan() {
     let demanding = profile("default").with_landlock(placet_sandbox::Demand::Required);
     assert!(matches!(plan(&demanding, &Request::new(["true"]), &without), Err(SandboxError::HostLacks { .. })));
     assert!(plan(&profile("default"), &Request::new(["true"]), &without).is_ok());
+}
+
+fn places_the_host_lives_by_are_never_mounted() {
+    for place in ["/", "/root", "/home", "/etc", "/usr", "/tmp", "/var", "/proc/1", "/sys/fs/cgroup", "/dev/shm"] {
+        let mut facts = facts(ROOT, true);
+        facts.entries.insert(place.into(), entry(EntryKind::Directory, ROOT));
+        for request in [Request::new(["true"]).workspace(place), Request::new(["true"]).read_only(place, "/opt/x")] {
+            let refused = plan(&profile("default"), &request, &facts);
+            assert!(matches!(refused, Err(SandboxError::Source { .. })), "{place}: {refused:?}");
+        }
+    }
 }

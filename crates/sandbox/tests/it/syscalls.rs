@@ -31,6 +31,11 @@ open_by_handle_at EPERM
 personality EPERM
 tiocsti EPERM
 tiocsti_high EPERM
+open_setuid EPERM
+open_plain done
+chmod_setuid EPERM
+chmod_plain done
+openat2 ENOSYS
 netlink EAFNOSUPPORT
 packet EAFNOSUPPORT
 vsock EAFNOSUPPORT
