@@ -135,7 +135,7 @@ mod tests {
     "#;
 
     fn read(line: &str) -> Result<Action, String> {
-        action(line, &Tools::parse(TOOLS).unwrap())
+        action(line, &Tools::parse(TOOLS).expect("tools"))
     }
 
     fn refusal(line: &str) -> String {
@@ -144,7 +144,8 @@ mod tests {
 
     #[test]
     fn a_line_becomes_the_action_one_would_expect() {
-        let action = read("LANG=C MODE=a=b sh 'echo  two' x'y z' '@plain' @10.0.0.5 >out/a.txt <in.txt").unwrap();
+        let action = read("LANG=C MODE=a=b sh 'echo  two' x'y z' '@plain' @10.0.0.5 >out/a.txt <in.txt")
+            .expect("a good example");
         let spec = action.spec();
         assert_eq!(spec.argv, ["/bin/sh", "-c", "echo  two", "xy z", "@plain", "10.0.0.5"]);
         assert_eq!(
@@ -157,17 +158,17 @@ mod tests {
 
     #[test]
     fn a_kind_stands_for_any_tool_of_that_kind() {
-        let email = read("kind:send_email ann@example.org").unwrap();
+        let email = read("kind:send_email ann@example.org").expect("a good example");
         assert_eq!(email.spec().kind, ActionKind::SendEmail);
         assert_eq!(email.spec().argv[1..], ["ann@example.org"]);
         for kind in ActionKind::ALL {
-            assert_eq!(read(&format!("kind:{kind}")).unwrap().spec().kind, *kind);
+            assert_eq!(read(&format!("kind:{kind}")).expect("a good example").spec().kind, *kind);
         }
     }
 
     #[test]
     fn an_equals_sign_after_the_tool_is_an_argument() {
-        assert_eq!(read("sh A=1").unwrap().spec().argv[2..], ["A=1"]);
+        assert_eq!(read("sh A=1").expect("a good example").spec().argv[2..], ["A=1"]);
     }
 
     #[test]
@@ -188,7 +189,7 @@ mod tests {
         #[test]
         fn quoted_words_arrive_unchanged(words in prop::collection::vec("[^'\0\n]{0,10}", 0..5)) {
             let line = words.iter().fold("sh".to_owned(), |line, word| format!("{line} '{word}'"));
-            let action = read(&line).unwrap();
+            let action = read(&line).expect("a good example");
             prop_assert_eq!(&action.spec().argv[2..], &words[..]);
         }
 

@@ -81,7 +81,7 @@ impl Hearing {
         let spoken = self.spoken().into_iter().filter(|(id, _)| !failed.contains_key(id));
         let mut reasons: Vec<Reason> = spoken.filter_map(|(id, levels)| reason(policy, id, levels)).collect();
         reasons.extend(failed.into_iter().filter_map(|(id, why)| failure(policy, id, why)));
-        reasons.extend(self.default(&reasons));
+        reasons.extend(self.default_reason(&reasons));
         reasons
     }
 
@@ -102,7 +102,7 @@ impl Hearing {
     }
 
     /// What is not permitted is refused, and the reader is told so when no listed rule explains it.
-    fn default(&self, listed: &[Reason]) -> Option<Reason> {
+    fn default_reason(&self, listed: &[Reason]) -> Option<Reason> {
         let because = if self.heard.iter().all(|(_, heard)| heard.permits.is_empty()) {
             "no rule permits this"
         } else if self.permitted.is_none() && listed.iter().all(|reason| reason.demands < Tier::D) {

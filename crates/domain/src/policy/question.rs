@@ -143,7 +143,8 @@ mod tests {
     use crate::proposal::Tools;
 
     fn action(line: &str) -> Action {
-        let tools = Tools::parse("[sh]\nprogram = \"/bin/sh\"\nkind = \"execute_code\"\nprefix = [\"-c\"]").unwrap();
+        let tools =
+            Tools::parse("[sh]\nprogram = \"/bin/sh\"\nkind = \"execute_code\"\nprefix = [\"-c\"]").expect("tools");
         example::action(line, &tools).expect("an example")
     }
 
@@ -157,7 +158,8 @@ mod tests {
             let part = |uid: Option<&EntityUid>| uid.expect("a known part").clone();
             let (principal, act, resource) =
                 (part(request.principal()), part(request.action()), part(request.resource()));
-            let checked = Request::new(principal, act, resource, request.context().unwrap().clone(), Some(&schema()));
+            let checked =
+                Request::new(principal, act, resource, request.context().expect("a context").clone(), Some(&schema()));
             assert!(checked.is_ok(), "{line}: {:?}", checked.err());
         }
     }
@@ -181,14 +183,17 @@ mod tests {
             "command": "-c a b 10.0.0.5", "target": "10.0.0.5", "has_target": true, "files": ["i"], "outputs": ["o/a", "p"],
             "writes": " o/a p ", "environment": ["A"], "profile": "default", "timeout_ms": 120_000,
         });
-        assert_eq!(request.context().unwrap().to_json_value().unwrap(), expected);
+        assert_eq!(request.context().expect("a context").to_json_value().expect("plain values"), expected);
     }
 
     #[test]
     fn only_what_is_mentioned_is_told() {
         let action = action("sh x");
         let request = Question::about(&action).at(0, &[Fact::Tool]);
-        assert_eq!(request.context().unwrap().to_json_value().unwrap(), json!({"approvals": 0, "tool": "sh"}));
+        assert_eq!(
+            request.context().expect("a context").to_json_value().expect("plain values"),
+            json!({"approvals": 0, "tool": "sh"})
+        );
     }
 
     #[test]

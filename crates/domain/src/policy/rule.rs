@@ -197,14 +197,14 @@ mod tests {
     #[test]
     fn no_rule_can_pass_for_a_law() {
         for id in ["default", "scope.tool", "scope.anything"] {
-            assert!(read_id(id).unwrap_err().message.contains("reserved"), "{id}");
+            assert!(read_id(id).expect_err("a reserved id").message.contains("reserved"), "{id}");
         }
         assert!(read_id("default.more").is_ok());
     }
 
     #[test]
     fn a_reason_is_one_short_sentence() {
-        assert_eq!(read_reason(" probes a host ").unwrap(), "probes a host");
+        assert_eq!(read_reason(" probes a host ").expect("a reason"), "probes a host");
         for reason in ["", "  ", "two\nlines", &"a".repeat(201)] {
             assert!(read_reason(reason).is_err(), "{reason:?}");
         }

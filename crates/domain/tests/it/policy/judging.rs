@@ -123,7 +123,7 @@ fn an_output_that_is_denied_or_outside_is_refused_and_names_path_and_rule() {
 fn an_action_sealed_under_another_scope_is_refused() {
     let project = Project::shipped();
     let action = project.seal(json!({"tool": "cat", "arguments": ["a"]}));
-    let wider = Scope::lock(ScopeDraft { allow: vec!["**".parse().unwrap()], ..project.scope.rules().clone() });
+    let wider = Scope::lock(ScopeDraft { allow: vec!["**".parse().expect("a glob")], ..project.scope.rules().clone() });
     let verdict = project.policy.judge(&action, &wider);
     assert_eq!(
         (verdict.tier(), listed(&verdict)),

@@ -20,7 +20,7 @@ fn b3_a_version_scan_of_a_host_in_scope_has_risk_035_and_needs_one_reviewer() {
     );
     let sum: u8 = verdict.reasons().iter().map(|reason| reason.weight.hundredths()).sum();
     assert_eq!(sum, verdict.risk().hundredths(), "the listed weights add up");
-    assert_eq!(serde_json::to_value(&verdict).unwrap()["risk"], 0.35);
+    assert_eq!(serde_json::to_value(&verdict).expect("a verdict is JSON")["risk"], 0.35);
 }
 
 #[test]
@@ -89,4 +89,15 @@ fn rules_are_listed_in_the_order_of_their_ids() {
     let project = Project::shipped();
     let ids: Vec<&str> = project.policy.rules().map(|rule| rule.id.as_str()).collect();
     assert!(ids.is_sorted() && ids.len() >= 25, "{ids:?}");
+}
+
+#[test]
+fn one_policy_judges_for_many_threads_at_once() {
+    let project = Project::shipped();
+    let judged = || project.judge_script("make test");
+    let verdicts = std::thread::scope(|threads| {
+        let running: Vec<_> = (0..4).map(|_| threads.spawn(judged)).collect();
+        running.into_iter().map(|thread| thread.join().expect("judging never panics")).collect::<Vec<_>>()
+    });
+    assert!(verdicts.iter().all(|verdict| *verdict == judged()));
 }
