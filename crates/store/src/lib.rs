@@ -1,1 +1,34 @@
-//! placeholder
+//! Keeps what happened. The ledger is the event store: if an entry cannot be written, nothing happened.
+//!
+//! ```text
+//! submit ─► queue ─► one writer: load ─► decide ─► entries + tiles + projections + content ─► one commit ─► receipts
+//!                                                                                              │
+//! readers ◄──────────────── snapshots ◄──────────────── one database ◄────────────────────────┘
+//! ```
+//!
+//! A [`Receipt`] exists only for what is on disk. One transaction holds the ledger entries, the tiles of its Merkle tree,
+//! the current state of everything (which can be computed from the entries again: [`Store::check_projections`]), the bytes
+//! of sealed actions, and the caller's idempotency key. Many submitters share one commit, and so one wait for the disk.
+//!
+//! What may happen is decided by `placet_domain`, and how history is hashed and proven by `placet_ledger`. This crate
+//! decides nothing but what needs to be seen across things: that a name or a token is not taken, and what a worker gets
+//! next.
+
+mod blob;
+mod clock;
+mod config;
+mod error;
+mod query;
+mod receipt;
+mod report;
+mod sqlite;
+mod store;
+
+pub use blob::{BlobWriter, Blobs, EvidenceKey};
+pub use clock::{Clock, ManualClock};
+pub use config::Config;
+pub use error::{IntegrityFault, StoreError, SubmitError};
+pub use query::{ActionFilter, EntryFilter, Listed, LockedScope, MOST_ROWS, Order, RunFilter, StoredEntry};
+pub use receipt::{Extras, Receipt};
+pub use report::{Difference, Scrub};
+pub use store::Store;

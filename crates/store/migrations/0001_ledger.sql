@@ -1,0 +1,169 @@
+-- The ledger is the event store. Everything below it can be computed from it again, except what is marked as content.
+
+CREATE TABLE meta (
+    key   TEXT NOT NULL PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE ledger (
+    seq     INTEGER PRIMARY KEY,
+    at_ms   INTEGER NOT NULL,
+    kind    TEXT    NOT NULL,
+    subject TEXT,            -- whose state the entry changes
+    project TEXT,
+    run     TEXT,
+    action  TEXT,
+    leaf    BLOB    NOT NULL CHECK (length(leaf) = 32),
+    bytes   BLOB    NOT NULL
+) STRICT;
+CREATE INDEX ledger_by_subject ON ledger (subject) WHERE subject IS NOT NULL;
+CREATE INDEX ledger_by_project ON ledger (project) WHERE project IS NOT NULL;
+CREATE INDEX ledger_by_run     ON ledger (run)     WHERE run IS NOT NULL;
+CREATE INDEX ledger_by_action  ON ledger (action)  WHERE action IS NOT NULL;
+
+-- Full tiles only; what is not full yet is read from the leaves, or from the roots of the level below.
+CREATE TABLE tile (
+    level  INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    hashes BLOB    NOT NULL CHECK (length(hashes) = 8192),
+    root   BLOB    NOT NULL CHECK (length(root) = 32),
+    PRIMARY KEY (level, number)
+) STRICT, WITHOUT ROWID;
+
+-- Content: cannot be computed again.
+CREATE TABLE head (
+    size INTEGER PRIMARY KEY,
+    note TEXT NOT NULL
+) STRICT;
+
+-- Content: the bytes of actions, of which the ledger holds the digest.
+CREATE TABLE sealed (
+    digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+    bytes  BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Content: the agents' own words, of which the ledger holds the digest.
+CREATE TABLE advice (
+    digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+    words  TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE project (
+    id         TEXT    NOT NULL PRIMARY KEY,
+    created    INTEGER NOT NULL REFERENCES ledger (seq),
+    created_ms INTEGER NOT NULL,
+    name       TEXT    NOT NULL UNIQUE,
+    state      TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE scope (
+    seq     INTEGER PRIMARY KEY REFERENCES ledger (seq),
+    at_ms   INTEGER NOT NULL,
+    project TEXT    NOT NULL REFERENCES project (id),
+    name    TEXT    NOT NULL,
+    state   TEXT    NOT NULL
+) STRICT;
+CREATE INDEX scope_by_name ON scope (project, name);
+
+CREATE TABLE identity (
+    id      TEXT    NOT NULL PRIMARY KEY,
+    created INTEGER NOT NULL REFERENCES ledger (seq),
+    token   BLOB    NOT NULL UNIQUE CHECK (length(token) = 32),
+    revoked INTEGER NOT NULL,
+    state   TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE run (
+    id         TEXT    NOT NULL PRIMARY KEY,
+    created    INTEGER NOT NULL UNIQUE REFERENCES ledger (seq),
+    created_ms INTEGER NOT NULL,
+    changed    INTEGER NOT NULL,
+    changed_ms INTEGER NOT NULL,
+    project    TEXT    NOT NULL REFERENCES project (id),
+    status     TEXT    NOT NULL,
+    is_open    INTEGER NOT NULL,    -- whether its waiting actions may still be decided
+    state      TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX run_by_project ON run (project, created);
+
+CREATE TABLE action (
+    id         TEXT    NOT NULL PRIMARY KEY,
+    created    INTEGER NOT NULL UNIQUE REFERENCES ledger (seq),
+    created_ms INTEGER NOT NULL,
+    changed    INTEGER NOT NULL,
+    changed_ms INTEGER NOT NULL,
+    project    TEXT    NOT NULL,
+    run        TEXT    NOT NULL REFERENCES run (id),
+    status     TEXT    NOT NULL,
+    risk       INTEGER NOT NULL,    -- hundredths
+    policy     BLOB    NOT NULL,    -- the version that judged it
+    due_ms     INTEGER,             -- when it lapses, if it does
+    state      TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX action_by_status  ON action (status, created);
+CREATE INDEX action_by_project ON action (project, status, created);
+CREATE INDEX action_by_run     ON action (run, created);
+CREATE INDEX action_waiting    ON action (risk DESC, created) WHERE status = 'PENDING_APPROVAL';
+CREATE INDEX action_due        ON action (due_ms) WHERE due_ms IS NOT NULL;
+
+-- Which project keeps which bytes. The bytes lie in the evidence folder.
+CREATE TABLE evidence (
+    project    TEXT    NOT NULL REFERENCES project (id),
+    digest     BLOB    NOT NULL CHECK (length(digest) = 32),
+    size_bytes INTEGER NOT NULL,
+    seq        INTEGER NOT NULL REFERENCES ledger (seq),
+    PRIMARY KEY (project, digest)
+) STRICT, WITHOUT ROWID;
+
+-- Content: what was answered under a caller's own name for a request.
+CREATE TABLE idempotency (
+    actor     TEXT    NOT NULL,
+    key       TEXT    NOT NULL,
+    request   BLOB    NOT NULL CHECK (length(request) = 32),
+    first_seq INTEGER NOT NULL,
+    end_seq   INTEGER NOT NULL,
+    PRIMARY KEY (actor, key)
+) STRICT, WITHOUT ROWID;
+
+-- What happened is not changed, removed, or replaced: not by this program, and not by accident from another.
+-- Inserts are checked too, because `INSERT OR REPLACE` removes a row without asking the triggers on removal.
+
+CREATE TRIGGER ledger_grows_by_one BEFORE INSERT ON ledger
+WHEN NEW.seq IS NOT (SELECT coalesce(max(seq) + 1, 0) FROM ledger)
+BEGIN SELECT raise(ABORT, 'ledger entries are numbered without gaps'); END;
+CREATE TRIGGER ledger_is_not_changed BEFORE UPDATE ON ledger
+BEGIN SELECT raise(ABORT, 'ledger entries are never changed'); END;
+CREATE TRIGGER ledger_is_not_removed BEFORE DELETE ON ledger
+BEGIN SELECT raise(ABORT, 'ledger entries are never removed'); END;
+
+CREATE TRIGGER tile_is_not_replaced BEFORE INSERT ON tile
+WHEN EXISTS (SELECT 1 FROM tile WHERE level = NEW.level AND number = NEW.number)
+BEGIN SELECT raise(ABORT, 'tiles are never replaced'); END;
+CREATE TRIGGER tile_is_not_changed BEFORE UPDATE ON tile
+BEGIN SELECT raise(ABORT, 'tiles are never changed'); END;
+CREATE TRIGGER tile_is_not_removed BEFORE DELETE ON tile
+BEGIN SELECT raise(ABORT, 'tiles are never removed'); END;
+
+CREATE TRIGGER head_is_not_replaced BEFORE INSERT ON head
+WHEN EXISTS (SELECT 1 FROM head WHERE size = NEW.size)
+BEGIN SELECT raise(ABORT, 'signed heads are never replaced'); END;
+CREATE TRIGGER head_is_not_changed BEFORE UPDATE ON head
+BEGIN SELECT raise(ABORT, 'signed heads are never changed'); END;
+CREATE TRIGGER head_is_not_removed BEFORE DELETE ON head
+BEGIN SELECT raise(ABORT, 'signed heads are never removed'); END;
+
+CREATE TRIGGER sealed_is_not_replaced BEFORE INSERT ON sealed
+WHEN EXISTS (SELECT 1 FROM sealed WHERE digest = NEW.digest)
+BEGIN SELECT raise(ABORT, 'sealed actions are never replaced'); END;
+CREATE TRIGGER sealed_is_not_changed BEFORE UPDATE ON sealed
+BEGIN SELECT raise(ABORT, 'sealed actions are never changed'); END;
+CREATE TRIGGER sealed_is_not_removed BEFORE DELETE ON sealed
+BEGIN SELECT raise(ABORT, 'sealed actions are never removed'); END;
+
+CREATE TRIGGER evidence_is_not_replaced BEFORE INSERT ON evidence
+WHEN EXISTS (SELECT 1 FROM evidence WHERE project = NEW.project AND digest = NEW.digest)
+BEGIN SELECT raise(ABORT, 'evidence is never replaced'); END;
+CREATE TRIGGER evidence_is_not_changed BEFORE UPDATE ON evidence
+BEGIN SELECT raise(ABORT, 'evidence is never changed'); END;
+CREATE TRIGGER evidence_is_not_removed BEFORE DELETE ON evidence
+BEGIN SELECT raise(ABORT, 'evidence is never removed'); END;

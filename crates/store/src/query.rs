@@ -1,0 +1,122 @@
+//! What can be looked for, and in which form it is found.
+
+use std::ops::Deref;
+
+use placet_domain::action::ActionStatus;
+use placet_domain::id::{ActionId, ProjectId, RunId};
+use placet_domain::identity::Reach;
+use placet_domain::run::RunStatus;
+use placet_domain::scope::Scope;
+use placet_domain::time::Timestamp;
+use placet_ledger::Hash;
+
+/// No answer is longer, whatever was asked for: page on instead.
+pub const MOST_ROWS: u32 = 1_000;
+const USUAL_ROWS: u32 = 100;
+
+/// In which direction a list goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Order {
+    #[default]
+    OldestFirst,
+    NewestFirst,
+}
+
+/// Which runs; the newest first.
+#[derive(Debug, Clone)]
+pub struct RunFilter {
+    pub reach: Reach,
+    pub project: Option<ProjectId>,
+    pub status: Option<RunStatus>,
+    /// Only runs older than the one that was created with this entry.
+    pub before: Option<u64>,
+    pub limit: u32,
+}
+
+impl Default for RunFilter {
+    fn default() -> Self {
+        Self { reach: Reach::Everywhere, project: None, status: None, before: None, limit: USUAL_ROWS }
+    }
+}
+
+/// Which actions.
+#[derive(Debug, Clone)]
+pub struct ActionFilter {
+    pub reach: Reach,
+    pub project: Option<ProjectId>,
+    pub run: Option<RunId>,
+    /// Any of these; none given means all.
+    pub statuses: Vec<ActionStatus>,
+    pub order: Order,
+    /// Only actions that come, in this order, after the one that was created with this entry.
+    pub after: Option<u64>,
+    pub limit: u32,
+}
+
+impl Default for ActionFilter {
+    fn default() -> Self {
+        let (project, run, after) = (None, None, None);
+        let (reach, order) = (Reach::Everywhere, Order::OldestFirst);
+        Self { reach, project, run, statuses: Vec::new(), order, after, limit: USUAL_ROWS }
+    }
+}
+
+/// Which ledger entries.
+#[derive(Debug, Clone)]
+pub struct EntryFilter {
+    /// Entries that belong to no project are seen only by those who reach everywhere.
+    pub reach: Reach,
+    pub project: Option<ProjectId>,
+    pub run: Option<RunId>,
+    pub action: Option<ActionId>,
+    pub order: Order,
+    /// Only entries that come, in this order, after the one with this number.
+    pub after: Option<u64>,
+    pub limit: u32,
+}
+
+impl Default for EntryFilter {
+    fn default() -> Self {
+        let (project, run, action, after) = (None, None, None, None);
+        Self { reach: Reach::Everywhere, project, run, action, order: Order::OldestFirst, after, limit: USUAL_ROWS }
+    }
+}
+
+/// Something found in a list, with the entries that made and last changed it. The number of the first is its cursor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed<T> {
+    pub created: u64,
+    pub created_at: Timestamp,
+    pub changed: u64,
+    pub changed_at: Timestamp,
+    pub state: T,
+}
+
+impl<T> Deref for Listed<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.state
+    }
+}
+
+/// A scope that was locked in a project under a name; later ones of the same name are its newer versions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockedScope {
+    pub name: String,
+    pub scope: Scope,
+    /// The entry that locked it.
+    pub seq: u64,
+    pub at: Timestamp,
+}
+
+/// A ledger entry as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredEntry {
+    pub seq: u64,
+    pub at: Timestamp,
+    pub kind: String,
+    /// The canonical bytes, which are what was hashed.
+    pub bytes: Vec<u8>,
+    pub leaf: Hash,
+}

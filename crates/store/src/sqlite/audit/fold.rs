@@ -1,0 +1,133 @@
+//! The projections, computed again from the ledger alone and compared with what is stored.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use placet_domain::action::ActionState;
+use placet_domain::decide::Loaded;
+use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
+use placet_domain::identity::Identity;
+use placet_domain::project::{Project, ProjectEvent};
+use placet_domain::record::{Event, Record};
+use placet_domain::run::Run;
+use placet_domain::time::Timestamp;
+use rusqlite::{Connection, Row};
+
+use crate::error::StoreError;
+use crate::report::Difference;
+use crate::sqlite::history::record;
+use crate::sqlite::rows::{
+    ActionRow, EvidenceRow, IdentityRow, ProjectRow, RunRow, ScopeRow, Span, Stamp, evidence_name,
+};
+
+/// States with the entries that made and changed them.
+type States<K, T> = BTreeMap<K, (Span, T)>;
+
+#[derive(Default)]
+struct Fold {
+    projects: States<ProjectId, Project>,
+    identities: States<IdentityId, Identity>,
+    runs: States<RunId, Run>,
+    actions: States<ActionId, ActionState>,
+    scopes: BTreeMap<String, ScopeRow>,
+    evidence: BTreeMap<String, EvidenceRow>,
+}
+
+/// Everything that is stored otherwise than the ledger says. Empty, unless somebody changed the database by hand.
+pub(crate) fn differences(conn: &Connection) -> Result<Vec<Difference>, StoreError> {
+    let mut fold = Fold::default();
+    let mut statement = conn.prepare_cached("SELECT seq, at_ms, bytes FROM ledger ORDER BY seq")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let stamp = Stamp { seq: row.get(0)?, at: Timestamp::from_unix_ms(row.get(1)?) };
+        let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+        fold.take(&record(stamp.seq, bytes)?, stamp);
+    }
+    fold.compare(conn)
+}
+
+impl Fold {
+    fn take(&mut self, record: &Record, stamp: Stamp) {
+        match &record.event {
+            Event::Project(id, event) => {
+                if let ProjectEvent::ScopeLocked { name, scope } = event {
+                    let row = ScopeRow::of(&id.to_string(), name, scope, stamp);
+                    self.scopes.insert(format!("{name} of entry {}", stamp.seq), row);
+                }
+                evolve(&mut self.projects, *id, stamp, record, |loaded| &mut loaded.project);
+            }
+            Event::Identity(id, _) => evolve(&mut self.identities, *id, stamp, record, |loaded| &mut loaded.identity),
+            Event::Run(id, _) => evolve(&mut self.runs, *id, stamp, record, |loaded| &mut loaded.run),
+            Event::Action(id, _) => evolve(&mut self.actions, *id, stamp, record, |loaded| &mut loaded.action),
+            Event::BlobKept(kept) => {
+                let project = record.about.project.map(|id| id.to_string()).unwrap_or_default();
+                let row = EvidenceRow { size_bytes: kept.size_bytes, seq: stamp.seq };
+                self.evidence.entry(evidence_name(&project, kept.digest)).or_insert(row);
+            }
+            Event::Refused(_) | Event::Started(_) => {}
+        }
+    }
+
+    fn compare(self, conn: &Connection) -> Result<Vec<Difference>, StoreError> {
+        let projects = rows_of(&self.projects, |project, span| ProjectRow::of(project, span.created));
+        let identities = rows_of(&self.identities, |identity, span| IdentityRow::of(identity, span.created.seq));
+        let runs = rows_of(&self.runs, RunRow::of);
+        let actions = rows_of(&self.actions, ActionRow::of);
+        Ok([
+            compare("project", projects, stored(conn, ProjectRow::SELECT, ProjectRow::read)?),
+            compare("scope", self.scopes, stored(conn, ScopeRow::SELECT, ScopeRow::read)?),
+            compare("identity", identities, stored(conn, IdentityRow::SELECT, IdentityRow::read)?),
+            compare("run", runs, stored(conn, RunRow::SELECT, RunRow::read)?),
+            compare("action", actions, stored(conn, ActionRow::SELECT, ActionRow::read)?),
+            compare("evidence", self.evidence, stored(conn, EvidenceRow::SELECT, EvidenceRow::read)?),
+        ]
+        .concat())
+    }
+}
+
+fn evolve<K: Ord, T>(
+    states: &mut States<K, T>,
+    id: K,
+    stamp: Stamp,
+    record: &Record,
+    part: impl Fn(&mut Loaded) -> &mut Option<T>,
+) {
+    let (span, state) = states.remove(&id).unzip();
+    let mut loaded = Loaded::default();
+    *part(&mut loaded) = state;
+    loaded.apply(record);
+    if let Some(state) = part(&mut loaded).take() {
+        let created = span.unwrap_or(Span::starting(stamp)).created;
+        states.insert(id, (Span { created, changed: stamp }, state));
+    }
+}
+
+fn rows_of<K: ToString, T, R>(states: &States<K, T>, row: impl Fn(&T, Span) -> R) -> BTreeMap<String, R> {
+    states.iter().map(|(id, (span, state))| (id.to_string(), row(state, *span))).collect()
+}
+
+fn stored<R>(
+    conn: &Connection,
+    select: &str,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<(String, R)>,
+) -> Result<BTreeMap<String, R>, StoreError> {
+    Ok(conn.prepare_cached(select)?.query_map([], read)?.collect::<Result<_, _>>()?)
+}
+
+fn compare<R: PartialEq + Debug>(
+    what: &'static str,
+    computed: BTreeMap<String, R>,
+    mut stored: BTreeMap<String, R>,
+) -> Vec<Difference> {
+    let text = |row: &R| format!("{row:?}");
+    let mut differences = Vec::new();
+    for (id, computed) in computed {
+        let found = stored.remove(&id);
+        if found.as_ref() != Some(&computed) {
+            let (stored, computed) = (found.as_ref().map(text), Some(text(&computed)));
+            differences.push(Difference { what, id, stored, computed });
+        }
+    }
+    let extra = |(id, row): (String, R)| Difference { what, id, stored: Some(text(&row)), computed: None };
+    differences.into_iter().chain(stored.into_iter().map(extra)).collect()
+}

@@ -1,0 +1,101 @@
+//! Identities, projects, scopes and runs.
+
+use placet_domain::digest::Digest;
+use placet_domain::id::{IdentityId, ProjectId, RunId};
+use placet_domain::identity::Identity;
+use placet_domain::project::Project;
+use placet_domain::run::Run;
+use placet_domain::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
+use serde::de::DeserializeOwned;
+
+use super::select::Select;
+use crate::error::StoreError;
+use crate::query::{Listed, LockedScope, Order, RunFilter};
+use crate::sqlite::rows::{from_json, listed};
+
+/// Reads the one state that a statement finds.
+pub(super) fn state<T: DeserializeOwned>(
+    conn: &Connection,
+    what: &str,
+    sql: &str,
+    values: impl Params,
+) -> Result<Option<T>, StoreError> {
+    let json: Option<String> = conn.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?;
+    json.map(|json| from_json(what, &json)).transpose()
+}
+
+fn states<T: DeserializeOwned>(conn: &Connection, what: &str, sql: &str) -> Result<Vec<T>, StoreError> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
+    rows.map(|json| from_json(what, &json?)).collect()
+}
+
+pub(crate) fn identity(conn: &Connection, id: IdentityId) -> Result<Option<Identity>, StoreError> {
+    state(conn, "identity", "SELECT state FROM identity WHERE id = ?1", [id.to_string()])
+}
+
+/// The holder of a token. The token of a revoked identity opens nothing, so it is not found.
+pub(crate) fn identity_by_token(conn: &Connection, token: Digest) -> Result<Option<Identity>, StoreError> {
+    state(conn, "identity", "SELECT state FROM identity WHERE token = ?1 AND NOT revoked", [token.as_bytes()])
+}
+
+/// Also a revoked identity keeps its token for itself.
+pub(crate) fn is_token_taken(conn: &Connection, token: Digest) -> Result<bool, StoreError> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM identity WHERE token = ?1)";
+    Ok(conn.prepare_cached(sql)?.query_row([token.as_bytes()], |row| row.get(0))?)
+}
+
+pub(crate) fn identities(conn: &Connection) -> Result<Vec<Identity>, StoreError> {
+    states(conn, "identity", "SELECT state FROM identity ORDER BY created")
+}
+
+pub(crate) fn project(conn: &Connection, id: ProjectId) -> Result<Option<Project>, StoreError> {
+    state(conn, "project", "SELECT state FROM project WHERE id = ?1", [id.to_string()])
+}
+
+pub(crate) fn project_by_name(conn: &Connection, name: &str) -> Result<Option<Project>, StoreError> {
+    state(conn, "project", "SELECT state FROM project WHERE name = ?1", [name])
+}
+
+pub(crate) fn projects(conn: &Connection) -> Result<Vec<Project>, StoreError> {
+    states(conn, "project", "SELECT state FROM project ORDER BY created")
+}
+
+pub(crate) fn scopes(conn: &Connection, project: ProjectId) -> Result<Vec<LockedScope>, StoreError> {
+    let sql = "SELECT name, state, seq, at_ms FROM scope WHERE project = ?1 ORDER BY seq";
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query([project.to_string()])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(locked_scope(row)?);
+    }
+    Ok(found)
+}
+
+/// The newest scope of this name.
+pub(crate) fn scope(conn: &Connection, project: ProjectId, name: &str) -> Result<Option<LockedScope>, StoreError> {
+    let sql = "SELECT name, state, seq, at_ms FROM scope WHERE project = ?1 AND name = ?2 ORDER BY seq DESC LIMIT 1";
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query(params![project.to_string(), name])?;
+    rows.next()?.map(locked_scope).transpose()
+}
+
+fn locked_scope(row: &Row<'_>) -> Result<LockedScope, StoreError> {
+    let json: String = row.get(1)?;
+    let (name, scope) = (row.get(0)?, from_json("scope", &json)?);
+    Ok(LockedScope { name, scope, seq: row.get(2)?, at: Timestamp::from_unix_ms(row.get(3)?) })
+}
+
+pub(crate) fn run(conn: &Connection, id: RunId) -> Result<Option<Run>, StoreError> {
+    state(conn, "run", "SELECT state FROM run WHERE id = ?1", [id.to_string()])
+}
+
+pub(crate) fn runs(conn: &Connection, filter: &RunFilter) -> Result<Vec<Listed<Run>>, StoreError> {
+    Select::new("SELECT created, created_ms, changed, changed_ms, state FROM run")
+        .within("project", &filter.reach)
+        .and("project = ?", filter.project.map(|id| id.to_string()))
+        .and("status = ?", filter.status.map(|status| status.as_str().to_owned()))
+        .page("created", Order::NewestFirst, filter.before, filter.limit)
+        .all(conn, |row| listed("run", row))
+}

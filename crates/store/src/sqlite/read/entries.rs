@@ -1,0 +1,42 @@
+//! Ledger entries as they are stored.
+
+use placet_domain::time::Timestamp;
+use placet_ledger::Hash;
+use rusqlite::{Connection, Row};
+
+use super::select::Select;
+use crate::error::StoreError;
+use crate::query::{EntryFilter, StoredEntry};
+
+const SELECT: &str = "SELECT seq, at_ms, kind, bytes, leaf FROM ledger";
+
+pub(crate) fn entries(conn: &Connection, filter: &EntryFilter) -> Result<Vec<StoredEntry>, StoreError> {
+    Select::new(SELECT)
+        .within("project", &filter.reach)
+        .and("project = ?", filter.project.map(|id| id.to_string()))
+        .and("run = ?", filter.run.map(|id| id.to_string()))
+        .and("action = ?", filter.action.map(|id| id.to_string()))
+        .page("seq", filter.order, filter.after, filter.limit)
+        .all(conn, stored)
+}
+
+pub(crate) fn entry(conn: &Connection, seq: u64) -> Result<Option<StoredEntry>, StoreError> {
+    let Ok(seq) = i64::try_from(seq) else { return Ok(None) };
+    Ok(Select::new(SELECT).and("seq = ?", Some(seq)).all(conn, stored)?.pop())
+}
+
+fn stored(row: &Row<'_>) -> Result<StoredEntry, StoreError> {
+    let (seq, at, kind) = (row.get(0)?, Timestamp::from_unix_ms(row.get(1)?), row.get(2)?);
+    Ok(StoredEntry { seq, at, kind, bytes: row.get(3)?, leaf: Hash(row.get(4)?) })
+}
+
+/// Hands the bytes of all entries before `end` to `work`, one at a time.
+pub(crate) fn bytes_before<T>(
+    conn: &Connection,
+    end: u64,
+    work: impl FnOnce(&mut dyn Iterator<Item = rusqlite::Result<Vec<u8>>>) -> T,
+) -> Result<T, StoreError> {
+    let mut statement = conn.prepare_cached("SELECT bytes FROM ledger WHERE seq < ?1 ORDER BY seq")?;
+    let mut rows = statement.query_map([end], |row| row.get(0))?;
+    Ok(work(&mut rows))
+}

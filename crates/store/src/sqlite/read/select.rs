@@ -1,0 +1,88 @@
+//! Putting a SELECT together from the conditions that are really there, so that SQLite can use its indexes for them.
+
+use placet_domain::identity::Reach;
+use rusqlite::types::Value;
+use rusqlite::{Connection, Row, params_from_iter};
+
+use super::reach_as_json;
+use crate::error::StoreError;
+use crate::query::{MOST_ROWS, Order};
+
+pub(super) struct Select {
+    sql: String,
+    values: Vec<Value>,
+}
+
+impl Select {
+    /// Starts with everything up to the conditions.
+    pub(super) fn new(sql: &str) -> Self {
+        Self { sql: format!("{sql} WHERE TRUE"), values: Vec::new() }
+    }
+
+    /// Adds a condition with one `?` in it, if there is a value for it.
+    pub(super) fn and(mut self, condition: &str, value: Option<impl Into<Value>>) -> Self {
+        if let Some(value) = value {
+            self.sql.push_str(" AND ");
+            self.sql.push_str(condition);
+            self.values.push(value.into());
+        }
+        self
+    }
+
+    pub(super) fn within(self, column: &str, reach: &Reach) -> Self {
+        self.and(&format!("{column} IN (SELECT value FROM json_each(?))"), reach_as_json(reach))
+    }
+
+    /// Adds `column IN (…)`, if there is anything in the list.
+    pub(super) fn one_of(mut self, column: &str, texts: impl ExactSizeIterator<Item = &'static str>) -> Self {
+        if texts.len() > 0 {
+            let marks = vec!["?"; texts.len()].join(", ");
+            self.sql.push_str(&format!(" AND {column} IN ({marks})"));
+            self.values.extend(texts.map(|text| Value::Text(text.to_owned())));
+        }
+        self
+    }
+
+    /// Adds a condition as it is; partial indexes are used only for conditions spelled out like theirs.
+    pub(super) fn literally(mut self, condition: &'static str) -> Self {
+        self.sql.push_str(" AND ");
+        self.sql.push_str(condition);
+        self
+    }
+
+    pub(super) fn grouped(mut self, by: &'static str) -> Self {
+        self.sql.push_str(" GROUP BY ");
+        self.sql.push_str(by);
+        self
+    }
+
+    /// Goes on after a cursor in the given direction.
+    pub(super) fn page(self, column: &str, order: Order, after: Option<u64>, limit: u32) -> Self {
+        let (beyond, direction) = match order {
+            Order::OldestFirst => (">", "ASC"),
+            Order::NewestFirst => ("<", "DESC"),
+        };
+        // No entry has a larger number than SQLite can hold.
+        let after = after.map(|seq| i64::try_from(seq).unwrap_or(i64::MAX));
+        self.and(&format!("{column} {beyond} ?"), after).ordered(&format!("{column} {direction}"), limit)
+    }
+
+    pub(super) fn ordered(mut self, by: &str, limit: u32) -> Self {
+        self.sql.push_str(&format!(" ORDER BY {by} LIMIT {}", limit.min(MOST_ROWS)));
+        self
+    }
+
+    pub(super) fn all<T>(
+        self,
+        conn: &Connection,
+        mut read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut statement = conn.prepare_cached(&self.sql)?;
+        let mut rows = statement.query(params_from_iter(self.values))?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(read(row)?);
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,288 @@
+//! The projections as rows: current state as JSON, and beside it the columns that are searched by.
+//!
+//! A row is made from a domain state and nothing else, so that it can be computed again from the ledger and compared.
+
+use placet_domain::action::{ActionState, ActionStatus};
+use placet_domain::digest::Digest;
+use placet_domain::identity::Identity;
+use placet_domain::project::Project;
+use placet_domain::run::Run;
+use placet_domain::scope::Scope;
+use placet_domain::time::Timestamp;
+use rusqlite::{Connection, Row, params};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::StoreError;
+use crate::query::Listed;
+
+/// One ledger entry's place in order and in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) seq: u64,
+    pub(crate) at: Timestamp,
+}
+
+impl Stamp {
+    /// Reads two columns: the number of an entry and its time.
+    fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Self> {
+        Ok(Self { seq: row.get(column)?, at: Timestamp::from_unix_ms(row.get(column + 1)?) })
+    }
+}
+
+/// The entries that made and last changed something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) created: Stamp,
+    pub(crate) changed: Stamp,
+}
+
+impl Span {
+    pub(crate) const fn starting(stamp: Stamp) -> Self {
+        Self { created: stamp, changed: stamp }
+    }
+
+    /// Reads the four columns `created, created_ms, changed, changed_ms`, which come first in every list.
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self { created: Stamp::read(row, 0)?, changed: Stamp::read(row, 2)? })
+    }
+}
+
+/// States are plain JSON.
+pub(crate) fn to_json(state: &impl Serialize) -> String {
+    serde_json::to_string(state).expect("states are plain JSON")
+}
+
+pub(crate) fn from_json<T: DeserializeOwned>(what: &str, json: &str) -> Result<T, StoreError> {
+    serde_json::from_str(json).map_err(|error| StoreError::unreadable(what, error))
+}
+
+/// Reads the columns `created, created_ms, changed, changed_ms, state`.
+pub(crate) fn listed<T: DeserializeOwned>(what: &str, row: &Row<'_>) -> Result<Listed<T>, StoreError> {
+    let Span { created, changed } = Span::read(row)?;
+    let state = from_json(what, row.get_ref(4)?.as_str().map_err(rusqlite::Error::from)?)?;
+    Ok(Listed { created: created.seq, created_at: created.at, changed: changed.seq, changed_at: changed.at, state })
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ProjectRow {
+    created: Stamp,
+    name: String,
+    state: String,
+}
+
+impl ProjectRow {
+    pub(crate) fn of(project: &Project, created: Stamp) -> Self {
+        Self { created, name: project.name.clone(), state: to_json(project) }
+    }
+
+    pub(crate) fn insert(&self, conn: &Connection, id: &str) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO project (id, created, created_ms, name, state) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let values = params![id, self.created.seq, self.created.at.unix_ms(), self.name, self.state];
+        conn.prepare_cached(sql)?.execute(values).map(drop)
+    }
+
+    pub(crate) const SELECT: &str = "SELECT id, created, created_ms, name, state FROM project";
+
+    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
+        let created = Stamp::read(row, 1)?;
+        Ok((row.get(0)?, Self { created, name: row.get(3)?, state: row.get(4)? }))
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ScopeRow {
+    locked: Stamp,
+    project: String,
+    name: String,
+    state: String,
+}
+
+impl ScopeRow {
+    pub(crate) fn of(project: &str, name: &str, scope: &Scope, locked: Stamp) -> Self {
+        Self { locked, project: project.to_owned(), name: name.to_owned(), state: to_json(scope) }
+    }
+
+    pub(crate) fn insert(&self, conn: &Connection) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO scope (seq, at_ms, project, name, state) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let values = params![self.locked.seq, self.locked.at.unix_ms(), self.project, self.name, self.state];
+        conn.prepare_cached(sql)?.execute(values).map(drop)
+    }
+
+    pub(crate) const SELECT: &str = "SELECT seq, at_ms, project, name, state FROM scope";
+
+    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
+        let locked = Stamp::read(row, 0)?;
+        let scope = Self { locked, project: row.get(2)?, name: row.get(3)?, state: row.get(4)? };
+        Ok((format!("{} of entry {}", scope.name, scope.locked.seq), scope))
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct IdentityRow {
+    created: u64,
+    token: [u8; 32],
+    revoked: bool,
+    state: String,
+}
+
+impl IdentityRow {
+    pub(crate) fn of(identity: &Identity, created: u64) -> Self {
+        let (token, revoked) = (*identity.token.as_bytes(), identity.revoked);
+        Self { created, token, revoked, state: to_json(identity) }
+    }
+
+    pub(crate) fn save(&self, conn: &Connection, id: &str) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO identity (id, created, token, revoked, state) VALUES (?1, ?2, ?3, ?4, ?5)
+            ON CONFLICT (id) DO UPDATE SET token = ?3, revoked = ?4, state = ?5";
+        let values = params![id, self.created, self.token, self.revoked, self.state];
+        conn.prepare_cached(sql)?.execute(values).map(drop)
+    }
+
+    pub(crate) const SELECT: &str = "SELECT id, created, token, revoked, state FROM identity";
+
+    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
+        let (created, token, revoked, state) = (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
+        Ok((row.get(0)?, Self { created, token, revoked, state }))
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct RunRow {
+    span: Span,
+    project: String,
+    status: String,
+    is_open: bool,
+    state: String,
+}
+
+impl RunRow {
+    pub(crate) fn of(run: &Run, span: Span) -> Self {
+        let (project, status) = (run.project.to_string(), run.status.as_str().to_owned());
+        Self { span, project, status, is_open: run.status.is_open(), state: to_json(run) }
+    }
+
+    pub(crate) fn save(&self, conn: &Connection, id: &str) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO run (id, created, created_ms, changed, changed_ms, project, status, is_open, state)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (id)
+            DO UPDATE SET changed = ?4, changed_ms = ?5, project = ?6, status = ?7, is_open = ?8, state = ?9";
+        let Span { created, changed } = self.span;
+        let (created_ms, changed_ms) = (created.at.unix_ms(), changed.at.unix_ms());
+        let Self { span: _, project, status, is_open, state } = self;
+        let values = params![id, created.seq, created_ms, changed.seq, changed_ms, project, status, is_open, state];
+        conn.prepare_cached(sql)?.execute(values).map(drop)
+    }
+
+    pub(crate) const SELECT: &str =
+        "SELECT created, created_ms, changed, changed_ms, id, project, status, is_open, state FROM run";
+
+    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
+        let (project, status, is_open, state) = (row.get(5)?, row.get(6)?, row.get(7)?, row.get(8)?);
+        Ok((row.get(4)?, Self { span: Span::read(row)?, project, status, is_open, state }))
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ActionRow {
+    span: Span,
+    project: String,
+    run: String,
+    status: String,
+    risk: u8,
+    policy: [u8; 32],
+    due_ms: Option<i64>,
+    state: String,
+}
+
+impl ActionRow {
+    pub(crate) fn of(action: &ActionState, span: Span) -> Self {
+        Self {
+            span,
+            project: action.project.to_string(),
+            run: action.run.to_string(),
+            status: action.status.as_str().to_owned(),
+            risk: action.verdict.risk().hundredths(),
+            policy: *action.verdict.policy().as_bytes(),
+            due_ms: due(action).map(Timestamp::unix_ms),
+            state: to_json(action),
+        }
+    }
+
+    pub(crate) fn save(&self, conn: &Connection, id: &str) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO action (id, created, created_ms, changed, changed_ms, project, run, status, risk, policy,
+                due_ms, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT (id)
+            DO UPDATE SET changed = ?4, changed_ms = ?5, status = ?8, risk = ?9, policy = ?10, due_ms = ?11, state = ?12";
+        let Span { created, changed } = self.span;
+        let (created_ms, changed_ms) = (created.at.unix_ms(), changed.at.unix_ms());
+        let Self { span: _, project, run, status, risk, policy, due_ms, state } = self;
+        let values = params![
+            id,
+            created.seq,
+            created_ms,
+            changed.seq,
+            changed_ms,
+            project,
+            run,
+            status,
+            risk,
+            policy,
+            due_ms,
+            state
+        ];
+        conn.prepare_cached(sql)?.execute(values).map(drop)
+    }
+
+    pub(crate) const SELECT: &str = "SELECT created, created_ms, changed, changed_ms, id, project, run, status, risk,
+        policy, due_ms, state FROM action";
+
+    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
+        let (project, run, status, risk) = (row.get(5)?, row.get(6)?, row.get(7)?, row.get(8)?);
+        let (policy, due_ms, state) = (row.get(9)?, row.get(10)?, row.get(11)?);
+        Ok((row.get(4)?, Self { span: Span::read(row)?, project, run, status, risk, policy, due_ms, state }))
+    }
+}
+
+/// When the clockwork has to end something about an action: its wait, or a worker's hold on it.
+fn due(action: &ActionState) -> Option<Timestamp> {
+    match action.status {
+        ActionStatus::PendingApproval | ActionStatus::Approved => Some(action.deadline),
+        ActionStatus::Leased | ActionStatus::Executing => action.lease().map(|lease| lease.expires_at),
+        ActionStatus::Denied
+        | ActionStatus::Rejected
+        | ActionStatus::Expired
+        | ActionStatus::Withdrawn
+        | ActionStatus::Succeeded
+        | ActionStatus::Failed
+        | ActionStatus::Interrupted
+        | ActionStatus::Abandoned => None,
+    }
+}
+
+/// Bytes that a project keeps.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct EvidenceRow {
+    pub(crate) size_bytes: u64,
+    pub(crate) seq: u64,
+}
+
+impl EvidenceRow {
+    /// The first to keep the bytes is remembered; who keeps them again changes nothing.
+    pub(crate) fn insert_first(&self, conn: &Connection, project: &str, digest: Digest) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO evidence (project, digest, size_bytes, seq) SELECT ?1, ?2, ?3, ?4
+            WHERE NOT EXISTS (SELECT 1 FROM evidence WHERE project = ?1 AND digest = ?2)";
+        let values = params![project, digest.as_bytes(), self.size_bytes, self.seq];
+        conn.prepare_cached(sql)?.execute(values).map(drop)
+    }
+
+    pub(crate) const SELECT: &str = "SELECT project, digest, size_bytes, seq FROM evidence";
+
+    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
+        let (project, digest): (String, [u8; 32]) = (row.get(0)?, row.get(1)?);
+        let kept = Self { size_bytes: row.get(2)?, seq: row.get(3)? };
+        Ok((evidence_name(&project, Digest::from_bytes(digest)), kept))
+    }
+}
+
+pub(crate) fn evidence_name(project: &str, digest: Digest) -> String {
+    format!("{digest} in {project}")
+}

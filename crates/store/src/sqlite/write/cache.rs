@@ -1,0 +1,47 @@
+//! What the writer read or wrote a moment ago, so that it need not be read from JSON again. Runs and actions only: they
+//! are what one thing after another is asked of.
+//!
+//! It holds what the current transaction would show. When that one fails, everything is forgotten.
+
+use std::collections::HashMap;
+
+use placet_domain::action::ActionState;
+use placet_domain::id::{ActionId, RunId};
+use placet_domain::run::Run;
+
+/// A few megabytes at most. When it is full, all of it goes: which of them is needed next, nobody knows.
+const MOST: usize = 4_096;
+
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    runs: HashMap<RunId, Run>,
+    actions: HashMap<ActionId, ActionState>,
+}
+
+impl Cache {
+    pub(super) fn run(&self, id: RunId) -> Option<&Run> {
+        self.runs.get(&id)
+    }
+
+    pub(super) fn action(&self, id: ActionId) -> Option<&ActionState> {
+        self.actions.get(&id)
+    }
+
+    pub(super) fn keep_run(&mut self, run: &Run) {
+        if self.runs.len() >= MOST {
+            self.runs.clear();
+        }
+        self.runs.insert(run.id, run.clone());
+    }
+
+    pub(super) fn keep_action(&mut self, action: &ActionState) {
+        if self.actions.len() >= MOST {
+            self.actions.clear();
+        }
+        self.actions.insert(action.id, action.clone());
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}

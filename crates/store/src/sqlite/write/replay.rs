@@ -1,0 +1,73 @@
+//! Idempotency: a request that comes again under the same key has no second effect and gets the same answer.
+//!
+//! Only the numbers of the entries are remembered. What was known after them is computed from the ledger, so the answer
+//! is the first one even when much has happened since. Refusals are not remembered: what was refused may be tried again.
+
+use std::ops::Range;
+
+use placet_domain::command::{IdempotencyKey, Submission};
+use placet_domain::decide::Loaded;
+use placet_domain::identity::Actor;
+use placet_domain::record::Event;
+use placet_domain::time::Timestamp;
+use rusqlite::{OptionalExtension as _, params};
+
+use super::session::Session;
+use crate::error::{StoreError, SubmitError};
+use crate::receipt::Receipt;
+use crate::sqlite::history::{record, state_before};
+use crate::sqlite::read;
+
+impl Session<'_> {
+    /// The answer that was given under this key, if one was.
+    pub(super) fn remembered(
+        &self,
+        actor: &Actor,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<Option<Receipt>, SubmitError> {
+        let Some(IdempotencyKey { key, request }) = key else { return Ok(None) };
+        let sql = "SELECT request, first_seq, end_seq FROM idempotency WHERE actor = ?1 AND key = ?2";
+        let mut statement = self.conn.prepare_cached(sql).map_err(StoreError::from)?;
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?..row.get(2)?));
+        let found: Option<([u8; 32], Range<u64>)> =
+            statement.query_row(params![actor.to_string(), key], read).optional().map_err(StoreError::from)?;
+        match found {
+            None => Ok(None),
+            Some((asked, _)) if asked != *request.as_bytes() => Err(SubmitError::KeyReused),
+            Some((_, seqs)) => Ok(Some(self.replay(seqs)?)),
+        }
+    }
+
+    pub(super) fn remember(&self, submission: &Submission, seqs: &Range<u64>) -> Result<(), StoreError> {
+        let Some(IdempotencyKey { key, request }) = &submission.idempotency else { return Ok(()) };
+        let sql = "INSERT INTO idempotency (actor, key, request, first_seq, end_seq) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let values = params![submission.actor.to_string(), key, request.as_bytes(), seqs.start, seqs.end];
+        self.conn.prepare_cached(sql)?.execute(values)?;
+        Ok(())
+    }
+
+    fn replay(&self, seqs: Range<u64>) -> Result<Receipt, StoreError> {
+        let sql = "SELECT at_ms, bytes FROM ledger WHERE seq = ?1";
+        let last = seqs.end.saturating_sub(1);
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let (at_ms, bytes): (i64, Vec<u8>) = self.conn.prepare_cached(sql)?.query_row([last], read)?;
+        let record = record(last, &bytes)?;
+        let before = |subject: String| state_before(self.conn, &subject, seqs.end);
+        let loaded = match &record.event {
+            Event::Project(id, _) => before(id.to_string())?,
+            Event::Identity(id, _) => before(id.to_string())?,
+            Event::Run(id, _) => before(id.to_string())?,
+            Event::Action(id, _) => {
+                let run =
+                    record.about.run.map(|run| before(run.to_string())).transpose()?.and_then(|loaded| loaded.run);
+                Loaded { run, ..before(id.to_string())? }
+            }
+            Event::BlobKept(_) => {
+                let project = record.about.project.map(|id| read::project(self.conn, id)).transpose()?.flatten();
+                Loaded { project, ..Loaded::default() }
+            }
+            Event::Refused(_) | Event::Started(_) => Loaded::default(),
+        };
+        Ok(Receipt { seqs, at: Timestamp::from_unix_ms(at_ms), loaded, replayed: true })
+    }
+}

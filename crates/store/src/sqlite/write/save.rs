@@ -1,0 +1,91 @@
+//! Writing what follows from records: projections, tiles, heads, and the content that the ledger names by digest.
+
+use placet_domain::action::ActionCommand;
+use placet_domain::command::Command;
+use placet_domain::decide::Loaded;
+use placet_domain::project::ProjectEvent;
+use placet_domain::record::{Event, Record};
+use placet_ledger::tile::encode_hashes;
+use placet_ledger::{SignedTreeHead, Tile};
+use rusqlite::params;
+
+use super::session::Session;
+use crate::error::StoreError;
+use crate::receipt::Extras;
+use crate::sqlite::rows::{ActionRow, EvidenceRow, IdentityRow, ProjectRow, RunRow, ScopeRow, Span, Stamp};
+use crate::sqlite::tiles::root_over;
+
+impl Session<'_> {
+    /// Saves the state that records of one command led to. The columns that say when something was created are set by
+    /// its first save and left alone by the others.
+    pub(super) fn save(&mut self, first: u64, records: &[Record], loaded: &Loaded) -> Result<(), StoreError> {
+        let conn = self.conn;
+        let last = (first + records.len() as u64).saturating_sub(1);
+        let [created, changed] = [first, last].map(|seq| Stamp { seq, at: self.now });
+        let Some(record) = records.last() else { return Ok(()) };
+        match &record.event {
+            Event::Project(id, ProjectEvent::ScopeLocked { name, scope }) => {
+                ScopeRow::of(&id.to_string(), name, scope, changed).insert(conn)?;
+            }
+            Event::Project(id, ProjectEvent::Created { .. }) => {
+                if let Some(project) = &loaded.project {
+                    ProjectRow::of(project, created).insert(conn, &id.to_string())?;
+                }
+            }
+            Event::Identity(id, _) => {
+                if let Some(identity) = &loaded.identity {
+                    IdentityRow::of(identity, created.seq).save(conn, &id.to_string())?;
+                }
+            }
+            Event::Run(id, _) => {
+                if let Some(run) = &loaded.run {
+                    RunRow::of(run, Span { created, changed }).save(conn, &id.to_string())?;
+                    self.cache.keep_run(run);
+                }
+            }
+            Event::Action(id, _) => {
+                if let Some(action) = &loaded.action {
+                    ActionRow::of(action, Span { created, changed }).save(conn, &id.to_string())?;
+                    self.cache.keep_action(action);
+                }
+            }
+            Event::BlobKept(kept) => {
+                if let Some(project) = record.about.project {
+                    let row = EvidenceRow { size_bytes: kept.size_bytes, seq: changed.seq };
+                    row.insert_first(conn, &project.to_string(), kept.digest)?;
+                }
+            }
+            Event::Refused(_) | Event::Started(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Saves what the ledger names by digest only: the sealed bytes of an action and its agent's words.
+    pub(super) fn save_content(&self, command: &Command, extras: &Extras) -> Result<(), StoreError> {
+        let Command::Action { command: ActionCommand::Propose { action, advice, .. }, .. } = command else {
+            return Ok(());
+        };
+        let sql = "INSERT INTO sealed (digest, bytes) SELECT ?1, ?2
+            WHERE NOT EXISTS (SELECT 1 FROM sealed WHERE digest = ?1)";
+        self.conn.prepare_cached(sql)?.execute(params![action.digest().as_bytes(), action.bytes()])?;
+        if let (Some(digest), Some(words)) = (advice, &extras.advice) {
+            let sql = "INSERT INTO advice (digest, words) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+            self.conn.prepare_cached(sql)?.execute(params![digest.as_bytes(), words])?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn save_tile(&self, tile: &Tile) -> Result<(), StoreError> {
+        let sql = "INSERT INTO tile (level, number, hashes, root) VALUES (?1, ?2, ?3, ?4)";
+        let (hashes, root) = (encode_hashes(&tile.hashes), root_over(&tile.hashes));
+        let values = params![tile.id.level(), tile.id.index(), hashes, root.as_bytes()];
+        self.conn.prepare_cached(sql)?.execute(values)?;
+        Ok(())
+    }
+
+    pub(super) fn keep_head(&self, head: &SignedTreeHead) -> Result<(), StoreError> {
+        let sql = "INSERT INTO head (size, note) SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM head WHERE size = ?1)";
+        self.conn.prepare_cached(sql)?.execute(params![head.size(), head.to_string()])?;
+        Ok(())
+    }
+}

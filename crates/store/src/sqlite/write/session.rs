@@ -1,0 +1,183 @@
+//! Carrying out one request after the other within one transaction.
+//!
+//! Everything that can be refused is refused before the first write of a request, so a refusal leaves nothing to undo.
+
+use placet_domain::action::ActionCommand;
+use placet_domain::command::{Command, Submission};
+use placet_domain::decide::{Loaded, Reads, decide, recorded};
+use placet_domain::digest::Digest;
+use placet_domain::identity::IdentityCommand;
+use placet_domain::project::ProjectCommand;
+use placet_domain::record::Record;
+use placet_domain::refusal::Refusal;
+use placet_domain::run::RunCommand;
+use placet_domain::time::Timestamp;
+use placet_ledger::Tree;
+use rusqlite::{Connection, params};
+
+use super::Task;
+use super::cache::Cache;
+use crate::error::{StoreError, SubmitError};
+use crate::receipt::{Extras, Receipt};
+use crate::sqlite::history::Line;
+use crate::sqlite::read;
+
+pub(super) struct Session<'a> {
+    pub(super) conn: &'a Connection,
+    pub(super) tree: &'a mut Tree,
+    pub(super) cache: &'a mut Cache,
+    pub(super) now: Timestamp,
+    /// The same moment, as entries write it.
+    at: &'a str,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(
+        conn: &'a Connection,
+        tree: &'a mut Tree,
+        cache: &'a mut Cache,
+        now: Timestamp,
+        at: &'a str,
+    ) -> Self {
+        Self { conn, tree, cache, now, at }
+    }
+
+    pub(super) fn carry_out(&mut self, task: &Task) -> Result<Option<Receipt>, SubmitError> {
+        match task {
+            Task::Submit(submission, extras) => self.submit(submission, extras).map(Some),
+            Task::Lease(lease) => self.lease_next(lease),
+            Task::KeepHead(head) => Ok(self.keep_head(head).map(|()| None)?),
+        }
+    }
+
+    fn submit(&mut self, submission: &Submission, extras: &Extras) -> Result<Receipt, SubmitError> {
+        match self.remembered(&submission.actor, submission.idempotency.as_ref())? {
+            Some(receipt) => Ok(receipt),
+            None => self.decide_and_write(submission, extras),
+        }
+    }
+
+    pub(super) fn decide_and_write(
+        &mut self,
+        submission: &Submission,
+        extras: &Extras,
+    ) -> Result<Receipt, SubmitError> {
+        let mut loaded = self.load(submission.command.reads())?;
+        let records = match decide(&loaded, submission, self.now) {
+            Ok(records) => records,
+            Err(refusal) => {
+                self.note_refusal(&loaded, submission, &refusal)?;
+                return Err(refusal.into());
+            }
+        };
+        self.check_surroundings(&submission.command)?;
+        check_extras(&submission.command, extras)?;
+        let first = self.tree.size();
+        let lines = self.lines(&records, submission)?;
+        records.iter().for_each(|record| loaded.apply(record));
+        self.append(&lines)?;
+        self.save(first, &records, &loaded)?;
+        self.save_content(&submission.command, extras)?;
+        let seqs = first..self.tree.size();
+        self.remember(submission, &seqs)?;
+        Ok(Receipt { seqs, at: self.now, loaded, replayed: false })
+    }
+
+    fn load(&mut self, reads: Reads) -> Result<Loaded, StoreError> {
+        let (mut run, mut action) = (None, None);
+        if let Some(id) = reads.run {
+            run = self.cache.run(id).cloned();
+            if run.is_none() {
+                run = read::run(self.conn, id)?.inspect(|run| self.cache.keep_run(run));
+            }
+        }
+        if let Some(id) = reads.action {
+            action = self.cache.action(id).cloned();
+            if action.is_none() {
+                action = read::action(self.conn, id)?.inspect(|action| self.cache.keep_action(action));
+            }
+        }
+        let project = reads.project.map(|id| read::project(self.conn, id)).transpose()?.flatten();
+        let identity = reads.identity.map(|id| read::identity(self.conn, id)).transpose()?.flatten();
+        Ok(Loaded { project, identity, run, action })
+    }
+
+    /// An attempt at what its author must not do is an entry of its own.
+    fn note_refusal(&mut self, loaded: &Loaded, submission: &Submission, refusal: &Refusal) -> Result<(), SubmitError> {
+        if let Some(record) = recorded(loaded, &submission.command, refusal) {
+            let lines = self.lines(&[record], submission)?;
+            self.append(&lines)?;
+        }
+        Ok(())
+    }
+
+    /// What the domain cannot see from the one thing that a command is about: names and credentials that are taken, and
+    /// a run's project.
+    fn check_surroundings(&self, command: &Command) -> Result<(), SubmitError> {
+        match command {
+            Command::Project { command: ProjectCommand::Create { name, .. }, .. } => {
+                let taken = read::project_by_name(self.conn, name)?.is_some();
+                if taken { Err(Refusal::Exists { what: "project" }.into()) } else { Ok(()) }
+            }
+            Command::Identity {
+                command: IdentityCommand::Register { token, .. } | IdentityCommand::ReplaceToken { token },
+                ..
+            } => {
+                let taken = read::is_token_taken(self.conn, *token)?;
+                if taken { Err(Refusal::Exists { what: "token" }.into()) } else { Ok(()) }
+            }
+            Command::Run { command: RunCommand::Create { project, .. }, .. } => {
+                let known = read::project(self.conn, *project)?.is_some();
+                if known { Ok(()) } else { Err(Refusal::Unknown { what: "project" }.into()) }
+            }
+            Command::Project { .. }
+            | Command::Identity { .. }
+            | Command::Run { .. }
+            | Command::Action { .. }
+            | Command::KeepBlob { .. }
+            | Command::NoteRefusal { .. }
+            | Command::NoteStart { .. } => Ok(()),
+        }
+    }
+
+    fn lines(&self, records: &[Record], submission: &Submission) -> Result<Vec<Line>, Refusal> {
+        let actor = submission.actor.to_string();
+        let numbered = (self.tree.size()..).zip(records);
+        numbered.map(|(seq, record)| Line::new(record, seq, self.at, &actor)).collect()
+    }
+
+    fn append(&mut self, lines: &[Line]) -> Result<(), StoreError> {
+        let sql = "INSERT INTO ledger (seq, at_ms, kind, subject, project, run, action, leaf, bytes)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        for line in lines {
+            let Line { kind, subject, project, run, action, leaf, bytes } = line;
+            let (seq, at_ms) = (self.tree.size(), self.now.unix_ms());
+            let values = params![seq, at_ms, kind, subject, project, run, action, leaf.as_bytes(), bytes];
+            self.conn.prepare_cached(sql)?.execute(values)?;
+            for tile in self.tree.append(*leaf) {
+                self.save_tile(&tile)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The agent's words must be the ones the command names: neither other ones nor none.
+fn check_extras(command: &Command, extras: &Extras) -> Result<(), Refusal> {
+    let named = match command {
+        Command::Action { command: ActionCommand::Propose { advice, .. }, .. } => *advice,
+        Command::Action { .. }
+        | Command::Project { .. }
+        | Command::Identity { .. }
+        | Command::Run { .. }
+        | Command::KeepBlob { .. }
+        | Command::NoteRefusal { .. }
+        | Command::NoteStart { .. } => None,
+    };
+    let given = extras.advice.as_ref().map(|words| Digest::of(words.as_bytes()));
+    if named == given {
+        Ok(())
+    } else {
+        Err(Refusal::invalid("the justification is not the one that the proposal names"))
+    }
+}

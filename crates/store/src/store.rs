@@ -1,0 +1,258 @@
+//! The store as others see it, whatever it is kept in.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use placet_domain::action::{ActionState, ActionStatus};
+use placet_domain::approval::Terms;
+use placet_domain::command::{IdempotencyKey, Submission};
+use placet_domain::digest::Digest;
+use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
+use placet_domain::identity::{Identity, Reach};
+use placet_domain::project::Project;
+use placet_domain::run::Run;
+use placet_domain::time::Timestamp;
+use placet_ledger::{ConsistencyProof, InclusionProof, SignedTreeHead, VerifierKey};
+use tokio::sync::watch;
+
+use crate::blob::{self, Blobs};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::error::{StoreError, SubmitError};
+use crate::query::{ActionFilter, EntryFilter, Listed, LockedScope, RunFilter, StoredEntry};
+use crate::receipt::{Extras, Lease, Receipt};
+use crate::report::{Difference, Scrub};
+use crate::sqlite::Sqlite;
+
+/// Everything that is known and kept. Cheap to clone; the last clone to go closes it.
+#[derive(Debug, Clone)]
+pub struct Store(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    backend: Backend,
+    blobs: Blobs,
+    clock: Clock,
+    verifier: VerifierKey,
+}
+
+/// What the store is kept in. All of them pass the same conformance suite.
+#[derive(Debug)]
+enum Backend {
+    Sqlite(Sqlite),
+}
+
+/// Hands a call on to whatever the store is kept in.
+macro_rules! backend {
+    ($store:ident, $sqlite:ident => $call:expr) => {
+        match &$store.0.backend {
+            Backend::Sqlite($sqlite) => $call,
+        }
+    };
+}
+
+impl Store {
+    /// Opens a store, making it where there is none. Refuses one that another process uses, that a newer version wrote,
+    /// or whose ledger does not continue the last signed head.
+    pub async fn open(config: Config) -> Result<Self, StoreError> {
+        let opened = tokio::task::spawn_blocking(move || Self::open_blocking(config));
+        opened.await.unwrap_or(Err(StoreError::Stopped))
+    }
+
+    fn open_blocking(config: Config) -> Result<Self, StoreError> {
+        let Config { dir, ledger_key, evidence_key, clock, most_database_bytes } = config;
+        blob::make_folder(&dir)?;
+        let verifier = ledger_key.verifier();
+        let sqlite = Sqlite::open(&dir, ledger_key, clock.clone(), most_database_bytes)?;
+        let blobs = Blobs::open(&dir.join("evidence"), evidence_key)?;
+        Ok(Self(Arc::new(Inner { backend: Backend::Sqlite(sqlite), blobs, clock, verifier })))
+    }
+
+    /// Decides a command and, in the same transaction, records what follows. What this returns is on disk.
+    pub async fn submit(&self, submission: Submission, extras: Extras) -> Result<Receipt, SubmitError> {
+        backend!(self, sqlite => sqlite.submit(submission, extras).await)
+    }
+
+    /// Leases the oldest action that the worker may execute now; nothing if there is none.
+    pub async fn lease_next(
+        &self,
+        worker: Identity,
+        terms: Terms,
+        policy: Digest,
+        idempotency: Option<IdempotencyKey>,
+    ) -> Result<Option<Receipt>, SubmitError> {
+        backend!(self, sqlite => sqlite.lease_next(Lease { worker, terms, policy, idempotency }).await)
+    }
+
+    /// Evidence, by content.
+    pub fn blobs(&self) -> &Blobs {
+        &self.0.blobs
+    }
+
+    /// The time by the store's clock. Entries may be stamped later than this, never earlier than the entry before them.
+    pub fn now(&self) -> Timestamp {
+        self.0.clock.now()
+    }
+
+    /// Why the store takes no more changes, if it does not. Reading goes on.
+    pub fn read_only(&self) -> Option<String> {
+        backend!(self, sqlite => sqlite.closed())
+    }
+}
+
+/// Looking things up. What is not there is `None`; what is found is as of one moment.
+impl Store {
+    /// Who holds this token. Revoked identities are not found.
+    pub async fn identity_by_token(&self, token: Digest) -> Result<Option<Identity>, StoreError> {
+        backend!(self, sqlite => sqlite.identity_by_token(token).await)
+    }
+
+    pub async fn identity(&self, id: IdentityId) -> Result<Option<Identity>, StoreError> {
+        backend!(self, sqlite => sqlite.identity(id).await)
+    }
+
+    pub async fn identities(&self) -> Result<Vec<Identity>, StoreError> {
+        backend!(self, sqlite => sqlite.identities().await)
+    }
+
+    pub async fn project(&self, id: ProjectId) -> Result<Option<Project>, StoreError> {
+        backend!(self, sqlite => sqlite.project(id).await)
+    }
+
+    pub async fn project_by_name(&self, name: &str) -> Result<Option<Project>, StoreError> {
+        backend!(self, sqlite => sqlite.project_by_name(name.to_owned()).await)
+    }
+
+    pub async fn projects(&self) -> Result<Vec<Project>, StoreError> {
+        backend!(self, sqlite => sqlite.projects().await)
+    }
+
+    /// All scopes of a project in the order they were locked.
+    pub async fn scopes(&self, project: ProjectId) -> Result<Vec<LockedScope>, StoreError> {
+        backend!(self, sqlite => sqlite.scopes(project).await)
+    }
+
+    /// The newest scope of this name.
+    pub async fn scope(&self, project: ProjectId, name: &str) -> Result<Option<LockedScope>, StoreError> {
+        backend!(self, sqlite => sqlite.scope(project, name.to_owned()).await)
+    }
+
+    pub async fn run(&self, id: RunId) -> Result<Option<Run>, StoreError> {
+        backend!(self, sqlite => sqlite.run(id).await)
+    }
+
+    pub async fn runs(&self, filter: RunFilter) -> Result<Vec<Listed<Run>>, StoreError> {
+        backend!(self, sqlite => sqlite.runs(filter).await)
+    }
+
+    pub async fn action(&self, id: ActionId) -> Result<Option<ActionState>, StoreError> {
+        backend!(self, sqlite => sqlite.action(id).await)
+    }
+
+    pub async fn actions(&self, filter: ActionFilter) -> Result<Vec<Listed<ActionState>>, StoreError> {
+        backend!(self, sqlite => sqlite.actions(filter).await)
+    }
+
+    /// What waits for a reviewer in runs that are open: the riskiest first, then the oldest.
+    pub async fn queue(&self, reach: Reach, limit: u32) -> Result<Vec<Listed<ActionState>>, StoreError> {
+        backend!(self, sqlite => sqlite.queue(reach, limit).await)
+    }
+
+    /// How many actions stand where; a status without actions is left out.
+    pub async fn counts(
+        &self,
+        reach: Reach,
+        project: Option<ProjectId>,
+    ) -> Result<BTreeMap<ActionStatus, u64>, StoreError> {
+        backend!(self, sqlite => sqlite.counts(reach, project).await)
+    }
+
+    /// Actions whose deadline or lease has run out by `now`.
+    pub async fn lapsing(&self, now: Timestamp, limit: u32) -> Result<Vec<(RunId, ActionId)>, StoreError> {
+        backend!(self, sqlite => sqlite.lapsing(now, limit).await)
+    }
+
+    /// Actions that still wait under a verdict of another policy than this one: they have to be judged again.
+    pub async fn outdated(&self, policy: Digest, limit: u32) -> Result<Vec<(RunId, ActionId)>, StoreError> {
+        backend!(self, sqlite => sqlite.outdated(policy, limit).await)
+    }
+
+    /// The bytes of a sealed action, hashed again.
+    pub async fn sealed(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
+        backend!(self, sqlite => sqlite.sealed(digest).await)
+    }
+
+    /// The words an agent gave for a proposal, hashed again. Not to be trusted.
+    pub async fn advice(&self, digest: Digest) -> Result<Option<String>, StoreError> {
+        backend!(self, sqlite => sqlite.advice(digest).await)
+    }
+
+    /// How many bytes a project keeps under this digest, if it does.
+    pub async fn kept(&self, project: ProjectId, digest: Digest) -> Result<Option<u64>, StoreError> {
+        backend!(self, sqlite => sqlite.kept(project, digest).await)
+    }
+}
+
+/// The ledger, and what strangers need to check it.
+impl Store {
+    /// The key that others check signed heads with.
+    pub fn verifier(&self) -> &VerifierKey {
+        &self.0.verifier
+    }
+
+    /// How many entries are committed; the next one gets this number.
+    pub fn size(&self) -> u64 {
+        backend!(self, sqlite => sqlite.size())
+    }
+
+    /// Tells how many entries are committed, each time it changes.
+    pub fn subscribe(&self) -> watch::Receiver<u64> {
+        backend!(self, sqlite => sqlite.subscribe())
+    }
+
+    pub async fn entries(&self, filter: EntryFilter) -> Result<Vec<StoredEntry>, StoreError> {
+        backend!(self, sqlite => sqlite.entries(filter).await)
+    }
+
+    pub async fn entry(&self, seq: u64) -> Result<Option<StoredEntry>, StoreError> {
+        backend!(self, sqlite => sqlite.entry(seq).await)
+    }
+
+    /// The last head that was signed.
+    pub async fn head(&self) -> Result<Option<SignedTreeHead>, StoreError> {
+        backend!(self, sqlite => sqlite.head().await)
+    }
+
+    /// Hashes everything again that was written since the last head, and signs a new one only if it is what was written.
+    pub async fn sign_head(&self) -> Result<SignedTreeHead, StoreError> {
+        backend!(self, sqlite => sqlite.sign_head().await)
+    }
+
+    /// Shows that the entry `seq` is in the ledger of `size` entries.
+    pub async fn prove_entry(&self, seq: u64, size: u64) -> Result<InclusionProof, StoreError> {
+        backend!(self, sqlite => sqlite.prove_entry(seq, size).await)
+    }
+
+    /// Shows that the ledger of `new` entries begins with that of `old` entries.
+    pub async fn prove_consistency(&self, old: u64, new: u64) -> Result<ConsistencyProof, StoreError> {
+        backend!(self, sqlite => sqlite.prove_consistency(old, new).await)
+    }
+
+    /// Signs a head and writes the ledger up to it into an empty folder, for strangers to verify.
+    pub async fn export(&self, dir: PathBuf) -> Result<SignedTreeHead, StoreError> {
+        let head = self.sign_head().await?;
+        backend!(self, sqlite => sqlite.export(head.clone(), dir).await)?;
+        Ok(head)
+    }
+
+    /// Hashes every entry again and compares every tile and every signed head.
+    pub async fn scrub(&self) -> Result<Scrub, StoreError> {
+        backend!(self, sqlite => sqlite.scrub().await)
+    }
+
+    /// Computes all projections again from the ledger and tells where they differ from what is stored.
+    pub async fn check_projections(&self) -> Result<Vec<Difference>, StoreError> {
+        backend!(self, sqlite => sqlite.check_projections().await)
+    }
+}
