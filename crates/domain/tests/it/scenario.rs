@@ -227,11 +227,6 @@ impl World {
         self.action().status
     }
 
-    /// The kinds of the records since there were `before` of them.
-    pub(crate) fn kinds_since(&self, before: usize) -> Vec<&'static str> {
-        self.ledger[before..].iter().map(Record::kind).collect()
-    }
-
     pub(crate) fn fresh_number(&mut self) -> u128 {
         self.next_number += 1;
         self.next_number

@@ -3,13 +3,11 @@
 //! What a matrix cell shows is then the law of the state alone, or (with another actor) the law of authority alone.
 
 use placet_domain::action::{ActionCommand, ActionCommandKind, ActionStatus, Resolution};
-use placet_domain::command::Command;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::Exit;
 use placet_domain::policy::Tier;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{RunCommand, RunCommandKind, RunStatus};
-use placet_domain::scope::ScopePath;
 
 use crate::people::Who;
 use crate::scenario::{DAY_MS, World, complete, verdict};
@@ -195,11 +193,6 @@ pub(crate) fn action_worlds() -> Vec<(String, World)> {
     plain.chain(of_two).collect()
 }
 
-/// Commands about the run and the action of a world, by kind: for walks that try everything.
-pub(crate) fn command_for(world: &World, who: Who, kind: Move) -> Command {
-    Command::Action { id: world.action, run: world.run, command: kind.command(world, who) }
-}
-
 #[test]
 fn every_command_is_tried() {
     let tried: Vec<RunCommandKind> = RUN_TRIALS.iter().map(|trial| trial.kind).collect();
@@ -209,10 +202,4 @@ fn every_command_is_tried() {
         ACTION_TRIALS.iter().map(|trial| trial.kind.command(&world, Who::Worker).kind()).collect();
     tried.dedup();
     assert_eq!(tried, ActionCommandKind::ALL);
-}
-
-/// Paths are part of manifests; a name that is fine for evidence is a scope path.
-#[test]
-fn the_names_of_standard_streams_are_evidence_names() {
-    assert!(["stdout", "stderr"].iter().all(|name| ScopePath::new(name.as_bytes()).is_ok()));
 }
