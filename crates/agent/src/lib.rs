@@ -1,1 +1,112 @@
-//! placeholder
+//! AGENT: thinks and proposes. It never executes anything, and holds no credential with which it could.
+//!
+//! A thin base for agents written in Rust: attach to a run once it has started, propose actions, wait until they are decided
+//! and done, read their evidence, finish. Everything goes through the HTTP API; an agent in any language can do the same.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use placet_domain::action::ActionStatus;
+use placet_domain::digest::Digest;
+use placet_domain::evidence::Manifest;
+use placet_domain::id::{ActionId, ProjectId, RunId};
+use placet_domain::proposal::{FileOperand, Proposal};
+use placet_domain::run::RunStatus;
+use placet_wire::api::{ActionView, Decision, KeptBlob, RunView, Summary};
+use placet_wire::{Client, ClientError};
+
+/// How often an agent looks whether something has changed.
+const POLL: Duration = Duration::from_millis(100);
+
+/// Why an agent cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    #[error(transparent)]
+    Control(#[from] ClientError),
+    #[error("the run is {0}; there is nothing to do for an agent")]
+    RunOver(RunStatus),
+    #[error("nothing happened within {0:?}")]
+    TimedOut(Duration),
+}
+
+/// An agent at work in one run.
+#[derive(Debug, Clone)]
+pub struct Agent {
+    client: Client,
+    run: RunId,
+    project: ProjectId,
+}
+
+impl Agent {
+    /// Waits until the run has been started, then reports in.
+    pub async fn attach(client: Client, run: RunId, patience: Duration) -> Result<Self, AgentError> {
+        let path = format!("/api/v1/runs/{run}");
+        let wait = async {
+            loop {
+                let view: RunView = client.get(&path).await?;
+                match view.status {
+                    RunStatus::SpawningSandbox => {
+                        return Ok(client.post::<RunView>(&format!("{path}/attach"), &Decision::default()).await?);
+                    }
+                    RunStatus::Executing => return Ok(view),
+                    RunStatus::Draft | RunStatus::PendingApproval | RunStatus::Approved => tokio::time::sleep(POLL).await,
+                    over @ (RunStatus::CheckpointReached
+                    | RunStatus::Paused
+                    | RunStatus::PendingExport
+                    | RunStatus::Completed
+                    | RunStatus::Failed
+                    | RunStatus::Cancelled
+                    | RunStatus::RolledBack) => return Err(AgentError::RunOver(over)),
+                }
+            }
+        };
+        let view = tokio::time::timeout(patience, wait).await.map_err(|_| AgentError::TimedOut(patience))??;
+        Ok(Self { client, run, project: view.project })
+    }
+
+    /// Hands over a file that an action will need; the action names it by what is returned.
+    pub async fn provide(&self, path: &str, bytes: impl Into<Bytes>) -> Result<FileOperand, AgentError> {
+        let bytes = bytes.into();
+        let digest = Digest::of(&bytes);
+        let url = format!("/api/v1/projects/{}/evidence/{digest}", self.project);
+        let kept: KeptBlob = self.client.put_bytes(&url, bytes).await?;
+        Ok(FileOperand { path: path.to_owned(), digest, size_bytes: kept.size_bytes })
+    }
+
+    /// Proposes an action. The answer says at once what the policy thinks of it.
+    pub async fn propose(&self, proposal: &Proposal) -> Result<ActionView, AgentError> {
+        let key = uuid::Uuid::now_v7().simple().to_string();
+        Ok(self.client.post_once(&format!("/api/v1/runs/{}/actions", self.run), &key, proposal).await?)
+    }
+
+    /// Waits until nothing more will happen to an action, or a person has to look at it again.
+    pub async fn wait(&self, action: ActionId, patience: Duration) -> Result<ActionView, AgentError> {
+        let path = format!("/api/v1/actions/{action}");
+        let wait = async {
+            loop {
+                let view: ActionView = self.client.get(&path).await?;
+                if view.status.is_final() || view.status == ActionStatus::Interrupted {
+                    return Ok(view);
+                }
+                tokio::time::sleep(POLL).await;
+            }
+        };
+        tokio::time::timeout(patience, wait).await.map_err(|_| AgentError::TimedOut(patience))?
+    }
+
+    /// The evidence of an action that was executed.
+    pub async fn evidence(&self, action: ActionId) -> Result<Manifest, AgentError> {
+        Ok(self.client.get(&format!("/api/v1/actions/{action}/evidence")).await?)
+    }
+
+    /// The bytes of one piece of evidence.
+    pub async fn read(&self, digest: Digest) -> Result<Bytes, AgentError> {
+        Ok(self.client.get_bytes(&format!("/api/v1/projects/{}/evidence/{digest}", self.project)).await?)
+    }
+
+    /// Says that the work is done; a person decides on the results.
+    pub async fn finish(&self, summary: &str) -> Result<RunView, AgentError> {
+        let body = Summary { summary: summary.to_owned() };
+        Ok(self.client.post(&format!("/api/v1/runs/{}/finish", self.run), &body).await?)
+    }
+}

@@ -1,1 +1,21 @@
-//! placeholder
+//! CONTROL PLANE: decides by policy, holds the keys, serves the API. It executes nothing and runs no agent.
+//!
+//! ```text
+//! http/   one page of routes, who may call them, and the types they take and give
+//! flow/   the steps of the one flow, each a few sentences: load, decide, commit
+//! pumps/  the clockwork: what ran out of time is ended, heads are signed
+//! ```
+
+mod app;
+mod flow;
+mod http;
+mod names;
+mod pumps;
+mod server;
+mod telemetry;
+
+pub use app::{App, Rules, Settings};
+pub use flow::{No, bootstrap};
+pub use http::{api_document, route_table};
+pub use names::fresh_token;
+pub use server::{Serving, serve};

@@ -1,0 +1,104 @@
+//! Projects, scopes and identities are made here; and the very first identity, on the machine itself.
+
+use std::collections::BTreeSet;
+
+use placet_domain::command::Command;
+use placet_domain::digest::Digest;
+use placet_domain::id::{IdentityId, ProjectId};
+use placet_domain::identity::{Actor, Identity, IdentityCommand, Reach, Role};
+use placet_domain::project::{Project, ProjectCommand};
+use placet_domain::refusal::Refusal;
+use placet_domain::scope::Scope;
+use placet_store::{Extras, Store, SubmitError};
+use placet_wire::Token;
+use placet_wire::api::{NewIdentity, NewProject, NewScope};
+
+use super::{Caller, No};
+use crate::app::App;
+use crate::names::{fresh_token, fresh_uuid, token_digest};
+
+/// Makes the first administrator of an empty store. Whoever can open the store's files is trusted to do this once.
+pub async fn bootstrap(store: &Store, name: &str, roles: BTreeSet<Role>) -> Result<(Identity, Token), No> {
+    if !store.identities().await.map_err(No::Fault)?.is_empty() {
+        return Err(Refusal::Exists { what: "first identity" }.into());
+    }
+    let token = fresh_token();
+    let command = IdentityCommand::Register {
+        name: name.to_owned(),
+        roles,
+        reach: Reach::Everywhere,
+        parent: None,
+        token: token_digest(token.reveal()),
+    };
+    let command = Command::Identity { id: IdentityId::from_uuid(fresh_uuid()), command };
+    let submission = placet_domain::command::Submission {
+        actor: Actor::Runtime,
+        command,
+        terms: placet_domain::approval::Terms::default(),
+        policy: Digest::of(b""),
+        idempotency: None,
+    };
+    let receipt = store.submit(submission, Extras::default()).await.map_err(|error| match error {
+        SubmitError::Refused(refusal) => No::Refused(refusal),
+        SubmitError::KeyReused => No::KeyReused,
+        SubmitError::Fault(fault) => No::Fault(fault),
+    })?;
+    let identity = receipt.loaded.identity.ok_or(Refusal::Unknown { what: "identity" })?;
+    Ok((identity, token))
+}
+
+pub(crate) async fn make_project(app: &App, caller: &Caller, new: NewProject) -> Result<Project, No> {
+    if app.store().project_by_name(&new.name).await.map_err(No::Fault)?.is_some() {
+        return Err(Refusal::Exists { what: "project" }.into());
+    }
+    let command = ProjectCommand::Create { name: new.name, separation: new.separation };
+    let id = ProjectId::from_uuid(fresh_uuid());
+    let receipt = app.submit(caller.actor(), Command::Project { id, command }, caller.key.clone()).await?;
+    receipt.loaded.project.ok_or_else(|| Refusal::Unknown { what: "project" }.into())
+}
+
+pub(crate) async fn lock_scope(app: &App, caller: &Caller, id: ProjectId, new: NewScope) -> Result<(String, Scope), No> {
+    caller.sees(id, "project")?;
+    for tool in &new.rules.tools {
+        if app.tools().get(tool).is_none() {
+            return Err(placet_domain::proposal::Unsealable::UnknownTool(tool.clone()).into());
+        }
+    }
+    let scope = Scope::lock(new.rules);
+    let command = ProjectCommand::LockScope { name: new.name.clone(), scope: scope.clone() };
+    app.submit(caller.actor(), Command::Project { id, command }, caller.key.clone()).await?;
+    Ok((new.name, scope))
+}
+
+pub(crate) async fn make_identity(app: &App, caller: &Caller, new: NewIdentity) -> Result<(Identity, Token), No> {
+    let parent = match new.parent {
+        None => None,
+        Some(id) => Some(app.store().identity(id).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "parent" })?),
+    };
+    let token = fresh_token();
+    let command = IdentityCommand::Register {
+        name: new.name,
+        roles: new.roles,
+        reach: new.projects.map_or(Reach::Everywhere, Reach::Only),
+        parent,
+        token: token_digest(token.reveal()),
+    };
+    let identity = change(app, caller, IdentityId::from_uuid(fresh_uuid()), command).await?;
+    Ok((identity, token))
+}
+
+pub(crate) async fn replace_token(app: &App, caller: &Caller, id: IdentityId) -> Result<(Identity, Token), No> {
+    let token = fresh_token();
+    let command = IdentityCommand::ReplaceToken { token: token_digest(token.reveal()) };
+    Ok((change(app, caller, id, command).await?, token))
+}
+
+pub(crate) async fn revoke(app: &App, caller: &Caller, id: IdentityId) -> Result<Identity, No> {
+    change(app, caller, id, IdentityCommand::Revoke).await
+}
+
+async fn change(app: &App, caller: &Caller, id: IdentityId, command: IdentityCommand) -> Result<Identity, No> {
+    // A token is shown once, so a repeated request can't be answered from memory: no idempotency key here.
+    let receipt = app.submit(caller.actor(), Command::Identity { id, command }, None).await?;
+    receipt.loaded.identity.ok_or_else(|| Refusal::Unknown { what: "identity" }.into())
+}

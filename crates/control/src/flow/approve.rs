@@ -1,0 +1,39 @@
+//! APPROVE: people decide, each on exactly what they saw.
+
+use placet_domain::action::{ActionCommand, ActionState, Resolution};
+use placet_domain::command::Command;
+use placet_domain::digest::Digest;
+use placet_domain::id::ActionId;
+use placet_domain::refusal::Refusal;
+
+use super::{Caller, No, find_action};
+use crate::app::App;
+
+pub(crate) async fn approve(app: &App, caller: &Caller, id: ActionId, seen: Digest) -> Result<ActionState, No> {
+    change(app, caller, id, ActionCommand::Approve { seen }).await
+}
+
+pub(crate) async fn reject(app: &App, caller: &Caller, id: ActionId, seen: Digest, reason: String) -> Result<ActionState, No> {
+    change(app, caller, id, ActionCommand::Reject { seen, reason }).await
+}
+
+pub(crate) async fn withdraw(app: &App, caller: &Caller, id: ActionId, reason: String) -> Result<ActionState, No> {
+    change(app, caller, id, ActionCommand::Withdraw { reason }).await
+}
+
+pub(crate) async fn resolve(
+    app: &App,
+    caller: &Caller,
+    id: ActionId,
+    resolution: Resolution,
+    reason: String,
+) -> Result<ActionState, No> {
+    change(app, caller, id, ActionCommand::Resolve { resolution, reason }).await
+}
+
+/// Asks something of an action that the caller may know of.
+pub(super) async fn change(app: &App, caller: &Caller, id: ActionId, command: ActionCommand) -> Result<ActionState, No> {
+    let run = find_action(app, caller, id).await?.run;
+    let receipt = app.submit(caller.actor(), Command::Action { id, run, command }, caller.key.clone()).await?;
+    receipt.loaded.action.ok_or_else(|| Refusal::Unknown { what: "action" }.into())
+}

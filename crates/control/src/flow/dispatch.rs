@@ -1,0 +1,68 @@
+//! DISPATCH: a worker gets a lease and the permit that goes with it, and redeems that permit once.
+
+use std::time::Duration;
+
+use placet_domain::action::{ActionCommand, ActionState};
+use placet_domain::command::About;
+use placet_domain::id::ActionId;
+use placet_domain::permit::Permit;
+use placet_domain::refusal::{PermitFlaw, Refusal};
+use placet_wire::api::Job;
+
+use super::approve::change;
+use super::record::note_refusal;
+use super::{Caller, No, find_action};
+use crate::app::App;
+
+/// How long a worker may wait for work in one request.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// Leases the oldest approved action to the worker, waiting for one if there is none.
+pub(crate) async fn lease(app: &App, caller: &Caller, wait: Duration) -> Result<Option<Job>, No> {
+    let mut changes = app.store().subscribe();
+    let until = tokio::time::Instant::now() + wait.min(LONGEST_WAIT);
+    loop {
+        changes.mark_unchanged();
+        if let Some(job) = lease_now(app, caller).await? {
+            return Ok(Some(job));
+        }
+        match tokio::time::timeout_at(until, changes.changed()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) | Err(_) => return Ok(None),
+        }
+    }
+}
+
+async fn lease_now(app: &App, caller: &Caller) -> Result<Option<Job>, No> {
+    let (terms, policy) = (app.settings().terms, app.policy().version());
+    let outcome = app.store().lease_next(caller.identity.clone(), terms, policy, caller.key.clone()).await;
+    let Some(receipt) = app.settled("lease", outcome)? else { return Ok(None) };
+    let state = receipt.loaded.action.ok_or(Refusal::Unknown { what: "action" })?;
+    job(app, &state).await.map(Some)
+}
+
+async fn job(app: &App, state: &ActionState) -> Result<Job, No> {
+    let permit = Permit::for_lease(state).ok_or(Refusal::Permit(PermitFlaw::Replayed))?;
+    let sealed = app.store().sealed(state.digest).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "action" })?;
+    Ok(Job {
+        action: state.id,
+        project: state.project,
+        attempt: permit.attempt(),
+        sealed: String::from_utf8_lossy(&sealed).into_owned(),
+        permit: app.signer().sign(&permit),
+        lease_ms: app.settings().terms.lease_ms,
+    })
+}
+
+/// Takes a permit back for good: from here on the action counts as started.
+pub(crate) async fn redeem(app: &App, caller: &Caller, id: ActionId, token: &str) -> Result<ActionState, No> {
+    match app.signer().verifier().check(token) {
+        Ok(permit) => change(app, caller, id, ActionCommand::Redeem { permit }).await,
+        Err(flaw) => {
+            let action = find_action(app, caller, id).await?;
+            let about = About { project: Some(action.project), run: Some(action.run), action: Some(id) };
+            note_refusal(app, caller, about, "redeem", flaw.into()).await?;
+            Err(Refusal::Permit(flaw).into())
+        }
+    }
+}

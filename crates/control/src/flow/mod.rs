@@ -1,0 +1,83 @@
+//! The one flow, step by step: propose → (judge) → approve → dispatch → receive → record.
+//!
+//! Each step loads what it needs, lets the domain decide, and commits. Nothing here knows HTTP.
+
+mod admin;
+mod approve;
+mod dispatch;
+mod propose;
+mod receive;
+mod record;
+mod undertake;
+
+pub use admin::bootstrap;
+pub(crate) use admin::{make_identity, make_project, lock_scope, replace_token, revoke};
+pub(crate) use approve::{approve, reject, resolve, withdraw};
+pub(crate) use dispatch::{lease, redeem};
+pub(crate) use propose::propose;
+pub(crate) use receive::{complete, heartbeat, keep_blob};
+pub(crate) use record::{audit, note_refusal};
+pub(crate) use undertake::{change_run, make_run};
+
+use placet_domain::action::ActionState;
+use placet_domain::command::IdempotencyKey;
+use placet_domain::evidence::BadManifest;
+use placet_domain::id::{ActionId, ProjectId, RunId};
+use placet_domain::identity::{Actor, Identity};
+use placet_domain::proposal::Unsealable;
+use placet_domain::refusal::Refusal;
+use placet_domain::run::Run;
+use placet_store::StoreError;
+
+use crate::app::App;
+
+/// Why something was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum No {
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(transparent)]
+    Unsealable(#[from] Unsealable),
+    #[error(transparent)]
+    Evidence(#[from] BadManifest),
+    #[error("the evidence `{0}` was not uploaded; upload it before you report")]
+    MissingEvidence(String),
+    #[error("this idempotency key was used for another request; take a new one")]
+    KeyReused,
+    #[error("the bytes do not have the digest they were sent under")]
+    WrongDigest,
+    #[error("the store has a fault")]
+    Fault(#[source] StoreError),
+}
+
+/// Whoever asks, and how they name the request.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    pub(crate) identity: Identity,
+    pub(crate) key: Option<IdempotencyKey>,
+}
+
+impl Caller {
+    pub(crate) fn actor(&self) -> Actor {
+        Actor::Identity(self.identity.clone())
+    }
+
+    /// To somebody outside a project, what is in it does not exist.
+    pub(crate) fn sees(&self, project: ProjectId, what: &'static str) -> Result<(), No> {
+        if self.identity.reach.includes(project) { Ok(()) } else { Err(Refusal::Unknown { what }.into()) }
+    }
+}
+
+/// The run, if the caller may know of it.
+pub(crate) async fn find_run(app: &App, caller: &Caller, id: RunId) -> Result<Run, No> {
+    let run = app.store().run(id).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "run" })?;
+    caller.sees(run.project, "run")?;
+    Ok(run)
+}
+
+/// The action, if the caller may know of it.
+pub(crate) async fn find_action(app: &App, caller: &Caller, id: ActionId) -> Result<ActionState, No> {
+    let action = app.store().action(id).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "action" })?;
+    caller.sees(action.project, "action")?;
+    Ok(action)
+}

@@ -1,0 +1,45 @@
+//! PROPOSE and JUDGE: an agent's wish is sealed, judged and recorded, all in one step.
+
+use placet_domain::action::{ActionCommand, ActionState};
+use placet_domain::command::Command;
+use placet_domain::digest::Digest;
+use placet_domain::id::{ActionId, RunId};
+use placet_domain::proposal::{Action, Proposal};
+use placet_domain::refusal::Refusal;
+use placet_store::Extras;
+
+use super::{Caller, No, find_run};
+use crate::app::App;
+use crate::names::fresh_uuid;
+
+/// The agent's words are kept for the reviewer, but not without end.
+const LONGEST_JUSTIFICATION: usize = 8_000;
+
+pub(crate) async fn propose(app: &App, caller: &Caller, run: RunId, proposal: Proposal) -> Result<ActionState, No> {
+    let run = find_run(app, caller, run).await?;
+    if proposal.justification.len() > LONGEST_JUSTIFICATION {
+        return Err(Refusal::invalid("the justification is longer than 8000 bytes").into());
+    }
+    let action = Action::seal(&proposal, app.tools(), &run.scope, run.id, caller.identity.id)?;
+    needs_files(app, &run, &action).await?;
+    let verdict = app.policy().judge(&action, &run.scope);
+    let advice = (!proposal.justification.is_empty()).then_some(proposal.justification);
+    let advice_digest = advice.as_ref().map(|words| Digest::of(words.as_bytes()));
+    let command = ActionCommand::Propose { action: Box::new(action), verdict, advice: advice_digest };
+    let command = Command::Action { id: ActionId::from_uuid(fresh_uuid()), run: run.id, command };
+    let submission = app.submission(caller.actor(), command, caller.key.clone());
+    let outcome = app.store().submit(submission, Extras { advice }).await;
+    let receipt = app.settled("propose", outcome)?;
+    receipt.loaded.action.ok_or_else(|| Refusal::Unknown { what: "action" }.into())
+}
+
+/// Every file the action names must be here already: what is approved must be what will be executed.
+async fn needs_files(app: &App, run: &placet_domain::run::Run, action: &Action) -> Result<(), No> {
+    for file in &action.spec().files {
+        let kept = app.store().kept(run.project, file.digest).await.map_err(No::Fault)?;
+        if kept != Some(file.size_bytes) {
+            return Err(No::MissingEvidence(file.path.clone()));
+        }
+    }
+    Ok(())
+}

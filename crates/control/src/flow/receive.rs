@@ -1,0 +1,47 @@
+//! RECEIVE: what workers report. Evidence is stored by digest before anything refers to it.
+
+use bytes::Bytes;
+use placet_domain::action::{ActionCommand, ActionState};
+use placet_domain::command::Command;
+use placet_domain::digest::Digest;
+use placet_domain::evidence::Manifest;
+use placet_domain::id::{ActionId, ProjectId};
+
+use super::approve::change;
+use super::{Caller, No, find_action};
+use crate::app::App;
+
+pub(crate) async fn heartbeat(app: &App, caller: &Caller, id: ActionId, attempt: u32) -> Result<ActionState, No> {
+    change(app, caller, id, ActionCommand::Heartbeat { attempt }).await
+}
+
+/// Takes a result, once all the evidence it names is here.
+pub(crate) async fn complete(app: &App, caller: &Caller, id: ActionId, manifest: Manifest) -> Result<(ActionState, Digest), No> {
+    manifest.check()?;
+    let project = find_action(app, caller, id).await?.project;
+    for item in &manifest.items {
+        let kept = app.store().kept(project, item.digest).await.map_err(No::Fault)?;
+        if kept != Some(item.size_bytes) {
+            return Err(No::MissingEvidence(item.name.clone()));
+        }
+    }
+    let evidence = Digest::of(&manifest.to_bytes());
+    let command = ActionCommand::Complete { manifest: Box::new(manifest), evidence };
+    Ok((change(app, caller, id, command).await?, evidence))
+}
+
+/// Stores bytes under the digest they were announced with, and records it.
+pub(crate) async fn keep_blob(app: &App, caller: &Caller, project: ProjectId, digest: Digest, bytes: Bytes) -> Result<u64, No> {
+    caller.sees(project, "project")?;
+    let size_bytes = bytes.len() as u64;
+    // Hashed before it is written: what does not fit its name never reaches the disk.
+    if Digest::of(&bytes) != digest {
+        return Err(No::WrongDigest);
+    }
+    if app.store().kept(project, digest).await.map_err(No::Fault)?.is_some() {
+        return Ok(size_bytes);
+    }
+    app.store().blobs().put(bytes.into()).await.map_err(No::Fault)?;
+    app.submit(caller.actor(), Command::KeepBlob { project, digest, size_bytes }, None).await?;
+    Ok(size_bytes)
+}

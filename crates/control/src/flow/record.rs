@@ -1,0 +1,106 @@
+//! RECORD: refused attempts go into the ledger, and the ledger is read back as an audit trail.
+
+use placet_domain::action::ActionEvent;
+use placet_domain::command::{About, Command};
+use placet_domain::id::RunId;
+use placet_domain::record::{Event, Record};
+use placet_domain::refusal::Refusal;
+use placet_domain::run::{Run, RunEvent};
+use placet_ledger::Entry;
+use placet_store::EntryFilter;
+use placet_wire::api::AuditRow;
+
+use super::{Caller, No, find_run};
+use crate::app::App;
+
+/// Records an attempt that was refused before it could become a command.
+pub(crate) async fn note_refusal(app: &App, caller: &Caller, about: About, tried: &'static str, refusal: Refusal) -> Result<(), No> {
+    app.submit(caller.actor(), Command::NoteRefusal { about, tried, refusal }, None).await.map(drop)
+}
+
+/// The audit trail of a run: one row per ledger entry about it.
+pub(crate) async fn audit(app: &App, caller: &Caller, run: RunId, after: Option<u64>, limit: u32) -> Result<Vec<AuditRow>, No> {
+    let run = find_run(app, caller, run).await?;
+    let filter = EntryFilter { run: Some(run.id), after, limit, ..EntryFilter::default() };
+    let entries = app.store().entries(filter).await.map_err(No::Fault)?;
+    Ok(entries.iter().filter_map(|stored| Entry::parse(&stored.bytes).ok()).map(|entry| row(&run, entry)).collect())
+}
+
+fn row(run: &Run, entry: Entry) -> AuditRow {
+    let mut row = AuditRow {
+        seq: entry.seq,
+        timestamp: entry.at,
+        actor: entry.actor,
+        agent: Some(run.agent.to_string()),
+        event: entry.kind.clone(),
+        action: entry.action.clone(),
+        action_type: None,
+        input_digest: None,
+        output_digest: None,
+        approval_status: None,
+        approver: None,
+        tokens: 0,
+        cost_usd_micros: 0,
+    };
+    let action = entry.action.and_then(|id| id.parse().ok());
+    let about = About { project: Some(run.project), run: Some(run.id), action };
+    match Record::read(about, &entry.kind, entry.body).map(|record| record.event) {
+        Ok(Event::Action(_, event)) => describe_action(&mut row, &event),
+        Ok(Event::Run(_, event)) => describe_run(&mut row, &event),
+        Ok(Event::Project(..) | Event::Identity(..) | Event::BlobKept(_) | Event::Refused(_) | Event::Started(_)) | Err(_) => {}
+    }
+    row
+}
+
+fn describe_action(row: &mut AuditRow, event: &ActionEvent) {
+    match event {
+        ActionEvent::Proposed { digest, kind, .. } => {
+            row.action_type = Some(kind.to_string());
+            row.input_digest = Some(digest.to_string());
+        }
+        ActionEvent::Judged { verdict, .. } => row.approval_status = Some(format!("tier {}", verdict.tier())),
+        ActionEvent::Approved { approval, complete } => {
+            row.approver = Some(approval.reviewer.to_string());
+            row.approval_status = Some(if *complete { "approved" } else { "approved in part" }.to_owned());
+        }
+        ActionEvent::Rejected { reviewer, .. } => {
+            row.approver = Some(reviewer.to_string());
+            row.approval_status = Some("rejected".to_owned());
+        }
+        ActionEvent::Redeemed { digest, .. } => row.input_digest = Some(digest.to_string()),
+        ActionEvent::Completed { executed, evidence, .. } => {
+            row.input_digest = Some(executed.to_string());
+            row.output_digest = Some(evidence.to_string());
+        }
+        ActionEvent::Quarantined { evidence, .. } => row.output_digest = Some(evidence.to_string()),
+        ActionEvent::DeadlineLapsed => row.approval_status = Some("expired".to_owned()),
+        ActionEvent::Withdrawn { .. }
+        | ActionEvent::Leased { .. }
+        | ActionEvent::Renewed { .. }
+        | ActionEvent::LeaseLapsed { .. }
+        | ActionEvent::Resolved { .. } => {}
+    }
+}
+
+fn describe_run(row: &mut AuditRow, event: &RunEvent) {
+    let status = match event {
+        RunEvent::PlanApproved { .. } => "plan approved",
+        RunEvent::PlanRejected { .. } => "plan rejected",
+        RunEvent::GatePassed { .. } => "checkpoint approved",
+        RunEvent::ResultsApproved { .. } => "results approved",
+        RunEvent::ResultsRejected { .. } => "results rejected",
+        RunEvent::Created { .. }
+        | RunEvent::Submitted { .. }
+        | RunEvent::Started
+        | RunEvent::Attached
+        | RunEvent::GateReached { .. }
+        | RunEvent::Paused { .. }
+        | RunEvent::Resumed
+        | RunEvent::RolledBack { .. }
+        | RunEvent::Finished { .. }
+        | RunEvent::Failed { .. }
+        | RunEvent::Cancelled { .. } => return,
+    };
+    row.approval_status = Some(status.to_owned());
+    row.approver = Some(row.actor.clone());
+}

@@ -1,0 +1,71 @@
+//! Who is calling, and may they? Everything that is not expressly admitted is refused.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use placet_domain::command::About;
+use placet_domain::identity::{Identity, Role};
+use placet_domain::refusal::Refusal;
+
+use super::problem::{Failure, problem};
+use super::route::Access;
+use crate::app::App;
+use crate::flow::{Caller, note_refusal};
+use crate::names::token_digest;
+
+/// A token is 47 characters; longer headers are not even hashed.
+const LONGEST_TOKEN: usize = 256;
+
+/// The identity behind a request, put there by [`guard`] and by nothing else.
+#[derive(Debug, Clone)]
+pub(super) struct Known(pub(super) Arc<Identity>);
+
+pub(super) async fn guard(State((app, access)): State<(App, Access)>, mut request: Request, next: Next) -> Response {
+    if matches!(access, Access::Public) {
+        return next.run(request).await;
+    }
+    let Some(token) = bearer(request.headers()) else {
+        return unauthorized("send a token: `Authorization: Bearer plc_…`");
+    };
+    match app.identify(token_digest(token)).await {
+        Err(no) => Failure::from(no).into_response(),
+        Ok(None) => unauthorized("this token is not known or was revoked"),
+        Ok(Some(identity)) if access.admits(&identity) => {
+            request.extensions_mut().insert(Known(identity));
+            next.run(request).await
+        }
+        Ok(Some(identity)) => refuse(&app, &identity, access).await,
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    (scheme.eq_ignore_ascii_case("bearer") && token.len() <= LONGEST_TOKEN).then_some(token)
+}
+
+fn unauthorized(detail: &str) -> Response {
+    let mut response = problem(StatusCode::UNAUTHORIZED, "unauthorized", detail);
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static("Bearer"));
+    response
+}
+
+/// A known identity tried what its role does not allow: refused and recorded.
+async fn refuse(app: &App, identity: &Identity, access: Access) -> Response {
+    let needed = match access {
+        Access::Roles(roles) => roles.first().copied().unwrap_or(Role::Admin),
+        Access::Public | Access::Anyone => Role::Admin,
+    };
+    let refusal = Refusal::Role { needed };
+    if app.may_note_refusal_of(identity.id) {
+        let caller = Caller { identity: identity.clone(), key: None };
+        if let Err(no) = note_refusal(app, &caller, About::default(), "route", refusal.clone()).await {
+            return Failure::from(no).into_response();
+        }
+    }
+    let detail = format!("this needs one of the roles: {access}");
+    problem(StatusCode::FORBIDDEN, refusal.code(), &detail)
+}

@@ -1,0 +1,129 @@
+//! Actions: proposed by agents, shown to and decided by people.
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use placet_domain::id::{ActionId, ProjectId, RunId};
+use placet_domain::identity::Reach;
+use placet_domain::proposal::{Action, Proposal};
+use placet_domain::refusal::Refusal;
+use placet_store::ActionFilter;
+use placet_wire::api;
+use serde::Deserialize;
+
+use super::body::Asked;
+use super::caller::Seen;
+use super::problem::Failure;
+use super::view;
+use crate::app::App;
+use crate::flow::{self, Caller, No};
+
+type ActionAnswer = Result<Json<api::ActionView>, Failure>;
+
+const MOST_ROWS: u32 = 1_000;
+const USUAL_ROWS: u32 = 100;
+
+pub(super) async fn propose(
+    State(app): State<App>,
+    Path(run): Path<String>,
+    Asked(caller, proposal): Asked<Proposal>,
+) -> Result<(StatusCode, Json<api::ActionView>), Failure> {
+    let run: RunId = run.parse().map_err(Failure::bad_id)?;
+    let action = flow::propose(&app, &caller, run, proposal).await?;
+    Ok((StatusCode::CREATED, Json(view::action(&action))))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListQuery {
+    project: Option<String>,
+    limit: Option<u32>,
+}
+
+pub(super) async fn of_run(
+    State(app): State<App>,
+    Path(run): Path<String>,
+    Query(query): Query<ListQuery>,
+    caller: Caller,
+) -> Result<Json<api::ActionList>, Failure> {
+    let run = flow::find_run(&app, &caller, run.parse().map_err(Failure::bad_id)?).await?;
+    let limit = query.limit.unwrap_or(MOST_ROWS).min(MOST_ROWS);
+    let filter = ActionFilter { run: Some(run.id), limit, ..ActionFilter::default() };
+    let actions = app.store().actions(filter).await.map_err(No::Fault)?;
+    Ok(Json(api::ActionList { actions: actions.iter().map(|listed| view::action(listed)).collect() }))
+}
+
+pub(super) async fn queue(
+    State(app): State<App>,
+    caller: Caller,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<api::ActionList>, Failure> {
+    let reach = match query.project {
+        None => caller.identity.reach,
+        Some(id) => {
+            let project: ProjectId = id.parse().map_err(Failure::bad_id)?;
+            caller.sees(project, "project")?;
+            Reach::Only([project].into())
+        }
+    };
+    let limit = query.limit.unwrap_or(USUAL_ROWS).min(MOST_ROWS);
+    let waiting = app.store().queue(reach, limit).await.map_err(No::Fault)?;
+    Ok(Json(api::ActionList { actions: waiting.iter().map(|listed| view::action(listed)).collect() }))
+}
+
+pub(super) async fn show(State(app): State<App>, Path(id): Path<String>, caller: Caller) -> Result<impl IntoResponse, Failure> {
+    let action = flow::find_action(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+    let sealed = app.store().sealed(action.digest).await.map_err(No::Fault)?;
+    let sealed = sealed.ok_or(No::Refused(Refusal::Unknown { what: "action" }))?;
+    let spec = Action::open(&sealed).map_err(No::Unsealable)?.spec().clone();
+    let justification = match action.advice {
+        Some(digest) => app.store().advice(digest).await.map_err(No::Fault)?,
+        None => None,
+    };
+    let etag = format!("\"{}\"", action.review());
+    let detail = api::ActionDetail { action: view::action(&action), spec, justification };
+    Ok(([(header::ETAG, etag)], Json(detail)))
+}
+
+fn parse(id: &str) -> Result<ActionId, Failure> {
+    id.parse().map_err(Failure::bad_id)
+}
+
+pub(super) async fn approve(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Seen(seen): Seen,
+    Asked(caller, _): Asked<api::Decision>,
+) -> ActionAnswer {
+    let action = flow::approve(&app, &caller, parse(&id)?, seen).await?;
+    Ok(Json(view::action(&action)))
+}
+
+pub(super) async fn reject(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Seen(seen): Seen,
+    Asked(caller, rejection): Asked<api::Rejection>,
+) -> ActionAnswer {
+    let action = flow::reject(&app, &caller, parse(&id)?, seen, rejection.reason).await?;
+    Ok(Json(view::action(&action)))
+}
+
+pub(super) async fn withdraw(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Asked(caller, withdrawal): Asked<api::Withdrawal>,
+) -> ActionAnswer {
+    let action = flow::withdraw(&app, &caller, parse(&id)?, withdrawal.reason).await?;
+    Ok(Json(view::action(&action)))
+}
+
+pub(super) async fn resolve(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Asked(caller, request): Asked<api::ResolutionRequest>,
+) -> ActionAnswer {
+    let action = flow::resolve(&app, &caller, parse(&id)?, request.resolution, request.reason).await?;
+    Ok(Json(view::action(&action)))
+}

@@ -1,0 +1,71 @@
+//! Bodies are strict JSON: no duplicate keys, no unsafe integers, no unknown fields, not too long, not too deep.
+
+use axum::body::Body;
+use axum::extract::{FromRequest, FromRequestParts as _, Request};
+use axum::http::{HeaderMap, StatusCode, header};
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use placet_domain::canonical;
+use placet_domain::command::IdempotencyKey;
+use placet_domain::digest::Digest;
+use serde::de::DeserializeOwned;
+
+use super::caller::idempotency_key;
+use super::problem::Failure;
+use crate::app::App;
+use crate::flow::Caller;
+
+/// Who asks, and what for. The caller's idempotency key is bound to these very bytes.
+pub(super) struct Asked<T>(pub(super) Caller, pub(super) T);
+
+impl<T: DeserializeOwned> FromRequest<App> for Asked<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Failure> {
+        let (mut parts, body) = request.into_parts();
+        let mut caller = Caller::from_request_parts(&mut parts, app).await?;
+        needs_json(&parts.headers)?;
+        let bytes = read(body, app.settings().limits.json_bytes).await?;
+        if let Some(key) = idempotency_key(&parts.headers)? {
+            let request = [parts.method.as_str().as_bytes(), b" ", parts.uri.path().as_bytes(), b"\n", &bytes].concat();
+            caller.key = Some(IdempotencyKey { key, request: Digest::of(&request) });
+        }
+        Ok(Self(caller, parse(&bytes)?))
+    }
+}
+
+/// Bytes as they are, for evidence.
+pub(super) struct Raw(pub(super) Bytes);
+
+impl FromRequest<App> for Raw {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Failure> {
+        read(request.into_body(), app.settings().limits.evidence_bytes).await.map(Self)
+    }
+}
+
+fn needs_json(headers: &HeaderMap) -> Result<(), Failure> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
+        return Ok(());
+    }
+    Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not_json", "send `Content-Type: application/json`"))
+}
+
+async fn read(body: Body, limit: usize) -> Result<Bytes, Failure> {
+    match Limited::new(body, limit).collect().await {
+        Ok(whole) => Ok(whole.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => {
+            let detail = format!("the body is longer than {limit} bytes");
+            Err(Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too_long", detail))
+        }
+        Err(_) => Err(Failure::new(StatusCode::BAD_REQUEST, "broken_body", "the body ended before it was complete")),
+    }
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
+    let bad = |detail: String| Failure::new(StatusCode::BAD_REQUEST, "bad_json", detail);
+    let value = canonical::parse(bytes).map_err(|error| bad(error.to_string()))?;
+    serde_json::from_value(value).map_err(|error| bad(error.to_string()))
+}

@@ -1,0 +1,72 @@
+//! Evidence: stored under its digest, checked as it is read, never deleted.
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use axum::Json;
+use placet_domain::digest::Digest;
+use placet_domain::id::ProjectId;
+use placet_domain::refusal::Refusal;
+use placet_wire::api;
+
+use super::body::Raw;
+use super::problem::{Failure, problem};
+use crate::app::App;
+use crate::flow::{self, Caller, No};
+
+fn parse(project: &str, digest: &str) -> Result<(ProjectId, Digest), Failure> {
+    Ok((project.parse().map_err(Failure::bad_id)?, digest.parse().map_err(Failure::bad_id)?))
+}
+
+pub(super) async fn keep(
+    State(app): State<App>,
+    Path((project, digest)): Path<(String, String)>,
+    caller: Caller,
+    Raw(bytes): Raw,
+) -> Result<(StatusCode, Json<api::KeptBlob>), Failure> {
+    let (project, digest) = parse(&project, &digest)?;
+    let size_bytes = flow::keep_blob(&app, &caller, project, digest, bytes).await?;
+    Ok((StatusCode::CREATED, Json(api::KeptBlob { digest, size_bytes })))
+}
+
+pub(super) async fn fetch(
+    State(app): State<App>,
+    Path((project, digest)): Path<(String, String)>,
+    caller: Caller,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let (project, digest) = parse(&project, &digest)?;
+    caller.sees(project, "evidence")?;
+    let unknown = || No::Refused(Refusal::Unknown { what: "evidence" });
+    app.store().kept(project, digest).await.map_err(No::Fault)?.ok_or_else(unknown)?;
+    let etag = format!("\"{digest}\"");
+    if headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes()) {
+        return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response());
+    }
+    let bytes = app.store().blobs().get(digest).await.map_err(No::Fault)?.ok_or_else(unknown)?;
+    Ok(download(etag, bytes))
+}
+
+/// Bytes of unknown meaning: never shown by a browser, always saved.
+fn download(etag: String, bytes: Vec<u8>) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
+        (header::CONTENT_DISPOSITION, "attachment".to_owned()),
+        (header::CACHE_CONTROL, "private, immutable, max-age=31536000".to_owned()),
+        (header::ETAG, etag),
+    ];
+    (headers, bytes).into_response()
+}
+
+pub(super) async fn manifest(State(app): State<App>, Path(action): Path<String>, caller: Caller) -> Result<Response, Failure> {
+    let action = flow::find_action(&app, &caller, action.parse().map_err(Failure::bad_id)?).await?;
+    let none = || No::Refused(Refusal::Unknown { what: "evidence" });
+    let digest = action.evidence.ok_or_else(none)?;
+    let bytes = app.store().sealed(digest).await.map_err(No::Fault)?.ok_or_else(none)?;
+    let headers = [(header::CONTENT_TYPE, "application/json".to_owned()), (header::ETAG, format!("\"{digest}\""))];
+    Ok((headers, bytes).into_response())
+}
+
+pub(super) async fn refuse_delete() -> Response {
+    problem(StatusCode::FORBIDDEN, "immutable", "evidence is never deleted or changed")
+}

@@ -1,0 +1,50 @@
+//! Identities and their tokens.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use placet_wire::api;
+
+use super::body::Asked;
+use super::problem::Failure;
+use super::view;
+use crate::app::App;
+use crate::flow::{self, Caller, No};
+
+pub(super) async fn whoami(caller: Caller) -> Json<api::IdentityView> {
+    Json(view::identity(&caller.identity))
+}
+
+pub(super) async fn list(State(app): State<App>) -> Result<Json<api::IdentityList>, Failure> {
+    let identities = app.store().identities().await.map_err(No::Fault)?;
+    Ok(Json(api::IdentityList { identities: identities.iter().map(view::identity).collect() }))
+}
+
+pub(super) async fn create(
+    State(app): State<App>,
+    Asked(caller, new): Asked<api::NewIdentity>,
+) -> Result<(StatusCode, Json<api::TokenOnce>), Failure> {
+    let (identity, token) = flow::make_identity(&app, &caller, new).await?;
+    let once = api::TokenOnce { identity: view::identity(&identity), token: token.reveal().to_owned() };
+    Ok((StatusCode::CREATED, Json(once)))
+}
+
+pub(super) async fn replace_token(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Asked(caller, _): Asked<api::NewToken>,
+) -> Result<Json<api::TokenOnce>, Failure> {
+    let id = id.parse().map_err(Failure::bad_id)?;
+    let (identity, token) = flow::replace_token(&app, &caller, id).await?;
+    Ok(Json(api::TokenOnce { identity: view::identity(&identity), token: token.reveal().to_owned() }))
+}
+
+pub(super) async fn revoke(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Asked(caller, _): Asked<api::NewToken>,
+) -> Result<Json<api::IdentityView>, Failure> {
+    let id = id.parse().map_err(Failure::bad_id)?;
+    let identity = flow::revoke(&app, &caller, id).await?;
+    Ok(Json(view::identity(&identity)))
+}

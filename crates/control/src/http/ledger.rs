@@ -1,0 +1,98 @@
+//! The ledger as seen from outside.
+
+use axum::Json;
+use axum::extract::{Query, State};
+use placet_domain::refusal::Refusal;
+use placet_ledger::SignedTreeHead;
+use placet_store::EntryFilter;
+use placet_wire::api;
+use serde::Deserialize;
+
+use super::problem::Failure;
+use crate::app::App;
+use crate::flow::{Caller, No};
+
+const MOST_ENTRIES: u32 = 1_000;
+
+/// The newest head, signed now if entries have come since.
+async fn newest_head(app: &App) -> Result<SignedTreeHead, Failure> {
+    Ok(app.store().sign_head().await.map_err(No::Fault)?)
+}
+
+pub(super) async fn head(State(app): State<App>) -> Result<Json<api::HeadView>, Failure> {
+    let head = newest_head(&app).await?;
+    let (size, root) = (head.head().size(), head.head().root().to_string());
+    Ok(Json(api::HeadView { size, root, note: head.to_string(), key: app.store().verifier().to_string() }))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EntriesQuery {
+    after: Option<u64>,
+    limit: Option<u32>,
+}
+
+pub(super) async fn entries(
+    State(app): State<App>,
+    caller: Caller,
+    Query(query): Query<EntriesQuery>,
+) -> Result<Json<api::EntryList>, Failure> {
+    let limit = query.limit.unwrap_or(MOST_ENTRIES).min(MOST_ENTRIES);
+    let filter = EntryFilter { after: query.after, limit, reach: caller.identity.reach, ..EntryFilter::default() };
+    let entries = app.store().entries(filter).await.map_err(No::Fault)?;
+    let view = |stored: placet_store::StoredEntry| api::EntryView {
+        seq: stored.seq,
+        leaf: stored.leaf.to_string(),
+        entry: serde_json::from_slice(&stored.bytes).unwrap_or_default(),
+    };
+    Ok(Json(api::EntryList { entries: entries.into_iter().map(view).collect() }))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ProofQuery {
+    seq: u64,
+}
+
+pub(super) async fn prove(
+    State(app): State<App>,
+    caller: Caller,
+    Query(query): Query<ProofQuery>,
+) -> Result<Json<api::InclusionProof>, Failure> {
+    let unknown = || No::Refused(Refusal::Unknown { what: "entry" });
+    // Asked for as a list of one, so that the caller's reach applies to it like to every other list.
+    let filter = EntryFilter { after: query.seq.checked_sub(1), limit: 1, reach: caller.identity.reach, ..EntryFilter::default() };
+    let found = app.store().entries(filter).await.map_err(No::Fault)?.pop();
+    let stored = found.filter(|stored| stored.seq == query.seq).ok_or_else(unknown)?;
+    let head = newest_head(&app).await?;
+    let size = head.head().size();
+    let proof = app.store().prove_entry(query.seq, size).await.map_err(No::Fault)?;
+    Ok(Json(api::InclusionProof {
+        seq: query.seq,
+        size,
+        leaf: stored.leaf.to_string(),
+        proof: proof.path.iter().map(ToString::to_string).collect(),
+        note: head.to_string(),
+        entry: String::from_utf8_lossy(&stored.bytes).into_owned(),
+    }))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ConsistencyQuery {
+    from: u64,
+    to: u64,
+}
+
+pub(super) async fn consistency(
+    State(app): State<App>,
+    Query(query): Query<ConsistencyQuery>,
+) -> Result<Json<api::ConsistencyProof>, Failure> {
+    let size = app.store().size();
+    if query.from == 0 || query.from > query.to || query.to > size {
+        let why = format!("give 1 ≤ from ≤ to ≤ {size}");
+        return Err(No::Refused(Refusal::invalid(why)).into());
+    }
+    let proof = app.store().prove_consistency(query.from, query.to).await.map_err(No::Fault)?;
+    Ok(Json(api::ConsistencyProof { from: query.from, to: query.to, proof: proof.path.iter().map(ToString::to_string).collect() }))
+}

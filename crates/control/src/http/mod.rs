@@ -1,0 +1,108 @@
+//! HTTP: every route on one page, each with who may call it and what it takes and gives.
+//!
+//! The table below is the only source of routes: the router, the role check, the OpenAPI document and the reviewed
+//! role × route matrix are all made from it. A route without an access rule cannot be written down.
+
+mod access;
+mod actions;
+mod body;
+mod caller;
+mod evidence;
+mod identities;
+mod jobs;
+mod ledger;
+mod openapi;
+mod problem;
+mod projects;
+mod route;
+mod router;
+mod runs;
+mod status;
+mod stream;
+mod view;
+
+pub use openapi::api_document;
+pub(crate) use router::router;
+
+use placet_domain::identity::Role::{Admin, Agent, Auditor, Operator, Reviewer, Worker};
+use placet_wire::api;
+use route::{Access, Route, delete, get, post, put};
+
+/// Everybody who looks at runs and actions: all roles but the worker's, which sees only what it leases.
+const WATCHERS: Access = Access::Roles(&[Agent, Reviewer, Operator, Admin, Auditor]);
+const PEOPLE: Access = Access::Roles(&[Reviewer, Operator, Admin, Auditor]);
+
+#[rustfmt::skip]
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        // Whether it is there. Nobody needs a token to ask, nothing is revealed.
+        get("/health", status::health).access(Access::Public).about("Is the process alive?"),
+        get("/ready", status::ready).access(Access::Public).about("Can it take work? Says why not."),
+        get("/api/v1/openapi.json", openapi::document).access(Access::Public).about("This document."),
+        get("/metrics", status::metrics).access(Access::Roles(&[Operator, Admin, Auditor])).about("Prometheus metrics."),
+        get("/api/v1/whoami", identities::whoami).access(Access::Anyone).gives::<api::IdentityView>(200).about("Who holds this token."),
+
+        // Set-up: projects, scopes, identities, the rules in force.
+        get("/api/v1/projects", projects::list).access(Access::Anyone).gives::<api::ProjectList>(200).about("The projects you see."),
+        post("/api/v1/projects", projects::create).access(Access::Roles(&[Admin])).takes::<api::NewProject>().gives::<api::ProjectView>(201).about("Makes a project."),
+        get("/api/v1/projects/{project}/scopes", projects::scopes).access(WATCHERS).gives::<api::ScopeList>(200).about("The scopes locked in a project, newest version of each."),
+        post("/api/v1/projects/{project}/scopes", projects::lock_scope).access(Access::Roles(&[Operator, Admin])).takes::<api::NewScope>().gives::<api::ScopeView>(201).about("Locks a scope. Its version is its content; runs made under an older one keep it."),
+        get("/api/v1/identities", identities::list).access(Access::Roles(&[Admin, Auditor])).gives::<api::IdentityList>(200).about("Everybody who holds or held a credential."),
+        post("/api/v1/identities", identities::create).access(Access::Roles(&[Admin])).takes::<api::NewIdentity>().gives::<api::TokenOnce>(201).about("Makes an identity. Its token is shown this once."),
+        post("/api/v1/identities/{identity}/token", identities::replace_token).access(Access::Roles(&[Admin])).takes::<api::NewToken>().gives::<api::TokenOnce>(200).about("Gives an identity a new token; the old one stops working."),
+        post("/api/v1/identities/{identity}/revoke", identities::revoke).access(Access::Roles(&[Admin])).takes::<api::NewToken>().gives::<api::IdentityView>(200).about("Ends an identity for good."),
+        get("/api/v1/policy", projects::policy).access(Access::Anyone).gives::<api::PolicyView>(200).about("The rules and tools in force."),
+
+        // Runs: a person makes one, another approves the plan, the agent works, a person accepts the results.
+        get("/api/v1/runs", runs::list).access(WATCHERS).gives::<api::RunList>(200).about("Runs, newest first."),
+        post("/api/v1/runs", runs::create).access(Access::Roles(&[Operator])).takes::<api::NewRun>().gives::<api::RunView>(201).about("Makes a run with a locked scope."),
+        get("/api/v1/runs/{run}", runs::show).access(WATCHERS).gives::<api::RunView>(200).about("One run."),
+        post("/api/v1/runs/{run}/submit", runs::submit).access(Access::Roles(&[Operator])).takes::<api::PlanSubmission>().gives::<api::RunView>(200).about("Submits a plan for approval."),
+        post("/api/v1/runs/{run}/approve", runs::approve).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::RunView>(200).about("Approves the plan named by If-Match."),
+        post("/api/v1/runs/{run}/reject", runs::reject).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::RunView>(200).about("Sends the plan back."),
+        post("/api/v1/runs/{run}/start", runs::start).access(Access::Roles(&[Operator])).takes::<api::Decision>().gives::<api::RunView>(200).about("Starts it; the agent may attach."),
+        post("/api/v1/runs/{run}/attach", runs::attach).access(Access::Roles(&[Agent])).takes::<api::Decision>().gives::<api::RunView>(200).about("The agent reports in; work begins."),
+        post("/api/v1/runs/{run}/pause", runs::pause).access(Access::Roles(&[Operator, Reviewer])).takes::<api::Reason>().gives::<api::RunView>(200).about("Holds it where it is."),
+        post("/api/v1/runs/{run}/resume", runs::resume).access(Access::Roles(&[Operator, Reviewer])).takes::<api::Decision>().gives::<api::RunView>(200).about("Lets it go on."),
+        post("/api/v1/runs/{run}/cancel", runs::cancel).access(Access::Roles(&[Operator, Reviewer])).takes::<api::Reason>().gives::<api::RunView>(200).about("Ends it for good."),
+        post("/api/v1/runs/{run}/finish", runs::finish).access(Access::Roles(&[Agent])).takes::<api::Summary>().gives::<api::RunView>(200).about("The agent is done; the results wait for a person."),
+        post("/api/v1/runs/{run}/complete", runs::complete).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::RunView>(200).about("Accepts the results."),
+        post("/api/v1/runs/{run}/reject-results", runs::reject_results).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::RunView>(200).about("Sends it back to work."),
+        get("/api/v1/runs/{run}/audit", runs::audit).access(PEOPLE).gives::<api::AuditTrail>(200).about("All that happened in a run, from the ledger."),
+        get("/api/v1/runs/{run}/stream", stream::run).access(WATCHERS).about("Server-sent events of a run; resumable with Last-Event-ID."),
+
+        // Actions: the agent proposes, people decide.
+        post("/api/v1/runs/{run}/actions", actions::propose).access(Access::Roles(&[Agent])).takes_any().gives::<api::ActionView>(201).about("Proposes an action: tool, arguments, target, files, outputs, justification."),
+        get("/api/v1/runs/{run}/actions", actions::of_run).access(WATCHERS).gives::<api::ActionList>(200).about("The actions of a run, oldest first."),
+        get("/api/v1/queue", actions::queue).access(PEOPLE).gives::<api::ActionList>(200).about("What waits for a person, riskiest first."),
+        get("/api/v1/actions/{action}", actions::show).access(WATCHERS).gives::<api::ActionDetail>(200).about("One action with everything that will be done."),
+        post("/api/v1/actions/{action}/approve", actions::approve).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::ActionView>(200).about("Approves exactly what If-Match names."),
+        post("/api/v1/actions/{action}/reject", actions::reject).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::ActionView>(200).about("Refuses it, with a reason the agent reads."),
+        post("/api/v1/actions/{action}/withdraw", actions::withdraw).access(Access::Roles(&[Agent, Operator])).takes::<api::Withdrawal>().gives::<api::ActionView>(200).about("Takes a proposal back."),
+        post("/api/v1/actions/{action}/resolve", actions::resolve).access(Access::Roles(&[Reviewer])).takes::<api::ResolutionRequest>().gives::<api::ActionView>(200).about("Decides what becomes of an interrupted action."),
+        get("/api/v1/actions/{action}/evidence", evidence::manifest).access(WATCHERS).about("The manifest of what its execution left."),
+
+        // Jobs: a worker leases, redeems its permit once, keeps alive, reports.
+        post("/api/v1/leases", jobs::lease).access(Access::Roles(&[Worker])).takes_any().gives::<api::Job>(200).about("Leases the oldest approved action; waits up to `wait_ms` for one; 204 when there is none."),
+        post("/api/v1/jobs/{action}/redeem", jobs::redeem).access(Access::Roles(&[Worker])).takes::<api::Redemption>().gives::<api::RedemptionView>(200).about("Spends the permit. From here on the action counts as started."),
+        post("/api/v1/jobs/{action}/heartbeat", jobs::heartbeat).access(Access::Roles(&[Worker])).takes::<api::JobReport>().gives::<api::HeartbeatView>(200).about("Keeps the lease; a refusal means: stop."),
+        post("/api/v1/jobs/{action}/complete", jobs::complete).access(Access::Roles(&[Worker])).takes::<api::Completion>().gives::<api::CompletionView>(200).about("Reports a result; late ones are quarantined."),
+
+        // Evidence: stored by content, never deleted.
+        put("/api/v1/projects/{project}/evidence/{digest}", evidence::keep).access(Access::Roles(&[Worker, Agent])).takes_any().gives::<api::KeptBlob>(201).about("Stores bytes under their digest."),
+        get("/api/v1/projects/{project}/evidence/{digest}", evidence::fetch).access(Access::Anyone).about("The bytes with this digest, checked as they are read."),
+        delete("/api/v1/projects/{project}/evidence/{digest}", evidence::refuse_delete).access(Access::Anyone).about("Always refused: evidence is never deleted."),
+
+        // The ledger: what happened, and the means to check it.
+        get("/api/v1/ledger/head", ledger::head).access(Access::Anyone).gives::<api::HeadView>(200).about("The newest signed tree head."),
+        get("/api/v1/ledger/entries", ledger::entries).access(Access::Roles(&[Auditor, Admin])).gives::<api::EntryList>(200).about("Entries, `after` a number."),
+        get("/api/v1/ledger/proof", ledger::prove).access(Access::Roles(&[Auditor, Admin])).gives::<api::InclusionProof>(200).about("Proof that entry `seq` is under the newest head."),
+        get("/api/v1/ledger/consistency", ledger::consistency).access(Access::Anyone).gives::<api::ConsistencyProof>(200).about("Proof that the head of size `to` extends the one of size `from`."),
+    ]
+}
+
+/// Method, path and who may call it, for the reviewed matrix.
+pub fn route_table() -> Vec<(String, String, String)> {
+    let row = |route: &Route| (route.method.to_string(), route.path.to_owned(), route.access.to_string());
+    routes().iter().map(row).collect()
+}

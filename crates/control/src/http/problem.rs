@@ -1,0 +1,91 @@
+//! Every No as RFC 9457 problem details, with a stable code. Faults are logged here, once, and not shown.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use placet_domain::refusal::Refusal;
+use placet_wire::Problem;
+
+use crate::flow::No;
+
+/// An answer that is a problem.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    status: StatusCode,
+    code: &'static str,
+    detail: String,
+}
+
+impl Failure {
+    pub(super) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
+        Self { status, code, detail: detail.into() }
+    }
+
+    /// A handler that needs to know its caller sits behind no guard: a mistake of ours, and refused.
+    pub(super) fn unguarded() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", "send a token")
+    }
+
+    pub(super) fn bad_id(error: impl std::fmt::Display) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "bad_id", error.to_string())
+    }
+}
+
+pub(super) fn problem(status: StatusCode, code: &'static str, detail: &str) -> Response {
+    Failure::new(status, code, detail).into_response()
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let problem = Problem {
+            kind: "about:blank".to_owned(),
+            title: self.status.canonical_reason().unwrap_or("Problem").to_owned(),
+            status: self.status.as_u16(),
+            detail: self.detail,
+            code: self.code.to_owned(),
+            hint: None,
+        };
+        let mut response = (self.status, Json(problem)).into_response();
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        response
+    }
+}
+
+impl From<No> for Failure {
+    fn from(no: No) -> Self {
+        let detail = no.to_string();
+        match no {
+            No::Refused(refusal) => Self::new(status(&refusal), refusal.code(), detail),
+            No::Unsealable(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "unsealable", detail),
+            No::Evidence(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_evidence", detail),
+            No::MissingEvidence(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "missing_evidence", detail),
+            No::WrongDigest => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "wrong_digest", detail),
+            No::KeyReused => Self::new(StatusCode::CONFLICT, "key_reused", detail),
+            No::Fault(fault) => {
+                let chain = chain(&fault);
+                tracing::error!(fault = %chain, "the store has a fault");
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "fault", "the ledger cannot be written or read now; nothing was changed")
+            }
+        }
+    }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+const fn status(refusal: &Refusal) -> StatusCode {
+    match refusal {
+        Refusal::Unknown { .. } => StatusCode::NOT_FOUND,
+        Refusal::Exists { .. } | Refusal::NotNow { .. } | Refusal::RunNotActive { .. } | Refusal::LostLease { .. } => {
+            StatusCode::CONFLICT
+        }
+        Refusal::Invalid { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+        Refusal::Role { .. } | Refusal::OtherAgent | Refusal::Kin | Refusal::SamePerson | Refusal::Permit(_) => {
+            StatusCode::FORBIDDEN
+        }
+        Refusal::Stale { .. } => StatusCode::PRECONDITION_FAILED,
+        Refusal::Expired => StatusCode::GONE,
+    }
+}

@@ -1,0 +1,68 @@
+//! Projects, scopes and the rules in force.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use placet_domain::id::ProjectId;
+use placet_wire::api;
+
+use super::body::Asked;
+use super::problem::Failure;
+use super::view;
+use crate::app::App;
+use crate::flow::{self, Caller, No};
+
+pub(super) async fn list(State(app): State<App>, caller: Caller) -> Result<Json<api::ProjectList>, Failure> {
+    let projects = app.store().projects().await.map_err(No::Fault)?;
+    let seen = projects.into_iter().filter(|project| caller.identity.reach.includes(project.id));
+    Ok(Json(api::ProjectList { projects: seen.map(view::project).collect() }))
+}
+
+pub(super) async fn create(
+    State(app): State<App>,
+    Asked(caller, new): Asked<api::NewProject>,
+) -> Result<(StatusCode, Json<api::ProjectView>), Failure> {
+    let project = flow::make_project(&app, &caller, new).await?;
+    Ok((StatusCode::CREATED, Json(view::project(project))))
+}
+
+pub(super) async fn scopes(
+    State(app): State<App>,
+    Path(project): Path<String>,
+    caller: Caller,
+) -> Result<Json<api::ScopeList>, Failure> {
+    let project: ProjectId = project.parse().map_err(Failure::bad_id)?;
+    caller.sees(project, "project")?;
+    let scopes = app.store().scopes(project).await.map_err(No::Fault)?;
+    Ok(Json(api::ScopeList { scopes: scopes.into_iter().map(|locked| view::scope(locked.name, locked.scope)).collect() }))
+}
+
+pub(super) async fn lock_scope(
+    State(app): State<App>,
+    Path(project): Path<String>,
+    Asked(caller, new): Asked<api::NewScope>,
+) -> Result<(StatusCode, Json<api::ScopeView>), Failure> {
+    let project = project.parse().map_err(Failure::bad_id)?;
+    let (name, scope) = flow::lock_scope(&app, &caller, project, new).await?;
+    Ok((StatusCode::CREATED, Json(view::scope(name, scope))))
+}
+
+pub(super) async fn policy(State(app): State<App>) -> Json<api::PolicyView> {
+    let rule = |rule: &placet_domain::policy::RuleSummary| api::RuleView {
+        id: rule.id.clone(),
+        file: rule.file.clone(),
+        line: rule.line,
+        effect: rule.effect.to_string(),
+        demands: rule.demands.to_string(),
+        weight: rule.risk.to_string(),
+        because: rule.reason.clone(),
+    };
+    let tools = app.tools().iter().map(|(name, tool)| api::ToolView {
+        name: name.to_string(),
+        kind: tool.kind.to_string(),
+        program: tool.program.clone(),
+        version: tool.version(),
+    });
+    let (version, rules) = (app.policy().version(), app.policy().rules().map(rule).collect());
+    Json(api::PolicyView { version, rules, tools: tools.collect() })
+}

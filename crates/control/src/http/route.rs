@@ -1,0 +1,133 @@
+//! One row of the route table.
+
+use std::fmt;
+
+use axum::handler::Handler;
+use axum::http::Method;
+use axum::routing::{MethodFilter, MethodRouter, on};
+use placet_domain::identity::{Identity, Role};
+use utoipa::openapi::schema::Schema;
+use utoipa::openapi::RefOr;
+use utoipa::ToSchema;
+
+use crate::app::App;
+
+/// Who may call a route.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Access {
+    /// Nobody needs a token: only for reading what tells nothing.
+    Public,
+    /// Everybody with a valid token.
+    Anyone,
+    /// Holders of one of these roles.
+    Roles(&'static [Role]),
+}
+
+impl Access {
+    pub(crate) fn admits(self, identity: &Identity) -> bool {
+        match self {
+            Self::Public | Self::Anyone => true,
+            Self::Roles(roles) => roles.iter().any(|role| identity.has(*role)),
+        }
+    }
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Public => f.write_str("public"),
+            Self::Anyone => f.write_str("anyone"),
+            Self::Roles(roles) => {
+                let names: Vec<&str> = roles.iter().map(|role| role.as_str()).collect();
+                f.write_str(&names.join(" "))
+            }
+        }
+    }
+}
+
+/// A named schema with those it refers to.
+pub(crate) struct Shape {
+    pub(crate) name: String,
+    pub(crate) schemas: Vec<(String, RefOr<Schema>)>,
+}
+
+impl Shape {
+    fn of<T: ToSchema>() -> Self {
+        let name = T::name().into_owned();
+        let mut schemas = vec![(name.clone(), T::schema())];
+        T::schemas(&mut schemas);
+        Self { name, schemas }
+    }
+}
+
+/// What a route takes.
+pub(crate) enum Takes {
+    Nothing,
+    Shape(Shape),
+    /// A body whose form the description tells.
+    Free,
+}
+
+pub(crate) struct Route {
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
+    pub(crate) access: Access,
+    pub(crate) about: &'static str,
+    pub(crate) takes: Takes,
+    pub(crate) gives: Option<(u16, Shape)>,
+    pub(crate) handler: MethodRouter<App>,
+}
+
+/// A route that still lacks its access rule, so it is none yet.
+pub(crate) struct Unguarded {
+    method: Method,
+    path: &'static str,
+    handler: MethodRouter<App>,
+}
+
+impl Unguarded {
+    fn new<H, T>(method: Method, filter: MethodFilter, path: &'static str, handler: H) -> Self
+    where
+        H: Handler<T, App>,
+        T: 'static,
+    {
+        Self { method, path, handler: on(filter, handler) }
+    }
+
+    pub(crate) fn access(self, access: Access) -> Route {
+        let Self { method, path, handler } = self;
+        Route { method, path, access, about: "", takes: Takes::Nothing, gives: None, handler }
+    }
+}
+
+impl Route {
+    pub(crate) fn about(self, about: &'static str) -> Self {
+        Self { about, ..self }
+    }
+
+    pub(crate) fn takes<T: ToSchema>(self) -> Self {
+        Self { takes: Takes::Shape(Shape::of::<T>()), ..self }
+    }
+
+    pub(crate) fn takes_any(self) -> Self {
+        Self { takes: Takes::Free, ..self }
+    }
+
+    pub(crate) fn gives<T: ToSchema>(self, status: u16) -> Self {
+        Self { gives: Some((status, Shape::of::<T>())), ..self }
+    }
+}
+
+macro_rules! verbs {
+    ($($verb:ident = $method:ident;)*) => {$(
+        pub(crate) fn $verb<H, T>(path: &'static str, handler: H) -> Unguarded
+        where
+            H: Handler<T, App>,
+            T: 'static,
+        {
+            Unguarded::new(Method::$method, MethodFilter::$method, path, handler)
+        }
+    )*};
+}
+
+verbs! { get = GET; post = POST; put = PUT; delete = DELETE; }

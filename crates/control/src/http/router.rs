@@ -1,0 +1,73 @@
+//! Turns the route table into a router: access first, limits around everything, problems instead of bare codes.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
+use axum::{Extension, Router};
+use tokio::sync::Semaphore;
+use tower_http::catch_panic::CatchPanicLayer;
+
+use super::access::guard;
+use super::problem::problem;
+use crate::app::App;
+
+/// Streams and long polls end by themselves; everything else must be quick.
+const LONGEST_REQUEST: Duration = Duration::from_secs(60);
+
+#[derive(Clone)]
+struct InFlight(Arc<Semaphore>);
+
+pub(crate) fn router(app: App) -> Router {
+    let in_flight = InFlight(Arc::new(Semaphore::new(app.settings().limits.requests_in_flight)));
+    let mut router = Router::new();
+    for route in super::routes() {
+        let guarded = route.handler.layer(middleware::from_fn_with_state((app.clone(), route.access), guard));
+        router = router.route(route.path, guarded);
+    }
+    router
+        .fallback(unknown_route)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(middleware::from_fn_with_state(app.clone(), measured))
+        .layer(middleware::from_fn(bounded))
+        .layer(Extension(in_flight))
+        .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
+            problem(StatusCode::INTERNAL_SERVER_ERROR, "fault", "an internal fault; nothing was changed unless it was answered")
+        }))
+        .with_state(app)
+}
+
+async fn unknown_route() -> Response {
+    problem(StatusCode::NOT_FOUND, "unknown_route", "no such route; /api/v1/openapi.json lists them")
+}
+
+async fn wrong_method() -> Response {
+    problem(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "this route does not take that method")
+}
+
+/// Refuses what is too much at once, and what takes too long.
+async fn bounded(Extension(in_flight): Extension<InFlight>, request: Request, next: Next) -> Response {
+    let Ok(_permit) = in_flight.0.try_acquire() else {
+        return problem(StatusCode::SERVICE_UNAVAILABLE, "busy", "too many requests at once; try again in a moment");
+    };
+    match tokio::time::timeout(LONGEST_REQUEST, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => problem(StatusCode::REQUEST_TIMEOUT, "too_slow", "the request took longer than 60 seconds"),
+    }
+}
+
+/// Counts and times each request, and sets the headers every answer carries.
+async fn measured(State(app): State<App>, path: Option<MatchedPath>, request: Request, next: Next) -> Response {
+    let method = request.method().clone();
+    let started = Instant::now();
+    let mut response = next.run(request).await.into_response();
+    let route = path.as_ref().map_or("unknown", MatchedPath::as_str);
+    app.metrics().request(&method, route, response.status(), started.elapsed());
+    let headers = response.headers_mut();
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}

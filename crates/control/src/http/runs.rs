@@ -1,0 +1,120 @@
+//! Runs: one handler per command, all through the same door.
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use placet_domain::id::{ProjectId, RunId};
+use placet_domain::run::RunCommand;
+use placet_store::RunFilter;
+use placet_wire::api;
+use serde::Deserialize;
+
+use super::body::Asked;
+use super::caller::Seen;
+use super::problem::Failure;
+use super::view;
+use crate::app::App;
+use crate::flow::{self, Caller, No};
+
+type RunAnswer = Result<Json<api::RunView>, Failure>;
+
+/// A page of a list.
+const MOST_ROWS: u32 = 1_000;
+const USUAL_ROWS: u32 = 100;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListQuery {
+    project: Option<String>,
+    limit: Option<u32>,
+}
+
+pub(super) async fn list(State(app): State<App>, caller: Caller, Query(query): Query<ListQuery>) -> Result<Json<api::RunList>, Failure> {
+    let project: Option<ProjectId> = query.project.map(|id| id.parse()).transpose().map_err(Failure::bad_id)?;
+    if let Some(project) = project {
+        caller.sees(project, "project")?;
+    }
+    let limit = query.limit.unwrap_or(USUAL_ROWS).min(MOST_ROWS);
+    let filter = RunFilter { project, reach: caller.identity.reach, limit, ..RunFilter::default() };
+    let runs = app.store().runs(filter).await.map_err(No::Fault)?;
+    Ok(Json(api::RunList { runs: runs.into_iter().map(|listed| view::run(listed.state)).collect() }))
+}
+
+pub(super) async fn create(
+    State(app): State<App>,
+    Asked(caller, new): Asked<api::NewRun>,
+) -> Result<(StatusCode, Json<api::RunView>), Failure> {
+    let run = flow::make_run(&app, &caller, new).await?;
+    Ok((StatusCode::CREATED, Json(view::run(run))))
+}
+
+pub(super) async fn show(State(app): State<App>, Path(id): Path<String>, caller: Caller) -> RunAnswer {
+    let run = flow::find_run(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+    Ok(Json(view::run(run)))
+}
+
+async fn change(app: &App, caller: &Caller, id: &str, command: RunCommand) -> RunAnswer {
+    let id: RunId = id.parse().map_err(Failure::bad_id)?;
+    let run = flow::change_run(app, caller, id, command).await?;
+    Ok(Json(view::run(run)))
+}
+
+pub(super) async fn submit(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Asked(caller, plan): Asked<api::PlanSubmission>,
+) -> RunAnswer {
+    change(&app, &caller, &id, RunCommand::Submit { plan: plan.plan }).await
+}
+
+pub(super) async fn approve(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Seen(seen): Seen,
+    Asked(caller, _): Asked<api::Decision>,
+) -> RunAnswer {
+    change(&app, &caller, &id, RunCommand::ApprovePlan { seen }).await
+}
+
+macro_rules! commands {
+    ($($handler:ident takes $body:ident as $given:pat => $command:expr;)*) => {$(
+        pub(super) async fn $handler(
+            State(app): State<App>,
+            Path(id): Path<String>,
+            Asked(caller, $given): Asked<api::$body>,
+        ) -> RunAnswer {
+            change(&app, &caller, &id, $command).await
+        }
+    )*};
+}
+
+commands! {
+    reject takes Rejection as given => RunCommand::RejectPlan { reason: given.reason };
+    start takes Decision as _ => RunCommand::Start;
+    attach takes Decision as _ => RunCommand::Attach;
+    pause takes Reason as given => RunCommand::Pause { reason: given.reason };
+    resume takes Decision as _ => RunCommand::Resume;
+    cancel takes Reason as given => RunCommand::Cancel { reason: given.reason };
+    finish takes Summary as given => RunCommand::Finish { summary: given.summary };
+    complete takes Decision as _ => RunCommand::ApproveResults;
+    reject_results takes Rejection as given => RunCommand::RejectResults { reason: given.reason };
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AuditQuery {
+    after: Option<u64>,
+    limit: Option<u32>,
+}
+
+pub(super) async fn audit(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(query): Query<AuditQuery>,
+    caller: Caller,
+) -> Result<Json<api::AuditTrail>, Failure> {
+    let id = id.parse().map_err(Failure::bad_id)?;
+    let limit = query.limit.unwrap_or(MOST_ROWS).min(MOST_ROWS);
+    let rows = flow::audit(&app, &caller, id, query.after, limit).await?;
+    Ok(Json(api::AuditTrail { rows }))
+}

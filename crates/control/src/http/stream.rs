@@ -1,0 +1,77 @@
+//! Server-sent events straight from the ledger: the event id is the ledger number, so nothing is lost on reconnect.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::stream::{self, Stream};
+use placet_domain::id::RunId;
+use placet_store::{EntryFilter, StoredEntry};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::watch::Receiver;
+
+use super::problem::Failure;
+use crate::app::App;
+use crate::flow::{self, Caller};
+
+const BATCH: u32 = 256;
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// One viewer, and how far it has read.
+struct Viewer {
+    app: App,
+    run: RunId,
+    after: Option<u64>,
+    changes: Receiver<u64>,
+    ready: std::vec::IntoIter<StoredEntry>,
+    _place: OwnedSemaphorePermit,
+}
+
+pub(super) async fn run(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    caller: Caller,
+    headers: HeaderMap,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Failure> {
+    let run = flow::find_run(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?.id;
+    let after = last_event_id(&headers)?;
+    let place = app.stream_place().ok_or_else(busy)?;
+    let changes = app.store().subscribe();
+    let viewer = Viewer { app, run, after, changes, ready: Vec::new().into_iter(), _place: place };
+    Ok(Sse::new(stream::unfold(viewer, next)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+}
+
+fn busy() -> Failure {
+    Failure::new(StatusCode::SERVICE_UNAVAILABLE, "busy", "too many viewers at once; try again in a moment")
+}
+
+fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
+    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
+    let seq = value.to_str().ok().and_then(|text| text.parse().ok());
+    let bad = || Failure::new(StatusCode::BAD_REQUEST, "bad_event_id", "Last-Event-ID is the number of the last event you got");
+    seq.map(Some).ok_or_else(bad)
+}
+
+/// The next entry of the run, as soon as there is one. A store that cannot be read ends the stream.
+async fn next(mut viewer: Viewer) -> Option<(Result<Event, Infallible>, Viewer)> {
+    loop {
+        if let Some(entry) = viewer.ready.next() {
+            viewer.after = Some(entry.seq);
+            return Some((Ok(event(&entry)), viewer));
+        }
+        // Marked before reading: what is committed in between wakes us again instead of being missed.
+        viewer.changes.mark_unchanged();
+        let filter = EntryFilter { run: Some(viewer.run), after: viewer.after, limit: BATCH, ..EntryFilter::default() };
+        let entries = viewer.app.store().entries(filter).await.ok()?;
+        if entries.is_empty() {
+            viewer.changes.changed().await.ok()?;
+        }
+        viewer.ready = entries.into_iter();
+    }
+}
+
+fn event(entry: &StoredEntry) -> Event {
+    Event::default().id(entry.seq.to_string()).event(&entry.kind).data(String::from_utf8_lossy(&entry.bytes))
+}

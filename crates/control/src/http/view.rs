@@ -1,0 +1,90 @@
+//! From the domain's types to the wire's.
+
+use jiff::Timestamp as Instant;
+use placet_domain::action::ActionState;
+use placet_domain::identity::{Identity, Reach};
+use placet_domain::policy::Verdict;
+use placet_domain::project::Project;
+use placet_domain::run::Run;
+use placet_domain::scope::Scope;
+use placet_domain::time::Timestamp;
+use placet_wire::api;
+
+pub(super) fn time(at: Timestamp) -> String {
+    let instant = Instant::from_millisecond(at.unix_ms()).unwrap_or(Instant::MAX);
+    format!("{instant:.3}")
+}
+
+pub(super) fn project(project: Project) -> api::ProjectView {
+    api::ProjectView { id: project.id, name: project.name, separation: project.separation }
+}
+
+pub(super) fn scope(name: String, scope: Scope) -> api::ScopeView {
+    api::ScopeView { name, version: scope.version(), rules: scope.into() }
+}
+
+pub(super) fn identity(identity: &Identity) -> api::IdentityView {
+    let projects = match &identity.reach {
+        Reach::Everywhere => None,
+        Reach::Only(projects) => Some(projects.clone()),
+    };
+    let (id, name, roles) = (identity.id, identity.name.clone(), identity.roles.clone());
+    api::IdentityView { id, name, roles, projects, revoked: identity.revoked }
+}
+
+pub(super) fn run(run: Run) -> api::RunView {
+    api::RunView {
+        plan_digest: run.plan_digest(),
+        id: run.id,
+        project: run.project,
+        goal: run.goal,
+        plan: run.plan,
+        status: run.status,
+        meaning: run.status.meaning().to_owned(),
+        because: run.because,
+        agent: run.agent,
+        scope: run.scope.version(),
+    }
+}
+
+pub(super) fn verdict(verdict: &Verdict) -> api::VerdictView {
+    let reason = |reason: &placet_domain::policy::Reason| api::ReasonView {
+        rule: reason.rule.clone(),
+        demands: reason.demands.to_string(),
+        weight: f64::from(reason.weight.hundredths()) / 100.0,
+        because: reason.because.clone(),
+    };
+    api::VerdictView {
+        tier: verdict.tier().to_string(),
+        risk: f64::from(verdict.risk().hundredths()) / 100.0,
+        policy: verdict.policy(),
+        reasons: verdict.reasons().iter().map(reason).collect(),
+    }
+}
+
+pub(super) fn action(action: &ActionState) -> api::ActionView {
+    let approval = |approval: &placet_domain::approval::Approval| api::ApprovalView {
+        reviewer: approval.reviewer,
+        expires_at: time(approval.expires_at),
+        single_operator: approval.single_operator,
+    };
+    api::ActionView {
+        id: action.id,
+        run: action.run,
+        project: action.project,
+        status: action.status,
+        meaning: action.status.meaning().to_owned(),
+        because: action.because.clone(),
+        tool: action.tool.to_string(),
+        kind: action.kind.to_string(),
+        digest: action.digest,
+        review: action.review(),
+        verdict: verdict(&action.verdict),
+        approvals: action.approvals.iter().map(approval).collect(),
+        approvals_missing: action.approvals_missing(),
+        proposer: action.proposer,
+        deadline: time(action.deadline),
+        attempt: action.attempt,
+        evidence: action.evidence,
+    }
+}

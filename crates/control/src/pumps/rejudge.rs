@@ -1,0 +1,38 @@
+//! After the policy or a tool changed: everything that waits is judged again, and approvals of the old verdict are void.
+
+use placet_domain::action::ActionCommand;
+use placet_domain::command::Command;
+use placet_domain::id::{ActionId, RunId};
+use placet_domain::identity::Actor;
+use placet_domain::proposal::Action;
+use placet_domain::refusal::Refusal;
+
+use crate::app::App;
+use crate::flow::No;
+
+const BATCH: u32 = 1_000;
+
+/// Judges again what was judged by another policy. Returns how many.
+pub(crate) async fn rejudge(app: &App) -> Result<usize, No> {
+    let mut judged = 0;
+    loop {
+        let outdated = app.store().outdated(app.policy().version(), BATCH).await.map_err(No::Fault)?;
+        if outdated.is_empty() {
+            return Ok(judged);
+        }
+        for (run, action) in outdated {
+            judge(app, run, action).await?;
+            judged += 1;
+        }
+    }
+}
+
+async fn judge(app: &App, run: RunId, id: ActionId) -> Result<(), No> {
+    let unknown = |what| No::Refused(Refusal::Unknown { what });
+    let run = app.store().run(run).await.map_err(No::Fault)?.ok_or_else(|| unknown("run"))?;
+    let state = app.store().action(id).await.map_err(No::Fault)?.ok_or_else(|| unknown("action"))?;
+    let sealed = app.store().sealed(state.digest).await.map_err(No::Fault)?.ok_or_else(|| unknown("action"))?;
+    let verdict = app.policy().judge(&Action::open(&sealed)?, &run.scope);
+    let command = Command::Action { id, run: run.id, command: ActionCommand::Rejudge { verdict } };
+    app.submit(Actor::Runtime, command, None).await.map(drop)
+}

@@ -1,0 +1,84 @@
+//! Starts and stops the control plane.
+
+use std::net::SocketAddr;
+
+use placet_domain::command::Command;
+use placet_domain::identity::Actor;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::app::App;
+use crate::flow::No;
+use crate::{http, pumps};
+
+/// Why it could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    #[error("the address {address} cannot be used: {source}")]
+    Bind { address: SocketAddr, source: std::io::Error },
+    #[error("{address} is not a loopback address; without TLS the API is served on loopback only")]
+    NotLoopback { address: SocketAddr },
+    #[error(transparent)]
+    No(#[from] No),
+}
+
+/// A running control plane.
+#[derive(Debug)]
+pub struct Serving {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<std::io::Result<()>>,
+}
+
+impl Serving {
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Stops taking requests, finishes those under way, and returns.
+    pub async fn stop(self) {
+        let _ = self.stop.send(());
+        let _ = self.task.await;
+    }
+
+    /// Runs until the server ends by itself, which it does only when it breaks.
+    pub async fn ended(&mut self) {
+        let _ = (&mut self.task).await;
+    }
+}
+
+/// Serves the API on `address` (port 0 takes a free one), after judging anew what an older policy judged.
+pub async fn serve(app: App, address: SocketAddr) -> Result<Serving, ServeError> {
+    // Tokens would cross the network in the clear.
+    if !address.ip().is_loopback() {
+        return Err(ServeError::NotLoopback { address });
+    }
+    let listener = TcpListener::bind(address).await.map_err(|source| ServeError::Bind { address, source })?;
+    let address = listener.local_addr().map_err(|source| ServeError::Bind { address, source })?;
+    note_start(&app).await?;
+    pumps::rejudge(&app).await?;
+    let (stop, stopped) = oneshot::channel();
+    let task = tokio::spawn(async move {
+        let _pumps = pumps::start(&app);
+        let served = axum::serve(listener, http::router(app)).with_graceful_shutdown(async {
+            let _ = stopped.await;
+        });
+        served.await
+    });
+    Ok(Serving { address, stop, task })
+}
+
+/// From here on the ledger says under which policy and tools things were decided.
+async fn note_start(app: &App) -> Result<(), No> {
+    let command = Command::NoteStart {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        policy: app.policy().version(),
+        tools: app.rules().tools_version(),
+    };
+    app.submit(Actor::Runtime, command, None).await.map(drop)
+}
