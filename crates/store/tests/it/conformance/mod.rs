@@ -1,0 +1,76 @@
+//! What every store must do, told once and run against each of them.
+
+mod idempotency;
+mod leasing;
+mod ledger;
+mod lists;
+mod submitting;
+
+/// Runs scenarios, which are functions of the ground they are played on, as tests.
+macro_rules! scenarios {
+    ($($module:ident { $($name:ident),* $(,)? })*) => {
+        mod on_sqlite {
+            $(mod $module {
+                use crate::world::Folder;
+                $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $name() {
+                    super::super::$module::$name::<Folder>().await;
+                })*
+            })*
+        }
+    };
+}
+
+scenarios! {
+    submitting {
+        what_is_submitted_is_read_back,
+        b6_a_refusal_writes_nothing,
+        b6_a_recorded_refusal_writes_one_entry_and_is_still_a_refusal,
+        the_agents_words_must_be_the_ones_the_proposal_names,
+        a_name_or_a_token_is_given_once,
+        a_run_needs_a_project_that_exists,
+        what_does_not_fit_into_an_entry_is_refused_and_nothing_is_written,
+        two_approvals_race_and_exactly_one_is_the_last,
+        an_approval_and_a_withdrawal_race_and_one_wins,
+        a_revoked_identity_is_no_longer_found_by_its_token,
+        scopes_are_versioned_by_name,
+    }
+    idempotency {
+        the_same_key_and_request_have_one_effect_and_one_answer,
+        a_replayed_answer_is_the_first_one_whatever_happened_since,
+        many_at_once_with_one_key_have_one_effect,
+        a_key_used_for_another_request_is_refused,
+        keys_of_two_actors_do_not_meet,
+        a_refusal_is_not_remembered,
+        a_replay_answers_with_the_ids_of_the_first_request,
+        a_lease_asked_for_twice_is_one_lease,
+        a_key_is_remembered_across_a_restart,
+    }
+    leasing {
+        c14_no_action_is_leased_twice_by_sixteen_workers,
+        the_oldest_ready_action_comes_first,
+        a_worker_sees_only_the_projects_within_its_reach,
+        what_a_paused_run_an_old_policy_or_a_deadline_holds_back_is_not_leased_and_blocks_nothing,
+        c14_what_ran_out_of_time_is_found_and_ended,
+        c14_a_lost_worker_has_lost_its_say,
+    }
+    ledger {
+        entries_are_numbered_without_gaps_in_the_order_of_commit,
+        watchers_are_told_of_every_commit,
+        proofs_and_heads_convince_a_stranger,
+        an_export_convinces_a_stranger,
+        a_restart_resumes_the_same_tree,
+        r32_the_clock_of_the_ledger_never_goes_backwards,
+        the_projections_are_what_the_ledger_says,
+        a_head_is_signed_once_for_each_size,
+    }
+    lists {
+        the_queue_shows_the_riskiest_first_and_only_open_runs,
+        actions_are_paged_in_both_directions,
+        runs_are_listed_newest_first,
+        entries_are_found_by_what_they_are_about,
+        counts_add_up,
+        sealed_bytes_and_words_are_kept_beside_the_ledger,
+        nobody_sees_beyond_their_reach,
+    }
+}

@@ -1,0 +1,66 @@
+//! Which stores are opened, and which are not.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use placet_ledger::SigningKey;
+use placet_store::{Config, IntegrityFault, Store, StoreError};
+
+use crate::world::{Folder, Ground, ORIGIN, World, make_project};
+
+#[tokio::test]
+async fn a_database_of_a_newer_version_is_refused_and_left_alone() {
+    let ground = Folder::fresh();
+    drop(ground.open().await);
+    ground.raw().execute("UPDATE meta SET value = '999' WHERE key = 'schema'", []).unwrap();
+    let refused = Store::open(ground.config()).await.unwrap_err();
+    assert!(matches!(refused, StoreError::NewerSchema { found: 999, known: 1 }), "{refused:?}");
+    assert!(refused.to_string().contains("use the newer version"), "{refused}");
+    ground.raw().execute("UPDATE meta SET value = 'x' WHERE key = 'schema'", []).unwrap();
+    assert!(matches!(Store::open(ground.config()).await, Err(StoreError::BadSchema { .. })));
+}
+
+#[tokio::test]
+async fn r35_a_second_control_plane_is_refused_while_the_first_is_there() {
+    let ground = Folder::fresh();
+    let first = ground.open().await;
+    let clone = first.clone();
+    drop(first);
+    let refused = Store::open(ground.config()).await.unwrap_err();
+    assert!(matches!(refused, StoreError::InUse { .. }), "{refused:?}");
+    drop(clone);
+    ground.open().await;
+}
+
+#[tokio::test]
+async fn the_folder_is_for_its_owner_only() {
+    let ground = Folder::fresh();
+    let store = ground.open().await;
+    let digest = store.blobs().put(b"secret".to_vec()).await.unwrap().to_hex();
+    let mode = |path: &str| std::fs::metadata(ground.dir.path().join(path)).unwrap().permissions().mode() & 0o777;
+    assert_eq!([mode("store"), mode("store/evidence"), mode("store/lock")], [0o700, 0o700, 0o600]);
+    assert_eq!(mode(&format!("store/evidence/{}/{}", &digest[..2], &digest[2..])), 0o400);
+}
+
+#[tokio::test]
+async fn a_ledger_signed_with_another_key_is_refused() {
+    let ground = Folder::fresh();
+    let store = ground.open().await;
+    make_project(&store, "alpha").await;
+    store.sign_head().await.unwrap();
+    drop(store);
+    let other = SigningKey::from_seed(ORIGIN.parse().unwrap(), &[8; 32]);
+    let refused = Store::open(Config { ledger_key: other, ..ground.config() }).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Integrity(IntegrityFault::Ledger(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn waiting_requests_are_answered_before_the_store_closes() {
+    let ground = Folder::fresh();
+    let world = World::on(&ground).await;
+    let proposed = world.propose("B").await;
+    let store = world.store.clone();
+    let approval = world.approval(&proposed, &world.reviewers[0]);
+    let asked = tokio::spawn(async move { crate::world::submit(&store, approval).await });
+    drop(world);
+    asked.await.unwrap().unwrap();
+}
