@@ -1,1 +1,34 @@
-fn main() {}
+//! The `placet` binary: roles (serve, work) and commands, one file each. The only place where all crates meet.
+
+mod card;
+mod command;
+mod context;
+mod error;
+mod home;
+mod journal;
+mod out;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use command::Cli;
+
+fn main() -> ExitCode {
+    // Before anything else: this process may be the helper that builds a cage.
+    placet_sandbox::helper_entry();
+    let cli = Cli::parse();
+    let out = out::Out::new(cli.json);
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => return out.fail(&error::CliError::failed(format!("no runtime could be started: {error}"))),
+    };
+    let result = runtime.block_on(command::run(cli, &out));
+    // Reads of the terminal and of streams may hang in a background thread; nothing of value is lost by not waiting.
+    runtime.shutdown_background();
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => out.fail(&error),
+    }
+}

@@ -3,6 +3,7 @@
 use placet_domain::action::ActionCommand;
 use placet_domain::command::Command;
 use placet_domain::decide::Loaded;
+use placet_domain::digest::Digest;
 use placet_domain::project::ProjectEvent;
 use placet_domain::record::{Event, Record};
 use placet_ledger::tile::encode_hashes;
@@ -60,18 +61,26 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Saves what the ledger names by digest only: the sealed bytes of an action and its agent's words.
+    /// Saves what the ledger names by digest only: the sealed bytes of an action, its agent's words, the manifest of what
+    /// its execution left.
     pub(super) fn save_content(&self, command: &Command, extras: &Extras) -> Result<(), StoreError> {
-        let Command::Action { command: ActionCommand::Propose { action, advice, .. }, .. } = command else {
-            return Ok(());
-        };
-        let sql = "INSERT INTO sealed (digest, bytes) SELECT ?1, ?2
-            WHERE NOT EXISTS (SELECT 1 FROM sealed WHERE digest = ?1)";
-        self.conn.prepare_cached(sql)?.execute(params![action.digest().as_bytes(), action.bytes()])?;
+        let Command::Action { command, .. } = command else { return Ok(()) };
+        if let ActionCommand::Complete { manifest, evidence } = command {
+            return self.save_sealed(*evidence, &manifest.to_bytes());
+        }
+        let ActionCommand::Propose { action, advice, .. } = command else { return Ok(()) };
+        self.save_sealed(action.digest(), action.bytes())?;
         if let (Some(digest), Some(words)) = (advice, &extras.advice) {
             let sql = "INSERT INTO advice (digest, words) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
             self.conn.prepare_cached(sql)?.execute(params![digest.as_bytes(), words])?;
         }
+        Ok(())
+    }
+
+    fn save_sealed(&self, digest: Digest, bytes: &[u8]) -> Result<(), StoreError> {
+        let sql = "INSERT INTO sealed (digest, bytes) SELECT ?1, ?2
+            WHERE NOT EXISTS (SELECT 1 FROM sealed WHERE digest = ?1)";
+        self.conn.prepare_cached(sql)?.execute(params![digest.as_bytes(), bytes])?;
         Ok(())
     }
 

@@ -1,0 +1,122 @@
+//! The approval card in the terminal: rendered from the sealed bytes and the verdict, never from the agent's words.
+//!
+//! Same order as everywhere: what and how risky, why you are asked, what it touches, exactly what will run, the agent's own
+//! words last and marked. Whatever could deceive the eye is spelled out.
+
+use std::fmt::Write as _;
+
+use placet_domain::text::spelled_out;
+use placet_wire::api::{ActionDetail, ActionView};
+
+use crate::context::short;
+use crate::out::{ASK, BAD, BOLD, DIM, GOOD, styled, table};
+
+/// One line for a list.
+pub(crate) fn row(action: &ActionView) -> Vec<String> {
+    vec![
+        short(action.id),
+        tier(&action.verdict.tier),
+        format!("{:.2}", action.verdict.risk),
+        action.tool.clone(),
+        action.kind.clone(),
+        status(action),
+    ]
+}
+
+fn tier(tier: &str) -> String {
+    match tier {
+        "A" => styled(GOOD, "A"),
+        "D" => styled(BAD, "D"),
+        other => styled(ASK, other),
+    }
+}
+
+pub(crate) fn status(action: &ActionView) -> String {
+    let status = action.status.as_str();
+    match status {
+        "SUCCEEDED" | "APPROVED" => styled(GOOD, status),
+        "DENIED" | "REJECTED" | "FAILED" | "INTERRUPTED" => styled(BAD, status),
+        _ => styled(ASK, status),
+    }
+}
+
+/// The whole card.
+pub(crate) fn card(detail: &ActionDetail) -> String {
+    let mut text = String::new();
+    head(&mut text, detail);
+    why(&mut text, detail);
+    touches(&mut text, detail);
+    runs(&mut text, detail);
+    words(&mut text, detail);
+    text
+}
+
+fn section(text: &mut String, name: &str) {
+    let _ = writeln!(text, "\n{}", styled(BOLD, name));
+}
+
+fn head(text: &mut String, detail: &ActionDetail) {
+    let action = &detail.action;
+    let _ = writeln!(text, "{} {} ({})", tier(&action.verdict.tier), styled(BOLD, &action.tool), action.kind);
+    let _ = writeln!(text, "{}", styled(DIM, format!("action {}", action.id)));
+    let _ = writeln!(text, "{}", styled(DIM, format!("digest {}", action.digest)));
+    let because = action.because.as_deref().map(|why| format!(": {}", spelled_out(why))).unwrap_or_default();
+    let _ = writeln!(text, "{} {}{because}", status(action), action.meaning);
+}
+
+fn why(text: &mut String, detail: &ActionDetail) {
+    let verdict = &detail.action.verdict;
+    section(text, if verdict.tier == "D" { "Why it is refused" } else { "Why you are asked" });
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for reason in &verdict.reasons {
+        let (weight, because) = (format!("  {:.2}", reason.weight), spelled_out(&reason.because));
+        rows.push(vec![weight, reason.demands.clone(), reason.rule.clone(), because]);
+    }
+    rows.push(vec![format!("  {:.2}", verdict.risk), verdict.tier.clone(), styled(BOLD, "risk and tier"), approvals(detail)]);
+    let _ = writeln!(text, "{}", table(&rows));
+}
+
+fn approvals(detail: &ActionDetail) -> String {
+    let action = &detail.action;
+    match (action.approvals.len(), action.approvals_missing) {
+        (0, 0) if action.verdict.tier == "D" => "nobody can approve it".to_owned(),
+        (0, 0) => "no approval needed".to_owned(),
+        (given, 0) => format!("{given} approval(s) given"),
+        (given, missing) => format!("{given} approval(s) given, {missing} missing; decide before {}", action.deadline),
+    }
+}
+
+fn touches(text: &mut String, detail: &ActionDetail) {
+    section(text, "What it touches");
+    let spec = &detail.spec;
+    let target = spec.target.as_ref().map_or_else(|| "none".to_owned(), |target| spelled_out(&target.to_string()));
+    let _ = writeln!(text, "  target   {target}");
+    for file in &spec.files {
+        let _ = writeln!(text, "  reads    {} ({} bytes, {})", spelled_out(&file.path), file.size_bytes, file.digest);
+    }
+    for output in &spec.outputs {
+        let _ = writeln!(text, "  leaves   {}", spelled_out(output));
+    }
+}
+
+fn runs(text: &mut String, detail: &ActionDetail) {
+    section(text, "Exactly what will run");
+    let spec = &detail.spec;
+    for (index, argument) in spec.argv.iter().enumerate() {
+        let _ = writeln!(text, "  argv[{index}]  {}", spelled_out(argument));
+    }
+    for (name, value) in &spec.environment {
+        let _ = writeln!(text, "  env      {name}={}", spelled_out(value));
+    }
+    let limits = &spec.limits;
+    let _ = writeln!(text, "  cage     {}, no network, at most {} ms", spec.profile, limits.timeout_ms);
+}
+
+fn words(text: &mut String, detail: &ActionDetail) {
+    if let Some(words) = &detail.justification {
+        section(text, "The agent says (untrusted, not part of what you approve)");
+        for line in words.lines() {
+            let _ = writeln!(text, "  {} {}", styled(DIM, "│"), spelled_out(line));
+        }
+    }
+}

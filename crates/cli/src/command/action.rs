@@ -1,0 +1,112 @@
+//! `placet action propose`: what an agent's credential can do, from the command line.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use placet_agent::Agent;
+use placet_domain::proposal::{FileOperand, Proposal};
+use placet_wire::api::ActionView;
+
+use crate::card;
+use crate::context::{Who, run_id};
+use crate::error::{CliError, Code};
+use crate::out::{DIM, Out, styled, table};
+use crate::progress::Spinner;
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// Propose an action in a run and say what the policy thinks of it
+    Propose(ProposeArgs),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  placet --as tom action propose RUN sh 'wc -l notes.txt > lines.txt' --file notes.txt --output lines.txt\n  placet --as tom action propose RUN nmap --target 10.0.0.5 -- -sV -Pn -p 1-1000")]
+pub(crate) struct ProposeArgs {
+    run: String,
+    tool: String,
+    #[arg(allow_hyphen_values = true)]
+    arguments: Vec<String>,
+    /// A host, network or URL within the scope
+    #[arg(long)]
+    target: Option<String>,
+    /// A file handed to the program, under its own name
+    #[arg(long = "file", value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// A file the program leaves that becomes evidence
+    #[arg(long = "output", value_name = "PATH")]
+    outputs: Vec<String>,
+    /// NAME=VALUE
+    #[arg(long = "env", value_name = "NAME=VALUE")]
+    environment: Vec<String>,
+    /// The agent's own words; shown to reviewers as untrusted
+    #[arg(long, default_value = "")]
+    because: String,
+    /// Wait this many seconds until it is done or decided
+    #[arg(long, value_name = "SECONDS")]
+    wait: Option<u64>,
+}
+
+pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError> {
+    let Command::Propose(args) = command;
+    let client = who.client()?;
+    let run = run_id(&client, &args.run).await?;
+    let agent = Agent::attach(client, run, Duration::from_secs(5)).await.map_err(failed)?;
+    let proposal = proposal(&agent, &args).await?;
+    let mut view = agent.propose(&proposal).await.map_err(failed)?;
+    if let Some(seconds) = args.wait {
+        let _spinner = Spinner::start(out, "waiting for a decision and a worker");
+        view = agent.wait(view.id, Duration::from_secs(seconds)).await.map_err(failed)?;
+    }
+    out.answer(&view, |view| format!("{}\n{}", table(&[card::row(view)]), styled(DIM, view.id)));
+    verdict(&view)
+}
+
+/// A refusal by policy is an answer, with a code of its own for scripts.
+fn verdict(view: &ActionView) -> Result<(), CliError> {
+    if view.verdict.tier != "D" {
+        return Ok(());
+    }
+    let reasons: Vec<&str> = view.verdict.reasons.iter().filter(|reason| reason.demands == "D").map(|reason| reason.because.as_str()).collect();
+    Err(CliError::new(Code::Refused, format!("refused by policy: {}", reasons.join("; "))))
+}
+
+fn failed(error: placet_agent::AgentError) -> CliError {
+    match error {
+        placet_agent::AgentError::Control(error) => error.into(),
+        placet_agent::AgentError::TimedOut(_) => CliError::new(Code::Waiting, error.to_string()).hint("placet queue"),
+        placet_agent::AgentError::RunOver(_) => CliError::new(Code::Conflict, error.to_string()),
+    }
+}
+
+async fn proposal(agent: &Agent, args: &ProposeArgs) -> Result<Proposal, CliError> {
+    let usage = |error: &dyn std::fmt::Display| CliError::usage(error.to_string());
+    Ok(Proposal {
+        tool: args.tool.parse().map_err(|error| usage(&error))?,
+        arguments: args.arguments.clone(),
+        target: args.target.as_deref().map(str::parse).transpose().map_err(|error| usage(&error))?,
+        environment: environment(&args.environment)?,
+        files: files(agent, &args.files).await?,
+        outputs: args.outputs.clone(),
+        timeout_ms: None,
+        justification: args.because.clone(),
+    })
+}
+
+fn environment(pairs: &[String]) -> Result<BTreeMap<String, String>, CliError> {
+    let pair = |text: &String| {
+        let (name, value) = text.split_once('=').ok_or_else(|| CliError::usage(format!("`{text}` is not NAME=VALUE")))?;
+        Ok((name.to_owned(), value.to_owned()))
+    };
+    pairs.iter().map(pair).collect()
+}
+
+async fn files(agent: &Agent, paths: &[PathBuf]) -> Result<Vec<FileOperand>, CliError> {
+    let mut operands = Vec::new();
+    for path in paths {
+        let bytes = std::fs::read(path).map_err(|error| CliError::failed(format!("`{}`: {error}", path.display())))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        operands.push(agent.provide(&name, bytes).await.map_err(failed)?);
+    }
+    Ok(operands)
+}

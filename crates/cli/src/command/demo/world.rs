@@ -1,0 +1,132 @@
+//! The demo's world: a home, two child processes, and clients for everybody in the story.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use placet_domain::id::IdentityId;
+use placet_domain::identity::Role;
+use placet_wire::api::{NewIdentity, NewProject, NewScope, ProjectView, TokenOnce};
+use placet_wire::{Client, Token};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::command::init::first_identity;
+use crate::error::CliError;
+use crate::home::Home;
+use crate::out::Out;
+use crate::progress::Spinner;
+
+/// What the demo's agent may do: read, count, write one report, reach one network.
+const SCOPE: &str = r#"
+allow = ["report.txt"]
+targets = ["10.0.0.0/24"]
+tools = ["sha256sum", "sh", "nmap"]
+"#;
+
+pub(super) struct World {
+    dir: PathBuf,
+    home: Home,
+    control: Child,
+    worker: Child,
+    pub(super) project: ProjectView,
+    pub(super) operator: Client,
+    pub(super) reviewer: Client,
+    pub(super) agent: Client,
+    pub(super) agent_id: IdentityId,
+}
+
+impl World {
+    pub(super) async fn start(keep: Option<&Path>, out: &Out) -> Result<Self, CliError> {
+        let _spinner = Spinner::start(out, "starting a control plane and a worker");
+        let dir = make_dir(keep)?;
+        let home = Home::create(&dir.join(".placet"), "127.0.0.1:0".parse().expect("a valid address"))?;
+        first_identity(&home).await?;
+        let (control, server) = start_control(&home).await?;
+        let operator = Client::new(server.clone(), home.token("admin")?);
+        let project: ProjectView =
+            operator.post("/api/v1/projects", &NewProject { name: "demo".into(), separation: Default::default() }).await?;
+        let rules = toml::from_str(SCOPE).map_err(|error| CliError::failed(format!("the demo's scope: {error}")))?;
+        let scope = NewScope { name: "demo".into(), rules };
+        operator.post::<serde_json::Value>(&format!("/api/v1/projects/{}/scopes", project.id), &scope).await?;
+        let (_, reviewer) = introduce(&home, &operator, "you", Role::Reviewer).await?;
+        let (agent_id, agent) = introduce(&home, &operator, "scripted-agent", Role::Agent).await?;
+        introduce(&home, &operator, "worker", Role::Worker).await?;
+        let worker = start_worker(&home, &server, &dir)?;
+        Ok(Self { dir, home, control, worker, project, operator, reviewer, agent, agent_id })
+    }
+
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Ends the processes and removes everything, unless it is kept.
+    pub(super) async fn stop(mut self, keep: bool) -> Option<PathBuf> {
+        for child in [&mut self.worker, &mut self.control] {
+            end(child).await;
+        }
+        if keep {
+            return Some(self.home.dir().to_owned());
+        }
+        let _ = std::fs::remove_dir_all(&self.dir);
+        None
+    }
+}
+
+fn make_dir(keep: Option<&Path>) -> Result<PathBuf, CliError> {
+    let dir = match keep {
+        Some(dir) => dir.to_owned(),
+        None => std::env::temp_dir().join(format!("placet-demo-{}", uuid::Uuid::now_v7().simple())),
+    };
+    std::fs::create_dir(&dir).map_err(|error| CliError::failed(format!("`{}`: {error}", dir.display())))?;
+    Ok(dir.canonicalize()?)
+}
+
+fn placet(home: &Home) -> Result<Command, CliError> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("--home").arg(home.dir()).stdin(Stdio::null()).kill_on_drop(true);
+    for name in ["PLACET_HOME", "PLACET_SERVER", "PLACET_AS", "PLACET_TOKEN"] {
+        command.env_remove(name);
+    }
+    Ok(command)
+}
+
+/// Starts `placet serve` and waits until it says where it serves.
+async fn start_control(home: &Home) -> Result<(Child, String), CliError> {
+    let mut child = placet(home)?.args(["--json", "serve"]).stdout(Stdio::piped()).spawn()?;
+    let stdout = child.stdout.take().ok_or_else(|| CliError::failed("the control plane has no output"))?;
+    let mut lines = BufReader::new(stdout).lines();
+    let mut said = String::new();
+    while let Some(line) = lines.next_line().await? {
+        said.push_str(&line);
+        if let Ok(value) = serde_json::from_str::<serde_json::Value>(&said) {
+            let server = value["serving"].as_str().unwrap_or_default().to_owned();
+            return Ok((child, server));
+        }
+    }
+    Err(CliError::failed("the control plane did not start; its message is above"))
+}
+
+fn start_worker(home: &Home, server: &str, dir: &Path) -> Result<Child, CliError> {
+    let mut command = placet(home)?;
+    command.args(["--json", "--server", server, "--as", "worker", "work", "--scratch"]).arg(dir.join("scratch"));
+    Ok(command.env("PLACET_LOG", "warn").stdout(Stdio::null()).spawn()?)
+}
+
+/// Makes an identity, keeps its token, and returns a client that acts as it.
+async fn introduce(home: &Home, operator: &Client, name: &str, role: Role) -> Result<(IdentityId, Client), CliError> {
+    let new = NewIdentity { name: name.into(), roles: [role].into(), projects: None, parent: None };
+    let made: TokenOnce = operator.post("/api/v1/identities", &new).await?;
+    let token = Token::new(made.token);
+    home.keep_token(name, &token)?;
+    Ok((made.identity.id, operator.with_token(token)))
+}
+
+/// Asks politely, then insists.
+async fn end(child: &mut Child) {
+    if let Some(pid) = child.id() {
+        let _ = Command::new("/bin/kill").arg(pid.to_string()).status().await;
+    }
+    if tokio::time::timeout(std::time::Duration::from_secs(5), child.wait()).await.is_err() {
+        let _ = child.kill().await;
+    }
+}

@@ -1,0 +1,106 @@
+//! `placet identity`: who may do what. Tokens are kept in the home, each in a file only you can read.
+
+use placet_domain::id::IdentityId;
+use placet_domain::identity::Role;
+use placet_wire::api::{IdentityList, IdentityView, NewIdentity, NewToken, TokenOnce};
+use placet_wire::{Client, Token};
+
+use super::project;
+use crate::context::Who;
+use crate::error::{CliError, Code};
+use crate::out::{Out, table};
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// Make an identity and keep its token in the home
+    #[command(after_help = "Examples:\n  placet identity add ada --role reviewer\n  placet identity add tom --role agent --project alpha\n  placet identity add w1 --role worker")]
+    Add {
+        name: String,
+        /// agent, worker, reviewer, operator, admin or auditor; may be given several times, but the first two stand alone
+        #[arg(long = "role", required = true, value_parser = parse_role)]
+        roles: Vec<Role>,
+        /// The projects it sees (default: all)
+        #[arg(long = "project")]
+        projects: Vec<String>,
+        /// Who stands behind it: that identity can never approve what this one proposes
+        #[arg(long)]
+        parent: Option<String>,
+        /// Print the token instead of keeping it in the home
+        #[arg(long)]
+        print_token: bool,
+    },
+    /// Everybody who holds or held a credential
+    List,
+    /// End an identity for good
+    Revoke { name: String },
+}
+
+fn parse_role(text: &str) -> Result<Role, String> {
+    let known = || Role::ALL.iter().map(|role| role.as_str()).collect::<Vec<_>>().join(", ");
+    Role::ALL.iter().copied().find(|role| role.as_str() == text).ok_or_else(|| format!("one of: {}", known()))
+}
+
+pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError> {
+    let client = who.client()?;
+    match command {
+        Command::Add { name, roles, projects, parent, print_token } => {
+            let mut reach = std::collections::BTreeSet::new();
+            for named in &projects {
+                reach.insert(project::find(&client, Some(named)).await?.id);
+            }
+            let parent = match parent {
+                Some(named) => Some(find(&client, &named).await?),
+                None => None,
+            };
+            let new = NewIdentity {
+                name: name.clone(),
+                roles: roles.into_iter().collect(),
+                projects: (!projects.is_empty()).then_some(reach),
+                parent,
+            };
+            let made: TokenOnce = client.post("/api/v1/identities", &new).await?;
+            keep(made, print_token, who, out)?;
+        }
+        Command::List => {
+            let list: IdentityList = client.get("/api/v1/identities").await?;
+            out.answer(&list, |list| table(&list.identities.iter().map(row).collect::<Vec<_>>()));
+        }
+        Command::Revoke { name } => {
+            let id = find(&client, &name).await?;
+            let gone: IdentityView = client.post(&format!("/api/v1/identities/{id}/revoke"), &NewToken::default()).await?;
+            out.answer(&gone, |gone| format!("revoked {} ({})", gone.name, gone.id));
+        }
+    }
+    Ok(())
+}
+
+fn keep(made: TokenOnce, print_token: bool, who: &Who, out: &Out) -> Result<(), CliError> {
+    if print_token {
+        out.answer(&made, |made| format!("{}\n{}", made.identity.id, made.token));
+        return Ok(());
+    }
+    let path = who.home()?.keep_token(&made.identity.name, &Token::new(made.token))?;
+    let view = serde_json::json!({ "identity": made.identity, "token_file": path });
+    out.answer(&view, |_| format!("made {} ({})\n  token in {}", made.identity.name, made.identity.id, path.display()));
+    Ok(())
+}
+
+fn row(identity: &IdentityView) -> Vec<String> {
+    let roles: Vec<&str> = identity.roles.iter().map(|role| role.as_str()).collect();
+    let state = if identity.revoked { "revoked" } else { "" };
+    vec![identity.name.clone(), roles.join(" "), identity.id.to_string(), state.to_owned()]
+}
+
+/// An identity by name or id.
+pub(super) async fn find(client: &Client, named: &str) -> Result<IdentityId, CliError> {
+    if let Ok(id) = named.parse() {
+        return Ok(id);
+    }
+    let list: IdentityList = client.get("/api/v1/identities").await?;
+    let found: Vec<&IdentityView> = list.identities.iter().filter(|one| one.name == named && !one.revoked).collect();
+    match found.as_slice() {
+        [one] => Ok(one.id),
+        [] => Err(CliError::new(Code::NotFound, format!("nobody is called `{named}`")).hint("placet identity list")),
+        _ => Err(CliError::usage(format!("several are called `{named}`; give the id"))),
+    }
+}

@@ -1,0 +1,140 @@
+//! `placet policy`: check, test and explain the rules, without a control plane.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use placet_domain::id::{IdentityId, RunId};
+use placet_domain::policy::{Policy, RuleSummary, Verdict};
+use placet_domain::proposal::{Action, Proposal, Tools};
+use placet_domain::scope::{Scope, ScopeDraft};
+
+use crate::context::Who;
+use crate::error::{CliError, Code};
+use crate::home::{policy_files, read};
+use crate::out::{BOLD, GOOD, Out, styled, table};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Files {
+    /// A directory of .cedar files (default: the home's)
+    #[arg(long, value_name = "DIR")]
+    policy: Option<PathBuf>,
+    /// A tools file (default: the home's)
+    #[arg(long, value_name = "FILE")]
+    tools: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// Load the rules and name everything that is wrong with them, with file, line and hint
+    Check(Files),
+    /// Run every example of every rule
+    Test(Files),
+    /// What the rules say of an action, and why
+    #[command(after_help = "Example:\n  placet policy explain nmap --target 10.0.0.5 -- -sV -Pn -p 1-1000")]
+    Explain {
+        tool: String,
+        #[arg(allow_hyphen_values = true)]
+        arguments: Vec<String>,
+        #[arg(long)]
+        target: Option<String>,
+        #[arg(long = "output", value_name = "PATH")]
+        outputs: Vec<String>,
+        /// A scope file (default: one that permits exactly what is named here)
+        #[arg(long, value_name = "FILE")]
+        scope: Option<PathBuf>,
+        #[command(flatten)]
+        files: Files,
+    },
+}
+
+pub(crate) fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError> {
+    match command {
+        Command::Check(files) => {
+            let (policy, _) = load(&files, who)?;
+            let rules: Vec<serde_json::Value> = policy.rules().map(rule_json).collect();
+            let view = serde_json::json!({ "version": policy.version(), "rules": rules });
+            out.answer(&view, |_| {
+                let rows: Vec<Vec<String>> = policy.rules().map(rule_row).collect();
+                format!("{}\n\n{} {} rules, {}", table(&rows), styled(GOOD, "good:"), rows.len(), policy.version())
+            });
+            Ok(())
+        }
+        Command::Test(files) => {
+            let (policy, _) = load(&files, who)?;
+            let view = serde_json::json!({ "rules": policy.rules().count(), "examples": policy.examples_checked() });
+            out.answer(&view, |_| format!("{} {} examples of {} rules hold", styled(GOOD, "good:"), policy.examples_checked(), policy.rules().count()));
+            Ok(())
+        }
+        Command::Explain { tool, arguments, target, outputs, scope, files } => {
+            let (policy, tools) = load(&files, who)?;
+            let proposal = proposal(&tool, arguments, target.as_deref(), outputs)?;
+            let scope = match scope {
+                Some(path) => Scope::lock(toml::from_str(&read(&path)?).map_err(|error| CliError::usage(format!("`{}`: {error}", path.display())))?),
+                None => scope_of(&proposal)?,
+            };
+            let (run, agent) = (RunId::from_uuid(uuid::Uuid::nil()), IdentityId::from_uuid(uuid::Uuid::nil()));
+            let action = Action::seal(&proposal, &tools, &scope, run, agent).map_err(|error| CliError::usage(error.to_string()))?;
+            let verdict = policy.judge(&action, &scope);
+            out.answer(&verdict, explanation);
+            Ok(())
+        }
+    }
+}
+
+fn load(files: &Files, who: &Who) -> Result<(Policy, Tools), CliError> {
+    let path = |named: &Option<PathBuf>, name: &str| match named {
+        Some(path) => Ok(path.clone()),
+        None => who.home().map(|home| home.dir().join(name)),
+    };
+    let tools_path = path(&files.tools, "tools.toml")?;
+    let tools = Tools::parse(&read(&tools_path)?).map_err(|error| CliError::usage(format!("`{}`: {error}", tools_path.display())))?;
+    let policy = Policy::load(&policy_files(&path(&files.policy, "policy")?)?, &tools);
+    let policy = policy.map_err(|problems| CliError::new(Code::Usage, problems.to_string()))?;
+    Ok((policy, tools))
+}
+
+fn rule_json(rule: &RuleSummary) -> serde_json::Value {
+    serde_json::json!({
+        "id": rule.id, "file": rule.file, "line": rule.line, "effect": rule.effect.to_string(),
+        "demands": rule.demands.to_string(), "weight": rule.risk.to_string(), "because": rule.reason,
+    })
+}
+
+fn rule_row(rule: &RuleSummary) -> Vec<String> {
+    let place = format!("{}:{}", rule.file, rule.line);
+    vec![rule.id.clone(), rule.demands.to_string(), rule.risk.to_string(), place, rule.reason.clone()]
+}
+
+fn proposal(tool: &str, arguments: Vec<String>, target: Option<&str>, outputs: Vec<String>) -> Result<Proposal, CliError> {
+    let usage = |error: &dyn std::fmt::Display| CliError::usage(error.to_string());
+    Ok(Proposal {
+        tool: tool.parse().map_err(|error| usage(&error))?,
+        arguments,
+        target: target.map(str::parse).transpose().map_err(|error| usage(&error))?,
+        environment: BTreeMap::new(),
+        files: Vec::new(),
+        outputs,
+        timeout_ms: None,
+        justification: String::new(),
+    })
+}
+
+/// A scope that permits exactly what was named, so that only the rules speak.
+fn scope_of(proposal: &Proposal) -> Result<Scope, CliError> {
+    let usage = |error: &dyn std::fmt::Display| CliError::usage(error.to_string());
+    let target = proposal.target.as_ref().map(|target| target.to_string().parse()).transpose().map_err(|error| usage(&error))?;
+    let allow = if proposal.outputs.is_empty() { Vec::new() } else { vec!["**".parse().map_err(|error| usage(&error))?] };
+    let tools = [proposal.tool.clone()].into();
+    Ok(Scope::lock(ScopeDraft { allow, deny: Vec::new(), targets: target.into_iter().collect(), tools }))
+}
+
+fn explanation(verdict: &Verdict) -> String {
+    let mut rows: Vec<Vec<String>> = verdict
+        .reasons()
+        .iter()
+        .map(|reason| vec![reason.weight.to_string(), reason.demands.to_string(), reason.rule.clone(), reason.because.clone()])
+        .collect();
+    let meaning = verdict.tier().meaning().to_owned();
+    rows.push(vec![verdict.risk().to_string(), verdict.tier().to_string(), styled(BOLD, "risk and tier"), meaning]);
+    table(&rows)
+}

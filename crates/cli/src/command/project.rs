@@ -1,0 +1,53 @@
+//! `placet project`: make and list projects.
+
+use placet_domain::project::Separation;
+use placet_wire::Client;
+use placet_wire::api::{NewProject, ProjectList, ProjectView};
+
+use crate::context::Who;
+use crate::error::{CliError, Code};
+use crate::out::{Out, table};
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// Make a project
+    #[command(after_help = "Example:\n  placet project new alpha")]
+    New {
+        name: String,
+        /// You work alone: the person behind an agent may approve where one approval suffices; each is marked
+        #[arg(long)]
+        single_operator: bool,
+    },
+    /// The projects you see
+    List,
+}
+
+pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError> {
+    let client = who.client()?;
+    match command {
+        Command::New { name, single_operator } => {
+            let separation = if single_operator { Separation::SingleOperator } else { Separation::FourEyes };
+            let made: ProjectView = client.post("/api/v1/projects", &NewProject { name, separation }).await?;
+            out.answer(&made, |made| format!("made {} ({})\n\nnext: placet scope lock NAME FILE --project {}", made.name, made.id, made.name));
+        }
+        Command::List => {
+            let list: ProjectList = client.get("/api/v1/projects").await?;
+            let row = |project: &ProjectView| vec![project.name.clone(), project.id.to_string()];
+            out.answer(&list, |list| table(&list.projects.iter().map(row).collect::<Vec<_>>()));
+        }
+    }
+    Ok(())
+}
+
+/// A project by name or id; the only one there is, if none is named.
+pub(super) async fn find(client: &Client, named: Option<&str>) -> Result<ProjectView, CliError> {
+    let list: ProjectList = client.get("/api/v1/projects").await?;
+    let fits = |project: &ProjectView| named.is_none_or(|name| project.name == name || project.id.to_string() == name);
+    let mut found: Vec<ProjectView> = list.projects.into_iter().filter(fits).collect();
+    match (found.len(), named) {
+        (1, _) => Ok(found.remove(0)),
+        (0, Some(name)) => Err(CliError::new(Code::NotFound, format!("no project `{name}`"))),
+        (0, None) => Err(CliError::new(Code::NotFound, "there is no project yet").hint("placet project new NAME")),
+        (_, _) => Err(CliError::usage("there are several projects; name one with --project")),
+    }
+}

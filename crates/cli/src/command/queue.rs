@@ -1,0 +1,27 @@
+//! `placet queue`: what waits for a person.
+
+use placet_wire::api::ActionList;
+
+use crate::card;
+use crate::context::Who;
+use crate::error::CliError;
+use crate::out::{Out, table};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// At most this many
+    #[arg(long, default_value_t = 100)]
+    limit: usize,
+}
+
+pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
+    let list: ActionList = who.client()?.get(&format!("/api/v1/queue?limit={}", args.limit)).await?;
+    out.answer(&list, |list| {
+        if list.actions.is_empty() {
+            return "nothing waits for you; proposals that need a person appear here".to_owned();
+        }
+        let rows: Vec<Vec<String>> = list.actions.iter().map(card::row).collect();
+        format!("{}\n\nnext: placet show ID, then placet approve ID or placet reject ID --reason TEXT", table(&rows))
+    });
+    Ok(())
+}

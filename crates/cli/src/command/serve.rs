@@ -1,0 +1,66 @@
+//! `placet serve`: the control plane, until it is told to stop.
+
+use std::net::SocketAddr;
+
+use placet_control::{App, Serving, serve};
+use placet_store::{Config, Store};
+
+use crate::context::Who;
+use crate::error::{CliError, Code};
+use crate::home::Home;
+use crate::journal;
+use crate::out::Out;
+use crate::progress::Spinner;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  placet serve\n  placet serve --address 127.0.0.1:0")]
+pub(crate) struct Args {
+    /// Another address than the one in the settings; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS")]
+    address: Option<SocketAddr>,
+}
+
+pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
+    let home = who.home()?;
+    journal::start(&home.logs())?;
+    let address = args.address.unwrap_or(home.config()?.address);
+    let mut serving = start(&home, address, out).await?;
+    out.answer(&serde_json::json!({ "serving": serving.url() }), |_| format!("serving {}", serving.url()));
+    tokio::select! {
+        () = serving.ended() => return Err(CliError::failed("the server ended by itself; the log says why")),
+        () = told_to_stop() => {}
+    }
+    out.note("stopping");
+    serving.stop().await;
+    Ok(())
+}
+
+/// Opens the store and serves the API.
+pub(crate) async fn start(home: &Home, address: SocketAddr, out: &Out) -> Result<Serving, CliError> {
+    let _spinner = Spinner::start(out, "opening the store");
+    let rules = home.rules()?;
+    let store = open_store(home).await?;
+    let app = App::new(store, rules, home.signer()?, home.settings()?);
+    serve(app, address).await.map_err(|error| CliError::failed(error.to_string()))
+}
+
+pub(crate) async fn open_store(home: &Home) -> Result<Store, CliError> {
+    let mut config = Config::new(home.data(), home.ledger_key()?);
+    config.evidence_key = home.evidence_key()?.map(placet_store::EvidenceKey::new);
+    Store::open(config).await.map_err(|error| {
+        let broken = matches!(error, placet_store::StoreError::Integrity(_));
+        CliError::new(if broken { Code::Integrity } else { Code::Failed }, error.to_string())
+    })
+}
+
+/// Ctrl-C or a polite request of the system.
+pub(crate) async fn told_to_stop() {
+    let mut terminate = match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+        Ok(terminate) => terminate,
+        Err(_) => return,
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}

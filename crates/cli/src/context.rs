@@ -1,0 +1,92 @@
+//! What client commands share: where the control plane is and who is asking.
+
+use std::path::PathBuf;
+
+use placet_domain::id::{ActionId, RunId};
+use placet_wire::api::{ActionList, RunList};
+use placet_wire::{Client, Token};
+
+use crate::error::{CliError, Code};
+use crate::home::Home;
+
+/// Options every client command takes.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Who {
+    /// The home directory of this Placet (default: the nearest `.placet` above)
+    #[arg(long, global = true, env = "PLACET_HOME", value_name = "DIR")]
+    pub(crate) home: Option<PathBuf>,
+    /// The control plane to talk to (default: the address in the home's settings)
+    #[arg(long, global = true, env = "PLACET_SERVER", value_name = "URL")]
+    pub(crate) server: Option<String>,
+    /// Who you are: a name whose token is kept in the home
+    #[arg(long = "as", global = true, env = "PLACET_AS", value_name = "NAME", default_value = "admin")]
+    pub(crate) name: String,
+    /// The token itself, instead of a name; for machines without a home
+    #[arg(long, global = true, env = "PLACET_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    pub(crate) token: Option<String>,
+}
+
+impl Who {
+    pub(crate) fn home(&self) -> Result<Home, CliError> {
+        Home::find(self.home.as_deref())
+    }
+
+    pub(crate) fn client(&self) -> Result<Client, CliError> {
+        let server = match &self.server {
+            Some(server) => server.clone(),
+            None => format!("http://{}", self.home()?.config()?.address),
+        };
+        let token = match &self.token {
+            Some(token) => Token::new(token.clone()),
+            None => self.home()?.token(&self.name)?,
+        };
+        Ok(Client::new(server, token))
+    }
+}
+
+/// The one id that ends (or begins) like what was typed; the whole id always works.
+fn unique<T: Copy + std::fmt::Display>(typed: &str, known: impl Iterator<Item = T>, what: &str) -> Result<T, CliError> {
+    let typed = typed.trim_start_matches('…');
+    let fits = |id: &T| {
+        let id = id.to_string();
+        id.ends_with(typed) || id.starts_with(typed)
+    };
+    let found: Vec<T> = known.filter(fits).collect();
+    match found.as_slice() {
+        [one] => Ok(*one),
+        [] => Err(CliError::new(Code::NotFound, format!("no {what} `{typed}`"))),
+        several => {
+            let listed: Vec<String> = several.iter().take(5).map(ToString::to_string).collect();
+            Err(CliError::usage(format!("`{typed}` fits several: {}", listed.join(", "))))
+        }
+    }
+}
+
+/// An action by its id or the end of it.
+pub(crate) async fn action_id(client: &Client, typed: &str) -> Result<ActionId, CliError> {
+    if let Ok(id) = typed.parse() {
+        return Ok(id);
+    }
+    let runs: RunList = client.get("/api/v1/runs").await?;
+    let mut known = Vec::new();
+    for run in runs.runs {
+        let actions: ActionList = client.get(&format!("/api/v1/runs/{}/actions", run.id)).await?;
+        known.extend(actions.actions.into_iter().map(|action| action.id));
+    }
+    unique(typed, known.into_iter(), "action")
+}
+
+/// A run by its id or the end of it.
+pub(crate) async fn run_id(client: &Client, typed: &str) -> Result<RunId, CliError> {
+    if let Ok(id) = typed.parse() {
+        return Ok(id);
+    }
+    let runs: RunList = client.get("/api/v1/runs").await?;
+    unique(typed, runs.runs.into_iter().map(|run| run.id), "run")
+}
+
+/// The short form of an id: its end, which is random and so tells ids apart.
+pub(crate) fn short(id: impl std::fmt::Display) -> String {
+    let id = id.to_string();
+    format!("…{}", &id[id.len().saturating_sub(8)..])
+}

@@ -1,0 +1,88 @@
+//! What the command line says when something did not work: what happened, what to do next, and a stable exit code.
+
+use placet_wire::ClientError;
+
+/// Exit codes, stable: scripts depend on them. `placet help exit-codes` prints this list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Code {
+    Failed = 1,
+    Usage = 2,
+    Refused = 3,
+    Integrity = 4,
+    Waiting = 5,
+    Conflict = 9,
+    NotFound = 10,
+    Unreachable = 11,
+    NoCage = 12,
+}
+
+impl Code {
+    pub(crate) const MEANINGS: &[(u8, &str)] = &[
+        (0, "done"),
+        (1, "failed"),
+        (2, "the command was not understood"),
+        (3, "refused by policy, role or separation of duties"),
+        (4, "integrity broken: ledger or evidence is not what it was"),
+        (5, "waiting for a person; the time to wait ran out"),
+        (9, "conflict: somebody was faster, or what you saw has changed"),
+        (10, "not found"),
+        (11, "the control plane cannot be reached"),
+        (12, "no cage can be built on this machine"),
+        (130, "interrupted"),
+    ];
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct CliError {
+    pub(crate) code: Code,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+impl CliError {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: None }
+    }
+
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Self::new(Code::Failed, message)
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Code::Usage, message)
+    }
+
+    #[must_use]
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl From<ClientError> for CliError {
+    fn from(error: ClientError) -> Self {
+        match &error {
+            ClientError::Unreachable { server, .. } => {
+                let hint = format!("start it with `placet serve`, or name another with --server (now {server})");
+                Self::new(Code::Unreachable, error.to_string()).hint(hint)
+            }
+            ClientError::Refused(problem) => {
+                let code = match (problem.status, problem.code.as_str()) {
+                    (404, _) => Code::NotFound,
+                    (409 | 410 | 412, _) => Code::Conflict,
+                    (401 | 403, _) => Code::Refused,
+                    (400 | 413 | 415 | 422 | 428, _) => Code::Usage,
+                    _ => Code::Failed,
+                };
+                Self { code, message: problem.detail.clone(), hint: problem.hint.clone() }
+            }
+            ClientError::Garbled { .. } => Self::failed(error.to_string()),
+        }
+    }
+}
+
+impl From<std::io::Error> for CliError {
+    fn from(error: std::io::Error) -> Self {
+        Self::failed(error.to_string())
+    }
+}

@@ -1,0 +1,294 @@
+//! The project's home, `.placet/`: settings, rules, keys, tokens and data. Nothing in it is ever read from a worktree
+//! that an agent can write.
+
+use std::fs;
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use placet_control::{Rules, Settings};
+use placet_domain::approval::Terms;
+use placet_domain::permit::{PermitSigner, PermitVerifier};
+use placet_domain::policy::{DEFAULT_TOOLS, Policy, default_policy};
+use placet_domain::proposal::Tools;
+use placet_ledger::SigningKey;
+use placet_wire::Token;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{CliError, Code};
+
+/// `placet.toml`. An unknown key refuses to start: a typo must not silently mean the default.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    /// Where `placet serve` listens and every other command looks.
+    pub(crate) address: SocketAddr,
+    /// The name of this ledger: part of every signed head.
+    pub(crate) ledger: String,
+    #[serde(default)]
+    pub(crate) terms: Terms,
+    /// A file with 64 hex digits; with it, evidence is encrypted at rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) evidence_key_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Home {
+    dir: PathBuf,
+}
+
+const NAME: &str = ".placet";
+
+impl Home {
+    /// The home to work with: the one named, or the nearest above the current directory.
+    pub(crate) fn find(named: Option<&Path>) -> Result<Self, CliError> {
+        if let Some(dir) = named {
+            return Self::at(dir);
+        }
+        let start = std::env::current_dir()?;
+        let found = start.ancestors().map(|dir| dir.join(NAME)).find(|dir| dir.join("placet.toml").is_file());
+        found.map(|dir| Self { dir }).ok_or_else(|| {
+            let message = format!("there is no {NAME} here or in any directory above");
+            CliError::new(Code::NotFound, message).hint("make one with `placet init`, or try `placet demo`")
+        })
+    }
+
+    fn at(dir: &Path) -> Result<Self, CliError> {
+        if dir.join("placet.toml").is_file() {
+            return Ok(Self { dir: dir.to_owned() });
+        }
+        let message = format!("`{}` holds no placet.toml", dir.display());
+        Err(CliError::new(Code::NotFound, message).hint("make one with `placet init --home DIR`"))
+    }
+
+    /// Makes a home with fresh keys and the shipped rules. Nothing that exists is touched.
+    pub(crate) fn create(dir: &Path, address: SocketAddr) -> Result<Self, CliError> {
+        if dir.join("placet.toml").exists() {
+            return Err(CliError::new(Code::Conflict, format!("`{}` is set up already", dir.display())));
+        }
+        let home = Self { dir: dir.to_owned() };
+        for folder in ["", "policy", "keys", "tokens", "data", "logs"] {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(dir.join(folder))?;
+        }
+        home.write_rules()?;
+        home.write_keys()?;
+        let config = Config { address, ledger: format!("placet/{}", hex(&random::<6>())), terms: Terms::default(), evidence_key_file: None };
+        let text = toml_text(&config);
+        write_new(&dir.join("placet.toml"), text.as_bytes(), 0o600)?;
+        Ok(home)
+    }
+
+    fn write_rules(&self) -> Result<(), CliError> {
+        for (name, text) in default_policy() {
+            write_new(&self.dir.join("policy").join(name), text.as_bytes(), 0o644)?;
+        }
+        write_new(&self.dir.join("tools.toml"), DEFAULT_TOOLS.as_bytes(), 0o644)
+    }
+
+    fn write_keys(&self) -> Result<(), CliError> {
+        for name in ["ledger", "permit"] {
+            write_new(&self.dir.join("keys").join(format!("{name}.seed")), hex(&random::<32>()).as_bytes(), 0o600)?;
+        }
+        let verifier = self.signer()?.verifier();
+        write_new(&self.dir.join("keys/permit.pub"), hex(&verifier.to_bytes()).as_bytes(), 0o644)
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.dir.join("data")
+    }
+
+    pub(crate) fn logs(&self) -> PathBuf {
+        self.dir.join("logs")
+    }
+
+    pub(crate) fn config(&self) -> Result<Config, CliError> {
+        let path = self.dir.join("placet.toml");
+        let text = read(&path)?;
+        toml::from_str(&text).map_err(|error| CliError::usage(format!("`{}`: {error}", path.display())))
+    }
+
+    pub(crate) fn settings(&self) -> Result<Settings, CliError> {
+        Ok(Settings { terms: self.config()?.terms, ..Settings::default() })
+    }
+
+    /// The policy and tools of this home, or all that is wrong with them.
+    pub(crate) fn rules(&self) -> Result<Rules, CliError> {
+        let tools_path = self.dir.join("tools.toml");
+        let tools = Tools::parse(&read(&tools_path)?);
+        let tools = tools.map_err(|error| CliError::usage(format!("`{}`: {error}", tools_path.display())))?;
+        let policy = Policy::load(&policy_files(&self.dir.join("policy"))?, &tools);
+        let policy = policy.map_err(|problems| CliError::usage(problems.to_string()).hint("`placet policy check` shows all problems"))?;
+        Ok(Rules { policy, tools })
+    }
+
+    pub(crate) fn signer(&self) -> Result<PermitSigner, CliError> {
+        Ok(PermitSigner::from_seed(&self.seed("permit.seed")?))
+    }
+
+    pub(crate) fn verifier(&self) -> Result<PermitVerifier, CliError> {
+        read_verifier(&self.dir.join("keys/permit.pub"))
+    }
+
+    pub(crate) fn ledger_key(&self) -> Result<SigningKey, CliError> {
+        let name = self.config()?.ledger;
+        let bad = |error: placet_ledger::KeyError| CliError::usage(format!("the ledger name `{name}` cannot be used: {error}"));
+        Ok(SigningKey::from_seed(name.parse().map_err(bad)?, &self.seed("ledger.seed")?))
+    }
+
+    fn seed(&self, name: &str) -> Result<[u8; 32], CliError> {
+        read_secret_key(&self.dir.join("keys").join(name))
+    }
+
+    pub(crate) fn evidence_key(&self) -> Result<Option<[u8; 32]>, CliError> {
+        self.config()?.evidence_key_file.map(|path| read_secret_key(&self.dir.join(path))).transpose()
+    }
+
+    fn token_path(&self, name: &str) -> PathBuf {
+        self.dir.join("tokens").join(format!("{name}.token"))
+    }
+
+    pub(crate) fn keep_token(&self, name: &str, token: &Token) -> Result<PathBuf, CliError> {
+        let path = self.token_path(name);
+        write_new(&path, token.reveal().as_bytes(), 0o600)?;
+        Ok(path)
+    }
+
+    pub(crate) fn token(&self, name: &str) -> Result<Token, CliError> {
+        let path = self.token_path(name);
+        let text = read_private(&path).map_err(|error| {
+            let hint = format!("`placet identity add {name} --role …` makes one; `--as` names who you are");
+            CliError::new(Code::NotFound, error.message).hint(hint)
+        })?;
+        Ok(Token::new(text.trim()))
+    }
+}
+
+/// All `.cedar` files of a directory, by name.
+pub(crate) fn policy_files(dir: &Path) -> Result<Vec<(String, String)>, CliError> {
+    let listing = fs::read_dir(dir).map_err(|error| CliError::failed(format!("`{}`: {error}", dir.display())))?;
+    let mut paths: Vec<PathBuf> = listing.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "cedar"));
+    paths.sort();
+    if paths.is_empty() {
+        return Err(CliError::usage(format!("`{}` holds no .cedar file; without rules everything is refused", dir.display())));
+    }
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    paths.iter().map(|path| Ok((name(path), read(path)?))).collect()
+}
+
+pub(crate) fn read_verifier(path: &Path) -> Result<PermitVerifier, CliError> {
+    let bytes = unhex(read(path)?.trim());
+    bytes.and_then(|bytes| PermitVerifier::from_bytes(&bytes)).ok_or_else(|| CliError::usage(format!("`{}` is no permit key", path.display())))
+}
+
+pub(crate) fn read(path: &Path) -> Result<String, CliError> {
+    fs::read_to_string(path).map_err(|error| CliError::new(Code::NotFound, format!("`{}`: {error}", path.display())))
+}
+
+/// Reads a secret, refusing one that others could have read.
+fn read_private(path: &Path) -> Result<String, CliError> {
+    let text = read(path)?;
+    let mode = fs::metadata(path)?.permissions().mode();
+    if mode & 0o077 != 0 {
+        let message = format!("`{}` can be read by others (mode {:o})", path.display(), mode & 0o777);
+        return Err(CliError::new(Code::Refused, message).hint(format!("chmod 600 {}", path.display())));
+    }
+    Ok(text)
+}
+
+fn read_secret_key(path: &Path) -> Result<[u8; 32], CliError> {
+    let bad = || CliError::usage(format!("`{}` does not hold 64 hex digits", path.display()));
+    unhex(read_private(path)?.trim()).ok_or_else(bad)
+}
+
+/// Writes a file that must not exist yet, with exactly these permissions from the first moment.
+fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), CliError> {
+    let failed = |error: std::io::Error| CliError::failed(format!("`{}`: {error}", path.display()));
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(path).map_err(failed)?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(failed)
+}
+
+fn toml_text(config: &Config) -> String {
+    format!(
+        "# Settings of this Placet. Unknown keys refuse to start.\n\
+         address = \"{}\"\n\
+         # The name of the ledger, part of every signed head. Never change it.\n\
+         ledger = \"{}\"\n\n\
+         # How long things may wait, in milliseconds. Silence is never consent.\n\
+         [terms]\ndecide_within_ms = {}\ndispatch_within_ms = {}\nlease_ms = {}\n",
+        config.address, config.ledger, config.terms.decide_within_ms, config.terms.dispatch_within_ms, config.terms.lease_ms
+    )
+}
+
+fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).expect("the operating system gives randomness");
+    bytes
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    if text.len() != 64 || !text.is_ascii() {
+        return None;
+    }
+    for (index, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&text[2 * index..2 * index + 2], 16).ok()?;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn home() -> (tempfile::TempDir, Home) {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::create(&dir.path().join(".placet"), "127.0.0.1:7070".parse().unwrap()).unwrap();
+        (dir, home)
+    }
+
+    #[test]
+    fn a_fresh_home_can_be_read_back() {
+        let (_dir, home) = home();
+        assert_eq!(home.config().unwrap().terms, Terms::default());
+        assert_eq!(home.signer().unwrap().verifier(), home.verifier().unwrap());
+        assert!(home.rules().unwrap().policy.examples_checked() > 0);
+        assert!(home.ledger_key().is_ok());
+    }
+
+    #[test]
+    fn a_second_set_up_touches_nothing() {
+        let (_dir, home) = home();
+        let before = home.seed("ledger.seed").unwrap();
+        let again = Home::create(home.dir(), "127.0.0.1:1".parse().unwrap()).unwrap_err();
+        assert_eq!(again.code, Code::Conflict);
+        assert_eq!(home.seed("ledger.seed").unwrap(), before);
+    }
+
+    #[test]
+    fn a_key_that_others_can_read_is_refused_with_what_to_do() {
+        let (_dir, home) = home();
+        let path = home.dir().join("keys/permit.seed");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        let error = home.signer().unwrap_err();
+        assert!(error.hint.unwrap().starts_with("chmod 600"));
+    }
+
+    #[test]
+    fn a_typo_in_the_settings_refuses_to_start() {
+        let (_dir, home) = home();
+        let path = home.dir().join("placet.toml");
+        let text = read(&path).unwrap().replace("lease_ms", "leese_ms");
+        fs::write(&path, text).unwrap();
+        assert!(home.config().unwrap_err().message.contains("leese_ms"));
+    }
+}

@@ -1,0 +1,103 @@
+//! Printing: data on stdout, everything else on stderr; JSON when asked for; colour only where somebody sees it.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+use crate::error::CliError;
+
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const ASK: Style = AnsiColor::Yellow.on_default();
+
+/// Text in a style; plain where nobody sees colour.
+pub(crate) fn styled(style: Style, text: impl std::fmt::Display) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Out {
+    json: bool,
+}
+
+impl Out {
+    pub(crate) const fn new(json: bool) -> Self {
+        Self { json }
+    }
+
+    pub(crate) const fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// The answer: as JSON for machines, or in words for people.
+    pub(crate) fn answer<T: Serialize>(&self, value: &T, words: impl FnOnce(&T) -> String) {
+        if self.json {
+            self.line(&serde_json::to_string_pretty(value).unwrap_or_default());
+        } else {
+            self.line(&words(value));
+        }
+    }
+
+    /// One line of data.
+    pub(crate) fn line(&self, text: &str) {
+        // A closed pipe (`placet queue | head`) is no error of ours.
+        let _ = writeln!(anstream::stdout(), "{}", text.trim_end_matches('\n'));
+    }
+
+    /// Something said along the way; not part of the answer.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.json {
+            let _ = writeln!(anstream::stderr(), "{text}");
+        }
+    }
+
+    /// Says what went wrong, what to do, and ends with its code.
+    pub(crate) fn fail(&self, error: &CliError) -> ExitCode {
+        if self.json {
+            let problem = serde_json::json!({ "error": error.message, "hint": error.hint, "exit": error.code as u8 });
+            let _ = writeln!(anstream::stderr(), "{problem}");
+        } else {
+            let _ = writeln!(anstream::stderr(), "{} {}", styled(BAD, "error:"), error.message);
+            if let Some(hint) = &error.hint {
+                let _ = writeln!(anstream::stderr(), "{} {hint}", styled(BOLD, " next:"));
+            }
+        }
+        ExitCode::from(error.code as u8)
+    }
+}
+
+/// Columns padded to the same width; the last one is left as it is.
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| visible(cell)).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().enumerate().map(|(column, cell)| {
+            let padding = if column + 1 == row.len() { 0 } else { widths[column] - visible(cell) };
+            format!("{cell}{}", " ".repeat(padding))
+        });
+        cells.collect::<Vec<_>>().join("  ")
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// How many characters are seen: colour codes are not.
+fn visible(text: &str) -> usize {
+    anstream::adapter::strip_str(text).to_string().chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_whether_coloured_or_not() {
+        let rows = vec![vec!["a".to_owned(), "x".to_owned()], vec![styled(GOOD, "long"), "y".to_owned()]];
+        let plain = anstream::adapter::strip_str(&table(&rows)).to_string();
+        assert_eq!(plain, "a     x\nlong  y");
+    }
+}
