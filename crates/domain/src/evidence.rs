@@ -111,6 +111,8 @@ pub enum BadManifest {
     Name(String),
     #[error("the evidence `{0}` is listed twice")]
     Twice(String),
+    #[error("a number in it is larger than 9007199254740991, and not every reader would read it alike")]
+    Number,
     #[error("it ends before it starts")]
     Backwards,
     #[error("its words about the ending are longer than 2000 bytes; put them into a piece of evidence")]
@@ -131,6 +133,10 @@ impl Manifest {
         }
         if self.exit.words().len() > LONGEST_WORDS {
             return Err(BadManifest::Wordy);
+        }
+        // Canonical JSON rounds larger ones, and two different reports must never share a digest.
+        if canonical::parse(&self.to_bytes()).is_err() {
+            return Err(BadManifest::Number);
         }
         let mut seen = std::collections::BTreeSet::new();
         for item in &self.items {

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(i64);
 
 impl Timestamp {
+    /// The end of time: the last moment that every JSON reader of the world reads alike (RFC 7493 §2.2).
+    pub const END: Self = Self((1 << 53) - 1);
+
     pub const fn from_unix_ms(unix_ms: i64) -> Self {
         Self(unix_ms)
     }
@@ -19,6 +22,7 @@ impl Timestamp {
     /// The moment `millis` later; stops at the end of time instead of wrapping into the past.
     #[must_use]
     pub const fn plus_ms(self, millis: u64) -> Self {
-        Self(self.0.saturating_add_unsigned(millis))
+        let later = self.0.saturating_add_unsigned(millis);
+        if later > Self::END.0 { Self::END } else { Self(later) }
     }
 }

@@ -21,9 +21,43 @@ const MOST_VARIABLES: usize = 64;
 
 /// Names (or beginnings of names) of variables that make programs load or run code of the caller's choosing.
 const LOADING_VARIABLES: &[&str] = &[
-    "LD_", "DYLD_", "GLIBC_", "GCONV_", "MALLOC_", "PATH", "HOME", "SHELL", "IFS", "ENV", "BASH_", "SHELLOPTS", "PS4",
-    "PROMPT_COMMAND", "PYTHON", "PERL", "RUBY", "NODE_", "NPM_", "JAVA_", "_JAVA", "JDK_", "CLASSPATH", "GIT_", "SSH_",
-    "PAGER", "EDITOR", "VISUAL", "BROWSER", "MANPAGER", "LESS", "TMPDIR", "XDG_", "CARGO_", "RUSTC", "MAKEFLAGS", "GOFLAGS",
+    "LD_",
+    "DYLD_",
+    "GLIBC_",
+    "GCONV_",
+    "MALLOC_",
+    "PATH",
+    "HOME",
+    "SHELL",
+    "IFS",
+    "ENV",
+    "BASH_",
+    "SHELLOPTS",
+    "PS4",
+    "PROMPT_COMMAND",
+    "PYTHON",
+    "PERL",
+    "RUBY",
+    "NODE_",
+    "NPM_",
+    "JAVA_",
+    "_JAVA",
+    "JDK_",
+    "CLASSPATH",
+    "GIT_",
+    "SSH_",
+    "PAGER",
+    "EDITOR",
+    "VISUAL",
+    "BROWSER",
+    "MANPAGER",
+    "LESS",
+    "TMPDIR",
+    "XDG_",
+    "CARGO_",
+    "RUSTC",
+    "MAKEFLAGS",
+    "GOFLAGS",
 ];
 
 /// What an agent asks for.
@@ -74,7 +108,13 @@ pub struct Limits {
 impl Default for Limits {
     /// Enough for a build step or a scan; little enough that a runaway is noticed within minutes.
     fn default() -> Self {
-        Self { timeout_ms: 120_000, memory_bytes: 2 << 30, output_bytes: 8 << 20, file_bytes: 256 << 20, processes: 256 }
+        Self {
+            timeout_ms: 120_000,
+            memory_bytes: 2 << 30,
+            output_bytes: 8 << 20,
+            file_bytes: 256 << 20,
+            processes: 256,
+        }
     }
 }
 
@@ -152,7 +192,13 @@ pub struct Action {
 
 impl Action {
     /// Turns a wish into bytes that can be judged, shown, approved and executed.
-    pub fn seal(proposal: &Proposal, tools: &Tools, scope: &Scope, run: RunId, agent: IdentityId) -> Result<Self, Unsealable> {
+    pub fn seal(
+        proposal: &Proposal,
+        tools: &Tools,
+        scope: &Scope,
+        run: RunId,
+        agent: IdentityId,
+    ) -> Result<Self, Unsealable> {
         let tool = tools.get(&proposal.tool).ok_or_else(|| Unsealable::UnknownTool(proposal.tool.clone()))?;
         check_arguments(proposal, tool)?;
         check_environment(&proposal.environment)?;
@@ -173,7 +219,10 @@ impl Action {
             profile: tool.profile.clone(),
             limits: limits(tool, proposal.timeout_ms)?,
         };
-        Ok(Self::from_spec(spec))
+        let action = Self::from_spec(spec);
+        // Canonical JSON rounds numbers beyond 2^53, and two different wishes must never become the same bytes.
+        canonical::parse(&action.bytes).map_err(|e| Unsealable::NotSealed(e.to_string()))?;
+        Ok(action)
     }
 
     fn from_spec(spec: ActionSpec) -> Self {
@@ -275,7 +324,9 @@ fn limits(tool: &Tool, asked_timeout_ms: Option<u64>) -> Result<Limits, Unsealab
     match asked_timeout_ms {
         None => Ok(tool.limits),
         Some(0) => Err(Unsealable::NoTime),
-        Some(asked) if asked > tool.limits.timeout_ms => Err(Unsealable::Timeout { asked, most: tool.limits.timeout_ms }),
+        Some(asked) if asked > tool.limits.timeout_ms => {
+            Err(Unsealable::Timeout { asked, most: tool.limits.timeout_ms })
+        }
         Some(timeout_ms) => Ok(Limits { timeout_ms, ..tool.limits }),
     }
 }
@@ -316,9 +367,13 @@ mod tests {
 
     #[test]
     fn the_target_is_the_last_argument_and_the_prefix_comes_first() {
-        let scan = serde_json::json!({"tool": "nmap", "arguments": ["-sV", "-Pn", "-p", "1-1000"], "target": "10.0.0.5"});
+        let scan =
+            serde_json::json!({"tool": "nmap", "arguments": ["-sV", "-Pn", "-p", "1-1000"], "target": "10.0.0.5"});
         assert_eq!(seal(scan).unwrap().spec().argv, ["/usr/bin/nmap", "-sV", "-Pn", "-p", "1-1000", "10.0.0.5"]);
-        assert_eq!(seal(serde_json::json!({"tool": "sh", "arguments": ["true"]})).unwrap().spec().argv, ["/bin/sh", "-c", "true"]);
+        assert_eq!(
+            seal(serde_json::json!({"tool": "sh", "arguments": ["true"]})).unwrap().spec().argv,
+            ["/bin/sh", "-c", "true"]
+        );
     }
 
     #[test]
