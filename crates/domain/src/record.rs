@@ -104,10 +104,13 @@ impl Record {
 
     /// Reads a record back from a ledger entry.
     pub fn read(about: About, kind: &str, body: Value) -> Result<Self, Unreadable> {
+        let given = body.clone();
         let family = kind.split('.').next().unwrap_or_default();
         let nameless = |what| Unreadable::Nameless { kind: kind.to_owned(), what };
         let event = match (family, kind) {
-            ("project" | "scope", _) => Event::Project(about.project.ok_or_else(|| nameless("project"))?, read(kind, body)?),
+            ("project" | "scope", _) => {
+                Event::Project(about.project.ok_or_else(|| nameless("project"))?, read(kind, body)?)
+            }
             ("identity", _) => {
                 let IdentityBody { identity, event } = read(kind, body)?;
                 Event::Identity(identity, event)
@@ -122,7 +125,25 @@ impl Record {
             _ => return Err(Unreadable::Kind(kind.to_owned())),
         };
         let record = Self { about, event };
-        if record.kind() == kind { Ok(record) } else { Err(Unreadable::Kind(kind.to_owned())) }
+        if record.kind() != kind {
+            return Err(Unreadable::Kind(kind.to_owned()));
+        }
+        // Events without content are read leniently by serde; nothing may ride along in them unread.
+        if !says_no_more(&given, &record.body()) {
+            let source = serde::de::Error::custom("it has a field that is not known here");
+            return Err(Unreadable::Body { kind: kind.to_owned(), source });
+        }
+        Ok(record)
+    }
+}
+
+/// Whether every field of one object is in the other too, at every depth.
+fn says_no_more(given: &Value, understood: &Value) -> bool {
+    match (given, understood) {
+        (Value::Object(given), Value::Object(understood)) => {
+            given.iter().all(|(key, value)| understood.get(key).is_some_and(|known| says_no_more(value, known)))
+        }
+        _ => true,
     }
 }
 
