@@ -1,12 +1,14 @@
 //! The domain as its users see it.
 
 mod approvals;
+mod attacks;
 mod expect;
 mod globs;
 mod matrix;
 mod people;
 mod permits;
 mod policy;
+mod properties;
 mod reached;
 mod runs;
 mod scenario;

@@ -79,6 +79,20 @@ fn everything<Kind: Copy>(all: &[Trial<Kind>]) -> impl Iterator<Item = (Trial<Ki
     all.iter().flat_map(move |trial| (0..ROLES.len()).map(move |role| by(trial, role)))
 }
 
+/// The pairs of states between which something leads.
+#[derive(Debug)]
+pub(crate) struct Edges {
+    pub(crate) runs: BTreeSet<(RunStatus, RunStatus)>,
+    pub(crate) actions: BTreeSet<(ActionStatus, ActionStatus)>,
+}
+
+pub(crate) fn edges() -> Edges {
+    let runs = run_arrows().into_keys().map(|Arrow { from, to, .. }| (RunStatus::ALL[from.0], RunStatus::ALL[to.0]));
+    let actions = action_arrows().into_keys();
+    let actions = actions.map(|Arrow { from, to, .. }| (ActionStatus::ALL[from.0], ActionStatus::ALL[to.0]));
+    Edges { runs: runs.collect(), actions: actions.collect() }
+}
+
 fn table(page: &mut String, arrows: &Arrows) {
     page.push_str("| from | command | to | by |\n| --- | --- | --- | --- |\n");
     for (Arrow { from: (_, from), command, to: (_, to) }, roles) in arrows {

@@ -1,0 +1,146 @@
+//! What holds whatever happens: random commands by random people at random times, with the books kept beside.
+
+mod books;
+mod walk;
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use placet_domain::action::ActionStatus;
+use placet_domain::decide::Loaded;
+use placet_domain::record::{Event, Record};
+use placet_domain::run::RunStatus;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+
+use self::walk::{Dice, Walk};
+use crate::scenario::World;
+use crate::states;
+
+/// Everything that was seen on walks, so that a walk that goes nowhere is noticed.
+#[derive(Debug, Default)]
+struct Seen {
+    runs: BTreeSet<RunStatus>,
+    actions: BTreeSet<ActionStatus>,
+    kinds: BTreeSet<&'static str>,
+    refusals: BTreeSet<&'static str>,
+}
+
+/// What every record of a run or an action may be called.
+const KINDS: &[&str] = &[
+    "action.approved",
+    "action.expired",
+    "action.judged",
+    "action.proposed",
+    "action.rejected",
+    "action.resolved",
+    "action.withdrawn",
+    "evidence.quarantined",
+    "job.completed",
+    "job.lease_lapsed",
+    "job.leased",
+    "job.renewed",
+    "permit.redeemed",
+    "refused",
+    "run.attached",
+    "run.cancelled",
+    "run.checkpoint_passed",
+    "run.checkpoint_reached",
+    "run.completed",
+    "run.created",
+    "run.failed",
+    "run.finished",
+    "run.paused",
+    "run.plan_approved",
+    "run.plan_rejected",
+    "run.results_rejected",
+    "run.resumed",
+    "run.rolled_back",
+    "run.started",
+    "run.submitted",
+];
+
+const REFUSALS: &[&str] = &[
+    "exists",
+    "expired",
+    "kin",
+    "lost_lease",
+    "not_now",
+    "other_agent",
+    "permit",
+    "role",
+    "run_not_active",
+    "same_person",
+    "stale",
+    "unknown",
+];
+
+fn walks() -> impl Strategy<Value = (bool, Vec<Dice>)> {
+    (any::<bool>(), prop::collection::vec(any::<Dice>(), 20..160))
+}
+
+/// Takes a walk and checks every step of it; then reads the whole ledger back.
+fn check(alone: bool, steps: &[Dice], seen: &mut Seen) -> Result<(), TestCaseError> {
+    let mut walk = Walk::start(if alone { World::single_operator() } else { World::new() });
+    for dice in steps {
+        walk.step(*dice, seen)?;
+    }
+    let reread = reread(&walk.world.ledger)?;
+    for (id, run) in &walk.world.runs {
+        prop_assert_eq!(reread.runs.get(id), Some(run));
+    }
+    prop_assert_eq!(reread.actions, walk.world.actions);
+    Ok(())
+}
+
+/// The world as the ledger tells it, entry by entry, each written and read back first.
+fn reread(ledger: &[Record]) -> Result<World, TestCaseError> {
+    let mut world = World::new();
+    for record in ledger {
+        let read = Record::read(record.about, record.kind(), record.body());
+        let read = read.map_err(|unreadable| TestCaseError::fail(unreadable.to_string()))?;
+        prop_assert_eq!(&read, record);
+        let mut loaded = Loaded::default();
+        match &read.event {
+            Event::Run(id, _) => loaded.run = world.runs.get(id).cloned(),
+            Event::Action(id, _) => loaded.action = world.actions.get(id).cloned(),
+            Event::Project(..) | Event::Identity(..) | Event::BlobKept(_) | Event::Refused(_) | Event::Started(_) => {
+                continue;
+            }
+        }
+        loaded.apply(&read);
+        world.keep(loaded);
+    }
+    Ok(world)
+}
+
+/// The same walks every time, and together they have been everywhere.
+#[test]
+fn b3_b4_b5_c8_no_walk_breaks_the_law_and_together_they_see_all_of_it() {
+    let seen = RefCell::new(Seen::default());
+    let config = Config { cases: 400, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let walked = runner.run(&walks(), |(alone, steps)| check(alone, &steps, &mut seen.borrow_mut()));
+    walked.unwrap_or_else(|broken| panic!("{broken}"));
+    let seen = seen.into_inner();
+    assert_eq!(seen.runs.into_iter().collect::<Vec<_>>(), RunStatus::ALL);
+    assert_eq!(seen.actions.into_iter().collect::<Vec<_>>(), ActionStatus::ALL);
+    assert_eq!(seen.kinds.into_iter().collect::<Vec<_>>(), KINDS);
+    assert_eq!(seen.refusals.into_iter().collect::<Vec<_>>(), REFUSALS);
+}
+
+proptest! {
+    #![proptest_config(Config { cases: 100, failure_persistence: None, ..Config::default() })]
+
+    /// Other walks every time.
+    #[test]
+    fn b3_b4_b5_c8_no_new_walk_breaks_the_law((alone, steps) in walks()) {
+        check(alone, &steps, &mut Seen::default())?;
+    }
+}
+
+/// The edges that `docs/states.md` lists, once for all walks.
+fn edges() -> &'static states::Edges {
+    static EDGES: std::sync::OnceLock<states::Edges> = std::sync::OnceLock::new();
+    EDGES.get_or_init(states::edges)
+}
