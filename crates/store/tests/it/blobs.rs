@@ -117,7 +117,8 @@ async fn every_changed_byte_of_sealed_evidence_is_found() {
 async fn chunks_of_sealed_evidence_cannot_be_dropped_added_or_exchanged() {
     const HEADER: usize = 76;
     const SEALED_CHUNK: usize = CHUNK + 16;
-    let attacks: [(&str, fn(&mut Vec<u8>)); 5] = [
+    type Change = fn(&mut Vec<u8>);
+    let attacks: [(&str, Change); 5] = [
         ("cut inside a chunk", |bytes| bytes.truncate(bytes.len() - 1)),
         ("drop the last chunk", |bytes| bytes.truncate(HEADER + 2 * SEALED_CHUNK)),
         ("exchange two chunks", |bytes| bytes[HEADER..HEADER + 2 * SEALED_CHUNK].rotate_left(SEALED_CHUNK)),
