@@ -9,7 +9,8 @@ use placet_wire::{Client, Token};
 use crate::error::{CliError, Code};
 use crate::home::Home;
 
-/// Options every client command takes.
+/// Options every client command takes. A field's name is the option's id in every command: it must not be one that some
+/// command uses for something else, or the two would share a value.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Who {
     /// The home directory of this Placet (default: the nearest `.placet` above)
@@ -20,7 +21,7 @@ pub(crate) struct Who {
     pub(crate) server: Option<String>,
     /// Who you are: a name whose token is kept in the home
     #[arg(long = "as", global = true, env = "PLACET_AS", value_name = "NAME", default_value = "admin")]
-    pub(crate) name: String,
+    pub(crate) acting_as: String,
     /// The token itself, instead of a name; for machines without a home
     #[arg(long, global = true, env = "PLACET_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
@@ -38,7 +39,7 @@ impl Who {
         };
         let token = match &self.token {
             Some(token) => Token::new(token.clone()),
-            None => self.home()?.token(&self.name)?,
+            None => self.home()?.token(&self.acting_as)?,
         };
         Ok(Client::new(server, token))
     }

@@ -160,11 +160,12 @@ impl Home {
 
     pub(crate) fn token(&self, name: &str) -> Result<Token, CliError> {
         let path = self.token_path(name);
-        let text = read_private(&path).map_err(|error| {
-            let hint = format!("`placet identity add {name} --role …` makes one; `--as` names who you are");
-            CliError::new(Code::NotFound, error.message).hint(hint)
-        })?;
-        Ok(Token::new(text.trim()))
+        if !path.is_file() {
+            let message = format!("no token of `{name}` is kept in `{}`", self.dir.join("tokens").display());
+            let hint = format!("name somebody else with --as, or make one with `placet identity add {name} --role ROLE`");
+            return Err(CliError::new(Code::NotFound, message).hint(hint));
+        }
+        Ok(Token::new(read_private(&path)?.trim()))
     }
 }
 
