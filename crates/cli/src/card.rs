@@ -60,13 +60,19 @@ fn head(text: &mut String, detail: &ActionDetail) {
     let _ = writeln!(text, "{} {} ({})", tier(&action.verdict.tier), styled(BOLD, &action.tool), action.kind);
     let _ = writeln!(text, "{}", styled(DIM, format!("action {}", action.id)));
     let _ = writeln!(text, "{}", styled(DIM, format!("digest {}", action.digest)));
+    // What `placet approve --seen` takes: a reviewer in a script approves what this card shows, or nothing.
+    let _ = writeln!(text, "{}", styled(DIM, format!("review {}", action.review)));
     let because = action.because.as_deref().map(|why| format!(": {}", spelled_out(why))).unwrap_or_default();
     let _ = writeln!(text, "{} {}{because}", status(action), action.meaning);
 }
 
 fn why(text: &mut String, detail: &ActionDetail) {
     let verdict = &detail.action.verdict;
-    section(text, if verdict.tier == "D" { "Why it is refused" } else { "Why you are asked" });
+    section(text, match verdict.tier.as_str() {
+        "A" => "Why nobody is asked",
+        "D" => "Why it is refused",
+        _ => "Why you are asked",
+    });
     let mut rows: Vec<Vec<String>> = Vec::new();
     for reason in &verdict.reasons {
         let (weight, because) = (format!("  {:.2}", reason.weight), spelled_out(&reason.because));
@@ -100,7 +106,7 @@ fn touches(text: &mut String, detail: &ActionDetail) {
 }
 
 fn runs(text: &mut String, detail: &ActionDetail) {
-    section(text, "Exactly what will run");
+    section(text, if detail.action.verdict.tier == "D" { "What would have run" } else { "Exactly what will run" });
     let spec = &detail.spec;
     for (index, argument) in spec.argv.iter().enumerate() {
         let _ = writeln!(text, "  argv[{index}]  {}", spelled_out(argument));

@@ -45,17 +45,19 @@ impl Who {
     }
 }
 
-/// The one id that ends (or begins) like what was typed; the whole id always works.
+/// Fewer characters would too often be the end of something that was not meant.
+const SHORTEST_END: usize = 4;
+
+/// The one id that ends like what was typed. Not one that begins like it: ids begin with the time, and so alike.
 fn unique<T: Copy + std::fmt::Display>(typed: &str, known: impl Iterator<Item = T>, what: &str) -> Result<T, CliError> {
     let typed = typed.trim_start_matches('…');
-    let fits = |id: &T| {
-        let id = id.to_string();
-        id.ends_with(typed) || id.starts_with(typed)
-    };
-    let found: Vec<T> = known.filter(fits).collect();
+    if typed.len() < SHORTEST_END {
+        return Err(CliError::usage(format!("`{typed}` is too short for the end of an id; give at least {SHORTEST_END} characters")));
+    }
+    let found: Vec<T> = known.filter(|id| id.to_string().ends_with(typed)).collect();
     match found.as_slice() {
         [one] => Ok(*one),
-        [] => Err(CliError::new(Code::NotFound, format!("no {what} `{typed}`"))),
+        [] => Err(CliError::new(Code::NotFound, format!("no {what} `{typed}`")).hint("`placet run list` and `placet run show RUN` name them")),
         several => {
             let listed: Vec<String> = several.iter().take(5).map(ToString::to_string).collect();
             Err(CliError::usage(format!("`{typed}` fits several: {}", listed.join(", "))))
@@ -90,4 +92,36 @@ pub(crate) async fn run_id(client: &Client, typed: &str) -> Result<RunId, CliErr
 pub(crate) fn short(id: impl std::fmt::Display) -> String {
     let id = id.to_string();
     format!("…{}", &id[id.len().saturating_sub(8)..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: [&str; 3] = ["act_01a1e1642b68", "act_01a1e1642c68", "act_01a1e164aaaa"];
+
+    fn find(typed: &str) -> Result<&'static str, CliError> {
+        unique(typed, KNOWN.into_iter(), "action")
+    }
+
+    #[test]
+    fn an_id_is_found_by_its_end_with_or_without_the_dots() {
+        assert_eq!(find("42b68").unwrap(), KNOWN[0]);
+        assert_eq!(find("…aaaa").unwrap(), KNOWN[2]);
+    }
+
+    #[test]
+    fn an_end_that_fits_several_is_not_guessed() {
+        let error = unique("2c68", ["act_a2c68", "act_b2c68"].into_iter(), "action").unwrap_err();
+        assert_eq!(error.code, Code::Usage);
+        assert!(error.message.contains("act_a2c68, act_b2c68"), "{}", error.message);
+    }
+
+    #[test]
+    fn nothing_is_found_by_its_beginning_or_by_almost_nothing() {
+        assert_eq!(find("act_01a1").unwrap_err().code, Code::NotFound);
+        for typed in ["", "…", "68", "a"] {
+            assert_eq!(find(typed).unwrap_err().code, Code::Usage, "{typed}");
+        }
+    }
 }

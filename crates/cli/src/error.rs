@@ -59,6 +59,23 @@ impl CliError {
     }
 }
 
+/// An error with what caused it, outermost first.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+/// What helps against a refusal that says nothing of it by itself.
+fn remedy(code: &str) -> Option<&'static str> {
+    match code {
+        "unauthorized" => Some("name somebody whose token is valid with --as NAME"),
+        "role" => Some("act as somebody with that role: --as NAME; `placet identity list` shows who has which"),
+        "stale" => Some("look again with `placet show ID`"),
+        "fault" => Some("the log in the home's logs/ says what is wrong"),
+        _ => None,
+    }
+}
+
 impl From<ClientError> for CliError {
     fn from(error: ClientError) -> Self {
         match &error {
@@ -74,7 +91,8 @@ impl From<ClientError> for CliError {
                     (400 | 413 | 415 | 422 | 428, _) => Code::Usage,
                     _ => Code::Failed,
                 };
-                Self { code, message: problem.detail.clone(), hint: problem.hint.clone() }
+                let hint = problem.hint.clone().or_else(|| remedy(&problem.code).map(ToOwned::to_owned));
+                Self { code, message: problem.detail.clone(), hint }
             }
             ClientError::Garbled { .. } => Self::failed(error.to_string()),
         }

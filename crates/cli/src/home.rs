@@ -65,7 +65,8 @@ impl Home {
     /// Makes a home with fresh keys and the shipped rules. Nothing that exists is touched.
     pub(crate) fn create(dir: &Path, address: SocketAddr) -> Result<Self, CliError> {
         if dir.join("placet.toml").exists() {
-            return Err(CliError::new(Code::Conflict, format!("`{}` is set up already", dir.display())));
+            let message = format!("`{}` is set up already; nothing was changed", dir.display());
+            return Err(CliError::new(Code::Conflict, message).hint("use it with `placet serve`, or set up another with --home DIR"));
         }
         let home = Self { dir: dir.to_owned() };
         for folder in ["", "policy", "keys", "tokens", "data", "logs"] {

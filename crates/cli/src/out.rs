@@ -55,6 +55,11 @@ impl Out {
         }
     }
 
+    /// What one would type next. Not data: it goes where people look, never into a pipe.
+    pub(crate) fn next(&self, command: &str) {
+        self.note(&format!("{} {command}", styled(BOLD, " next:")));
+    }
+
     /// Says what went wrong, what to do, and ends with its code.
     pub(crate) fn fail(&self, error: &CliError) -> ExitCode {
         if self.json {

@@ -1,15 +1,17 @@
-//! `placet action propose`: what an agent's credential can do, from the command line.
+//! `placet action`: propose and take back as an agent; decide what becomes of an interrupted one as a reviewer.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use placet_agent::Agent;
+use placet_domain::action::Resolution;
 use placet_domain::proposal::{FileOperand, Proposal};
-use placet_wire::api::ActionView;
+use placet_wire::Client;
+use placet_wire::api::{ActionView, ResolutionRequest, Withdrawal};
 
 use crate::card;
-use crate::context::{Who, run_id};
+use crate::context::{Who, action_id, run_id};
 use crate::error::{CliError, Code};
 use crate::out::{DIM, Out, styled, table};
 use crate::progress::Spinner;
@@ -18,14 +20,46 @@ use crate::progress::Spinner;
 pub(crate) enum Command {
     /// Propose an action in a run and say what the policy thinks of it
     Propose(ProposeArgs),
+    /// Take a proposal back
+    Withdraw {
+        /// The action, by its id or the end of it
+        action: String,
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+    /// Decide what becomes of an action whose worker was lost while it ran
+    #[command(after_help = "Nobody knows how far an interrupted action got. Look at what it does before you let it run again.\n\nExamples:\n  placet --as ada action resolve ACTION --retry --reason 'it only reads'\n  placet --as ada action resolve ACTION --abandon --reason 'it may have sent the mail'")]
+    Resolve {
+        /// The action, by its id or the end of it
+        action: String,
+        #[command(flatten)]
+        what: What,
+        /// Why; it goes into the record
+        #[arg(long)]
+        reason: String,
+    },
+}
+
+/// One of the two, and always said: neither is a safe default.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct What {
+    /// It is safe to run it again
+    #[arg(long)]
+    retry: bool,
+    /// It is not, or no longer wanted
+    #[arg(long)]
+    abandon: bool,
 }
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  placet --as tom action propose RUN sh 'wc -l notes.txt > lines.txt' --file notes.txt --output lines.txt\n  placet --as tom action propose RUN nmap --target 10.0.0.5 -- -sV -Pn -p 1-1000")]
 pub(crate) struct ProposeArgs {
+    /// The run, by its id or the end of it
     run: String,
+    /// A tool of tools.toml
     tool: String,
-    #[arg(allow_hyphen_values = true)]
+    /// What the tool is given; write `--` before arguments that begin with a hyphen
     arguments: Vec<String>,
     /// A host, network or URL within the scope
     #[arg(long)]
@@ -48,8 +82,29 @@ pub(crate) struct ProposeArgs {
 }
 
 pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError> {
-    let Command::Propose(args) = command;
     let client = who.client()?;
+    match command {
+        Command::Propose(args) => propose(args, client, out).await,
+        Command::Withdraw { action, reason } => change(&client, &action, "withdraw", &Withdrawal { reason }, out).await,
+        Command::Resolve { action, what, reason } => {
+            let resolution = if what.retry { Resolution::Retry } else { Resolution::Abandon };
+            change(&client, &action, "resolve", &ResolutionRequest { resolution, reason }, out).await
+        }
+    }
+}
+
+async fn change(client: &Client, action: &str, verb: &str, body: &impl serde::Serialize, out: &Out) -> Result<(), CliError> {
+    let id = action_id(client, action).await?;
+    let view: ActionView = client.post(&format!("/api/v1/actions/{id}/{verb}"), body).await?;
+    answer(out, &view);
+    Ok(())
+}
+
+fn answer(out: &Out, view: &ActionView) {
+    out.answer(view, |view| format!("{}\n{}", table(&[card::row(view)]), styled(DIM, view.id)));
+}
+
+async fn propose(args: ProposeArgs, client: Client, out: &Out) -> Result<(), CliError> {
     let run = run_id(&client, &args.run).await?;
     let agent = Agent::attach(client, run, Duration::from_secs(5)).await.map_err(failed)?;
     let proposal = proposal(&agent, &args).await?;
@@ -58,7 +113,7 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         let _spinner = Spinner::start(out, "waiting for a decision and a worker");
         view = agent.wait(view.id, Duration::from_secs(seconds)).await.map_err(failed)?;
     }
-    out.answer(&view, |view| format!("{}\n{}", table(&[card::row(view)]), styled(DIM, view.id)));
+    answer(out, &view);
     verdict(&view)
 }
 

@@ -51,7 +51,7 @@ pub(super) async fn approve(client: &Client, detail: &ActionDetail, seen: &str) 
 /// Shows the card and takes only an explicit yes.
 pub(super) fn ask(detail: &ActionDetail) -> Result<(), CliError> {
     if !std::io::stdin().is_terminal() {
-        return Err(CliError::usage("nobody is there to ask").hint("look with `placet show ID`, then give --yes --seen DIGEST"));
+        return Err(CliError::usage("nobody is there to ask").hint("look with `placet show ID`, then give --yes --seen with the review digest it shows"));
     }
     let _ = write!(anstream::stderr(), "{}\napprove exactly this? [y/N] ", card(detail));
     let mut answer = String::new();

@@ -36,13 +36,14 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     let admin_token = first_identity(&home).await?;
     out.answer(&Made { home: dir, admin_token }, |made| {
         format!(
-            "{} {}\n  rules    {}\n  you are  admin (token in {})\n\nnext:\n  placet serve\n  placet project new NAME\n  placet identity add ada --role reviewer",
+            "{} {}\n  rules    {}\n  you are  admin (token in {})",
             styled(BOLD, "set up"),
             made.home.display(),
             made.home.join("policy").display(),
             made.admin_token.display()
         )
     });
+    out.next("`placet serve`, and beside it `placet project new NAME` and `placet identity add ada --role reviewer`");
     Ok(())
 }
 

@@ -77,10 +77,9 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
 
 fn exported(out: &Out, dir: &Path, head: &SignedTreeHead, key: &str) {
     let view = serde_json::json!({ "dir": dir, "size": head.size(), "key": key });
-    out.answer(&view, |_| {
-        let dir = dir.display();
-        format!("{} entries in {dir}\n\nnext: placet ledger verify {dir} --key '{key}'", head.size())
-    });
+    let dir = dir.display();
+    out.answer(&view, |_| format!("{} entries in {dir}", head.size()));
+    out.next(&format!("placet ledger verify {dir} --key '{key}'"));
 }
 
 fn parse_key(text: &str) -> Result<VerifierKey, CliError> {

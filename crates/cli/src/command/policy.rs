@@ -32,8 +32,9 @@ pub(crate) enum Command {
     /// What the rules say of an action, and why
     #[command(after_help = "Example:\n  placet policy explain nmap --target 10.0.0.5 -- -sV -Pn -p 1-1000")]
     Explain {
+        /// A tool of tools.toml
         tool: String,
-        #[arg(allow_hyphen_values = true)]
+        /// What the tool is given; write `--` before arguments that begin with a hyphen
         arguments: Vec<String>,
         #[arg(long)]
         target: Option<String>,

@@ -28,7 +28,8 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         Command::New { name, single_operator } => {
             let separation = if single_operator { Separation::SingleOperator } else { Separation::FourEyes };
             let made: ProjectView = client.post("/api/v1/projects", &NewProject { name, separation }).await?;
-            out.answer(&made, |made| format!("made {} ({})\n\nnext: placet scope lock NAME FILE --project {}", made.name, made.id, made.name));
+            out.answer(&made, |made| format!("made {} ({})", made.name, made.id));
+            out.next(&format!("placet scope lock NAME FILE --project {}", made.name));
         }
         Command::List => {
             let list: ProjectList = client.get("/api/v1/projects").await?;
@@ -46,8 +47,8 @@ pub(super) async fn find(client: &Client, named: Option<&str>) -> Result<Project
     let mut found: Vec<ProjectView> = list.projects.into_iter().filter(fits).collect();
     match (found.len(), named) {
         (1, _) => Ok(found.remove(0)),
-        (0, Some(name)) => Err(CliError::new(Code::NotFound, format!("no project `{name}`"))),
+        (0, Some(name)) => Err(CliError::new(Code::NotFound, format!("no project `{name}`")).hint("placet project list")),
         (0, None) => Err(CliError::new(Code::NotFound, "there is no project yet").hint("placet project new NAME")),
-        (_, _) => Err(CliError::usage("there are several projects; name one with --project")),
+        (_, _) => Err(CliError::usage("there are several projects; name one with --project").hint("placet project list")),
     }
 }

@@ -16,12 +16,13 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let list: ActionList = who.client()?.get(&format!("/api/v1/queue?limit={}", args.limit)).await?;
-    out.answer(&list, |list| {
-        if list.actions.is_empty() {
-            return "nothing waits for you; proposals that need a person appear here".to_owned();
-        }
-        let rows: Vec<Vec<String>> = list.actions.iter().map(card::row).collect();
-        format!("{}\n\nnext: placet show ID, then placet approve ID or placet reject ID --reason TEXT", table(&rows))
-    });
+    if list.actions.is_empty() && !out.is_json() {
+        out.note("nothing waits for you; proposals that need a person appear here");
+        return Ok(());
+    }
+    out.answer(&list, |list| table(&list.actions.iter().map(card::row).collect::<Vec<_>>()));
+    if !list.actions.is_empty() {
+        out.next("placet show ID, then placet approve ID or placet reject ID --reason TEXT");
+    }
     Ok(())
 }

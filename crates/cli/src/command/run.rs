@@ -1,7 +1,7 @@
 //! `placet run`: make, decide, move and watch runs.
 
 use placet_wire::Client;
-use placet_wire::api::{ActionList, AuditRow, AuditTrail, Decision, NewRun, PlanSubmission, Reason, Rejection, RunList, RunView};
+use placet_wire::api::{ActionList, AuditRow, AuditTrail, Decision, NewRun, PlanSubmission, Reason, Rejection, RunList, RunView, Summary};
 
 use super::{identity, project};
 use crate::card;
@@ -59,8 +59,20 @@ pub(crate) enum Command {
         #[arg(long, default_value = "")]
         reason: String,
     },
+    /// Say, as its agent, that the work is done; a reviewer decides on the results
+    Finish {
+        run: String,
+        #[arg(long, default_value = "")]
+        summary: String,
+    },
     /// Accept the results of a finished run
     Complete { run: String },
+    /// Send a finished run back to work
+    RejectResults {
+        run: String,
+        #[arg(long)]
+        reason: String,
+    },
     /// Follow what happens, live
     Watch { run: String },
     /// All that happened, from the ledger
@@ -85,6 +97,8 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         Command::Pause { run, reason } => change(&client, &run, "pause", &Reason { reason }, out).await?,
         Command::Resume { run } => change(&client, &run, "resume", &Decision::default(), out).await?,
         Command::Cancel { run, reason } => change(&client, &run, "cancel", &Reason { reason }, out).await?,
+        Command::Finish { run, summary } => change(&client, &run, "finish", &Summary { summary }, out).await?,
+        Command::RejectResults { run, reason } => change(&client, &run, "reject-results", &Rejection { reason }, out).await?,
         Command::Complete { run } => change(&client, &run, "complete", &Decision::default(), out).await?,
         Command::Watch { run } => watch(&client, &run, out).await?,
         Command::Audit { run } => audit(&client, &run, out).await?,

@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 
 use placet_control::{App, Serving, serve};
-use placet_store::{Config, Store};
+use placet_store::{Config, Store, StoreError};
 
 use crate::context::Who;
-use crate::error::{CliError, Code};
+use crate::error::{CliError, Code, chain};
 use crate::home::Home;
 use crate::journal;
 use crate::out::Out;
@@ -48,8 +48,14 @@ pub(crate) async fn open_store(home: &Home) -> Result<Store, CliError> {
     let mut config = Config::new(home.data(), home.ledger_key()?);
     config.evidence_key = home.evidence_key()?.map(placet_store::EvidenceKey::new);
     Store::open(config).await.map_err(|error| {
-        let broken = matches!(error, placet_store::StoreError::Integrity(_));
-        CliError::new(if broken { Code::Integrity } else { Code::Failed }, error.to_string())
+        let message = chain(&error);
+        if matches!(error, StoreError::Integrity(_)) {
+            return CliError::new(Code::Integrity, message);
+        }
+        if matches!(error, StoreError::InUse { .. }) {
+            return CliError::new(Code::Conflict, message);
+        }
+        CliError::failed(message)
     })
 }
 
