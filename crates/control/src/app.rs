@@ -62,7 +62,7 @@ pub struct App(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     store: Store,
-    rules: Rules,
+    rules: Arc<Rules>,
     signer: PermitSigner,
     settings: Settings,
     metrics: Metrics,
@@ -79,10 +79,10 @@ const MOST_NOTED_PER_MINUTE: u32 = 20;
 const MOST_KNOWN: usize = 10_000;
 
 impl App {
-    pub fn new(store: Store, rules: Rules, signer: PermitSigner, settings: Settings) -> Self {
+    pub fn new(store: Store, rules: impl Into<Arc<Rules>>, signer: PermitSigner, settings: Settings) -> Self {
         let streams = Arc::new(Semaphore::new(settings.limits.streams));
         let (metrics, known, refused) = (Metrics::default(), RwLock::default(), Mutex::default());
-        Self(Arc::new(Inner { store, rules, signer, settings, metrics, known, streams, refused }))
+        Self(Arc::new(Inner { store, rules: rules.into(), signer, settings, metrics, known, streams, refused }))
     }
 
     pub fn store(&self) -> &Store {

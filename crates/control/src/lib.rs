@@ -14,7 +14,7 @@ mod pumps;
 mod server;
 mod telemetry;
 
-pub use app::{App, Rules, Settings};
+pub use app::{App, Limits, Rules, Settings};
 pub use flow::{No, bootstrap};
 pub use http::{api_document, route_table};
 pub use names::fresh_token;
