@@ -1,0 +1,125 @@
+//! What agents, reviewers and workers do, as short sentences.
+
+use placet_domain::digest::Digest;
+use placet_domain::evidence::{Exit, Item, Manifest, Usage};
+use placet_domain::id::RunId;
+use placet_domain::proposal::Action;
+use placet_domain::time::Timestamp;
+use placet_wire::api;
+use serde_json::{Value, json};
+
+use crate::person::{Answer, Person};
+
+/// Tier B: one person must agree.
+pub(crate) fn scan() -> Value {
+    json!({
+        "tool": "nmap", "arguments": ["-sV", "-Pn", "-p", "1-1000"], "target": "10.0.0.5",
+        "justification": "the inventory is from last year",
+    })
+}
+
+/// Tier C: two people must agree.
+pub(crate) fn deletion() -> Value {
+    json!({ "tool": "rm", "arguments": ["docs/old.md"] })
+}
+
+/// Tier A: nobody is asked.
+pub(crate) fn reading() -> Value {
+    json!({ "tool": "cat", "arguments": ["README.md"] })
+}
+
+/// Tier D: beyond the scope.
+pub(crate) fn scan_of_strangers() -> Value {
+    json!({ "tool": "nmap", "arguments": ["-sV"], "target": "192.0.2.1" })
+}
+
+/// Agents.
+impl Person {
+    pub(crate) async fn proposes(&self, run: RunId, wish: &Value) -> api::ActionView {
+        self.post(&format!("/api/v1/runs/{run}/actions"), wish).await.is(201).json()
+    }
+
+    pub(crate) async fn withdraws(&self, action: &api::ActionView) -> Answer {
+        self.post(&format!("/api/v1/actions/{}/withdraw", action.id), &json!({ "reason": "changed my mind" })).await
+    }
+}
+
+/// Reviewers.
+impl Person {
+    pub(crate) async fn approves(&self, action: &api::ActionView) -> Answer {
+        self.post_if(&format!("/api/v1/actions/{}/approve", action.id), action.review, &json!({})).await
+    }
+
+    pub(crate) async fn rejects(&self, action: &api::ActionView) -> Answer {
+        let body = json!({ "reason": "not today" });
+        self.post_if(&format!("/api/v1/actions/{}/reject", action.id), action.review, &body).await
+    }
+
+    pub(crate) async fn resolves(&self, action: &api::ActionView, resolution: &str) -> Answer {
+        let body = json!({ "resolution": resolution, "reason": "I looked at the machine" });
+        self.post(&format!("/api/v1/actions/{}/resolve", action.id), &body).await
+    }
+
+    pub(crate) async fn sees(&self, action: &api::ActionView) -> api::ActionDetail {
+        self.get(&format!("/api/v1/actions/{}", action.id)).await.is(200).json()
+    }
+
+    pub(crate) async fn cancels(&self, run: RunId) -> Answer {
+        self.post(&format!("/api/v1/runs/{run}/cancel"), &json!({ "reason": "enough" })).await
+    }
+}
+
+/// Workers.
+impl Person {
+    /// Leases what is there now.
+    pub(crate) async fn leases(&self) -> Option<api::Job> {
+        let answer = self.post("/api/v1/leases", &json!({})).await;
+        (answer.status != 204).then(|| answer.is(200).json())
+    }
+
+    pub(crate) async fn redeems(&self, job: &api::Job) -> Answer {
+        self.redeems_token(job, &job.permit).await
+    }
+
+    pub(crate) async fn redeems_token(&self, job: &api::Job, permit: &str) -> Answer {
+        self.post(&format!("/api/v1/jobs/{}/redeem", job.action), &json!({ "permit": permit })).await
+    }
+
+    pub(crate) async fn beats(&self, job: &api::Job) -> Answer {
+        self.post(&format!("/api/v1/jobs/{}/heartbeat", job.action), &json!({ "attempt": job.attempt })).await
+    }
+
+    /// Uploads what the program said, and gives the piece of evidence to name in a manifest.
+    pub(crate) async fn uploads(&self, job: &api::Job, name: &str, bytes: &'static [u8]) -> Item {
+        let digest = Digest::of(bytes);
+        self.put(&format!("/api/v1/projects/{}/evidence/{digest}", job.project), bytes).await.is(201);
+        Item { name: name.to_owned(), digest, size_bytes: bytes.len() as u64 }
+    }
+
+    pub(crate) fn manifest(&self, job: &api::Job, items: Vec<Item>) -> Manifest {
+        Manifest {
+            v: 1,
+            action: job.action,
+            executed: Action::open(job.sealed.as_bytes()).unwrap().digest(),
+            attempt: job.attempt,
+            worker: self.id,
+            started_at: Timestamp::from_unix_ms(1),
+            finished_at: Timestamp::from_unix_ms(2),
+            exit: Exit::Code(0),
+            usage: Usage::default(),
+            program: None,
+            items,
+        }
+    }
+
+    pub(crate) async fn reports(&self, job: &api::Job, manifest: &Manifest) -> Answer {
+        self.post(&format!("/api/v1/jobs/{}/complete", job.action), &json!({ "manifest": manifest })).await
+    }
+
+    /// The whole of a job: redeem, upload, report.
+    pub(crate) async fn executes(&self, job: &api::Job) -> api::CompletionView {
+        self.redeems(job).await.is(200);
+        let output = self.uploads(job, "stdout", b"22/tcp open ssh\n").await;
+        self.reports(job, &self.manifest(job, vec![output])).await.is(200).json()
+    }
+}
