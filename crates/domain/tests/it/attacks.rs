@@ -107,14 +107,9 @@ fn b2_the_name_of_an_action_is_taken_once_and_for_all_runs() {
 fn b4_the_same_bytes_proposed_again_need_their_own_approval() {
     let mut world = World::new().with_action("build it", Status::Succeeded);
     let first = world.action().clone();
-    let world = world_with_second(&mut world, "build it");
+    world.agent().proposes("build it").unwrap();
     assert_eq!(world.action().digest, first.digest);
     assert_eq!((world.status(), world.action().approvals.len()), (Status::PendingApproval, 0));
-}
-
-fn world_with_second<'w>(world: &'w mut World, words: &str) -> &'w mut World {
-    world.agent().proposes(words).unwrap();
-    world
 }
 
 #[test]

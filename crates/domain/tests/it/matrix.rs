@@ -121,11 +121,10 @@ fn action_world(start: World, words: &str, status: ActionStatus, kind: Move) -> 
 }
 
 fn action_cell(world: &World, who: Who, kind: Move) -> String {
-    let command = match kind {
-        // Each proposes in its own name; the clockwork, which has none, in that of the agent.
-        Move::Propose => world.proposal(if who == Who::Runtime { Who::Agent } else { who }, "build it"),
-        _ => kind.command(world, who),
-    };
+    // Each proposes in its own name; the clockwork, which has none, in that of the agent.
+    let proposer = if who == Who::Runtime { Who::Agent } else { who };
+    let proposes = kind == Move::Propose;
+    let command = if proposes { world.proposal(proposer, "build it") } else { kind.command(world, who) };
     answer(&world.ask(who, Command::Action { id: world.action, run: world.run, command }))
 }
 

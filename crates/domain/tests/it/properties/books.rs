@@ -13,6 +13,7 @@ use placet_domain::run::RunStatus;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
+use super::walk::Before;
 use crate::people::Who;
 use crate::scenario::World;
 
@@ -34,7 +35,7 @@ struct Page {
 
 impl Books {
     /// Enters a record that was accepted in the world as it stands now; `before` is how it stood when it was decided.
-    pub(super) fn enter(&mut self, record: &Record, world: &World, before: &World) -> Result<(), TestCaseError> {
+    pub(super) fn enter(&mut self, record: &Record, world: &World, before: &Before) -> Result<(), TestCaseError> {
         let Event::Action(id, event) = &record.event else { return Ok(()) };
         prop_assert_eq!(record.about.action, Some(*id));
         if let ActionEvent::Proposed { digest, .. } = event {

@@ -1,13 +1,16 @@
 //! A random walk: half of the steps are what a well-meaning person would do next, so that walks get far; the others are
 //! anything by anybody, with ids mixed up and old permits shown again.
 
-use placet_domain::action::{ActionCommand, ActionStatus, Resolution};
+use std::collections::BTreeMap;
+
+use placet_domain::action::{ActionCommand, ActionState, ActionStatus, Resolution};
 use placet_domain::command::Command;
 use placet_domain::decide::decide;
+use placet_domain::id::{ActionId, RunId};
 use placet_domain::permit::Signed;
 use placet_domain::policy::Tier;
 use placet_domain::record::Record;
-use placet_domain::run::{RunCommandKind, RunStatus};
+use placet_domain::run::{Run, RunCommandKind, RunStatus};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
@@ -31,13 +34,18 @@ pub(super) struct Walk {
     permits: Vec<Signed>,
 }
 
+/// How things stood when a command was decided.
+pub(super) struct Before {
+    pub(super) runs: BTreeMap<RunId, Run>,
+    pub(super) actions: BTreeMap<ActionId, ActionState>,
+}
+
 fn pick<T: Copy>(from: &[T], die: u8) -> T {
     from[usize::from(die) % from.len()]
 }
 
 impl Walk {
     pub(super) fn start(mut world: World) -> Self {
-        world.ledger.clear();
         for number in [2, 1] {
             world.run = run_id(number);
             world.by(Who::Creator).creates_run(&["look"]).expect("a new run");
@@ -98,7 +106,14 @@ impl Walk {
             ActionStatus::Executing if die < 170 => (Who::Runtime, Move::Lapse),
             ActionStatus::Executing => (self.holder(), Move::Complete { exit_code: i32::from(other % 2) }),
             ActionStatus::Interrupted if die < 60 => (Who::Reviewer, Move::Resolve(Resolution::Abandon)),
-            _ => (Who::SecondReviewer, Move::Resolve(Resolution::Retry)),
+            ActionStatus::Interrupted => (Who::SecondReviewer, Move::Resolve(Resolution::Retry)),
+            ActionStatus::Denied
+            | ActionStatus::Rejected
+            | ActionStatus::Expired
+            | ActionStatus::Withdrawn
+            | ActionStatus::Succeeded
+            | ActionStatus::Failed
+            | ActionStatus::Abandoned => (Who::Reviewer, Move::Approve),
         };
         (who, Command::Action { id: action.id, run: action.run, command: kind.command(&self.world, who) })
     }
@@ -126,7 +141,8 @@ impl Walk {
     }
 
     fn submit(&mut self, who: Who, command: Command, seen: &mut Seen) -> Result<(), TestCaseError> {
-        let (before, entries) = (self.world.clone(), self.world.ledger.len());
+        let before = Before { runs: self.world.runs.clone(), actions: self.world.actions.clone() };
+        let entries = self.world.ledger.len();
         let answer = self.ask_twice(who, command.clone())?;
         let outcome = self.world.submit(who, command);
         prop_assert_eq!(&outcome, &answer);
@@ -138,8 +154,7 @@ impl Walk {
                 seen.refusals.insert(refusal.code());
             }
         }
-        seen.kinds.extend(self.world.ledger.iter().skip(entries.saturating_sub(1)).map(Record::kind));
-        seen.kinds.extend(before.ledger.iter().take(2).map(Record::kind));
+        seen.kinds.extend(self.world.ledger[entries..].iter().map(Record::kind));
         seen.runs.extend(self.world.runs.values().map(|run| run.status));
         seen.actions.extend(self.world.actions.values().map(|action| action.status));
         Ok(())
@@ -154,7 +169,7 @@ impl Walk {
         Ok(first)
     }
 
-    fn happened(&mut self, before: &World, records: &[Record]) -> Result<(), TestCaseError> {
+    fn happened(&mut self, before: &Before, records: &[Record]) -> Result<(), TestCaseError> {
         prop_assert!(!records.is_empty(), "what is accepted leaves a record");
         self.lawful_edges(before)?;
         for record in records {
@@ -166,7 +181,7 @@ impl Walk {
         Ok(())
     }
 
-    fn lawful_edges(&self, before: &World) -> Result<(), TestCaseError> {
+    fn lawful_edges(&self, before: &Before) -> Result<(), TestCaseError> {
         for (id, run) in &before.runs {
             let edge = (run.status, self.world.runs[id].status);
             prop_assert!(edge.0 == edge.1 || edges().runs.contains(&edge), "{edge:?}");
