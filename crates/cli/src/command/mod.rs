@@ -2,6 +2,7 @@
 
 mod action;
 mod approve;
+mod bench;
 mod completions;
 mod demo;
 mod doctor;
@@ -63,7 +64,7 @@ enum Command {
     /// Make, start, watch and decide runs
     #[command(subcommand)]
     Run(run::Command),
-    /// Propose an action, as an agent
+    /// Propose an action as an agent, or resolve an interrupted one
     #[command(subcommand)]
     Action(action::Command),
     /// What waits for a person, riskiest first
@@ -85,6 +86,8 @@ enum Command {
     Policy(policy::Command),
     /// What this machine can really enforce
     Doctor(doctor::Args),
+    /// Measure appends, the governed loop, decisions and verification; prints JSON
+    Bench(bench::Args),
     /// Completions for your shell
     Completions(completions::Args),
     /// Write manual pages
@@ -113,6 +116,7 @@ pub(crate) async fn run(cli: Cli, out: &Out) -> Result<(), CliError> {
         Command::Ledger(command) => ledger::run(command, who, out).await,
         Command::Policy(command) => policy::run(command, who, out),
         Command::Doctor(args) => doctor::run(args, who, out),
+        Command::Bench(args) => bench::run(args, out).await,
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args, out),
         Command::ExitCodes => exit_codes::run(out),

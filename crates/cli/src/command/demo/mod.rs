@@ -6,6 +6,8 @@
 mod script;
 mod world;
 
+pub(super) use world::World;
+
 use crate::error::CliError;
 use crate::out::{BOLD, Out, styled};
 
@@ -22,7 +24,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: Args, out: &Out) -> Result<(), CliError> {
     super::work::needs_cage()?;
-    let world = world::World::start(args.keep.as_deref(), out).await?;
+    let world = World::start(args.keep.as_deref(), out).await?;
     let told = script::play(&world, args.yes, out).await;
     let kept = world.stop(args.keep.is_some()).await;
     told?;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use placet_agent::{Agent, AgentError};
+use placet_domain::id::RunId;
 use placet_domain::proposal::Proposal;
 use placet_domain::text::spelled_out;
 use placet_ledger::{VerifierKey, bundle};
@@ -23,7 +24,8 @@ const NOTES: &str = "buy bread\nwater the plants\ncall Ada\n";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) async fn play(world: &World, yes: bool, out: &Out) -> Result<(), CliError> {
-    let run = undertake(world, out).await?;
+    let run = undertake(world).await?;
+    out.note(&format!("{} control plane, worker and agent are three processes; the run's plan is approved, its scope locked.", styled(GOOD, "✓")));
     let agent = Agent::attach(world.agent.clone(), run.id, PATIENCE).await.map_err(failed)?;
     let notes = agent.provide("notes.txt", NOTES).await.map_err(failed)?;
 
@@ -73,7 +75,7 @@ fn failed(error: AgentError) -> CliError {
 }
 
 /// An operator makes the run, the reviewer approves its plan, the operator starts it.
-async fn undertake(world: &World, out: &Out) -> Result<RunView, CliError> {
+async fn undertake(world: &World) -> Result<RunView, CliError> {
     let new = NewRun {
         project: world.project.id,
         goal: "report on notes.txt".into(),
@@ -84,9 +86,16 @@ async fn undertake(world: &World, out: &Out) -> Result<RunView, CliError> {
     let run: RunView = world.operator.post("/api/v1/runs", &new).await?;
     let path = format!("/api/v1/runs/{}", run.id);
     world.reviewer.post_if::<RunView>(&format!("{path}/approve"), &run.plan_digest.to_string(), &Decision::default()).await?;
-    let run: RunView = world.operator.post(&format!("{path}/start"), &Decision::default()).await?;
-    out.note(&format!("{} control plane, worker and agent are three processes; the run's plan is approved, its scope locked.", styled(GOOD, "✓")));
-    Ok(run)
+    Ok(world.operator.post(&format!("{path}/start"), &Decision::default()).await?)
+}
+
+impl World {
+    /// A run whose plan is approved and whose agent has reported in.
+    pub(crate) async fn started_run(&self) -> Result<RunId, CliError> {
+        let run = undertake(self).await?.id;
+        Agent::attach(self.agent.clone(), run, PATIENCE).await.map_err(failed)?;
+        Ok(run)
+    }
 }
 
 fn proposal(tool: &str, arguments: &[&str], justification: &str) -> Result<Proposal, CliError> {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use placet_domain::id::IdentityId;
 use placet_domain::identity::Role;
@@ -23,25 +24,43 @@ targets = ["10.0.0.0/24"]
 tools = ["sha256sum", "sh", "nmap"]
 "#;
 
-pub(super) struct World {
+pub(crate) struct World {
     dir: PathBuf,
     home: Home,
+    server: String,
+    started_in: Duration,
     control: Child,
-    worker: Child,
+    worker: Option<Child>,
     pub(super) project: ProjectView,
     pub(super) operator: Client,
-    pub(super) reviewer: Client,
-    pub(super) agent: Client,
+    pub(crate) reviewer: Client,
+    pub(crate) agent: Client,
     pub(super) agent_id: IdentityId,
 }
 
 impl World {
+    /// A control plane, and a worker beside it.
     pub(super) async fn start(keep: Option<&Path>, out: &Out) -> Result<Self, CliError> {
         let _spinner = Spinner::start(out, "starting a control plane and a worker");
+        let mut world = Self::set_up(keep).await?;
+        world.introduce("worker", Role::Worker).await?;
+        world.worker = Some(start_worker(&world.home, &world.server, &world.dir)?);
+        Ok(world)
+    }
+
+    /// Only a control plane: the worker is played by somebody else.
+    pub(crate) async fn start_control_only(out: &Out) -> Result<Self, CliError> {
+        let _spinner = Spinner::start(out, "starting a control plane");
+        Self::set_up(None).await
+    }
+
+    async fn set_up(keep: Option<&Path>) -> Result<Self, CliError> {
         let dir = make_dir(keep)?;
         let home = Home::create(&dir.join(".placet"), "127.0.0.1:0".parse().expect("a valid address"))?;
         first_identity(&home).await?;
+        let before = Instant::now();
         let (control, server) = start_control(&home).await?;
+        let started_in = before.elapsed();
         let operator = Client::new(server.clone(), home.token("admin")?);
         let project: ProjectView =
             operator.post("/api/v1/projects", &NewProject { name: "demo".into(), separation: Default::default() }).await?;
@@ -50,9 +69,24 @@ impl World {
         operator.post::<serde_json::Value>(&format!("/api/v1/projects/{}/scopes", project.id), &scope).await?;
         let (_, reviewer) = introduce(&home, &operator, "you", Role::Reviewer).await?;
         let (agent_id, agent) = introduce(&home, &operator, "scripted-agent", Role::Agent).await?;
-        introduce(&home, &operator, "worker", Role::Worker).await?;
-        let worker = start_worker(&home, &server, &dir)?;
-        Ok(Self { dir, home, control, worker, project, operator, reviewer, agent, agent_id })
+        Ok(Self { dir, home, server, started_in, control, worker: None, project, operator, reviewer, agent, agent_id })
+    }
+
+    /// Makes somebody new in this world.
+    pub(crate) async fn introduce(&self, name: &str, role: Role) -> Result<(IdentityId, Client), CliError> {
+        introduce(&self.home, &self.operator, name, role).await
+    }
+
+    /// From starting the process to its word that it serves.
+    pub(crate) const fn started_in(&self) -> Duration {
+        self.started_in
+    }
+
+    /// How much memory the control plane occupies now.
+    pub(crate) fn control_rss_bytes(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.control.id()?)).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kilobytes| kilobytes * 1_024)
     }
 
     pub(super) fn dir(&self) -> &Path {
@@ -60,8 +94,8 @@ impl World {
     }
 
     /// Ends the processes and removes everything, unless it is kept.
-    pub(super) async fn stop(mut self, keep: bool) -> Option<PathBuf> {
-        for child in [&mut self.worker, &mut self.control] {
+    pub(crate) async fn stop(mut self, keep: bool) -> Option<PathBuf> {
+        for child in self.worker.iter_mut().chain([&mut self.control]) {
             end(child).await;
         }
         if keep {
@@ -126,7 +160,7 @@ async fn end(child: &mut Child) {
     if let Some(pid) = child.id() {
         let _ = Command::new("/bin/kill").arg(pid.to_string()).status().await;
     }
-    if tokio::time::timeout(std::time::Duration::from_secs(5), child.wait()).await.is_err() {
+    if tokio::time::timeout(Duration::from_secs(5), child.wait()).await.is_err() {
         let _ = child.kill().await;
     }
 }

@@ -1,0 +1,99 @@
+//! The governed loop over real HTTP with an executor that does nothing:
+//! propose → approve → lease → redeem → complete, each answer recorded and on disk.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use placet_domain::digest::Digest;
+use placet_domain::evidence::{Exit, Manifest, Usage};
+use placet_domain::id::RunId;
+use placet_domain::identity::Role;
+use placet_domain::proposal::Proposal;
+use placet_domain::time::Timestamp;
+use placet_wire::Client;
+use placet_wire::api::{ActionView, Completion, CompletionView, Decision, Job, Redemption, RedemptionView};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use super::stats::{Times, per_second};
+use crate::command::demo::World;
+use crate::error::CliError;
+
+/// Everybody the loop needs.
+struct Cast {
+    agent: Client,
+    reviewer: Client,
+    worker: Client,
+    worker_id: placet_domain::id::IdentityId,
+    run: RunId,
+    proposal: Proposal,
+}
+
+pub(super) async fn measure(world: &World, seconds: u64) -> Result<Value, CliError> {
+    let (worker_id, worker) = world.introduce("bench-worker", Role::Worker).await?;
+    let run = world.started_run().await?;
+    let proposal = json!({ "tool": "sh", "arguments": ["true"] });
+    let proposal = serde_json::from_value(proposal).map_err(|error| CliError::failed(error.to_string()))?;
+    let (agent, reviewer) = (world.agent.clone(), world.reviewer.clone());
+    let cast = Arc::new(Cast { agent, reviewer, worker, worker_id, run, proposal });
+    let mut report = serde_json::Map::new();
+    report.insert("requests_per_loop".into(), json!(5));
+    for clients in [1, 32, 128] {
+        let measured = drive(&cast, clients, Duration::from_secs(seconds)).await?;
+        report.insert(format!("clients_{clients}"), measured);
+    }
+    Ok(report.into())
+}
+
+async fn drive(cast: &Arc<Cast>, clients: usize, time: Duration) -> Result<Value, CliError> {
+    let started = Instant::now();
+    let until = started + time;
+    let mut tasks = JoinSet::new();
+    for _ in 0..clients {
+        let cast = Arc::clone(cast);
+        tasks.spawn(async move {
+            let mut times = Times::default();
+            while Instant::now() < until {
+                let before = Instant::now();
+                once(&cast).await?;
+                times.push(before.elapsed());
+            }
+            Ok::<_, CliError>(times)
+        });
+    }
+    let mut times = Times::default();
+    while let Some(done) = tasks.join_next().await {
+        times.merge(done.map_err(|error| CliError::failed(error.to_string()))??);
+    }
+    let rate = per_second(times.len(), started.elapsed());
+    let mut report = times.in_ms();
+    report["loops_per_second"] = json!(rate);
+    Ok(report)
+}
+
+/// One loop. With many clients a worker may get another client's action; every action is still carried through once.
+async fn once(cast: &Cast) -> Result<(), CliError> {
+    let proposed: ActionView = cast.agent.post(&format!("/api/v1/runs/{}/actions", cast.run), &cast.proposal).await?;
+    let path = format!("/api/v1/actions/{}/approve", proposed.id);
+    cast.reviewer.post_if::<ActionView>(&path, &proposed.review.to_string(), &Decision::default()).await?;
+    let job: Option<Job> = cast.worker.post_maybe("/api/v1/leases", &json!({ "wait_ms": 5_000 })).await?;
+    let job = job.ok_or_else(|| CliError::failed("an approved action could not be leased"))?;
+    let path = format!("/api/v1/jobs/{}", job.action);
+    let redemption = Redemption { permit: job.permit };
+    cast.worker.post::<RedemptionView>(&format!("{path}/redeem"), &redemption).await?;
+    let manifest = Manifest {
+        v: 1,
+        action: job.action,
+        executed: Digest::of(job.sealed.as_bytes()),
+        attempt: job.attempt,
+        worker: cast.worker_id,
+        started_at: Timestamp::from_unix_ms(1),
+        finished_at: Timestamp::from_unix_ms(2),
+        exit: Exit::Code(0),
+        usage: Usage::default(),
+        program: None,
+        items: Vec::new(),
+    };
+    let view: CompletionView = cast.worker.post(&format!("{path}/complete"), &Completion { manifest }).await?;
+    if view.quarantined { Err(CliError::failed("a result was quarantined")) } else { Ok(()) }
+}
