@@ -4,6 +4,7 @@ mod approvals;
 mod attacks;
 mod expect;
 mod globs;
+mod hand;
 mod matrix;
 mod people;
 mod permits;

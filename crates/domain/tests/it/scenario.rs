@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use placet_domain::action::{ActionCommand, ActionState, ActionStatus, Resolution};
+use placet_domain::action::{ActionCommand, ActionState, ActionStatus};
 use placet_domain::approval::Terms;
 use placet_domain::command::{Command, Submission};
 use placet_domain::decide::{Loaded, decide, recorded};
@@ -175,34 +175,6 @@ impl World {
         }
     }
 
-    pub(crate) fn by(&mut self, who: Who) -> Hand<'_> {
-        Hand { world: self, who }
-    }
-
-    pub(crate) fn agent(&mut self) -> Hand<'_> {
-        self.by(Who::Agent)
-    }
-
-    pub(crate) fn worker(&mut self) -> Hand<'_> {
-        self.by(Who::Worker)
-    }
-
-    pub(crate) fn reviewer(&mut self) -> Hand<'_> {
-        self.by(Who::Reviewer)
-    }
-
-    pub(crate) fn second_reviewer(&mut self) -> Hand<'_> {
-        self.by(Who::SecondReviewer)
-    }
-
-    pub(crate) fn operator(&mut self) -> Hand<'_> {
-        self.by(Who::Operator)
-    }
-
-    pub(crate) fn clockwork(&mut self) -> Hand<'_> {
-        self.by(Who::Runtime)
-    }
-
     pub(crate) fn wait_ms(&mut self, millis: i64) {
         self.now = Timestamp::from_unix_ms(self.now.unix_ms().saturating_add(millis));
     }
@@ -282,95 +254,6 @@ pub(crate) fn signed(permit: &Permit) -> Signed {
 pub(crate) fn complete(manifest: Manifest) -> ActionCommand {
     let evidence = Digest::of(&manifest.to_bytes());
     ActionCommand::Complete { manifest: Box::new(manifest), evidence }
-}
-
-/// Somebody about to do something in the world.
-pub(crate) struct Hand<'w> {
-    pub(crate) world: &'w mut World,
-    pub(crate) who: Who,
-}
-
-impl Hand<'_> {
-    /// Does something to the run.
-    pub(crate) fn run(self, command: RunCommand) -> Outcome {
-        let id = self.world.run;
-        self.world.submit(self.who, Command::Run { id, command })
-    }
-
-    /// Does something to the action.
-    pub(crate) fn act(self, command: ActionCommand) -> Outcome {
-        let (id, run) = (self.world.action, self.world.run);
-        self.world.submit(self.who, Command::Action { id, run, command })
-    }
-
-    pub(crate) fn creates_run(self, plan: &[&str]) -> Outcome {
-        let command = self.world.new_run(plan);
-        self.run(command)
-    }
-
-    pub(crate) fn approves_plan(self) -> Outcome {
-        let seen = self.world.run().plan_digest();
-        self.run(RunCommand::ApprovePlan { seen })
-    }
-
-    /// Proposes a new action; from now on sentences are about this one.
-    pub(crate) fn proposes(self, words: &str) -> Outcome {
-        self.world.action = action_id(self.world.fresh_number());
-        let command = self.world.proposal(self.who, words);
-        self.act(command)
-    }
-
-    pub(crate) fn approves(self) -> Outcome {
-        let seen = self.world.action().review();
-        self.act(ActionCommand::Approve { seen })
-    }
-
-    pub(crate) fn rejects(self, reason: &str) -> Outcome {
-        let seen = self.world.action().review();
-        self.act(ActionCommand::Reject { seen, reason: reason.to_owned() })
-    }
-
-    pub(crate) fn withdraws(self) -> Outcome {
-        self.act(ActionCommand::Withdraw { reason: "no longer wanted".to_owned() })
-    }
-
-    pub(crate) fn leases(self) -> Outcome {
-        let worker = self.who.id().expect("the clockwork leases nothing");
-        self.act(ActionCommand::Lease { worker })
-    }
-
-    pub(crate) fn redeems(self) -> Outcome {
-        let permit = self.world.permit();
-        self.act(ActionCommand::Redeem { permit })
-    }
-
-    pub(crate) fn beats(self) -> Outcome {
-        let attempt = self.world.action().attempt;
-        self.act(ActionCommand::Heartbeat { attempt })
-    }
-
-    pub(crate) fn completes(self, exit: Exit) -> Outcome {
-        let attempt = self.world.action().attempt;
-        self.completes_attempt(attempt, exit)
-    }
-
-    pub(crate) fn completes_attempt(self, attempt: u32, exit: Exit) -> Outcome {
-        let manifest = self.world.manifest(self.who, attempt, exit);
-        self.act(complete(manifest))
-    }
-
-    pub(crate) fn resolves(self, resolution: Resolution) -> Outcome {
-        self.act(ActionCommand::Resolve { resolution, reason: "looked at it".to_owned() })
-    }
-
-    pub(crate) fn rejudges(self, tier: Tier) -> Outcome {
-        let verdict = verdict(self.world.action().digest, self.world.policy, tier);
-        self.act(ActionCommand::Rejudge { verdict })
-    }
-
-    pub(crate) fn lapses(self) -> Outcome {
-        self.act(ActionCommand::Lapse)
-    }
 }
 
 impl World {
