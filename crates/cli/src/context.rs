@@ -34,6 +34,9 @@ impl Who {
 
     pub(crate) fn client(&self) -> Result<Client, CliError> {
         let server = match &self.server {
+            Some(server) if !server.starts_with("http://") && !server.starts_with("https://") => {
+                return Err(CliError::usage(format!("`{server}` is no address of a control plane")).hint("write it like http://127.0.0.1:7070"));
+            }
             Some(server) => server.clone(),
             None => format!("http://{}", self.home()?.config()?.address),
         };

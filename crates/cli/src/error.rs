@@ -42,7 +42,7 @@ pub(crate) struct CliError {
 
 impl CliError {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None }
+        Self { code, message: message.into().trim_end().to_owned(), hint: None }
     }
 
     pub(crate) fn failed(message: impl Into<String>) -> Self {
@@ -65,6 +65,12 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
+/// The cause that says most: what the operating system said, without the layers that passed it on.
+fn innermost(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.last().map(ToString::to_string).unwrap_or_default()
+}
+
 /// What helps against a refusal that says nothing of it by itself.
 fn remedy(code: &str) -> Option<&'static str> {
     match code {
@@ -79,9 +85,9 @@ fn remedy(code: &str) -> Option<&'static str> {
 impl From<ClientError> for CliError {
     fn from(error: ClientError) -> Self {
         match &error {
-            ClientError::Unreachable { server, .. } => {
-                let hint = format!("start it with `placet serve`, or name another with --server (now {server})");
-                Self::new(Code::Unreachable, error.to_string()).hint(hint)
+            ClientError::Unreachable { server, source } => {
+                let message = format!("the control plane at {server} cannot be reached: {}", innermost(source));
+                Self::new(Code::Unreachable, message).hint("start it with `placet serve`, or name another with --server URL")
             }
             ClientError::Refused(problem) => {
                 let code = match (problem.status, problem.code.as_str()) {

@@ -177,7 +177,8 @@ pub(crate) fn policy_files(dir: &Path) -> Result<Vec<(String, String)>, CliError
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "cedar"));
     paths.sort();
     if paths.is_empty() {
-        return Err(CliError::usage(format!("`{}` holds no .cedar file; without rules everything is refused", dir.display())));
+        return Err(CliError::usage(format!("`{}` holds no .cedar file; without rules everything is refused", dir.display()))
+            .hint("restore the rules, or copy those of a new home made with `placet init --home DIR`"));
     }
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     paths.iter().map(|path| Ok((name(path), read(path)?))).collect()
@@ -204,7 +205,11 @@ fn read_private(path: &Path) -> Result<String, CliError> {
 }
 
 fn read_secret_key(path: &Path) -> Result<[u8; 32], CliError> {
-    let bad = || CliError::usage(format!("`{}` does not hold 64 hex digits", path.display()));
+    if !path.is_file() {
+        let message = format!("the key `{}` is gone", path.display());
+        return Err(CliError::new(Code::NotFound, message).hint("restore it from a backup; it cannot be made again"));
+    }
+    let bad = || CliError::usage(format!("`{}` does not hold 64 hex digits", path.display())).hint("restore it from a backup");
     unhex(read_private(path)?.trim()).ok_or_else(bad)
 }
 

@@ -24,6 +24,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     let home = who.home()?;
     journal::start(&home.logs())?;
     let address = args.address.unwrap_or(home.config()?.address);
+    needs_loopback(address)?;
     let mut serving = start(&home, address, out).await?;
     out.answer(&serde_json::json!({ "serving": serving.url() }), |_| format!("serving {}", serving.url()));
     tokio::select! {
@@ -35,13 +36,30 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     Ok(())
 }
 
+/// The server refuses other addresses too; here it is a wrong option, and what to do about it can be said.
+fn needs_loopback(address: SocketAddr) -> Result<(), CliError> {
+    if address.ip().is_loopback() {
+        return Ok(());
+    }
+    let message = format!("{address} is not a loopback address; without TLS the API is served on loopback only");
+    Err(CliError::usage(message).hint("use 127.0.0.1, and put a proxy that speaks TLS in front"))
+}
+
 /// Opens the store and serves the API.
 pub(crate) async fn start(home: &Home, address: SocketAddr, out: &Out) -> Result<Serving, CliError> {
     let _spinner = Spinner::start(out, "opening the store");
     let rules = home.rules()?;
     let store = open_store(home).await?;
     let app = App::new(store, rules, home.signer()?, home.settings()?);
-    serve(app, address).await.map_err(|error| CliError::failed(error.to_string()))
+    serve(app, address).await.map_err(|error| cannot_serve(&error))
+}
+
+fn cannot_serve(error: &(dyn std::error::Error + 'static)) -> CliError {
+    let source = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
+    if source.is_some_and(|source| source.kind() == std::io::ErrorKind::AddrInUse) {
+        return CliError::new(Code::Conflict, error.to_string()).hint("stop what uses it, or take another with --address");
+    }
+    CliError::failed(error.to_string())
 }
 
 pub(crate) async fn open_store(home: &Home) -> Result<Store, CliError> {
