@@ -10,6 +10,7 @@ use placet_domain::refusal::PermitFlaw;
 use placet_wire::ClientError;
 use placet_wire::api::{Job, JobReport, Redemption, RedemptionView};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::execute::{Cancel, execute};
 use crate::lease::Worker;
@@ -62,12 +63,20 @@ fn check(worker: &Worker, job: &Job) -> Result<Fitting, JobError> {
 }
 
 /// Spends the permit at the control plane. The key makes a repeated call after a lost answer harmless, and only for us.
-async fn redeem(worker: &Worker, job: &Job) -> Result<Duration, JobError> {
+async fn redeem(worker: &Worker, job: &Job) -> Result<Lease, JobError> {
+    let asked_at = Instant::now();
     let key = uuid::Uuid::now_v7().simple().to_string();
     let path = format!("/api/v1/jobs/{}/redeem", job.action);
     let body = Redemption { permit: job.permit.clone() };
     let view: RedemptionView = report::insist(|| worker.config.client.post_once(&path, &key, &body)).await?;
-    Ok(Duration::from_millis(view.lease_ms))
+    Ok(Lease { asked_at, length: Duration::from_millis(view.lease_ms) })
+}
+
+/// How long the job is ours. Counted from when it was asked for: the answer may have been long on its way.
+#[derive(Debug, Clone, Copy)]
+struct Lease {
+    asked_at: Instant,
+    length: Duration,
 }
 
 /// Renews the lease until the job is done. Losing it means losing all say: the cage is ended at once.
@@ -75,29 +84,34 @@ async fn keep_alive(
     worker: Worker,
     action: ActionId,
     attempt: u32,
-    lease: Duration,
+    lease: Lease,
     cancel: Cancel,
     mut finished: watch::Receiver<bool>,
 ) {
     let path = format!("/api/v1/jobs/{action}/heartbeat");
-    let mut alive_until = tokio::time::Instant::now() + lease;
+    let report = JobReport { attempt };
+    let mut alive_until = lease.asked_at + lease.length;
+    let mut next = lease.asked_at + lease.length / 3;
     loop {
         tokio::select! {
             _ = finished.changed() => return,
-            () = tokio::time::sleep(lease / 3) => {}
+            () = tokio::time::sleep_until(next.min(alive_until)) => {}
         }
-        let beat = worker.config.client.post::<serde_json::Value>(&path, &JobReport { attempt }).await;
-        match beat {
-            Ok(_) => alive_until = tokio::time::Instant::now() + lease,
-            Err(ClientError::Refused(problem)) => {
+        let asked_at = Instant::now();
+        if asked_at >= alive_until {
+            tracing::warn!(%action, attempt, "the control plane was silent for too long; stopping");
+            return cancel.now();
+        }
+        // Never longer than the lease: a control plane that hangs must not keep the cage running after it was given up.
+        let beat = worker.config.client.post::<serde_json::Value>(&path, &report);
+        match tokio::time::timeout_at(alive_until, beat).await {
+            Ok(Ok(_)) => alive_until = asked_at + lease.length,
+            Ok(Err(ClientError::Refused(problem))) if !report::is_temporary(&problem) => {
                 tracing::warn!(%action, attempt, %problem, "the lease is lost; stopping");
                 return cancel.now();
             }
-            Err(_) if tokio::time::Instant::now() >= alive_until => {
-                tracing::warn!(%action, attempt, "the control plane was silent for too long; stopping");
-                return cancel.now();
-            }
-            Err(_) => {}
+            Ok(Err(_)) | Err(_) => {}
         }
+        next = Instant::now() + lease.length / 3;
     }
 }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Item, Manifest};
 use placet_wire::api::{Completion, CompletionView, Job, KeptBlob};
-use placet_wire::ClientError;
+use placet_wire::{ClientError, Problem};
 
 use crate::collect::Piece;
 use crate::execute::Execution;
@@ -53,16 +53,29 @@ async fn upload(worker: &Worker, job: &Job, piece: Piece) -> Result<Item, JobErr
     Ok(Item { name: piece.name, digest, size_bytes: kept.size_bytes })
 }
 
-/// Calls again while the control plane cannot be reached. A refusal is an answer and is taken as one.
+/// Calls again while the control plane cannot be reached or cannot write. A refusal is an answer and is taken as one.
 pub(crate) async fn insist<T, F>(mut call: impl FnMut() -> F) -> Result<T, ClientError>
 where
     F: Future<Output = Result<T, ClientError>>,
 {
     for wait_ms in PATIENCE {
         match call().await {
-            Err(ClientError::Unreachable { .. }) => tokio::time::sleep(Duration::from_millis(*wait_ms)).await,
+            Err(error) if passes(&error) => tokio::time::sleep(Duration::from_millis(*wait_ms)).await,
             answer => return answer,
         }
     }
     call().await
+}
+
+fn passes(error: &ClientError) -> bool {
+    match error {
+        ClientError::Unreachable { .. } => true,
+        ClientError::Refused(problem) => is_temporary(problem),
+        ClientError::Garbled { .. } => false,
+    }
+}
+
+/// Whether the same call may succeed in a moment: too slow, too busy, or a disk that is full just now.
+pub(crate) const fn is_temporary(problem: &Problem) -> bool {
+    matches!(problem.status, 408 | 429 | 503)
 }
