@@ -1,21 +1,19 @@
-//! What every request shares: the store, the rules in force, the permit key, and a cache of who is who.
+//! What every request shares: the store, the rules in force, the permit key, and the door.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use placet_domain::approval::Terms;
 use placet_domain::canonical;
 use placet_domain::command::{Command, IdempotencyKey, Submission};
 use placet_domain::digest::Digest;
-use placet_domain::id::IdentityId;
 use placet_domain::identity::{Actor, Identity};
 use placet_domain::permit::PermitSigner;
 use placet_domain::policy::Policy;
 use placet_domain::proposal::Tools;
-use placet_store::{Extras, Receipt, Store, SubmitError};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use placet_store::{Extras, Receipt, Store, StoreError, SubmitError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
+use crate::door::Door;
 use crate::flow::No;
 use crate::telemetry::Metrics;
 
@@ -46,12 +44,27 @@ pub struct Limits {
     pub json_bytes: usize,
     pub evidence_bytes: usize,
     pub requests_in_flight: usize,
+    /// For a request to arrive and be answered. Streams and waiting for work are bounded on their own.
+    pub request_ms: u64,
     pub streams: usize,
+}
+
+impl Limits {
+    /// How many of them may be of one identity: nobody can shut out those who would stop them.
+    pub(crate) fn in_flight_per_identity(&self) -> usize {
+        (self.requests_in_flight / 4).max(1)
+    }
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { json_bytes: 256 << 10, evidence_bytes: 64 << 20, requests_in_flight: 1_024, streams: 2_048 }
+        Self {
+            json_bytes: 256 << 10,
+            evidence_bytes: 64 << 20,
+            requests_in_flight: 1_024,
+            request_ms: 60_000,
+            streams: 2_048,
+        }
     }
 }
 
@@ -66,23 +79,16 @@ struct Inner {
     signer: PermitSigner,
     settings: Settings,
     metrics: Metrics,
-    /// Who a token belongs to. Emptied whenever an identity changes.
-    known: RwLock<HashMap<Digest, Arc<Identity>>>,
+    door: Door,
     streams: Arc<Semaphore>,
-    /// When each identity was last refused at the door, and how often since.
-    refused: Mutex<HashMap<IdentityId, (Instant, u32)>>,
+    closing: watch::Sender<bool>,
 }
-
-/// Enough to see that and what an identity tries; the rest is only counted.
-const MOST_NOTED_PER_MINUTE: u32 = 20;
-/// Beyond this the cache is emptied: memory stays bounded whatever tokens are tried.
-const MOST_KNOWN: usize = 10_000;
 
 impl App {
     pub fn new(store: Store, rules: impl Into<Arc<Rules>>, signer: PermitSigner, settings: Settings) -> Self {
         let streams = Arc::new(Semaphore::new(settings.limits.streams));
-        let (metrics, known, refused) = (Metrics::default(), RwLock::default(), Mutex::default());
-        Self(Arc::new(Inner { store, rules: rules.into(), signer, settings, metrics, known, streams, refused }))
+        let (metrics, door, closing) = (Metrics::default(), Door::default(), watch::Sender::new(false));
+        Self(Arc::new(Inner { store, rules: rules.into(), signer, settings, metrics, door, streams, closing }))
     }
 
     pub fn store(&self) -> &Store {
@@ -113,19 +119,53 @@ impl App {
         &self.0.metrics
     }
 
+    pub(crate) fn door(&self) -> &Door {
+        &self.0.door
+    }
+
     /// A command with everything a decision needs.
-    pub(crate) fn submission(&self, actor: Actor, command: Command, idempotency: Option<IdempotencyKey>) -> Submission {
+    fn submission(&self, actor: Actor, command: Command, idempotency: Option<IdempotencyKey>) -> Submission {
         Submission { actor, command, terms: self.settings().terms, policy: self.policy().version(), idempotency }
     }
 
     /// Decides and commits a command: the one way anything changes.
-    pub(crate) async fn submit(&self, actor: Actor, command: Command, key: Option<IdempotencyKey>) -> Result<Receipt, No> {
-        let (name, touches_identities) = (command.name(), matches!(command, Command::Identity { .. }));
-        let outcome = self.store().submit(self.submission(actor, command, key), Extras::default()).await;
-        if touches_identities {
-            self.forget_identities();
+    pub(crate) async fn submit(
+        &self,
+        actor: Actor,
+        command: Command,
+        key: Option<IdempotencyKey>,
+    ) -> Result<Receipt, No> {
+        self.submit_with(Extras::default(), actor, command, key).await
+    }
+
+    /// The same, with what is stored beside the records.
+    pub(crate) async fn submit_with(
+        &self,
+        extras: Extras,
+        actor: Actor,
+        command: Command,
+        key: Option<IdempotencyKey>,
+    ) -> Result<Receipt, No> {
+        if let Actor::Identity(identity) = &actor {
+            self.still_knows(identity).await?;
         }
+        let name = command.name();
+        let outcome = self.carry_out(self.submission(actor, command, key), extras).await;
         self.settled(name, outcome)
+    }
+
+    async fn carry_out(&self, submission: Submission, extras: Extras) -> Result<Receipt, SubmitError> {
+        if !matches!(submission.command, Command::Identity { .. }) {
+            return self.store().submit(submission, extras).await;
+        }
+        // In a task of its own: a caller who hangs up must not keep the door from forgetting who was revoked.
+        let app = self.clone();
+        let task = tokio::spawn(async move {
+            let outcome = app.store().submit(submission, extras).await;
+            app.door().forget_everybody();
+            outcome
+        });
+        task.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
     }
 
     /// Counts how a command ended, and turns a store's answer into ours.
@@ -142,23 +182,21 @@ impl App {
 
     /// Who a token belongs to, if to anybody.
     pub(crate) async fn identify(&self, token: Digest) -> Result<Option<Arc<Identity>>, No> {
-        if let Some(known) = self.0.known.read().unwrap_or_else(PoisonError::into_inner).get(&token) {
-            return Ok(Some(Arc::clone(known)));
-        }
+        let since = match self.door().recall(&token) {
+            Ok(known) => return Ok(Some(known)),
+            Err(since) => since,
+        };
         let found = self.store().identity_by_token(token).await.map_err(No::Fault)?;
         let found = found.filter(|identity| !identity.revoked).map(Arc::new);
         if let Some(identity) = &found {
-            self.remember(token, identity);
+            self.door().remember(since, token, identity);
         }
         Ok(found)
     }
 
-    fn remember(&self, token: Digest, identity: &Arc<Identity>) {
-        let mut known = self.0.known.write().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST_KNOWN {
-            known.clear();
-        }
-        known.insert(token, Arc::clone(identity));
+    /// Whether somebody who was let in may still be here: a request can wait long, and be overtaken by a revocation.
+    pub(crate) async fn still_knows(&self, identity: &Identity) -> Result<(), No> {
+        self.identify(identity.token).await?.map(drop).ok_or(No::NoLongerKnown)
     }
 
     /// A place for one more viewer, if there is one.
@@ -166,18 +204,14 @@ impl App {
         Arc::clone(&self.0.streams).try_acquire_owned().ok()
     }
 
-    /// Whether one more refusal of this identity is recorded. A flood of forbidden requests must not flood the ledger.
-    pub(crate) fn may_note_refusal_of(&self, identity: IdentityId) -> bool {
-        let mut refused = self.0.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        let (since, count) = refused.entry(identity).or_insert_with(|| (Instant::now(), 0));
-        if since.elapsed() >= Duration::from_secs(60) {
-            (*since, *count) = (Instant::now(), 0);
-        }
-        *count += 1;
-        *count <= MOST_NOTED_PER_MINUTE
+    /// Tells those who wait for something that it will not come any more.
+    pub(crate) fn close(&self) {
+        self.0.closing.send_replace(true);
     }
 
-    fn forget_identities(&self) {
-        self.0.known.write().unwrap_or_else(PoisonError::into_inner).clear();
+    /// Returns when the control plane is about to stop.
+    pub(crate) async fn closed(&self) {
+        // The sender lives as long as `self`, so this only ever ends by being told.
+        let _ = self.0.closing.subscribe().wait_for(|closing| *closing).await;
     }
 }

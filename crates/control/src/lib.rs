@@ -7,6 +7,7 @@
 //! ```
 
 mod app;
+mod door;
 mod flow;
 mod http;
 mod names;

@@ -1,6 +1,7 @@
 //! Starts and stops the control plane.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use placet_domain::command::Command;
 use placet_domain::identity::Actor;
@@ -11,6 +12,9 @@ use tokio::task::JoinHandle;
 use crate::app::App;
 use crate::flow::No;
 use crate::{http, pumps};
+
+/// Whoever sends half a request and then nothing must not keep the control plane from stopping.
+const LONGEST_GOODBYE: Duration = Duration::from_secs(10);
 
 /// Why it could not start.
 #[derive(Debug, thiserror::Error)]
@@ -40,10 +44,13 @@ impl Serving {
         format!("http://{}", self.address)
     }
 
-    /// Stops taking requests, finishes those under way, and returns.
-    pub async fn stop(self) {
+    /// Stops taking requests, ends streams and waiting, finishes what is under way, and returns.
+    pub async fn stop(mut self) {
         let _ = self.stop.send(());
-        let _ = self.task.await;
+        if tokio::time::timeout(LONGEST_GOODBYE, &mut self.task).await.is_err() {
+            tracing::warn!("somebody did not hang up; stopping all the same");
+            self.task.abort();
+        }
     }
 
     /// Runs until the server ends by itself, which it does only when it breaks.
@@ -65,8 +72,9 @@ pub async fn serve(app: App, address: SocketAddr) -> Result<Serving, ServeError>
     let (stop, stopped) = oneshot::channel();
     let task = tokio::spawn(async move {
         let _pumps = pumps::start(&app);
-        let served = axum::serve(listener, http::router(app)).with_graceful_shutdown(async {
+        let served = axum::serve(listener, http::router(app.clone())).with_graceful_shutdown(async move {
             let _ = stopped.await;
+            app.close();
         });
         served.await
     });

@@ -48,16 +48,18 @@ pub async fn bootstrap(store: &Store, name: &str, roles: BTreeSet<Role>) -> Resu
 }
 
 pub(crate) async fn make_project(app: &App, caller: &Caller, new: NewProject) -> Result<Project, No> {
-    if app.store().project_by_name(&new.name).await.map_err(No::Fault)?.is_some() {
-        return Err(Refusal::Exists { what: "project" }.into());
-    }
     let command = ProjectCommand::Create { name: new.name, separation: new.separation };
     let id = ProjectId::from_uuid(fresh_uuid());
     let receipt = app.submit(caller.actor(), Command::Project { id, command }, caller.key.clone()).await?;
     receipt.loaded.project.ok_or_else(|| Refusal::Unknown { what: "project" }.into())
 }
 
-pub(crate) async fn lock_scope(app: &App, caller: &Caller, id: ProjectId, new: NewScope) -> Result<(String, Scope), No> {
+pub(crate) async fn lock_scope(
+    app: &App,
+    caller: &Caller,
+    id: ProjectId,
+    new: NewScope,
+) -> Result<(String, Scope), No> {
     caller.sees(id, "project")?;
     for tool in &new.rules.tools {
         if app.tools().get(tool).is_none() {
@@ -73,13 +75,17 @@ pub(crate) async fn lock_scope(app: &App, caller: &Caller, id: ProjectId, new: N
 pub(crate) async fn make_identity(app: &App, caller: &Caller, new: NewIdentity) -> Result<(Identity, Token), No> {
     let parent = match new.parent {
         None => None,
-        Some(id) => Some(app.store().identity(id).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "parent" })?),
+        Some(id) => Some(find_identity(app, caller, id, "parent").await?),
     };
+    let reach = new.projects.map_or(Reach::Everywhere, Reach::Only);
+    if !reaches_no_further(&reach, &caller.identity.reach) {
+        return Err(Refusal::invalid("name the projects it may see, and none that you do not see yourself").into());
+    }
     let token = fresh_token();
     let command = IdentityCommand::Register {
         name: new.name,
         roles: new.roles,
-        reach: new.projects.map_or(Reach::Everywhere, Reach::Only),
+        reach,
         parent,
         token: token_digest(token.reveal()),
     };
@@ -88,17 +94,54 @@ pub(crate) async fn make_identity(app: &App, caller: &Caller, new: NewIdentity) 
 }
 
 pub(crate) async fn replace_token(app: &App, caller: &Caller, id: IdentityId) -> Result<(Identity, Token), No> {
+    find_identity(app, caller, id, "identity").await?;
     let token = fresh_token();
     let command = IdentityCommand::ReplaceToken { token: token_digest(token.reveal()) };
     Ok((change(app, caller, id, command).await?, token))
 }
 
 pub(crate) async fn revoke(app: &App, caller: &Caller, id: IdentityId) -> Result<Identity, No> {
+    find_identity(app, caller, id, "identity").await?;
     change(app, caller, id, IdentityCommand::Revoke).await
 }
 
+/// The identities the caller may know of: those that can be met in one of its projects.
+pub(crate) async fn identities(app: &App, caller: &Caller) -> Result<Vec<Identity>, No> {
+    let mut all = app.store().identities().await.map_err(No::Fault)?;
+    all.retain(|identity| meet(&identity.reach, &caller.identity.reach));
+    Ok(all)
+}
+
+/// An identity that the caller may change. One that reaches further than the caller does not exist for it: whoever could
+/// give it a new token would reach as far.
+async fn find_identity(app: &App, caller: &Caller, id: IdentityId, what: &'static str) -> Result<Identity, No> {
+    let found = app.store().identity(id).await.map_err(No::Fault)?;
+    let found = found.filter(|identity| reaches_no_further(&identity.reach, &caller.identity.reach));
+    found.ok_or_else(|| Refusal::Unknown { what }.into())
+}
+
+fn reaches_no_further(inner: &Reach, outer: &Reach) -> bool {
+    match (inner, outer) {
+        (_, Reach::Everywhere) => true,
+        (Reach::Everywhere, Reach::Only(_)) => false,
+        (Reach::Only(inner), Reach::Only(outer)) => inner.is_subset(outer),
+    }
+}
+
+fn meet(one: &Reach, other: &Reach) -> bool {
+    match (one, other) {
+        (Reach::Everywhere, _) | (_, Reach::Everywhere) => true,
+        (Reach::Only(one), Reach::Only(other)) => !one.is_disjoint(other),
+    }
+}
+
 async fn change(app: &App, caller: &Caller, id: IdentityId, command: IdentityCommand) -> Result<Identity, No> {
-    // A token is shown once, so a repeated request can't be answered from memory: no idempotency key here.
+    // A token is shown once, so a repeated request can't be answered from memory. A key that is ignored would be a lie.
+    if caller.key.is_some() {
+        return Err(
+            Refusal::invalid("identities are changed without an idempotency key: a token is shown only once").into()
+        );
+    }
     let receipt = app.submit(caller.actor(), Command::Identity { id, command }, None).await?;
     receipt.loaded.identity.ok_or_else(|| Refusal::Unknown { what: "identity" }.into())
 }

@@ -26,14 +26,19 @@ pub(crate) async fn lease(app: &App, caller: &Caller, wait: Duration) -> Result<
         if let Some(job) = lease_now(app, caller).await? {
             return Ok(Some(job));
         }
-        match tokio::time::timeout_at(until, changes.changed()).await {
-            Ok(Ok(())) => {}
-            Ok(Err(_)) | Err(_) => return Ok(None),
+        let changed = tokio::select! {
+            changed = changes.changed() => changed.is_ok(),
+            () = tokio::time::sleep_until(until) => false,
+            () = app.closed() => false,
+        };
+        if !changed {
+            return Ok(None);
         }
     }
 }
 
 async fn lease_now(app: &App, caller: &Caller) -> Result<Option<Job>, No> {
+    app.still_knows(&caller.identity).await?;
     let (terms, policy) = (app.settings().terms, app.policy().version());
     let outcome = app.store().lease_next(caller.identity.clone(), terms, policy, caller.key.clone()).await;
     let Some(receipt) = app.settled("lease", outcome)? else { return Ok(None) };
@@ -43,7 +48,8 @@ async fn lease_now(app: &App, caller: &Caller) -> Result<Option<Job>, No> {
 
 async fn job(app: &App, state: &ActionState) -> Result<Job, No> {
     let permit = Permit::for_lease(state).ok_or(Refusal::Permit(PermitFlaw::Replayed))?;
-    let sealed = app.store().sealed(state.digest).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "action" })?;
+    let sealed =
+        app.store().sealed(state.digest).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "action" })?;
     Ok(Job {
         action: state.id,
         project: state.project,

@@ -11,12 +11,12 @@ mod record;
 mod undertake;
 
 pub use admin::bootstrap;
-pub(crate) use admin::{make_identity, make_project, lock_scope, replace_token, revoke};
+pub(crate) use admin::{identities, lock_scope, make_identity, make_project, replace_token, revoke};
 pub(crate) use approve::{approve, reject, resolve, withdraw};
 pub(crate) use dispatch::{lease, redeem};
 pub(crate) use propose::propose;
 pub(crate) use receive::{complete, heartbeat, keep_blob};
-pub(crate) use record::{audit, note_refusal};
+pub(crate) use record::{audit, note_refusal, reported};
 pub(crate) use undertake::{change_run, make_run};
 
 use placet_domain::action::ActionState;
@@ -46,6 +46,8 @@ pub enum No {
     KeyReused,
     #[error("the bytes do not have the digest they were sent under")]
     WrongDigest,
+    #[error("this token is not known or was revoked")]
+    NoLongerKnown,
     #[error("the store has a fault")]
     Fault(#[source] StoreError),
 }

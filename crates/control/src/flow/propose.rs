@@ -27,9 +27,7 @@ pub(crate) async fn propose(app: &App, caller: &Caller, run: RunId, proposal: Pr
     let advice_digest = advice.as_ref().map(|words| Digest::of(words.as_bytes()));
     let command = ActionCommand::Propose { action: Box::new(action), verdict, advice: advice_digest };
     let command = Command::Action { id: ActionId::from_uuid(fresh_uuid()), run: run.id, command };
-    let submission = app.submission(caller.actor(), command, caller.key.clone());
-    let outcome = app.store().submit(submission, Extras { advice }).await;
-    let receipt = app.settled("propose", outcome)?;
+    let receipt = app.submit_with(Extras { advice }, caller.actor(), command, caller.key.clone()).await?;
     receipt.loaded.action.ok_or_else(|| Refusal::Unknown { what: "action" }.into())
 }
 

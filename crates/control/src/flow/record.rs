@@ -1,29 +1,62 @@
 //! RECORD: refused attempts go into the ledger, and the ledger is read back as an audit trail.
 
-use placet_domain::action::ActionEvent;
+use placet_domain::action::{ActionEvent, ActionState};
 use placet_domain::command::{About, Command};
+use placet_domain::digest::Digest;
 use placet_domain::id::RunId;
 use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{Run, RunEvent};
 use placet_ledger::Entry;
-use placet_store::EntryFilter;
+use placet_store::{EntryFilter, MOST_ROWS, StoredEntry};
 use placet_wire::api::AuditRow;
 
 use super::{Caller, No, find_run};
 use crate::app::App;
 
 /// Records an attempt that was refused before it could become a command.
-pub(crate) async fn note_refusal(app: &App, caller: &Caller, about: About, tried: &'static str, refusal: Refusal) -> Result<(), No> {
+pub(crate) async fn note_refusal(
+    app: &App,
+    caller: &Caller,
+    about: About,
+    tried: &'static str,
+    refusal: Refusal,
+) -> Result<(), No> {
     app.submit(caller.actor(), Command::NoteRefusal { about, tried, refusal }, None).await.map(drop)
 }
 
 /// The audit trail of a run: one row per ledger entry about it.
-pub(crate) async fn audit(app: &App, caller: &Caller, run: RunId, after: Option<u64>, limit: u32) -> Result<Vec<AuditRow>, No> {
+pub(crate) async fn audit(
+    app: &App,
+    caller: &Caller,
+    run: RunId,
+    after: Option<u64>,
+    limit: u32,
+) -> Result<Vec<AuditRow>, No> {
     let run = find_run(app, caller, run).await?;
     let filter = EntryFilter { run: Some(run.id), after, limit, ..EntryFilter::default() };
     let entries = app.store().entries(filter).await.map_err(No::Fault)?;
     Ok(entries.iter().filter_map(|stored| Entry::parse(&stored.bytes).ok()).map(|entry| row(&run, entry)).collect())
+}
+
+/// The digest, if a manifest with it was ever reported for the action. The ledger says so, and nothing else.
+pub(crate) async fn reported(app: &App, action: &ActionState, digest: Digest) -> Result<Option<Digest>, No> {
+    let mut after = None;
+    loop {
+        let filter = EntryFilter { action: Some(action.id), after, limit: MOST_ROWS, ..EntryFilter::default() };
+        let entries = app.store().entries(filter).await.map_err(No::Fault)?;
+        let Some(last) = entries.last() else { return Ok(None) };
+        after = Some(last.seq);
+        if entries.iter().any(|stored| tells_of(stored, digest)) {
+            return Ok(Some(digest));
+        }
+    }
+}
+
+fn tells_of(stored: &StoredEntry, digest: Digest) -> bool {
+    let reports = matches!(stored.kind.as_str(), "job.completed" | "evidence.quarantined");
+    let evidence = || Entry::parse(&stored.bytes).ok().and_then(|entry| entry.body["evidence"].as_str()?.parse().ok());
+    reports && evidence() == Some(digest)
 }
 
 fn row(run: &Run, entry: Entry) -> AuditRow {
@@ -47,7 +80,8 @@ fn row(run: &Run, entry: Entry) -> AuditRow {
     match Record::read(about, &entry.kind, entry.body).map(|record| record.event) {
         Ok(Event::Action(_, event)) => describe_action(&mut row, &event),
         Ok(Event::Run(_, event)) => describe_run(&mut row, &event),
-        Ok(Event::Project(..) | Event::Identity(..) | Event::BlobKept(_) | Event::Refused(_) | Event::Started(_)) | Err(_) => {}
+        Ok(Event::Project(..) | Event::Identity(..) | Event::BlobKept(_) | Event::Refused(_) | Event::Started(_))
+        | Err(_) => {}
     }
     row
 }

@@ -10,6 +10,7 @@ use placet_domain::command::About;
 use placet_domain::identity::{Identity, Role};
 use placet_domain::refusal::Refusal;
 
+use super::caller::single;
 use super::problem::{Failure, problem};
 use super::route::Access;
 use crate::app::App;
@@ -34,6 +35,14 @@ pub(super) async fn guard(State((app, access)): State<(App, Access)>, mut reques
         Err(no) => Failure::from(no).into_response(),
         Ok(None) => unauthorized("this token is not known or was revoked"),
         Ok(Some(identity)) if access.admits(&identity) => {
+            let most = app.settings().limits.in_flight_per_identity();
+            let Some(_share) = app.door().share_of(identity.id, most) else {
+                return problem(
+                    StatusCode::TOO_MANY_REQUESTS,
+                    "too_many",
+                    "you have too many requests under way; wait for one to end",
+                );
+            };
             request.extensions_mut().insert(Known(identity));
             next.run(request).await
         }
@@ -42,7 +51,7 @@ pub(super) async fn guard(State((app, access)): State<(App, Access)>, mut reques
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let value = single(headers, &header::AUTHORIZATION).ok()??;
     let (scheme, token) = value.split_once(' ')?;
     (scheme.eq_ignore_ascii_case("bearer") && token.len() <= LONGEST_TOKEN).then_some(token)
 }
@@ -60,7 +69,7 @@ async fn refuse(app: &App, identity: &Identity, access: Access) -> Response {
         Access::Public | Access::Anyone => Role::Admin,
     };
     let refusal = Refusal::Role { needed };
-    if app.may_note_refusal_of(identity.id) {
+    if app.door().may_note_refusal_of(identity.id) {
         let caller = Caller { identity: identity.clone(), key: None };
         if let Err(no) = note_refusal(app, &caller, About::default(), "route", refusal.clone()).await {
             return Failure::from(no).into_response();

@@ -1,22 +1,23 @@
 //! Identities and their tokens.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use placet_wire::api;
 
 use super::body::Asked;
+use super::extract::Path;
 use super::problem::Failure;
 use super::view;
 use crate::app::App;
-use crate::flow::{self, Caller, No};
+use crate::flow::{self, Caller};
 
 pub(super) async fn whoami(caller: Caller) -> Json<api::IdentityView> {
     Json(view::identity(&caller.identity))
 }
 
-pub(super) async fn list(State(app): State<App>) -> Result<Json<api::IdentityList>, Failure> {
-    let identities = app.store().identities().await.map_err(No::Fault)?;
+pub(super) async fn list(State(app): State<App>, caller: Caller) -> Result<Json<api::IdentityList>, Failure> {
+    let identities = flow::identities(&app, &caller).await?;
     Ok(Json(api::IdentityList { identities: identities.iter().map(view::identity).collect() }))
 }
 

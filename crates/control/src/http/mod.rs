@@ -8,6 +8,7 @@ mod actions;
 mod body;
 mod caller;
 mod evidence;
+mod extract;
 mod identities;
 mod jobs;
 mod ledger;

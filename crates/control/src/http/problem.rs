@@ -4,6 +4,7 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use placet_domain::refusal::Refusal;
+use placet_store::StoreError;
 use placet_wire::Problem;
 
 use crate::flow::No;
@@ -61,12 +62,21 @@ impl From<No> for Failure {
             No::MissingEvidence(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "missing_evidence", detail),
             No::WrongDigest => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "wrong_digest", detail),
             No::KeyReused => Self::new(StatusCode::CONFLICT, "key_reused", detail),
-            No::Fault(fault) => {
-                let chain = chain(&fault);
-                tracing::error!(fault = %chain, "the store has a fault");
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "fault", "the ledger cannot be written or read now; nothing was changed")
-            }
+            No::NoLongerKnown => Self::new(StatusCode::UNAUTHORIZED, "unauthorized", detail),
+            No::Fault(fault) => Self::from(fault),
         }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(fault: StoreError) -> Self {
+        tracing::error!(fault = %chain(&fault), "the store has a fault");
+        if matches!(fault, StoreError::Integrity(_)) {
+            let detail = "what is stored is no longer what was stored; do not rely on it, and tell the operator";
+            return Self::new(StatusCode::INTERNAL_SERVER_ERROR, "tampered", detail);
+        }
+        let detail = "the ledger cannot be written or read now; nothing was changed";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "fault", detail)
     }
 }
 

@@ -15,14 +15,17 @@ use super::access::guard;
 use super::problem::problem;
 use crate::app::App;
 
-/// Streams and long polls end by themselves; everything else must be quick.
-const LONGEST_REQUEST: Duration = Duration::from_secs(60);
-
+/// How many requests there may be, and how long each may take. Streams count only until they have begun.
 #[derive(Clone)]
-struct InFlight(Arc<Semaphore>);
+struct Bounds {
+    in_flight: Arc<Semaphore>,
+    request_ms: u64,
+}
 
 pub(crate) fn router(app: App) -> Router {
-    let in_flight = InFlight(Arc::new(Semaphore::new(app.settings().limits.requests_in_flight)));
+    let limits = app.settings().limits;
+    let in_flight = Arc::new(Semaphore::new(limits.requests_in_flight));
+    let bounds = Bounds { in_flight, request_ms: limits.request_ms };
     let mut router = Router::new();
     for route in super::routes() {
         let guarded = route.handler.layer(middleware::from_fn_with_state((app.clone(), route.access), guard));
@@ -33,9 +36,13 @@ pub(crate) fn router(app: App) -> Router {
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(app.clone(), measured))
         .layer(middleware::from_fn(bounded))
-        .layer(Extension(in_flight))
+        .layer(Extension(bounds))
         .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
-            problem(StatusCode::INTERNAL_SERVER_ERROR, "fault", "an internal fault; nothing was changed unless it was answered")
+            problem(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "fault",
+                "an internal fault; nothing was changed unless it was answered",
+            )
         }))
         .with_state(app)
 }
@@ -49,13 +56,21 @@ async fn wrong_method() -> Response {
 }
 
 /// Refuses what is too much at once, and what takes too long.
-async fn bounded(Extension(in_flight): Extension<InFlight>, request: Request, next: Next) -> Response {
-    let Ok(_permit) = in_flight.0.try_acquire() else {
+async fn bounded(Extension(bounds): Extension<Bounds>, request: Request, next: Next) -> Response {
+    // Busy is not dead: a supervisor that asks must not end a process that only has much to do.
+    if request.uri().path() == "/health" {
+        return next.run(request).await;
+    }
+    let Ok(_permit) = bounds.in_flight.try_acquire() else {
         return problem(StatusCode::SERVICE_UNAVAILABLE, "busy", "too many requests at once; try again in a moment");
     };
-    match tokio::time::timeout(LONGEST_REQUEST, next.run(request)).await {
+    let longest = Duration::from_millis(bounds.request_ms);
+    match tokio::time::timeout(longest, next.run(request)).await {
         Ok(response) => response,
-        Err(_) => problem(StatusCode::REQUEST_TIMEOUT, "too_slow", "the request took longer than 60 seconds"),
+        Err(_) => {
+            let detail = format!("the request took longer than {} ms", bounds.request_ms);
+            problem(StatusCode::REQUEST_TIMEOUT, "too_slow", &detail)
+        }
     }
 }
 

@@ -3,19 +3,23 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::stream::{self, Stream};
 use placet_domain::id::RunId;
+use placet_domain::identity::Identity;
 use placet_store::{EntryFilter, StoredEntry};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::watch::Receiver;
 
+use super::caller::single;
+use super::extract::Path;
 use super::problem::Failure;
 use crate::app::App;
 use crate::flow::{self, Caller};
 
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const BATCH: u32 = 256;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
@@ -23,6 +27,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 struct Viewer {
     app: App,
     run: RunId,
+    identity: Identity,
     after: Option<u64>,
     changes: Receiver<u64>,
     ready: std::vec::IntoIter<StoredEntry>,
@@ -36,10 +41,11 @@ pub(super) async fn run(
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Failure> {
     let run = flow::find_run(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?.id;
-    let after = last_event_id(&headers)?;
+    let after = last_event_id(&headers, app.store().size())?;
     let place = app.stream_place().ok_or_else(busy)?;
     let changes = app.store().subscribe();
-    let viewer = Viewer { app, run, after, changes, ready: Vec::new().into_iter(), _place: place };
+    let viewer =
+        Viewer { app, run, identity: caller.identity, after, changes, ready: Vec::new().into_iter(), _place: place };
     Ok(Sse::new(stream::unfold(viewer, next)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
@@ -47,14 +53,18 @@ fn busy() -> Failure {
     Failure::new(StatusCode::SERVICE_UNAVAILABLE, "busy", "too many viewers at once; try again in a moment")
 }
 
-fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
-    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
-    let seq = value.to_str().ok().and_then(|text| text.parse().ok());
-    let bad = || Failure::new(StatusCode::BAD_REQUEST, "bad_event_id", "Last-Event-ID is the number of the last event you got");
+/// Where to go on. A number that no entry has yet is a mistake, and would silently hide what comes until then.
+fn last_event_id(headers: &HeaderMap, size: u64) -> Result<Option<u64>, Failure> {
+    let Some(value) = single(headers, &LAST_EVENT_ID)? else { return Ok(None) };
+    let seq = value.parse().ok().filter(|seq| *seq < size);
+    let bad = || {
+        Failure::new(StatusCode::BAD_REQUEST, "bad_event_id", "Last-Event-ID is the number of the last event you got")
+    };
     seq.map(Some).ok_or_else(bad)
 }
 
-/// The next entry of the run, as soon as there is one. A store that cannot be read ends the stream.
+/// The next entry of the run, as soon as there is one. The stream ends when the store cannot be read, when the viewer is
+/// revoked, and when the control plane stops.
 async fn next(mut viewer: Viewer) -> Option<(Result<Event, Infallible>, Viewer)> {
     loop {
         if let Some(entry) = viewer.ready.next() {
@@ -63,10 +73,14 @@ async fn next(mut viewer: Viewer) -> Option<(Result<Event, Infallible>, Viewer)>
         }
         // Marked before reading: what is committed in between wakes us again instead of being missed.
         viewer.changes.mark_unchanged();
+        viewer.app.still_knows(&viewer.identity).await.ok()?;
         let filter = EntryFilter { run: Some(viewer.run), after: viewer.after, limit: BATCH, ..EntryFilter::default() };
         let entries = viewer.app.store().entries(filter).await.ok()?;
         if entries.is_empty() {
-            viewer.changes.changed().await.ok()?;
+            tokio::select! {
+                changed = viewer.changes.changed() => changed.ok()?,
+                () = viewer.app.closed() => return None,
+            }
         }
         viewer.ready = entries.into_iter();
     }

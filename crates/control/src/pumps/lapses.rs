@@ -6,6 +6,7 @@ use placet_domain::action::ActionCommand;
 use placet_domain::command::Command;
 use placet_domain::identity::Actor;
 
+use super::rejudge;
 use crate::app::App;
 use crate::flow::No;
 
@@ -31,5 +32,6 @@ async fn lapse(app: &App) -> Result<(), No> {
             Err(no) => return Err(no),
         }
     }
-    Ok(())
+    // A lease from before a change of policy that came to nothing leaves an action that still bears its old verdict.
+    rejudge(app).await.map(drop)
 }

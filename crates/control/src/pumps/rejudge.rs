@@ -16,23 +16,29 @@ const BATCH: u32 = 1_000;
 pub(crate) async fn rejudge(app: &App) -> Result<usize, No> {
     let mut judged = 0;
     loop {
-        let outdated = app.store().outdated(app.policy().version(), BATCH).await.map_err(No::Fault)?;
-        if outdated.is_empty() {
-            return Ok(judged);
+        let before = judged;
+        for (run, action) in app.store().outdated(app.policy().version(), BATCH).await.map_err(No::Fault)? {
+            judged += usize::from(judge(app, run, action).await?);
         }
-        for (run, action) in outdated {
-            judge(app, run, action).await?;
-            judged += 1;
+        if judged == before {
+            return Ok(judged);
         }
     }
 }
 
-async fn judge(app: &App, run: RunId, id: ActionId) -> Result<(), No> {
+/// Judges one of them, unless somebody was faster.
+async fn judge(app: &App, run: RunId, id: ActionId) -> Result<bool, No> {
     let unknown = |what| No::Refused(Refusal::Unknown { what });
     let run = app.store().run(run).await.map_err(No::Fault)?.ok_or_else(|| unknown("run"))?;
     let state = app.store().action(id).await.map_err(No::Fault)?.ok_or_else(|| unknown("action"))?;
     let sealed = app.store().sealed(state.digest).await.map_err(No::Fault)?.ok_or_else(|| unknown("action"))?;
     let verdict = app.policy().judge(&Action::open(&sealed)?, &run.scope);
-    let command = Command::Action { id, run: run.id, command: ActionCommand::Rejudge { verdict } };
-    app.submit(Actor::Runtime, command, None).await.map(drop)
+    // What ran out of time while nobody was here is not worth a new verdict, and no reason not to start.
+    let overdue = app.store().now() >= state.deadline;
+    let command = if overdue { ActionCommand::Lapse } else { ActionCommand::Rejudge { verdict } };
+    match app.submit(Actor::Runtime, Command::Action { id, run: run.id, command }, None).await {
+        Ok(_) => Ok(true),
+        Err(No::Refused(_)) => Ok(false),
+        Err(no) => Err(no),
+    }
 }
