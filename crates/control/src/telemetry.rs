@@ -75,4 +75,5 @@ impl Metrics {
 }
 
 /// Methods are chosen by the caller; a label must not be.
-const STANDARD: &[Method] = &[Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::HEAD, Method::OPTIONS, Method::PATCH];
+const STANDARD: &[Method] =
+    &[Method::GET, Method::POST, Method::PUT, Method::DELETE, Method::HEAD, Method::OPTIONS, Method::PATCH];

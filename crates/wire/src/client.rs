@@ -100,18 +100,32 @@ impl Client {
     }
 
     /// A POST that has one effect however often it arrives.
-    pub async fn post_once<T: DeserializeOwned>(&self, path: &str, key: &str, body: &impl Serialize) -> Result<T, ClientError> {
+    pub async fn post_once<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        key: &str,
+        body: &impl Serialize,
+    ) -> Result<T, ClientError> {
         self.json(self.request(Method::POST, path).timeout(TIMEOUT).header("idempotency-key", key).json(body)).await
     }
 
     /// A POST on exactly the version that was seen.
-    pub async fn post_if<T: DeserializeOwned>(&self, path: &str, seen: &str, body: &impl Serialize) -> Result<T, ClientError> {
+    pub async fn post_if<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        seen: &str,
+        body: &impl Serialize,
+    ) -> Result<T, ClientError> {
         let request = self.request(Method::POST, path).timeout(TIMEOUT).header("if-match", format!("\"{seen}\""));
         self.json(request.json(body)).await
     }
 
     /// A POST that may answer "nothing" (204).
-    pub async fn post_maybe<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<Option<T>, ClientError> {
+    pub async fn post_maybe<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<Option<T>, ClientError> {
         let response = self.send(self.request(Method::POST, path).timeout(TIMEOUT).json(body)).await?;
         if response.status() == StatusCode::NO_CONTENT {
             return Ok(None);

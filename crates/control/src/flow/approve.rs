@@ -13,7 +13,13 @@ pub(crate) async fn approve(app: &App, caller: &Caller, id: ActionId, seen: Dige
     change(app, caller, id, ActionCommand::Approve { seen }).await
 }
 
-pub(crate) async fn reject(app: &App, caller: &Caller, id: ActionId, seen: Digest, reason: String) -> Result<ActionState, No> {
+pub(crate) async fn reject(
+    app: &App,
+    caller: &Caller,
+    id: ActionId,
+    seen: Digest,
+    reason: String,
+) -> Result<ActionState, No> {
     change(app, caller, id, ActionCommand::Reject { seen, reason }).await
 }
 
@@ -32,7 +38,12 @@ pub(crate) async fn resolve(
 }
 
 /// Asks something of an action that the caller may know of.
-pub(super) async fn change(app: &App, caller: &Caller, id: ActionId, command: ActionCommand) -> Result<ActionState, No> {
+pub(super) async fn change(
+    app: &App,
+    caller: &Caller,
+    id: ActionId,
+    command: ActionCommand,
+) -> Result<ActionState, No> {
     let run = find_action(app, caller, id).await?.run;
     let receipt = app.submit(caller.actor(), Command::Action { id, run, command }, caller.key.clone()).await?;
     receipt.loaded.action.ok_or_else(|| Refusal::Unknown { what: "action" }.into())

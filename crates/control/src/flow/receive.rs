@@ -16,7 +16,12 @@ pub(crate) async fn heartbeat(app: &App, caller: &Caller, id: ActionId, attempt:
 }
 
 /// Takes a result, once all the evidence it names is here.
-pub(crate) async fn complete(app: &App, caller: &Caller, id: ActionId, manifest: Manifest) -> Result<(ActionState, Digest), No> {
+pub(crate) async fn complete(
+    app: &App,
+    caller: &Caller,
+    id: ActionId,
+    manifest: Manifest,
+) -> Result<(ActionState, Digest), No> {
     manifest.check()?;
     let project = find_action(app, caller, id).await?.project;
     for item in &manifest.items {
@@ -31,7 +36,13 @@ pub(crate) async fn complete(app: &App, caller: &Caller, id: ActionId, manifest:
 }
 
 /// Stores bytes under the digest they were announced with, and records it.
-pub(crate) async fn keep_blob(app: &App, caller: &Caller, project: ProjectId, digest: Digest, bytes: Bytes) -> Result<u64, No> {
+pub(crate) async fn keep_blob(
+    app: &App,
+    caller: &Caller,
+    project: ProjectId,
+    digest: Digest,
+    bytes: Bytes,
+) -> Result<u64, No> {
     caller.sees(project, "project")?;
     let size_bytes = bytes.len() as u64;
     // Hashed before it is written: what does not fit its name never reaches the disk.

@@ -13,11 +13,19 @@ use crate::names::fresh_uuid;
 
 pub(crate) async fn make_run(app: &App, caller: &Caller, new: NewRun) -> Result<Run, No> {
     caller.sees(new.project, "project")?;
-    let project = app.store().project(new.project).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "project" })?;
-    let scope = app.store().scope(project.id, &new.scope).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "scope" })?;
-    let agent = app.store().identity(new.agent).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "agent" })?;
-    if agent.revoked || !agent.has(Role::Agent) || !agent.reach.includes(project.id) {
-        return Err(Refusal::invalid("that identity is not an agent of this project").into());
+    let project =
+        app.store().project(new.project).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "project" })?;
+    let scope = app
+        .store()
+        .scope(project.id, &new.scope)
+        .await
+        .map_err(No::Fault)?
+        .ok_or(Refusal::Unknown { what: "scope" })?;
+    let agent = app.store().identity(new.agent).await.map_err(No::Fault)?;
+    // Whoever is not of this project does not exist for it, whatever they are elsewhere.
+    let agent = agent.filter(|agent| agent.reach.includes(project.id)).ok_or(Refusal::Unknown { what: "agent" })?;
+    if agent.revoked || !agent.has(Role::Agent) {
+        return Err(Refusal::invalid("that identity is not an agent, or no longer one").into());
     }
     let command = RunCommand::Create {
         project: project.id,

@@ -1,7 +1,7 @@
 //! Actions: proposed by agents, shown to and decided by people.
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use placet_domain::id::{ActionId, ProjectId, RunId};
@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use super::body::Asked;
 use super::caller::Seen;
+use super::extract::{Path, Query};
 use super::problem::Failure;
 use super::view;
 use crate::app::App;
@@ -41,17 +42,25 @@ pub(super) struct ListQuery {
     limit: Option<u32>,
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PageQuery {
+    after: Option<u64>,
+    limit: Option<u32>,
+}
+
 pub(super) async fn of_run(
     State(app): State<App>,
     Path(run): Path<String>,
-    Query(query): Query<ListQuery>,
+    Query(query): Query<PageQuery>,
     caller: Caller,
 ) -> Result<Json<api::ActionList>, Failure> {
     let run = flow::find_run(&app, &caller, run.parse().map_err(Failure::bad_id)?).await?;
     let limit = query.limit.unwrap_or(MOST_ROWS).min(MOST_ROWS);
-    let filter = ActionFilter { run: Some(run.id), limit, ..ActionFilter::default() };
+    let filter = ActionFilter { run: Some(run.id), after: query.after, limit, ..ActionFilter::default() };
     let actions = app.store().actions(filter).await.map_err(No::Fault)?;
-    Ok(Json(api::ActionList { actions: actions.iter().map(|listed| view::action(listed)).collect() }))
+    let next = view::next(&actions, limit);
+    Ok(Json(api::ActionList { actions: actions.iter().map(|listed| view::action(listed)).collect(), next }))
 }
 
 pub(super) async fn queue(
@@ -69,10 +78,14 @@ pub(super) async fn queue(
     };
     let limit = query.limit.unwrap_or(USUAL_ROWS).min(MOST_ROWS);
     let waiting = app.store().queue(reach, limit).await.map_err(No::Fault)?;
-    Ok(Json(api::ActionList { actions: waiting.iter().map(|listed| view::action(listed)).collect() }))
+    Ok(Json(api::ActionList { actions: waiting.iter().map(|listed| view::action(listed)).collect(), next: None }))
 }
 
-pub(super) async fn show(State(app): State<App>, Path(id): Path<String>, caller: Caller) -> Result<impl IntoResponse, Failure> {
+pub(super) async fn show(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    caller: Caller,
+) -> Result<impl IntoResponse, Failure> {
     let action = flow::find_action(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
     let sealed = app.store().sealed(action.digest).await.map_err(No::Fault)?;
     let sealed = sealed.ok_or(No::Refused(Refusal::Unknown { what: "action" }))?;

@@ -2,7 +2,8 @@
 
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts as _, Request};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use placet_domain::canonical;
@@ -10,7 +11,7 @@ use placet_domain::command::IdempotencyKey;
 use placet_domain::digest::Digest;
 use serde::de::DeserializeOwned;
 
-use super::caller::idempotency_key;
+use super::caller::{idempotency_key, single};
 use super::problem::Failure;
 use crate::app::App;
 use crate::flow::Caller;
@@ -27,11 +28,17 @@ impl<T: DeserializeOwned> FromRequest<App> for Asked<T> {
         needs_json(&parts.headers)?;
         let bytes = read(body, app.settings().limits.json_bytes).await?;
         if let Some(key) = idempotency_key(&parts.headers)? {
-            let request = [parts.method.as_str().as_bytes(), b" ", parts.uri.path().as_bytes(), b"\n", &bytes].concat();
-            caller.key = Some(IdempotencyKey { key, request: Digest::of(&request) });
+            caller.key = Some(IdempotencyKey { key, request: request_digest(&parts, &bytes) });
         }
         Ok(Self(caller, parse(&bytes)?))
     }
+}
+
+/// What was asked: the same body about another thing, or on having seen another version, is another request.
+fn request_digest(parts: &Parts, body: &[u8]) -> Digest {
+    let seen = parts.headers.get(header::IF_MATCH).map(HeaderValue::as_bytes).unwrap_or_default();
+    let head = [parts.method.as_str().as_bytes(), b" ", parts.uri.path().as_bytes(), b"\n", seen, b"\n"].concat();
+    Digest::of(&[&head, body].concat())
 }
 
 /// Bytes as they are, for evidence.
@@ -46,7 +53,7 @@ impl FromRequest<App> for Raw {
 }
 
 fn needs_json(headers: &HeaderMap) -> Result<(), Failure> {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = single(headers, &header::CONTENT_TYPE)?.unwrap_or_default();
     if kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
         return Ok(());
     }
@@ -67,5 +74,36 @@ async fn read(body: Body, limit: usize) -> Result<Bytes, Failure> {
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
     let bad = |detail: String| Failure::new(StatusCode::BAD_REQUEST, "bad_json", detail);
     let value = canonical::parse(bytes).map_err(|error| bad(error.to_string()))?;
-    serde_json::from_value(value).map_err(|error| bad(error.to_string()))
+    serde_json::from_value(value).map_err(|error| bad(in_plain_words(&error.to_string())))
+}
+
+/// Callers know objects; what a type is called in here is nothing to them.
+fn in_plain_words(message: &str) -> String {
+    let mut words = message.split(' ');
+    let mut plain = Vec::new();
+    while let Some(word) = words.next() {
+        if matches!(word, "struct" | "enum") {
+            let name = words.next().unwrap_or_default();
+            let end = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+            plain.push(format!("an object{end}"));
+        } else {
+            plain.push(word.to_owned());
+        }
+    }
+    plain.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_types_are_not_told() {
+        assert_eq!(
+            in_plain_words("invalid type: integer `5`, expected struct NewProject"),
+            "invalid type: integer `5`, expected an object"
+        );
+        assert_eq!(in_plain_words("expected enum Exit, or text"), "expected an object, or text");
+        assert_eq!(in_plain_words("missing field `name`"), "missing field `name`");
+    }
 }

@@ -1,15 +1,17 @@
 //! Evidence: stored under its digest, checked as it is read, never deleted.
 
-use axum::extract::{Path, State};
+use axum::Json;
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use axum::Json;
 use placet_domain::digest::Digest;
 use placet_domain::id::ProjectId;
 use placet_domain::refusal::Refusal;
 use placet_wire::api;
+use serde::Deserialize;
 
 use super::body::Raw;
+use super::extract::{Path, Query};
 use super::problem::{Failure, problem};
 use crate::app::App;
 use crate::flow::{self, Caller, No};
@@ -58,10 +60,26 @@ fn download(etag: String, bytes: Vec<u8>) -> Response {
     (headers, bytes).into_response()
 }
 
-pub(super) async fn manifest(State(app): State<App>, Path(action): Path<String>, caller: Caller) -> Result<Response, Failure> {
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ManifestQuery {
+    digest: Option<String>,
+}
+
+/// The manifest that counts or, by its digest, any that was reported for the action: late ones are kept too.
+pub(super) async fn manifest(
+    State(app): State<App>,
+    Path(action): Path<String>,
+    Query(query): Query<ManifestQuery>,
+    caller: Caller,
+) -> Result<Response, Failure> {
     let action = flow::find_action(&app, &caller, action.parse().map_err(Failure::bad_id)?).await?;
     let none = || No::Refused(Refusal::Unknown { what: "evidence" });
-    let digest = action.evidence.ok_or_else(none)?;
+    let digest = match query.digest {
+        None => action.evidence,
+        Some(digest) => flow::reported(&app, &action, digest.parse().map_err(Failure::bad_id)?).await?,
+    };
+    let digest = digest.ok_or_else(none)?;
     let bytes = app.store().sealed(digest).await.map_err(No::Fault)?.ok_or_else(none)?;
     let headers = [(header::CONTENT_TYPE, "application/json".to_owned()), (header::ETAG, format!("\"{digest}\""))];
     Ok((headers, bytes).into_response())

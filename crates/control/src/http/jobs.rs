@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use placet_domain::action::ActionStatus;
@@ -11,6 +11,7 @@ use placet_wire::api;
 use serde::Deserialize;
 
 use super::body::Asked;
+use super::extract::Path;
 use super::problem::Failure;
 use super::view;
 use crate::app::App;
@@ -23,7 +24,10 @@ pub(super) struct LeaseRequest {
     wait_ms: u64,
 }
 
-pub(super) async fn lease(State(app): State<App>, Asked(caller, request): Asked<LeaseRequest>) -> Result<Response, Failure> {
+pub(super) async fn lease(
+    State(app): State<App>,
+    Asked(caller, request): Asked<LeaseRequest>,
+) -> Result<Response, Failure> {
     let job = flow::lease(&app, &caller, Duration::from_millis(request.wait_ms)).await?;
     Ok(job.map_or_else(|| StatusCode::NO_CONTENT.into_response(), |job| Json(job).into_response()))
 }
@@ -53,6 +57,7 @@ pub(super) async fn complete(
 ) -> Result<Json<api::CompletionView>, Failure> {
     let id = id.parse().map_err(Failure::bad_id)?;
     let (action, evidence) = flow::complete(&app, &caller, id, completion.manifest).await?;
-    let counted = matches!(action.status, ActionStatus::Succeeded | ActionStatus::Failed) && action.evidence == Some(evidence);
+    let counted =
+        matches!(action.status, ActionStatus::Succeeded | ActionStatus::Failed) && action.evidence == Some(evidence);
     Ok(Json(api::CompletionView { quarantined: !counted, evidence, action: view::action(&action) }))
 }

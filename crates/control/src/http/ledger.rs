@@ -1,13 +1,14 @@
 //! The ledger as seen from outside.
 
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use placet_domain::refusal::Refusal;
 use placet_ledger::SignedTreeHead;
 use placet_store::EntryFilter;
 use placet_wire::api;
 use serde::Deserialize;
 
+use super::extract::Query;
 use super::problem::Failure;
 use crate::app::App;
 use crate::flow::{Caller, No};
@@ -61,7 +62,12 @@ pub(super) async fn prove(
 ) -> Result<Json<api::InclusionProof>, Failure> {
     let unknown = || No::Refused(Refusal::Unknown { what: "entry" });
     // Asked for as a list of one, so that the caller's reach applies to it like to every other list.
-    let filter = EntryFilter { after: query.seq.checked_sub(1), limit: 1, reach: caller.identity.reach, ..EntryFilter::default() };
+    let filter = EntryFilter {
+        after: query.seq.checked_sub(1),
+        limit: 1,
+        reach: caller.identity.reach,
+        ..EntryFilter::default()
+    };
     let found = app.store().entries(filter).await.map_err(No::Fault)?.pop();
     let stored = found.filter(|stored| stored.seq == query.seq).ok_or_else(unknown)?;
     let head = newest_head(&app).await?;
@@ -94,5 +100,9 @@ pub(super) async fn consistency(
         return Err(No::Refused(Refusal::invalid(why)).into());
     }
     let proof = app.store().prove_consistency(query.from, query.to).await.map_err(No::Fault)?;
-    Ok(Json(api::ConsistencyProof { from: query.from, to: query.to, proof: proof.path.iter().map(ToString::to_string).collect() }))
+    Ok(Json(api::ConsistencyProof {
+        from: query.from,
+        to: query.to,
+        proof: proof.path.iter().map(ToString::to_string).collect(),
+    }))
 }

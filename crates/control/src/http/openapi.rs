@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
-use utoipa::openapi::path::{Operation, OperationBuilder, ParameterBuilder, ParameterIn, PathItemBuilder, PathsBuilder};
+use utoipa::openapi::path::{
+    Operation, OperationBuilder, ParameterBuilder, ParameterIn, PathItemBuilder, PathsBuilder,
+};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{
-    ComponentsBuilder, ContentBuilder, HttpMethod, InfoBuilder, ObjectBuilder, OpenApi, OpenApiBuilder, OpenApiVersion, Ref,
-    Required, ResponseBuilder, Type,
+    ComponentsBuilder, ContentBuilder, HttpMethod, InfoBuilder, ObjectBuilder, OpenApi, OpenApiBuilder, OpenApiVersion,
+    Ref, Required, ResponseBuilder, Type,
 };
 
 use super::route::{Access, Route, Shape, Takes};
@@ -80,10 +82,14 @@ fn with_bodies(operation: OperationBuilder, route: &Route) -> OperationBuilder {
     let body = match &route.takes {
         Takes::Nothing => None,
         Takes::Shape(shape) => Some(RequestBodyBuilder::new().content("application/json", named(shape)).build()),
-        Takes::Free => Some(RequestBodyBuilder::new().content("application/json", ContentBuilder::new().build()).build()),
+        Takes::Free => {
+            Some(RequestBodyBuilder::new().content("application/json", ContentBuilder::new().build()).build())
+        }
     };
     let (status, answer) = match &route.gives {
-        Some((status, shape)) => (*status, ResponseBuilder::new().description("Done.").content("application/json", named(shape))),
+        Some((status, shape)) => {
+            (*status, ResponseBuilder::new().description("Done.").content("application/json", named(shape)))
+        }
         None => (200, ResponseBuilder::new().description("Done.")),
     };
     operation.request_body(body).response(status.to_string(), answer.build())

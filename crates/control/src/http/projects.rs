@@ -1,12 +1,13 @@
 //! Projects, scopes and the rules in force.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use placet_domain::id::ProjectId;
 use placet_wire::api;
 
 use super::body::Asked;
+use super::extract::Path;
 use super::problem::Failure;
 use super::view;
 use crate::app::App;
@@ -34,7 +35,9 @@ pub(super) async fn scopes(
     let project: ProjectId = project.parse().map_err(Failure::bad_id)?;
     caller.sees(project, "project")?;
     let scopes = app.store().scopes(project).await.map_err(No::Fault)?;
-    Ok(Json(api::ScopeList { scopes: scopes.into_iter().map(|locked| view::scope(locked.name, locked.scope)).collect() }))
+    Ok(Json(api::ScopeList {
+        scopes: scopes.into_iter().map(|locked| view::scope(locked.name, locked.scope)).collect(),
+    }))
 }
 
 pub(super) async fn lock_scope(

@@ -6,9 +6,9 @@ use axum::handler::Handler;
 use axum::http::Method;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use placet_domain::identity::{Identity, Role};
-use utoipa::openapi::schema::Schema;
-use utoipa::openapi::RefOr;
 use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::Schema;
 
 use crate::app::App;
 

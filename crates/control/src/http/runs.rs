@@ -1,7 +1,7 @@
 //! Runs: one handler per command, all through the same door.
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use placet_domain::id::{ProjectId, RunId};
 use placet_domain::run::RunCommand;
@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::body::Asked;
 use super::caller::Seen;
+use super::extract::{Path, Query};
 use super::problem::Failure;
 use super::view;
 use crate::app::App;
@@ -26,18 +27,24 @@ const USUAL_ROWS: u32 = 100;
 #[serde(deny_unknown_fields)]
 pub(super) struct ListQuery {
     project: Option<String>,
+    after: Option<u64>,
     limit: Option<u32>,
 }
 
-pub(super) async fn list(State(app): State<App>, caller: Caller, Query(query): Query<ListQuery>) -> Result<Json<api::RunList>, Failure> {
+pub(super) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<api::RunList>, Failure> {
     let project: Option<ProjectId> = query.project.map(|id| id.parse()).transpose().map_err(Failure::bad_id)?;
     if let Some(project) = project {
         caller.sees(project, "project")?;
     }
     let limit = query.limit.unwrap_or(USUAL_ROWS).min(MOST_ROWS);
-    let filter = RunFilter { project, reach: caller.identity.reach, limit, ..RunFilter::default() };
-    let runs = app.store().runs(filter).await.map_err(No::Fault)?;
-    Ok(Json(api::RunList { runs: runs.into_iter().map(|listed| view::run(listed.state)).collect() }))
+    let (reach, before) = (caller.identity.reach, query.after);
+    let runs = app.store().runs(RunFilter { project, reach, before, limit, status: None }).await.map_err(No::Fault)?;
+    let next = view::next(&runs, limit);
+    Ok(Json(api::RunList { runs: runs.into_iter().map(|listed| view::run(listed.state)).collect(), next }))
 }
 
 pub(super) async fn create(

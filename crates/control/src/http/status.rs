@@ -17,7 +17,9 @@ pub(super) async fn health() -> Json<serde_json::Value> {
 pub(super) async fn ready(State(app): State<App>) -> Response {
     match app.store().read_only() {
         None => Json(json!({ "status": "ready", "ledger_size": app.store().size() })).into_response(),
-        Some(why) => problem(StatusCode::SERVICE_UNAVAILABLE, "read_only", &format!("the ledger cannot be written: {why}")),
+        Some(why) => {
+            problem(StatusCode::SERVICE_UNAVAILABLE, "read_only", &format!("the ledger cannot be written: {why}"))
+        }
     }
 }
 

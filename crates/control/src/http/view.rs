@@ -8,11 +8,18 @@ use placet_domain::project::Project;
 use placet_domain::run::Run;
 use placet_domain::scope::Scope;
 use placet_domain::time::Timestamp;
+use placet_store::Listed;
 use placet_wire::api;
 
 pub(super) fn time(at: Timestamp) -> String {
     let instant = Instant::from_millisecond(at.unix_ms()).unwrap_or(Instant::MAX);
     format!("{instant:.3}")
+}
+
+/// Where the next page begins, if this one is full.
+pub(super) fn next<T>(page: &[Listed<T>], limit: u32) -> Option<u64> {
+    let full = usize::try_from(limit).is_ok_and(|limit| page.len() >= limit);
+    page.last().filter(|_| full).map(|last| last.created)
 }
 
 pub(super) fn project(project: Project) -> api::ProjectView {

@@ -85,6 +85,9 @@ pub struct ActionDetail {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct ActionList {
     pub actions: Vec<ActionView>,
+    /// There may be more: ask again with this as `after`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
 }
 
 /// Says yes to exactly what the `If-Match` header names.

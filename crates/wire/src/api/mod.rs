@@ -7,9 +7,14 @@ mod ledger;
 mod project;
 mod run;
 
-pub use action::{ActionDetail, ActionList, ActionView, ApprovalView, Decision, ReasonView, Rejection, ResolutionRequest, VerdictView, Withdrawal};
+pub use action::{
+    ActionDetail, ActionList, ActionView, ApprovalView, Decision, ReasonView, Rejection, ResolutionRequest,
+    VerdictView, Withdrawal,
+};
 pub use identity::{IdentityList, IdentityView, NewIdentity, NewToken, TokenOnce};
 pub use job::{Completion, CompletionView, HeartbeatView, Job, JobReport, KeptBlob, Redemption, RedemptionView};
 pub use ledger::{AuditRow, AuditTrail, ConsistencyProof, EntryList, EntryView, HeadView, InclusionProof};
-pub use project::{NewProject, NewScope, PolicyView, ProjectList, ProjectView, RuleView, ScopeList, ScopeView, ToolView};
+pub use project::{
+    NewProject, NewScope, PolicyView, ProjectList, ProjectView, RuleView, ScopeList, ScopeView, ToolView,
+};
 pub use run::{NewRun, PlanSubmission, Reason, RunList, RunView, Summary};

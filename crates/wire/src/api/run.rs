@@ -68,4 +68,7 @@ pub struct RunView {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct RunList {
     pub runs: Vec<RunView>,
+    /// There may be more: ask again with this as `after`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
 }
