@@ -102,9 +102,9 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) async fn to(request: RequestBuilder) -> Self {
-        let request = request.build().unwrap();
+        let (http, request) = request.build_split();
+        let request = request.unwrap();
         let asked = format!("{} {}", request.method(), request.url().path());
-        let http = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         let response = http.execute(request).await.unwrap_or_else(|error| panic!("{asked}: {error:?}"));
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let body = response.bytes().await.unwrap_or_else(|error| panic!("{asked}: {error:?}"));

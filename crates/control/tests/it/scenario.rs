@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use placet_control::{App, Rules, Serving, Settings, bootstrap, serve};
 use placet_domain::id::{ProjectId, RunId};
@@ -15,7 +16,7 @@ use placet_domain::policy::{DEFAULT_TOOLS, Policy, default_policy};
 use placet_domain::proposal::Tools;
 use placet_domain::time::Timestamp;
 use placet_ledger::SigningKey;
-use placet_store::{Clock, Config, EntryFilter, ManualClock, Order, Store, StoredEntry};
+use placet_store::{Clock, Config, EntryFilter, ManualClock, Order, Store, StoreError, StoredEntry};
 use placet_wire::api;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -34,7 +35,8 @@ pub(crate) fn shipped_rules() -> Arc<Rules> {
 /// The shipped rules and some more.
 pub(crate) fn rules_with(more: &str) -> Arc<Rules> {
     let tools = Tools::parse(DEFAULT_TOOLS).unwrap();
-    let mut files: Vec<_> = default_policy().iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+    let mut files: Vec<_> =
+        default_policy().iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
     if !more.is_empty() {
         files.push(("more.cedar".to_owned(), more.to_owned()));
     }
@@ -62,11 +64,31 @@ impl Ground {
         self.dir.path().join("store")
     }
 
-    async fn open(&self) -> Store {
+    fn config(&self) -> Config {
         let key = SigningKey::from_seed("example.com/ledger".parse().unwrap(), &[7; 32]);
         let clock = Clock::Manual(self.clock.clone());
         let most_database_bytes = self.most_database_bytes;
-        Store::open(Config { clock, most_database_bytes, ..Config::new(self.folder(), key) }).await.unwrap()
+        Config { clock, most_database_bytes, ..Config::new(self.folder(), key) }
+    }
+
+    async fn open(&self) -> Store {
+        Store::open(self.config()).await.unwrap()
+    }
+}
+
+impl Ground {
+    /// Opens it as soon as the last who used it has let go.
+    async fn open_again(&self) -> Store {
+        let opened = async {
+            loop {
+                match Store::open(self.config()).await {
+                    Ok(store) => return store,
+                    Err(StoreError::InUse { .. }) => tokio::time::sleep(Duration::from_millis(2)).await,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        };
+        tokio::time::timeout(PATIENCE, opened).await.expect("everybody lets go of the store")
     }
 }
 
@@ -168,7 +190,7 @@ impl Scenario {
             self.stop().await;
         }
         self.store = None;
-        let store = self.ground.open().await;
+        let store = self.ground.open_again().await;
         let serving = start(&store, rules, self.settings).await;
         self.place.move_to(serving.url());
         (self.store, self.serving) = (Some(store), Some(serving));
@@ -227,7 +249,7 @@ impl Scenario {
 }
 
 /// How long anything may take on a busy machine before it counts as hanging.
-pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 async fn start(store: &Store, rules: Arc<Rules>, settings: Settings) -> Serving {
     let app = App::new(store.clone(), rules, PermitSigner::from_seed(&PERMIT_SEED), settings);

@@ -1,0 +1,126 @@
+//! EVIDENCE: by content, complete, unchangeable, and only for those who may see it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use placet_domain::digest::Digest;
+use placet_domain::evidence::{Exit, Item};
+use placet_wire::api;
+use serde_json::json;
+
+use crate::moves::reading;
+use crate::person::Answer;
+use crate::scenario::Scenario;
+
+fn path(project: impl ToString, digest: Digest) -> String {
+    format!("/api/v1/projects/{}/evidence/{digest}", project.to_string())
+}
+
+#[tokio::test]
+async fn b6_evidence_is_named_by_its_content() {
+    let (app, _, _, worker) = Scenario::start().await;
+    let (bytes, before) = (b"22/tcp open ssh\n", app.size());
+    let digest = Digest::of(bytes);
+    let kept: api::KeptBlob = worker.put(&path(app.team.project, digest), &bytes[..]).await.is(201).json();
+    assert_eq!((kept.digest, kept.size_bytes), (digest, 16));
+    assert_eq!(app.kinds_from(before).await, ["evidence.kept"]);
+    let read = app.auditor.get(&path(app.team.project, digest)).await.is(200);
+    assert_eq!(&read.body[..], bytes);
+    assert_eq!(read.header("etag"), format!("\"{digest}\""));
+    assert_eq!(read.header("content-disposition"), "attachment");
+    assert_eq!(read.header("x-content-type-options"), "nosniff");
+    worker.put(&path(app.team.project, digest), &bytes[..]).await.is(201);
+    assert_eq!(app.size(), before + 1, "what is kept already is not kept again");
+    let request = app.auditor.request(axum::http::Method::GET, &path(app.team.project, digest));
+    let again = Answer::to(request.header("if-none-match", format!("\"{digest}\""))).await.is(304);
+    assert!(again.body.is_empty());
+}
+
+#[tokio::test]
+async fn b6_bytes_under_another_name_are_refused_and_leave_nothing() {
+    let (app, _, _, worker) = Scenario::start().await;
+    let (digest, before) = (Digest::of(b"promised"), app.size());
+    worker.put(&path(app.team.project, digest), &b"delivered"[..]).await.problem(422, "wrong_digest");
+    app.auditor.get(&path(app.team.project, digest)).await.problem(404, "unknown");
+    app.auditor.get(&path(app.team.project, Digest::of(b"delivered"))).await.problem(404, "unknown");
+    assert_eq!(app.size(), before);
+}
+
+#[tokio::test]
+async fn b6_a_changed_byte_is_detected_when_it_is_read() {
+    let (app, _, _, worker) = Scenario::start().await;
+    let digest = Digest::of(b"open ports: none");
+    worker.put(&path(app.team.project, digest), &b"open ports: none"[..]).await.is(201);
+    let (folder, file) = (digest.to_hex()[..2].to_owned(), digest.to_hex()[2..].to_owned());
+    let file = app.folder().join("evidence").join(folder).join(file);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::write(&file, b"open ports: many").unwrap();
+    let answer = app.auditor.get(&path(app.team.project, digest)).await;
+    answer.problem(500, "tampered");
+    assert!(!String::from_utf8_lossy(&answer.body).contains("many"), "nothing of it is shown");
+}
+
+#[tokio::test]
+async fn b6_evidence_is_never_deleted() {
+    let (app, agent, reviewer, worker) = Scenario::start().await;
+    let digest = Digest::of(b"x");
+    worker.put(&path(app.team.project, digest), &b"x"[..]).await.is(201);
+    let before = app.size();
+    for person in [&agent, &reviewer, &worker, &app.admin, &app.auditor, &app.team.operator] {
+        person.delete(&path(app.team.project, digest)).await.problem(403, "immutable");
+    }
+    assert_eq!(app.size(), before);
+    app.auditor.get(&path(app.team.project, digest)).await.is(200);
+}
+
+#[tokio::test]
+async fn b6_what_one_project_keeps_does_not_exist_for_another() {
+    let (app, _, _, worker) = Scenario::start().await;
+    let others = app.neighbours("beta").await;
+    let digest = Digest::of(b"secret");
+    worker.put(&path(app.team.project, digest), &b"secret"[..]).await.is(201);
+    others.worker.get(&path(others.project, digest)).await.problem(404, "unknown");
+    others.worker.get(&path(app.team.project, digest)).await.problem(404, "unknown");
+    others.worker.put(&path(app.team.project, digest), &b"secret"[..]).await.problem(404, "unknown");
+    app.auditor.get(&path(others.project, digest)).await.problem(404, "unknown");
+}
+
+#[tokio::test]
+async fn b6_no_evidence_no_result() {
+    let (app, agent, _, worker) = Scenario::start().await;
+    agent.proposes(app.team.run, &reading()).await;
+    let job = worker.leases().await.unwrap();
+    worker.redeems(&job).await.is(200);
+    let before = app.size();
+    let missing = Item { name: "stdout".to_owned(), digest: Digest::of(b"never sent"), size_bytes: 10 };
+    worker.reports(&job, &worker.manifest(&job, vec![missing])).await.problem(422, "missing_evidence");
+    let item = worker.uploads(&job, "stdout", b"hello").await;
+    let resized = Item { size_bytes: 6, ..item.clone() };
+    worker.reports(&job, &worker.manifest(&job, vec![resized])).await.problem(422, "missing_evidence");
+    for name in ["../escape", "/etc/passwd", "a//b", ""] {
+        let item = Item { name: name.to_owned(), ..item.clone() };
+        worker.reports(&job, &worker.manifest(&job, vec![item])).await.problem(422, "bad_evidence");
+    }
+    assert_eq!(app.kinds_from(before).await, ["evidence.kept"]);
+    let other_bytes =
+        placet_domain::evidence::Manifest { executed: Digest::of(b"other"), ..worker.manifest(&job, vec![]) };
+    worker.reports(&job, &other_bytes).await.problem(403, "permit");
+    let done: api::CompletionView = worker.reports(&job, &worker.manifest(&job, vec![item])).await.is(200).json();
+    assert_eq!((done.quarantined, done.action.status.as_str()), (false, "SUCCEEDED"));
+    let manifest = app.auditor.get(&format!("/api/v1/actions/{}/evidence", job.action)).await.is(200);
+    assert_eq!(Digest::of(&manifest.body), done.evidence);
+}
+
+#[tokio::test]
+async fn b6_an_execution_that_ended_badly_has_evidence_too() {
+    let (app, agent, _, worker) = Scenario::start().await;
+    agent.proposes(app.team.run, &reading()).await;
+    let job = worker.leases().await.unwrap();
+    worker.redeems(&job).await.is(200);
+    app.auditor.get(&format!("/api/v1/actions/{}/evidence", job.action)).await.problem(404, "unknown");
+    let failed = placet_domain::evidence::Manifest { exit: Exit::Signal(9), ..worker.manifest(&job, vec![]) };
+    let done: api::CompletionView = worker.reports(&job, &failed).await.is(200).json();
+    assert_eq!(done.action.status.as_str(), "FAILED");
+    assert_eq!(done.action.because.as_deref(), Some("signal 9"));
+    agent.post(&format!("/api/v1/runs/{}/finish", app.team.run), &json!({ "summary": "done" })).await.is(200);
+}

@@ -1,0 +1,11 @@
+//! The whole loop over HTTP, from proposal to proof, step by step.
+
+mod approve;
+mod audit;
+mod evidence;
+mod lapse;
+mod permit;
+mod policy_change;
+mod propose;
+mod runs;
+mod visible;
