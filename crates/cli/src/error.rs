@@ -14,6 +14,7 @@ pub(crate) enum Code {
     NotFound = 10,
     Unreachable = 11,
     NoCage = 12,
+    Interrupted = 130,
 }
 
 impl Code {

@@ -34,7 +34,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
         let id = action_id(&client, typed).await?;
         let detail: ActionDetail = client.get(&format!("/api/v1/actions/{id}")).await?;
         if !args.yes {
-            ask(&detail)?;
+            ask(&detail).await?;
         }
         let seen = args.seen.clone().unwrap_or_else(|| detail.action.review.to_string());
         decided.push(approve(&client, &detail, &seen).await?);
@@ -49,13 +49,14 @@ pub(super) async fn approve(client: &Client, detail: &ActionDetail, seen: &str) 
 }
 
 /// Shows the card and takes only an explicit yes.
-pub(super) fn ask(detail: &ActionDetail) -> Result<(), CliError> {
+pub(super) async fn ask(detail: &ActionDetail) -> Result<(), CliError> {
     if !std::io::stdin().is_terminal() {
         return Err(CliError::usage("nobody is there to ask").hint("look with `placet show ID`, then give --yes --seen with the review digest it shows"));
     }
     let _ = write!(anstream::stderr(), "{}\napprove exactly this? [y/N] ", card(detail));
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
+    // On a thread of its own: whoever waits for the answer can still be interrupted.
+    let read = tokio::task::spawn_blocking(|| std::io::stdin().lock().lines().next());
+    let answer = read.await.ok().flatten().transpose()?.unwrap_or_default();
     match answer.trim() {
         "y" | "yes" => Ok(()),
         _ => Err(CliError::new(Code::Waiting, "not approved; it still waits").hint("reject it with `placet reject ID --reason TEXT`")),

@@ -52,7 +52,7 @@ async fn measure_loop(seconds: u64, out: &Out) -> Result<serde_json::Value, CliE
     let idle_rss_bytes = world.control_rss_bytes();
     let measured = governed_loop::measure(&world, seconds).await;
     let start = world.started_in();
-    world.stop(false).await;
+    world.stop().await;
     let mut measured = measured?;
     measured["idle_rss_bytes"] = json!(idle_rss_bytes);
     measured["ready_after_ms"] = json!(start.as_secs_f64() * 1_000.0);

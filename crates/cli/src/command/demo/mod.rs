@@ -8,7 +8,8 @@ mod world;
 
 pub(super) use world::World;
 
-use crate::error::CliError;
+use super::serve::told_to_stop;
+use crate::error::{CliError, Code};
 use crate::out::{BOLD, Out, styled};
 
 #[derive(Debug, clap::Args)]
@@ -22,11 +23,19 @@ pub(crate) struct Args {
     keep: Option<std::path::PathBuf>,
 }
 
+/// Nothing is left behind even when somebody has seen enough.
+async fn unless_interrupted<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
+    tokio::select! {
+        done = work => done,
+        () = told_to_stop() => Err(CliError::new(Code::Interrupted, "interrupted")),
+    }
+}
+
 pub(crate) async fn run(args: Args, out: &Out) -> Result<(), CliError> {
     super::work::needs_cage()?;
-    let world = World::start(args.keep.as_deref(), out).await?;
-    let told = script::play(&world, args.yes, out).await;
-    let kept = world.stop(args.keep.is_some()).await;
+    let world = unless_interrupted(World::start(args.keep.as_deref(), out)).await?;
+    let told = unless_interrupted(script::play(&world, args.yes, out)).await;
+    let kept = world.stop().await;
     told?;
     if let Some(home) = kept {
         let home = home.display();

@@ -127,7 +127,7 @@ async fn decide(reviewer: &Client, action: &ActionView, yes: bool, out: &Out) ->
         out.note(&card::card(&detail));
         out.note(&styled(DIM, "approved without asking, because of --yes"));
     } else {
-        ask(&detail)?;
+        ask(&detail).await?;
     }
     approve(reviewer, &detail, &detail.action.review.to_string()).await.map(drop)
 }
@@ -157,7 +157,9 @@ async fn check(operator: &Client, dir: &Path, out: &Out) -> Result<(), CliError>
     }
     out.note(&format!("{}\n{}", words(&report), styled(DIM, format!("key {key}"))));
     flip_one_bit(&copy, &key, out)?;
-    out.answer(&serde_json::json!({ "verified": true, "entries": report.entries, "key": key.to_string() }), |_| String::new());
+    if out.is_json() {
+        out.answer(&serde_json::json!({ "verified": true, "entries": report.entries, "key": key.to_string() }), |_| String::new());
+    }
     Ok(())
 }
 

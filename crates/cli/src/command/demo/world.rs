@@ -25,7 +25,7 @@ tools = ["sha256sum", "sh", "nmap"]
 "#;
 
 pub(crate) struct World {
-    dir: PathBuf,
+    dir: Place,
     home: Home,
     server: String,
     started_in: Duration,
@@ -44,7 +44,7 @@ impl World {
         let _spinner = Spinner::start(out, "starting a control plane and a worker");
         let mut world = Self::set_up(keep).await?;
         world.introduce("worker", Role::Worker).await?;
-        world.worker = Some(start_worker(&world.home, &world.server, &world.dir)?);
+        world.worker = Some(start_worker(&world.home, &world.server, world.dir())?);
         Ok(world)
     }
 
@@ -55,8 +55,8 @@ impl World {
     }
 
     async fn set_up(keep: Option<&Path>) -> Result<Self, CliError> {
-        let dir = make_dir(keep)?;
-        let home = Home::create(&dir.join(".placet"), "127.0.0.1:0".parse().expect("a valid address"))?;
+        let dir = Place::make(keep)?;
+        let home = Home::create(&dir.path.join(".placet"), "127.0.0.1:0".parse().expect("a valid address"))?;
         first_identity(&home).await?;
         let before = Instant::now();
         let (control, server) = start_control(&home).await?;
@@ -90,29 +90,41 @@ impl World {
     }
 
     pub(super) fn dir(&self) -> &Path {
-        &self.dir
+        &self.dir.path
     }
 
     /// Ends the processes and removes everything, unless it is kept.
-    pub(crate) async fn stop(mut self, keep: bool) -> Option<PathBuf> {
+    pub(crate) async fn stop(mut self) -> Option<PathBuf> {
         for child in self.worker.iter_mut().chain([&mut self.control]) {
             end(child).await;
         }
-        if keep {
-            return Some(self.home.dir().to_owned());
-        }
-        let _ = std::fs::remove_dir_all(&self.dir);
-        None
+        self.dir.kept.then(|| self.home.dir().to_owned())
     }
 }
 
-fn make_dir(keep: Option<&Path>) -> Result<PathBuf, CliError> {
-    let dir = match keep {
-        Some(dir) => dir.to_owned(),
-        None => std::env::temp_dir().join(format!("placet-demo-{}", uuid::Uuid::now_v7().simple())),
-    };
-    std::fs::create_dir(&dir).map_err(|error| CliError::failed(format!("`{}`: {error}", dir.display())))?;
-    Ok(dir.canonicalize()?)
+/// Where everything lies. Removed when it goes out of sight, however that comes about, unless it is to be kept.
+struct Place {
+    path: PathBuf,
+    kept: bool,
+}
+
+impl Place {
+    fn make(keep: Option<&Path>) -> Result<Self, CliError> {
+        let path = match keep {
+            Some(path) => path.to_owned(),
+            None => std::env::temp_dir().join(format!("placet-demo-{}", uuid::Uuid::now_v7().simple())),
+        };
+        std::fs::create_dir(&path).map_err(|error| CliError::failed(format!("`{}`: {error}", path.display())))?;
+        Ok(Self { path: path.canonicalize()?, kept: keep.is_some() })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if !self.kept {
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
+    }
 }
 
 fn placet(home: &Home) -> Result<Command, CliError> {

@@ -1,0 +1,146 @@
+//! The rules of the house that a machine can check: which crate may know which, how many packages there are, and that
+//! every promise names a test that exists.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+
+/// Which of our crates each crate may use. What is not listed is forbidden: the arrows are the trust boundaries.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("placet-domain", &[]),
+    ("placet-ledger", &[]),
+    ("placet-sandbox", &[]),
+    ("placet-wire", &["placet-domain"]),
+    ("placet-store", &["placet-domain", "placet-ledger"]),
+    ("placet-control", &["placet-domain", "placet-ledger", "placet-store", "placet-wire"]),
+    ("placet-worker", &["placet-domain", "placet-sandbox", "placet-wire"]),
+    ("placet-agent", &["placet-domain", "placet-wire"]),
+    (
+        "placet",
+        &[
+            "placet-agent",
+            "placet-control",
+            "placet-domain",
+            "placet-ledger",
+            "placet-sandbox",
+            "placet-store",
+            "placet-wire",
+            "placet-worker",
+        ],
+    ),
+];
+
+/// Crates that make the pure core impure: IO, clocks, randomness, threads, network.
+const IMPURE: &[&str] = &["tokio", "rusqlite", "reqwest", "axum", "getrandom", "jiff", "rustix", "tempfile", "tracing"];
+
+/// A lean build is a promise to everybody who builds it.
+const MOST_PACKAGES: usize = 400;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn metadata() -> Metadata {
+    MetadataCommand::new().manifest_path(root().join("Cargo.toml")).other_options(vec!["--offline".into()]).exec().unwrap()
+}
+
+/// What each of our crates links, directly, outside its tests.
+fn dependencies(metadata: &Metadata) -> BTreeMap<String, BTreeSet<String>> {
+    let normal = |package: &cargo_metadata::Package| {
+        let kept = package.dependencies.iter().filter(|dependency| dependency.kind == DependencyKind::Normal);
+        kept.map(|dependency| dependency.name.clone()).collect()
+    };
+    metadata.workspace_packages().iter().map(|package| (package.name.to_string(), normal(package))).collect()
+}
+
+#[test]
+fn the_arrows_between_crates_are_the_ones_of_the_design() {
+    let metadata = metadata();
+    let found = dependencies(&metadata);
+    let ours: BTreeSet<&str> = found.keys().map(String::as_str).collect();
+    let listed: BTreeSet<&str> = ARROWS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(ours, listed, "every crate has its line in ARROWS");
+    for (name, allowed) in ARROWS {
+        let used: Vec<&String> = found[*name].iter().filter(|dependency| ours.contains(dependency.as_str())).collect();
+        for dependency in used {
+            assert!(allowed.contains(&dependency.as_str()), "{name} must not know {dependency}");
+        }
+    }
+}
+
+#[test]
+fn the_pure_core_depends_on_nothing_impure() {
+    let found = dependencies(&metadata());
+    for pure in ["placet-domain", "placet-ledger"] {
+        for impure in IMPURE {
+            assert!(!found[pure].contains(*impure), "{pure} must not depend on {impure}");
+        }
+    }
+}
+
+#[test]
+fn the_build_stays_lean() {
+    let packages = metadata().packages.len();
+    assert!(packages <= MOST_PACKAGES, "{packages} packages");
+}
+
+/// Every Rust file of the repository with its text.
+fn sources(dir: &Path, found: &mut Vec<(PathBuf, String)>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            found.push((path, text));
+        }
+    }
+}
+
+fn all_sources() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    sources(&root().join("crates"), &mut found);
+    found
+}
+
+#[test]
+fn every_promise_names_a_test_that_exists_or_says_pending() {
+    let text = fs::read_to_string(root().join("docs/PROMISES.md")).unwrap();
+    let sources: String = all_sources().into_iter().map(|(_, text)| text).collect();
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>())
+        .filter(|cells| cells[0].strip_prefix('P').is_some_and(|number| number.parse::<u32>().is_ok()))
+        .collect();
+    assert!(rows.len() >= 20, "the table of promises was found");
+    for cells in rows {
+        let keeper = cells.last().unwrap();
+        if keeper.contains("*pending") {
+            continue;
+        }
+        let names: Vec<&str> = keeper.split('`').skip(1).step_by(2).filter_map(|path| path.rsplit("::").next()).collect();
+        assert!(!names.is_empty(), "{} names no test: {keeper}", cells[0]);
+        for name in names {
+            assert!(sources.contains(&format!("fn {name}(")), "{} names `{name}`, which does not exist", cells[0]);
+        }
+    }
+}
+
+#[test]
+fn every_source_file_says_what_it_is() {
+    for (path, text) in all_sources() {
+        let in_src = path.components().any(|part| part.as_os_str() == "src");
+        assert!(!in_src || text.starts_with("//!"), "{} has no header", path.display());
+    }
+}
+
+#[test]
+fn unsafe_code_lives_in_the_sandbox_alone() {
+    for (path, text) in all_sources() {
+        let in_sandbox = path.starts_with(root().join("crates/sandbox"));
+        let uses = text.lines().any(|line| !line.trim_start().starts_with("//") && line.contains("unsafe {"));
+        assert!(!uses || in_sandbox || path.ends_with("tests/it/house.rs"), "{} uses unsafe code", path.display());
+    }
+}

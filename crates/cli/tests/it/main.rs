@@ -1,0 +1,13 @@
+//! End-to-end tests of the `placet` binary: real processes, real files, real cages, seen only from outside.
+//!
+//! What happens inside is tested in each crate; here is what a user types, reads and relies on.
+
+mod crash;
+mod demo;
+mod exit_codes;
+mod help;
+mod house;
+mod journey;
+mod support;
+mod worker;
+mod wrong_inputs;

@@ -1,0 +1,48 @@
+//! What the scenarios share: the binary, its processes, and a world with a control plane and people in it.
+
+pub(crate) mod books;
+pub(crate) mod process;
+pub(crate) mod random;
+pub(crate) mod said;
+pub(crate) mod world;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+pub(crate) use process::Process;
+pub(crate) use said::{Said, clean, placet, placet_in};
+pub(crate) use world::{Done, World};
+
+/// Looks again until it is so; a scenario that waits in vain says for what.
+pub(crate) fn eventually(what: &str, within: Duration, mut is_so: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < within, "waited {within:?} in vain: {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Processes whose command line contains this text, other than this test itself.
+pub(crate) fn processes_with(text: &str) -> Vec<String> {
+    let Ok(listing) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let lines = listing.flatten().filter_map(|entry| {
+        let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
+        let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        (pid != std::process::id() && line.contains(text)).then(|| format!("{pid}: {line}"))
+    });
+    lines.collect()
+}
+
+/// A port that was free a moment ago, so that a control plane can be started on it again and again.
+pub(crate) fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    listener.local_addr().expect("a bound socket has an address").port()
+}
+
+pub(crate) fn names_in(dir: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}

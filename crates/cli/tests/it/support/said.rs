@@ -1,0 +1,80 @@
+//! One command, run to its end, and what it said.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// Far more than any command here takes, even on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// What a command said and how it ended.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) what: String,
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+}
+
+impl Said {
+    /// Runs a command with nothing on its stdin. One that hangs is ended and fails the test.
+    pub(crate) fn by(command: &mut Command) -> Self {
+        let what = format!("{command:?}");
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let pid = child.id();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || sender.send(child.wait_with_output()));
+        match receiver.recv_timeout(PATIENCE) {
+            Ok(output) => Self::from(what, output.unwrap()),
+            Err(_) => {
+                let _ = Command::new("/bin/kill").args(["-9", &pid.to_string()]).status();
+                panic!("{what} did not end within {PATIENCE:?}");
+            }
+        }
+    }
+
+    fn from(what: String, output: Output) -> Self {
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        Self { what, code: output.status.code(), stdout: output.stdout, stderr }
+    }
+
+    pub(crate) fn out(&self) -> &str {
+        std::str::from_utf8(&self.stdout).unwrap()
+    }
+
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{}\nstdout: {}\nstderr: {}", self.what, self.out(), self.stderr);
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn ok(self) -> Self {
+        self.exits(0)
+    }
+
+    /// The whole of stdout as one JSON value.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.stdout).unwrap_or_else(|error| panic!("{}: {error}: {}", self.what, self.out()))
+    }
+}
+
+/// The binary under test, untouched by the settings of whoever runs the tests.
+pub(crate) fn placet() -> Command {
+    clean(Command::new(env!("CARGO_BIN_EXE_placet")))
+}
+
+pub(crate) fn clean(mut command: Command) -> Command {
+    for name in ["PLACET_HOME", "PLACET_SERVER", "PLACET_AS", "PLACET_TOKEN", "PLACET_LOG", "NO_COLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Runs it in a directory.
+pub(crate) fn placet_in(dir: &Path, args: &[&str]) -> Said {
+    Said::by(placet().current_dir(dir).args(args))
+}
