@@ -9,7 +9,7 @@ CREATE TABLE ledger (
     seq     INTEGER PRIMARY KEY,
     at_ms   INTEGER NOT NULL,
     kind    TEXT    NOT NULL,
-    subject TEXT,            -- whose state the entry changes
+    subject TEXT,            -- the project, identity or run whose state the entry changes; for actions, `action` says it
     project TEXT,
     run     TEXT,
     action  TEXT,
@@ -36,7 +36,7 @@ CREATE TABLE head (
     note TEXT NOT NULL
 ) STRICT;
 
--- Content: the bytes of actions, of which the ledger holds the digest.
+-- Content: the bytes of actions and the manifests of what they left, of which the ledger holds the digest.
 CREATE TABLE sealed (
     digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
     bytes  BLOB NOT NULL
@@ -48,13 +48,16 @@ CREATE TABLE advice (
     words  TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- The projections are found by the entry that made them first, so that old ones and new ones lie apart and lists in the
+-- order of creation need no sorting.
+
 CREATE TABLE project (
-    id         TEXT    NOT NULL PRIMARY KEY,
-    created    INTEGER NOT NULL REFERENCES ledger (seq),
+    created    INTEGER PRIMARY KEY REFERENCES ledger (seq),
+    id         TEXT    NOT NULL UNIQUE,
     created_ms INTEGER NOT NULL,
     name       TEXT    NOT NULL UNIQUE,
     state      TEXT    NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE scope (
     seq     INTEGER PRIMARY KEY REFERENCES ledger (seq),
@@ -66,16 +69,16 @@ CREATE TABLE scope (
 CREATE INDEX scope_by_name ON scope (project, name);
 
 CREATE TABLE identity (
-    id      TEXT    NOT NULL PRIMARY KEY,
-    created INTEGER NOT NULL REFERENCES ledger (seq),
+    created INTEGER PRIMARY KEY REFERENCES ledger (seq),
+    id      TEXT    NOT NULL UNIQUE,
     token   BLOB    NOT NULL UNIQUE CHECK (length(token) = 32),
     revoked INTEGER NOT NULL,
     state   TEXT    NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE run (
-    id         TEXT    NOT NULL PRIMARY KEY,
-    created    INTEGER NOT NULL UNIQUE REFERENCES ledger (seq),
+    created    INTEGER PRIMARY KEY REFERENCES ledger (seq),
+    id         TEXT    NOT NULL UNIQUE,
     created_ms INTEGER NOT NULL,
     changed    INTEGER NOT NULL,
     changed_ms INTEGER NOT NULL,
@@ -83,12 +86,12 @@ CREATE TABLE run (
     status     TEXT    NOT NULL,
     is_open    INTEGER NOT NULL,    -- whether its waiting actions may still be decided
     state      TEXT    NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX run_by_project ON run (project, created);
+) STRICT;
+CREATE INDEX run_by_project ON run (project);
 
 CREATE TABLE action (
-    id         TEXT    NOT NULL PRIMARY KEY,
-    created    INTEGER NOT NULL UNIQUE REFERENCES ledger (seq),
+    created    INTEGER PRIMARY KEY REFERENCES ledger (seq),
+    id         TEXT    NOT NULL UNIQUE,
     created_ms INTEGER NOT NULL,
     changed    INTEGER NOT NULL,
     changed_ms INTEGER NOT NULL,
@@ -99,11 +102,11 @@ CREATE TABLE action (
     policy     BLOB    NOT NULL,    -- the version that judged it
     due_ms     INTEGER,             -- when it lapses, if it does
     state      TEXT    NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX action_by_status  ON action (status, created);
-CREATE INDEX action_by_project ON action (project, status, created);
-CREATE INDEX action_by_run     ON action (run, created);
-CREATE INDEX action_waiting    ON action (risk DESC, created) WHERE status = 'PENDING_APPROVAL';
+) STRICT;
+CREATE INDEX action_by_status  ON action (status);
+CREATE INDEX action_by_project ON action (project, status);
+CREATE INDEX action_by_run     ON action (run);
+CREATE INDEX action_waiting    ON action (risk DESC) WHERE status = 'PENDING_APPROVAL';
 CREATE INDEX action_due        ON action (due_ms) WHERE due_ms IS NOT NULL;
 
 -- Which project keeps which bytes. The bytes lie in the evidence folder.
@@ -154,11 +157,11 @@ BEGIN SELECT raise(ABORT, 'signed heads are never removed'); END;
 
 CREATE TRIGGER sealed_is_not_replaced BEFORE INSERT ON sealed
 WHEN EXISTS (SELECT 1 FROM sealed WHERE digest = NEW.digest)
-BEGIN SELECT raise(ABORT, 'sealed actions are never replaced'); END;
+BEGIN SELECT raise(ABORT, 'sealed documents are never replaced'); END;
 CREATE TRIGGER sealed_is_not_changed BEFORE UPDATE ON sealed
-BEGIN SELECT raise(ABORT, 'sealed actions are never changed'); END;
+BEGIN SELECT raise(ABORT, 'sealed documents are never changed'); END;
 CREATE TRIGGER sealed_is_not_removed BEFORE DELETE ON sealed
-BEGIN SELECT raise(ABORT, 'sealed actions are never removed'); END;
+BEGIN SELECT raise(ABORT, 'sealed documents are never removed'); END;
 
 CREATE TRIGGER evidence_is_not_replaced BEFORE INSERT ON evidence
 WHEN EXISTS (SELECT 1 FROM evidence WHERE project = NEW.project AND digest = NEW.digest)

@@ -178,7 +178,7 @@ impl Store {
         backend!(self, sqlite => sqlite.outdated(policy, limit).await)
     }
 
-    /// The bytes of a sealed action, hashed again.
+    /// The bytes of a sealed action, or of the manifest of what an execution left, hashed again.
     pub async fn sealed(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
         backend!(self, sqlite => sqlite.sealed(digest).await)
     }

@@ -2,6 +2,7 @@
 
 use placet_domain::command::About;
 use placet_domain::decide::Loaded;
+use placet_domain::id::ActionId;
 use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
 use placet_ledger::{Entry, EntryError, Hash, leaf_hash};
@@ -47,14 +48,13 @@ fn unfit(error: &EntryError) -> Refusal {
     Refusal::invalid(format!("it cannot be recorded: {error}"))
 }
 
-/// Whose state an event changes.
+/// Whose state an event changes, unless it is that of an action, which every entry names anyway.
 fn subject(event: &Event) -> Option<String> {
     match event {
         Event::Project(id, _) => Some(id.to_string()),
         Event::Identity(id, _) => Some(id.to_string()),
         Event::Run(id, _) => Some(id.to_string()),
-        Event::Action(id, _) => Some(id.to_string()),
-        Event::BlobKept(_) | Event::Refused(_) | Event::Started(_) => None,
+        Event::Action(..) | Event::BlobKept(_) | Event::Refused(_) | Event::Started(_) => None,
     }
 }
 
@@ -77,11 +77,19 @@ where
     text.map(str::parse).transpose().map_err(|error| StoreError::unreadable(what(), error))
 }
 
-/// What was known of one subject before the entry `end`.
+/// What was known of a project, an identity or a run before the entry `end`.
 pub(crate) fn state_before(conn: &Connection, subject: &str, end: u64) -> Result<Loaded, StoreError> {
-    let sql = "SELECT seq, bytes FROM ledger WHERE subject = ?1 AND seq < ?2 ORDER BY seq";
+    fold(conn, "SELECT seq, bytes FROM ledger WHERE subject = ?1 AND seq < ?2 ORDER BY seq", subject, end)
+}
+
+/// What was known of an action before the entry `end`.
+pub(crate) fn action_before(conn: &Connection, id: ActionId, end: u64) -> Result<Loaded, StoreError> {
+    fold(conn, "SELECT seq, bytes FROM ledger WHERE action = ?1 AND seq < ?2 ORDER BY seq", &id.to_string(), end)
+}
+
+fn fold(conn: &Connection, sql: &str, id: &str, end: u64) -> Result<Loaded, StoreError> {
     let mut statement = conn.prepare_cached(sql)?;
-    let mut rows = statement.query(params![subject, end])?;
+    let mut rows = statement.query(params![id, end])?;
     let mut loaded = Loaded::default();
     while let Some(row) = rows.next()? {
         loaded.apply(&record(row.get(0)?, row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?)?);

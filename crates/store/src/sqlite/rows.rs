@@ -165,7 +165,7 @@ impl RunRow {
     pub(crate) fn save(&self, conn: &Connection, id: &str) -> rusqlite::Result<()> {
         let sql = "INSERT INTO run (id, created, created_ms, changed, changed_ms, project, status, is_open, state)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (id)
-            DO UPDATE SET changed = ?4, changed_ms = ?5, project = ?6, status = ?7, is_open = ?8, state = ?9";
+            DO UPDATE SET changed = ?4, changed_ms = ?5, status = ?7, is_open = ?8, state = ?9";
         let Span { created, changed } = self.span;
         let (created_ms, changed_ms) = (created.at.unix_ms(), changed.at.unix_ms());
         let Self { span: _, project, status, is_open, state } = self;
@@ -208,19 +208,19 @@ impl ActionRow {
         }
     }
 
-    pub(crate) fn save(&self, conn: &Connection, id: &str) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO action (id, created, created_ms, changed, changed_ms, project, run, status, risk, policy,
-                due_ms, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT (id)
-            DO UPDATE SET changed = ?4, changed_ms = ?5, status = ?8, risk = ?9, policy = ?10, due_ms = ?11, state = ?12";
+    pub(crate) fn insert(&self, conn: &Connection, id: &str) -> rusqlite::Result<()> {
+        let sql =
+            "INSERT INTO action (created, created_ms, changed, changed_ms, id, project, run, status, risk, policy,
+            due_ms, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
         let Span { created, changed } = self.span;
         let (created_ms, changed_ms) = (created.at.unix_ms(), changed.at.unix_ms());
         let Self { span: _, project, run, status, risk, policy, due_ms, state } = self;
         let values = params![
-            id,
             created.seq,
             created_ms,
             changed.seq,
             changed_ms,
+            id,
             project,
             run,
             status,
@@ -229,6 +229,23 @@ impl ActionRow {
             due_ms,
             state
         ];
+        conn.prepare_cached(sql)?.execute(values).map(drop)
+    }
+
+    /// Saves a change of where the action stands.
+    pub(crate) fn update(&self, conn: &Connection, id: &str) -> rusqlite::Result<()> {
+        let sql = "UPDATE action SET changed = ?2, changed_ms = ?3, status = ?4, risk = ?5, policy = ?6, due_ms = ?7,
+            state = ?8 WHERE id = ?1";
+        let (changed, Self { status, risk, policy, due_ms, state, .. }) = (self.span.changed, self);
+        let values = params![id, changed.seq, changed.at.unix_ms(), status, risk, policy, due_ms, state];
+        conn.prepare_cached(sql)?.execute(values).map(drop)
+    }
+
+    /// Saves a change that leaves it where it stands, as a heartbeat does: its place in most indexes stays the same, and
+    /// SQLite does not touch the indexes of columns that are not named.
+    pub(crate) fn renew(&self, conn: &Connection, id: &str) -> rusqlite::Result<()> {
+        let sql = "UPDATE action SET changed = ?2, changed_ms = ?3, due_ms = ?4, state = ?5 WHERE id = ?1";
+        let values = params![id, self.span.changed.seq, self.span.changed.at.unix_ms(), self.due_ms, self.state];
         conn.prepare_cached(sql)?.execute(values).map(drop)
     }
 

@@ -6,12 +6,12 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::error::{IntegrityFault, StoreError};
 
-/// The bytes of a sealed action.
+/// The bytes of a sealed action, or of the manifest of what an execution left.
 pub(crate) fn sealed(conn: &Connection, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
     let sql = "SELECT bytes FROM sealed WHERE digest = ?1";
     let bytes: Option<Vec<u8>> =
         conn.prepare_cached(sql)?.query_row([digest.as_bytes()], |row| row.get(0)).optional()?;
-    bytes.map(|bytes| intact("sealed action", digest, bytes)).transpose()
+    bytes.map(|bytes| intact("sealed document", digest, bytes)).transpose()
 }
 
 /// The words an agent gave for a proposal.

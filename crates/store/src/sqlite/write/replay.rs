@@ -15,7 +15,7 @@ use rusqlite::{OptionalExtension as _, params};
 use super::session::Session;
 use crate::error::{StoreError, SubmitError};
 use crate::receipt::Receipt;
-use crate::sqlite::history::{record, state_before};
+use crate::sqlite::history::{action_before, record, state_before};
 use crate::sqlite::read;
 
 impl Session<'_> {
@@ -60,7 +60,7 @@ impl Session<'_> {
             Event::Action(id, _) => {
                 let run =
                     record.about.run.map(|run| before(run.to_string())).transpose()?.and_then(|loaded| loaded.run);
-                Loaded { run, ..before(id.to_string())? }
+                Loaded { run, ..action_before(self.conn, *id, seqs.end)? }
             }
             Event::BlobKept(_) => {
                 let project = record.about.project.map(|id| read::project(self.conn, id)).transpose()?.flatten();

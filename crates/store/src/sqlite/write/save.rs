@@ -1,9 +1,10 @@
 //! Writing what follows from records: projections, tiles, heads, and the content that the ledger names by digest.
 
-use placet_domain::action::ActionCommand;
+use placet_domain::action::{ActionCommand, ActionState, ActionStatus};
 use placet_domain::command::Command;
 use placet_domain::decide::Loaded;
 use placet_domain::digest::Digest;
+use placet_domain::policy::Risk;
 use placet_domain::project::ProjectEvent;
 use placet_domain::record::{Event, Record};
 use placet_ledger::tile::encode_hashes;
@@ -16,10 +17,30 @@ use crate::receipt::Extras;
 use crate::sqlite::rows::{ActionRow, EvidenceRow, IdentityRow, ProjectRow, RunRow, ScopeRow, Span, Stamp};
 use crate::sqlite::tiles::root_over;
 
+/// What an action is mostly searched by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Standing {
+    status: ActionStatus,
+    risk: Risk,
+    policy: Digest,
+}
+
+impl Standing {
+    pub(super) fn of(action: &ActionState) -> Self {
+        Self { status: action.status, risk: action.verdict.risk(), policy: action.verdict.policy() }
+    }
+}
+
 impl Session<'_> {
     /// Saves the state that records of one command led to. The columns that say when something was created are set by
     /// its first save and left alone by the others.
-    pub(super) fn save(&mut self, first: u64, records: &[Record], loaded: &Loaded) -> Result<(), StoreError> {
+    pub(super) fn save(
+        &mut self,
+        first: u64,
+        records: &[Record],
+        loaded: &Loaded,
+        stood: Option<Standing>,
+    ) -> Result<(), StoreError> {
         let conn = self.conn;
         let last = (first + records.len() as u64).saturating_sub(1);
         let [created, changed] = [first, last].map(|seq| Stamp { seq, at: self.now });
@@ -46,7 +67,12 @@ impl Session<'_> {
             }
             Event::Action(id, _) => {
                 if let Some(action) = &loaded.action {
-                    ActionRow::of(action, Span { created, changed }).save(conn, &id.to_string())?;
+                    let (row, id) = (ActionRow::of(action, Span { created, changed }), id.to_string());
+                    match stood {
+                        None => row.insert(conn, &id)?,
+                        Some(stood) if stood == Standing::of(action) => row.renew(conn, &id)?,
+                        Some(_) => row.update(conn, &id)?,
+                    }
                     self.cache.keep_action(action);
                 }
             }

@@ -17,6 +17,7 @@ use rusqlite::{Connection, params};
 
 use super::Task;
 use super::cache::Cache;
+use super::save::Standing;
 use crate::error::{StoreError, SubmitError};
 use crate::receipt::{Extras, Receipt};
 use crate::sqlite::history::Line;
@@ -71,12 +72,13 @@ impl<'a> Session<'a> {
             }
         };
         self.check_surroundings(&submission.command)?;
-        check_extras(&submission.command, extras)?;
+        check_content(&submission.command, extras)?;
         let first = self.tree.size();
         let lines = self.lines(&records, submission)?;
+        let stood = loaded.action.as_ref().map(Standing::of);
         records.iter().for_each(|record| loaded.apply(record));
         self.append(&lines)?;
-        self.save(first, &records, &loaded)?;
+        self.save(first, &records, &loaded, stood)?;
         self.save_content(&submission.command, extras)?;
         let seqs = first..self.tree.size();
         self.remember(submission, &seqs)?;
@@ -162,18 +164,28 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The agent's words must be the ones the command names: neither other ones nor none.
-fn check_extras(command: &Command, extras: &Extras) -> Result<(), Refusal> {
-    let named = match command {
-        Command::Action { command: ActionCommand::Propose { advice, .. }, .. } => *advice,
-        Command::Action { .. }
-        | Command::Project { .. }
-        | Command::Identity { .. }
-        | Command::Run { .. }
-        | Command::KeepBlob { .. }
-        | Command::NoteRefusal { .. }
-        | Command::NoteStart { .. } => None,
-    };
+/// What is stored under a digest must have that digest: the agent's words, neither other ones nor none, and the manifest
+/// of an execution.
+fn check_content(command: &Command, extras: &Extras) -> Result<(), Refusal> {
+    let mut named = None;
+    if let Command::Action { command, .. } = command {
+        match command {
+            ActionCommand::Propose { advice, .. } => named = *advice,
+            ActionCommand::Complete { manifest, evidence } if Digest::of(&manifest.to_bytes()) != *evidence => {
+                return Err(Refusal::invalid("the evidence is not named by the digest of its manifest"));
+            }
+            ActionCommand::Complete { .. }
+            | ActionCommand::Approve { .. }
+            | ActionCommand::Reject { .. }
+            | ActionCommand::Withdraw { .. }
+            | ActionCommand::Rejudge { .. }
+            | ActionCommand::Lease { .. }
+            | ActionCommand::Redeem { .. }
+            | ActionCommand::Heartbeat { .. }
+            | ActionCommand::Resolve { .. }
+            | ActionCommand::Lapse => {}
+        }
+    }
     let given = extras.advice.as_ref().map(|words| Digest::of(words.as_bytes()));
     if named == given {
         Ok(())

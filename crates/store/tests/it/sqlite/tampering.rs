@@ -190,7 +190,7 @@ async fn changed_content_is_not_handed_out() {
     without_triggers(&ground).execute(change, [action.digest.as_bytes()]).unwrap();
     let refused = world.store.sealed(action.digest).await.unwrap_err();
     assert!(refused.to_string().contains(&action.digest.to_string()), "{refused}");
-    assert!(matches!(refused, StoreError::Integrity(IntegrityFault::Changed { what: "sealed action", .. })));
+    assert!(matches!(refused, StoreError::Integrity(IntegrityFault::Changed { what: "sealed document", .. })));
 }
 
 #[tokio::test]
