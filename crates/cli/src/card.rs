@@ -68,17 +68,25 @@ fn head(text: &mut String, detail: &ActionDetail) {
 
 fn why(text: &mut String, detail: &ActionDetail) {
     let verdict = &detail.action.verdict;
-    section(text, match verdict.tier.as_str() {
-        "A" => "Why nobody is asked",
-        "D" => "Why it is refused",
-        _ => "Why you are asked",
-    });
+    section(
+        text,
+        match verdict.tier.as_str() {
+            "A" => "Why nobody is asked",
+            "D" => "Why it is refused",
+            _ => "Why you are asked",
+        },
+    );
     let mut rows: Vec<Vec<String>> = Vec::new();
     for reason in &verdict.reasons {
         let (weight, because) = (format!("  {:.2}", reason.weight), spelled_out(&reason.because));
         rows.push(vec![weight, reason.demands.clone(), reason.rule.clone(), because]);
     }
-    rows.push(vec![format!("  {:.2}", verdict.risk), verdict.tier.clone(), styled(BOLD, "risk and tier"), approvals(detail)]);
+    rows.push(vec![
+        format!("  {:.2}", verdict.risk),
+        verdict.tier.clone(),
+        styled(BOLD, "risk and tier"),
+        approvals(detail),
+    ]);
     let _ = writeln!(text, "{}", table(&rows));
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use placet_domain::id::{ActionId, RunId};
-use placet_wire::api::{ActionList, RunList};
+use placet_wire::api::{ActionList, ActionView, RunList, RunView};
 use placet_wire::{Client, Token};
 
 use crate::error::{CliError, Code};
@@ -35,7 +35,8 @@ impl Who {
     pub(crate) fn client(&self) -> Result<Client, CliError> {
         let server = match &self.server {
             Some(server) if !server.starts_with("http://") && !server.starts_with("https://") => {
-                return Err(CliError::usage(format!("`{server}` is no address of a control plane")).hint("write it like http://127.0.0.1:7070"));
+                return Err(CliError::usage(format!("`{server}` is no address of a control plane"))
+                    .hint("write it like http://127.0.0.1:7070"));
             }
             Some(server) => server.clone(),
             None => format!("http://{}", self.home()?.config()?.address),
@@ -55,12 +56,15 @@ const SHORTEST_END: usize = 4;
 fn unique<T: Copy + std::fmt::Display>(typed: &str, known: impl Iterator<Item = T>, what: &str) -> Result<T, CliError> {
     let typed = typed.trim_start_matches('…');
     if typed.len() < SHORTEST_END {
-        return Err(CliError::usage(format!("`{typed}` is too short for the end of an id; give at least {SHORTEST_END} characters")));
+        return Err(CliError::usage(format!(
+            "`{typed}` is too short for the end of an id; give at least {SHORTEST_END} characters"
+        )));
     }
     let found: Vec<T> = known.filter(|id| id.to_string().ends_with(typed)).collect();
     match found.as_slice() {
         [one] => Ok(*one),
-        [] => Err(CliError::new(Code::NotFound, format!("no {what} `{typed}`")).hint("`placet run list` and `placet run show RUN` name them")),
+        [] => Err(CliError::new(Code::NotFound, format!("no {what} `{typed}`"))
+            .hint("`placet run list` and `placet run show RUN` name them")),
         several => {
             let listed: Vec<String> = several.iter().take(5).map(ToString::to_string).collect();
             Err(CliError::usage(format!("`{typed}` fits several: {}", listed.join(", "))))
@@ -73,11 +77,9 @@ pub(crate) async fn action_id(client: &Client, typed: &str) -> Result<ActionId, 
     if let Ok(id) = typed.parse() {
         return Ok(id);
     }
-    let runs: RunList = client.get("/api/v1/runs").await?;
     let mut known = Vec::new();
-    for run in runs.runs {
-        let actions: ActionList = client.get(&format!("/api/v1/runs/{}/actions", run.id)).await?;
-        known.extend(actions.actions.into_iter().map(|action| action.id));
+    for run in all_runs(client).await? {
+        known.extend(all_actions(client, run.id).await?.into_iter().map(|action| action.id));
     }
     unique(typed, known.into_iter(), "action")
 }
@@ -87,8 +89,35 @@ pub(crate) async fn run_id(client: &Client, typed: &str) -> Result<RunId, CliErr
     if let Ok(id) = typed.parse() {
         return Ok(id);
     }
-    let runs: RunList = client.get("/api/v1/runs").await?;
-    unique(typed, runs.runs.into_iter().map(|run| run.id), "run")
+    unique(typed, all_runs(client).await?.into_iter().map(|run| run.id), "run")
+}
+
+/// Every run that is seen, newest first, page by page.
+pub(crate) async fn all_runs(client: &Client) -> Result<Vec<RunView>, CliError> {
+    let mut runs = Vec::new();
+    let mut page = String::new();
+    loop {
+        let list: RunList = client.get(&format!("/api/v1/runs{page}")).await?;
+        runs.extend(list.runs);
+        match list.next {
+            Some(next) => page = format!("?after={next}"),
+            None => return Ok(runs),
+        }
+    }
+}
+
+/// Every action of a run, oldest first, page by page.
+pub(crate) async fn all_actions(client: &Client, run: RunId) -> Result<Vec<ActionView>, CliError> {
+    let mut actions = Vec::new();
+    let mut page = String::new();
+    loop {
+        let list: ActionList = client.get(&format!("/api/v1/runs/{run}/actions{page}")).await?;
+        actions.extend(list.actions);
+        match list.next {
+            Some(next) => page = format!("?after={next}"),
+            None => return Ok(actions),
+        }
+    }
 }
 
 /// The short form of an id: its end, which is random and so tells ids apart.

@@ -88,7 +88,8 @@ impl From<ClientError> for CliError {
         match &error {
             ClientError::Unreachable { server, source } => {
                 let message = format!("the control plane at {server} cannot be reached: {}", innermost(source));
-                Self::new(Code::Unreachable, message).hint("start it with `placet serve`, or name another with --server URL")
+                Self::new(Code::Unreachable, message)
+                    .hint("start it with `placet serve`, or name another with --server URL")
             }
             ClientError::Refused(problem) => {
                 let code = match (problem.status, problem.code.as_str()) {

@@ -66,7 +66,8 @@ impl Home {
     pub(crate) fn create(dir: &Path, address: SocketAddr) -> Result<Self, CliError> {
         if dir.join("placet.toml").exists() {
             let message = format!("`{}` is set up already; nothing was changed", dir.display());
-            return Err(CliError::new(Code::Conflict, message).hint("use it with `placet serve`, or set up another with --home DIR"));
+            return Err(CliError::new(Code::Conflict, message)
+                .hint("use it with `placet serve`, or set up another with --home DIR"));
         }
         let home = Self { dir: dir.to_owned() };
         for folder in ["", "policy", "keys", "tokens", "data", "logs"] {
@@ -74,7 +75,12 @@ impl Home {
         }
         home.write_rules()?;
         home.write_keys()?;
-        let config = Config { address, ledger: format!("placet/{}", hex(&random::<6>())), terms: Terms::default(), evidence_key_file: None };
+        let config = Config {
+            address,
+            ledger: format!("placet/{}", hex(&random::<6>())),
+            terms: Terms::default(),
+            evidence_key_file: None,
+        };
         let text = toml_text(&config);
         write_new(&dir.join("placet.toml"), text.as_bytes(), 0o600)?;
         Ok(home)
@@ -123,7 +129,9 @@ impl Home {
         let tools = Tools::parse(&read(&tools_path)?);
         let tools = tools.map_err(|error| CliError::usage(format!("`{}`: {error}", tools_path.display())))?;
         let policy = Policy::load(&policy_files(&self.dir.join("policy"))?, &tools);
-        let policy = policy.map_err(|problems| CliError::usage(problems.to_string()).hint("`placet policy check` shows all problems"))?;
+        let policy = policy.map_err(|problems| {
+            CliError::usage(problems.to_string()).hint("`placet policy check` shows all problems")
+        })?;
         Ok(Rules { policy, tools })
     }
 
@@ -137,7 +145,9 @@ impl Home {
 
     pub(crate) fn ledger_key(&self) -> Result<SigningKey, CliError> {
         let name = self.config()?.ledger;
-        let bad = |error: placet_ledger::KeyError| CliError::usage(format!("the ledger name `{name}` cannot be used: {error}"));
+        let bad = |error: placet_ledger::KeyError| {
+            CliError::usage(format!("the ledger name `{name}` cannot be used: {error}"))
+        };
         Ok(SigningKey::from_seed(name.parse().map_err(bad)?, &self.seed("ledger.seed")?))
     }
 
@@ -163,7 +173,8 @@ impl Home {
         let path = self.token_path(name);
         if !path.is_file() {
             let message = format!("no token of `{name}` is kept in `{}`", self.dir.join("tokens").display());
-            let hint = format!("name somebody else with --as, or make one with `placet identity add {name} --role ROLE`");
+            let hint =
+                format!("name somebody else with --as, or make one with `placet identity add {name} --role ROLE`");
             return Err(CliError::new(Code::NotFound, message).hint(hint));
         }
         Ok(Token::new(read_private(&path)?.trim()))
@@ -177,8 +188,11 @@ pub(crate) fn policy_files(dir: &Path) -> Result<Vec<(String, String)>, CliError
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "cedar"));
     paths.sort();
     if paths.is_empty() {
-        return Err(CliError::usage(format!("`{}` holds no .cedar file; without rules everything is refused", dir.display()))
-            .hint("restore the rules, or copy those of a new home made with `placet init --home DIR`"));
+        return Err(CliError::usage(format!(
+            "`{}` holds no .cedar file; without rules everything is refused",
+            dir.display()
+        ))
+        .hint("restore the rules, or copy those of a new home made with `placet init --home DIR`"));
     }
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     paths.iter().map(|path| Ok((name(path), read(path)?))).collect()
@@ -186,7 +200,9 @@ pub(crate) fn policy_files(dir: &Path) -> Result<Vec<(String, String)>, CliError
 
 pub(crate) fn read_verifier(path: &Path) -> Result<PermitVerifier, CliError> {
     let bytes = unhex(read(path)?.trim());
-    bytes.and_then(|bytes| PermitVerifier::from_bytes(&bytes)).ok_or_else(|| CliError::usage(format!("`{}` is no permit key", path.display())))
+    bytes
+        .and_then(|bytes| PermitVerifier::from_bytes(&bytes))
+        .ok_or_else(|| CliError::usage(format!("`{}` is no permit key", path.display())))
 }
 
 pub(crate) fn read(path: &Path) -> Result<String, CliError> {
@@ -209,7 +225,9 @@ fn read_secret_key(path: &Path) -> Result<[u8; 32], CliError> {
         let message = format!("the key `{}` is gone", path.display());
         return Err(CliError::new(Code::NotFound, message).hint("restore it from a backup; it cannot be made again"));
     }
-    let bad = || CliError::usage(format!("`{}` does not hold 64 hex digits", path.display())).hint("restore it from a backup");
+    let bad = || {
+        CliError::usage(format!("`{}` does not hold 64 hex digits", path.display())).hint("restore it from a backup")
+    };
     unhex(read_private(path)?.trim()).ok_or_else(bad)
 }
 
@@ -228,7 +246,11 @@ fn toml_text(config: &Config) -> String {
          ledger = \"{}\"\n\n\
          # How long things may wait, in milliseconds. Silence is never consent.\n\
          [terms]\ndecide_within_ms = {}\ndispatch_within_ms = {}\nlease_ms = {}\n",
-        config.address, config.ledger, config.terms.decide_within_ms, config.terms.dispatch_within_ms, config.terms.lease_ms
+        config.address,
+        config.ledger,
+        config.terms.decide_within_ms,
+        config.terms.dispatch_within_ms,
+        config.terms.lease_ms
     )
 }
 

@@ -17,7 +17,8 @@ const LARGEST_FILE: u64 = 64 << 20;
 
 /// Logs to files in `dir` from here on.
 pub(crate) fn start(dir: &Path) -> Result<(), CliError> {
-    let journal = Journal::open(dir, LARGEST_FILE).map_err(|error| CliError::failed(format!("`{}`: {error}", dir.display())))?;
+    let journal =
+        Journal::open(dir, LARGEST_FILE).map_err(|error| CliError::failed(format!("`{}`: {error}", dir.display())))?;
     tracing_subscriber::fmt().json().with_env_filter(filter()).with_writer(Mutex::new(journal)).init();
     Ok(())
 }

@@ -27,7 +27,10 @@ pub(crate) fn collect(spec: &ActionSpec, workspace: &Workspace, output: Output) 
     let outputs = spec.outputs.iter().filter_map(|path| {
         let bytes = read_output(workspace.path(), path, spec.limits.file_bytes);
         // A missing or refused output is not evidence; that it is missing shows in the manifest.
-        bytes.inspect_err(|error| tracing::warn!(%error, "an output is not taken")).ok().flatten()
+        bytes
+            .inspect_err(|error| tracing::warn!(%error, "an output is not taken"))
+            .ok()
+            .flatten()
             .map(|bytes| Piece { name: format!("out/{path}"), bytes })
     });
     streams.chain(outputs).collect()

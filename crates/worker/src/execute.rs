@@ -96,7 +96,8 @@ fn cage(
     cancel: &Cancel,
     program: &mut Option<Digest>,
 ) -> Result<(placet_sandbox::Outcome, Output), SandboxError> {
-    let request = Request::new(spec.argv.iter().cloned()).workspace(workspace.path()).limits(limits(spec.limits, profile));
+    let request =
+        Request::new(spec.argv.iter().cloned()).workspace(workspace.path()).limits(limits(spec.limits, profile));
     let request = spec.environment.iter().fold(request, |request, (name, value)| request.env(name, value));
     let running = Launcher::default().launch_if(profile, request, |opened| {
         let digest = digest_of(opened).map_err(|error| format!("the program cannot be read: {error}"))?;

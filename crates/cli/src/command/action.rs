@@ -28,7 +28,9 @@ pub(crate) enum Command {
         reason: String,
     },
     /// Decide what becomes of an action whose worker was lost while it ran
-    #[command(after_help = "Nobody knows how far an interrupted action got. Look at what it does before you let it run again.\n\nExamples:\n  placet --as ada action resolve ACTION --retry --reason 'it only reads'\n  placet --as ada action resolve ACTION --abandon --reason 'it may have sent the mail'")]
+    #[command(
+        after_help = "Nobody knows how far an interrupted action got. Look at what it does before you let it run again.\n\nExamples:\n  placet --as ada action resolve ACTION --retry --reason 'it only reads'\n  placet --as ada action resolve ACTION --abandon --reason 'it may have sent the mail'"
+    )]
     Resolve {
         /// The action, by its id or the end of it
         action: String,
@@ -53,7 +55,9 @@ pub(crate) struct What {
 }
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  placet --as tom action propose RUN sh 'wc -l notes.txt > lines.txt' --file notes.txt --output lines.txt\n  placet --as tom action propose RUN nmap --target 10.0.0.5 -- -sV -Pn -p 1-1000")]
+#[command(
+    after_help = "Examples:\n  placet --as tom action propose RUN sh 'wc -l notes.txt > lines.txt' --file notes.txt --output lines.txt\n  placet --as tom action propose RUN nmap --target 10.0.0.5 -- -sV -Pn -p 1-1000"
+)]
 pub(crate) struct ProposeArgs {
     /// The run, by its id or the end of it
     run: String,
@@ -93,7 +97,13 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
     }
 }
 
-async fn change(client: &Client, action: &str, verb: &str, body: &impl serde::Serialize, out: &Out) -> Result<(), CliError> {
+async fn change(
+    client: &Client,
+    action: &str,
+    verb: &str,
+    body: &impl serde::Serialize,
+    out: &Out,
+) -> Result<(), CliError> {
     let id = action_id(client, action).await?;
     let view: ActionView = client.post(&format!("/api/v1/actions/{id}/{verb}"), body).await?;
     answer(out, &view);
@@ -122,7 +132,13 @@ fn verdict(view: &ActionView) -> Result<(), CliError> {
     if view.verdict.tier != "D" {
         return Ok(());
     }
-    let reasons: Vec<&str> = view.verdict.reasons.iter().filter(|reason| reason.demands == "D").map(|reason| reason.because.as_str()).collect();
+    let reasons: Vec<&str> = view
+        .verdict
+        .reasons
+        .iter()
+        .filter(|reason| reason.demands == "D")
+        .map(|reason| reason.because.as_str())
+        .collect();
     Err(CliError::new(Code::Refused, format!("refused by policy: {}", reasons.join("; "))))
 }
 
@@ -150,7 +166,8 @@ async fn proposal(agent: &Agent, args: &ProposeArgs) -> Result<Proposal, CliErro
 
 fn environment(pairs: &[String]) -> Result<BTreeMap<String, String>, CliError> {
     let pair = |text: &String| {
-        let (name, value) = text.split_once('=').ok_or_else(|| CliError::usage(format!("`{text}` is not NAME=VALUE")))?;
+        let (name, value) =
+            text.split_once('=').ok_or_else(|| CliError::usage(format!("`{text}` is not NAME=VALUE")))?;
         Ok((name.to_owned(), value.to_owned()))
     };
     pairs.iter().map(pair).collect()

@@ -11,7 +11,9 @@ use crate::error::{CliError, Code};
 use crate::out::{Out, table};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Without --yes you are shown the action and asked. With --yes and --seen, only what you saw is approved.")]
+#[command(
+    after_help = "Without --yes you are shown the action and asked. With --yes and --seen, only what you saw is approved."
+)]
 pub(crate) struct Args {
     /// The actions, by their ids or the ends of them
     #[arg(required = true)]
@@ -51,7 +53,8 @@ pub(super) async fn approve(client: &Client, detail: &ActionDetail, seen: &str) 
 /// Shows the card and takes only an explicit yes.
 pub(super) async fn ask(detail: &ActionDetail) -> Result<(), CliError> {
     if !std::io::stdin().is_terminal() {
-        return Err(CliError::usage("nobody is there to ask").hint("look with `placet show ID`, then give --yes --seen with the review digest it shows"));
+        return Err(CliError::usage("nobody is there to ask")
+            .hint("look with `placet show ID`, then give --yes --seen with the review digest it shows"));
     }
     let _ = write!(anstream::stderr(), "{}\napprove exactly this? [y/N] ", card(detail));
     // On a thread of its own: whoever waits for the answer can still be interrupted.
@@ -59,6 +62,7 @@ pub(super) async fn ask(detail: &ActionDetail) -> Result<(), CliError> {
     let answer = read.await.ok().flatten().transpose()?.unwrap_or_default();
     match answer.trim() {
         "y" | "yes" => Ok(()),
-        _ => Err(CliError::new(Code::Waiting, "not approved; it still waits").hint("reject it with `placet reject ID --reason TEXT`")),
+        _ => Err(CliError::new(Code::Waiting, "not approved; it still waits")
+            .hint("reject it with `placet reject ID --reason TEXT`")),
     }
 }

@@ -38,7 +38,9 @@ pub(crate) fn run(_: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let diagnosis = Diagnosis { cage: report.tier, findings };
     out.answer(&diagnosis, words);
     match diagnosis.cage {
-        Tier::Unavailable { reason } => Err(CliError::new(Code::NoCage, format!("no cage can be built here: {reason}"))),
+        Tier::Unavailable { reason } => {
+            Err(CliError::new(Code::NoCage, format!("no cage can be built here: {reason}")))
+        }
         Tier::Full | Tier::Degraded { .. } => Ok(()),
     }
 }

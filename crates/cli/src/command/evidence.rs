@@ -39,7 +39,9 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         Command::Get { action, name, to } => {
             let (detail, manifest) = find(&client, &action).await?;
             let item = manifest.items.iter().find(|item| item.name == name);
-            let item = item.ok_or_else(|| CliError::new(Code::NotFound, format!("no evidence `{name}`")).hint("placet evidence list ACTION"))?;
+            let item = item.ok_or_else(|| {
+                CliError::new(Code::NotFound, format!("no evidence `{name}`")).hint("placet evidence list ACTION")
+            })?;
             let bytes = fetch(&client, &detail, item).await?;
             match to {
                 Some(path) => std::fs::write(path, bytes)?,
@@ -67,7 +69,8 @@ pub(super) async fn find(client: &Client, typed: &str) -> Result<(ActionDetail, 
     })?;
     let bytes = client.get_bytes(&format!("/api/v1/actions/{id}/evidence")).await?;
     checked("the manifest", recorded, &bytes)?;
-    let manifest = serde_json::from_slice(&bytes).map_err(|error| CliError::failed(format!("the manifest cannot be read: {error}")))?;
+    let manifest = serde_json::from_slice(&bytes)
+        .map_err(|error| CliError::failed(format!("the manifest cannot be read: {error}")))?;
     Ok((detail, manifest))
 }
 
@@ -87,8 +90,17 @@ fn checked(what: &str, recorded: Digest, bytes: &[u8]) -> Result<(), CliError> {
 }
 
 fn words(manifest: &Manifest) -> String {
-    let rows: Vec<Vec<String>> =
-        manifest.items.iter().map(|item| vec![item.name.clone(), format!("{} bytes", item.size_bytes), item.digest.to_string()]).collect();
+    let rows: Vec<Vec<String>> = manifest
+        .items
+        .iter()
+        .map(|item| vec![item.name.clone(), format!("{} bytes", item.size_bytes), item.digest.to_string()])
+        .collect();
     let usage = manifest.usage;
-    format!("{} after {} ms ({} ms of processor time)\n{}", manifest.exit.in_words(), usage.wall_ms, usage.cpu_ms, table(&rows))
+    format!(
+        "{} after {} ms ({} ms of processor time)\n{}",
+        manifest.exit.in_words(),
+        usage.wall_ms,
+        usage.cpu_ms,
+        table(&rows)
+    )
 }

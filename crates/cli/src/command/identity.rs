@@ -13,7 +13,9 @@ use crate::out::{Out, table};
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     /// Make an identity and keep its token in the home
-    #[command(after_help = "Examples:\n  placet identity add ada --role reviewer\n  placet identity add tom --role agent --project alpha\n  placet identity add w1 --role worker")]
+    #[command(
+        after_help = "Examples:\n  placet identity add ada --role reviewer\n  placet identity add tom --role agent --project alpha\n  placet identity add w1 --role worker"
+    )]
     Add {
         name: String,
         /// agent, worker, reviewer, operator, admin or auditor; may be given several times, but the first two stand alone
@@ -67,7 +69,8 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         }
         Command::Revoke { name } => {
             let id = find(&client, &name).await?;
-            let gone: IdentityView = client.post(&format!("/api/v1/identities/{id}/revoke"), &NewToken::default()).await?;
+            let gone: IdentityView =
+                client.post(&format!("/api/v1/identities/{id}/revoke"), &NewToken::default()).await?;
             out.answer(&gone, |gone| format!("revoked {} ({})", gone.name, gone.id));
         }
     }

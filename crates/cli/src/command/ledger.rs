@@ -26,7 +26,9 @@ pub(crate) enum Command {
         offline: bool,
     },
     /// Verify an export with nothing but its files and a public key
-    #[command(after_help = "Examples:\n  placet ledger verify export/ --key 'placet/ab12+…'\n  placet ledger verify export/ --key ledger.pub --since last-week.head\n\nExit code 4 means it is not what was signed; every fault is named and located.")]
+    #[command(
+        after_help = "Examples:\n  placet ledger verify export/ --key 'placet/ab12+…'\n  placet ledger verify export/ --key ledger.pub --since last-week.head\n\nExit code 4 means it is not what was signed; every fault is named and located."
+    )]
     Verify {
         dir: PathBuf,
         /// The ledger's verifier key, or a file that holds it
@@ -93,13 +95,17 @@ pub(super) async fn export(client: &Client, dir: &Path, out: &Out) -> Result<(Si
     let view: HeadView = client.get("/api/v1/ledger/head").await?;
     let key = parse_key(&view.key)?;
     let head = SignedTreeHead::verify(view.note.as_bytes(), &key);
-    let head = head.map_err(|error| CliError::new(Code::Integrity, format!("the head is not signed by its key: {error}")))?;
+    let head =
+        head.map_err(|error| CliError::new(Code::Integrity, format!("the head is not signed by its key: {error}")))?;
     let mut entries: Vec<Vec<u8>> = Vec::new();
     while (entries.len() as u64) < head.size() {
         let after = entries.len().checked_sub(1).map_or_else(String::new, |last| format!("?after={last}"));
         let page: EntryList = client.get(&format!("/api/v1/ledger/entries{after}")).await?;
         if page.entries.is_empty() {
-            return Err(CliError::new(Code::Refused, "you do not see the whole ledger; ask an auditor of all projects"));
+            return Err(CliError::new(
+                Code::Refused,
+                "you do not see the whole ledger; ask an auditor of all projects",
+            ));
         }
         entries.extend(page.entries.iter().map(|entry| canonical::to_bytes(&entry.entry)));
     }
@@ -122,7 +128,8 @@ fn verify(dir: &Path, key: &VerifierKey, since: Option<&Path>, out: &Out) -> Res
 }
 
 fn known_head(path: &Path, key: &VerifierKey) -> Result<SignedTreeHead, CliError> {
-    let bad = |error| CliError::new(Code::Integrity, format!("`{}` is no head of this ledger: {error}", path.display()));
+    let bad =
+        |error| CliError::new(Code::Integrity, format!("`{}` is no head of this ledger: {error}", path.display()));
     SignedTreeHead::verify(read(path)?.as_bytes(), key).map_err(bad)
 }
 
@@ -132,7 +139,13 @@ pub(super) fn words(report: &bundle::Report) -> String {
         return format!("{} {} entries, root {root}", styled(GOOD, "verified"), report.entries);
     }
     let faults: Vec<String> = report.faults.iter().map(|fault| format!("  {fault}")).collect();
-    format!("{} {} of {} entries are as recorded\n{}", styled(BAD, "broken"), report.entries, report.size, faults.join("\n"))
+    format!(
+        "{} {} of {} entries are as recorded\n{}",
+        styled(BAD, "broken"),
+        report.entries,
+        report.size,
+        faults.join("\n")
+    )
 }
 
 async fn prove(client: &Client, seq: u64, to: Option<PathBuf>, out: &Out) -> Result<(), CliError> {
@@ -143,14 +156,22 @@ async fn prove(client: &Client, seq: u64, to: Option<PathBuf>, out: &Out) -> Res
         return Ok(());
     }
     out.answer(&proof, |proof| {
-        format!("entry {} of {}\n{}\n\nleaf {}\n{}\n\n{}", proof.seq, proof.size, proof.entry, proof.leaf, proof.proof.join("\n"), proof.note)
+        format!(
+            "entry {} of {}\n{}\n\nleaf {}\n{}\n\n{}",
+            proof.seq,
+            proof.size,
+            proof.entry,
+            proof.leaf,
+            proof.proof.join("\n"),
+            proof.note
+        )
     });
     Ok(())
 }
 
 fn check_proof(file: &Path, key: &VerifierKey, out: &Out) -> Result<(), CliError> {
-    let proof: InclusionProof =
-        serde_json::from_str(&read(file)?).map_err(|error| CliError::usage(format!("`{}`: {error}", file.display())))?;
+    let proof: InclusionProof = serde_json::from_str(&read(file)?)
+        .map_err(|error| CliError::usage(format!("`{}`: {error}", file.display())))?;
     let broken = |why: String| CliError::new(Code::Integrity, why);
     let head = SignedTreeHead::verify(proof.note.as_bytes(), key).map_err(|error| broken(error.to_string()))?;
     let path: Result<Vec<Hash>, _> = proof.proof.iter().map(|hash| hash.parse()).collect();
@@ -159,6 +180,14 @@ fn check_proof(file: &Path, key: &VerifierKey, out: &Out) -> Result<(), CliError
     let checked = verify_inclusion(&leaf, proof.seq, head.size(), &head.root(), &path);
     checked.map_err(|error| broken(format!("entry {} is not under this head: {error}", proof.seq)))?;
     let view = serde_json::json!({ "seq": proof.seq, "size": head.size(), "verified": true });
-    out.answer(&view, |_| format!("{} entry {} is in the ledger of {} entries\n{}", styled(GOOD, "verified"), proof.seq, head.size(), proof.entry));
+    out.answer(&view, |_| {
+        format!(
+            "{} entry {} is in the ledger of {} entries\n{}",
+            styled(GOOD, "verified"),
+            proof.seq,
+            head.size(),
+            proof.entry
+        )
+    });
     Ok(())
 }

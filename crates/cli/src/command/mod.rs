@@ -7,6 +7,8 @@ mod completions;
 mod demo;
 mod doctor;
 mod evidence;
+#[cfg(test)]
+mod examples;
 mod exit_codes;
 mod identity;
 mod init;

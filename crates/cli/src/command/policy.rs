@@ -63,18 +63,29 @@ pub(crate) fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError
         Command::Test(files) => {
             let (policy, _) = load(&files, who)?;
             let view = serde_json::json!({ "rules": policy.rules().count(), "examples": policy.examples_checked() });
-            out.answer(&view, |_| format!("{} {} examples of {} rules hold", styled(GOOD, "good:"), policy.examples_checked(), policy.rules().count()));
+            out.answer(&view, |_| {
+                format!(
+                    "{} {} examples of {} rules hold",
+                    styled(GOOD, "good:"),
+                    policy.examples_checked(),
+                    policy.rules().count()
+                )
+            });
             Ok(())
         }
         Command::Explain { tool, arguments, target, outputs, scope, files } => {
             let (policy, tools) = load(&files, who)?;
             let proposal = proposal(&tool, arguments, target.as_deref(), outputs)?;
             let scope = match scope {
-                Some(path) => Scope::lock(toml::from_str(&read(&path)?).map_err(|error| CliError::usage(format!("`{}`: {error}", path.display())))?),
+                Some(path) => Scope::lock(
+                    toml::from_str(&read(&path)?)
+                        .map_err(|error| CliError::usage(format!("`{}`: {error}", path.display())))?,
+                ),
                 None => scope_of(&proposal)?,
             };
             let (run, agent) = (RunId::from_uuid(uuid::Uuid::nil()), IdentityId::from_uuid(uuid::Uuid::nil()));
-            let action = Action::seal(&proposal, &tools, &scope, run, agent).map_err(|error| CliError::usage(error.to_string()))?;
+            let action = Action::seal(&proposal, &tools, &scope, run, agent)
+                .map_err(|error| CliError::usage(error.to_string()))?;
             let verdict = policy.judge(&action, &scope);
             out.answer(&verdict, explanation);
             Ok(())
@@ -88,7 +99,8 @@ fn load(files: &Files, who: &Who) -> Result<(Policy, Tools), CliError> {
         None => who.home().map(|home| home.dir().join(name)),
     };
     let tools_path = path(&files.tools, "tools.toml")?;
-    let tools = Tools::parse(&read(&tools_path)?).map_err(|error| CliError::usage(format!("`{}`: {error}", tools_path.display())))?;
+    let tools = Tools::parse(&read(&tools_path)?)
+        .map_err(|error| CliError::usage(format!("`{}`: {error}", tools_path.display())))?;
     let policy = Policy::load(&policy_files(&path(&files.policy, "policy")?)?, &tools);
     let policy = policy.map_err(|problems| CliError::new(Code::Usage, problems.to_string()))?;
     Ok((policy, tools))
@@ -106,7 +118,12 @@ fn rule_row(rule: &RuleSummary) -> Vec<String> {
     vec![rule.id.clone(), rule.demands.to_string(), rule.risk.to_string(), place, rule.reason.clone()]
 }
 
-fn proposal(tool: &str, arguments: Vec<String>, target: Option<&str>, outputs: Vec<String>) -> Result<Proposal, CliError> {
+fn proposal(
+    tool: &str,
+    arguments: Vec<String>,
+    target: Option<&str>,
+    outputs: Vec<String>,
+) -> Result<Proposal, CliError> {
     let usage = |error: &dyn std::fmt::Display| CliError::usage(error.to_string());
     Ok(Proposal {
         tool: tool.parse().map_err(|error| usage(&error))?,
@@ -123,8 +140,10 @@ fn proposal(tool: &str, arguments: Vec<String>, target: Option<&str>, outputs: V
 /// A scope that permits exactly what was named, so that only the rules speak.
 fn scope_of(proposal: &Proposal) -> Result<Scope, CliError> {
     let usage = |error: &dyn std::fmt::Display| CliError::usage(error.to_string());
-    let target = proposal.target.as_ref().map(|target| target.to_string().parse()).transpose().map_err(|error| usage(&error))?;
-    let allow = if proposal.outputs.is_empty() { Vec::new() } else { vec!["**".parse().map_err(|error| usage(&error))?] };
+    let target =
+        proposal.target.as_ref().map(|target| target.to_string().parse()).transpose().map_err(|error| usage(&error))?;
+    let allow =
+        if proposal.outputs.is_empty() { Vec::new() } else { vec!["**".parse().map_err(|error| usage(&error))?] };
     let tools = [proposal.tool.clone()].into();
     Ok(Scope::lock(ScopeDraft { allow, deny: Vec::new(), targets: target.into_iter().collect(), tools }))
 }
@@ -133,7 +152,9 @@ fn explanation(verdict: &Verdict) -> String {
     let mut rows: Vec<Vec<String>> = verdict
         .reasons()
         .iter()
-        .map(|reason| vec![reason.weight.to_string(), reason.demands.to_string(), reason.rule.clone(), reason.because.clone()])
+        .map(|reason| {
+            vec![reason.weight.to_string(), reason.demands.to_string(), reason.rule.clone(), reason.because.clone()]
+        })
         .collect();
     let meaning = verdict.tier().meaning().to_owned();
     rows.push(vec![verdict.risk().to_string(), verdict.tier().to_string(), styled(BOLD, "risk and tier"), meaning]);

@@ -47,8 +47,12 @@ pub(super) async fn find(client: &Client, named: Option<&str>) -> Result<Project
     let mut found: Vec<ProjectView> = list.projects.into_iter().filter(fits).collect();
     match (found.len(), named) {
         (1, _) => Ok(found.remove(0)),
-        (0, Some(name)) => Err(CliError::new(Code::NotFound, format!("no project `{name}`")).hint("placet project list")),
+        (0, Some(name)) => {
+            Err(CliError::new(Code::NotFound, format!("no project `{name}`")).hint("placet project list"))
+        }
         (0, None) => Err(CliError::new(Code::NotFound, "there is no project yet").hint("placet project new NAME")),
-        (_, _) => Err(CliError::usage("there are several projects; name one with --project").hint("placet project list")),
+        (_, _) => {
+            Err(CliError::usage("there are several projects; name one with --project").hint("placet project list"))
+        }
     }
 }

@@ -1,18 +1,22 @@
 //! `placet run`: make, decide, move and watch runs.
 
 use placet_wire::Client;
-use placet_wire::api::{ActionList, AuditRow, AuditTrail, Decision, NewRun, PlanSubmission, Reason, Rejection, RunList, RunView, Summary};
+use placet_wire::api::{
+    AuditRow, AuditTrail, Decision, NewRun, PlanSubmission, Reason, Rejection, RunList, RunView, Summary,
+};
 
 use super::{identity, project};
 use crate::card;
-use crate::context::{Who, run_id, short};
+use crate::context::{Who, all_actions, all_runs, run_id, short};
 use crate::error::CliError;
 use crate::out::{BOLD, DIM, Out, styled, table};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     /// Make a run; with steps, its plan waits for a reviewer at once
-    #[command(after_help = "Example:\n  placet run new 'scan the lab' --scope lab --agent tom --step 'scan' --step 'report'")]
+    #[command(
+        after_help = "Example:\n  placet run new 'scan the lab' --scope lab --agent tom --step 'scan' --step 'report'"
+    )]
     New {
         goal: String,
         #[arg(long)]
@@ -98,7 +102,9 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         Command::Resume { run } => change(&client, &run, "resume", &Decision::default(), out).await?,
         Command::Cancel { run, reason } => change(&client, &run, "cancel", &Reason { reason }, out).await?,
         Command::Finish { run, summary } => change(&client, &run, "finish", &Summary { summary }, out).await?,
-        Command::RejectResults { run, reason } => change(&client, &run, "reject-results", &Rejection { reason }, out).await?,
+        Command::RejectResults { run, reason } => {
+            change(&client, &run, "reject-results", &Rejection { reason }, out).await?
+        }
         Command::Complete { run } => change(&client, &run, "complete", &Decision::default(), out).await?,
         Command::Watch { run } => watch(&client, &run, out).await?,
         Command::Audit { run } => audit(&client, &run, out).await?,
@@ -113,7 +119,13 @@ fn answer(out: &Out, run: &RunView) {
     });
 }
 
-async fn change(client: &Client, run: &str, verb: &str, body: &impl serde::Serialize, out: &Out) -> Result<(), CliError> {
+async fn change(
+    client: &Client,
+    run: &str,
+    verb: &str,
+    body: &impl serde::Serialize,
+    out: &Out,
+) -> Result<(), CliError> {
     let id = run_id(client, run).await?;
     let view: RunView = client.post(&format!("/api/v1/runs/{id}/{verb}"), body).await?;
     answer(out, &view);
@@ -137,7 +149,7 @@ fn plan(run: &RunView) -> String {
 }
 
 async fn list(client: &Client, out: &Out) -> Result<(), CliError> {
-    let list: RunList = client.get("/api/v1/runs").await?;
+    let list = RunList { runs: all_runs(client).await?, next: None };
     let row = |run: &RunView| vec![short(run.id), run.status.to_string(), run.goal.clone()];
     out.answer(&list, |list| table(&list.runs.iter().map(row).collect::<Vec<_>>()));
     Ok(())
@@ -146,10 +158,10 @@ async fn list(client: &Client, out: &Out) -> Result<(), CliError> {
 async fn show(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
     let id = run_id(client, run).await?;
     let view: RunView = client.get(&format!("/api/v1/runs/{id}")).await?;
-    let actions: ActionList = client.get(&format!("/api/v1/runs/{id}/actions")).await?;
-    let both = serde_json::json!({ "run": view, "actions": actions.actions });
+    let actions = all_actions(client, id).await?;
+    let both = serde_json::json!({ "run": view, "actions": actions });
     out.answer(&both, |_| {
-        let rows: Vec<Vec<String>> = actions.actions.iter().map(card::row).collect();
+        let rows: Vec<Vec<String>> = actions.iter().map(card::row).collect();
         format!("{}\n{} {}\n\n{}", plan(&view), view.status, view.meaning, table(&rows))
     });
     Ok(())
@@ -173,7 +185,7 @@ async fn watch(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
 
 async fn audit(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
     let id = run_id(client, run).await?;
-    let trail: AuditTrail = client.get(&format!("/api/v1/runs/{id}/audit")).await?;
+    let trail = whole_trail(client, &format!("/api/v1/runs/{id}/audit")).await?;
     let row = |row: &AuditRow| {
         let status = row.approval_status.clone().unwrap_or_default();
         let action = row.action.as_deref().map(short).unwrap_or_default();
@@ -181,4 +193,17 @@ async fn audit(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
     };
     out.answer(&trail, |trail| table(&trail.rows.iter().map(row).collect::<Vec<_>>()));
     Ok(())
+}
+
+/// All of it, page by page: an audit that leaves something out is none.
+async fn whole_trail(client: &Client, path: &str) -> Result<AuditTrail, CliError> {
+    let mut whole: AuditTrail = client.get(path).await?;
+    while let Some(last) = whole.rows.last() {
+        let page: AuditTrail = client.get(&format!("{path}?after={}", last.seq)).await?;
+        if page.rows.is_empty() {
+            break;
+        }
+        whole.rows.extend(page.rows);
+    }
+    Ok(whole)
 }

@@ -14,7 +14,9 @@ use crate::out::{Out, table};
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     /// Lock a scope from a TOML file
-    #[command(after_help = "The file says what may change, be reached and be used:\n\n  allow = [\"src/**\"]\n  deny = [\"src/secret/**\"]\n  targets = [\"10.0.0.0/24\", \"*.example.org\"]\n  tools = [\"cat\", \"sh\"]")]
+    #[command(
+        after_help = "The file says what may change, be reached and be used:\n\n  allow = [\"src/**\"]\n  deny = [\"src/secret/**\"]\n  targets = [\"10.0.0.0/24\", \"*.example.org\"]\n  tools = [\"cat\", \"sh\"]"
+    )]
     Lock {
         name: String,
         file: PathBuf,

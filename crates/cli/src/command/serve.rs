@@ -57,7 +57,8 @@ pub(crate) async fn start(home: &Home, address: SocketAddr, out: &Out) -> Result
 fn cannot_serve(error: &(dyn std::error::Error + 'static)) -> CliError {
     let source = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
     if source.is_some_and(|source| source.kind() == std::io::ErrorKind::AddrInUse) {
-        return CliError::new(Code::Conflict, error.to_string()).hint("stop what uses it, or take another with --address");
+        return CliError::new(Code::Conflict, error.to_string())
+            .hint("stop what uses it, or take another with --address");
     }
     CliError::failed(error.to_string())
 }

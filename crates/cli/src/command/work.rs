@@ -13,7 +13,9 @@ use crate::journal;
 use crate::out::Out;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  placet --as worker work\n  PLACET_TOKEN=… placet --server URL work --permit-key permit.pub --scratch /var/tmp/placet")]
+#[command(
+    after_help = "Examples:\n  placet --as worker work\n  PLACET_TOKEN=… placet --server URL work --permit-key permit.pub --scratch /var/tmp/placet"
+)]
 pub(crate) struct Args {
     /// The control plane's permit key (default: the one in the home)
     #[arg(long, value_name = "FILE")]
@@ -33,8 +35,10 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
         Some(path) => read_verifier(path)?,
         None => who.home()?.verifier()?,
     };
-    let scratch = args.scratch.unwrap_or_else(|| std::env::temp_dir().join(format!("placet-work-{}", std::process::id())));
-    let config = WorkerConfig { client: who.client()?, verifier, scratch: scratch.clone(), jobs_at_once: args.jobs.max(1) };
+    let scratch =
+        args.scratch.unwrap_or_else(|| std::env::temp_dir().join(format!("placet-work-{}", std::process::id())));
+    let config =
+        WorkerConfig { client: who.client()?, verifier, scratch: scratch.clone(), jobs_at_once: args.jobs.max(1) };
     let worker = Worker::connect(config).await?;
     out.note(&format!("working as {}; stop with Ctrl-C", worker.identity()));
     let (stop, stopped) = watch::channel(false);
@@ -51,7 +55,8 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
 pub(crate) fn needs_cage() -> Result<(), CliError> {
     match placet_sandbox::probe().tier {
         placet_sandbox::Tier::Unavailable { reason } => {
-            Err(CliError::new(Code::NoCage, format!("no cage can be built here: {reason}")).hint("`placet doctor` tells more"))
+            Err(CliError::new(Code::NoCage, format!("no cage can be built here: {reason}"))
+                .hint("`placet doctor` tells more"))
         }
         placet_sandbox::Tier::Full | placet_sandbox::Tier::Degraded { .. } => Ok(()),
     }

@@ -36,7 +36,9 @@ fn t1_fifty_kills_under_load_lose_nothing() {
         let started = Instant::now();
         world.serve();
         let restart = started.elapsed();
-        runtime.block_on(check(&world, &load, &known, &books)).unwrap_or_else(|fault| panic!("after kill {kill}: {fault}"));
+        runtime
+            .block_on(check(&world, &load, &known, &books))
+            .unwrap_or_else(|fault| panic!("after kill {kill}: {fault}"));
         assert!(restart < Duration::from_secs(30), "kill {kill}: ready only after {restart:?}");
     }
     load.stop(&runtime);
@@ -45,7 +47,12 @@ fn t1_fifty_kills_under_load_lose_nothing() {
     world.stop_control();
     runtime.block_on(check_offline(&world, &known));
     let completed = known.actions.values().filter(|acknowledged| acknowledged.completed.is_some()).count();
-    eprintln!("{KILLS} kills, {} actions, {completed} completed, {} permits, {} heads", known.actions.len(), known.spent.len(), known.heads.len());
+    eprintln!(
+        "{KILLS} kills, {} actions, {completed} completed, {} permits, {} heads",
+        known.actions.len(),
+        known.spent.len(),
+        known.heads.len()
+    );
     assert!(completed > KILLS, "there was load: {completed} completions acknowledged");
 }
 
@@ -89,8 +96,14 @@ async fn check_all(world: &World, load: &Load, known: &Books) -> Checked {
 async fn holds(load: &Load, known: &Books) -> Checked {
     let mut now: BTreeMap<ActionId, ActionView> = BTreeMap::new();
     for run in load.runs() {
-        let list: ActionList = load.reviewer().get(&format!("/api/v1/runs/{run}/actions?limit=1000")).await.map_err(fault)?;
-        now.extend(list.actions.into_iter().map(|view| (view.id, view)));
+        let mut page = String::new();
+        loop {
+            let list: ActionList =
+                load.reviewer().get(&format!("/api/v1/runs/{run}/actions{page}")).await.map_err(fault)?;
+            now.extend(list.actions.into_iter().map(|view| (view.id, view)));
+            let Some(next) = list.next else { break };
+            page = format!("?after={next}");
+        }
     }
     let contradictions = known.contradictions(&now);
     if contradictions.is_empty() { Ok(()) } else { Err(contradictions.join("\n")) }
@@ -134,7 +147,8 @@ async fn check_offline(world: &World, known: &Books) {
 }
 
 fn ledger_key(world: &World) -> SigningKey {
-    let settings: toml::Table = toml::from_str(&std::fs::read_to_string(world.home().join("placet.toml")).unwrap()).unwrap();
+    let settings: toml::Table =
+        toml::from_str(&std::fs::read_to_string(world.home().join("placet.toml")).unwrap()).unwrap();
     let seed = std::fs::read_to_string(world.home().join("keys/ledger.seed")).unwrap();
     let digits = |index: usize| u8::from_str_radix(&seed[2 * index..2 * index + 2], 16).unwrap();
     SigningKey::from_seed(settings["ledger"].as_str().unwrap().parse().unwrap(), &std::array::from_fn(digits))
@@ -150,7 +164,11 @@ async fn redemptions(store: &Store) -> Vec<(String, u64)> {
         after = Some(last.seq);
         let entries = page.iter().map(|stored| serde_json::from_slice::<serde_json::Value>(&stored.bytes).unwrap());
         let redeemed = entries.filter(|entry| entry["kind"] == "permit.redeemed");
-        found.extend(redeemed.map(|entry| (entry["action"].as_str().unwrap().to_owned(), entry["body"]["attempt"].as_u64().unwrap())));
+        found.extend(
+            redeemed.map(|entry| {
+                (entry["action"].as_str().unwrap().to_owned(), entry["body"]["attempt"].as_u64().unwrap())
+            }),
+        );
     }
 }
 
@@ -161,7 +179,8 @@ fn a_killed_worker_leaves_no_process_and_what_it_ran_is_decided_by_a_person() {
     world.serve();
     let run = world.undertake();
     let worker = world.worker(&[]);
-    let [retried, abandoned] = ["sleep 3.141591", "sleep 3.141592"].map(|script| world.cleared(&run, &["sh", &format!("{script}; echo done")]));
+    let [retried, abandoned] = ["sleep 3.141591", "sleep 3.141592"]
+        .map(|script| world.cleared(&run, &["sh", &format!("{script}; echo done")]));
     for id in [&retried, &abandoned] {
         world.reaches(id, &["EXECUTING"]);
     }
@@ -174,7 +193,11 @@ fn a_killed_worker_leaves_no_process_and_what_it_ran_is_decided_by_a_person() {
         world.reaches(id, &["INTERRUPTED"]);
     }
     std::thread::sleep(Duration::from_millis(1_500));
-    assert_eq!([&retried, &abandoned].map(|id| world.times(&run, id, "permit.redeemed")), [1, 1], "nothing ran again by itself");
+    assert_eq!(
+        [&retried, &abandoned].map(|id| world.times(&run, id, "permit.redeemed")),
+        [1, 1],
+        "nothing ran again by itself"
+    );
 
     world.by("ada", &["action", "resolve", &abandoned, "--abandon", "--reason", "not wanted any more"]).ok();
     world.by("ada", &["action", "resolve", &retried, "--retry", "--reason", "it only sleeps"]).ok();

@@ -27,14 +27,24 @@ fn it_tells_the_whole_story_and_leaves_nothing_behind() {
     let tmp = temp();
     let said = Said::by(&mut demo(tmp.path(), &["--yes"])).ok();
     let told = [
-        "tier A", "SUCCEEDED exit 0, executed in a cage; evidence:", "sha256:", // it reads
-        "tier B", "approved without asking", "out/report.txt", // it writes, once somebody agrees
-        "tier D", "is not in the scope of this run", "nobody can approve it", // it is refused
-        "COMPLETED", "verified", "One bit of the copy changed, on purpose:", "was changed: it hashes to", // it is proven
+        "tier A",
+        "SUCCEEDED exit 0, executed in a cage; evidence:",
+        "sha256:", // it reads
+        "tier B",
+        "approved without asking",
+        "out/report.txt", // it writes, once somebody agrees
+        "tier D",
+        "is not in the scope of this run",
+        "nobody can approve it", // it is refused
+        "COMPLETED",
+        "verified",
+        "One bit of the copy changed, on purpose:",
+        "was changed: it hashes to", // it is proven
     ];
     let mut rest = said.stderr.as_str();
     for part in told {
-        let found = rest.find(part).unwrap_or_else(|| panic!("`{part}` is not told, or not in its place:\n{}", said.stderr));
+        let found =
+            rest.find(part).unwrap_or_else(|| panic!("`{part}` is not told, or not in its place:\n{}", said.stderr));
         rest = &rest[found + part.len()..];
     }
     assert!(said.stderr.contains("⟦U+202E⟧"), "what deceives the eye is spelled out");
@@ -89,7 +99,14 @@ fn without_a_terminal_and_without_yes_nothing_is_approved() {
 fn answered(tmp: &Path, answer: &str) -> (i32, String) {
     let mut terminal = Command::new("script");
     let line = format!("{} demo", env!("CARGO_BIN_EXE_placet"));
-    terminal.current_dir(tmp).env("TMPDIR", tmp).args(["--quiet", "--return", "--flush", "--command", &line, "/dev/null"]);
+    terminal.current_dir(tmp).env("TMPDIR", tmp).args([
+        "--quiet",
+        "--return",
+        "--flush",
+        "--command",
+        &line,
+        "/dev/null",
+    ]);
     let mut terminal = Process::start(&mut terminal);
     let mut shown = terminal.line(Duration::from_secs(60), |line| line.contains("The agent says"));
     // The question itself does not end its line: what is typed waits for it.

@@ -43,7 +43,11 @@ fn root() -> PathBuf {
 }
 
 fn metadata() -> Metadata {
-    MetadataCommand::new().manifest_path(root().join("Cargo.toml")).other_options(vec!["--offline".into()]).exec().unwrap()
+    MetadataCommand::new()
+        .manifest_path(root().join("Cargo.toml"))
+        .other_options(vec!["--offline".into()])
+        .exec()
+        .unwrap()
 }
 
 /// What each of our crates links, directly, outside its tests.
@@ -120,7 +124,8 @@ fn every_promise_names_a_test_that_exists_or_says_pending() {
         if keeper.contains("*pending") {
             continue;
         }
-        let names: Vec<&str> = keeper.split('`').skip(1).step_by(2).filter_map(|path| path.rsplit("::").next()).collect();
+        let names: Vec<&str> =
+            keeper.split('`').skip(1).step_by(2).filter_map(|path| path.rsplit("::").next()).collect();
         assert!(!names.is_empty(), "{} names no test: {keeper}", cells[0]);
         for name in names {
             assert!(sources.contains(&format!("fn {name}(")), "{} names `{name}`, which does not exist", cells[0]);

@@ -46,7 +46,12 @@ impl Journey {
     fn end_of_id(&self, said: &Said) -> String {
         let id = match self.reads {
             Reads::Json => said.json()["id"].as_str().unwrap().to_owned(),
-            Reads::Words => said.out().split_whitespace().rfind(|word| word.contains("act_") || word.contains("run_")).unwrap().to_owned(),
+            Reads::Words => said
+                .out()
+                .split_whitespace()
+                .rfind(|word| word.contains("act_") || word.contains("run_"))
+                .unwrap()
+                .to_owned(),
         };
         id[id.len() - 8..].to_owned()
     }
@@ -94,7 +99,10 @@ fn prepare(journey: &Journey) -> String {
     let made = journey.ok("admin", &["project", "new", "alpha"]);
     journey.tells(&made, "name", "alpha");
     journey.tells(&journey.ok("admin", &["project", "list"]), "projects/0/name", "alpha");
-    journey.world.write("scope.toml", "allow = [\"lines.txt\"]\ntargets = [\"10.0.0.0/24\"]\ntools = [\"cat\", \"sh\", \"nmap\"]");
+    journey.world.write(
+        "scope.toml",
+        "allow = [\"lines.txt\"]\ntargets = [\"10.0.0.0/24\"]\ntools = [\"cat\", \"sh\", \"nmap\"]",
+    );
     journey.tells(&journey.ok("admin", &["scope", "lock", "lab", "scope.toml"]), "name", "lab");
     journey.tells(&journey.ok("admin", &["scope", "list"]), "scopes/0/name", "lab");
     for (name, role) in [("ada", "reviewer"), ("tom", "agent"), ("w1", "worker")] {
@@ -102,7 +110,10 @@ fn prepare(journey: &Journey) -> String {
     }
     assert!(journey.ok("admin", &["identity", "list"]).out().contains("reviewer"));
 
-    let new = journey.ok("admin", &["run", "new", "count lines", "--scope", "lab", "--agent", "tom", "--step", "read", "--step", "count"]);
+    let new = journey.ok(
+        "admin",
+        &["run", "new", "count lines", "--scope", "lab", "--agent", "tom", "--step", "read", "--step", "count"],
+    );
     journey.tells(&new, "status", "PENDING_APPROVAL");
     let run = journey.end_of_id(&new);
     journey.tells(&journey.ok("ada", &["run", "approve", &run]), "status", "APPROVED");
@@ -114,11 +125,13 @@ fn prepare(journey: &Journey) -> String {
 /// Tier A is carried out at once, tier B waits, tier D is refused with a code of its own.
 fn propose_all_three(journey: &Journey, run: &str) -> [String; 3] {
     journey.world.write("notes.txt", "one\ntwo\n");
-    let read = journey.ok("tom", &["action", "propose", run, "cat", "notes.txt", "--file", "notes.txt", "--wait", "60"]);
+    let read =
+        journey.ok("tom", &["action", "propose", run, "cat", "notes.txt", "--file", "notes.txt", "--wait", "60"]);
     journey.tells(&read, "status", "SUCCEEDED");
     let script = "wc -l < notes.txt > lines.txt";
     let because = "--because=I count.";
-    let written = journey.ok("tom", &["action", "propose", run, "sh", script, "--file", "notes.txt", "--output", "lines.txt", because]);
+    let written = journey
+        .ok("tom", &["action", "propose", run, "sh", script, "--file", "notes.txt", "--output", "lines.txt", because]);
     journey.tells(&written, "verdict/tier", "B");
     let refused = journey.say("tom", &["action", "propose", run, "nmap", "--target", "10.9.9.9", "--", "-sV"]).exits(3);
     assert!(refused.stderr.contains("refused by policy") && refused.stderr.contains("10.9.9.9"), "{}", refused.stderr);
@@ -162,7 +175,9 @@ fn finish(journey: &Journey, run: &str) {
     journey.tells(&journey.ok("ada", &["run", "complete", run]), "status", "COMPLETED");
     journey.tells(&journey.ok("admin", &["run", "show", run]), "run/status", "COMPLETED");
     let audit = journey.ok("admin", &["run", "audit", run]);
-    for event in ["run.created", "run.plan_approved", "action.judged", "action.rejected", "permit.redeemed", "job.completed"] {
+    for event in
+        ["run.created", "run.plan_approved", "action.judged", "action.rejected", "permit.redeemed", "job.completed"]
+    {
         assert!(audit.out().contains(event), "{event}: {}", audit.out());
     }
     // Once it is over, watching it tells everything and ends.

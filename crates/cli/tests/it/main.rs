@@ -2,6 +2,13 @@
 //!
 //! What happens inside is tested in each crate; here is what a user types, reads and relies on.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "in tests an unexpected error may end the test, waiting for processes may block a thread, and seeds are printed"
+)]
+
 mod crash;
 mod demo;
 mod exit_codes;

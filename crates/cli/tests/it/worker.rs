@@ -33,7 +33,12 @@ fn arguments_arrive_exactly_as_they_were_sealed() {
     let mut args = vec!["python3", "--", "-c", script];
     args.extend(strange);
     let done = world.perform(&run, &args);
-    assert_eq!(String::from_utf8(world.evidence(&done.id, "stdout")).unwrap(), strange.join("\0"), "{:?}", done.manifest);
+    assert_eq!(
+        String::from_utf8(world.evidence(&done.id, "stdout")).unwrap(),
+        strange.join("\0"),
+        "{:?}",
+        done.manifest
+    );
 }
 
 #[test]
@@ -68,7 +73,8 @@ fn outputs_are_collected_and_missing_ones_are_not_invented() {
     let script = "mkdir -p out/deep && printf result > out/deep/a.txt && printf more > not-declared.txt";
     let done = world.perform(&run, &["sh", script, "--output", "out/deep/a.txt", "--output", "out/b.txt"]);
     assert_eq!(done.status, "SUCCEEDED");
-    let names: Vec<&str> = done.manifest["items"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        done.manifest["items"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["stdout", "stderr", "out/out/deep/a.txt"]);
     assert_eq!(world.evidence(&done.id, "out/out/deep/a.txt"), b"result");
 }
@@ -78,8 +84,12 @@ fn an_output_that_is_a_link_to_a_file_of_the_host_is_not_taken() {
     let (world, run, _worker) = start("");
     world.write("secret.txt", "of the host");
     let secret = world.path("secret.txt");
-    let script = format!("mkdir out && ln -s {} out/link && ln -s /etc/passwd out/passwd && ln -s ../.. out/up && ls out", secret.display());
-    let done = world.perform(&run, &["sh", &script, "--output", "out/link", "--output", "out/passwd", "--output", "out/up"]);
+    let script = format!(
+        "mkdir out && ln -s {} out/link && ln -s /etc/passwd out/passwd && ln -s ../.. out/up && ls out",
+        secret.display()
+    );
+    let done =
+        world.perform(&run, &["sh", &script, "--output", "out/link", "--output", "out/passwd", "--output", "out/up"]);
     assert_eq!(done.status, "SUCCEEDED", "{:?}", done.manifest);
     assert_eq!(done.manifest["items"].as_array().unwrap().len(), 2, "only what it printed: {:?}", done.manifest);
 }
@@ -87,7 +97,8 @@ fn an_output_that_is_a_link_to_a_file_of_the_host_is_not_taken() {
 #[test]
 fn a_program_that_differs_from_its_pin_is_not_started() {
     let digest = format!("sha256:{}", "ab".repeat(32));
-    let (world, run, _worker) = start(&format!("[pinned]\nprogram = \"/usr/bin/cat\"\nkind = \"read_file\"\nprogram_digest = \"{digest}\""));
+    let (world, run, _worker) =
+        start(&format!("[pinned]\nprogram = \"/usr/bin/cat\"\nkind = \"read_file\"\nprogram_digest = \"{digest}\""));
     let done = world.perform(&run, &["pinned", "/etc/hostname"]);
     assert_eq!(done.status, "FAILED");
     let why = done.manifest["exit"]["not_started"]["why"].as_str().unwrap();
@@ -98,10 +109,14 @@ fn a_program_that_differs_from_its_pin_is_not_started() {
 #[test]
 fn a_program_that_is_what_was_pinned_is_started() {
     let digest = placet_domain::digest::Digest::of(&std::fs::read("/usr/bin/cat").unwrap());
-    let (world, run, _worker) = start(&format!("[pinned]\nprogram = \"/usr/bin/cat\"\nkind = \"read_file\"\nprogram_digest = \"{digest}\""));
+    let (world, run, _worker) =
+        start(&format!("[pinned]\nprogram = \"/usr/bin/cat\"\nkind = \"read_file\"\nprogram_digest = \"{digest}\""));
     world.write("a.txt", "a");
     let done = world.perform(&run, &["pinned", "a.txt", "--file", "a.txt"]);
-    assert_eq!((done.status.as_str(), done.manifest["program"].as_str()), ("SUCCEEDED", Some(digest.to_string().as_str())));
+    assert_eq!(
+        (done.status.as_str(), done.manifest["program"].as_str()),
+        ("SUCCEEDED", Some(digest.to_string().as_str()))
+    );
 }
 
 #[test]
@@ -109,13 +124,18 @@ fn a_program_that_is_not_there_is_evidence_too() {
     let (world, run, _worker) = start("[ghost]\nprogram = \"/usr/bin/no-such-program\"\nkind = \"read_file\"");
     let done = world.perform(&run, &["ghost"]);
     assert_eq!(done.status, "FAILED");
-    assert!(done.manifest["exit"]["not_started"]["why"].as_str().unwrap().contains("no-such-program"), "{:?}", done.manifest);
+    assert!(
+        done.manifest["exit"]["not_started"]["why"].as_str().unwrap().contains("no-such-program"),
+        "{:?}",
+        done.manifest
+    );
 }
 
 #[test]
 fn limits_end_an_action_and_are_named_in_its_evidence() {
     let sh = "program = \"/usr/bin/sh\"\nkind = \"execute_code\"\nprefix = [\"-c\"]";
-    let (world, run, _worker) = start(&format!("[short]\n{sh}\nlimits.timeout_ms = 500\n[quiet]\n{sh}\nlimits.output_bytes = 1000"));
+    let (world, run, _worker) =
+        start(&format!("[short]\n{sh}\nlimits.timeout_ms = 500\n[quiet]\n{sh}\nlimits.output_bytes = 1000"));
     let started = Instant::now();
     let long = world.perform(&run, &["short", "echo begun; sleep 60"]);
     assert!(started.elapsed() < Duration::from_secs(30));

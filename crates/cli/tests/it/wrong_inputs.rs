@@ -31,7 +31,11 @@ fn without_a_home_it_says_how_to_make_one() {
     well_said(here(&["--home", "nowhere", "queue"]), 10, &["`nowhere` holds no placet.toml", NEXT]);
     well_said(here(&["policy", "check"]), 10, &["there is no .placet here", NEXT]);
     well_said(here(&["ledger", "check-proof", "nowhere", "--key", "x"]), 2, &["not a verifier key"]);
-    well_said(here(&["--server", "127.0.0.1:80", "--token", "x", "queue"]), 2, &["`127.0.0.1:80` is no address", NEXT, "http://"]);
+    well_said(
+        here(&["--server", "127.0.0.1:80", "--token", "x", "queue"]),
+        2,
+        &["`127.0.0.1:80` is no address", NEXT, "http://"],
+    );
 }
 
 #[test]
@@ -130,7 +134,11 @@ fn unknown_names_and_ids_are_named_back() {
     well_said(world.by("tom", &["action", "propose", &run, "cat", "--file", "nowhere"]), 1, &["`nowhere`"]);
     well_said(world.by("tom", &["action", "propose", &run, "cat", "--env", "X"]), 2, &["`X` is not NAME=VALUE"]);
     well_said(world.by("tom", &["action", "propose", &run, "nmap", "--target", "a b"]), 2, &["a b"]);
-    well_said(world.cli(&["project", "new", "beta"]).ok().then(&world, &["scope", "list"]), 2, &["several projects", NEXT]);
+    well_said(
+        world.cli(&["project", "new", "beta"]).ok().then(&world, &["scope", "list"]),
+        2,
+        &["several projects", NEXT],
+    );
 }
 
 #[test]
@@ -158,7 +166,11 @@ fn files_that_are_not_what_they_should_be_are_named() {
     well_said(world.cli(&["ledger", "prove", "999999"]), 10, &["no such entry"]);
     world.write("some.head", "nothing signed");
     std::fs::create_dir(world.path("copy")).unwrap();
-    well_said(world.cli(&["ledger", "verify", "copy", "--key", &key, "--since", "some.head"]), 4, &["some.head", "no head"]);
+    well_said(
+        world.cli(&["ledger", "verify", "copy", "--key", &key, "--since", "some.head"]),
+        4,
+        &["some.head", "no head"],
+    );
     world.write("copy/mine.txt", "mine");
     well_said(world.cli(&["ledger", "export", "copy"]), 1, &["copy"]);
     assert!(Path::new(&world.path("copy/mine.txt")).exists());
@@ -175,7 +187,8 @@ impl Said {
     fn ok_json_error(self, code: i32) -> Self {
         let problem: serde_json::Value = serde_json::from_str(&self.stderr).unwrap();
         assert_eq!(problem["exit"], code);
-        let stderr = format!("error: {}\n next: {}", problem["error"].as_str().unwrap(), problem["hint"].as_str().unwrap());
+        let stderr =
+            format!("error: {}\n next: {}", problem["error"].as_str().unwrap(), problem["hint"].as_str().unwrap());
         Self { stderr, ..self }
     }
 }

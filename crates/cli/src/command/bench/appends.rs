@@ -31,7 +31,10 @@ async fn rate(submitters: usize, time: Duration) -> Result<f64, CliError> {
     let store = Store::open(Config::new(&dir, SigningKey::from_seed(name, &[7; 32]))).await.map_err(failed)?;
     let project = ProjectId::from_uuid(uuid::Uuid::now_v7());
     let create = ProjectCommand::Create { name: "bench".into(), separation: Separation::FourEyes };
-    store.submit(submission(Command::Project { id: project, command: create }), Extras::default()).await.map_err(failed)?;
+    store
+        .submit(submission(Command::Project { id: project, command: create }), Extras::default())
+        .await
+        .map_err(failed)?;
     let started = Instant::now();
     let mut tasks = JoinSet::new();
     for submitter in 0..submitters {

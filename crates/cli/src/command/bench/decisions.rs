@@ -53,16 +53,32 @@ fn fifty_rules() -> String {
     for number in 0..50 {
         let about = match number % 5 {
             0 => "action".to_owned(),
-            _ => format!("action in [Action::\"{}\", Action::\"{}\"]", kinds[number % kinds.len()], kinds[(number * 7) % kinds.len()]),
+            _ => format!(
+                "action in [Action::\"{}\", Action::\"{}\"]",
+                kinds[number % kinds.len()],
+                kinds[(number * 7) % kinds.len()]
+            ),
         };
         let (effect, condition) = if number == 0 {
             ("permit", String::new())
         } else {
-            ("forbid", format!(" when {{ context.arguments.contains(\"--flag-{number}\") }} unless {{ context.approvals >= 1 }}"))
+            (
+                "forbid",
+                format!(
+                    " when {{ context.arguments.contains(\"--flag-{number}\") }} unless {{ context.approvals >= 1 }}"
+                ),
+            )
         };
-        let matching = if number == 0 { "kind:read_file x".to_owned() } else { format!("kind:{} --flag-{number}", kinds[number % kinds.len()]) };
+        let matching = if number == 0 {
+            "kind:read_file x".to_owned()
+        } else {
+            format!("kind:{} --flag-{number}", kinds[number % kinds.len()])
+        };
         let missing = if number == 0 { "" } else { "@misses(\"kind:read_file --other\")\n" };
-        let _ = writeln!(text, "@id(\"rule.{number}\")\n@risk(\"0.01\")\n@reason(\"rule {number} of the benchmark\")\n@matches(\"{matching}\")\n{missing}{effect} (principal, {about}, resource){condition};\n");
+        let _ = writeln!(
+            text,
+            "@id(\"rule.{number}\")\n@risk(\"0.01\")\n@reason(\"rule {number} of the benchmark\")\n@matches(\"{matching}\")\n{missing}{effect} (principal, {about}, resource){condition};\n"
+        );
     }
     text
 }

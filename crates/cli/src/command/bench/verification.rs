@@ -19,7 +19,8 @@ pub(super) fn measure() -> Result<Value, CliError> {
     for bytes in &entries {
         tree.append(leaf_hash(bytes));
     }
-    let head = TreeHead::new("placet/bench", tree.size(), tree.root()).and_then(|head| head.sign(&key)).map_err(failed)?;
+    let head =
+        TreeHead::new("placet/bench", tree.size(), tree.root()).and_then(|head| head.sign(&key)).map_err(failed)?;
     bundle::write(&dir, &head, entries.into_iter().map(Ok::<_, std::convert::Infallible>)).map_err(failed)?;
     let started = Instant::now();
     let report = bundle::verify(&dir, &key.verifier(), None);

@@ -13,7 +13,9 @@ use crate::error::{CliError, Code};
 use crate::out::{BOLD, Out, styled};
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Needs no key, no network and no root.\n\nExamples:\n  placet demo\n  placet demo --yes\n  placet demo --yes --keep demo-home")]
+#[command(
+    after_help = "Needs no key, no network and no root.\n\nExamples:\n  placet demo\n  placet demo --yes\n  placet demo --yes --keep demo-home"
+)]
 pub(crate) struct Args {
     /// Approve without asking: you only watch
     #[arg(long)]
@@ -44,7 +46,10 @@ pub(crate) async fn run(args: Args, out: &Out) -> Result<(), CliError> {
             styled(BOLD, "Look further:")
         ));
     } else {
-        out.note(&format!("\n{} placet demo --keep DIR, then `placet --home DIR/.placet serve`", styled(BOLD, "Look further:")));
+        out.note(&format!(
+            "\n{} placet demo --keep DIR, then `placet --home DIR/.placet serve`",
+            styled(BOLD, "Look further:")
+        ));
     }
     Ok(())
 }

@@ -25,12 +25,16 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) async fn play(world: &World, yes: bool, out: &Out) -> Result<(), CliError> {
     let run = undertake(world).await?;
-    out.note(&format!("{} control plane, worker and agent are three processes; the run's plan is approved, its scope locked.", styled(GOOD, "✓")));
+    out.note(&format!(
+        "{} control plane, worker and agent are three processes; the run's plan is approved, its scope locked.",
+        styled(GOOD, "✓")
+    ));
     let agent = Agent::attach(world.agent.clone(), run.id, PATIENCE).await.map_err(failed)?;
     let notes = agent.provide("notes.txt", NOTES).await.map_err(failed)?;
 
     step(out, "1", "The agent proposes to read a file. The policy lets that pass: tier A.");
-    let reading = Proposal { files: vec![notes.clone()], ..proposal("sha256sum", &["notes.txt"], "I need its digest.")? };
+    let reading =
+        Proposal { files: vec![notes.clone()], ..proposal("sha256sum", &["notes.txt"], "I need its digest.")? };
     let action = carry_out(world, &agent, &reading, out).await?;
     show_evidence(&world.reviewer, &action, out).await?;
 
@@ -46,7 +50,8 @@ pub(super) async fn play(world: &World, yes: bool, out: &Out) -> Result<(), CliE
     show_evidence(&world.reviewer, &action, out).await?;
 
     step(out, "3", "It proposes to scan a host outside the scope. Nobody can approve that: tier D.");
-    let scanning = Proposal { target: Some("10.0.9.9".parse().map_err(usage)?), ..proposal("nmap", &["-sV"], "Please.")? };
+    let scanning =
+        Proposal { target: Some("10.0.9.9".parse().map_err(usage)?), ..proposal("nmap", &["-sV"], "Please.")? };
     let action = agent.propose(&scanning).await.map_err(failed)?;
     out.note(&card::card(&detail(&world.reviewer, &action).await?));
 
@@ -85,7 +90,10 @@ async fn undertake(world: &World) -> Result<RunView, CliError> {
     };
     let run: RunView = world.operator.post("/api/v1/runs", &new).await?;
     let path = format!("/api/v1/runs/{}", run.id);
-    world.reviewer.post_if::<RunView>(&format!("{path}/approve"), &run.plan_digest.to_string(), &Decision::default()).await?;
+    world
+        .reviewer
+        .post_if::<RunView>(&format!("{path}/approve"), &run.plan_digest.to_string(), &Decision::default())
+        .await?;
     Ok(world.operator.post(&format!("{path}/start"), &Decision::default()).await?)
 }
 
@@ -144,7 +152,8 @@ async fn show_evidence(client: &Client, action: &ActionView, out: &Out) -> Resul
     if manifest.exit.is_success() {
         return Ok(());
     }
-    Err(CliError::failed("the demo's action did not succeed on this machine").hint("`placet doctor` tells what is missing"))
+    Err(CliError::failed("the demo's action did not succeed on this machine")
+        .hint("`placet doctor` tells what is missing"))
 }
 
 /// Exports the ledger, verifies it, then changes one bit of the copy and verifies again.
@@ -158,7 +167,9 @@ async fn check(operator: &Client, dir: &Path, out: &Out) -> Result<(), CliError>
     out.note(&format!("{}\n{}", words(&report), styled(DIM, format!("key {key}"))));
     flip_one_bit(&copy, &key, out)?;
     if out.is_json() {
-        out.answer(&serde_json::json!({ "verified": true, "entries": report.entries, "key": key.to_string() }), |_| String::new());
+        out.answer(&serde_json::json!({ "verified": true, "entries": report.entries, "key": key.to_string() }), |_| {
+            String::new()
+        });
     }
     Ok(())
 }
@@ -179,9 +190,10 @@ fn flip_one_bit(copy: &Path, key: &VerifierKey, out: &Out) -> Result<(), CliErro
 
 /// The one file of entries there is after so short a story.
 fn bundle_file(dir: &Path) -> Result<std::path::PathBuf, CliError> {
-    for entry in std::fs::read_dir(dir)? {
-        let path = entry?.path();
-        return if path.is_dir() { bundle_file(&path) } else { Ok(path) };
+    let first = std::fs::read_dir(dir)?.next().transpose()?;
+    match first.map(|entry| entry.path()) {
+        Some(path) if path.is_dir() => bundle_file(&path),
+        Some(path) => Ok(path),
+        None => Err(CliError::failed("the export holds no entries")),
     }
-    Err(CliError::failed("the export holds no entries"))
 }

@@ -62,8 +62,9 @@ impl World {
         let (control, server) = start_control(&home).await?;
         let started_in = before.elapsed();
         let operator = Client::new(server.clone(), home.token("admin")?);
-        let project: ProjectView =
-            operator.post("/api/v1/projects", &NewProject { name: "demo".into(), separation: Default::default() }).await?;
+        let project: ProjectView = operator
+            .post("/api/v1/projects", &NewProject { name: "demo".into(), separation: Default::default() })
+            .await?;
         let rules = toml::from_str(SCOPE).map_err(|error| CliError::failed(format!("the demo's scope: {error}")))?;
         let scope = NewScope { name: "demo".into(), rules };
         operator.post::<serde_json::Value>(&format!("/api/v1/projects/{}/scopes", project.id), &scope).await?;

@@ -58,7 +58,8 @@ impl Load {
     fn set_off(&mut self, world: &World, books: &Arc<Mutex<Books>>, random: &mut Random, runtime: &Runtime) {
         for (number, run) in self.runs.clone().into_iter().enumerate() {
             let name = if number == 0 { "tom".to_owned() } else { format!("tom{number}") };
-            let proposer = Proposer { agent: world.client(&name), reviewer: self.reviewer.clone(), run, books: Arc::clone(books) };
+            let proposer =
+                Proposer { agent: world.client(&name), reviewer: self.reviewer.clone(), run, books: Arc::clone(books) };
             self.tasks.push(runtime.spawn(proposer.go(Arc::clone(&self.stop), random.branch())));
         }
         for (number, client) in self.workers.iter().enumerate() {
@@ -98,10 +99,14 @@ impl Load {
 }
 
 /// Repeats a call until it is answered.
-async fn answered<T, F: Future<Output = Result<T, ClientError>>>(mut call: impl FnMut() -> F) -> Result<T, ClientError> {
+async fn answered<T, F: Future<Output = Result<T, ClientError>>>(
+    mut call: impl FnMut() -> F,
+) -> Result<T, ClientError> {
     loop {
         match call().await {
-            Err(ClientError::Unreachable { .. } | ClientError::Garbled { .. }) => tokio::time::sleep(Duration::from_millis(30)).await,
+            Err(ClientError::Unreachable { .. } | ClientError::Garbled { .. }) => {
+                tokio::time::sleep(Duration::from_millis(30)).await
+            }
             answer => return answer,
         }
     }
@@ -127,8 +132,10 @@ impl Proposer {
 
     async fn propose(&self, number: u64) -> ActionView {
         let (path, key) = (format!("/api/v1/runs/{}/actions", self.run), format!("propose-{number}"));
-        let body = serde_json::json!({ "tool": "sh", "arguments": [format!("echo {number}")], "justification": "load" });
-        let view: ActionView = answered(|| self.agent.post_once(&path, &key, &body)).await.expect("a proposal is taken");
+        let body =
+            serde_json::json!({ "tool": "sh", "arguments": [format!("echo {number}")], "justification": "load" });
+        let view: ActionView =
+            answered(|| self.agent.post_once(&path, &key, &body)).await.expect("a proposal is taken");
         self.books.lock().unwrap().of(view.id);
         view
     }
@@ -156,7 +163,8 @@ struct Worker {
 
 impl Worker {
     async fn go(self, stop: Arc<AtomicBool>) {
-        let me: placet_wire::api::IdentityView = answered(|| self.client.get("/api/v1/whoami")).await.expect("it is known");
+        let me: placet_wire::api::IdentityView =
+            answered(|| self.client.get("/api/v1/whoami")).await.expect("it is known");
         while !stop.load(Ordering::Relaxed) {
             let request = serde_json::json!({ "wait_ms": 100 });
             match self.client.post_maybe::<Job>("/api/v1/leases", &request).await {
@@ -172,7 +180,9 @@ impl Worker {
         let key = uuid::Uuid::now_v7().simple().to_string();
         let body = Redemption { permit: job.permit.clone() };
         let path = format!("/api/v1/jobs/{}/redeem", job.action);
-        let Ok(redeemed) = answered(|| self.client.post_once::<RedemptionView>(&path, &key, &body)).await else { return };
+        let Ok(redeemed) = answered(|| self.client.post_once::<RedemptionView>(&path, &key, &body)).await else {
+            return;
+        };
         {
             let mut books = self.books.lock().unwrap();
             books.of(job.action).redeemed = Some((redeemed.attempt, self.number));
@@ -199,7 +209,8 @@ impl Worker {
             program: None,
             items: vec![Item { name: "stdout".into(), digest, size_bytes: output.len() as u64 }],
         };
-        let (path, key) = (format!("/api/v1/jobs/{}/complete", job.action), format!("complete-{}-{}", job.action, job.attempt));
+        let (path, key) =
+            (format!("/api/v1/jobs/{}/complete", job.action), format!("complete-{}-{}", job.action, job.attempt));
         let body = Completion { manifest };
         let answer = answered(|| self.client.post_once::<CompletionView>(&path, &key, &body)).await;
         let Ok(view) = answer else { return };

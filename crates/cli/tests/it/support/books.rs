@@ -49,7 +49,8 @@ impl Acknowledged {
         }
         if let Some((attempt, _)) = self.redeemed {
             let holds = started.contains(&view.status) && view.attempt == attempt;
-            return (!holds).then(|| format!("the redemption of attempt {attempt} was acknowledged; now at {}", view.attempt));
+            return (!holds)
+                .then(|| format!("the redemption of attempt {attempt} was acknowledged; now at {}", view.attempt));
         }
         let lost = self.approved && (view.status == ActionStatus::PendingApproval || view.approvals.is_empty());
         lost.then(|| "its approval was acknowledged".to_owned())
@@ -60,4 +61,14 @@ impl Acknowledged {
 pub(crate) fn redeemed_twice(redemptions: impl IntoIterator<Item = (String, u64)>) -> Vec<(String, u64)> {
     let mut seen = BTreeSet::new();
     redemptions.into_iter().filter(|attempt| !seen.insert(attempt.clone())).collect()
+}
+
+#[test]
+fn the_books_notice_what_is_missing_and_what_happened_twice() {
+    let mut books = Books::default();
+    books.of("act_00000000000070008000000000000000".parse().unwrap()).approved = true;
+    assert_eq!(books.contradictions(&BTreeMap::new()).len(), 1, "what is gone is noticed");
+    let attempt = |number| ("act".to_owned(), number);
+    assert_eq!(redeemed_twice([attempt(1), attempt(2)]), []);
+    assert_eq!(redeemed_twice([attempt(1), attempt(2), attempt(1)]), [attempt(1)]);
 }

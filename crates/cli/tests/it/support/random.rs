@@ -8,7 +8,8 @@ impl Random {
     /// The seed in `PLACET_TEST_SEED`, or a fresh one. Printed, so that a failed test tells it.
     pub(crate) fn seeded() -> Self {
         let given = std::env::var("PLACET_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
-        let seed = given.unwrap_or_else(|| u64::from_le_bytes(uuid::Uuid::now_v7().into_bytes()[8..].try_into().unwrap()));
+        let seed =
+            given.unwrap_or_else(|| u64::from_le_bytes(uuid::Uuid::now_v7().into_bytes()[8..].try_into().unwrap()));
         eprintln!("PLACET_TEST_SEED={seed}");
         Self(seed)
     }

@@ -68,7 +68,16 @@ pub(crate) fn placet() -> Command {
 }
 
 pub(crate) fn clean(mut command: Command) -> Command {
-    for name in ["PLACET_HOME", "PLACET_SERVER", "PLACET_AS", "PLACET_TOKEN", "PLACET_LOG", "NO_COLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE"] {
+    for name in [
+        "PLACET_HOME",
+        "PLACET_SERVER",
+        "PLACET_AS",
+        "PLACET_TOKEN",
+        "PLACET_LOG",
+        "NO_COLOR",
+        "CLICOLOR_FORCE",
+        "RUST_BACKTRACE",
+    ] {
         command.env_remove(name);
     }
     command

@@ -67,7 +67,9 @@ impl World {
     /// Sets one of the terms in `placet.toml`.
     pub(crate) fn term(&self, name: &str, value_ms: u64) {
         self.edit("placet.toml", |text| {
-            let lines = text.lines().map(|line| if line.starts_with(name) { format!("{name} = {value_ms}") } else { line.to_owned() });
+            let lines = text
+                .lines()
+                .map(|line| if line.starts_with(name) { format!("{name} = {value_ms}") } else { line.to_owned() });
             lines.collect::<Vec<_>>().join("\n")
         });
     }
@@ -129,14 +131,18 @@ impl World {
             self.cli(&["identity", "add", name, "--role", role]).ok();
         }
         let tools: Vec<String> = self.tools().iter().map(|tool| format!("{tool:?}")).collect();
-        self.write("scope.toml", format!("allow = [\"out/**\"]\ntargets = [\"10.0.0.0/24\"]\ntools = [{}]", tools.join(", ")));
+        self.write(
+            "scope.toml",
+            format!("allow = [\"out/**\"]\ntargets = [\"10.0.0.0/24\"]\ntools = [{}]", tools.join(", ")),
+        );
         self.cli(&["scope", "lock", "all", "scope.toml"]).ok();
         self.run_of("tom")
     }
 
     /// A run of this agent, started and attached to.
     pub(crate) fn run_of(&self, agent: &str) -> String {
-        let run = self.json("admin", &["run", "new", "try things", "--scope", "all", "--agent", agent, "--step", "try"]);
+        let run =
+            self.json("admin", &["run", "new", "try things", "--scope", "all", "--agent", agent, "--step", "try"]);
         let id = run["id"].as_str().unwrap().to_owned();
         self.by("ada", &["run", "approve", &id]).ok();
         self.cli(&["run", "start", &id]).ok();
