@@ -1,6 +1,6 @@
 //! Bodies are strict JSON: no duplicate keys, no unsafe integers, no unknown fields, not too long, not too deep.
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{FromRequest, FromRequestParts as _, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -61,12 +61,17 @@ fn needs_json(headers: &HeaderMap) -> Result<(), Failure> {
 }
 
 async fn read(body: Body, limit: usize) -> Result<Bytes, Failure> {
+    let too_long = || {
+        let detail = format!("the body is longer than {limit} bytes");
+        Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too_long", detail)
+    };
+    // What is announced to be too long is not even waited for.
+    if body.size_hint().lower() > limit as u64 {
+        return Err(too_long());
+    }
     match Limited::new(body, limit).collect().await {
         Ok(whole) => Ok(whole.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => {
-            let detail = format!("the body is longer than {limit} bytes");
-            Err(Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too_long", detail))
-        }
+        Err(error) if error.is::<LengthLimitError>() => Err(too_long()),
         Err(_) => Err(Failure::new(StatusCode::BAD_REQUEST, "broken_body", "the body ended before it was complete")),
     }
 }
@@ -74,6 +79,10 @@ async fn read(body: Body, limit: usize) -> Result<Bytes, Failure> {
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
     let bad = |detail: String| Failure::new(StatusCode::BAD_REQUEST, "bad_json", detail);
     let value = canonical::parse(bytes).map_err(|error| bad(error.to_string()))?;
+    // Readers of ours would take a list for an object and go by the order of its values.
+    if !value.is_object() {
+        return Err(bad("the body is not an object".to_owned()));
+    }
     serde_json::from_value(value).map_err(|error| bad(in_plain_words(&error.to_string())))
 }
 
