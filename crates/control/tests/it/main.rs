@@ -2,7 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a scenario that cannot be set up has failed")]
 
+mod bad_input;
+mod every_mutation_is_recorded;
 mod flow;
+mod idempotency;
+mod limits;
 mod moves;
 mod person;
+mod races;
+mod routes;
 mod scenario;
+mod stream;

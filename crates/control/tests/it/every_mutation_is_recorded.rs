@@ -1,0 +1,180 @@
+//! Every route that changes something writes to the ledger. One story walks all of them; a route it does not visit fails
+//! the test, so that a new one cannot be forgotten.
+
+use std::collections::BTreeSet;
+
+use axum::http::Method;
+use placet_control::route_table;
+use placet_domain::digest::Digest;
+use placet_wire::api;
+use serde_json::{Value, json};
+
+use crate::moves::{reading, scan};
+use crate::person::{Answer, Person};
+use crate::scenario::{Scenario, scope};
+
+/// Calls routes by their pattern and remembers which.
+struct Walk<'a> {
+    app: &'a Scenario,
+    walked: BTreeSet<(String, String)>,
+}
+
+impl Walk<'_> {
+    /// Takes one step, which must succeed and must be recorded by whoever took it.
+    async fn step(
+        &mut self,
+        person: &Person,
+        route: &str,
+        names: &[&str],
+        body: &Value,
+        seen: Option<Digest>,
+    ) -> Answer {
+        let (method, pattern) = route.split_once(' ').unwrap();
+        let mut names = names.iter();
+        let part =
+            |part: &str| if part.starts_with('{') { (*names.next().unwrap()).to_owned() } else { part.to_owned() };
+        let path = pattern.split('/').map(part).collect::<Vec<_>>().join("/");
+        let before = self.app.size();
+        let request = person.request(method.parse::<Method>().unwrap(), &path);
+        let request = match seen {
+            Some(digest) => request.header("if-match", format!("\"{digest}\"")),
+            None => request,
+        };
+        let answer = Answer::to(request.json(body)).await;
+        assert!((200..300).contains(&answer.status), "{route}: {}", String::from_utf8_lossy(&answer.body));
+        let entries = self.app.entries_from(before).await;
+        assert!(!entries.is_empty(), "{route} left no trace");
+        let mine = Value::from(person.id.to_string());
+        let actor = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).unwrap()["actor"].clone();
+        assert!(entries.iter().any(|entry| actor(&entry.bytes) == mine), "{route} is recorded as somebody else's");
+        self.walked.insert((method.to_owned(), pattern.to_owned()));
+        answer
+    }
+
+    async fn plain(&mut self, person: &Person, route: &str, names: &[&str], body: Value) -> Answer {
+        self.step(person, route, names, &body, None).await
+    }
+}
+
+/// People, a project and a scope.
+async fn set_up(walk: &mut Walk<'_>) {
+    let admin = &walk.app.admin;
+    let project: api::ProjectView =
+        walk.plain(admin, "POST /api/v1/projects", &[], json!({ "name": "gamma" })).await.json();
+    let id = project.id.to_string();
+    walk.plain(admin, "POST /api/v1/projects/{project}/scopes", &[&id], scope()).await;
+    let new = json!({ "name": "temp", "roles": ["agent"] });
+    let once: api::TokenOnce = walk.plain(admin, "POST /api/v1/identities", &[], new).await.json();
+    let id = once.identity.id.to_string();
+    walk.plain(admin, "POST /api/v1/identities/{identity}/token", &[&id], json!({})).await;
+    walk.plain(admin, "POST /api/v1/identities/{identity}/revoke", &[&id], json!({})).await;
+}
+
+/// A run from its making to its end, twice sent back.
+async fn undertake(walk: &mut Walk<'_>) -> String {
+    let team = &walk.app.team;
+    let new = json!({ "project": team.project, "goal": "g", "scope": "lab", "agent": team.agent.id });
+    let run: api::RunView = walk.plain(&team.operator, "POST /api/v1/runs", &[], new).await.json();
+    let id = run.id.to_string();
+    let plan = json!({ "plan": ["look"] });
+    walk.plain(&team.operator, "POST /api/v1/runs/{run}/submit", &[&id], plan.clone()).await;
+    walk.plain(&team.reviewer, "POST /api/v1/runs/{run}/reject", &[&id], json!({ "reason": "why?" })).await;
+    let run: api::RunView = walk.plain(&team.operator, "POST /api/v1/runs/{run}/submit", &[&id], plan).await.json();
+    walk.step(&team.reviewer, "POST /api/v1/runs/{run}/approve", &[&id], &json!({}), Some(run.plan_digest)).await;
+    walk.plain(&team.operator, "POST /api/v1/runs/{run}/start", &[&id], json!({})).await;
+    walk.plain(&team.agent, "POST /api/v1/runs/{run}/attach", &[&id], json!({})).await;
+    walk.plain(&team.reviewer, "POST /api/v1/runs/{run}/pause", &[&id], json!({})).await;
+    walk.plain(&team.reviewer, "POST /api/v1/runs/{run}/resume", &[&id], json!({})).await;
+    id
+}
+
+/// Actions: approved, rejected, withdrawn, executed, interrupted.
+async fn act(walk: &mut Walk<'_>, run: &str) {
+    let team = &walk.app.team;
+    let propose = async |walk: &mut Walk<'_>, wish: Value| -> api::ActionView {
+        walk.plain(&team.agent, "POST /api/v1/runs/{run}/actions", &[run], wish).await.json()
+    };
+    let (yes, no, back) = (propose(walk, scan()).await, propose(walk, scan()).await, propose(walk, scan()).await);
+    let lost = propose(walk, reading()).await;
+    let id = |action: &api::ActionView| action.id.to_string();
+    walk.step(&team.reviewer, "POST /api/v1/actions/{action}/approve", &[&id(&yes)], &json!({}), Some(yes.review))
+        .await;
+    let reason = json!({ "reason": "no" });
+    walk.step(&team.reviewer, "POST /api/v1/actions/{action}/reject", &[&id(&no)], &reason, Some(no.review)).await;
+    walk.plain(&team.agent, "POST /api/v1/actions/{action}/withdraw", &[&id(&back)], json!({})).await;
+    let done = job(walk, &yes).await;
+    let digest = Digest::of(b"{}").to_string();
+    let names = [&team.project.to_string()[..], &digest];
+    walk.plain(&team.worker, "PUT /api/v1/projects/{project}/evidence/{digest}", &names, json!({})).await;
+    let manifest = json!({ "manifest": team.worker.manifest(&done, vec![]) });
+    walk.plain(&team.worker, "POST /api/v1/jobs/{action}/complete", &[&id(&yes)], manifest).await;
+    let lapsing = job(walk, &lost).await;
+    walk.app.pass_ms(lapsing.lease_ms);
+    walk.app.until(0, "job.lease_lapsed").await;
+    let resolution = json!({ "resolution": "abandon", "reason": "gone" });
+    walk.plain(&team.reviewer, "POST /api/v1/actions/{action}/resolve", &[&id(&lost)], resolution).await;
+}
+
+async fn job(walk: &mut Walk<'_>, action: &api::ActionView) -> api::Job {
+    let (worker, id) = (&walk.app.team.worker, action.id.to_string());
+    let job: api::Job = walk.plain(worker, "POST /api/v1/leases", &[], json!({})).await.json();
+    assert_eq!(job.action, action.id);
+    walk.plain(worker, "POST /api/v1/jobs/{action}/redeem", &[&id], json!({ "permit": job.permit })).await;
+    walk.plain(worker, "POST /api/v1/jobs/{action}/heartbeat", &[&id], json!({ "attempt": job.attempt })).await;
+    job
+}
+
+async fn end(walk: &mut Walk<'_>, run: &str) {
+    let team = &walk.app.team;
+    walk.plain(&team.agent, "POST /api/v1/runs/{run}/finish", &[run], json!({ "summary": "done" })).await;
+    walk.plain(&team.reviewer, "POST /api/v1/runs/{run}/reject-results", &[run], json!({ "reason": "more" })).await;
+    walk.plain(&team.agent, "POST /api/v1/runs/{run}/finish", &[run], json!({})).await;
+    walk.plain(&team.reviewer, "POST /api/v1/runs/{run}/complete", &[run], json!({})).await;
+    let first = team.run.to_string();
+    walk.plain(&team.operator, "POST /api/v1/runs/{run}/cancel", &[&first], json!({})).await;
+}
+
+#[tokio::test]
+async fn b1_every_route_that_changes_something_writes_to_the_ledger() {
+    let (app, _, _, _) = Scenario::start().await;
+    let mut walk = Walk { app: &app, walked: BTreeSet::new() };
+    set_up(&mut walk).await;
+    let run = undertake(&mut walk).await;
+    act(&mut walk, &run).await;
+    end(&mut walk, &run).await;
+    let walked = walk.walked;
+    let mutating: BTreeSet<_> = route_table().into_iter().map(|(method, path, _)| (method, path)).collect();
+    let mutating: BTreeSet<_> =
+        mutating.into_iter().filter(|(method, _)| method == "POST" || method == "PUT").collect();
+    assert_eq!(walked, mutating, "a route that changes something is missing in this story");
+    app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn b6_the_only_route_that_deletes_refuses() {
+    let (app, _, _, worker) = Scenario::start().await;
+    let deleting: Vec<_> = route_table().into_iter().filter(|(method, ..)| method == "DELETE").collect();
+    assert_eq!(deleting.len(), 1, "{deleting:?}");
+    let digest = Digest::of(b"x");
+    let path = format!("/api/v1/projects/{}/evidence/{digest}", app.team.project);
+    worker.put(&path, &b"x"[..]).await.is(201);
+    worker.delete(&path).await.problem(403, "immutable");
+}
+
+#[tokio::test]
+async fn b11_reading_changes_nothing() {
+    let (app, agent, _, _) = Scenario::start().await;
+    let action = agent.proposes(app.team.run, &scan()).await;
+    let before = app.size();
+    for (method, path, _) in route_table() {
+        if method != "GET" || path.ends_with("/stream") {
+            continue;
+        }
+        let path = path.replace("{run}", &app.team.run.to_string()).replace("{action}", &action.id.to_string());
+        let path =
+            path.replace("{project}", &app.team.project.to_string()).replace("{digest}", &Digest::of(b"x").to_string());
+        app.auditor.get(&path).await;
+        app.admin.get(&path).await;
+    }
+    assert_eq!(app.size(), before);
+}
