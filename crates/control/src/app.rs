@@ -14,6 +14,7 @@ use placet_store::{Extras, Receipt, Store, StoreError, SubmitError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::door::Door;
+use crate::facts::Facts;
 use crate::flow::No;
 use crate::telemetry::Metrics;
 
@@ -80,6 +81,7 @@ struct Inner {
     settings: Settings,
     metrics: Metrics,
     door: Door,
+    facts: Facts,
     streams: Arc<Semaphore>,
     closing: watch::Sender<bool>,
 }
@@ -87,8 +89,9 @@ struct Inner {
 impl App {
     pub fn new(store: Store, rules: impl Into<Arc<Rules>>, signer: PermitSigner, settings: Settings) -> Self {
         let streams = Arc::new(Semaphore::new(settings.limits.streams));
-        let (metrics, door, closing) = (Metrics::default(), Door::default(), watch::Sender::new(false));
-        Self(Arc::new(Inner { store, rules: rules.into(), signer, settings, metrics, door, streams, closing }))
+        let (metrics, door, facts) = (Metrics::default(), Door::default(), Facts::default());
+        let closing = watch::Sender::new(false);
+        Self(Arc::new(Inner { store, rules: rules.into(), signer, settings, metrics, door, facts, streams, closing }))
     }
 
     pub fn store(&self) -> &Store {
@@ -117,6 +120,10 @@ impl App {
 
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.0.metrics
+    }
+
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.0.facts
     }
 
     pub(crate) fn door(&self) -> &Door {
@@ -158,14 +165,10 @@ impl App {
         if !matches!(submission.command, Command::Identity { .. }) {
             return self.store().submit(submission, extras).await;
         }
-        // In a task of its own: a caller who hangs up must not keep the door from forgetting who was revoked.
-        let app = self.clone();
-        let task = tokio::spawn(async move {
-            let outcome = app.store().submit(submission, extras).await;
-            app.door().forget_everybody();
-            outcome
-        });
-        task.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
+        let _ = StoreError::Stopped;
+        let outcome = self.store().submit(submission, extras).await;
+        drop(self.door().change());
+        outcome
     }
 
     /// Counts how a command ended, and turns a store's answer into ours.

@@ -8,6 +8,7 @@
 
 mod app;
 mod door;
+mod facts;
 mod flow;
 mod http;
 mod names;

@@ -6,7 +6,7 @@ use placet_domain::digest::Digest;
 use placet_domain::id::ActionId;
 use placet_domain::refusal::Refusal;
 
-use super::{Caller, No, find_action};
+use super::{Caller, No, find_place};
 use crate::app::App;
 
 pub(crate) async fn approve(app: &App, caller: &Caller, id: ActionId, seen: Digest) -> Result<ActionState, No> {
@@ -44,7 +44,7 @@ pub(super) async fn change(
     id: ActionId,
     command: ActionCommand,
 ) -> Result<ActionState, No> {
-    let run = find_action(app, caller, id).await?.run;
+    let run = find_place(app, caller, id).await?.run;
     let receipt = app.submit(caller.actor(), Command::Action { id, run, command }, caller.key.clone()).await?;
     receipt.loaded.action.ok_or_else(|| Refusal::Unknown { what: "action" }.into())
 }

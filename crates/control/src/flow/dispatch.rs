@@ -11,7 +11,7 @@ use placet_wire::api::Job;
 
 use super::approve::change;
 use super::record::note_refusal;
-use super::{Caller, No, find_action};
+use super::{Caller, No, find_place};
 use crate::app::App;
 
 /// How long a worker may wait for work in one request.
@@ -65,8 +65,8 @@ pub(crate) async fn redeem(app: &App, caller: &Caller, id: ActionId, token: &str
     match app.signer().verifier().check(token) {
         Ok(permit) => change(app, caller, id, ActionCommand::Redeem { permit }).await,
         Err(flaw) => {
-            let action = find_action(app, caller, id).await?;
-            let about = About { project: Some(action.project), run: Some(action.run), action: Some(id) };
+            let place = find_place(app, caller, id).await?;
+            let about = About { project: Some(place.project), run: Some(place.run), action: Some(id) };
             note_refusal(app, caller, about, "redeem", flaw.into()).await?;
             Err(Refusal::Permit(flaw).into())
         }

@@ -19,17 +19,20 @@ pub(crate) use receive::{complete, heartbeat, keep_blob};
 pub(crate) use record::{audit, note_refusal, reported};
 pub(crate) use undertake::{change_run, make_run};
 
+use std::sync::Arc;
+
 use placet_domain::action::ActionState;
 use placet_domain::command::IdempotencyKey;
 use placet_domain::evidence::BadManifest;
-use placet_domain::id::{ActionId, ProjectId, RunId};
-use placet_domain::identity::{Actor, Identity};
+use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
+use placet_domain::identity::{Actor, Identity, Role};
 use placet_domain::proposal::Unsealable;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::Run;
 use placet_store::StoreError;
 
 use crate::app::App;
+use crate::facts::{Ground, Place};
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
@@ -68,18 +71,45 @@ impl Caller {
     pub(crate) fn sees(&self, project: ProjectId, what: &'static str) -> Result<(), No> {
         if self.identity.reach.includes(project) { Ok(()) } else { Err(Refusal::Unknown { what }.into()) }
     }
+
+    /// To an agent, the work of other agents does not exist either.
+    pub(crate) fn sees_work(&self, project: ProjectId, agent: IdentityId, what: &'static str) -> Result<(), No> {
+        self.sees(project, what)?;
+        let others = self.identity.has(Role::Agent) && self.identity.id != agent;
+        if others { Err(Refusal::Unknown { what }.into()) } else { Ok(()) }
+    }
 }
 
 /// The run, if the caller may know of it.
 pub(crate) async fn find_run(app: &App, caller: &Caller, id: RunId) -> Result<Run, No> {
     let run = app.store().run(id).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "run" })?;
-    caller.sees(run.project, "run")?;
+    caller.sees_work(run.project, run.agent, "run")?;
     Ok(run)
+}
+
+/// What a run was made with, if the caller may know of it.
+pub(crate) async fn find_ground(app: &App, caller: &Caller, id: RunId) -> Result<Arc<Ground>, No> {
+    let ground = match app.facts().ground(id) {
+        Some(ground) => ground,
+        None => app.facts().learn_run(find_run(app, caller, id).await?),
+    };
+    caller.sees_work(ground.project, ground.agent, "run")?;
+    Ok(ground)
 }
 
 /// The action, if the caller may know of it.
 pub(crate) async fn find_action(app: &App, caller: &Caller, id: ActionId) -> Result<ActionState, No> {
     let action = app.store().action(id).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "action" })?;
-    caller.sees(action.project, "action")?;
+    caller.sees_work(action.project, action.proposer, "action")?;
     Ok(action)
+}
+
+/// Where an action is, if the caller may know of it.
+pub(crate) async fn find_place(app: &App, caller: &Caller, id: ActionId) -> Result<Place, No> {
+    let place = match app.facts().place(id) {
+        Some(place) => place,
+        None => app.facts().learn_action(&find_action(app, caller, id).await?),
+    };
+    caller.sees_work(place.project, place.agent, "action")?;
+    Ok(place)
 }

@@ -8,15 +8,16 @@ use placet_domain::proposal::{Action, Proposal};
 use placet_domain::refusal::Refusal;
 use placet_store::Extras;
 
-use super::{Caller, No, find_run};
+use super::{Caller, No, find_ground};
 use crate::app::App;
+use crate::facts::Ground;
 use crate::names::fresh_uuid;
 
 /// The agent's words are kept for the reviewer, but not without end.
 const LONGEST_JUSTIFICATION: usize = 8_000;
 
 pub(crate) async fn propose(app: &App, caller: &Caller, run: RunId, proposal: Proposal) -> Result<ActionState, No> {
-    let run = find_run(app, caller, run).await?;
+    let run = find_ground(app, caller, run).await?;
     if proposal.justification.len() > LONGEST_JUSTIFICATION {
         return Err(Refusal::invalid("the justification is longer than 8000 bytes").into());
     }
@@ -28,11 +29,13 @@ pub(crate) async fn propose(app: &App, caller: &Caller, run: RunId, proposal: Pr
     let command = ActionCommand::Propose { action: Box::new(action), verdict, advice: advice_digest };
     let command = Command::Action { id: ActionId::from_uuid(fresh_uuid()), run: run.id, command };
     let receipt = app.submit_with(Extras { advice }, caller.actor(), command, caller.key.clone()).await?;
-    receipt.loaded.action.ok_or_else(|| Refusal::Unknown { what: "action" }.into())
+    let action = receipt.loaded.action.ok_or(Refusal::Unknown { what: "action" })?;
+    app.facts().learn_action(&action);
+    Ok(action)
 }
 
 /// Every file the action names must be here already: what is approved must be what will be executed.
-async fn needs_files(app: &App, run: &placet_domain::run::Run, action: &Action) -> Result<(), No> {
+async fn needs_files(app: &App, run: &Ground, action: &Action) -> Result<(), No> {
     for file in &action.spec().files {
         let kept = app.store().kept(run.project, file.digest).await.map_err(No::Fault)?;
         if kept != Some(file.size_bytes) {

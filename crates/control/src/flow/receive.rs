@@ -8,7 +8,7 @@ use placet_domain::evidence::Manifest;
 use placet_domain::id::{ActionId, ProjectId};
 
 use super::approve::change;
-use super::{Caller, No, find_action};
+use super::{Caller, No, find_place};
 use crate::app::App;
 
 pub(crate) async fn heartbeat(app: &App, caller: &Caller, id: ActionId, attempt: u32) -> Result<ActionState, No> {
@@ -23,7 +23,7 @@ pub(crate) async fn complete(
     manifest: Manifest,
 ) -> Result<(ActionState, Digest), No> {
     manifest.check()?;
-    let project = find_action(app, caller, id).await?.project;
+    let project = find_place(app, caller, id).await?.project;
     for item in &manifest.items {
         let kept = app.store().kept(project, item.digest).await.map_err(No::Fault)?;
         if kept != Some(item.size_bytes) {

@@ -41,10 +41,11 @@ pub(super) async fn list(
         caller.sees(project, "project")?;
     }
     let limit = query.limit.unwrap_or(USUAL_ROWS).min(MOST_ROWS);
-    let (reach, before) = (caller.identity.reach, query.after);
+    let (reach, before) = (caller.identity.reach.clone(), query.after);
     let runs = app.store().runs(RunFilter { project, reach, before, limit, status: None }).await.map_err(No::Fault)?;
     let next = view::next(&runs, limit);
-    Ok(Json(api::RunList { runs: runs.into_iter().map(|listed| view::run(listed.state)).collect(), next }))
+    let seen = runs.into_iter().filter(|run| caller.sees_work(run.project, run.agent, "run").is_ok());
+    Ok(Json(api::RunList { runs: seen.map(|listed| view::run(listed.state)).collect(), next }))
 }
 
 pub(super) async fn create(

@@ -83,6 +83,15 @@ pub enum RuleEffect {
     Forbid,
 }
 
+impl std::fmt::Display for RuleEffect {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Permit => "permit",
+            Self::Forbid => "forbid",
+        })
+    }
+}
+
 impl From<Effect> for RuleEffect {
     fn from(effect: Effect) -> Self {
         match effect {

@@ -46,38 +46,23 @@ fn judge(policy: &Policy, tools: &Tools) -> Result<Value, CliError> {
     Ok(report)
 }
 
-/// Fifty rules as a team has them: one in five speaks of every kind of act, the others of one or two.
+/// Fifty rules as a team has them: one permit; of the others one in five speaks of every kind of act, the rest of two.
 fn fifty_rules() -> String {
-    let mut text = String::new();
     let kinds = ActionKind::ALL;
-    for number in 0..50 {
-        let about = match number % 5 {
-            0 => "action".to_owned(),
-            _ => format!(
-                "action in [Action::\"{}\", Action::\"{}\"]",
-                kinds[number % kinds.len()],
-                kinds[(number * 7) % kinds.len()]
-            ),
-        };
-        let (effect, condition) = if number == 0 {
-            ("permit", String::new())
-        } else {
-            (
-                "forbid",
-                format!(
-                    " when {{ context.arguments.contains(\"--flag-{number}\") }} unless {{ context.approvals >= 1 }}"
-                ),
-            )
-        };
-        let matching = if number == 0 {
-            "kind:read_file x".to_owned()
-        } else {
-            format!("kind:{} --flag-{number}", kinds[number % kinds.len()])
-        };
-        let missing = if number == 0 { "" } else { "@misses(\"kind:read_file --other\")\n" };
+    let mut text = "@id(\"bench.permit\")\n@risk(\"0.00\")\n@reason(\"everything but what is forbidden\")\n\
+        @matches(\"kind:read_file x\")\n@misses(\"kind:read_file --never\")\n\
+        permit (principal, action, resource) unless { context.arguments.contains(\"--never\") };\n\n"
+        .to_owned();
+    for number in 1..50 {
+        let (first, second) = (kinds[number % kinds.len()], kinds[(number + 1) % kinds.len()]);
+        let about = if number % 5 == 0 { "action".to_owned() } else { format!("action in [Action::\"{first}\", Action::\"{second}\"]") };
+        let id: String = number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect();
         let _ = writeln!(
             text,
-            "@id(\"rule.{number}\")\n@risk(\"0.01\")\n@reason(\"rule {number} of the benchmark\")\n@matches(\"{matching}\")\n{missing}{effect} (principal, {about}, resource){condition};\n"
+            "@id(\"bench.{id}\")\n@risk(\"0.01\")\n@reason(\"rule {number} of the benchmark\")\n\
+             @matches(\"kind:{first} --flag-{number}\")\n@misses(\"kind:{first} --other\")\n\
+             forbid (principal, {about}, resource) when {{ context.arguments.contains(\"--flag-{number}\") }} \
+             unless {{ context.approvals >= 1 }};\n"
         );
     }
     text

@@ -15,7 +15,7 @@ use placet_wire::api::{ActionView, Completion, CompletionView, Decision, Job, Re
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::stats::{Times, per_second};
+use super::stats::{Times, per_second, round};
 use crate::command::demo::World;
 use crate::error::CliError;
 
@@ -39,10 +39,20 @@ pub(super) async fn measure(world: &World, seconds: u64) -> Result<Value, CliErr
     let mut report = serde_json::Map::new();
     report.insert("requests_per_loop".into(), json!(5));
     for clients in [1, 32, 128] {
-        let measured = drive(&cast, clients, Duration::from_secs(seconds)).await?;
+        let before_ms = world.control_cpu_ms();
+        let mut measured = drive(&cast, clients, Duration::from_secs(seconds)).await?;
+        let used_ms = world.control_cpu_ms().zip(before_ms).map(|(after, before)| after - before);
+        measured["control_cpu_ms_per_loop"] = json!(per_loop(used_ms, &measured));
         report.insert(format!("clients_{clients}"), measured);
     }
     Ok(report.into())
+}
+
+/// What the control plane alone spends on one loop; the rest of the processors goes to the load itself.
+fn per_loop(used_ms: Option<u64>, measured: &Value) -> Option<f64> {
+    let loops = measured["count"].as_u64().filter(|loops| *loops > 0)?;
+    #[expect(clippy::cast_precision_loss, reason = "milliseconds and counts of a benchmark are far below 2^52")]
+    Some(round(used_ms? as f64 / loops as f64))
 }
 
 async fn drive(cast: &Arc<Cast>, clients: usize, time: Duration) -> Result<Value, CliError> {

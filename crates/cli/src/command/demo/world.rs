@@ -90,6 +90,15 @@ impl World {
         line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kilobytes| kilobytes * 1_024)
     }
 
+    /// How much processor time the control plane has used, in the kernel's ticks of a hundredth of a second.
+    pub(crate) fn control_cpu_ms(&self) -> Option<u64> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.control.id()?)).ok()?;
+        // Behind the name, which may contain anything: state is field 3, user and system time are 14 and 15.
+        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+        let ticks = |field: usize| fields.get(field - 3).and_then(|ticks| ticks.parse::<u64>().ok());
+        Some((ticks(14)? + ticks(15)?) * 10)
+    }
+
     pub(super) fn dir(&self) -> &Path {
         &self.dir.path
     }
