@@ -165,10 +165,13 @@ impl App {
         if !matches!(submission.command, Command::Identity { .. }) {
             return self.store().submit(submission, extras).await;
         }
-        let _ = StoreError::Stopped;
-        let outcome = self.store().submit(submission, extras).await;
-        drop(self.door().change());
-        outcome
+        // In a task of its own: a caller who hangs up must not keep the door from forgetting who was revoked.
+        let app = self.clone();
+        let task = tokio::spawn(async move {
+            let _change = app.door().change();
+            app.store().submit(submission, extras).await
+        });
+        task.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
     }
 
     /// Counts how a command ended, and turns a store's answer into ours.

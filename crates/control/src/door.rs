@@ -4,7 +4,7 @@
 //! do what.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use placet_domain::digest::Digest;
@@ -28,6 +28,8 @@ pub(crate) struct Door {
 struct Known {
     /// Counted up whenever an identity may have changed.
     generation: u64,
+    /// How many identities are being changed right now. Until that is done, nothing is remembered.
+    changing: usize,
     by_token: HashMap<Digest, Arc<Identity>>,
 }
 
@@ -46,7 +48,7 @@ impl Door {
     /// otherwise bring the revoked back.
     pub(crate) fn remember(&self, since: Generation, token: Digest, identity: &Arc<Identity>) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        if known.generation != since.0 {
+        if known.generation != since.0 || known.changing > 0 {
             return;
         }
         if known.by_token.len() >= MOST_KNOWN {
@@ -55,10 +57,18 @@ impl Door {
         known.by_token.insert(token, Arc::clone(identity));
     }
 
-    pub(crate) fn forget_everybody(&self) {
+    /// Forgets everybody, and remembers nobody until the change is over: whoever looks while it is written, and whoever is
+    /// woken by it, asks the store.
+    pub(crate) fn change(&self) -> Change<'_> {
+        self.forget_everybody().changing += 1;
+        Change(self)
+    }
+
+    fn forget_everybody(&self) -> RwLockWriteGuard<'_, Known> {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         known.generation += 1;
         known.by_token.clear();
+        known
     }
 
     /// Whether one more refusal of this identity is recorded. A flood of forbidden requests must not flood the ledger.
@@ -86,6 +96,16 @@ impl Door {
 
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An identity is being changed; dropped when that is done.
+#[derive(Debug)]
+pub(crate) struct Change<'a>(&'a Door);
+
+impl Drop for Change<'_> {
+    fn drop(&mut self) {
+        self.0.forget_everybody().changing -= 1;
+    }
 }
 
 /// A request under way; dropped when it is answered.
@@ -129,8 +149,12 @@ mod tests {
     fn a_lookup_that_a_revocation_overtook_is_not_remembered() {
         let (door, ada) = (Door::default(), ada());
         let since = door.recall(&ada.token).unwrap_err();
-        door.forget_everybody();
+        let change = door.change();
         door.remember(since, ada.token, &ada);
+        let meanwhile = door.recall(&ada.token).unwrap_err();
+        door.remember(meanwhile, ada.token, &ada);
+        drop(change);
+        door.remember(meanwhile, ada.token, &ada);
         let since = door.recall(&ada.token).unwrap_err();
         door.remember(since, ada.token, &ada);
         assert_eq!(door.recall(&ada.token).unwrap(), ada);
