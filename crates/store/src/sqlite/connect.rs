@@ -17,8 +17,6 @@ const PAGE_BYTES: u64 = 4_096;
 const BUSY: Duration = Duration::from_secs(10);
 /// All statements of this crate fit, so none is ever compiled twice.
 const STATEMENTS: usize = 128;
-/// 32 MiB: seldom enough that copying the log into the database costs little, often enough that a start is quick.
-const PAGES_BETWEEN_CHECKPOINTS: i64 = 8_192;
 const LARGEST_IDLE_LOG_BYTES: i64 = 64 << 20;
 /// In KiB, as SQLite wants it when negative.
 const CACHE_KIB: i64 = -32_768;
@@ -40,7 +38,8 @@ pub(crate) fn writer(path: &Path, most_bytes: Option<u64>) -> Result<Connection,
     debug_assert_eq!(journal, "wal");
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "foreign_keys", "on")?;
-    conn.pragma_update(None, "wal_autocheckpoint", PAGES_BETWEEN_CHECKPOINTS)?;
+    // SQLite would do it within a commit, and would keep an error of the disk to itself: the writer does it.
+    conn.pragma_update(None, "wal_autocheckpoint", 0)?;
     conn.pragma_update(None, "journal_size_limit", LARGEST_IDLE_LOG_BYTES)?;
     if let Some(most_bytes) = most_bytes {
         conn.pragma_update(None, "max_page_count", (most_bytes / PAGE_BYTES).max(1))?;

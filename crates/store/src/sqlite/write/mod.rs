@@ -5,6 +5,7 @@
 //! says about a file after it failed to write it is not to be relied on.
 
 mod cache;
+mod checkpoint;
 mod lease;
 mod replay;
 mod save;
@@ -23,6 +24,7 @@ use crate::clock::{self, Clock};
 use crate::error::{StoreError, SubmitError};
 use crate::receipt::{Extras, Lease, Receipt};
 use cache::Cache;
+use checkpoint::Log;
 use session::Session;
 
 /// More in one commit would not be faster, only make the first of them wait longer.
@@ -84,7 +86,8 @@ impl Handle {
         let (queue, waiting) = mpsc::channel(MOST_WAITING);
         let size = watch::Sender::new(tree.size());
         let shared = Arc::new(Shared { tree: Mutex::new(tree), closed: OnceLock::new(), size });
-        let writer = Writer { conn, clock, last_at, cache: Cache::default(), shared: shared.clone() };
+        let (cache, log) = (Cache::default(), Log::default());
+        let writer = Writer { conn, clock, last_at, cache, log, shared: shared.clone() };
         let thread = std::thread::Builder::new().name("placet-writer".to_owned()).spawn(|| writer.run(waiting))?;
         Ok(Self { queue: Some(queue), thread: Some(thread), shared })
     }
@@ -117,6 +120,7 @@ struct Writer {
     clock: Clock,
     last_at: Timestamp,
     cache: Cache,
+    log: Log,
     shared: Arc<Shared>,
 }
 
@@ -125,6 +129,10 @@ impl Writer {
         let mut batch = Vec::with_capacity(MOST_IN_BATCH);
         while waiting.blocking_recv_many(&mut batch, MOST_IN_BATCH) > 0 {
             self.answer(std::mem::take(&mut batch));
+            // After the answers, so that nobody waits for it.
+            if let Err(fault) = self.log.copy_if_long(&self.conn) {
+                self.fail(&fault);
+            }
         }
     }
 
@@ -158,6 +166,7 @@ impl Writer {
             }
         }
         transaction.commit()?;
+        self.log.grew(tree.size() - size_before);
         if tree.size() > size_before {
             self.last_at = now;
             self.publish(tree);
@@ -174,7 +183,7 @@ impl Writer {
     /// Forgets what the failed batch left in memory, and takes no more changes if the disk is to blame.
     fn fail(&mut self, fault: &StoreError) {
         self.cache.clear();
-        tracing::error!(error = %Chain(fault), "a batch could not be written");
+        tracing::error!(error = %Chain(fault), "the store could not write");
         if let StoreError::Database(error) = fault
             && is_of_the_disk(error)
         {
