@@ -219,6 +219,16 @@ impl Store {
         backend!(self, sqlite => sqlite.entry(seq).await)
     }
 
+    /// The first entry that the follower of this name has not settled; nothing if it was never heard of.
+    pub async fn cursor(&self, name: &str) -> Result<Option<u64>, StoreError> {
+        backend!(self, sqlite => sqlite.cursor(name.to_owned()).await)
+    }
+
+    /// Remembers that a follower has settled everything before `seq`. A cursor never goes back.
+    pub async fn set_cursor(&self, name: &str, seq: u64) -> Result<(), StoreError> {
+        backend!(self, sqlite => sqlite.set_cursor(name.to_owned(), seq).await)
+    }
+
     /// The last head that was signed.
     pub async fn head(&self) -> Result<Option<SignedTreeHead>, StoreError> {
         backend!(self, sqlite => sqlite.head().await)

@@ -5,7 +5,8 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 use crate::error::StoreError;
 
 /// Steps are added at the end and never edited: somebody's database has taken them already.
-const STEPS: &[&str] = &[include_str!("../../migrations/0001_ledger.sql")];
+const STEPS: &[&str] =
+    &[include_str!("../../migrations/0001_ledger.sql"), include_str!("../../migrations/0002_webhook_cursor.sql")];
 
 pub(crate) fn migrate(conn: &mut Connection) -> Result<(), StoreError> {
     let known = STEPS.len() as u32;

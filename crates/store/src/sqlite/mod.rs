@@ -102,10 +102,19 @@ impl Sqlite {
             Ok(TreeHead::new(origin, tree.size(), tree.root())?.sign(&key)?)
         };
         let head = self.readers.read(sign).await?;
-        match self.writer.write(Task::KeepHead(Box::new(head.clone()))).await {
-            Ok(_) => Ok(head),
+        self.keep(Task::KeepHead(Box::new(head.clone()))).await?;
+        Ok(head)
+    }
+
+    pub(crate) async fn set_cursor(&self, name: String, seq: u64) -> Result<(), StoreError> {
+        self.keep(Task::SetCursor(name, seq)).await
+    }
+
+    /// Has something written that nobody decides about, so nobody refuses it.
+    async fn keep(&self, task: Task) -> Result<(), StoreError> {
+        match self.writer.write(task).await {
+            Ok(_) => Ok(()),
             Err(SubmitError::Fault(fault)) => Err(fault),
-            // Nobody decides about heads, so nobody refuses them.
             Err(SubmitError::Refused(_) | SubmitError::KeyReused) => Err(StoreError::Stopped),
         }
     }
@@ -175,4 +184,5 @@ reads! {
     kept(project: ProjectId => project, digest: Digest => digest) -> Option<u64>;
     entries(filter: EntryFilter => &filter) -> Vec<StoredEntry>;
     entry(seq: u64 => seq) -> Option<StoredEntry>;
+    cursor(name: String => &name) -> Option<u64>;
 }

@@ -1,8 +1,8 @@
-//! Ledger entries as they are stored.
+//! Ledger entries as they are stored, and how far followers have come with them.
 
 use placet_domain::time::Timestamp;
 use placet_ledger::Hash;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::select::Select;
 use crate::error::StoreError;
@@ -39,4 +39,10 @@ pub(crate) fn bytes_before<T>(
     let mut statement = conn.prepare_cached("SELECT bytes FROM ledger WHERE seq < ?1 ORDER BY seq")?;
     let mut rows = statement.query_map([end], |row| row.get(0))?;
     Ok(work(&mut rows))
+}
+
+/// The first entry that the follower of this name has not settled, if it was ever heard of.
+pub(crate) fn cursor(conn: &Connection, name: &str) -> Result<Option<u64>, StoreError> {
+    let sql = "SELECT next_seq FROM webhook_cursor WHERE name = ?1";
+    Ok(conn.prepare_cached(sql)?.query_row([name], |row| row.get(0)).optional()?)
 }

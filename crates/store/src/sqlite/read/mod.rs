@@ -15,7 +15,7 @@ pub(crate) use entities::{
     identities, identity, identity_by_token, is_token_taken, project, project_by_name, projects, run, runs, scope,
     scopes,
 };
-pub(crate) use entries::{bytes_before, entries, entry};
+pub(crate) use entries::{bytes_before, cursor, entries, entry};
 
 /// The projects within reach as a JSON list, which is how a list goes into one statement; nothing means all.
 pub(crate) fn reach_as_json(reach: &Reach) -> Option<String> {

@@ -1,4 +1,5 @@
-//! Writing what follows from records: projections, tiles, heads, and the content that the ledger names by digest.
+//! Writing what follows from records: projections, tiles, heads, and the content that the ledger names by digest. And how
+//! far followers have come.
 
 use placet_domain::action::{ActionCommand, ActionState, ActionStatus};
 use placet_domain::command::Command;
@@ -121,6 +122,14 @@ impl Session<'_> {
     pub(super) fn keep_head(&self, head: &SignedTreeHead) -> Result<(), StoreError> {
         let sql = "INSERT INTO head (size, note) SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM head WHERE size = ?1)";
         self.conn.prepare_cached(sql)?.execute(params![head.size(), head.to_string()])?;
+        Ok(())
+    }
+
+    /// Advances a cursor, making it where there is none. One that has come further already stays where it is.
+    pub(super) fn set_cursor(&self, name: &str, seq: u64) -> Result<(), StoreError> {
+        let sql = "INSERT INTO webhook_cursor (name, next_seq) VALUES (?1, ?2)
+            ON CONFLICT (name) DO UPDATE SET next_seq = excluded.next_seq WHERE excluded.next_seq > next_seq";
+        self.conn.prepare_cached(sql)?.execute(params![name, seq])?;
         Ok(())
     }
 }

@@ -48,6 +48,7 @@ impl<'a> Session<'a> {
             Task::Submit(submission, extras) => self.submit(submission, extras).map(Some),
             Task::Lease(lease) => self.lease_next(lease),
             Task::KeepHead(head) => Ok(self.keep_head(head).map(|()| None)?),
+            Task::SetCursor(name, seq) => Ok(self.set_cursor(name, *seq).map(|()| None)?),
         }
     }
 

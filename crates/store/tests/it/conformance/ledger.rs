@@ -149,3 +149,21 @@ pub(super) async fn a_head_is_signed_once_for_each_size<G: Ground>() {
     assert_eq!((a.size(), &a), (1, &b));
     assert_eq!(store.sign_head().await.unwrap(), a);
 }
+
+pub(super) async fn b12_a_cursor_is_kept_and_never_goes_back<G: Ground>() {
+    let ground = G::fresh();
+    let store = ground.open().await;
+    let changes = store.subscribe();
+    assert_eq!(store.cursor("chat").await.unwrap(), None);
+    for (seq, stands) in [(0, 0), (5, 5), (3, 5), (5, 5), (9, 9)] {
+        store.set_cursor("chat", seq).await.unwrap();
+        assert_eq!(store.cursor("chat").await.unwrap(), Some(stands));
+    }
+    store.set_cursor("mail", 2).await.unwrap();
+    assert!(!changes.has_changed().unwrap(), "cursors are no entries, so nobody is told of them");
+    drop((store, changes));
+    let store = ground.open().await;
+    assert_eq!(store.cursor("chat").await.unwrap(), Some(9));
+    assert_eq!(store.cursor("mail").await.unwrap(), Some(2));
+    assert_eq!(store.size(), 0);
+}

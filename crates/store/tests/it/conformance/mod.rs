@@ -64,6 +64,7 @@ scenarios! {
         r32_the_clock_of_the_ledger_never_goes_backwards,
         the_projections_are_what_the_ledger_says,
         a_head_is_signed_once_for_each_size,
+        b12_a_cursor_is_kept_and_never_goes_back,
     }
     lists {
         the_queue_shows_the_riskiest_first_and_only_open_runs,
