@@ -11,12 +11,13 @@ use placet_domain::permit::PermitSigner;
 use placet_domain::policy::Policy;
 use placet_domain::proposal::Tools;
 use placet_store::{Extras, Receipt, Store, StoreError, SubmitError};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 
 use crate::door::Door;
 use crate::facts::Facts;
 use crate::flow::No;
 use crate::telemetry::Metrics;
+use crate::webhook::Hooks;
 
 /// The policy and the tools in force. They come from files on the host and never change while the control plane runs.
 #[derive(Debug)]
@@ -33,10 +34,11 @@ impl Rules {
 }
 
 /// What an operator sets.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Settings {
     pub terms: Terms,
     pub limits: Limits,
+    pub hooks: Hooks,
 }
 
 /// How much a caller may ask for at once.
@@ -83,15 +85,18 @@ struct Inner {
     door: Door,
     facts: Facts,
     streams: Arc<Semaphore>,
+    unverified: Semaphore,
     closing: watch::Sender<bool>,
 }
 
 impl App {
     pub fn new(store: Store, rules: impl Into<Arc<Rules>>, signer: PermitSigner, settings: Settings) -> Self {
         let streams = Arc::new(Semaphore::new(settings.limits.streams));
+        let unverified = Semaphore::new(settings.limits.in_flight_per_identity());
         let (metrics, door, facts) = (Metrics::default(), Door::default(), Facts::default());
         let closing = watch::Sender::new(false);
-        Self(Arc::new(Inner { store, rules: rules.into(), signer, settings, metrics, door, facts, streams, closing }))
+        let rules = rules.into();
+        Self(Arc::new(Inner { store, rules, signer, settings, metrics, door, facts, streams, unverified, closing }))
     }
 
     pub fn store(&self) -> &Store {
@@ -208,6 +213,11 @@ impl App {
     /// A place for one more viewer, if there is one.
     pub(crate) fn stream_place(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.0.streams).try_acquire_owned().ok()
+    }
+
+    /// A place for one more request of somebody who is not known before its body is read, if there is one.
+    pub(crate) fn unverified_place(&self) -> Option<SemaphorePermit<'_>> {
+        self.0.unverified.try_acquire().ok()
     }
 
     /// Tells those who wait for something that it will not come any more.

@@ -3,7 +3,7 @@
 //! ```text
 //! http/   one page of routes, who may call them, and the types they take and give
 //! flow/   the steps of the one flow, each a few sentences: load, decide, commit
-//! pumps/  the clockwork: what ran out of time is ended, heads are signed
+//! pumps/  the clockwork: what ran out of time is ended, heads are signed, receivers of webhooks are told
 //! ```
 
 mod app;
@@ -15,9 +15,14 @@ mod names;
 mod pumps;
 mod server;
 mod telemetry;
+mod webhook;
 
 pub use app::{App, Limits, Rules, Settings};
 pub use flow::{No, bootstrap};
 pub use http::{api_document, route_table};
 pub use names::fresh_token;
 pub use server::{Serving, serve};
+pub use webhook::{
+    Backoff, BadHooks, BadSecret, BadUrl, EventPattern, HookName, HookSecret, Hooks, IncomingHook, OutgoingHook,
+    TargetUrl,
+};

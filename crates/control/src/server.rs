@@ -4,13 +4,15 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use placet_domain::command::Command;
-use placet_domain::identity::Actor;
+use placet_domain::id::IdentityId;
+use placet_domain::identity::{Actor, Role};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::app::App;
 use crate::flow::No;
+use crate::webhook::HookName;
 use crate::{http, pumps};
 
 /// Whoever sends half a request and then nothing must not keep the control plane from stopping.
@@ -23,6 +25,8 @@ pub enum ServeError {
     Bind { address: SocketAddr, source: std::io::Error },
     #[error("{address} is not a loopback address; without TLS the API is served on loopback only")]
     NotLoopback { address: SocketAddr },
+    #[error("the webhook `{hook}` should act as `{identity}`, which is no agent; `placet identity list` shows who is")]
+    NoAgent { hook: HookName, identity: IdentityId },
     #[error(transparent)]
     No(#[from] No),
 }
@@ -67,6 +71,8 @@ pub async fn serve(app: App, address: SocketAddr) -> Result<Serving, ServeError>
     }
     let listener = TcpListener::bind(address).await.map_err(|source| ServeError::Bind { address, source })?;
     let address = listener.local_addr().map_err(|source| ServeError::Bind { address, source })?;
+    needs_agents(&app).await?;
+    pumps::enrol(&app).await?;
     note_start(&app).await?;
     pumps::rejudge(&app).await?;
     let (stop, stopped) = oneshot::channel();
@@ -79,6 +85,17 @@ pub async fn serve(app: App, address: SocketAddr) -> Result<Serving, ServeError>
         served.await
     });
     Ok(Serving { address, stop, task })
+}
+
+/// A hook that stands for nobody is a mistake in the settings; one whose agent was revoked is refused when it is used.
+async fn needs_agents(app: &App) -> Result<(), ServeError> {
+    for hook in app.settings().hooks.incoming() {
+        let found = app.store().identity(hook.identity()).await.map_err(No::Fault)?;
+        if !found.is_some_and(|identity| identity.has(Role::Agent)) {
+            return Err(ServeError::NoAgent { hook: hook.name().clone(), identity: hook.identity() });
+        }
+    }
+    Ok(())
 }
 
 /// From here on the ledger says under which policy and tools things were decided.

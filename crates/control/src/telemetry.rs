@@ -12,6 +12,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
+use crate::webhook::{Delivered, HookName};
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
     method: String,
@@ -25,6 +27,13 @@ struct CommandLabels {
     outcome: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct DeliveryLabels {
+    /// Names of hooks come from the settings, so there are few.
+    hook: String,
+    outcome: &'static str,
+}
+
 /// All metrics of the control plane.
 #[derive(Debug)]
 pub(crate) struct Metrics {
@@ -32,6 +41,7 @@ pub(crate) struct Metrics {
     requests: Family<RequestLabels, Counter>,
     request_seconds: Histogram,
     commands: Family<CommandLabels, Counter>,
+    deliveries: Family<DeliveryLabels, Counter>,
     ledger_size: Gauge<i64, AtomicI64>,
 }
 
@@ -40,12 +50,13 @@ impl Default for Metrics {
         let mut registry = Registry::with_prefix("placet");
         let requests = Family::default();
         let request_seconds = Histogram::new(exponential_buckets(0.000_25, 2.0, 16));
-        let (commands, ledger_size) = (Family::default(), Gauge::default());
+        let (commands, deliveries, ledger_size) = (Family::default(), Family::default(), Gauge::default());
         registry.register("requests", "requests by route and answer", requests.clone());
         registry.register_with_unit("request", "time to answer", Unit::Seconds, request_seconds.clone());
         registry.register("commands", "commands by how they ended", commands.clone());
+        registry.register("webhook_deliveries", "attempts to tell receivers of webhooks", deliveries.clone());
         registry.register("ledger_entries", "entries in the ledger", ledger_size.clone());
-        Self { registry, requests, request_seconds, commands, ledger_size }
+        Self { registry, requests, request_seconds, commands, deliveries, ledger_size }
     }
 }
 
@@ -60,6 +71,14 @@ impl Metrics {
 
     pub(crate) fn command(&self, command: &'static str, outcome: &'static str) {
         self.commands.get_or_create(&CommandLabels { command, outcome }).inc();
+    }
+
+    pub(crate) fn delivery(&self, hook: &HookName, outcome: &Delivered) {
+        let outcome = match outcome {
+            Delivered::Yes => "delivered",
+            Delivered::NotYet(_) | Delivered::Gone => "failed",
+        };
+        self.deliveries.get_or_create(&DeliveryLabels { hook: hook.to_string(), outcome }).inc();
     }
 
     pub(crate) fn ledger_size(&self, size: u64) {

@@ -147,7 +147,7 @@ impl Crew {
             agent_lineage: agent.lineage.clone(),
         };
         let mut run = step(store, id, &operator, create).await?;
-        let seen = run.plan_digest();
+        let seen = run.review();
         for (who, command) in [
             (&reviewer, RunCommand::ApprovePlan { seen }),
             (&operator, RunCommand::Start),

@@ -95,7 +95,7 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         Command::List => list(&client, out).await?,
         Command::Show { run } => show(&client, &run, out).await?,
         Command::Submit { run, plan } => change(&client, &run, "submit", &PlanSubmission { plan }, out).await?,
-        Command::Approve { run } => approve(&client, &run, out).await?,
+        Command::Approve { run } => approve(&client, &run, "approve", out).await?,
         Command::Reject { run, reason } => change(&client, &run, "reject", &Rejection { reason }, out).await?,
         Command::Start { run } => change(&client, &run, "start", &Decision::default(), out).await?,
         Command::Pause { run, reason } => change(&client, &run, "pause", &Reason { reason }, out).await?,
@@ -105,7 +105,7 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         Command::RejectResults { run, reason } => {
             change(&client, &run, "reject-results", &Rejection { reason }, out).await?
         }
-        Command::Complete { run } => change(&client, &run, "complete", &Decision::default(), out).await?,
+        Command::Complete { run } => approve(&client, &run, "complete", out).await?,
         Command::Watch { run } => watch(&client, &run, out).await?,
         Command::Audit { run } => audit(&client, &run, out).await?,
     }
@@ -132,13 +132,13 @@ async fn change(
     Ok(())
 }
 
-/// What is approved is what is shown: the digest of the plan that was just printed.
-async fn approve(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
+/// What is approved is what is shown: the plan or the results as they were just printed.
+async fn approve(client: &Client, run: &str, verb: &str, out: &Out) -> Result<(), CliError> {
     let id = run_id(client, run).await?;
     let seen: RunView = client.get(&format!("/api/v1/runs/{id}")).await?;
     out.note(&plan(&seen));
-    let path = format!("/api/v1/runs/{id}/approve");
-    let view: RunView = client.post_if(&path, &seen.plan_digest.to_string(), &Decision::default()).await?;
+    let path = format!("/api/v1/runs/{id}/{verb}");
+    let view: RunView = client.post_if(&path, &seen.review.to_string(), &Decision::default()).await?;
     answer(out, &view);
     Ok(())
 }

@@ -86,7 +86,7 @@ pub(crate) async fn make_identity(app: &App, caller: &Caller, new: NewIdentity) 
         name: new.name,
         roles: new.roles,
         reach,
-        parent,
+        parent: parent.map(Box::new),
         token: token_digest(token.reveal()),
     };
     let identity = change(app, caller, IdentityId::from_uuid(fresh_uuid()), command).await?;

@@ -13,6 +13,7 @@ use placet_domain::refusal::Refusal;
 use super::caller::single;
 use super::problem::{Failure, problem};
 use super::route::Access;
+use super::signed;
 use crate::app::App;
 use crate::flow::{Caller, note_refusal};
 use crate::names::token_digest;
@@ -24,29 +25,38 @@ const LONGEST_TOKEN: usize = 256;
 #[derive(Debug, Clone)]
 pub(super) struct Known(pub(super) Arc<Identity>);
 
-pub(super) async fn guard(State((app, access)): State<(App, Access)>, mut request: Request, next: Next) -> Response {
-    if matches!(access, Access::Public) {
-        return next.run(request).await;
-    }
+pub(super) async fn guard(State((app, access)): State<(App, Access)>, request: Request, next: Next) -> Response {
+    let admitted = match access {
+        Access::Public => return next.run(request).await,
+        Access::Signed => signed::admit(&app, request).await,
+        Access::Anyone | Access::Roles(_) => with_token(&app, access, request).await,
+    };
+    let (identity, mut request) = match admitted {
+        Ok(admitted) => admitted,
+        Err(refused) => return refused,
+    };
+    let most = app.settings().limits.in_flight_per_identity();
+    let Some(_share) = app.door().share_of(identity.id, most) else {
+        return problem(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too_many",
+            "you have too many requests under way; wait for one to end",
+        );
+    };
+    request.extensions_mut().insert(Known(identity));
+    next.run(request).await
+}
+
+/// The holder of the request's token, if their role is admitted.
+async fn with_token(app: &App, access: Access, request: Request) -> Result<(Arc<Identity>, Request), Response> {
     let Some(token) = bearer(request.headers()) else {
-        return unauthorized("send a token: `Authorization: Bearer plc_…`");
+        return Err(unauthorized("Bearer", "send a token: `Authorization: Bearer plc_…`"));
     };
     match app.identify(token_digest(token)).await {
-        Err(no) => Failure::from(no).into_response(),
-        Ok(None) => unauthorized("this token is not known or was revoked"),
-        Ok(Some(identity)) if access.admits(&identity) => {
-            let most = app.settings().limits.in_flight_per_identity();
-            let Some(_share) = app.door().share_of(identity.id, most) else {
-                return problem(
-                    StatusCode::TOO_MANY_REQUESTS,
-                    "too_many",
-                    "you have too many requests under way; wait for one to end",
-                );
-            };
-            request.extensions_mut().insert(Known(identity));
-            next.run(request).await
-        }
-        Ok(Some(identity)) => refuse(&app, &identity, access).await,
+        Err(no) => Err(Failure::from(no).into_response()),
+        Ok(None) => Err(unauthorized("Bearer", "this token is not known or was revoked")),
+        Ok(Some(identity)) if access.admits(&identity) => Ok((identity, request)),
+        Ok(Some(identity)) => Err(refuse(app, &identity, access).await),
     }
 }
 
@@ -56,9 +66,10 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && token.len() <= LONGEST_TOKEN).then_some(token)
 }
 
-fn unauthorized(detail: &str) -> Response {
+/// Whoever is not known is told by which scheme to say who they are.
+pub(super) fn unauthorized(scheme: &'static str, detail: &str) -> Response {
     let mut response = problem(StatusCode::UNAUTHORIZED, "unauthorized", detail);
-    response.headers_mut().insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static("Bearer"));
+    response.headers_mut().insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static(scheme));
     response
 }
 
@@ -66,6 +77,7 @@ fn unauthorized(detail: &str) -> Response {
 async fn refuse(app: &App, identity: &Identity, access: Access) -> Response {
     let needed = match access {
         Access::Roles(roles) => roles.first().copied().unwrap_or(Role::Admin),
+        Access::Signed => Role::Agent,
         Access::Public | Access::Anyone => Role::Admin,
     };
     let refusal = Refusal::Role { needed };

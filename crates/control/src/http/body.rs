@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::caller::{idempotency_key, single};
 use super::problem::Failure;
+use super::signed::MessageId;
 use crate::app::App;
 use crate::flow::Caller;
 
@@ -27,10 +28,18 @@ impl<T: DeserializeOwned> FromRequest<App> for Asked<T> {
         let mut caller = Caller::from_request_parts(&mut parts, app).await?;
         needs_json(&parts.headers)?;
         let bytes = read(body, app.settings().limits.json_bytes).await?;
-        if let Some(key) = idempotency_key(&parts.headers)? {
+        if let Some(key) = request_name(&parts)? {
             caller.key = Some(IdempotencyKey { key, request: request_digest(&parts, &bytes) });
         }
         Ok(Self(caller, parse(&bytes)?))
+    }
+}
+
+/// The caller's name for the request: the id of a signed message, or the key they sent.
+fn request_name(parts: &Parts) -> Result<Option<String>, Failure> {
+    match parts.extensions.get::<MessageId>() {
+        Some(message) => Ok(Some(message.key())),
+        None => idempotency_key(&parts.headers),
     }
 }
 
@@ -60,7 +69,7 @@ fn needs_json(headers: &HeaderMap) -> Result<(), Failure> {
     Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not_json", "send `Content-Type: application/json`"))
 }
 
-async fn read(body: Body, limit: usize) -> Result<Bytes, Failure> {
+pub(super) async fn read(body: Body, limit: usize) -> Result<Bytes, Failure> {
     let too_long = || {
         let detail = format!("the body is longer than {limit} bytes");
         Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too_long", detail)

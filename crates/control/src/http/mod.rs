@@ -9,6 +9,7 @@ mod body;
 mod caller;
 mod evidence;
 mod extract;
+mod hooks;
 mod identities;
 mod jobs;
 mod ledger;
@@ -18,6 +19,7 @@ mod projects;
 mod route;
 mod router;
 mod runs;
+mod signed;
 mod status;
 mod stream;
 mod view;
@@ -67,7 +69,7 @@ pub(crate) fn routes() -> Vec<Route> {
         post("/api/v1/runs/{run}/resume", runs::resume).access(Access::Roles(&[Operator, Reviewer])).takes::<api::Decision>().gives::<api::RunView>(200).about("Lets it go on."),
         post("/api/v1/runs/{run}/cancel", runs::cancel).access(Access::Roles(&[Operator, Reviewer])).takes::<api::Reason>().gives::<api::RunView>(200).about("Ends it for good."),
         post("/api/v1/runs/{run}/finish", runs::finish).access(Access::Roles(&[Agent])).takes::<api::Summary>().gives::<api::RunView>(200).about("The agent is done; the results wait for a person."),
-        post("/api/v1/runs/{run}/complete", runs::complete).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::RunView>(200).about("Accepts the results."),
+        post("/api/v1/runs/{run}/complete", runs::complete).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::RunView>(200).about("Accepts the results named by If-Match."),
         post("/api/v1/runs/{run}/reject-results", runs::reject_results).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::RunView>(200).about("Sends it back to work."),
         get("/api/v1/runs/{run}/audit", runs::audit).access(PEOPLE).gives::<api::AuditTrail>(200).about("All that happened in a run, from the ledger."),
         get("/api/v1/runs/{run}/stream", stream::run).access(WATCHERS).about("Server-sent events of a run; resumable with Last-Event-ID."),
@@ -75,6 +77,7 @@ pub(crate) fn routes() -> Vec<Route> {
         // Actions: the agent proposes, people decide.
         post("/api/v1/runs/{run}/actions", actions::propose).access(Access::Roles(&[Agent])).takes_any().gives::<api::ActionView>(201).about("Proposes an action: tool, arguments, target, files, outputs, justification."),
         get("/api/v1/runs/{run}/actions", actions::of_run).access(WATCHERS).gives::<api::ActionList>(200).about("The actions of a run, oldest first."),
+        post("/api/v1/hooks/{name}", hooks::propose).access(Access::Signed).takes_any().gives::<api::ActionView>(201).about("Proposes an action by a signed webhook (standard-webhooks), as the agent it is set up for: run, proposal."),
         get("/api/v1/queue", actions::queue).access(PEOPLE).gives::<api::ActionList>(200).about("What waits for a person, riskiest first."),
         get("/api/v1/actions/{action}", actions::show).access(WATCHERS).gives::<api::ActionDetail>(200).about("One action with everything that will be done."),
         post("/api/v1/actions/{action}/approve", actions::approve).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::ActionView>(200).about("Approves exactly what If-Match names."),

@@ -7,7 +7,7 @@ use utoipa::openapi::path::{
     Operation, OperationBuilder, ParameterBuilder, ParameterIn, PathItemBuilder, PathsBuilder,
 };
 use utoipa::openapi::request_body::RequestBodyBuilder;
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{
     ComponentsBuilder, ContentBuilder, HttpMethod, InfoBuilder, ObjectBuilder, OpenApi, OpenApiBuilder, OpenApiVersion,
     Ref, Required, ResponseBuilder, Type,
@@ -41,7 +41,10 @@ pub fn api_document() -> OpenApi {
 
 fn components(routes: &[Route]) -> ComponentsBuilder {
     let bearer = SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
-    let mut components = ComponentsBuilder::new().security_scheme("token", bearer).schema_from::<Problem>();
+    let signature = "`v1,` and the base64 of HMAC-SHA256 over `webhook-id.webhook-timestamp.body` (standard-webhooks)";
+    let signature = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description("webhook-signature", signature)));
+    let components = ComponentsBuilder::new().security_scheme("token", bearer).security_scheme("signature", signature);
+    let mut components = components.schema_from::<Problem>();
     for route in routes {
         let taken = if let Takes::Shape(shape) = &route.takes { Some(shape) } else { None };
         let given = route.gives.as_ref().map(|(_, shape)| shape);
@@ -70,12 +73,21 @@ fn operation(route: &Route) -> Operation {
         let parameter = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Path).required(Required::True);
         operation = operation.parameter(parameter.schema(Some(text)).build());
     }
-    if !matches!(route.access, Access::Public) {
-        operation = operation.security(SecurityRequirement::new("token", Vec::<String>::new()));
+    if let Some(scheme) = security(route.access) {
+        operation = operation.security(SecurityRequirement::new(scheme, Vec::<String>::new()));
     }
     let refusal = ResponseBuilder::new().description("What is wrong and what to do.");
     let refusal = refusal.content("application/problem+json", reference("Problem"));
     with_bodies(operation, route).response("default", refusal.build()).build()
+}
+
+/// How a caller shows who they are, by the name of the scheme.
+const fn security(access: Access) -> Option<&'static str> {
+    match access {
+        Access::Public => None,
+        Access::Signed => Some("signature"),
+        Access::Anyone | Access::Roles(_) => Some("token"),
+    }
 }
 
 fn with_bodies(operation: OperationBuilder, route: &Route) -> OperationBuilder {

@@ -17,6 +17,8 @@ use crate::app::App;
 pub(crate) enum Access {
     /// Nobody needs a token: only for reading what tells nothing.
     Public,
+    /// Whoever signed the request with the secret of its webhook, as the agent that the webhook stands for.
+    Signed,
     /// Everybody with a valid token.
     Anyone,
     /// Holders of one of these roles.
@@ -27,6 +29,7 @@ impl Access {
     pub(crate) fn admits(self, identity: &Identity) -> bool {
         match self {
             Self::Public | Self::Anyone => true,
+            Self::Signed => identity.has(Role::Agent),
             Self::Roles(roles) => roles.iter().any(|role| identity.has(*role)),
         }
     }
@@ -36,6 +39,7 @@ impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Public => f.write_str("public"),
+            Self::Signed => f.write_str("signed"),
             Self::Anyone => f.write_str("anyone"),
             Self::Roles(roles) => {
                 let names: Vec<&str> = roles.iter().map(|role| role.as_str()).collect();

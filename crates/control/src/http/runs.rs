@@ -84,6 +84,15 @@ pub(super) async fn approve(
     change(&app, &caller, &id, RunCommand::ApprovePlan { seen }).await
 }
 
+pub(super) async fn complete(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Seen(seen): Seen,
+    Asked(caller, _): Asked<api::Decision>,
+) -> RunAnswer {
+    change(&app, &caller, &id, RunCommand::ApproveResults { seen }).await
+}
+
 macro_rules! commands {
     ($($handler:ident takes $body:ident as $given:pat => $command:expr;)*) => {$(
         pub(super) async fn $handler(
@@ -104,7 +113,6 @@ commands! {
     resume takes Decision as _ => RunCommand::Resume;
     cancel takes Reason as given => RunCommand::Cancel { reason: given.reason };
     finish takes Summary as given => RunCommand::Finish { summary: given.summary };
-    complete takes Decision as _ => RunCommand::ApproveResults;
     reject_results takes Rejection as given => RunCommand::RejectResults { reason: given.reason };
 }
 

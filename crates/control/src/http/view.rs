@@ -41,7 +41,7 @@ pub(super) fn identity(identity: &Identity) -> api::IdentityView {
 
 pub(super) fn run(run: Run) -> api::RunView {
     api::RunView {
-        plan_digest: run.plan_digest(),
+        review: run.review(),
         id: run.id,
         project: run.project,
         goal: run.goal,

@@ -80,7 +80,7 @@ async fn undertake(walk: &mut Walk<'_>) -> String {
     walk.plain(&team.operator, "POST /api/v1/runs/{run}/submit", &[&id], plan.clone()).await;
     walk.plain(&team.reviewer, "POST /api/v1/runs/{run}/reject", &[&id], json!({ "reason": "why?" })).await;
     let run: api::RunView = walk.plain(&team.operator, "POST /api/v1/runs/{run}/submit", &[&id], plan).await.json();
-    walk.step(&team.reviewer, "POST /api/v1/runs/{run}/approve", &[&id], &json!({}), Some(run.plan_digest)).await;
+    walk.step(&team.reviewer, "POST /api/v1/runs/{run}/approve", &[&id], &json!({}), Some(run.review)).await;
     walk.plain(&team.operator, "POST /api/v1/runs/{run}/start", &[&id], json!({})).await;
     walk.plain(&team.agent, "POST /api/v1/runs/{run}/attach", &[&id], json!({})).await;
     walk.plain(&team.reviewer, "POST /api/v1/runs/{run}/pause", &[&id], json!({})).await;
@@ -128,8 +128,9 @@ async fn end(walk: &mut Walk<'_>, run: &str) {
     let team = &walk.app.team;
     walk.plain(&team.agent, "POST /api/v1/runs/{run}/finish", &[run], json!({ "summary": "done" })).await;
     walk.plain(&team.reviewer, "POST /api/v1/runs/{run}/reject-results", &[run], json!({ "reason": "more" })).await;
-    walk.plain(&team.agent, "POST /api/v1/runs/{run}/finish", &[run], json!({})).await;
-    walk.plain(&team.reviewer, "POST /api/v1/runs/{run}/complete", &[run], json!({})).await;
+    let finish = walk.plain(&team.agent, "POST /api/v1/runs/{run}/finish", &[run], json!({})).await;
+    let seen = finish.json::<api::RunView>().review;
+    walk.step(&team.reviewer, "POST /api/v1/runs/{run}/complete", &[run], &json!({}), Some(seen)).await;
     let first = team.run.to_string();
     walk.plain(&team.operator, "POST /api/v1/runs/{run}/cancel", &[&first], json!({})).await;
 }

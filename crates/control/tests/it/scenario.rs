@@ -282,7 +282,7 @@ impl Team {
     pub(crate) async fn start_run(&self) -> RunId {
         let run = self.draft(json!(["look around", "report"])).await;
         let path = |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id);
-        self.reviewer.post_if(&path("approve"), run.plan_digest, &json!({})).await.is(200);
+        self.reviewer.post_if(&path("approve"), run.review, &json!({})).await.is(200);
         self.operator.post(&path("start"), &json!({})).await.is(200);
         self.agent.post(&path("attach"), &json!({})).await.is(200);
         run.id

@@ -14,7 +14,7 @@ const LONGEST_NAME: usize = 80;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdentityCommand {
-    Register { name: String, roles: BTreeSet<Role>, reach: Reach, parent: Option<Identity>, token: Digest },
+    Register { name: String, roles: BTreeSet<Role>, reach: Reach, parent: Option<Box<Identity>>, token: Digest },
     ReplaceToken { token: Digest },
     Revoke,
 }
@@ -47,8 +47,8 @@ pub fn decide(
         (IdentityCommand::Register { name, roles, reach, parent, token }, None) => {
             check_name(name)?;
             check_roles(roles)?;
-            check_descent(roles, parent.as_ref())?;
-            let lineage = parent.as_ref().map(Lineage::below).unwrap_or_default();
+            check_descent(roles, parent.as_deref())?;
+            let lineage = parent.as_deref().map(Lineage::below).unwrap_or_default();
             let (name, roles, reach, token) = (name.clone(), roles.clone(), reach.clone(), *token);
             Ok(vec![IdentityEvent::Registered { name, roles, reach, lineage, token }])
         }
@@ -71,11 +71,12 @@ fn may_administer(actor: &Actor) -> Result<(), Refusal> {
 }
 
 fn check_name(name: &str) -> Result<(), Refusal> {
-    let plain = |c: char| !c.is_control() && !crate::text::is_invisible(c);
-    if name.trim() == name && !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(plain) {
+    // Names become names of files with tokens in them.
+    let plain = |c: char| !c.is_control() && !crate::text::is_invisible(c) && !matches!(c, '/' | '\\');
+    if name.trim() == name && !name.is_empty() && !name.starts_with('.') && name.len() <= LONGEST_NAME && name.chars().all(plain) {
         return Ok(());
     }
-    Err(Refusal::invalid("a name has 1 to 80 bytes of visible text, without spaces at its ends"))
+    Err(Refusal::invalid("a name has 1 to 80 bytes of visible text, without slashes, a leading dot, or spaces at its ends"))
 }
 
 fn check_roles(roles: &BTreeSet<Role>) -> Result<(), Refusal> {
@@ -190,7 +191,7 @@ mod tests {
 
     #[test]
     fn names_that_hide_something_are_refused() {
-        for name in ["", " a", "a\nb", "a\u{202e}b", "a\u{200b}", &"x".repeat(81)] {
+        for name in ["", " a", "a/b", "../x", ".x", "a\\b", "a\nb", "a\u{202e}b", "a\u{200b}", &"x".repeat(81)] {
             let mut command = register(&[Role::Agent]);
             if let IdentityCommand::Register { name: given, .. } = &mut command {
                 *given = name.into();

@@ -17,7 +17,7 @@ pub(super) const LEVELS: [(i64, Tier); 3] = [(0, Tier::A), (1, Tier::B), (2, Tie
 
 pub(super) fn judge(policy: &Policy, action: &Action, scope: &Scope) -> Verdict {
     let hearing = Hearing::hold(policy, action);
-    let laws = law::broken(action, scope);
+    let laws = law::broken(action, scope, &policy.tools);
     let tier = if laws.is_empty() { hearing.tier() } else { Tier::D };
     let mut reasons = hearing.reasons(policy);
     reasons.extend(laws);

@@ -1,13 +1,16 @@
-//! Laws that no policy file can repeal: an action stays within the scope it was sealed under.
+//! Laws that no policy file can repeal: an action stays within the scope and the tool it was sealed under.
+
+use std::collections::BTreeMap;
 
 use super::verdict::{Reason, Risk, Tier};
-use crate::proposal::Action;
+use crate::digest::Digest;
+use crate::proposal::{Action, ToolName};
 use crate::scope::{PathRuling, Scope, ScopePath};
 
 /// Every law the action breaks, each as a reason that refuses it.
-pub(super) fn broken(action: &Action, scope: &Scope) -> Vec<Reason> {
+pub(super) fn broken(action: &Action, scope: &Scope, tools: &BTreeMap<ToolName, Digest>) -> Vec<Reason> {
     let version = other_scope(action, scope);
-    let tool = foreign_tool(action, scope);
+    let tool = foreign_tool(action, scope).into_iter().chain(changed_tool(action, tools));
     let target = uncovered_target(action, scope);
     let paths = action.spec().outputs.iter().filter_map(|path| forbidden_path(path, scope));
     version.into_iter().chain(tool).chain(target).chain(paths).collect()
@@ -27,6 +30,12 @@ fn other_scope(action: &Action, scope: &Scope) -> Option<Reason> {
 fn foreign_tool(action: &Action, scope: &Scope) -> Option<Reason> {
     let tool = &action.spec().tool;
     (!scope.permits_tool(tool)).then(|| law("scope.tool", format!("the tool `{tool}` is not in the scope of this run")))
+}
+
+fn changed_tool(action: &Action, tools: &BTreeMap<ToolName, Digest>) -> Option<Reason> {
+    let tool = &action.spec().tool;
+    let same = tools.get(tool) == Some(&action.spec().tool_version);
+    (!same).then(|| law("scope.tool_version", format!("the tool `{tool}` was changed since; propose it again")))
 }
 
 fn uncovered_target(action: &Action, scope: &Scope) -> Option<Reason> {

@@ -32,7 +32,7 @@ pub use verdict::{BadRisk, Reason, Risk, Ruling, Tier, Verdict};
 
 use crate::canonical;
 use crate::digest::Digest;
-use crate::proposal::{Action, ActionKind, Tools};
+use crate::proposal::{Action, ActionKind, ToolName, Tools};
 use crate::scope::Scope;
 
 /// Counted up whenever the same files would be judged differently by new code.
@@ -45,6 +45,8 @@ pub struct Policy {
     /// For each kind of act, in the order of `ActionKind::ALL`, the rules that can say something about it.
     panels: Vec<Panel>,
     version: Digest,
+    /// The definitions the rules were written for: what was sealed with another one is refused.
+    tools: BTreeMap<ToolName, Digest>,
     examples_checked: usize,
 }
 
@@ -121,10 +123,12 @@ impl Policy {
     pub fn load(files: &[(String, String)], tools: &Tools) -> Result<Self, PolicyProblems> {
         let load::Loaded { rules, examples_checked } = load::load(files, tools)?;
         let panels = ActionKind::ALL.iter().map(|kind| Panel::of(*kind, &rules)).collect();
-        Ok(Self { rules, panels, version: version(files), examples_checked })
+        let tools: BTreeMap<ToolName, Digest> =
+            tools.iter().map(|(name, tool)| (name.clone(), tool.version())).collect();
+        Ok(Self { rules, panels, version: version(files, &tools), tools, examples_checked })
     }
 
-    /// Names this policy by its content: another text, schema or engine is another policy.
+    /// Names this policy by its content: another text, tool, schema or engine is another policy.
     pub const fn version(&self) -> Digest {
         self.version
     }
@@ -155,9 +159,9 @@ impl Policy {
     }
 }
 
-fn version(files: &[(String, String)]) -> Digest {
+fn version(files: &[(String, String)], tools: &BTreeMap<ToolName, Digest>) -> Digest {
     let files: BTreeMap<&str, Digest> =
         files.iter().map(|(file, text)| (file.as_str(), Digest::of(text.as_bytes()))).collect();
     let schema = Digest::of(question::SCHEMA_TEXT.as_bytes());
-    Digest::of(&canonical::to_bytes(&(SEMANTICS_VERSION, schema, files)))
+    Digest::of(&canonical::to_bytes(&(SEMANTICS_VERSION, schema, files, tools)))
 }

@@ -112,7 +112,7 @@ impl Default for Limits {
             timeout_ms: 120_000,
             memory_bytes: 2 << 30,
             output_bytes: 8 << 20,
-            file_bytes: 256 << 20,
+            file_bytes: 64 << 20,
             processes: 256,
         }
     }

@@ -32,7 +32,9 @@ pub enum RunCommand {
     ReachGate {
         summary: String,
     },
-    PassGate,
+    PassGate {
+        seen: Digest,
+    },
     Pause {
         reason: String,
     },
@@ -43,7 +45,9 @@ pub enum RunCommand {
     Finish {
         summary: String,
     },
-    ApproveResults,
+    ApproveResults {
+        seen: Digest,
+    },
     RejectResults {
         reason: String,
     },

@@ -68,6 +68,8 @@ fn authority(run: &Run, kind: Kind, actor: &Actor) -> Result<bool, Refusal> {
         Kind::ApprovePlan | Kind::PassGate | Kind::ApproveResults => independent_reviewer(run, identity),
         Kind::RejectPlan | Kind::RejectResults => has(identity, Role::Reviewer),
         Kind::Create | Kind::Submit | Kind::Start => has(identity, Role::Operator),
+        // Going on from a snapshot skips what stood after it, a checkpoint perhaps: that takes a reviewer.
+        Kind::Resume if run.status == Status::RolledBack => independent_reviewer(run, identity),
         Kind::Pause | Kind::Resume | Kind::RollBack | Kind::Cancel => {
             has(identity, Role::Operator).or_else(|_| has(identity, Role::Reviewer))
         }
@@ -132,20 +134,22 @@ fn change(run: &Run, command: &RunCommand, actor: &Actor, single_operator: bool)
         RunCommand::Create { .. } => return Err(Refusal::Exists { what: "run" }),
         RunCommand::Submit { plan } if plan.is_empty() => return Err(Refusal::invalid("a plan has at least one step")),
         RunCommand::Submit { plan } => RunEvent::Submitted { plan: plan.clone(), by: author(actor) },
-        RunCommand::ApprovePlan { seen } if *seen != run.plan_digest() => {
-            return Err(Refusal::Stale { seen: *seen, current: run.plan_digest() });
+        RunCommand::ApprovePlan { seen } | RunCommand::PassGate { seen } | RunCommand::ApproveResults { seen }
+            if *seen != run.review() =>
+        {
+            return Err(Refusal::Stale { seen: *seen, current: run.review() });
         }
         RunCommand::ApprovePlan { seen } => RunEvent::PlanApproved { seen: *seen, single_operator },
         RunCommand::RejectPlan { reason } => RunEvent::PlanRejected { reason: reason.clone() },
         RunCommand::Start => RunEvent::Started,
         RunCommand::Attach => RunEvent::Attached,
         RunCommand::ReachGate { summary } => RunEvent::GateReached { summary: summary.clone() },
-        RunCommand::PassGate => RunEvent::GatePassed { single_operator },
+        RunCommand::PassGate { seen } => RunEvent::GatePassed { seen: *seen, single_operator },
         RunCommand::Pause { reason } => RunEvent::Paused { reason: reason.clone() },
         RunCommand::Resume => RunEvent::Resumed,
         RunCommand::RollBack { snapshot } => RunEvent::RolledBack { snapshot: *snapshot },
         RunCommand::Finish { summary } => RunEvent::Finished { summary: summary.clone() },
-        RunCommand::ApproveResults => RunEvent::ResultsApproved { single_operator },
+        RunCommand::ApproveResults { seen } => RunEvent::ResultsApproved { seen: *seen, single_operator },
         RunCommand::RejectResults { reason } => RunEvent::ResultsRejected { reason: reason.clone() },
         RunCommand::Fail { reason } => RunEvent::Failed { reason: reason.clone() },
         RunCommand::Cancel { reason } => RunEvent::Cancelled { reason: reason.clone() },
@@ -164,10 +168,10 @@ fn check_text(command: &RunCommand) -> Result<(), Refusal> {
         RunCommand::ApprovePlan { .. }
         | RunCommand::Start
         | RunCommand::Attach
-        | RunCommand::PassGate
+        | RunCommand::PassGate { .. }
         | RunCommand::Resume
         | RunCommand::RollBack { .. }
-        | RunCommand::ApproveResults => return Ok(()),
+        | RunCommand::ApproveResults { .. } => return Ok(()),
     };
     if text.len() > LONGEST_TEXT || (needed && text.trim().is_empty()) {
         return Err(Refusal::invalid("say in 1 to 2000 bytes what it is about"));

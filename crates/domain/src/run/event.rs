@@ -38,6 +38,7 @@ pub enum RunEvent {
         summary: String,
     },
     GatePassed {
+        seen: Digest,
         single_operator: bool,
     },
     Paused {
@@ -51,6 +52,7 @@ pub enum RunEvent {
         summary: String,
     },
     ResultsApproved {
+        seen: Digest,
         single_operator: bool,
     },
     ResultsRejected {

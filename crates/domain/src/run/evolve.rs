@@ -19,6 +19,8 @@ pub fn evolve(id: RunId, state: Option<Run>, event: &RunEvent) -> Option<Run> {
             separation: *separation,
             status: RunStatus::Draft,
             paused_from: None,
+            standstills: 0,
+            said: None,
             because: None,
         });
     }
@@ -26,6 +28,10 @@ pub fn evolve(id: RunId, state: Option<Run>, event: &RunEvent) -> Option<Run> {
     if let RunEvent::Submitted { plan, by } = event {
         run.plan.clone_from(plan);
         run.submitted_by = *by;
+    }
+    if matches!(event, RunEvent::Submitted { .. } | RunEvent::GateReached { .. } | RunEvent::Finished { .. }) {
+        run.standstills = run.standstills.saturating_add(1);
+        run.said = because(event);
     }
     let before = run.status;
     run.status = status_after(&run, event);

@@ -88,15 +88,21 @@ pub struct Run {
     pub status: RunStatus,
     /// Where a pause interrupted it, so that a resume goes back there.
     pub paused_from: Option<RunStatus>,
+    /// How often it has stood still for a person: each plan, each checkpoint, each set of results.
+    pub standstills: u32,
+    /// What was said at the last of them.
+    pub said: Option<String>,
     /// The last word of why it stands where it stands.
     pub because: Option<String>,
 }
 
 impl Run {
-    /// What a reviewer of the plan approves: goal, plan, scope and agent. Another plan is another digest.
-    pub fn plan_digest(&self) -> Digest {
+    /// What a person approves where the run stands still: the plan, a checkpoint or the results, and which standstill of
+    /// this run it is. A yes to one of them is never a yes to another.
+    pub fn review(&self) -> Digest {
         let seen = serde_json::json!({
             "run": self.id, "goal": self.goal, "plan": self.plan, "scope": self.scope.version(), "agent": self.agent,
+            "status": self.status, "standstill": self.standstills, "said": self.said,
         });
         Digest::of(&canonical::to_bytes(&seen))
     }

@@ -34,7 +34,7 @@ impl Hand<'_> {
     }
 
     pub(crate) fn approves_plan(self) -> Outcome {
-        let seen = self.world.run().plan_digest();
+        let seen = self.world.run().review();
         self.run(RunCommand::ApprovePlan { seen })
     }
 

@@ -77,7 +77,10 @@ fn way_to_run(status: RunStatus) -> Vec<Step> {
         RunStatus::CheckpointReached => and_then(&[reach_gate]),
         RunStatus::Paused => and_then(&[|world| world.operator().run(RunCommand::Pause { reason: reason() })]),
         RunStatus::PendingExport => and_then(&[finish]),
-        RunStatus::Completed => and_then(&[finish, |world| world.reviewer().run(RunCommand::ApproveResults)]),
+        RunStatus::Completed => and_then(&[finish, |world| {
+            let seen = world.run().review();
+            world.reviewer().run(RunCommand::ApproveResults { seen })
+        }]),
         RunStatus::Failed => and_then(&[|world| world.agent().run(RunCommand::Fail { reason: reason() })]),
         RunStatus::Cancelled => and_then(&[|world| world.operator().run(RunCommand::Cancel { reason: reason() })]),
         RunStatus::RolledBack => {

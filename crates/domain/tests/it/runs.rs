@@ -2,6 +2,7 @@
 
 use placet_domain::command::Command;
 use placet_domain::digest::Digest;
+use placet_domain::identity::Role;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{RunCommand, RunCommandKind, RunStatus};
 
@@ -13,10 +14,10 @@ use crate::trials::{RUN_TRIALS, run_command, run_worlds};
 #[test]
 fn c8_an_approval_of_a_plan_is_bound_to_that_plan() {
     let mut world = World::new().with_run(RunStatus::PendingApproval);
-    let first = world.run().plan_digest();
+    let first = world.run().review();
     world.reviewer().run(RunCommand::RejectPlan { reason: "too vague".to_owned() }).unwrap();
     world.by(Who::Creator).run(RunCommand::Submit { plan: vec!["delete everything".to_owned()] }).unwrap();
-    let current = world.run().plan_digest();
+    let current = world.run().review();
     let old = RunCommand::ApprovePlan { seen: first };
     assert_eq!(world.reviewer().run(old), Err(Refusal::Stale { seen: first, current }));
     world.reviewer().approves_plan().unwrap();
@@ -31,10 +32,10 @@ fn c8_the_plans_digest_covers_goal_plan_scope_agent_and_run() {
     changed[2].scope = placet_domain::scope::Scope::lock(placet_domain::scope::ScopeDraft::default());
     changed[3].agent = Who::OtherAgent.id().unwrap();
     changed[4].id = run_id(99);
-    assert!(changed.iter().all(|other| other.plan_digest() != run.plan_digest()));
+    assert!(changed.iter().all(|other| other.review() != run.review()));
     let mut rephrased = run.clone();
     rephrased.plan = vec![run.plan.join("\",\"")];
-    assert_ne!(rephrased.plan_digest(), run.plan_digest(), "two steps are not one step that looks like two");
+    assert_ne!(rephrased.review(), run.review(), "two steps are not one step that looks like two");
 }
 
 #[test]
@@ -187,6 +188,33 @@ fn c8_a_run_that_is_not_there_takes_no_command() {
 fn c11_a_failed_run_can_be_rolled_back_and_taken_up_again() {
     let mut world = World::new().with_run(RunStatus::Failed);
     world.operator().run(RunCommand::RollBack { snapshot: Digest::of(b"snapshot") }).unwrap();
-    world.operator().run(RunCommand::Resume).unwrap();
+    assert_eq!(world.operator().run(RunCommand::Resume), Err(Refusal::Role { needed: Role::Reviewer }));
+    world.reviewer().run(RunCommand::Resume).unwrap();
     assert_eq!(world.run_status(), RunStatus::Executing);
+}
+
+#[test]
+fn c10_a_yes_to_one_checkpoint_is_no_yes_to_the_next_nor_to_the_results() {
+    let mut world = World::new().with_run(RunStatus::CheckpointReached);
+    let first = world.run().review();
+    world.reviewer().run(RunCommand::PassGate { seen: first }).unwrap();
+    // The same words again: still another checkpoint.
+    let summary = "so far".to_owned();
+    world.agent().run(RunCommand::ReachGate { summary: summary.clone() }).unwrap();
+    let second = world.run().review();
+    let again = RunCommand::PassGate { seen: first };
+    assert_eq!(world.reviewer().run(again), Err(Refusal::Stale { seen: first, current: second }));
+    world.reviewer().run(RunCommand::PassGate { seen: second }).unwrap();
+    world.agent().run(RunCommand::Finish { summary }).unwrap();
+    let results = RunCommand::ApproveResults { seen: second };
+    assert!(matches!(world.reviewer().run(results), Err(Refusal::Stale { .. })));
+}
+
+#[test]
+fn c10_a_pause_does_not_change_what_a_checkpoint_asks() {
+    let mut world = World::new().with_run(RunStatus::CheckpointReached);
+    let seen = world.run().review();
+    world.operator().run(RunCommand::Pause { reason: "lunch".to_owned() }).unwrap();
+    world.operator().run(RunCommand::Resume).unwrap();
+    world.reviewer().run(RunCommand::PassGate { seen }).unwrap();
 }

@@ -264,7 +264,7 @@ pub(crate) async fn executing_run(
         receipt.loaded.run.unwrap()
     };
     let run = ask(by(operator), create).await;
-    ask(by(reviewer), RunCommand::ApprovePlan { seen: run.plan_digest() }).await;
+    ask(by(reviewer), RunCommand::ApprovePlan { seen: run.review() }).await;
     ask(by(operator), RunCommand::Start).await;
     ask(by(agent), RunCommand::Attach).await
 }

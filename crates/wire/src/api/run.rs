@@ -60,9 +60,9 @@ pub struct RunView {
     pub agent: IdentityId,
     #[schema(value_type = String)]
     pub scope: Digest,
-    /// What a reviewer of the plan approves; send it as `If-Match`.
+    /// What a reviewer approves where the run stands still (plan or results); send it as `If-Match`.
     #[schema(value_type = String)]
-    pub plan_digest: Digest,
+    pub review: Digest,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]

@@ -56,8 +56,9 @@ pub(super) async fn play(world: &World, yes: bool, out: &Out) -> Result<(), CliE
     out.note(&card::card(&detail(&world.reviewer, &action).await?));
 
     step(out, "4", "The agent is done; you accept the results.");
-    agent.finish("counted the lines of notes.txt").await.map_err(failed)?;
-    let done: RunView = world.reviewer.post(&format!("/api/v1/runs/{}/complete", run.id), &Decision::default()).await?;
+    let results = agent.finish("counted the lines of notes.txt").await.map_err(failed)?;
+    let path = format!("/api/v1/runs/{}/complete", run.id);
+    let done: RunView = world.reviewer.post_if(&path, &results.review.to_string(), &Decision::default()).await?;
     out.note(&format!("{} {}", styled(GOOD, done.status), done.meaning));
 
     step(out, "5", "A stranger checks the record, offline, with nothing but files and a public key.");
@@ -92,7 +93,7 @@ async fn undertake(world: &World) -> Result<RunView, CliError> {
     let path = format!("/api/v1/runs/{}", run.id);
     world
         .reviewer
-        .post_if::<RunView>(&format!("{path}/approve"), &run.plan_digest.to_string(), &Decision::default())
+        .post_if::<RunView>(&format!("{path}/approve"), &run.review.to_string(), &Decision::default())
         .await?;
     Ok(world.operator.post(&format!("{path}/start"), &Decision::default()).await?)
 }

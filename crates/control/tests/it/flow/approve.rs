@@ -42,8 +42,8 @@ async fn b4_who_stands_behind_the_agent_cannot_approve_and_the_attempt_is_record
     let new = json!({ "project": app.team.project, "goal": "g", "scope": "lab", "agent": agent.id, "plan": ["p"] });
     let run: placet_wire::api::RunView = app.team.operator.post("/api/v1/runs", &new).await.is(201).json();
     let path = |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id);
-    owner.post_if(&path("approve"), run.plan_digest, &json!({})).await.problem(403, "kin");
-    app.team.reviewer.post_if(&path("approve"), run.plan_digest, &json!({})).await.is(200);
+    owner.post_if(&path("approve"), run.review, &json!({})).await.problem(403, "kin");
+    app.team.reviewer.post_if(&path("approve"), run.review, &json!({})).await.is(200);
     app.team.operator.post(&path("start"), &json!({})).await.is(200);
     agent.post(&path("attach"), &json!({})).await.is(200);
     let action = agent.proposes(run.id, &scan()).await;
@@ -64,7 +64,7 @@ async fn b4_a_person_who_made_the_run_cannot_approve_its_plan() {
     let new =
         json!({ "project": app.team.project, "goal": "g", "scope": "lab", "agent": app.team.agent.id, "plan": ["p"] });
     let run: placet_wire::api::RunView = both.post("/api/v1/runs", &new).await.is(201).json();
-    both.post_if(&format!("/api/v1/runs/{}/approve", run.id), run.plan_digest, &json!({})).await.problem(403, "kin");
+    both.post_if(&format!("/api/v1/runs/{}/approve", run.id), run.review, &json!({})).await.problem(403, "kin");
 }
 
 #[tokio::test]
@@ -101,9 +101,9 @@ async fn b4_a_plan_is_approved_as_it_was_seen() {
     let first = submit("look").await;
     reviewer.post(&path("reject"), &json!({ "reason": "say how" })).await.is(200);
     let second = submit("look closely").await;
-    reviewer.post_if(&path("approve"), first.plan_digest, &json!({})).await.problem(412, "stale");
+    reviewer.post_if(&path("approve"), first.review, &json!({})).await.problem(412, "stale");
     reviewer.post(&path("approve"), &json!({})).await.problem(428, "unseen");
-    reviewer.post_if(&path("approve"), second.plan_digest, &json!({})).await.is(200);
+    reviewer.post_if(&path("approve"), second.review, &json!({})).await.is(200);
 }
 
 #[tokio::test]

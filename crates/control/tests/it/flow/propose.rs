@@ -75,13 +75,25 @@ async fn r1_a_file_operand_must_be_here_before_it_is_proposed() {
 }
 
 #[tokio::test]
-async fn b1_an_agent_proposes_in_its_own_run_only_and_the_attempt_is_recorded() {
-    let (app, _, _, _) = Scenario::start().await;
+async fn b1_the_work_of_another_agent_does_not_exist_for_an_agent() {
+    let (app, agent, _, _) = Scenario::start().await;
+    let action = agent.proposes(app.team.run, &scan()).await;
     let stranger = app.another("agent", 1).await;
     let before = app.size();
-    stranger.post(&format!("/api/v1/runs/{}/actions", app.team.run), &scan()).await.problem(403, "other_agent");
-    stranger.post(&format!("/api/v1/runs/{}/finish", app.team.run), &json!({})).await.problem(403, "other_agent");
-    assert_eq!(app.kinds_from(before).await, ["refused", "refused"]);
+    let run = |verb: &str| format!("/api/v1/runs/{}{verb}", app.team.run);
+    stranger.post(&run("/actions"), &scan()).await.problem(404, "unknown");
+    for verb in ["/attach", "/finish"] {
+        stranger.post(&run(verb), &json!({})).await.problem(404, "unknown");
+    }
+    for verb in ["", "/actions", "/stream"] {
+        stranger.get(&run(verb)).await.problem(404, "unknown");
+    }
+    stranger.get(&format!("/api/v1/actions/{}", action.id)).await.problem(404, "unknown");
+    stranger.get(&format!("/api/v1/actions/{}/evidence", action.id)).await.problem(404, "unknown");
+    stranger.withdraws(&action).await.problem(404, "unknown");
+    let list: placet_wire::api::RunList = stranger.get("/api/v1/runs").await.is(200).json();
+    assert!(list.runs.is_empty());
+    assert_eq!(app.size(), before);
 }
 
 #[tokio::test]

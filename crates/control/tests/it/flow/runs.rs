@@ -33,7 +33,7 @@ fn actor<'a>(app: &'a Scenario, role: &str) -> &'a Person {
 async fn give(app: &Scenario, run: &api::RunView, command: &str) -> crate::person::Answer {
     let (_, body, role) = COMMANDS.iter().find(|(name, ..)| *name == command).unwrap();
     let body: Value = serde_json::from_str(body).unwrap();
-    actor(app, role).post_if(&format!("/api/v1/runs/{}/{command}", run.id), run.plan_digest, &body).await
+    actor(app, role).post_if(&format!("/api/v1/runs/{}/{command}", run.id), run.review, &body).await
 }
 
 #[tokio::test]

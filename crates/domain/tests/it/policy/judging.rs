@@ -1,6 +1,7 @@
 //! Tiers, risks, reasons and the laws above every policy.
 
-use placet_domain::policy::{Risk, Ruling, Tier};
+use placet_domain::policy::{DEFAULT_TOOLS, Policy, Risk, Ruling, Tier};
+use placet_domain::proposal::Tools;
 use placet_domain::scope::{Scope, ScopeDraft};
 use serde_json::json;
 
@@ -148,4 +149,15 @@ fn rules_can_name_agents_and_targets() {
         problems.to_string().contains("silent on its example"),
         "the names are known, the example is not met: {problems}"
     );
+}
+
+#[test]
+fn an_action_sealed_with_another_definition_of_its_tool_is_refused_by_a_policy_of_another_version() {
+    let project = Project::shipped();
+    let action = project.seal(json!({"tool": "cat", "arguments": ["notes.txt"]}));
+    let changed = DEFAULT_TOOLS.replace("program = \"/usr/bin/cat\"", "program = \"/usr/local/bin/cat\"");
+    let policy = Policy::load(&super::shipped_files(), &Tools::parse(&changed).unwrap()).unwrap();
+    assert_ne!(policy.version(), project.policy.version(), "approvals under the old definition are void");
+    let verdict = policy.judge(&action, &project.scope);
+    assert_eq!(listed(&verdict), ["reading A 0.00", "scope.tool_version D 1.00"]);
 }

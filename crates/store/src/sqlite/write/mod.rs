@@ -40,6 +40,8 @@ pub(crate) enum Task {
     Submit(Box<Submission>, Extras),
     Lease(Box<Lease>),
     KeepHead(Box<SignedTreeHead>),
+    /// A follower has settled everything before this entry.
+    SetCursor(String, u64),
 }
 
 #[derive(Debug)]
