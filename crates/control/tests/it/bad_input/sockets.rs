@@ -114,3 +114,27 @@ async fn t8_nobody_without_a_token_makes_the_server_read() {
     let answer = told(&app, request).await;
     assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
 }
+
+#[tokio::test]
+async fn t8_a_request_that_a_revocation_overtakes_changes_nothing() {
+    let (app, _, _, _) = Scenario::start().await;
+    let other = app.hire(serde_json::json!({ "name": "eve", "roles": ["admin"] })).await;
+    let (body, token) = (r#"{"name":"too-late"}"#, &other.token);
+    let head = format!(
+        "POST /api/v1/projects HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut socket = TcpStream::connect(app.address()).await.unwrap();
+    socket.write_all(format!("{head}{}", &body[..5]).as_bytes()).await.unwrap();
+    // By the time this is answered, the other request was let in and waits for the rest of its body.
+    other.get("/api/v1/whoami").await.is(200);
+    let path = format!("/api/v1/identities/{}/revoke", other.id);
+    app.admin.post(&path, &serde_json::json!({})).await.is(200);
+    let before = app.size();
+    socket.write_all(&body.as_bytes()[5..]).await.unwrap();
+    let mut answer = [0; 12];
+    socket.read_exact(&mut answer).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 401");
+    assert_eq!(app.size(), before);
+}
