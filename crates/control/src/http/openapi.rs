@@ -7,7 +7,9 @@ use utoipa::openapi::path::{
     Operation, OperationBuilder, ParameterBuilder, ParameterIn, PathItemBuilder, PathsBuilder,
 };
 use utoipa::openapi::request_body::RequestBodyBuilder;
-use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::security::{
+    ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
+};
 use utoipa::openapi::{
     ComponentsBuilder, ContentBuilder, HttpMethod, InfoBuilder, ObjectBuilder, OpenApi, OpenApiBuilder, OpenApiVersion,
     Ref, Required, ResponseBuilder, Type,
@@ -42,7 +44,8 @@ pub fn api_document() -> OpenApi {
 fn components(routes: &[Route]) -> ComponentsBuilder {
     let bearer = SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
     let signature = "`v1,` and the base64 of HMAC-SHA256 over `webhook-id.webhook-timestamp.body` (standard-webhooks)";
-    let signature = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description("webhook-signature", signature)));
+    let signature =
+        SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description("webhook-signature", signature)));
     let components = ComponentsBuilder::new().security_scheme("token", bearer).security_scheme("signature", signature);
     let mut components = components.schema_from::<Problem>();
     for route in routes {

@@ -132,7 +132,7 @@ impl Scenario {
         let (ground, place) = (Ground::fresh(setup.most_database_bytes), Place::default());
         let store = ground.open().await;
         let (admin, token) = bootstrap(&store, "root", [Role::Admin].into()).await.unwrap();
-        let serving = start(&store, shipped_rules(), setup.settings).await;
+        let serving = start(&store, shipped_rules(), setup.settings.clone()).await;
         place.move_to(serving.url());
         let admin = Person::new(admin.id, token.reveal().to_owned(), place.clone());
         let auditor = hire(&admin, &place, json!({ "name": "otto", "roles": ["auditor"] })).await;
@@ -191,7 +191,7 @@ impl Scenario {
         }
         self.store = None;
         let store = self.ground.open_again().await;
-        let serving = start(&store, rules, self.settings).await;
+        let serving = start(&store, rules, self.settings.clone()).await;
         self.place.move_to(serving.url());
         (self.store, self.serving) = (Some(store), Some(serving));
     }
