@@ -192,9 +192,11 @@ async fn revoke_and_hang_up(app: &Scenario, victim: &Person, moment: usize) {
     );
     let mut socket = TcpStream::connect(app.address()).await.unwrap();
     socket.write_all(request.as_bytes()).await.unwrap();
-    for _ in 0..moment {
+    for _ in 0..moment * 4 {
         tokio::task::yield_now().await;
     }
+    // On a machine that has much else to do, some of them must wait longer to get anywhere at all.
+    tokio::time::sleep(Duration::from_millis((moment % 5) as u64)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -205,7 +207,7 @@ async fn t8_who_is_revoked_by_somebody_who_hangs_up_is_revoked_all_the_same() {
         let victim = app.another("reviewer", number).await;
         victim.get("/api/v1/whoami").await.is(200);
         let before = app.size();
-        revoke_and_hang_up(&app, &victim, number * 4).await;
+        revoke_and_hang_up(&app, &victim, number).await;
         // Either the server noticed the end before it had decided anything, or the revocation holds.
         let recorded = tokio::time::timeout(Duration::from_millis(30), app.until(before, "identity.revoked")).await;
         if recorded.is_ok() {
