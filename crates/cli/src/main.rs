@@ -15,10 +15,6 @@ use clap::Parser as _;
 
 use command::Cli;
 
-/// Requests are many small allocations that are made on one thread and freed on another.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     // Before anything else: this process may be the helper that builds a cage.
     placet_sandbox::helper_entry();

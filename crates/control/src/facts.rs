@@ -1,4 +1,5 @@
-//! Facts that never change once they are: in which run and project an action is, and the scope and agent of a run.
+//! Facts that never change once they are: in which run and project an action is, its sealed bytes, and the scope and agent
+//! of a run.
 //!
 //! Kept in memory so that a decision need not read them again and again. What can change (status, approvals, leases) is
 //! never here: that is decided inside the store's transaction.
@@ -8,12 +9,16 @@ use std::hash::Hash;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use placet_domain::action::ActionState;
+use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
+use placet_domain::proposal::Action;
 use placet_domain::run::Run;
 use placet_domain::scope::Scope;
 
 /// Beyond this a shelf is emptied: memory stays bounded, and what is asked for again is read again.
 const MOST_KEPT: usize = 50_000;
+/// Sealed bytes are needed once more soon after they were sealed, and they are larger.
+const MOST_SEALED: usize = 2_000;
 
 /// Where an action is, and whose it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,9 +63,9 @@ impl<K: Eq + Hash, V: Clone> Shelf<K, V> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
     }
 
-    fn put(&self, key: K, value: V) {
+    fn put(&self, key: K, value: V, most: usize) {
         let mut kept = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MOST_KEPT {
+        if kept.len() >= most {
             kept.clear();
         }
         kept.insert(key, value);
@@ -72,6 +77,7 @@ impl<K: Eq + Hash, V: Clone> Shelf<K, V> {
 pub(crate) struct Facts {
     actions: Shelf<ActionId, Place>,
     runs: Shelf<RunId, Arc<Ground>>,
+    sealed: Shelf<Digest, Arc<[u8]>>,
 }
 
 impl Facts {
@@ -81,8 +87,19 @@ impl Facts {
 
     pub(crate) fn learn_action(&self, action: &ActionState) -> Place {
         let place = Place::from(action);
-        self.actions.put(action.id, place);
+        self.actions.put(action.id, place, MOST_KEPT);
         place
+    }
+
+    /// The bytes that were sealed under this digest, if that was lately.
+    pub(crate) fn sealed(&self, digest: Digest) -> Option<Arc<[u8]>> {
+        self.sealed.get(&digest)
+    }
+
+    pub(crate) fn learn_sealed(&self, action: &Action) {
+        if self.sealed.get(&action.digest()).is_none() {
+            self.sealed.put(action.digest(), action.bytes().into(), MOST_SEALED);
+        }
     }
 
     pub(crate) fn ground(&self, run: RunId) -> Option<Arc<Ground>> {
@@ -91,7 +108,7 @@ impl Facts {
 
     pub(crate) fn learn_run(&self, run: Run) -> Arc<Ground> {
         let ground = Arc::new(Ground::from(run));
-        self.runs.put(ground.id, Arc::clone(&ground));
+        self.runs.put(ground.id, Arc::clone(&ground), MOST_KEPT);
         ground
     }
 }
