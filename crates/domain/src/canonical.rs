@@ -43,7 +43,8 @@ struct Strict {
 impl Strict {
     fn deeper<E: serde::de::Error>(&self) -> Result<Self, E> {
         let depth_left = self.depth_left.checked_sub(1);
-        let depth_left = depth_left.ok_or_else(|| E::custom(format_args!("nested deeper than {DEEPEST_NESTING} levels")))?;
+        let depth_left =
+            depth_left.ok_or_else(|| E::custom(format_args!("nested deeper than {DEEPEST_NESTING} levels")))?;
         Ok(Self { depth_left })
     }
 }
@@ -135,7 +136,14 @@ mod tests {
 
     #[test]
     fn integers_that_a_double_cannot_hold_are_refused_in_every_spelling() {
-        for text in ["9007199254740993", "-9007199254740993", "9007199254740992", "9007199254740993.0", "1e300", "123456789012345678901234567890"] {
+        for text in [
+            "9007199254740993",
+            "-9007199254740993",
+            "9007199254740992",
+            "9007199254740993.0",
+            "1e300",
+            "123456789012345678901234567890",
+        ] {
             assert!(refusal(text).contains("beyond"), "{text}");
         }
         assert_eq!(parse(b"9007199254740991").unwrap(), Value::from(9_007_199_254_740_991_u64));
@@ -174,7 +182,8 @@ mod tests {
         leaf.prop_recursive(4, 64, 6, |inner| {
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
-                prop::collection::btree_map(".{0,8}", inner, 0..6).prop_map(|map| Value::Object(map.into_iter().collect())),
+                prop::collection::btree_map(".{0,8}", inner, 0..6)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
             ]
         })
     }

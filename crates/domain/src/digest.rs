@@ -101,7 +101,9 @@ mod tests {
     #[test]
     fn there_is_one_spelling_of_a_digest() {
         let digest = Digest::of(b"x");
-        for text in [digest.to_hex(), digest.to_string().to_uppercase(), format!("{digest}0"), "sha256:".into(), String::new()] {
+        for text in
+            [digest.to_hex(), digest.to_string().to_uppercase(), format!("{digest}0"), "sha256:".into(), String::new()]
+        {
             assert_eq!(text.parse::<Digest>(), Err(BadDigest), "{text}");
         }
     }

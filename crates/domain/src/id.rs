@@ -111,7 +111,9 @@ mod tests {
 
     #[test]
     fn there_is_one_spelling_of_an_id() {
-        for text in ["run_00000000-0000-0000-0000-00000192f0c1", "run_0000000000000000000000000192F0C1", "run_1", "run_", ""] {
+        for text in
+            ["run_00000000-0000-0000-0000-00000192f0c1", "run_0000000000000000000000000192F0C1", "run_1", "run_", ""]
+        {
             assert!(text.parse::<RunId>().is_err(), "{text}");
         }
     }

@@ -112,7 +112,10 @@ mod tests {
         let created = decide(None, &create("alpha"), &Actor::Runtime).unwrap();
         let project = evolve(id(), None, &created[0]);
         assert_eq!(decide(project.as_ref(), &lock, &Actor::Runtime).unwrap()[0].kind(), "scope.locked");
-        assert_eq!(decide(project.as_ref(), &create("alpha"), &Actor::Runtime), Err(Refusal::Exists { what: "project" }));
+        assert_eq!(
+            decide(project.as_ref(), &create("alpha"), &Actor::Runtime),
+            Err(Refusal::Exists { what: "project" })
+        );
     }
 
     #[test]

@@ -32,7 +32,9 @@ pub enum Refusal {
     Expired,
     #[error("the permit is refused: {0}")]
     Permit(#[from] PermitFlaw),
-    #[error("attempt {given} is over (now at {current}); stop and discard, what was done is kept as quarantined evidence")]
+    #[error(
+        "attempt {given} is over (now at {current}); stop and discard, what was done is kept as quarantined evidence"
+    )]
     LostLease { given: u32, current: u32 },
 }
 

@@ -21,17 +21,42 @@ pub enum Resolution {
 
 #[derive(Debug, Clone)]
 pub enum ActionCommand {
-    Propose { action: Box<Action>, verdict: Verdict, advice: Option<Digest> },
-    Approve { seen: Digest },
-    Reject { seen: Digest, reason: String },
-    Withdraw { reason: String },
+    Propose {
+        action: Box<Action>,
+        verdict: Verdict,
+        advice: Option<Digest>,
+    },
+    Approve {
+        seen: Digest,
+    },
+    Reject {
+        seen: Digest,
+        reason: String,
+    },
+    Withdraw {
+        reason: String,
+    },
     /// The policy changed: the old verdict, and every approval of it, is void.
-    Rejudge { verdict: Verdict },
-    Lease { worker: IdentityId },
-    Redeem { permit: Signed },
-    Heartbeat { attempt: u32 },
-    Complete { manifest: Box<Manifest>, evidence: Digest },
-    Resolve { resolution: Resolution, reason: String },
+    Rejudge {
+        verdict: Verdict,
+    },
+    Lease {
+        worker: IdentityId,
+    },
+    Redeem {
+        permit: Signed,
+    },
+    Heartbeat {
+        attempt: u32,
+    },
+    Complete {
+        manifest: Box<Manifest>,
+        evidence: Digest,
+    },
+    Resolve {
+        resolution: Resolution,
+        reason: String,
+    },
     /// The clockwork noticed that a deadline or a lease ran out.
     Lapse,
 }

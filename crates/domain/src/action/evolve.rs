@@ -76,7 +76,9 @@ fn apply(action: &mut ActionState, event: &ActionEvent) {
             await_decision(action, *deadline);
             action.because = Some(reason.clone());
         }
-        ActionEvent::Resolved { resolution: Resolution::Abandon, reason, .. } => end(action, Status::Abandoned, Some(reason)),
+        ActionEvent::Resolved { resolution: Resolution::Abandon, reason, .. } => {
+            end(action, Status::Abandoned, Some(reason))
+        }
     }
 }
 

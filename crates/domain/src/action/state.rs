@@ -62,7 +62,13 @@ impl ActionStatus {
     pub const fn is_final(self) -> bool {
         matches!(
             self,
-            Self::Denied | Self::Rejected | Self::Expired | Self::Withdrawn | Self::Succeeded | Self::Failed | Self::Abandoned
+            Self::Denied
+                | Self::Rejected
+                | Self::Expired
+                | Self::Withdrawn
+                | Self::Succeeded
+                | Self::Failed
+                | Self::Abandoned
         )
     }
 }

@@ -73,10 +73,17 @@ fn may_administer(actor: &Actor) -> Result<(), Refusal> {
 fn check_name(name: &str) -> Result<(), Refusal> {
     // Names become names of files with tokens in them.
     let plain = |c: char| !c.is_control() && !crate::text::is_invisible(c) && !matches!(c, '/' | '\\');
-    if name.trim() == name && !name.is_empty() && !name.starts_with('.') && name.len() <= LONGEST_NAME && name.chars().all(plain) {
+    if name.trim() == name
+        && !name.is_empty()
+        && !name.starts_with('.')
+        && name.len() <= LONGEST_NAME
+        && name.chars().all(plain)
+    {
         return Ok(());
     }
-    Err(Refusal::invalid("a name has 1 to 80 bytes of visible text, without slashes, a leading dot, or spaces at its ends"))
+    Err(Refusal::invalid(
+        "a name has 1 to 80 bytes of visible text, without slashes, a leading dot, or spaces at its ends",
+    ))
 }
 
 fn check_roles(roles: &BTreeSet<Role>) -> Result<(), Refusal> {

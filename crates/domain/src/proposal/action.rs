@@ -108,13 +108,7 @@ pub struct Limits {
 impl Default for Limits {
     /// Enough for a build step or a scan; little enough that a runaway is noticed within minutes.
     fn default() -> Self {
-        Self {
-            timeout_ms: 120_000,
-            memory_bytes: 2 << 30,
-            output_bytes: 8 << 20,
-            file_bytes: 64 << 20,
-            processes: 256,
-        }
+        Self { timeout_ms: 120_000, memory_bytes: 2 << 30, output_bytes: 8 << 20, file_bytes: 64 << 20, processes: 256 }
     }
 }
 

@@ -5,7 +5,9 @@ use super::state::{Run, RunStatus};
 use crate::id::RunId;
 
 pub fn evolve(id: RunId, state: Option<Run>, event: &RunEvent) -> Option<Run> {
-    if let RunEvent::Created { project, separation, goal, scope, agent, agent_lineage, created_by, scope_version: _ } = event {
+    if let RunEvent::Created { project, separation, goal, scope, agent, agent_lineage, created_by, scope_version: _ } =
+        event
+    {
         return Some(Run {
             id,
             project: *project,

@@ -121,7 +121,9 @@ mod tests {
     fn deny_wins_and_the_rule_that_decided_is_named() {
         let scope = scope(&["src/**"], &["src/secret/**"]);
         assert!(matches!(scope.judge_path(&path("src/a/b.rs")), PathRuling::Allowed { by } if by.as_str() == "src/**"));
-        assert!(matches!(scope.judge_path(&path("src/secret/k")), PathRuling::Denied { by } if by.as_str() == "src/secret/**"));
+        assert!(
+            matches!(scope.judge_path(&path("src/secret/k")), PathRuling::Denied { by } if by.as_str() == "src/secret/**")
+        );
         assert_eq!(scope.judge_path(&path("docs/a.md")), PathRuling::Outside);
     }
 

@@ -104,7 +104,18 @@ mod tests {
 
     #[test]
     fn the_git_directory_is_refused_under_every_name_some_file_system_gives_it() {
-        let names = [".git", ".GIT", ".Git/hooks/pre-commit", "sub/.git/config", ".git.", ".git ", ".git. .", "GIT~1", ".g\u{200c}it", ".git\u{feff}"];
+        let names = [
+            ".git",
+            ".GIT",
+            ".Git/hooks/pre-commit",
+            "sub/.git/config",
+            ".git.",
+            ".git ",
+            ".git. .",
+            "GIT~1",
+            ".g\u{200c}it",
+            ".git\u{feff}",
+        ];
         for path in names.into_iter().chain([".git::$INDEX_ALLOCATION/x"]) {
             assert!(ScopePath::new(path.as_bytes()).is_err(), "{path:?}");
         }

@@ -210,8 +210,13 @@ fn e6_what_an_agent_brings_into_the_world_has_no_more_rights_than_it() {
         let (id, roles) =
             (placet_domain::id::IdentityId::from_uuid(uuid::Uuid::from_u128(500)), BTreeSet::from([role]));
         let (parent, token) = (Some(agent.clone()), Digest::of(b"t"));
-        let command =
-            IdentityCommand::Register { name: "child".to_owned(), roles, reach: Reach::Everywhere, parent: parent.map(Box::new), token };
+        let command = IdentityCommand::Register {
+            name: "child".to_owned(),
+            roles,
+            reach: Reach::Everywhere,
+            parent: parent.map(Box::new),
+            token,
+        };
         assert_eq!(world.submit(Who::Admin, Command::Identity { id, command }).is_ok(), fine, "{role}");
     }
 }

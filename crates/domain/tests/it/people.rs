@@ -83,8 +83,13 @@ pub(crate) fn register_all(world: &mut World) {
             continue;
         }
         let token = Digest::of(who.name().as_bytes());
-        let register =
-            IdentityCommand::Register { name: who.name().to_owned(), roles, reach: who.reach(), parent: parent.map(Box::new), token };
+        let register = IdentityCommand::Register {
+            name: who.name().to_owned(),
+            roles,
+            reach: who.reach(),
+            parent: parent.map(Box::new),
+            token,
+        };
         let id = who.id().expect("not the clockwork");
         world.submit(Who::Runtime, Command::Identity { id, command: register }).expect("a new identity");
     }

@@ -55,7 +55,11 @@ fn fifty_rules() -> String {
         .to_owned();
     for number in 1..50 {
         let (first, second) = (kinds[number % kinds.len()], kinds[(number + 1) % kinds.len()]);
-        let about = if number % 5 == 0 { "action".to_owned() } else { format!("action in [Action::\"{first}\", Action::\"{second}\"]") };
+        let about = if number % 5 == 0 {
+            "action".to_owned()
+        } else {
+            format!("action in [Action::\"{first}\", Action::\"{second}\"]")
+        };
         let id: String = number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect();
         let _ = writeln!(
             text,
