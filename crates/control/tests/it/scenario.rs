@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use placet_control::{App, Rules, Serving, Settings, bootstrap, serve};
+use placet_control::{App, Hooks, Rules, Serving, Settings, bootstrap, serve};
 use placet_domain::id::{ProjectId, RunId};
 use placet_domain::identity::Role;
 use placet_domain::permit::PermitSigner;
@@ -34,7 +34,12 @@ pub(crate) fn shipped_rules() -> Arc<Rules> {
 
 /// The shipped rules and some more.
 pub(crate) fn rules_with(more: &str) -> Arc<Rules> {
-    let tools = Tools::parse(DEFAULT_TOOLS).unwrap();
+    rules_of(DEFAULT_TOOLS, more)
+}
+
+/// Rules for other tools than the shipped ones.
+pub(crate) fn rules_of(tools: &str, more: &str) -> Arc<Rules> {
+    let tools = Tools::parse(tools).unwrap();
     let mut files: Vec<_> =
         default_policy().iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
     if !more.is_empty() {
@@ -194,6 +199,12 @@ impl Scenario {
         let serving = start(&store, rules, self.settings.clone()).await;
         self.place.move_to(serving.url());
         (self.store, self.serving) = (Some(store), Some(serving));
+    }
+
+    /// Starts again with these webhooks in its settings.
+    pub(crate) async fn restart_with(&mut self, hooks: Hooks) {
+        self.settings.hooks = hooks;
+        self.restart().await;
     }
 
     pub(crate) async fn restart(&mut self) {

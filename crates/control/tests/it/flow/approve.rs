@@ -107,6 +107,24 @@ async fn b4_a_plan_is_approved_as_it_was_seen() {
 }
 
 #[tokio::test]
+async fn b4_results_are_accepted_as_they_were_seen() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let path = |verb: &str| format!("/api/v1/runs/{}{verb}", app.team.run);
+    let finish = async |summary: &str| {
+        let body = json!({ "summary": summary });
+        agent.post(&path("/finish"), &body).await.is(200).json::<placet_wire::api::RunView>()
+    };
+    let first = finish("three hosts").await;
+    reviewer.post(&path("/reject-results"), &json!({ "reason": "count again" })).await.is(200);
+    let second = finish("four hosts").await;
+    let before = app.size();
+    reviewer.post(&path("/complete"), &json!({})).await.problem(428, "unseen");
+    reviewer.post_if(&path("/complete"), first.review, &json!({})).await.problem(412, "stale");
+    assert_eq!(app.size(), before);
+    reviewer.post_if(&path("/complete"), second.review, &json!({})).await.is(200);
+}
+
+#[tokio::test]
 async fn b4_silence_is_never_consent() {
     let (app, agent, reviewer, worker) = Scenario::start().await;
     let undecided = agent.proposes(app.team.run, &scan()).await;

@@ -1,9 +1,10 @@
 //! The control plane comes back with other rules: what waits is judged again, and old approvals are void.
 
+use placet_domain::policy::DEFAULT_TOOLS;
 use placet_wire::api;
 
 use crate::moves::{deletion, reading, scan};
-use crate::scenario::{Scenario, rules_with};
+use crate::scenario::{Scenario, rules_of, rules_with};
 
 /// Scans now take two people.
 const STRICTER: &str = r#"
@@ -55,6 +56,23 @@ async fn the_same_policy_after_a_restart_voids_nothing() {
     app.restart().await;
     assert_eq!(app.kinds_from(before).await, ["runtime.started"]);
     assert_eq!(worker.leases().await.unwrap().action, action.id);
+}
+
+#[tokio::test]
+async fn r4_a_tool_that_was_changed_voids_what_was_approved_for_it() {
+    let (mut app, agent, reviewer, worker) = Scenario::start().await;
+    let approved = agent.proposes(app.team.run, &scan()).await;
+    reviewer.approves(&approved).await.is(200);
+    let automatic = agent.proposes(app.team.run, &reading()).await;
+    let other_nmap = DEFAULT_TOOLS.replace("limits.timeout_ms = 600000", "limits.timeout_ms = 300000");
+    assert_ne!(other_nmap, DEFAULT_TOOLS);
+    app.restart_under(rules_of(&other_nmap, "")).await;
+    let now = reviewer.sees(&approved).await.action;
+    assert_eq!((now.status.as_str(), now.verdict.tier.as_str()), ("DENIED", "D"));
+    assert!(now.verdict.reasons.iter().any(|reason| reason.because.contains("was changed")), "{:?}", now.verdict);
+    assert_eq!(worker.leases().await.unwrap().action, automatic.id, "other tools are not concerned");
+    assert!(worker.leases().await.is_none());
+    assert_eq!(agent.proposes(app.team.run, &scan()).await.status.as_str(), "PENDING_APPROVAL");
 }
 
 #[tokio::test]
