@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use axum::http::Method;
-use placet_control::route_table;
+use placet_control::{Hooks, route_table};
 use placet_domain::digest::Digest;
 use placet_wire::api;
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::moves::{reading, scan};
 use crate::person::{Answer, Person};
 use crate::scenario::{Scenario, scope};
+use crate::webhooks::{Message, hook_of};
 
 /// Calls routes by their pattern and remembers which.
 struct Walk<'a> {
@@ -40,7 +41,12 @@ impl Walk<'_> {
             Some(digest) => request.header("if-match", format!("\"{digest}\"")),
             None => request,
         };
-        let answer = Answer::to(request.json(body)).await;
+        self.settled(person, route, before, Answer::to(request.json(body)).await).await
+    }
+
+    /// An answer that must be a yes, and must be recorded as this person's doing.
+    async fn settled(&mut self, person: &Person, route: &str, before: u64, answer: Answer) -> Answer {
+        let (method, pattern) = route.split_once(' ').unwrap();
         assert!((200..300).contains(&answer.status), "{route}: {}", String::from_utf8_lossy(&answer.body));
         let entries = self.app.entries_from(before).await;
         assert!(!entries.is_empty(), "{route} left no trace");
@@ -137,11 +143,15 @@ async fn end(walk: &mut Walk<'_>, run: &str) {
 
 #[tokio::test]
 async fn b1_every_route_that_changes_something_writes_to_the_ledger() {
-    let (app, _, _, _) = Scenario::start().await;
+    let (mut app, agent, _, _) = Scenario::start().await;
+    app.restart_with(Hooks::new(vec![], vec![hook_of("ci", &agent)]).unwrap()).await;
     let mut walk = Walk { app: &app, walked: BTreeSet::new() };
     set_up(&mut walk).await;
     let run = undertake(&mut walk).await;
     act(&mut walk, &run).await;
+    let (before, message) = (app.size(), json!({ "run": run, "proposal": scan() }));
+    let answer = Message::of("msg_1", &message).send(&app, "ci").await;
+    walk.settled(&agent, "POST /api/v1/hooks/{name}", before, answer).await;
     end(&mut walk, &run).await;
     let walked = walk.walked;
     let mutating: BTreeSet<_> = route_table().into_iter().map(|(method, path, _)| (method, path)).collect();

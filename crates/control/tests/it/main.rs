@@ -13,3 +13,4 @@ mod races;
 mod routes;
 mod scenario;
 mod stream;
+mod webhooks;
