@@ -1,6 +1,8 @@
 //! The project's home, `.placet/`: settings, rules, keys, tokens and data. Nothing in it is ever read from a worktree
 //! that an agent can write.
 
+mod webhooks;
+
 use std::fs;
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -17,6 +19,7 @@ use placet_wire::Token;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{CliError, Code};
+use webhooks::{WebhookIn, WebhookOut};
 
 /// `placet.toml`. An unknown key refuses to start: a typo must not silently mean the default.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -31,6 +34,10 @@ pub(crate) struct Config {
     /// A file with 64 hex digits; with it, evidence is encrypted at rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) evidence_key_file: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) webhook_out: Vec<WebhookOut>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) webhook_in: Vec<WebhookIn>,
 }
 
 #[derive(Debug, Clone)]
@@ -80,6 +87,8 @@ impl Home {
             ledger: format!("placet/{}", hex(&random::<6>())),
             terms: Terms::default(),
             evidence_key_file: None,
+            webhook_out: Vec::new(),
+            webhook_in: Vec::new(),
         };
         let text = toml_text(&config);
         write_new(&dir.join("placet.toml"), text.as_bytes(), 0o600)?;
@@ -120,7 +129,9 @@ impl Home {
     }
 
     pub(crate) fn settings(&self) -> Result<Settings, CliError> {
-        Ok(Settings { terms: self.config()?.terms, ..Settings::default() })
+        let config = self.config()?;
+        let hooks = webhooks::hooks(&self.dir, &config)?;
+        Ok(Settings { terms: config.terms, hooks, ..Settings::default() })
     }
 
     /// The policy and tools of this home, or all that is wrong with them.
@@ -220,7 +231,7 @@ fn read_private(path: &Path) -> Result<String, CliError> {
     Ok(text)
 }
 
-fn read_secret_key(path: &Path) -> Result<[u8; 32], CliError> {
+pub(crate) fn read_secret_key(path: &Path) -> Result<[u8; 32], CliError> {
     if !path.is_file() {
         let message = format!("the key `{}` is gone", path.display());
         return Err(CliError::new(Code::NotFound, message).hint("restore it from a backup; it cannot be made again"));
