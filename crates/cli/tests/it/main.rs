@@ -15,6 +15,7 @@ mod exit_codes;
 mod help;
 mod house;
 mod journey;
+mod ledger;
 mod support;
 mod worker;
 mod wrong_inputs;

@@ -1,0 +1,76 @@
+//! `placet ledger verify`: an export against nothing but a public key, a head one kept, and witnesses one trusts.
+
+use std::path::{Path, PathBuf};
+
+use placet_ledger::{Hash, SignedTreeHead, VerifierKey, WitnessVerifierKey, bundle};
+
+use super::parse_key;
+use crate::error::{CliError, Code};
+use crate::home::read;
+use crate::out::{BAD, GOOD, Out, styled};
+use crate::progress::Spinner;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    dir: PathBuf,
+    /// The ledger's verifier key, or a file that holds it
+    #[arg(long)]
+    key: String,
+    /// A signed head you kept: detects a rollback to an older copy and a rewritten history
+    #[arg(long, value_name = "FILE")]
+    since: Option<PathBuf>,
+    /// A witness that must have cosigned the head, by its verifier key or a file that holds it; may be repeated
+    #[arg(long, value_name = "VKEY")]
+    witness: Vec<String>,
+}
+
+pub(super) fn run(args: &Args, out: &Out) -> Result<(), CliError> {
+    let (dir, key) = (&args.dir, parse_key(&args.key)?);
+    let witnesses: Vec<WitnessVerifierKey> =
+        args.witness.iter().map(|text| parse_key(text)).collect::<Result<_, _>>()?;
+    let known = args.since.as_deref().map(|path| known_head(path, &key)).transpose()?;
+    let report = {
+        let _spinner = Spinner::start(out, "verifying");
+        bundle::verify(dir, &key, known.as_ref())
+    };
+    out.answer(&report, words);
+    if let Some(first) = report.faults.first() {
+        return Err(CliError::new(Code::Integrity, format!("the ledger is not what was signed: {first}")));
+    }
+    witnesses.iter().try_for_each(|witness| needs_cosignature(&report, witness, out))
+}
+
+/// A head that a witness has not seen may be one of two histories.
+fn needs_cosignature(report: &bundle::Report, witness: &WitnessVerifierKey, out: &Out) -> Result<(), CliError> {
+    let missing = |why: String| {
+        let message = format!("the head is not cosigned by the witness `{}`: {why}", witness.name());
+        CliError::new(Code::Integrity, message).hint("have it cosigned, and put the cosigned head into `checkpoint`")
+    };
+    let head = report.head.as_ref().ok_or_else(|| missing("there is no head".to_owned()))?;
+    let at_unix_s = witness.verify(head).map_err(|error| missing(error.to_string()))?;
+    let at = i64::try_from(at_unix_s).ok().and_then(|at| jiff::Timestamp::from_second(at).ok());
+    let at = at.map_or_else(|| format!("{at_unix_s} s"), |at| at.to_string());
+    out.note(&format!("{} by {} at {at}", styled(GOOD, "cosigned"), witness.name()));
+    Ok(())
+}
+
+pub(super) fn known_head(path: &Path, key: &VerifierKey) -> Result<SignedTreeHead, CliError> {
+    let bad =
+        |error| CliError::new(Code::Integrity, format!("`{}` is no head of this ledger: {error}", path.display()));
+    SignedTreeHead::verify(read(path)?.as_bytes(), key).map_err(bad)
+}
+
+pub(crate) fn words(report: &bundle::Report) -> String {
+    if report.is_sound() {
+        let root = report.root.as_ref().map(Hash::to_string).unwrap_or_default();
+        return format!("{} {} entries, root {root}", styled(GOOD, "verified"), report.entries);
+    }
+    let faults: Vec<String> = report.faults.iter().map(|fault| format!("  {fault}")).collect();
+    format!(
+        "{} {} of {} entries are as recorded\n{}",
+        styled(BAD, "broken"),
+        report.entries,
+        report.size,
+        faults.join("\n")
+    )
+}
