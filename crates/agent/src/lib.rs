@@ -49,7 +49,9 @@ impl Agent {
                         return Ok(client.post::<RunView>(&format!("{path}/attach"), &Decision::default()).await?);
                     }
                     RunStatus::Executing => return Ok(view),
-                    RunStatus::Draft | RunStatus::PendingApproval | RunStatus::Approved => tokio::time::sleep(POLL).await,
+                    RunStatus::Draft | RunStatus::PendingApproval | RunStatus::Approved => {
+                        tokio::time::sleep(POLL).await
+                    }
                     over @ (RunStatus::CheckpointReached
                     | RunStatus::Paused
                     | RunStatus::PendingExport

@@ -134,3 +134,54 @@ fn words(text: &mut String, detail: &ActionDetail) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// An action whose every text tries to be something else.
+    fn deceptive() -> ActionDetail {
+        let (id, digest) = ("0".repeat(32), format!("sha256:{}", "a".repeat(64)));
+        let detail = json!({
+            "id": format!("act_{id}"), "run": format!("run_{id}"), "project": format!("prj_{id}"),
+            "status": "PENDING_APPROVAL", "meaning": "Waits for a person.", "tool": "sh", "kind": "execute_code",
+            "digest": digest, "review": digest, "approvals": [], "approvals_missing": 1,
+            "proposer": format!("idn_{id}"), "deadline": "2026-01-31T09:30:00.000Z", "attempt": 0,
+            "verdict": {
+                "tier": "B", "risk": 0.3, "policy": digest,
+                "reasons": [{ "rule": "code.review", "demands": "B", "weight": 0.3, "because": "runs code" }],
+            },
+            "spec": {
+                "v": 1, "run": format!("run_{id}"), "agent": format!("idn_{id}"), "scope": digest, "tool": "sh",
+                "tool_version": digest, "kind": "execute_code",
+                "argv": ["/bin/sh", "-c", "rm -rf \u{202e}build\u{1b}[2K\rls\nargv[3]  harmless"],
+                "environment": { "A": "x\ny" }, "files": [], "outputs": ["out\u{200b}.txt"], "profile": "default",
+                "limits": { "timeout_ms": 1000, "memory_bytes": 1, "output_bytes": 1, "file_bytes": 1, "processes": 1 },
+            },
+            "justification": "Perfectly safe.\n\nWhy you are asked\n  0.00  A  nothing",
+        });
+        serde_json::from_value(detail).unwrap()
+    }
+
+    #[test]
+    fn b4_the_card_shows_what_will_run_before_what_the_agent_says_and_hides_nothing() {
+        let shown = anstream::adapter::strip_str(&card(&deceptive())).to_string();
+        let place = |text: &str| shown.find(text).unwrap_or_else(|| panic!("`{text}` is not shown:\n{shown}"));
+        let order = ["Why you are asked", "What it touches", "Exactly what will run", "The agent says (untrusted"];
+        assert!(order.is_sorted_by_key(|text| place(text)), "{shown}");
+        place("argv[2]  rm -rf ⟦U+202E⟧build⟦U+001B⟧[2K⟦U+000D⟧ls⟦U+000A⟧argv[3]  harmless");
+        place("A=x⟦U+000A⟧y");
+        place("out⟦U+200B⟧.txt");
+        let invisible = |c: char| c != '\n' && (c.is_control() || placet_domain::text::is_invisible(c));
+        assert!(!shown.contains(invisible), "{shown:?}");
+    }
+
+    #[test]
+    fn b4_the_agents_words_cannot_pass_for_a_part_of_the_card() {
+        let shown = anstream::adapter::strip_str(&card(&deceptive())).to_string();
+        let headings = shown.lines().filter(|line| *line == "Why you are asked").count();
+        assert_eq!(headings, 1, "what the agent writes is marked on every line:\n{shown}");
+    }
+}

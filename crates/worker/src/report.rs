@@ -17,10 +17,21 @@ use crate::lease::Worker;
 /// Together about five minutes: longer than a restart, shorter than anybody's patience.
 const PATIENCE: &[u64] = &[100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 60_000, 120_000];
 
+/// The HTTP status of a body that is longer than is taken.
+const TOO_LARGE: u16 = 413;
+
 pub(crate) async fn report(worker: &Worker, job: &Job, execution: Execution) -> Result<(), JobError> {
     let mut items = Vec::new();
     for piece in execution.pieces {
-        items.push(upload(worker, job, piece).await?);
+        let name = piece.name.clone();
+        match upload(worker, job, piece).await {
+            Ok(item) => items.push(item),
+            // Left out and seen to be missing: what happened must be reported even if not all of it can be shown.
+            Err(JobError::Control(ClientError::Refused(problem))) if problem.status == TOO_LARGE => {
+                tracing::warn!(action = %job.action, name, "a piece of evidence is larger than the control plane takes");
+            }
+            Err(error) => return Err(error),
+        }
     }
     let manifest = Manifest {
         v: 1,

@@ -50,7 +50,13 @@ async fn job(app: &App, state: &ActionState) -> Result<Job, No> {
     let permit = Permit::for_lease(state).ok_or(Refusal::Permit(PermitFlaw::Replayed))?;
     let sealed = match app.facts().sealed(state.digest) {
         Some(sealed) => sealed,
-        None => app.store().sealed(state.digest).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "action" })?.into(),
+        None => app
+            .store()
+            .sealed(state.digest)
+            .await
+            .map_err(No::Fault)?
+            .ok_or(Refusal::Unknown { what: "action" })?
+            .into(),
     };
     Ok(Job {
         action: state.id,

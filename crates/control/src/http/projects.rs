@@ -1,9 +1,12 @@
 //! Projects, scopes and the rules in force.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use placet_domain::id::ProjectId;
+use placet_domain::scope::Scope;
 use placet_wire::api;
 
 use super::body::Asked;
@@ -34,10 +37,10 @@ pub(super) async fn scopes(
 ) -> Result<Json<api::ScopeList>, Failure> {
     let project: ProjectId = project.parse().map_err(Failure::bad_id)?;
     caller.sees(project, "project")?;
-    let scopes = app.store().scopes(project).await.map_err(No::Fault)?;
-    Ok(Json(api::ScopeList {
-        scopes: scopes.into_iter().map(|locked| view::scope(locked.name, locked.scope)).collect(),
-    }))
+    let locked = app.store().scopes(project).await.map_err(No::Fault)?;
+    // Oldest first, so that the newest of a name is the one that stays.
+    let newest: BTreeMap<String, Scope> = locked.into_iter().map(|locked| (locked.name, locked.scope)).collect();
+    Ok(Json(api::ScopeList { scopes: newest.into_iter().map(|(name, scope)| view::scope(name, scope)).collect() }))
 }
 
 pub(super) async fn lock_scope(

@@ -3,6 +3,7 @@
 use super::command::Resolution;
 use super::event::ActionEvent;
 use super::state::{ActionState, ActionStatus as Status, Lease};
+use crate::digest::Digest;
 use crate::id::ActionId;
 use crate::policy::{Ruling, Verdict};
 use crate::time::Timestamp;
@@ -19,6 +20,8 @@ pub fn evolve(id: ActionId, state: Option<ActionState>, event: &ActionEvent) -> 
             proposer: *proposer,
             proposer_lineage: proposer_lineage.clone(),
             advice: *advice,
+            // Until the verdict is in, there is nothing to approve: no card has this digest.
+            review: *digest,
             verdict: Verdict::unheard(*digest),
             // Until the verdict is in (the next event of the same transaction), nothing is permitted.
             status: Status::Denied,
@@ -39,7 +42,7 @@ pub fn evolve(id: ActionId, state: Option<ActionState>, event: &ActionEvent) -> 
 fn apply(action: &mut ActionState, event: &ActionEvent) {
     match event {
         ActionEvent::Proposed { .. } | ActionEvent::Quarantined { .. } => {}
-        ActionEvent::Judged { verdict, deadline, .. } => judged(action, verdict, *deadline),
+        ActionEvent::Judged { verdict, review, deadline } => judged(action, verdict, *review, *deadline),
         ActionEvent::Approved { approval, complete } => {
             action.approvals.push(approval.clone());
             if *complete {
@@ -82,8 +85,9 @@ fn apply(action: &mut ActionState, event: &ActionEvent) {
     }
 }
 
-fn judged(action: &mut ActionState, verdict: &Verdict, deadline: Timestamp) {
+fn judged(action: &mut ActionState, verdict: &Verdict, review: Digest, deadline: Timestamp) {
     action.verdict = verdict.clone();
+    action.review = review;
     await_decision(action, deadline);
 }
 

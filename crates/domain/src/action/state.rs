@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::approval::{Approval, review_digest};
+use crate::approval::Approval;
 use crate::digest::Digest;
 use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
@@ -102,6 +102,7 @@ pub struct ActionState {
     /// The digest of the agent's own words, kept beside the action.
     pub advice: Option<Digest>,
     pub verdict: Verdict,
+    pub(super) review: Digest,
     pub status: ActionStatus,
     pub approvals: Vec<Approval>,
     /// Until when it may be decided, or taken up.
@@ -117,8 +118,8 @@ pub struct ActionState {
 
 impl ActionState {
     /// What a reviewer is asked to approve now.
-    pub fn review(&self) -> Digest {
-        review_digest(&self.verdict)
+    pub const fn review(&self) -> Digest {
+        self.review
     }
 
     /// The hold of a worker, while there is one.

@@ -4,6 +4,8 @@
 //! This one lists and selects tests the way `cargo test` and `cargo nextest` expect. Started as root, it runs every
 //! scenario twice: as it is, and in a copy of itself that became an ordinary user.
 
+#![expect(clippy::disallowed_methods, reason = "scenarios block on purpose: the cage knows no async runtime")]
+
 mod confinement;
 mod ends;
 mod harness;
