@@ -9,7 +9,7 @@ use super::receiver::{Got, Receiver, Reply};
 use super::{telling, told};
 use crate::moves::{reading, scan};
 use crate::person::Person;
-use crate::scenario::Scenario;
+use crate::scenario::{PATIENCE, Scenario};
 
 /// A control plane that tells one receiver of these kinds.
 async fn tells(events: &[&str]) -> (Scenario, Person, Receiver) {
@@ -33,6 +33,16 @@ fn seqs(got: &[Got]) -> Vec<u64> {
 async fn recorded(app: &Scenario, from: u64, kind: &str) -> Vec<u64> {
     let entries = app.entries_from(from).await.into_iter();
     entries.filter(|entry| entry.kind.starts_with(kind)).map(|entry| entry.seq).collect()
+}
+
+/// Waits until the receiver's yes to this entry is on disk, which is a moment after it was given.
+async fn until_settled(app: &Scenario, seq: u64) {
+    let settled = async {
+        while app.store().cursor("chat").await.unwrap() <= Some(seq) {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, settled).await.expect("a yes is written down");
 }
 
 #[tokio::test]
@@ -78,7 +88,8 @@ async fn b12_nothing_is_lost_or_told_again_across_restarts() {
     app.restart().await;
     propose(&app, &agent, 1).await;
     receiver.always(Reply::Status(200));
-    receiver.until_taken(5).await;
+    let taken = receiver.until_taken(5).await;
+    until_settled(&app, taken[4].seq()).await;
     app.restart().await;
     propose(&app, &agent, 1).await;
     let taken = receiver.until_taken(6).await;
@@ -158,5 +169,5 @@ async fn b12_deliveries_are_counted_by_receiver() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(crate::scenario::PATIENCE, counted).await.expect("both are counted");
+    tokio::time::timeout(PATIENCE, counted).await.expect("both are counted");
 }
