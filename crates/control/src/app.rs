@@ -50,6 +50,9 @@ pub struct Limits {
     /// For a request to arrive and be answered. Streams and waiting for work are bounded on their own.
     pub request_ms: u64,
     pub streams: usize,
+    pub connections: usize,
+    /// For a whole head of a request; an idle connection ends then too.
+    pub head_ms: u64,
 }
 
 impl Limits {
@@ -67,6 +70,8 @@ impl Default for Limits {
             requests_in_flight: 1_024,
             request_ms: 60_000,
             streams: 2_048,
+            connections: 8_192,
+            head_ms: 60_000,
         }
     }
 }

@@ -6,6 +6,7 @@
 //! pumps/  the clockwork: what ran out of time is ended, heads are signed, receivers of webhooks are told
 //! ```
 
+mod accept;
 mod app;
 mod door;
 mod facts;

@@ -10,6 +10,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::accept::accept;
 use crate::app::App;
 use crate::flow::No;
 use crate::webhook::HookName;
@@ -36,7 +37,7 @@ pub enum ServeError {
 pub struct Serving {
     address: SocketAddr,
     stop: oneshot::Sender<()>,
-    task: JoinHandle<std::io::Result<()>>,
+    task: JoinHandle<()>,
 }
 
 impl Serving {
@@ -78,11 +79,12 @@ pub async fn serve(app: App, address: SocketAddr) -> Result<Serving, ServeError>
     let (stop, stopped) = oneshot::channel();
     let task = tokio::spawn(async move {
         let _pumps = pumps::start(&app);
-        let served = axum::serve(listener, http::router(app.clone())).with_graceful_shutdown(async move {
+        let (router, limits) = (http::router(app.clone()), app.settings().limits);
+        accept(listener, router, limits, async move {
             let _ = stopped.await;
             app.close();
-        });
-        served.await
+        })
+        .await;
     });
     Ok(Serving { address, stop, task })
 }

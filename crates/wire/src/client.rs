@@ -61,12 +61,18 @@ pub struct Client {
 
 /// Long enough for a long poll, short enough to notice a dead server.
 const TIMEOUT: Duration = Duration::from_secs(90);
+/// Shorter than any server of ours keeps an idle connection, so that no request is sent into one that is being closed.
+const IDLE: Duration = Duration::from_secs(20);
 
 impl Client {
     /// # Panics
     /// When the operating system gives no entropy or sockets at all.
     pub fn new(server: impl Into<String>, token: Token) -> Self {
-        let http = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build();
+        let http = reqwest::Client::builder()
+            .no_proxy()
+            .pool_idle_timeout(IDLE)
+            .redirect(reqwest::redirect::Policy::none())
+            .build();
         let server = server.into().trim_end_matches('/').to_owned();
         Self { http: http.expect("an HTTP client without TLS needs nothing that can fail"), server, token }
     }

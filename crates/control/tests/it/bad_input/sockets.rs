@@ -138,3 +138,31 @@ async fn t8_a_request_that_a_revocation_overtakes_changes_nothing() {
     assert_eq!(&answer, b"HTTP/1.1 401");
     assert_eq!(app.size(), before);
 }
+
+#[tokio::test]
+async fn t8_a_request_that_never_ends_is_hung_up_on() {
+    let mut setup = Setup::default();
+    setup.settings.limits.head_ms = 200;
+    let (app, _, _, _) = Scenario::start_with(setup).await;
+    for half in ["", "GET /api/v1/whoami HTTP/1.1\r\nhost: x\r\nauthorization: "] {
+        let mut socket = TcpStream::connect(app.address()).await.unwrap();
+        socket.write_all(half.as_bytes()).await.unwrap();
+        let mut rest = Vec::new();
+        let ended = tokio::time::timeout(PATIENCE, socket.read_to_end(&mut rest)).await;
+        assert!(ended.is_ok(), "`{half}` keeps a connection for ever");
+    }
+}
+
+#[tokio::test]
+async fn t8_connections_without_end_wait_their_turn() {
+    let mut setup = Setup::default();
+    setup.settings.limits.head_ms = 1_000;
+    setup.settings.limits.connections = 8;
+    let (app, _, _, _) = Scenario::start_with(setup).await;
+    let mut idle = Vec::new();
+    for _ in 0..40 {
+        idle.push(TcpStream::connect(app.address()).await.unwrap());
+    }
+    // They are hung up on one after the other, and whoever has something to say gets a turn.
+    app.admin.get("/api/v1/whoami").await.is(200);
+}
