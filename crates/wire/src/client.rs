@@ -81,6 +81,10 @@ impl Client {
         &self.server
     }
 
+    pub const fn token(&self) -> &Token {
+        &self.token
+    }
+
     /// The same server as somebody else.
     #[must_use]
     pub fn with_token(&self, token: Token) -> Self {

@@ -6,27 +6,51 @@ use std::time::{Duration, Instant};
 
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Exit, Manifest, Usage};
-use placet_domain::id::RunId;
+use placet_domain::id::{ActionId, IdentityId, RunId};
 use placet_domain::identity::Role;
 use placet_domain::proposal::Proposal;
 use placet_domain::time::Timestamp;
-use placet_wire::Client;
-use placet_wire::api::{ActionView, Completion, CompletionView, Decision, Job, Redemption, RedemptionView};
+use placet_wire::api::{Completion, Redemption};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
+use super::line::Line;
 use super::stats::{Times, per_second, round};
 use crate::command::demo::World;
 use crate::error::CliError;
 
-/// Everybody the loop needs.
+/// Everybody the loop needs, by their tokens.
 struct Cast {
-    agent: Client,
-    reviewer: Client,
-    worker: Client,
-    worker_id: placet_domain::id::IdentityId,
+    server: String,
+    agent: String,
+    reviewer: String,
+    worker: String,
+    worker_id: IdentityId,
     run: RunId,
     proposal: Proposal,
+}
+
+/// What a client must read of a proposed action to go on.
+#[derive(Deserialize)]
+struct Proposed {
+    id: String,
+    review: String,
+}
+
+/// What a worker must read of a leased job to go on.
+#[derive(Deserialize)]
+struct Leased {
+    action: ActionId,
+    attempt: u32,
+    sealed: String,
+    permit: String,
+}
+
+#[derive(Deserialize)]
+struct Completed {
+    quarantined: bool,
 }
 
 pub(super) async fn measure(world: &World, seconds: u64) -> Result<Value, CliError> {
@@ -34,8 +58,15 @@ pub(super) async fn measure(world: &World, seconds: u64) -> Result<Value, CliErr
     let run = world.started_run().await?;
     let proposal = json!({ "tool": "sh", "arguments": ["true"] });
     let proposal = serde_json::from_value(proposal).map_err(|error| CliError::failed(error.to_string()))?;
-    let (agent, reviewer) = (world.agent.clone(), world.reviewer.clone());
-    let cast = Arc::new(Cast { agent, reviewer, worker, worker_id, run, proposal });
+    let cast = Arc::new(Cast {
+        server: worker.server().to_owned(),
+        agent: world.agent.token().reveal().to_owned(),
+        reviewer: world.reviewer.token().reveal().to_owned(),
+        worker: worker.token().reveal().to_owned(),
+        worker_id,
+        run,
+        proposal,
+    });
     let mut report = serde_json::Map::new();
     report.insert("requests_per_loop".into(), json!(5));
     for clients in [1, 32, 128] {
@@ -63,9 +94,10 @@ async fn drive(cast: &Arc<Cast>, clients: usize, time: Duration) -> Result<Value
         let cast = Arc::clone(cast);
         tasks.spawn(async move {
             let mut times = Times::default();
+            let mut line = Line::open(&cast.server).await?;
             while Instant::now() < until {
                 let before = Instant::now();
-                once(&cast).await?;
+                once(&cast, &mut line).await?;
                 times.push(before.elapsed());
             }
             Ok::<_, CliError>(times)
@@ -82,15 +114,15 @@ async fn drive(cast: &Arc<Cast>, clients: usize, time: Duration) -> Result<Value
 }
 
 /// One loop. With many clients a worker may get another client's action; every action is still carried through once.
-async fn once(cast: &Cast) -> Result<(), CliError> {
-    let proposed: ActionView = cast.agent.post(&format!("/api/v1/runs/{}/actions", cast.run), &cast.proposal).await?;
+async fn once(cast: &Cast, line: &mut Line) -> Result<(), CliError> {
+    let path = format!("/api/v1/runs/{}/actions", cast.run);
+    let proposed: Proposed = line.post(&path, &cast.agent, None, &cast.proposal).await?;
     let path = format!("/api/v1/actions/{}/approve", proposed.id);
-    cast.reviewer.post_if::<ActionView>(&path, &proposed.review.to_string(), &Decision::default()).await?;
-    let job: Option<Job> = cast.worker.post_maybe("/api/v1/leases", &json!({ "wait_ms": 5_000 })).await?;
-    let job = job.ok_or_else(|| CliError::failed("an approved action could not be leased"))?;
+    line.post::<IgnoredAny>(&path, &cast.reviewer, Some(&proposed.review), &json!({})).await?;
+    let job: Leased = line.post("/api/v1/leases", &cast.worker, None, &json!({ "wait_ms": 5_000 })).await?;
     let path = format!("/api/v1/jobs/{}", job.action);
     let redemption = Redemption { permit: job.permit };
-    cast.worker.post::<RedemptionView>(&format!("{path}/redeem"), &redemption).await?;
+    line.post::<IgnoredAny>(&format!("{path}/redeem"), &cast.worker, None, &redemption).await?;
     let manifest = Manifest {
         v: 1,
         action: job.action,
@@ -104,6 +136,7 @@ async fn once(cast: &Cast) -> Result<(), CliError> {
         program: None,
         items: Vec::new(),
     };
-    let view: CompletionView = cast.worker.post(&format!("{path}/complete"), &Completion { manifest }).await?;
-    if view.quarantined { Err(CliError::failed("a result was quarantined")) } else { Ok(()) }
+    let path = format!("{path}/complete");
+    let completed: Completed = line.post(&path, &cast.worker, None, &Completion { manifest }).await?;
+    if completed.quarantined { Err(CliError::failed("a result was quarantined")) } else { Ok(()) }
 }

@@ -5,6 +5,7 @@
 mod appends;
 mod decisions;
 mod governed_loop;
+mod line;
 mod stats;
 mod verification;
 
