@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::StoreError;
@@ -60,6 +61,8 @@ pub(crate) fn reader(path: &Path) -> Result<Connection, StoreError> {
 fn settle(conn: &Connection) -> Result<(), StoreError> {
     conn.busy_timeout(BUSY)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Without it SQLite compiles a statement anew whenever a bound value might change its plan: on every change of status.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.pragma_update(None, "trusted_schema", "off")?;
     conn.pragma_update(None, "mmap_size", 0)?;
     conn.pragma_update(None, "cache_size", CACHE_KIB)?;
