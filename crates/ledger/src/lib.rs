@@ -76,6 +76,7 @@ pub mod key;
 pub mod note;
 pub mod proof;
 pub mod scan;
+mod spell;
 pub mod tile;
 mod timestamp;
 pub mod tree;

@@ -78,9 +78,6 @@ pub(crate) async fn make_identity(app: &App, caller: &Caller, new: NewIdentity) 
         Some(id) => Some(find_identity(app, caller, id, "parent").await?),
     };
     let reach = new.projects.map_or(Reach::Everywhere, Reach::Only);
-    if !reaches_no_further(&reach, &caller.identity.reach) {
-        return Err(Refusal::invalid("name the projects it may see, and none that you do not see yourself").into());
-    }
     let token = fresh_token();
     let command = IdentityCommand::Register {
         name: new.name,
@@ -108,7 +105,7 @@ pub(crate) async fn revoke(app: &App, caller: &Caller, id: IdentityId) -> Result
 /// The identities the caller may know of: those that can be met in one of its projects.
 pub(crate) async fn identities(app: &App, caller: &Caller) -> Result<Vec<Identity>, No> {
     let mut all = app.store().identities().await.map_err(No::Fault)?;
-    all.retain(|identity| meet(&identity.reach, &caller.identity.reach));
+    all.retain(|identity| identity.reach.meets(&caller.identity.reach));
     Ok(all)
 }
 
@@ -116,23 +113,8 @@ pub(crate) async fn identities(app: &App, caller: &Caller) -> Result<Vec<Identit
 /// give it a new token would reach as far.
 async fn find_identity(app: &App, caller: &Caller, id: IdentityId, what: &'static str) -> Result<Identity, No> {
     let found = app.store().identity(id).await.map_err(No::Fault)?;
-    let found = found.filter(|identity| reaches_no_further(&identity.reach, &caller.identity.reach));
+    let found = found.filter(|identity| identity.reach.is_within(&caller.identity.reach));
     found.ok_or_else(|| Refusal::Unknown { what }.into())
-}
-
-fn reaches_no_further(inner: &Reach, outer: &Reach) -> bool {
-    match (inner, outer) {
-        (_, Reach::Everywhere) => true,
-        (Reach::Everywhere, Reach::Only(_)) => false,
-        (Reach::Only(inner), Reach::Only(outer)) => inner.is_subset(outer),
-    }
-}
-
-fn meet(one: &Reach, other: &Reach) -> bool {
-    match (one, other) {
-        (Reach::Everywhere, _) | (_, Reach::Everywhere) => true,
-        (Reach::Only(one), Reach::Only(other)) => !one.is_disjoint(other),
-    }
 }
 
 async fn change(app: &App, caller: &Caller, id: IdentityId, command: IdentityCommand) -> Result<Identity, No> {

@@ -47,6 +47,7 @@ pub fn decide(
         (IdentityCommand::Register { name, roles, reach, parent, token }, None) => {
             check_name(name)?;
             check_roles(roles)?;
+            check_reach(reach, actor)?;
             check_descent(roles, parent.as_deref())?;
             let lineage = parent.as_deref().map(Lineage::below).unwrap_or_default();
             let (name, roles, reach, token) = (name.clone(), roles.clone(), reach.clone(), *token);
@@ -54,6 +55,10 @@ pub fn decide(
         }
         (IdentityCommand::Register { .. }, Some(_)) => Err(Refusal::Exists { what: "identity" }),
         (_, None) => Err(Refusal::Unknown { what: "identity" }),
+        // Whoever could give it a new token would reach as far: to them it does not exist.
+        (_, Some(identity)) if check_reach(&identity.reach, actor).is_err() => {
+            Err(Refusal::Unknown { what: "identity" })
+        }
         (_, Some(identity)) if identity.revoked => {
             Err(Refusal::not_now("changed", "revoked", "register a new identity"))
         }
@@ -67,6 +72,16 @@ fn may_administer(actor: &Actor) -> Result<(), Refusal> {
         Actor::Runtime => Ok(()),
         Actor::Identity(identity) if identity.has(Role::Admin) => Ok(()),
         Actor::Identity(_) => Err(Refusal::Role { needed: Role::Admin }),
+    }
+}
+
+/// Nobody hands out more than they have.
+fn check_reach(reach: &Reach, actor: &Actor) -> Result<(), Refusal> {
+    match actor.identity() {
+        Some(admin) if !reach.is_within(&admin.reach) => {
+            Err(Refusal::invalid("name the projects it may see, and none that you do not see yourself"))
+        }
+        Some(_) | None => Ok(()),
     }
 }
 
@@ -174,6 +189,25 @@ mod tests {
         for role in Role::ALL {
             let allowed = decide(None, &register(&[Role::Agent]), &Actor::Identity(identity(1, &[*role]))).is_ok();
             assert_eq!(allowed, *role == Role::Admin, "{role}");
+        }
+    }
+
+    #[test]
+    fn an_admin_of_some_projects_makes_and_changes_nobody_who_sees_more() {
+        let project = |number| crate::id::ProjectId::from_uuid(Uuid::from_u128(number));
+        let only = |numbers: &[u128]| Reach::Only(numbers.iter().copied().map(project).collect());
+        let admin = Actor::Identity(Identity { reach: only(&[1, 2]), ..identity(1, &[Role::Admin]) });
+        let register = |reach| {
+            let roles = [Role::Reviewer].into();
+            IdentityCommand::Register { name: "x".into(), roles, reach, parent: None, token: Digest::of(b"") }
+        };
+        for (reach, allowed) in
+            [(only(&[1]), true), (only(&[1, 2]), true), (only(&[1, 3]), false), (Reach::Everywhere, false)]
+        {
+            assert_eq!(decide(None, &register(reach.clone()), &admin).is_ok(), allowed, "{reach:?}");
+            let other = Identity { reach: reach.clone(), ..identity(2, &[Role::Reviewer]) };
+            let replace = IdentityCommand::ReplaceToken { token: Digest::of(b"new") };
+            assert_eq!(decide(Some(&other), &replace, &admin).is_ok(), allowed, "{reach:?}");
         }
     }
 

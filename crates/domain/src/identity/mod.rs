@@ -68,6 +68,23 @@ impl Reach {
             Self::Only(projects) => projects.contains(&project),
         }
     }
+
+    /// Whether it sees nothing that the other does not see.
+    pub fn is_within(&self, other: &Self) -> bool {
+        match (self, other) {
+            (_, Self::Everywhere) => true,
+            (Self::Everywhere, Self::Only(_)) => false,
+            (Self::Only(projects), Self::Only(others)) => projects.is_subset(others),
+        }
+    }
+
+    /// Whether there is a project that both see.
+    pub fn meets(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Everywhere, _) | (_, Self::Everywhere) => true,
+            (Self::Only(projects), Self::Only(others)) => !projects.is_disjoint(others),
+        }
+    }
 }
 
 /// Who stands behind an identity: its parent, that one's parent, and so on. Whoever made an agent or was made by it is no
