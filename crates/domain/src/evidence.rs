@@ -120,8 +120,7 @@ pub enum BadManifest {
 }
 
 impl Manifest {
-    /// Checks what a worker reports before anything of it is recorded.
-    pub fn check(&self) -> Result<(), BadManifest> {
+    fn check(&self) -> Result<(), BadManifest> {
         if self.v != 1 {
             return Err(BadManifest::Version(self.v));
         }
@@ -133,10 +132,6 @@ impl Manifest {
         }
         if self.exit.words().len() > LONGEST_WORDS {
             return Err(BadManifest::Wordy);
-        }
-        // Canonical JSON rounds larger ones, and two different reports must never share a digest.
-        if canonical::parse(&self.to_bytes()).is_err() {
-            return Err(BadManifest::Number);
         }
         let mut seen = std::collections::BTreeSet::new();
         for item in &self.items {
@@ -150,8 +145,43 @@ impl Manifest {
         Ok(())
     }
 
-    pub fn to_bytes(&self) -> Vec<u8> {
-        canonical::to_bytes(self)
+    /// Fixes the bytes and their digest: from here on they cannot disagree.
+    pub fn seal(self) -> Evidence {
+        let bytes = canonical::to_bytes(&self);
+        let digest = Digest::of(&bytes);
+        Evidence { manifest: self, bytes, digest }
+    }
+}
+
+/// A sealed manifest: what an execution left, in the bytes that are stored and by the digest that goes into the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evidence {
+    manifest: Manifest,
+    bytes: Vec<u8>,
+    digest: Digest,
+}
+
+impl Evidence {
+    /// Checks what a worker reports before anything of it is recorded.
+    pub fn check(&self) -> Result<(), BadManifest> {
+        self.manifest.check()?;
+        // Canonical JSON rounds large numbers, and two different reports must never share a digest.
+        if canonical::parse(&self.bytes).is_err() {
+            return Err(BadManifest::Number);
+        }
+        Ok(())
+    }
+
+    pub const fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub const fn digest(&self) -> Digest {
+        self.digest
     }
 }
 
@@ -181,17 +211,17 @@ mod tests {
     #[test]
     fn a_manifest_survives_its_bytes() {
         let before = manifest(&["stdout", "stderr", "out/report.xml"]);
-        assert_eq!(before.check(), Ok(()));
-        assert_eq!(serde_json::from_slice::<Manifest>(&before.to_bytes()).unwrap(), before);
+        assert_eq!(before.clone().seal().check(), Ok(()));
+        assert_eq!(serde_json::from_slice::<Manifest>(before.clone().seal().bytes()).unwrap(), before);
     }
 
     #[test]
     fn names_that_lead_elsewhere_or_twice_are_refused() {
         for name in ["../x", "/etc/passwd", "", "a//b", ".git/config", "a\0b"] {
-            assert!(matches!(manifest(&[name]).check(), Err(BadManifest::Name(_))), "{name:?}");
+            assert!(matches!(manifest(&[name]).seal().check(), Err(BadManifest::Name(_))), "{name:?}");
         }
-        assert!(matches!(manifest(&["a", "a"]).check(), Err(BadManifest::Twice(_))));
-        assert!(matches!(manifest(&["x"; 513]).check(), Err(BadManifest::TooMany(513))));
+        assert!(matches!(manifest(&["a", "a"]).seal().check(), Err(BadManifest::Twice(_))));
+        assert!(matches!(manifest(&["x"; 513]).seal().check(), Err(BadManifest::TooMany(513))));
     }
 
     #[test]

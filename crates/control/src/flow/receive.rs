@@ -22,17 +22,18 @@ pub(crate) async fn complete(
     id: ActionId,
     manifest: Manifest,
 ) -> Result<(ActionState, Digest), No> {
-    manifest.check()?;
+    let evidence = manifest.seal();
+    evidence.check()?;
     let project = find_place(app, caller, id).await?.project;
-    for item in &manifest.items {
+    for item in &evidence.manifest().items {
         let kept = app.store().kept(project, item.digest).await.map_err(No::Fault)?;
         if kept != Some(item.size_bytes) {
             return Err(No::MissingEvidence(item.name.clone()));
         }
     }
-    let evidence = Digest::of(&manifest.to_bytes());
-    let command = ActionCommand::Complete { manifest: Box::new(manifest), evidence };
-    Ok((change(app, caller, id, command).await?, evidence))
+    let digest = evidence.digest();
+    let command = ActionCommand::Complete { evidence: Box::new(evidence) };
+    Ok((change(app, caller, id, command).await?, digest))
 }
 
 /// Stores bytes under the digest they were announced with, and records it.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
-use crate::evidence::Manifest;
+use crate::evidence::Evidence;
 use crate::id::IdentityId;
 use crate::permit::Signed;
 use crate::policy::Verdict;
@@ -50,8 +50,7 @@ pub enum ActionCommand {
         attempt: u32,
     },
     Complete {
-        manifest: Box<Manifest>,
-        evidence: Digest,
+        evidence: Box<Evidence>,
     },
     Resolve {
         resolution: Resolution,

@@ -5,7 +5,7 @@ use super::event::ActionEvent;
 use super::state::{ActionState, ActionStatus as Status};
 use crate::approval::{Approval, Terms, review_digest};
 use crate::digest::Digest;
-use crate::evidence::Manifest;
+use crate::evidence::Evidence;
 use crate::id::IdentityId;
 use crate::identity::{Actor, Identity, Role};
 use crate::permit::Signed;
@@ -52,7 +52,7 @@ fn change(state: &ActionState, command: &ActionCommand, setting: &Setting<'_>) -
         ActionCommand::Lease { worker } => lease(state, *worker, setting),
         ActionCommand::Redeem { permit } => redeem(state, permit, setting),
         ActionCommand::Heartbeat { attempt } => heartbeat(state, *attempt, setting),
-        ActionCommand::Complete { manifest, evidence } => complete(state, manifest, *evidence, setting),
+        ActionCommand::Complete { evidence } => complete(state, evidence, setting),
         ActionCommand::Resolve { resolution, reason } => resolve(state, *resolution, reason, setting),
         ActionCommand::Lapse => lapse(state, setting),
     }
@@ -322,14 +322,12 @@ fn heartbeat(state: &ActionState, attempt: u32, setting: &Setting<'_>) -> Decisi
 }
 
 /// Takes a result. One that comes too late is kept and marked, never dropped and never counted.
-fn complete(state: &ActionState, manifest: &Manifest, evidence: Digest, setting: &Setting<'_>) -> Decision {
+fn complete(state: &ActionState, evidence: &Evidence, setting: &Setting<'_>) -> Decision {
     let worker = needs_role(setting, Role::Worker)?.id;
-    manifest.check().map_err(|bad| Refusal::invalid(bad.to_string()))?;
+    evidence.check().map_err(|bad| Refusal::invalid(bad.to_string()))?;
+    let (manifest, evidence) = (evidence.manifest(), evidence.digest());
     if manifest.worker != worker || manifest.action != state.id {
         return Err(Refusal::invalid("the evidence names another worker or action"));
-    }
-    if evidence != Digest::of(&manifest.to_bytes()) {
-        return Err(Refusal::invalid("the digest is not that of the evidence"));
     }
     // Never leased to it: that is not late, that is none of its business.
     if !state.was_held_by(worker, manifest.attempt) {

@@ -252,8 +252,7 @@ pub(crate) fn signed(permit: &Permit) -> Signed {
 }
 
 pub(crate) fn complete(manifest: Manifest) -> ActionCommand {
-    let evidence = Digest::of(&manifest.to_bytes());
-    ActionCommand::Complete { manifest: Box::new(manifest), evidence }
+    ActionCommand::Complete { evidence: Box::new(manifest.seal()) }
 }
 
 impl World {

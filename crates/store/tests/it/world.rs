@@ -225,8 +225,7 @@ impl World {
             program: None,
             items: Vec::new(),
         };
-        let evidence = Digest::of(&manifest.to_bytes());
-        let command = ActionCommand::Complete { manifest: Box::new(manifest), evidence };
+        let command = ActionCommand::Complete { evidence: Box::new(manifest.seal()) };
         self.about(action.id, by(&self.worker), command)
     }
 

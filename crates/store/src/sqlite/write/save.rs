@@ -92,8 +92,8 @@ impl Session<'_> {
     /// its execution left.
     pub(super) fn save_content(&self, command: &Command, extras: &Extras) -> Result<(), StoreError> {
         let Command::Action { command, .. } = command else { return Ok(()) };
-        if let ActionCommand::Complete { manifest, evidence } = command {
-            return self.save_sealed(*evidence, &manifest.to_bytes());
+        if let ActionCommand::Complete { evidence } = command {
+            return self.save_sealed(evidence.digest(), evidence.bytes());
         }
         let ActionCommand::Propose { action, advice, .. } = command else { return Ok(()) };
         self.save_sealed(action.digest(), action.bytes())?;

@@ -165,16 +165,13 @@ impl<'a> Session<'a> {
     }
 }
 
-/// What is stored under a digest must have that digest: the agent's words, neither other ones nor none, and the manifest
-/// of an execution.
+/// What is stored under a digest must have that digest: the agent's words, neither other ones nor none. Sealed actions and
+/// evidence cannot be anything else.
 fn check_content(command: &Command, extras: &Extras) -> Result<(), Refusal> {
     let mut named = None;
     if let Command::Action { command, .. } = command {
         match command {
             ActionCommand::Propose { advice, .. } => named = *advice,
-            ActionCommand::Complete { manifest, evidence } if Digest::of(&manifest.to_bytes()) != *evidence => {
-                return Err(Refusal::invalid("the evidence is not named by the digest of its manifest"));
-            }
             ActionCommand::Complete { .. }
             | ActionCommand::Approve { .. }
             | ActionCommand::Reject { .. }

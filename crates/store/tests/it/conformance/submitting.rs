@@ -78,22 +78,6 @@ pub(super) async fn the_agents_words_must_be_the_ones_the_proposal_names<G: Grou
     assert_eq!(world.store.advice(Digest::of(words.as_bytes())).await.unwrap(), Some(words));
 }
 
-pub(super) async fn evidence_is_named_by_the_digest_of_its_manifest<G: Ground>() {
-    let ground = G::fresh();
-    let world = World::on(&ground).await;
-    world.propose("A").await;
-    let leased = world.lease(&world.worker).await.unwrap();
-    submit(&world.store, world.redemption(&leased)).await.unwrap();
-    let mut completion = world.completion(&leased);
-    let Command::Action { command: ActionCommand::Complete { evidence, .. }, .. } = &mut completion.command else {
-        panic!("not a completion");
-    };
-    *evidence = Digest::of(b"something else");
-    let refused = submit(&world.store, completion).await;
-    assert!(matches!(refused, Err(SubmitError::Refused(Refusal::Invalid { .. }))), "{refused:?}");
-    assert_eq!(world.store.action(leased.id).await.unwrap().unwrap().status, ActionStatus::Executing);
-}
-
 pub(super) async fn a_name_or_a_token_is_given_once<G: Ground>() {
     let ground = G::fresh();
     let world = World::on(&ground).await;
