@@ -8,6 +8,7 @@ use placet_domain::id::IdentityId;
 use placet_domain::identity::Role;
 use placet_wire::api::{NewIdentity, NewProject, NewScope, ProjectView, TokenOnce};
 use placet_wire::{Client, Token};
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
@@ -179,8 +180,8 @@ async fn introduce(home: &Home, operator: &Client, name: &str, role: Role) -> Re
 
 /// Asks politely, then insists.
 async fn end(child: &mut Child) {
-    if let Some(pid) = child.id() {
-        let _ = Command::new("/bin/kill").arg(pid.to_string()).status().await;
+    if let Some(pid) = child.id().and_then(|pid| Pid::from_raw(pid.cast_signed())) {
+        let _ = kill_process(pid, Signal::TERM);
     }
     if tokio::time::timeout(Duration::from_secs(5), child.wait()).await.is_err() {
         let _ = child.kill().await;
