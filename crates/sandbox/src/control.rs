@@ -38,6 +38,8 @@ pub(crate) struct Spec {
 /// What the helper and its children tell the launcher.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
+    /// A door is open; its listening socket comes along.
+    Door { port: u16 },
     /// The program is open; the descriptors come along, in the same order. It waits for [`Answer::Go`].
     Program { paths: Vec<String> },
     /// No such program.

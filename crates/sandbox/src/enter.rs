@@ -4,6 +4,7 @@
 //! child becomes process 1 and stays behind as [`init`]; the last one becomes the program. Nothing here decides what
 //! to do: see [`crate::plan`].
 
+mod door;
 mod fence;
 mod identity;
 mod init;
@@ -127,6 +128,7 @@ impl Entering {
             }
             Step::Hostname { name } => rustix::system::sethostname(name.as_bytes()),
             Step::Loopback => identity::loopback_up(),
+            Step::Door { port } => door::open(&self.control, *port),
             Step::DropCapabilities => identity::drop_capabilities(),
             Step::NoNewPrivileges => rustix::thread::set_no_new_privs(true),
             Step::Undumpable => identity::become_undumpable(),

@@ -125,6 +125,7 @@ const HINTS: &[(StepKind, i32, &str)] = &[
         libc::EINVAL,
         "the cage's user does not exist in this user namespace; choose another with `host_user`",
     ),
+    (StepKind::Door, libc::EAFNOSUPPORT, "the kernel has no IPv4, which doors are made of; use one with CONFIG_INET"),
     (StepKind::Detach, libc::ESTALE, "the path was exchanged for another file after the request was checked"),
     (StepKind::Exec, libc::ENOEXEC, "it is neither a program for this machine nor a script with a `#!` line"),
 ];

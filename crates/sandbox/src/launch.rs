@@ -20,7 +20,7 @@ use crate::host::{self, HostFacts};
 use crate::plan::plan;
 use crate::profile::{Limits, Profile};
 use crate::request::Request;
-use crate::running::{Helper, Program, ProgramFile, Running};
+use crate::running::{Door, Helper, Program, ProgramFile, Running};
 
 /// A cage is entered within milliseconds. Longer than this, the binary that was executed is no helper.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -143,19 +143,23 @@ impl Starting {
         limits: Limits,
         accept: impl FnOnce(&Program) -> Result<(), String>,
     ) -> Result<Running, SandboxError> {
-        let program = self.await_start(limits.wall_ms, accept)?;
-        Ok(Running::new(self.helper, self.outputs, program, limits))
+        let (doors, program) = self.await_start(limits.wall_ms, accept)?;
+        Ok(Running::new(self.helper, self.outputs, doors, program, limits))
     }
 
     fn await_start(
         &mut self,
         wall_ms: u64,
         accept: impl FnOnce(&Program) -> Result<(), String>,
-    ) -> Result<Program, SandboxError> {
+    ) -> Result<(Vec<Door>, Program), SandboxError> {
         self.helper.control().set_patience(Some(PATIENCE)).map_err(SandboxError::io("wait for the helper"))?;
-        let program = match self.next()? {
-            (Report::Program { paths }, files) => Program::new(zip(paths, files)),
-            (other, _) => return Err(unexpected(other, wall_ms)),
+        let mut doors = Vec::new();
+        let program = loop {
+            match self.next()? {
+                (Report::Door { port }, sockets) => doors.extend(sockets.into_iter().map(|each| Door::new(port, each))),
+                (Report::Program { paths }, files) => break Program::new(zip(paths, files)),
+                (other, _) => return Err(unexpected(other, wall_ms)),
+            }
         };
         accept(&program).map_err(SandboxError::ProgramRefused)?;
         // A cage that ended meanwhile has said why, and that is read next.
@@ -165,7 +169,7 @@ impl Starting {
             (other, _) => return Err(unexpected(other, wall_ms)),
         }
         self.helper.control().set_patience(None).map_err(SandboxError::io("wait for the helper"))?;
-        Ok(program)
+        Ok((doors, program))
     }
 
     fn next(&mut self) -> Result<(Report, Vec<OwnedFd>), SandboxError> {
@@ -190,7 +194,7 @@ fn unexpected(report: Report, wall_ms: u64) -> SandboxError {
         Report::Failed(error) => SandboxError::Step(error),
         Report::NoProgram { name } => SandboxError::ProgramNotFound(name),
         Report::TimeIsUp => SandboxError::TimeIsUp { wall_ms },
-        Report::Gone { .. } | Report::Ended { .. } | Report::Started | Report::Program { .. } => {
+        Report::Gone { .. } | Report::Ended { .. } | Report::Started | Report::Program { .. } | Report::Door { .. } => {
             SandboxError::HelperDied
         }
     }

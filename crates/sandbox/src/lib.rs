@@ -24,7 +24,9 @@
 //! }
 //! ```
 //!
-//! What it deliberately does not do: it opens no way out (no network but a loopback of its own), it does not limit
+//! What it deliberately does not do: it opens no way out but the doors a request
+//! asks for (there is no network but a loopback of its own, and what goes through a door is the caller's business), it
+//! does not limit
 //! memory and processor time of the tree as a whole (that needs control groups; see [`Limits`]), it decides nothing
 //! about what may run, and it depends on no async runtime: call it from a blocking thread.
 
@@ -52,8 +54,8 @@ pub use plan::{CAGE_USER, WORKSPACE, plan};
 pub use probe::{Check, HostReport, State, Tier, probe};
 pub use profile::{Demand, Limits, Mount, MountKind, Profile, Programs, Text, Variable, WorkspaceOwnership};
 pub use request::{
-    DEFAULT_HOST_USER, HostUser, MAX_ARGUMENT_BYTES, MAX_STDIN_BYTES, READ_ONLY_ROOTS, REFUSED_VARIABLES, ReadOnly,
-    Request, RequestError,
+    DEFAULT_HOST_USER, HostUser, MAX_ARGUMENT_BYTES, MAX_DOORS, MAX_STDIN_BYTES, READ_ONLY_ROOTS, REFUSED_VARIABLES,
+    ReadOnly, Request, RequestError,
 };
 pub use running::{Killer, Program, ProgramFile, Running};
 pub use seccomp::{Comparison, Condition, SyscallRule};

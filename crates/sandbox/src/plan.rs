@@ -97,7 +97,9 @@ pub fn plan(profile: &Profile, request: &Request, facts: &HostFacts) -> Result<V
     steps.push(Step::MountRoot { size_bytes: ROOT_BYTES });
     steps.extend(tree.build);
     steps.extend([Step::SealRoot, Step::PivotRoot, Step::Hostname { name: profile.hostname.clone().into_owned() }]);
-    steps.extend([Step::Loopback, Step::DropCapabilities, Step::NoNewPrivileges, Step::Undumpable]);
+    steps.push(Step::Loopback);
+    steps.extend(request.doors.iter().map(|&port| Step::Door { port }));
+    steps.extend([Step::DropCapabilities, Step::NoNewPrivileges, Step::Undumpable]);
     steps.push(Step::Fork { into: Role::Command });
     steps.extend(command(profile, request, tree.writable));
     Ok(steps)

@@ -1,7 +1,8 @@
 //! What a cage consists of, as data. Every mount, variable, limit and refused system call carries its reason.
 //!
 //! A profile does nothing: [`crate::plan`] turns it into steps. Network is none in all of them: a cage has its own
-//! network namespace with nothing but a loopback interface.
+//! network namespace with nothing but a loopback interface. What a request adds to it is a door: see
+//! [`crate::Request::door`].
 
 mod builtin;
 

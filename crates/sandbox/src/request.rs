@@ -22,6 +22,9 @@ pub const MAX_STDIN_BYTES: usize = 1 << 20;
 /// The host identity a cage gets when the caller is root: unprivileged, and used by nothing else.
 pub const DEFAULT_HOST_USER: HostUser = HostUser { uid: 210_000, gid: 210_000 };
 
+/// A proxy, a model, and room for two more. Their descriptors travel one by one, so this is no technical limit.
+pub const MAX_DOORS: usize = 4;
+
 /// Variables a request must not set, each with the reason. A trailing `*` stands for any ending.
 pub const REFUSED_VARIABLES: &[(&str, &str)] = &[
     ("LD_*", "the dynamic loader takes code from it before the program starts"),
@@ -62,6 +65,7 @@ pub struct Request {
     pub(crate) limits: Option<Limits>,
     pub(crate) stdin: Vec<u8>,
     pub(crate) host_user: HostUser,
+    pub(crate) doors: Vec<u16>,
 }
 
 /// Why a request cannot be carried out as written.
@@ -107,6 +111,14 @@ pub enum RequestError {
     /// Two mounts at one place.
     #[error("`{0}` is mounted twice")]
     MountedTwice(PathBuf),
+    /// A door that cannot be opened.
+    #[error("a door at port {port} cannot be opened: {why}")]
+    Door {
+        /// The port asked for.
+        port: u16,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// Root inside the cage would be root outside.
     #[error("user and group 0 of the host never enter a cage; choose an unprivileged user")]
     RootUser,
@@ -123,6 +135,7 @@ impl Request {
             limits: None,
             stdin: Vec::new(),
             host_user: DEFAULT_HOST_USER,
+            doors: Vec::new(),
         }
     }
 
@@ -161,6 +174,14 @@ impl Request {
         self
     }
 
+    /// A way out, and the only kind there is: whatever connects to `127.0.0.1:port` in the cage waits until the caller
+    /// accepts it with [`crate::Running::take_door`]. Nothing listens on the host, and no other cage can use it.
+    #[must_use]
+    pub fn door(mut self, port: u16) -> Self {
+        self.doors.push(port);
+        self
+    }
+
     /// The host identity of the cage when the caller is root. An ordinary caller's cages run as the caller.
     #[must_use]
     pub fn host_user(mut self, user: HostUser) -> Self {
@@ -174,6 +195,7 @@ impl Request {
         self.check_variables()?;
         self.check_sizes()?;
         self.check_paths()?;
+        self.check_doors()?;
         match self.host_user {
             HostUser { uid: 0, .. } | HostUser { gid: 0, .. } => Err(RequestError::RootUser),
             HostUser { .. } => Ok(()),
@@ -226,6 +248,19 @@ impl Request {
             }
             if self.read_only[..index].iter().any(|other| overlaps(&other.cage, &mount.cage)) {
                 return Err(RequestError::MountedTwice(mount.cage.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_doors(&self) -> Result<(), RequestError> {
+        for (index, &port) in self.doors.iter().enumerate() {
+            let refuse = |why| Err(RequestError::Door { port, why });
+            match port {
+                0 => return refuse("choose a port from 1 to 65535"),
+                _ if self.doors[..index].contains(&port) => return refuse("it is asked for twice"),
+                _ if index >= MAX_DOORS => return refuse("a cage has at most four doors"),
+                _ => {}
             }
         }
         Ok(())
@@ -299,6 +334,20 @@ mod tests {
         }
         let twice = Request::new(["true"]).read_only("/bin/sh", "/opt/a").read_only("/bin/sh", "/opt/a/b");
         assert_eq!(twice.check(), Err(RequestError::MountedTwice("/opt/a/b".into())));
+    }
+
+    #[test]
+    fn doors_have_ports_of_their_own_and_are_few() {
+        let with =
+            |ports: &[u16]| ports.iter().fold(Request::new(["true"]), |request, port| request.door(*port)).check();
+        let port = |refused: Result<(), RequestError>| match refused {
+            Err(RequestError::Door { port, .. }) => Some(port),
+            Ok(()) | Err(_) => None,
+        };
+        assert_eq!(with(&[80, 3_128, 4_000, 65_535]), Ok(()));
+        assert_eq!(port(with(&[3_128, 0])), Some(0));
+        assert_eq!(port(with(&[3_128, 3_128])), Some(3_128));
+        assert_eq!(port(with(&[1, 2, 3, 4, 5])), Some(5));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! A command in its cage, as the launcher sees it: two pipes, a way to end it, and its outcome.
 
 use std::fs::File;
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::{Arc, OnceLock};
@@ -18,6 +20,7 @@ pub struct Running {
     killer: Killer,
     stdout: Option<File>,
     stderr: Option<File>,
+    doors: Vec<Door>,
     program: Program,
     limits: Limits,
 }
@@ -60,6 +63,19 @@ impl Drop for Helper {
     }
 }
 
+/// A door of the cage: the socket that listens inside, in the hands of the launcher.
+#[derive(Debug)]
+pub(crate) struct Door {
+    port: u16,
+    listener: TcpListener,
+}
+
+impl Door {
+    pub(crate) fn new(port: u16, socket: OwnedFd) -> Self {
+        Self { port, listener: socket.into() }
+    }
+}
+
 /// Ends a cage from anywhere. Cloned freely; outliving the cage does no harm.
 #[derive(Clone, Debug)]
 pub struct Killer {
@@ -93,9 +109,15 @@ impl Killer {
 }
 
 impl Running {
-    pub(crate) fn new(helper: Helper, [stdout, stderr]: [File; 2], program: Program, limits: Limits) -> Self {
+    pub(crate) fn new(
+        helper: Helper,
+        [stdout, stderr]: [File; 2],
+        doors: Vec<Door>,
+        program: Program,
+        limits: Limits,
+    ) -> Self {
         let killer = Killer { control: Arc::clone(&helper.control), cause: Arc::default() };
-        Self { helper, killer, stdout: Some(stdout), stderr: Some(stderr), program, limits }
+        Self { helper, killer, stdout: Some(stdout), stderr: Some(stderr), doors, program, limits }
     }
 
     /// The files that are executed, opened before they were: hash these to know what ran.
@@ -112,6 +134,13 @@ impl Running {
     /// Standard error. The caller then also counts its bytes.
     pub fn take_stderr(&mut self) -> Option<File> {
         self.stderr.take()
+    }
+
+    /// The door at this port, for the caller to accept connections from the cage. Once it is dropped, connecting is
+    /// refused inside.
+    pub fn take_door(&mut self, port: u16) -> Option<TcpListener> {
+        let index = self.doors.iter().position(|door| door.port == port)?;
+        Some(self.doors.swap_remove(index).listener)
     }
 
     /// A handle that ends the cage.
@@ -169,7 +198,11 @@ impl End {
             Report::TimeIsUp => self.time_is_up = true,
             Report::Ended { stopped, status, command } => self.ended = Some(Ended { stopped, status, command }),
             Report::Gone { usage } => self.usage = Some(usage),
-            Report::Program { .. } | Report::NoProgram { .. } | Report::Started | Report::Failed(_) => {}
+            Report::Door { .. }
+            | Report::Program { .. }
+            | Report::NoProgram { .. }
+            | Report::Started
+            | Report::Failed(_) => {}
         }
     }
 

@@ -60,6 +60,8 @@ pub enum Step {
     Hostname { name: String },
     /// Switch the loopback interface on.
     Loopback,
+    /// Listen on this loopback port of the cage, and hand the listening socket to the launcher.
+    Door { port: u16 },
     /// Give up every capability, for ever.
     DropCapabilities,
     /// No program gains privileges by being executed.
@@ -210,6 +212,7 @@ pub enum StepKind {
     PivotRoot,
     Hostname,
     Loopback,
+    Door,
     DropCapabilities,
     NoNewPrivileges,
     Undumpable,
@@ -252,6 +255,7 @@ impl Step {
             Self::PivotRoot => StepKind::PivotRoot,
             Self::Hostname { .. } => StepKind::Hostname,
             Self::Loopback => StepKind::Loopback,
+            Self::Door { .. } => StepKind::Door,
             Self::DropCapabilities => StepKind::DropCapabilities,
             Self::NoNewPrivileges => StepKind::NoNewPrivileges,
             Self::Undumpable => StepKind::Undumpable,

@@ -33,6 +33,7 @@ impl fmt::Display for Step {
             Self::PivotRoot => write!(out, "pivot root"),
             Self::Hostname { name } => write!(out, "set the host name to `{name}`"),
             Self::Loopback => write!(out, "switch loopback on"),
+            Self::Door { port } => write!(out, "open a door at 127.0.0.1:{port}"),
             Self::DropCapabilities => write!(out, "drop all capabilities"),
             Self::NoNewPrivileges => write!(out, "refuse new privileges"),
             Self::Undumpable => write!(out, "become undumpable"),

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "the probes make system calls that no safe wrapper would make")]
 
 use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixStream};
@@ -23,6 +24,8 @@ pub(crate) fn run(probe: &str, operands: &[&str]) -> ExitCode {
         ("syscalls", []) => syscalls(),
         ("open", paths) => paths.iter().for_each(|path| open_for_writing(path)),
         ("connect", [port, name, path]) => connect(port, name, path),
+        ("call", [port, words]) => call(port, words),
+        ("listen_beside", [port]) => println!("{}", said(listen_beside(port))),
         ("open_files", []) => println!("{}", count_open_files()),
         ("processes", []) => println!("{}", count_processes()),
         ("memory", [bytes]) => println!("{}", outcome(i64::from(!can_allocate(bytes)) * -i64::from(libc::ENOMEM))),
@@ -66,6 +69,27 @@ fn connect(port: &str, abstract_name: &str, path: &str) {
     println!("far {}", said(far));
     println!("abstract {}", said(UnixStream::connect_addr(&address)));
     println!("path {}", said(UnixStream::connect(path)));
+}
+
+/// Says something to a loopback port, and what came back.
+fn call(port: &str, words: &str) {
+    let tried = TcpStream::connect(("127.0.0.1", port.parse().expect("a port"))).and_then(|mut stream| {
+        stream.write_all(words.as_bytes())?;
+        stream.shutdown(std::net::Shutdown::Write)?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).map(|_| answer)
+    });
+    println!("{}", tried.unwrap_or_else(|error| said::<()>(Err(error))));
+}
+
+/// Asks for a port that is in use, in the one way by which Linux lets several listen.
+fn listen_beside(port: &str) -> std::io::Result<()> {
+    use rustix::net::{AddressFamily, SocketType, bind, listen, socket, sockopt};
+    let socket = socket(AddressFamily::INET, SocketType::STREAM, None)?;
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    sockopt::set_socket_reuseport(&socket, true)?;
+    bind(&socket, &std::net::SocketAddrV4::new([127, 0, 0, 1].into(), port.parse().expect("a port")))?;
+    Ok(listen(&socket, 1)?)
 }
 
 fn said<T>(result: std::io::Result<T>) -> String {
@@ -167,6 +191,7 @@ fn outcome(code: i64) -> String {
         (libc::EPROTONOSUPPORT, "EPROTONOSUPPORT"),
         (libc::ENETUNREACH, "ENETUNREACH"),
         (libc::ECONNREFUSED, "ECONNREFUSED"),
+        (libc::EADDRINUSE, "EADDRINUSE"),
     ];
     let name = known.iter().find(|(number, _)| -i64::from(*number) == code).map(|(_, name)| (*name).to_owned());
     name.unwrap_or_else(|| format!("error {}", -code))

@@ -7,6 +7,7 @@
 #![expect(clippy::disallowed_methods, reason = "scenarios block on purpose: the cage knows no async runtime")]
 
 mod confinement;
+mod doors;
 mod ends;
 mod harness;
 mod inside;
@@ -34,7 +35,15 @@ fn main() -> ExitCode {
 }
 
 fn scenarios() -> Vec<harness::Test> {
-    let all =
-        [view::TESTS, confinement::TESTS, syscalls::TESTS, programs::TESTS, limits::TESTS, ends::TESTS, traces::TESTS];
+    let all = [
+        view::TESTS,
+        confinement::TESTS,
+        doors::TESTS,
+        syscalls::TESTS,
+        programs::TESTS,
+        limits::TESTS,
+        ends::TESTS,
+        traces::TESTS,
+    ];
     all.concat()
 }

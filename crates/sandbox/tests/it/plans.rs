@@ -65,8 +65,12 @@ fn compare(name: &str, steps: &[Step]) {
 }
 
 fn a_root_caller_with_a_workspace() {
-    let request =
-        Request::new(["make", "all"]).workspace("/srv/run").read_only("/srv/tool", "/opt/bin/tool").env("CI", "1");
+    let request = Request::new(["make", "all"])
+        .workspace("/srv/run")
+        .read_only("/srv/tool", "/opt/bin/tool")
+        .env("CI", "1")
+        .door(3_128)
+        .door(4_000);
     compare("root.txt", &plan(&profile("default"), &request, &facts(ROOT, true)).expect("a plan"));
 }
 
@@ -81,14 +85,17 @@ fn a_research_cage_on_a_host_without_merged_usr() {
 
 fn requests() -> impl Strategy<Value = (Request, HostFacts, Profile)> {
     let argv = prop::collection::vec("[a-z ]{1,8}", 1..4);
-    let choices = (argv, any::<[bool; 4]>(), prop::sample::select(Profile::NAMES.to_vec()));
-    choices.prop_map(|(argv, [root, merged, workspace, tool], name)| {
+    let choices = (argv, any::<[bool; 5]>(), prop::sample::select(Profile::NAMES.to_vec()));
+    choices.prop_map(|(argv, [root, merged, workspace, tool, door], name)| {
         let mut request = Request::new(argv);
         if workspace {
             request = request.workspace("/srv/run");
         }
         if tool {
             request = request.read_only("/srv/tool", "/home/agent/bin/tool");
+        }
+        if door {
+            request = request.door(3_128);
         }
         (request, facts(if root { ROOT } else { ORDINARY }, merged), profile(name))
     })
@@ -110,11 +117,21 @@ fn every_plan_ends_with_the_walls_up_and_the_program() {
             let tail: Vec<_> = steps.iter().rev().take(3).collect();
             let fenced = matches!(tail[..], [Step::Exec { .. }, Step::Seccomp { .. }, Step::Landlock { .. }]);
             prop_assert!(fenced);
+            check_doors(&steps, at(&|step| *step == Step::Loopback), command)?;
             check_mounts(&steps, pivot)?;
             check_user(&steps, &facts, unshare)
         },
     );
     checked.unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+/// Doors are opened in the new network, and by process 1: the command never holds one.
+fn check_doors(steps: &[Step], loopback: usize, command: usize) -> Result<(), TestCaseError> {
+    let doors = steps.iter().enumerate().filter(|(_, step)| matches!(step, Step::Door { .. }));
+    for (index, _) in doors {
+        prop_assert!(loopback < index && index < command);
+    }
+    Ok(())
 }
 
 /// What is attached was detached before, everything of the host but the workspace is read-only, and nothing is
