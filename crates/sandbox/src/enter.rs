@@ -8,6 +8,7 @@ mod door;
 mod fence;
 mod identity;
 mod init;
+mod layers;
 mod monitor;
 mod mounts;
 mod program;
@@ -24,6 +25,7 @@ use crate::control::{self, Control, Report, Spec};
 use crate::error::StepError;
 use crate::step::{LimitedResource, Role, Step};
 use crate::sys::{self, Result, Side};
+use layers::Upper;
 use program::Program;
 
 /// The name under which the binary knows that it is the helper.
@@ -41,6 +43,7 @@ struct Entering {
     stdin: OwnedFd,
     wall_ms: u64,
     detached: BTreeMap<PathBuf, OwnedFd>,
+    uppers: BTreeMap<PathBuf, Upper>,
     root: Option<OwnedFd>,
     program: Option<Program>,
     /// In process 1: closes when the monitor wants the end, or is gone.
@@ -74,6 +77,7 @@ fn receive() -> Result<(Entering, Spec)> {
         stdin,
         wall_ms: spec.wall_ms,
         detached: BTreeMap::new(),
+        uppers: BTreeMap::new(),
         root: None,
         program: None,
         stop: None,
@@ -100,6 +104,11 @@ impl Entering {
                 self.detached.insert(detach.at.clone(), tree);
                 Ok(())
             }
+            Step::DetachUpper(detach) => {
+                let upper = layers::detach_upper(detach)?;
+                self.uppers.insert(detach.at.clone(), upper);
+                Ok(())
+            }
             Step::DropUser { user } => identity::drop_user(*user),
             Step::Unshare { namespaces } => identity::unshare(namespaces),
             Step::MapUser { inside, outside } => identity::map_user(*inside, *outside),
@@ -116,6 +125,11 @@ impl Entering {
             Step::Attach { at } => {
                 let tree = self.detached.remove(at).ok_or(Errno::NOENT)?;
                 mounts::attach(&tree, self.root()?, at)
+            }
+            Step::MountLayers { at, flags } => {
+                let lower = self.detached.remove(at).ok_or(Errno::NOENT)?;
+                let upper = self.uppers.remove(at).ok_or(Errno::NOENT)?;
+                layers::mount_layers(self.root()?, at, &lower, &upper, flags)
             }
             Step::MountScratch { at, size_bytes, flags } => mounts::mount_scratch(self.root()?, at, *size_bytes, flags),
             Step::MountProc { at } => mounts::mount_proc(self.root()?, at),

@@ -127,6 +127,22 @@ const HINTS: &[(StepKind, i32, &str)] = &[
     ),
     (StepKind::Door, libc::EAFNOSUPPORT, "the kernel has no IPv4, which doors are made of; use one with CONFIG_INET"),
     (StepKind::Detach, libc::ESTALE, "the path was exchanged for another file after the request was checked"),
+    (StepKind::DetachUpper, libc::ESTALE, "upper or work was exchanged for another directory after the check"),
+    (
+        StepKind::Detach,
+        libc::EINVAL,
+        "the file system cannot show its files as those of the cage's user, which layers need when the caller is root; \
+         use ext4, xfs, btrfs or tmpfs with Linux 5.19 or later, or launch as the owner of the directory",
+    ),
+    (
+        StepKind::MountLayers,
+        libc::EINVAL,
+        "upper must be on a file system with extended attributes of users (ext4, xfs, btrfs; tmpfs since Linux 6.6), \
+         nothing may be mounted below lower or upper, and layers cannot be above an overlay",
+    ),
+    (StepKind::MountLayers, libc::EBUSY, "another cage still uses this upper; give each its own"),
+    (StepKind::MountLayers, libc::EPERM, "overlays in user namespaces need Linux 5.11 or later"),
+    (StepKind::MountLayers, libc::ENODEV, "the kernel has no overlay file system; load the module `overlay`"),
     (StepKind::Exec, libc::ENOEXEC, "it is neither a program for this machine nor a script with a `#!` line"),
 ];
 

@@ -58,8 +58,7 @@ impl HostFacts {
         let of_profile =
             profile.mounts.iter().filter(|mount| matches!(mount.what, MountKind::Host | MountKind::Device));
         let of_profile = of_profile.map(|mount| Path::new(mount.at.as_ref()));
-        let of_request = request.workspace.iter().chain(request.read_only.iter().map(|mount| &mount.host));
-        for path in of_profile.chain(of_request.map(PathBuf::as_path)) {
+        for path in of_profile.chain(request.host_paths().map(PathBuf::as_path)) {
             if let Some(entry) = Entry::at(path) {
                 entries.insert(path.to_owned(), entry);
             }
@@ -96,12 +95,9 @@ fn caller() -> HostUser {
 
 /// The request with every host path free of links: what the caller named is fixed here, once.
 pub(crate) fn resolved(mut request: Request) -> Result<Request, SandboxError> {
-    let resolve = |path: &mut PathBuf| -> Result<(), SandboxError> {
+    for path in request.host_paths_mut() {
         *path = fs::canonicalize(&path)
             .map_err(|error| SandboxError::Source { path: path.clone(), why: error.to_string() })?;
-        Ok(())
-    };
-    request.workspace.iter_mut().try_for_each(resolve)?;
-    request.read_only.iter_mut().map(|mount| &mut mount.host).try_for_each(resolve)?;
+    }
     Ok(request)
 }

@@ -45,6 +45,7 @@ mod running;
 mod seccomp;
 mod step;
 mod sys;
+mod workspace;
 
 pub use error::{SandboxError, StepError};
 pub use host::{Entry, EntryKind, HostFacts};
@@ -54,9 +55,10 @@ pub use plan::{CAGE_USER, WORKSPACE, plan};
 pub use probe::{Check, HostReport, State, Tier, probe};
 pub use profile::{Demand, Limits, Mount, MountKind, Profile, Programs, Text, Variable, WorkspaceOwnership};
 pub use request::{
-    DEFAULT_HOST_USER, HostUser, MAX_ARGUMENT_BYTES, MAX_DOORS, MAX_STDIN_BYTES, READ_ONLY_ROOTS, REFUSED_VARIABLES,
-    ReadOnly, Request, RequestError,
+    DEFAULT_HOST_USER, HostUser, LAYER_FREE_ROOTS, MAX_ARGUMENT_BYTES, MAX_DOORS, MAX_STDIN_BYTES, READ_ONLY_ROOTS,
+    REFUSED_VARIABLES, ReadOnly, Request, RequestError,
 };
 pub use running::{Killer, Program, ProgramFile, Running};
 pub use seccomp::{Comparison, Condition, SyscallRule};
-pub use step::{Detach, Identity, LimitedResource, MountFlag, Namespace, Ownership, Role, Step, StepKind};
+pub use step::{Detach, DetachUpper, Identity, LimitedResource, MountFlag, Namespace, Ownership, Role, Step, StepKind};
+pub use workspace::{Layer, Layers, Workspace};

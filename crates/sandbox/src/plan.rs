@@ -4,14 +4,17 @@
 //! it first and then gives its rights up, so that a workspace below a closed directory can be reached. An ordinary
 //! caller has no right to clone mounts before it has its own namespaces, and needs none to open its own files after.
 
+mod layers;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::SandboxError;
 use crate::host::{Entry, EntryKind, HostFacts};
-use crate::profile::{Demand, Limits, Mount, MountKind, Profile, Programs, WorkspaceOwnership};
+use crate::profile::{Demand, Limits, Mount, MountKind, Profile, Programs};
 use crate::request::{HostUser, Request};
 use crate::step::{Detach, LimitedResource, MountFlag, Namespace, Ownership, Role, Step};
+use layers::Owners;
 
 /// Where the workspace appears.
 pub const WORKSPACE: &str = "/work";
@@ -175,10 +178,12 @@ impl Tree {
         for mount in &request.read_only {
             tree.host_source(&mount.host, &mount.cage, READ_ONLY, Ownership::Kept, facts)?;
         }
-        if let Some(host) = &request.workspace {
-            let ownership = workspace_ownership(profile, request, facts, host);
-            tree.host_source(host, Path::new(WORKSPACE), WRITABLE, ownership, facts)?;
-            tree.writable.push(WORKSPACE.into());
+        let owners = Owners { facts, cage: request.host_user, profile: profile.ownership };
+        for layer in &request.layers {
+            tree.layer(layer, profile, &owners)?;
+        }
+        if let Some(workspace) = &request.workspace {
+            tree.workspace(workspace, &owners)?;
         }
         // Landlock speaks of writing, and a device or a process file is written too.
         tree.writable.extend(["/dev", "/proc"].map(PathBuf::from));
@@ -232,7 +237,6 @@ impl Tree {
         }
         let entry = facts.entries.get(host).ok_or_else(|| refuse("it is neither a file nor a directory"))?;
         match &entry.kind {
-            EntryKind::File if at == Path::new(WORKSPACE) => Err(refuse("a workspace is a directory")),
             EntryKind::Directory | EntryKind::File => {
                 self.source(host, at.to_owned(), flags, ownership, entry);
                 Ok(())
@@ -281,16 +285,5 @@ impl Tree {
         }
         self.parents(at);
         self.build.push(Step::MakeDirectory { at: at.to_owned() });
-    }
-}
-
-fn workspace_ownership(profile: &Profile, request: &Request, facts: &HostFacts, host: &Path) -> Ownership {
-    let cage = request.host_user;
-    match facts.entries.get(host).map(|entry| entry.owner) {
-        Some(disk) if facts.caller_is_root() && disk != cage => match profile.ownership {
-            WorkspaceOwnership::Mapped => Ownership::Mapped { disk, cage },
-            WorkspaceOwnership::Chowned => Ownership::Given { cage },
-        },
-        _ => Ownership::Kept,
     }
 }

@@ -1,17 +1,25 @@
 //! What a caller asks for: one command, its input and its limits. Checked here, before anything happens.
 //!
-//! A request cannot loosen a cage: it names a program, adds variables that no loader or shell interprets, and mounts
-//! files read-only at places set aside for that. Everything else is the profile's.
+//! A request cannot loosen a cage: it names a program, adds variables that no loader or shell interprets, mounts files
+//! read-only at places set aside for that, and layered directories where the cage has nothing. Everything else is the
+//! profile's.
+
+mod paths;
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 
 use thiserror::Error;
 
 use crate::profile::Limits;
+use crate::workspace::{Layer, Layers, Workspace};
 
 /// Where a request may mount its read-only files: nothing the cage itself relies on lives there.
 pub const READ_ONLY_ROOTS: [&str; 4] = ["/opt", "/mnt", "/srv", "/home/agent"];
+
+/// Places of the cage that no layer may be mounted on, above or below: programs, settings and the workspace.
+pub const LAYER_FREE_ROOTS: [&str; 13] =
+    ["/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/sbin", "/sys", "/usr", "/work"];
 
 /// Arguments and variables together; the kernel's own ceiling is not much higher.
 pub const MAX_ARGUMENT_BYTES: usize = 1 << 20;
@@ -60,7 +68,8 @@ pub struct ReadOnly {
 pub struct Request {
     pub(crate) argv: Vec<String>,
     pub(crate) env: BTreeMap<String, String>,
-    pub(crate) workspace: Option<PathBuf>,
+    pub(crate) workspace: Option<Workspace>,
+    pub(crate) layers: Vec<Layer>,
     pub(crate) read_only: Vec<ReadOnly>,
     pub(crate) limits: Option<Limits>,
     pub(crate) stdin: Vec<u8>,
@@ -108,6 +117,28 @@ pub enum RequestError {
     /// A place in the cage that is not free to mount on.
     #[error("`{0}` cannot be mounted on: choose a path below one of {READ_ONLY_ROOTS:?}")]
     CagePath(PathBuf),
+    /// A place in the cage that no layer can be mounted on.
+    #[error("no layer can be mounted on `{0}`: choose a path where the cage has nothing, outside {LAYER_FREE_ROOTS:?}")]
+    LayerPath(PathBuf),
+    /// Upper and work of a layer are not two directories in one.
+    #[error("`{upper}` and `{work}` cannot be upper and work of a layer: they must be two directories in the same one")]
+    NotSiblings {
+        /// Where changes were to go.
+        upper: PathBuf,
+        /// The room for the kernel.
+        work: PathBuf,
+    },
+    /// The layers of one directory overlap.
+    #[error("`{lower}` and `{private}` lie inside one another; keep what a run changes outside of what it changes")]
+    LayerInLayer {
+        /// What is there already.
+        lower: PathBuf,
+        /// Upper or work.
+        private: PathBuf,
+    },
+    /// Two layers with one upper.
+    #[error("`{0}` belongs to two layers; each needs its own upper and work")]
+    LayerShared(PathBuf),
     /// Two mounts at one place.
     #[error("`{0}` is mounted twice")]
     MountedTwice(PathBuf),
@@ -131,6 +162,7 @@ impl Request {
             argv: argv.into_iter().map(Into::into).collect(),
             env: BTreeMap::new(),
             workspace: None,
+            layers: Vec::new(),
             read_only: Vec::new(),
             limits: None,
             stdin: Vec::new(),
@@ -146,10 +178,20 @@ impl Request {
         self
     }
 
-    /// A host directory that appears writable as `/work`, where the command starts.
+    /// A host directory, or [`Layers`] above one, that appears writable as `/work`, where the command starts.
     #[must_use]
-    pub fn workspace(mut self, host: impl Into<PathBuf>) -> Self {
-        self.workspace = Some(host.into());
+    pub fn workspace(mut self, workspace: impl Into<Workspace>) -> Self {
+        self.workspace = Some(workspace.into());
+        self
+    }
+
+    /// Layers that appear writable at `at`: any absolute path outside [`LAYER_FREE_ROOTS`] where the cage has nothing.
+    ///
+    /// The `.git` file of a linked worktree names the repository's directory by its path on the host, so `at` may well
+    /// be that path: `.layer(Layers::new("/srv/repo/.git", …), "/srv/repo/.git")`.
+    #[must_use]
+    pub fn layer(mut self, layers: Layers, at: impl Into<PathBuf>) -> Self {
+        self.layers.push(Layer { layers, at: at.into() });
         self
     }
 
@@ -235,24 +277,6 @@ impl Request {
         within("standard input", self.stdin.len(), MAX_STDIN_BYTES)
     }
 
-    fn check_paths(&self) -> Result<(), RequestError> {
-        let hosts = self.workspace.iter().chain(self.read_only.iter().map(|mount| &mount.host));
-        for host in hosts {
-            if !host.is_absolute() || host.to_str().is_none() {
-                return Err(RequestError::HostPath(host.clone()));
-            }
-        }
-        for (index, mount) in self.read_only.iter().enumerate() {
-            if !is_free_place(&mount.cage) {
-                return Err(RequestError::CagePath(mount.cage.clone()));
-            }
-            if self.read_only[..index].iter().any(|other| overlaps(&other.cage, &mount.cage)) {
-                return Err(RequestError::MountedTwice(mount.cage.clone()));
-            }
-        }
-        Ok(())
-    }
-
     fn check_doors(&self) -> Result<(), RequestError> {
         for (index, &port) in self.doors.iter().enumerate() {
             let refuse = |why| Err(RequestError::Door { port, why });
@@ -282,16 +306,6 @@ fn refusal(name: &str) -> Option<&'static str> {
         None => name == pattern,
     };
     REFUSED_VARIABLES.iter().find(|(pattern, _)| matches(pattern)).map(|(_, reason)| *reason)
-}
-
-fn is_free_place(cage: &Path) -> bool {
-    let plain = cage.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
-    let below = |root: &str| cage.starts_with(root) && cage != Path::new(root);
-    plain && cage.to_str().is_some() && READ_ONLY_ROOTS.iter().any(|root| below(root))
-}
-
-fn overlaps(one: &Path, other: &Path) -> bool {
-    one.starts_with(other) || other.starts_with(one)
 }
 
 #[cfg(test)]
@@ -334,6 +348,39 @@ mod tests {
         }
         let twice = Request::new(["true"]).read_only("/bin/sh", "/opt/a").read_only("/bin/sh", "/opt/a/b");
         assert_eq!(twice.check(), Err(RequestError::MountedTwice("/opt/a/b".into())));
+    }
+
+    fn layers(lower: &str, private: &str) -> Layers {
+        Layers::new(lower, format!("{private}/upper"), format!("{private}/work"))
+    }
+
+    #[test]
+    fn a_layer_may_appear_at_its_own_host_path_but_never_where_the_cage_has_something() {
+        let request = |at: &str| Request::new(["true"]).layer(layers("/srv/repo/.git", "/srv/run/git"), at);
+        for place in ["/srv/repo/.git", "/root/repo/.git", "/var/lib/repo", "/tmp/repo/.git", "/opt/git"] {
+            assert_eq!(request(place).check(), Ok(()), "{place}");
+        }
+        for place in ["/", "/usr", "/usr/share/x", "/etc/ld.so.preload", "/work/.git", "/proc/x", "relative", "/a/../b"]
+        {
+            assert_eq!(request(place).check(), Err(RequestError::LayerPath(place.into())), "{place}");
+        }
+    }
+
+    #[test]
+    fn layers_do_not_overlap_and_keep_their_private_directories_together() {
+        let check = |layers: Layers| Request::new(["true"]).workspace(layers).check();
+        assert_eq!(check(layers("/srv/repo", "/srv/run")), Ok(()));
+        let apart = check(Layers::new("/srv/repo", "/srv/a/upper", "/srv/b/work"));
+        assert!(matches!(apart, Err(RequestError::NotSiblings { .. })), "{apart:?}");
+        let same = check(Layers::new("/srv/repo", "/srv/a/upper", "/srv/a/upper"));
+        assert!(matches!(same, Err(RequestError::NotSiblings { .. })), "{same:?}");
+        for private in ["/srv/repo/.run", "/srv/repo"] {
+            let inside = check(layers("/srv/repo", private));
+            assert!(matches!(inside, Err(RequestError::LayerInLayer { .. })), "{inside:?}");
+        }
+        let shared =
+            Request::new(["true"]).workspace(layers("/srv/a", "/srv/run")).layer(layers("/srv/b", "/srv/run"), "/b");
+        assert_eq!(shared.check(), Err(RequestError::LayerShared("/srv/run/upper".into())));
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub enum Step {
     OwnStdio { user: HostUser },
     /// Clone a host file or directory, with all mounts below, into a mount that is attached nowhere yet.
     Detach(Detach),
+    /// The same for the private directories of a layer, which must stay in one mount.
+    DetachUpper(DetachUpper),
     /// Become an unprivileged user of the host.
     DropUser { user: HostUser },
     /// Enter new namespaces.
@@ -44,6 +46,8 @@ pub enum Step {
     MakeLink { at: PathBuf, target: PathBuf },
     /// Put a detached mount in its place.
     Attach { at: PathBuf },
+    /// Mount detached layers over one another: the detached upper, and below it what was detached for the same place.
+    MountLayers { at: PathBuf, flags: Vec<MountFlag> },
     /// Mount an empty writable file system.
     MountScratch { at: PathBuf, size_bytes: u64, flags: Vec<MountFlag> },
     /// Mount the process information of the cage.
@@ -103,6 +107,21 @@ pub struct Detach {
     pub ownership: Ownership,
 }
 
+/// Upper and work of a layer on their way into the cage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DetachUpper {
+    /// The directory both are in, on the host.
+    pub parent: PathBuf,
+    /// Name and identity of the directory that receives changes.
+    pub upper: (PathBuf, Identity),
+    /// Name and identity of the kernel's room.
+    pub work: (PathBuf, Identity),
+    /// Where the layers will be mounted.
+    pub at: PathBuf,
+    /// How its owner becomes the user of the cage.
+    pub ownership: Ownership,
+}
+
 /// Which file it is, whatever its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
@@ -119,6 +138,8 @@ pub enum Ownership {
     Kept,
     /// `disk` appears as `cage`; on disk nothing changes. Where the file system cannot, as `Given`.
     Mapped { disk: HostUser, cage: HostUser },
+    /// As `Mapped`, but without a way out: what cannot be shown like this is not shown.
+    MappedOnly { disk: HostUser, cage: HostUser },
     /// Changed on disk.
     Given { cage: HostUser },
 }
@@ -194,6 +215,7 @@ pub enum StepKind {
     FreshKeyring,
     OwnStdio,
     Detach,
+    DetachUpper,
     DropUser,
     Unshare,
     MapUser,
@@ -204,6 +226,7 @@ pub enum StepKind {
     MakeFile,
     MakeLink,
     Attach,
+    MountLayers,
     MountScratch,
     MountProc,
     Freeze,
@@ -237,6 +260,7 @@ impl Step {
             Self::FreshKeyring => StepKind::FreshKeyring,
             Self::OwnStdio { .. } => StepKind::OwnStdio,
             Self::Detach(_) => StepKind::Detach,
+            Self::DetachUpper(_) => StepKind::DetachUpper,
             Self::DropUser { .. } => StepKind::DropUser,
             Self::Unshare { .. } => StepKind::Unshare,
             Self::MapUser { .. } => StepKind::MapUser,
@@ -247,6 +271,7 @@ impl Step {
             Self::MakeFile { .. } => StepKind::MakeFile,
             Self::MakeLink { .. } => StepKind::MakeLink,
             Self::Attach { .. } => StepKind::Attach,
+            Self::MountLayers { .. } => StepKind::MountLayers,
             Self::MountScratch { .. } => StepKind::MountScratch,
             Self::MountProc { .. } => StepKind::MountProc,
             Self::Freeze { .. } => StepKind::Freeze,

@@ -24,6 +24,7 @@ pub(super) fn fork_init(entering: &mut Entering) -> Result<()> {
     let (stop, stopper) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
     fork_leaving(|init| {
         entering.detached.clear();
+        entering.uppers.clear();
         let cage = Cage { init, stopper: Some(stopper), control: &entering.control, started, deadline };
         // A monitor that cannot watch ends: the stop pipe closes, and with it the cage.
         let _ = cage.watch();

@@ -15,7 +15,7 @@ use rustix::process::Pid;
 
 use super::identity::write_proc;
 use crate::request::HostUser;
-use crate::step::{Detach, MountFlag, Ownership};
+use crate::step::{Detach, Identity, MountFlag, Ownership};
 use crate::sys::{self, MountAttr, Result, Side, Wait};
 
 /// Every host has it, and in the private namespace covering it disturbs nobody.
@@ -25,32 +25,42 @@ const MOUNT_ATTR_IDMAP: u64 = 0x0010_0000;
 
 /// Clones what is at the path, after making sure that it is still the file the request was checked with.
 pub(super) fn detach(detach: &Detach) -> Result<OwnedFd> {
-    let found = rustix::fs::openat2(
-        CWD,
-        &detach.host,
-        OFlags::PATH | OFlags::CLOEXEC,
-        Mode::empty(),
-        ResolveFlags::NO_SYMLINKS,
-    )?;
-    let stat = rustix::fs::fstat(&found)?;
-    if (stat.st_dev, stat.st_ino) != (detach.identity.device, detach.identity.inode) {
-        return Err(Errno::STALE);
-    }
+    let found = open_identified(CWD, &detach.host, detach.identity, ResolveFlags::NO_SYMLINKS)?;
     let tree = clone_tree(found.as_fd(), Path::new(""))?;
     restrict(&tree, attributes(&detach.flags))?;
-    match detach.ownership {
-        Ownership::Kept => {}
-        Ownership::Given { cage } => give_tree(tree.as_fd(), cage)?,
-        Ownership::Mapped { disk, cage } => match map_owner(&tree, disk, cage) {
-            // Not every file system, and not root of every container, can show other owners than are stored.
-            Err(Errno::INVAL | Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS) => give_tree(tree.as_fd(), cage)?,
-            other => other?,
-        },
-    }
+    own(&tree, detach.ownership)?;
     Ok(tree)
 }
 
-fn clone_tree(from: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd> {
+/// Opens what is at the path, if it is the file it is supposed to be.
+pub(super) fn open_identified(
+    from: BorrowedFd<'_>,
+    path: &Path,
+    identity: Identity,
+    resolve: ResolveFlags,
+) -> Result<OwnedFd> {
+    let found = rustix::fs::openat2(from, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve)?;
+    let stat = rustix::fs::fstat(&found)?;
+    match (stat.st_dev, stat.st_ino) == (identity.device, identity.inode) {
+        true => Ok(found),
+        false => Err(Errno::STALE),
+    }
+}
+
+pub(super) fn own(tree: &OwnedFd, ownership: Ownership) -> Result<()> {
+    match ownership {
+        Ownership::Kept => Ok(()),
+        Ownership::Given { cage } => give_tree(tree.as_fd(), cage),
+        Ownership::MappedOnly { disk, cage } => map_owner(tree, disk, cage),
+        Ownership::Mapped { disk, cage } => match map_owner(tree, disk, cage) {
+            // Not every file system, and not root of every container, can show other owners than are stored.
+            Err(Errno::INVAL | Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS) => give_tree(tree.as_fd(), cage),
+            other => other,
+        },
+    }
+}
+
+pub(super) fn clone_tree(from: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_RECURSIVE
@@ -60,12 +70,12 @@ fn clone_tree(from: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd> {
 }
 
 /// With everything mounted below; a restriction of the top alone leaves the rest open.
-fn restrict(tree: &OwnedFd, set: MountAttrFlags) -> Result<()> {
+pub(super) fn restrict(tree: &OwnedFd, set: MountAttrFlags) -> Result<()> {
     let attr = MountAttr { attr_set: set.bits().into(), propagation: libc::MS_PRIVATE, ..MountAttr::default() };
     sys::mount_setattr_recursive(tree.as_fd(), &attr)
 }
 
-fn attributes(flags: &[MountFlag]) -> MountAttrFlags {
+pub(super) fn attributes(flags: &[MountFlag]) -> MountAttrFlags {
     let one = |flag: &MountFlag| match flag {
         MountFlag::ReadOnly => MountAttrFlags::MOUNT_ATTR_RDONLY,
         MountFlag::NoSuid => MountAttrFlags::MOUNT_ATTR_NOSUID,
@@ -170,7 +180,7 @@ fn scratch(size_bytes: u64, mode: &str, attributes: MountAttrFlags) -> Result<Ow
 }
 
 /// A path of the cage, seen from the descriptor of its root.
-fn inside(at: &Path) -> &Path {
+pub(super) fn inside(at: &Path) -> &Path {
     at.strip_prefix("/").unwrap_or(at)
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Detach, Ownership, Step};
+use super::{Detach, DetachUpper, Ownership, Step};
 use crate::request::HostUser;
 
 impl fmt::Display for Step {
@@ -13,6 +13,7 @@ impl fmt::Display for Step {
             Self::FreshKeyring => write!(out, "join a fresh session keyring"),
             Self::OwnStdio { user } => write!(out, "give the standard streams to {user}"),
             Self::Detach(detach) => write!(out, "{detach}"),
+            Self::DetachUpper(detach) => write!(out, "{detach}"),
             Self::DropUser { user } => write!(out, "become {user} of the host"),
             Self::Unshare { namespaces } => write!(out, "enter new namespaces {namespaces:?}"),
             Self::MapUser { inside, outside } => write!(out, "map {inside} of the cage to {outside} of the host"),
@@ -23,6 +24,7 @@ impl fmt::Display for Step {
             Self::MakeFile { at, text } => write!(out, "make file {} with {} bytes", at.display(), text.len()),
             Self::MakeLink { at, target } => write!(out, "make link {} to {}", at.display(), target.display()),
             Self::Attach { at } => write!(out, "attach {}", at.display()),
+            Self::MountLayers { at, flags } => write!(out, "mount layers {} {flags:?}", at.display()),
             Self::MountScratch { at, size_bytes, flags } => {
                 write!(out, "mount scratch {} of {size_bytes} bytes {flags:?}", at.display())
             }
@@ -52,11 +54,25 @@ impl fmt::Display for Step {
 
 impl fmt::Display for Detach {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "detach {} for {} {:?}", self.host.display(), self.at.display(), self.flags)?;
-        match self.ownership {
-            Ownership::Kept => Ok(()),
-            Ownership::Mapped { disk, cage } => write!(out, " showing {disk} as {cage}"),
-            Ownership::Given { cage } => write!(out, " given to {cage}"),
+        write!(out, "detach {} for {} {:?}{}", self.host.display(), self.at.display(), self.flags, self.ownership)
+    }
+}
+
+impl fmt::Display for DetachUpper {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (upper, work) = (self.upper.0.display(), self.work.0.display());
+        let (parent, at) = (self.parent.display(), self.at.display());
+        write!(out, "detach upper {upper} and work {work} of {parent} for {at}{}", self.ownership)
+    }
+}
+
+impl fmt::Display for Ownership {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kept => Ok(()),
+            Self::Mapped { disk, cage } => write!(out, " showing {disk} as {cage}"),
+            Self::MappedOnly { disk, cage } => write!(out, " showing {disk} only as {cage}"),
+            Self::Given { cage } => write!(out, " given to {cage}"),
         }
     }
 }

@@ -11,6 +11,7 @@ mod doors;
 mod ends;
 mod harness;
 mod inside;
+mod layers;
 mod limits;
 mod plans;
 mod programs;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
 fn scenarios() -> Vec<harness::Test> {
     let all = [
         view::TESTS,
+        layers::TESTS,
         confinement::TESTS,
         doors::TESTS,
         syscalls::TESTS,

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use placet_sandbox::{
-    Detach, Entry, EntryKind, HostFacts, HostUser, Identity, Ownership, Profile, Request, Role, SandboxError, Step,
-    plan,
+    Detach, Entry, EntryKind, HostFacts, HostUser, Identity, Layers, MountFlag, Ownership, Profile, Request, Role,
+    SandboxError, Step, plan,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -17,6 +17,7 @@ use crate::harness::tests;
 tests![
     a_root_caller_with_a_workspace,
     an_ordinary_caller_without_one,
+    a_layered_workspace_and_a_layer_at_its_host_path,
     a_research_cage_on_a_host_without_merged_usr,
     every_plan_ends_with_the_walls_up_and_the_program,
     a_host_without_seccomp_gets_no_plan,
@@ -46,6 +47,9 @@ fn facts(caller: HostUser, merged_usr: bool) -> HostFacts {
     add("/etc/localtime", EntryKind::Link { target: "/usr/share/zoneinfo/Etc/UTC".into() });
     entries.insert("/srv/run".into(), entry(EntryKind::Directory, caller));
     entries.insert("/srv/tool".into(), entry(EntryKind::File, caller));
+    for path in ["/srv/repo/.git", "/srv/private/upper", "/srv/private/work", "/srv/git/upper", "/srv/git/work"] {
+        entries.insert(path.into(), entry(EntryKind::Directory, caller));
+    }
     HostFacts { caller, landlock_abi: 6, seccomp: true, entries }
 }
 
@@ -83,13 +87,34 @@ fn a_research_cage_on_a_host_without_merged_usr() {
     compare("research.txt", &plan(&profile("research_only"), &request, &facts(ORDINARY, false)).expect("a plan"));
 }
 
+fn layers(lower: &str, private: &str) -> Layers {
+    Layers::new(lower, format!("{private}/upper"), format!("{private}/work"))
+}
+
+fn a_layered_workspace_and_a_layer_at_its_host_path() {
+    let request = Request::new(["git", "commit"])
+        .workspace(layers("/srv/run", "/srv/private"))
+        .layer(layers("/srv/repo/.git", "/srv/git"), "/srv/repo/.git");
+    compare("layered.txt", &plan(&profile("default"), &request, &facts(ROOT, true)).expect("a plan"));
+    let mut mixed = facts(ROOT, true);
+    mixed.entries.insert("/srv/git/work".into(), entry(EntryKind::Directory, ORDINARY));
+    let refused = plan(&profile("default"), &request, &mixed);
+    assert!(matches!(refused, Err(SandboxError::Source { .. })), "{refused:?}");
+}
+
 fn requests() -> impl Strategy<Value = (Request, HostFacts, Profile)> {
     let argv = prop::collection::vec("[a-z ]{1,8}", 1..4);
-    let choices = (argv, any::<[bool; 5]>(), prop::sample::select(Profile::NAMES.to_vec()));
-    choices.prop_map(|(argv, [root, merged, workspace, tool, door], name)| {
+    let choices = (argv, any::<[bool; 7]>(), prop::sample::select(Profile::NAMES.to_vec()));
+    choices.prop_map(|(argv, [root, merged, workspace, tool, door, layered, layer], name)| {
         let mut request = Request::new(argv);
         if workspace {
             request = request.workspace("/srv/run");
+        }
+        if layered {
+            request = request.workspace(layers("/srv/run", "/srv/private"));
+        }
+        if layer {
+            request = request.layer(layers("/srv/repo/.git", "/srv/git"), "/srv/repo/.git");
         }
         if tool {
             request = request.read_only("/srv/tool", "/home/agent/bin/tool");
@@ -134,19 +159,25 @@ fn check_doors(steps: &[Step], loopback: usize, command: usize) -> Result<(), Te
     Ok(())
 }
 
-/// What is attached was detached before, everything of the host but the workspace is read-only, and nothing is
-/// mounted after the old root is gone.
+/// What is attached was detached before, everything of the host but a direct workspace is read-only, layers have both
+/// an upper and a lower, and nothing is mounted after the old root is gone.
 fn check_mounts(steps: &[Step], pivot: usize) -> Result<(), TestCaseError> {
-    let mut detached = Vec::new();
+    let (mut detached, mut uppers) = (Vec::new(), Vec::new());
     for (index, step) in steps.iter().enumerate() {
         if let Step::Detach(detach) = step {
-            let read_only = detach.flags.contains(&placet_sandbox::MountFlag::ReadOnly);
-            prop_assert_eq!(read_only, detach.at != Path::new("/work"));
-            prop_assert!(index < pivot);
+            let read_only = detach.flags.contains(&MountFlag::ReadOnly);
+            let direct = steps.contains(&Step::Attach { at: "/work".into() }) && detach.at == Path::new("/work");
+            prop_assert!(read_only != direct && index < pivot);
             detached.push(&detach.at);
         }
+        if let Step::DetachUpper(detach) = step {
+            uppers.push(&detach.at);
+        }
         if let Step::Attach { at } = step {
-            prop_assert!(detached.contains(&at) && index < pivot);
+            prop_assert!(detached.contains(&at) && !uppers.contains(&at) && index < pivot);
+        }
+        if let Step::MountLayers { at, .. } = step {
+            prop_assert!(detached.contains(&at) && uppers.contains(&at) && index < pivot);
         }
     }
     Ok(())

@@ -1,10 +1,11 @@
 //! What scenarios are told in: a cage to run commands in, and what came out of it.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use placet_sandbox::{Exit, Limits, Outcome, Profile, Request, Running, SandboxError, Usage, launch};
+use placet_sandbox::{Exit, Layers, Limits, Outcome, Profile, Request, Running, SandboxError, Usage, launch};
 use tempfile::TempDir;
 
 use crate::inside;
@@ -105,6 +106,74 @@ impl Workspace {
     pub(crate) fn with(self, name: &str, text: &str) -> Self {
         fs::write(self.file(name), text).expect("a file in the workspace");
         self
+    }
+}
+
+/// A directory with a private upper and work beside it.
+pub(crate) struct Layered {
+    outer: TempDir,
+}
+
+impl Layered {
+    pub(crate) fn new() -> Self {
+        let outer = TempDir::new().expect("a temporary directory");
+        for name in ["lower", "run", "run/upper", "run/work"] {
+            fs::create_dir(outer.path().join(name)).expect("a directory");
+        }
+        Self { outer }
+    }
+
+    pub(crate) fn layers(&self) -> Layers {
+        let run = self.outer.path().join("run");
+        Layers::new(self.outer.path().join("lower"), run.join("upper"), run.join("work"))
+    }
+
+    pub(crate) fn lower(&self, name: &str) -> PathBuf {
+        below(self.outer.path().join("lower"), name)
+    }
+
+    pub(crate) fn upper(&self, name: &str) -> PathBuf {
+        below(self.outer.path().join("run/upper"), name)
+    }
+
+    pub(crate) fn with(self, name: &str, text: &str) -> Self {
+        let file = self.lower(name);
+        fs::create_dir_all(file.parent().expect("a parent")).expect("a directory");
+        fs::write(file, text).expect("a file below");
+        self
+    }
+
+    /// Every path below the directory that was given, with what is there: what must be the same before and after.
+    pub(crate) fn untouched(&self) -> Vec<(PathBuf, String)> {
+        let mut seen = Vec::new();
+        walk(&self.lower(""), &mut seen);
+        seen.sort();
+        seen
+    }
+}
+
+impl Drop for Layered {
+    fn drop(&mut self) {
+        // The kernel's own room is closed to everybody, even to its owner who wants to remove it.
+        let room = self.outer.path().join("run/work/work");
+        let _ = fs::set_permissions(room, fs::Permissions::from_mode(0o700));
+    }
+}
+
+/// The empty name is the directory itself, without a slash behind it.
+fn below(directory: PathBuf, name: &str) -> PathBuf {
+    if name.is_empty() { directory } else { directory.join(name) }
+}
+
+fn walk(directory: &Path, seen: &mut Vec<(PathBuf, String)>) {
+    for entry in fs::read_dir(directory).expect("a directory").flatten() {
+        let (path, meta) = (entry.path(), entry.metadata().expect("a file"));
+        let content = if meta.is_file() { fs::read(&path).expect("its content") } else { Vec::new() };
+        let facts = (meta.mode(), meta.uid(), meta.gid(), meta.mtime_nsec());
+        seen.push((path.clone(), format!("{facts:?} {}", String::from_utf8_lossy(&content))));
+        if meta.is_dir() {
+            walk(&path, seen);
+        }
     }
 }
 
