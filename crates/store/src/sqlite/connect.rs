@@ -20,7 +20,9 @@ const BUSY: Duration = Duration::from_secs(10);
 const STATEMENTS: usize = 128;
 const LARGEST_IDLE_LOG_BYTES: i64 = 64 << 20;
 /// In KiB, as SQLite wants it when negative.
-const CACHE_KIB: i64 = -32_768;
+const READER_CACHE_KIB: i64 = -32_768;
+/// Small on purpose: when a commit has rearranged pages of an index, SQLite looks through the whole cache at its end.
+const WRITER_CACHE_KIB: i64 = -8_192;
 
 pub(crate) fn check_version() -> Result<(), StoreError> {
     check_version_number(rusqlite::version_number(), rusqlite::version())
@@ -45,6 +47,7 @@ pub(crate) fn writer(path: &Path, most_bytes: Option<u64>) -> Result<Connection,
     if let Some(most_bytes) = most_bytes {
         conn.pragma_update(None, "max_page_count", (most_bytes / PAGE_BYTES).max(1))?;
     }
+    conn.pragma_update(None, "cache_size", WRITER_CACHE_KIB)?;
     settle(&conn)?;
     Ok(conn)
 }
@@ -54,6 +57,7 @@ pub(crate) fn reader(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     conn.pragma_update(None, "query_only", "on")?;
+    conn.pragma_update(None, "cache_size", READER_CACHE_KIB)?;
     settle(&conn)?;
     Ok(conn)
 }
@@ -65,7 +69,6 @@ fn settle(conn: &Connection) -> Result<(), StoreError> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.pragma_update(None, "trusted_schema", "off")?;
     conn.pragma_update(None, "mmap_size", 0)?;
-    conn.pragma_update(None, "cache_size", CACHE_KIB)?;
     conn.pragma_update(None, "temp_store", "memory")?;
     Ok(())
 }
