@@ -156,6 +156,13 @@ fn environment(profile: &Profile, request: &Request) -> Vec<String> {
     all.into_iter().map(|(name, value)| format!("{name}={value}")).collect()
 }
 
+fn writable(programs: Programs) -> &'static [MountFlag] {
+    match programs {
+        Programs::Allowed => WRITABLE,
+        Programs::Refused => NO_PROGRAMS,
+    }
+}
+
 fn strings(texts: &[crate::profile::Text]) -> Vec<String> {
     texts.iter().map(|text| text.clone().into_owned()).collect()
 }
@@ -167,11 +174,13 @@ struct Tree {
     build: Vec<Step>,
     writable: Vec<PathBuf>,
     made: BTreeSet<PathBuf>,
+    /// What holds for places the command works in.
+    work_flags: &'static [MountFlag],
 }
 
 impl Tree {
     fn of(profile: &Profile, request: &Request, facts: &HostFacts) -> Result<Self, SandboxError> {
-        let mut tree = Self::default();
+        let mut tree = Self { work_flags: writable(profile.programs), ..Self::default() };
         for mount in &profile.mounts {
             tree.mount(mount, facts);
         }
@@ -259,13 +268,9 @@ impl Tree {
     }
 
     fn scratch(&mut self, at: PathBuf, size_bytes: u64, programs: Programs) {
-        let flags = match programs {
-            Programs::Allowed => WRITABLE,
-            Programs::Refused => NO_PROGRAMS,
-        };
         self.directory(&at);
         self.writable.push(at.clone());
-        self.build.push(Step::MountScratch { at, size_bytes, flags: flags.to_vec() });
+        self.build.push(Step::MountScratch { at, size_bytes, flags: writable(programs).to_vec() });
     }
 
     fn link(&mut self, at: PathBuf, target: PathBuf) {

@@ -24,6 +24,8 @@ pub struct Profile {
     pub(crate) syscalls: Vec<&'static SyscallRule>,
     pub(crate) landlock: Demand,
     pub(crate) ownership: WorkspaceOwnership,
+    /// Whether programs may be started from the workspace and from memory.
+    pub(crate) programs: Programs,
     pub(crate) hostname: Text,
 }
 

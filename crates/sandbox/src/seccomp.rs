@@ -2,7 +2,7 @@
 //!
 //! Three kinds of filter are stacked, and the strictest answer wins: a prefix filter of our own (wrong architecture,
 //! x32 numbers, numbers newer than the table), then one filter per error code of the table. What the table lists is
-//! in [`table`](self::TABLE); this file decides nothing about single calls.
+//! in [`table`]; this file decides nothing about single calls.
 
 mod table;
 
@@ -13,7 +13,8 @@ use seccompiler::{
     TargetArch, sock_filter,
 };
 
-pub(crate) use table::TABLE;
+use crate::profile::Programs;
+use table::{NO_PROGRAMS, TABLE};
 
 /// One refused system call, or one refused use of it.
 #[derive(Debug, PartialEq, Eq)]
@@ -49,6 +50,8 @@ pub enum Comparison {
     Other(u32),
     /// The argument has this bit.
     HasBit(u32),
+    /// The argument does not have this bit.
+    LacksBit(u32),
 }
 
 /// A rule that makes no filter. Only a mistake in the table leads here, and a test keeps it away.
@@ -56,9 +59,18 @@ pub enum Comparison {
 #[error("the refused system calls make no filter: {0}")]
 pub(crate) struct FilterError(#[from] seccompiler::BackendError);
 
+/// The rules of a cage, by whether programs that were written in it may be started.
+pub(crate) fn rules(programs: Programs) -> impl Iterator<Item = &'static SyscallRule> {
+    let more = match programs {
+        Programs::Allowed => &[],
+        Programs::Refused => NO_PROGRAMS,
+    };
+    TABLE.iter().chain(more)
+}
+
 /// The rule of that name.
 pub(crate) fn rule(name: &str) -> Option<&'static SyscallRule> {
-    TABLE.iter().find(|rule| rule.name == name)
+    rules(Programs::Refused).find(|rule| rule.name == name)
 }
 
 /// The filters for these rules, in the order they are to be applied.
@@ -85,6 +97,7 @@ fn compiled(conditions: &[Condition]) -> Result<SeccompRule, FilterError> {
             Comparison::Equal(value) => (SeccompCmpOp::Eq, value),
             Comparison::Other(value) => (SeccompCmpOp::Ne, value),
             Comparison::HasBit(bit) => (SeccompCmpOp::MaskedEq(bit.into()), bit),
+            Comparison::LacksBit(bit) => (SeccompCmpOp::MaskedEq(bit.into()), 0),
         };
         SeccompCondition::new(condition.argument, SeccompCmpArgLen::Dword, operator, value.into())
     };

@@ -21,6 +21,10 @@ use crate::sys::{self, MountAttr, Result, Side, Wait};
 /// Every host has it, and in the private namespace covering it disturbs nobody.
 const BUILD_SITE: &str = "/tmp";
 
+/// Every file with content takes a page at least, so this many are enough for a full file system; empty ones, which take
+/// memory of the kernel beside it, are bounded by it.
+const BYTES_PER_FILE: u64 = 4_096;
+
 const MOUNT_ATTR_IDMAP: u64 = 0x0010_0000;
 
 /// Clones what is at the path, after making sure that it is still the file the request was checked with.
@@ -174,6 +178,7 @@ pub(super) fn mount_root(size_bytes: u64) -> Result<OwnedFd> {
 fn scratch(size_bytes: u64, mode: &str, attributes: MountAttrFlags) -> Result<OwnedFd> {
     let context = rustix::mount::fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     rustix::mount::fsconfig_set_string(&context, "size", size_bytes.to_string())?;
+    rustix::mount::fsconfig_set_string(&context, "nr_inodes", (size_bytes / BYTES_PER_FILE + 1).to_string())?;
     rustix::mount::fsconfig_set_string(&context, "mode", mode)?;
     rustix::mount::fsconfig_create(&context)?;
     rustix::mount::fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{READ_ONLY, Tree, WORKSPACE, WRITABLE};
+use super::{READ_ONLY, Tree, WORKSPACE};
 use crate::error::SandboxError;
 use crate::host::{Entry, EntryKind, HostFacts};
 use crate::profile::{MountKind, Profile, WorkspaceOwnership};
@@ -44,7 +44,7 @@ impl Tree {
         match workspace {
             Workspace::Direct(host) => {
                 let ownership = owners.direct(directory(host, owners.facts)?.owner);
-                self.host_source(host, &at, WRITABLE, ownership, owners.facts)?;
+                self.host_source(host, &at, self.work_flags, ownership, owners.facts)?;
                 self.writable.push(at);
                 Ok(())
             }
@@ -92,7 +92,7 @@ impl Tree {
         }));
         self.directory(&at);
         self.writable.push(at.clone());
-        self.build.push(Step::MountLayers { at, flags: WRITABLE.to_vec() });
+        self.build.push(Step::MountLayers { at, flags: self.work_flags.to_vec() });
         Ok(())
     }
 }

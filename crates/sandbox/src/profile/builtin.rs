@@ -70,6 +70,15 @@ const MASKED: &[(&str, &str)] = &[
     ("/proc/kmsg", "messages of the kernel"),
     ("/proc/kallsyms", "addresses of the kernel"),
     ("/proc/keys", "keys of the user, wherever they are used"),
+    ("/proc/key-users", "how many keys every user has"),
+    ("/proc/cmdline", "how the host was booted; some hosts pass secrets that way"),
+    ("/proc/config.gz", "how the kernel was built: which flaws to look for"),
+    ("/proc/modules", "drivers of the host: which flaws to look for"),
+    ("/proc/interrupts", "activity of the host's hardware, down to keystrokes"),
+    ("/proc/partitions", "disks of the host"),
+    ("/proc/diskstats", "activity of the host's disks"),
+    ("/proc/sched_debug", "processes of the whole host, on kernels that have it"),
+    ("/proc/timer_stats", "timers of the whole host, on kernels that have it"),
     ("/proc/timer_list", "timers of the whole host"),
     ("/proc/latency_stats", "activity of the whole host"),
     ("/proc/scsi", "disks of the host"),
@@ -103,7 +112,8 @@ pub(super) fn default() -> Profile {
     )
 }
 
-/// Reading and summarising: small, and nothing written can be started as a program.
+/// Reading and summarising: small, and nothing written can be started as a program: not from scratch space, not from
+/// the workspace, not from memory. An interpreter still reads what it is told to read.
 pub(super) fn research_only() -> Profile {
     profile(
         "research_only",
@@ -155,9 +165,10 @@ fn profile(name: &'static str, scratch: &Scratch, limits: Limits) -> Profile {
             .map(Into::into)
             .collect(),
         limits,
-        syscalls: seccomp::TABLE.iter().collect(),
+        syscalls: seccomp::rules(scratch.programs).collect(),
         landlock: Demand::WhereAvailable,
         ownership: WorkspaceOwnership::Mapped,
+        programs: scratch.programs,
         hostname: "cage".into(),
     }
 }

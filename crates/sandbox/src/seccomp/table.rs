@@ -3,7 +3,7 @@
 //!
 //! `EPERM` is the usual answer. `ENOSYS` stands where programs probe for a feature and have a way around it.
 
-use libc::{EAFNOSUPPORT, ENOSYS, EPERM, EPROTONOSUPPORT};
+use libc::{EACCES, EAFNOSUPPORT, ENOSYS, EPERM, EPROTONOSUPPORT};
 
 use super::{Comparison, Condition, SyscallRule};
 
@@ -21,6 +21,10 @@ const fn other(argument: u8, value: i32) -> Condition {
 
 const fn bit(argument: u8, bit: i32) -> Condition {
     Condition { argument, is: Comparison::HasBit(bit as u32) }
+}
+
+const fn no_bit(argument: u8, bit: i32) -> Condition {
+    Condition { argument, is: Comparison::LacksBit(bit as u32) }
 }
 
 const fn refuse(name: &'static str, number: i64, when: Conditions, errno: i32, reason: &'static str) -> SyscallRule {
@@ -132,6 +136,13 @@ pub(crate) static TABLE: &[SyscallRule] = &[
     refuse("process_mrelease", libc::SYS_process_mrelease, ALWAYS, EPERM, "frees memory of other processes"),
     refuse("pidfd_getfd", libc::SYS_pidfd_getfd, ALWAYS, EPERM, "takes descriptors of other processes"),
     refuse("kcmp", libc::SYS_kcmp, ALWAYS, EPERM, "compares kernel addresses of other processes"),
+    refuse(
+        "prlimit64:process_1",
+        libc::SYS_prlimit64,
+        &[&[equal(0, 1)]],
+        EPERM,
+        "process 1 has the same user; without descriptors or processor time it ends, and with it the account of the cage",
+    ),
     // Files behind the back of the mount view.
     refuse(
         "open_by_handle_at",
@@ -333,3 +344,12 @@ pub(crate) static TABLE: &[SyscallRule] = &[
     #[cfg(target_arch = "x86_64")]
     refuse("sysfs", libc::SYS_sysfs, ALWAYS, ENOSYS, "tells the drivers of the host"),
 ];
+
+/// Refused besides where programs that were written in the cage must not be started.
+pub(crate) static NO_PROGRAMS: &[SyscallRule] = &[refuse(
+    "memfd_create:programs",
+    libc::SYS_memfd_create,
+    &[&[no_bit(1, libc::MFD_NOEXEC_SEAL as i32)]],
+    EACCES,
+    "memory that can be started as a program; the kernel answers like this where it is told to refuse it",
+)];

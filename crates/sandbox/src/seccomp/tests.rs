@@ -56,9 +56,10 @@ fn on_this_machine(number: i64, arguments: [u64; 6]) -> u32 {
 
 #[test]
 fn every_rule_of_the_table_is_named_once_and_has_a_reason() {
-    for (index, rule) in TABLE.iter().enumerate() {
+    let all: Vec<_> = rules(Programs::Refused).collect();
+    for (index, rule) in all.iter().enumerate() {
         assert!(!rule.reason.is_empty(), "{}", rule.name);
-        assert!(TABLE[..index].iter().all(|earlier| earlier.name != rule.name), "{} appears twice", rule.name);
+        assert!(all[..index].iter().all(|earlier| earlier.name != rule.name), "{} appears twice", rule.name);
         assert!(rule.number <= NEWEST_KNOWN.into(), "{} is newer than the table", rule.name);
     }
 }
@@ -112,6 +113,27 @@ fn files_that_lend_privileges_cannot_be_made() {
     assert_eq!(open(libc::O_TMPFILE | libc::O_RDWR, 0o2755), refused(libc::EPERM));
     let change = |mode| on_this_machine(libc::SYS_fchmodat, [0, 0, mode, 0, 0, 0]);
     assert_eq!((change(0o1777), change(0o4755)), (libc::SECCOMP_RET_ALLOW, refused(libc::EPERM)));
+}
+
+#[test]
+fn process_1_keeps_its_limits_and_everybody_else_may_change_theirs() {
+    let limit = |process| on_this_machine(libc::SYS_prlimit64, [process, 0, 0, 0, 0, 0]);
+    assert_eq!((limit(0), limit(2)), (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_ALLOW));
+    assert_eq!((limit(1), limit(1 | 1 << 32)), (refused(libc::EPERM), refused(libc::EPERM)));
+}
+
+#[test]
+fn memory_that_can_be_executed_is_refused_where_programs_are() {
+    let memory = |programs, flags: u32| {
+        let filters = filters(rules(programs)).expect("the rules make filters");
+        let number = libc::SYS_memfd_create as u32;
+        let answers = filters.iter().map(|filter| run(filter, ARCHITECTURE, number, &[0, flags.into(), 0, 0, 0, 0]));
+        answers.min().expect("there is a filter")
+    };
+    let sealed = libc::MFD_NOEXEC_SEAL | libc::MFD_CLOEXEC;
+    assert_eq!(memory(Programs::Allowed, libc::MFD_CLOEXEC), libc::SECCOMP_RET_ALLOW);
+    assert_eq!(memory(Programs::Refused, sealed), libc::SECCOMP_RET_ALLOW);
+    assert_eq!(memory(Programs::Refused, libc::MFD_CLOEXEC), refused(libc::EACCES));
 }
 
 proptest! {
