@@ -8,7 +8,7 @@ mod builtin;
 
 use std::borrow::Cow;
 
-use crate::seccomp::SyscallRule;
+use crate::seccomp::{self, SyscallRule};
 
 /// Text that is usually written in the source, but may come from elsewhere.
 pub type Text = Cow<'static, str>;
@@ -72,6 +72,12 @@ impl Profile {
     #[must_use]
     pub fn syscalls(&self) -> &[&'static SyscallRule] {
         &self.syscalls
+    }
+
+    /// The filters behind [`Profile::syscalls`], as the kernel takes them; every one of them is to be applied.
+    #[must_use]
+    pub fn filters(&self) -> Vec<Vec<u8>> {
+        seccomp::bytes(self.syscalls.iter().copied()).expect("a test makes filters of all rules there are")
     }
 
     /// How much the profile insists on Landlock.

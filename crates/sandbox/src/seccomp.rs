@@ -86,6 +86,16 @@ pub(crate) fn filters<'a>(rules: impl IntoIterator<Item = &'a SyscallRule>) -> R
     std::iter::once(Ok(prefix())).chain(tables).collect()
 }
 
+/// The same filters as other launchers take them: instruction by instruction, in the byte order of the machine.
+pub(crate) fn bytes<'a>(rules: impl IntoIterator<Item = &'a SyscallRule>) -> Result<Vec<Vec<u8>>, FilterError> {
+    let instruction = |each: &sock_filter| {
+        let [code_one, code_two] = each.code.to_ne_bytes();
+        let [one, two, three, four] = each.k.to_ne_bytes();
+        [code_one, code_two, each.jt, each.jf, one, two, three, four]
+    };
+    Ok(filters(rules)?.iter().map(|program| program.iter().flat_map(instruction).collect()).collect())
+}
+
 fn answering(errno: i32, rules: BTreeMap<i64, Vec<SeccompRule>>) -> Result<BpfProgram, seccompiler::BackendError> {
     let refuse = SeccompAction::Errno(errno.unsigned_abs());
     SeccompFilter::new(rules, SeccompAction::Allow, refuse, target()).and_then(TryInto::try_into)

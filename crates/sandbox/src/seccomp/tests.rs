@@ -116,6 +116,15 @@ fn files_that_lend_privileges_cannot_be_made() {
 }
 
 #[test]
+fn filters_as_bytes_are_the_instructions_of_the_kernel() {
+    let rules = || rules(Programs::Refused);
+    let (programs, bytes) = (filters(rules()).expect("filters"), bytes(rules()).expect("bytes"));
+    let lengths: Vec<_> = programs.iter().map(|program| program.len() * 8).collect();
+    assert_eq!(bytes.iter().map(Vec::len).collect::<Vec<_>>(), lengths);
+    assert_eq!(bytes[0][4..8], programs[0][0].k.to_ne_bytes());
+}
+
+#[test]
 fn process_1_keeps_its_limits_and_everybody_else_may_change_theirs() {
     let limit = |process| on_this_machine(libc::SYS_prlimit64, [process, 0, 0, 0, 0, 0]);
     assert_eq!((limit(0), limit(2)), (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_ALLOW));
