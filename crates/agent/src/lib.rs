@@ -81,12 +81,16 @@ impl Agent {
         Ok(self.client.post_once(&format!("/api/v1/runs/{}/actions", self.run), &key, proposal).await?)
     }
 
-    /// Waits until nothing more will happen to an action, or a person has to look at it again.
-    pub async fn wait(&self, action: ActionId, patience: Duration) -> Result<ActionView, AgentError> {
-        let path = format!("/api/v1/actions/{action}");
+    /// Waits until nothing more will happen to an action, or a person has to look at it again. Where a reviewer amended
+    /// it, that is the action which stands in its place: its id and its `amendment` say so.
+    pub async fn wait(&self, mut action: ActionId, patience: Duration) -> Result<ActionView, AgentError> {
         let wait = async {
             loop {
-                let view: ActionView = self.client.get(&path).await?;
+                let view: ActionView = self.client.get(&format!("/api/v1/actions/{action}")).await?;
+                if let Some(successor) = view.superseded_by {
+                    action = successor;
+                    continue;
+                }
                 if view.status.is_final() || view.status == ActionStatus::Interrupted {
                     return Ok(view);
                 }

@@ -21,6 +21,8 @@ pub struct Reads {
     pub identity: Option<IdentityId>,
     pub run: Option<RunId>,
     pub action: Option<ActionId>,
+    /// What is to stand in the action's place: there must be nothing yet.
+    pub successor: Option<ActionId>,
 }
 
 /// What was found.
@@ -30,6 +32,8 @@ pub struct Loaded {
     pub identity: Option<Identity>,
     pub run: Option<Run>,
     pub action: Option<ActionState>,
+    /// What stands in the action's place after it was amended.
+    pub successor: Option<ActionState>,
 }
 
 impl Command {
@@ -43,7 +47,9 @@ impl Command {
                 Reads { run: Some(*id), project: Some(*project), ..Reads::default() }
             }
             Self::Run { id, .. } => Reads { run: Some(*id), ..Reads::default() },
-            Self::Action { id, run, .. } => Reads { action: Some(*id), run: Some(*run), ..Reads::default() },
+            Self::Action { id, run, command } => {
+                Reads { action: Some(*id), run: Some(*run), successor: command.successor(), ..Reads::default() }
+            }
             Self::NoteRefusal { .. } | Self::NoteStart { .. } => Reads::default(),
         }
     }
@@ -83,9 +89,12 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
         }
         Command::Action { id, command, .. } => {
             let run = loaded.run.as_ref().ok_or(Refusal::Unknown { what: "run" })?;
+            if loaded.successor.is_some() {
+                return Err(Refusal::Exists { what: "action" });
+            }
             let setting = Setting { run, actor, terms: &submission.terms, policy: submission.policy, now };
-            let events = action::decide(loaded.action.as_ref(), command, &setting)?;
-            events.into_iter().map(|event| Event::Action(*id, event)).collect()
+            let events = action::decide(*id, loaded.action.as_ref(), command, &setting)?;
+            events.into_iter().map(|(id, event)| Event::Action(id, event)).collect()
         }
         Command::KeepBlob { digest, size_bytes, .. } => {
             loaded.project.as_ref().ok_or(Refusal::Unknown { what: "project" })?;
@@ -97,7 +106,20 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
             vec![Event::Started(Started { version: version.clone(), policy: *policy, tools: *tools })]
         }
     };
-    Ok(events.into_iter().map(|event| Record { about, event }).collect())
+    Ok(events.into_iter().map(|event| Record { about: about_event(&event, about), event }).collect())
+}
+
+/// What one of a command's events is about: to amend an action changes one and makes another.
+fn about_event(event: &Event, about: About) -> About {
+    match event {
+        Event::Action(id, _) => About { action: Some(*id), ..about },
+        Event::Project(..)
+        | Event::Identity(..)
+        | Event::Run(..)
+        | Event::BlobKept(_)
+        | Event::Refused(_)
+        | Event::Started(_) => about,
+    }
 }
 
 /// Who was revoked is nobody, and what lies beyond somebody's reach does not exist for them. The shell should have noticed
@@ -157,8 +179,19 @@ impl Loaded {
             Event::Project(id, event) => self.project = project::evolve(*id, self.project.take(), event),
             Event::Identity(id, event) => self.identity = identity::evolve(*id, self.identity.take(), event),
             Event::Run(id, event) => self.run = run::evolve(*id, self.run.take(), event),
-            Event::Action(id, event) => self.action = action::evolve(*id, self.action.take(), event),
+            Event::Action(id, event) => {
+                let state = self.slot(*id);
+                *state = action::evolve(*id, state.take(), event);
+            }
             Event::BlobKept(_) | Event::Refused(_) | Event::Started(_) => {}
+        }
+    }
+
+    /// Where an action is kept: the one that a command was about, or the one that stands in its place.
+    fn slot(&mut self, id: ActionId) -> &mut Option<ActionState> {
+        match &self.action {
+            Some(action) if action.id != id => &mut self.successor,
+            Some(_) | None => &mut self.action,
         }
     }
 }

@@ -22,10 +22,12 @@ pub enum Refusal {
     RunNotActive { status: &'static str, hint: &'static str },
     #[error("this run belongs to another agent")]
     OtherAgent,
-    #[error("who proposes, or stands behind the proposer, cannot decide; ask another reviewer")]
+    #[error("who proposes or amends, or stands behind whoever did, cannot decide; ask another reviewer")]
     Kin,
     #[error("you have decided this already; the other approval must come from another person")]
     SamePerson,
+    #[error("the policy refuses what you made of it: {because}; what was proposed still waits as it was")]
+    Denied { because: String },
     #[error("what you saw ({seen}) is not what stands now ({current}); look again before you decide")]
     Stale { seen: Digest, current: Digest },
     #[error("it expired; propose it again, an old approval is never reused")]
@@ -80,6 +82,7 @@ impl Refusal {
             Self::OtherAgent => "other_agent",
             Self::Kin => "kin",
             Self::SamePerson => "same_person",
+            Self::Denied { .. } => "denied",
             Self::Stale { .. } => "stale",
             Self::Expired => "expired",
             Self::Permit(_) => "permit",
@@ -90,7 +93,12 @@ impl Refusal {
     /// Whether the attempt itself is worth a ledger entry: somebody tried what they must not, not merely at a bad time.
     pub const fn is_recorded(&self) -> bool {
         match self {
-            Self::Role { .. } | Self::OtherAgent | Self::Kin | Self::SamePerson | Self::Permit(_) => true,
+            Self::Role { .. }
+            | Self::OtherAgent
+            | Self::Kin
+            | Self::SamePerson
+            | Self::Denied { .. }
+            | Self::Permit(_) => true,
             Self::Unknown { .. }
             | Self::Exists { .. }
             | Self::Invalid { .. }

@@ -3,6 +3,7 @@
 //! Each step loads what it needs, lets the domain decide, and commits. Nothing here knows HTTP.
 
 mod admin;
+mod amend;
 mod approve;
 mod dispatch;
 mod propose;
@@ -12,6 +13,7 @@ mod undertake;
 
 pub use admin::bootstrap;
 pub(crate) use admin::{identities, lock_scope, make_identity, make_project, replace_token, revoke};
+pub(crate) use amend::amend;
 pub(crate) use approve::{approve, reject, resolve, withdraw};
 pub(crate) use dispatch::{lease, redeem};
 pub(crate) use propose::propose;
@@ -26,7 +28,7 @@ use placet_domain::command::IdempotencyKey;
 use placet_domain::evidence::BadManifest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
 use placet_domain::identity::{Actor, Identity, Role};
-use placet_domain::proposal::Unsealable;
+use placet_domain::proposal::{BadChange, Unsealable};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::Run;
 use placet_store::StoreError;
@@ -41,6 +43,8 @@ pub enum No {
     Refused(#[from] Refusal),
     #[error(transparent)]
     Unsealable(#[from] Unsealable),
+    #[error(transparent)]
+    Change(#[from] BadChange),
     #[error(transparent)]
     Evidence(#[from] BadManifest),
     #[error("the evidence `{0}` was not uploaded; upload it before you report")]

@@ -36,7 +36,7 @@ pub(crate) async fn propose(app: &App, caller: &Caller, run: RunId, proposal: Pr
 }
 
 /// Every file the action names must be here already: what is approved must be what will be executed.
-async fn needs_files(app: &App, run: &Ground, action: &Action) -> Result<(), No> {
+pub(super) async fn needs_files(app: &App, run: &Ground, action: &Action) -> Result<(), No> {
     for file in &action.spec().files {
         let kept = app.store().kept(run.project, file.digest).await.map_err(No::Fault)?;
         if kept != Some(file.size_bytes) {

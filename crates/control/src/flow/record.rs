@@ -101,6 +101,10 @@ fn describe_action(row: &mut AuditRow, event: &ActionEvent) {
             row.approver = Some(reviewer.to_string());
             row.approval_status = Some("rejected".to_owned());
         }
+        ActionEvent::Superseded { reviewer, .. } => {
+            row.approver = Some(reviewer.to_string());
+            row.approval_status = Some("amended".to_owned());
+        }
         ActionEvent::Redeemed { digest, .. } => row.input_digest = Some(digest.to_string()),
         ActionEvent::Completed { executed, evidence, .. } => {
             row.input_digest = Some(executed.to_string());

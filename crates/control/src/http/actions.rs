@@ -95,7 +95,8 @@ pub(super) async fn show(
         None => None,
     };
     let etag = format!("\"{}\"", action.review());
-    let detail = api::ActionDetail { action: view::action(&action), spec, justification };
+    let proposal = Proposal::behind(&spec, app.tools()).ok();
+    let detail = api::ActionDetail { action: view::action(&action), spec, proposal, justification };
     Ok(([(header::ETAG, etag)], Json(detail)))
 }
 
@@ -111,6 +112,16 @@ pub(super) async fn approve(
 ) -> ActionAnswer {
     let action = flow::approve(&app, &caller, parse(&id)?, seen).await?;
     Ok(Json(view::action(&action)))
+}
+
+pub(super) async fn amend(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Seen(seen): Seen,
+    Asked(caller, request): Asked<api::AmendmentRequest>,
+) -> Result<(StatusCode, Json<api::ActionView>), Failure> {
+    let action = flow::amend(&app, &caller, parse(&id)?, seen, request).await?;
+    Ok((StatusCode::CREATED, Json(view::action(&action))))
 }
 
 pub(super) async fn reject(

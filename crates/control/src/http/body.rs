@@ -96,7 +96,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
 }
 
 /// Callers know objects; what a type is called in here is nothing to them.
-fn in_plain_words(message: &str) -> String {
+pub(super) fn in_plain_words(message: &str) -> String {
     let mut words = message.split(' ');
     let mut plain = Vec::new();
     while let Some(word) = words.next() {

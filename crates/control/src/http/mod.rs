@@ -81,6 +81,7 @@ pub(crate) fn routes() -> Vec<Route> {
         get("/api/v1/queue", actions::queue).access(PEOPLE).gives::<api::ActionList>(200).about("What waits for a person, riskiest first."),
         get("/api/v1/actions/{action}", actions::show).access(WATCHERS).gives::<api::ActionDetail>(200).about("One action with everything that will be done."),
         post("/api/v1/actions/{action}/approve", actions::approve).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::ActionView>(200).about("Approves exactly what If-Match names."),
+        post("/api/v1/actions/{action}/amend", actions::amend).access(Access::Roles(&[Reviewer])).takes::<api::AmendmentRequest>().gives::<api::ActionView>(201).about("Approves something else in the place of what If-Match names; gives the new action."),
         post("/api/v1/actions/{action}/reject", actions::reject).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::ActionView>(200).about("Refuses it, with a reason the agent reads."),
         post("/api/v1/actions/{action}/withdraw", actions::withdraw).access(Access::Roles(&[Agent, Operator])).takes::<api::Withdrawal>().gives::<api::ActionView>(200).about("Takes a proposal back."),
         post("/api/v1/actions/{action}/resolve", actions::resolve).access(Access::Roles(&[Reviewer])).takes::<api::ResolutionRequest>().gives::<api::ActionView>(200).about("Decides what becomes of an interrupted action."),
@@ -93,7 +94,7 @@ pub(crate) fn routes() -> Vec<Route> {
         post("/api/v1/jobs/{action}/complete", jobs::complete).access(Access::Roles(&[Worker])).takes::<api::Completion>().gives::<api::CompletionView>(200).about("Reports a result; late ones are quarantined."),
 
         // Evidence: stored by content, never deleted.
-        put("/api/v1/projects/{project}/evidence/{digest}", evidence::keep).access(Access::Roles(&[Worker, Agent])).takes_any().gives::<api::KeptBlob>(201).about("Stores bytes under their digest."),
+        put("/api/v1/projects/{project}/evidence/{digest}", evidence::keep).access(Access::Roles(&[Worker, Agent, Reviewer])).takes_any().gives::<api::KeptBlob>(201).about("Stores bytes under their digest."),
         get("/api/v1/projects/{project}/evidence/{digest}", evidence::fetch).access(Access::Anyone).about("The bytes with this digest, checked as they are read."),
         delete("/api/v1/projects/{project}/evidence/{digest}", evidence::refuse_delete).access(Access::Anyone).about("Always refused: evidence is never deleted."),
 

@@ -7,6 +7,7 @@ use placet_domain::refusal::Refusal;
 use placet_store::StoreError;
 use placet_wire::Problem;
 
+use super::body::in_plain_words;
 use crate::flow::No;
 
 /// An answer that is a problem.
@@ -58,6 +59,7 @@ impl From<No> for Failure {
         match no {
             No::Refused(refusal) => Self::new(status(&refusal), refusal.code(), detail),
             No::Unsealable(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "unsealable", detail),
+            No::Change(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_change", in_plain_words(&detail)),
             No::Evidence(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_evidence", detail),
             No::MissingEvidence(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "missing_evidence", detail),
             No::WrongDigest => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "wrong_digest", detail),
@@ -92,9 +94,12 @@ const fn status(refusal: &Refusal) -> StatusCode {
             StatusCode::CONFLICT
         }
         Refusal::Invalid { .. } => StatusCode::UNPROCESSABLE_ENTITY,
-        Refusal::Role { .. } | Refusal::OtherAgent | Refusal::Kin | Refusal::SamePerson | Refusal::Permit(_) => {
-            StatusCode::FORBIDDEN
-        }
+        Refusal::Role { .. }
+        | Refusal::OtherAgent
+        | Refusal::Kin
+        | Refusal::SamePerson
+        | Refusal::Denied { .. }
+        | Refusal::Permit(_) => StatusCode::FORBIDDEN,
         Refusal::Stale { .. } => StatusCode::PRECONDITION_FAILED,
         Refusal::Expired => StatusCode::GONE,
     }

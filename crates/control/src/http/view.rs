@@ -1,7 +1,7 @@
 //! From the domain's types to the wire's.
 
 use jiff::Timestamp as Instant;
-use placet_domain::action::ActionState;
+use placet_domain::action::{ActionState, Amendment};
 use placet_domain::identity::{Identity, Reach};
 use placet_domain::policy::Verdict;
 use placet_domain::project::Project;
@@ -69,6 +69,14 @@ pub(super) fn verdict(verdict: &Verdict) -> api::VerdictView {
     }
 }
 
+fn amendment(amendment: &Amendment) -> api::AmendmentView {
+    api::AmendmentView {
+        of: amendment.of,
+        amenders: amendment.amenders.iter().map(|amender| amender.id).collect(),
+        no_riskier: amendment.amenders.last().is_some_and(|amender| amender.no_riskier_by.is_some()),
+    }
+}
+
 pub(super) fn action(action: &ActionState) -> api::ActionView {
     let approval = |approval: &placet_domain::approval::Approval| api::ApprovalView {
         reviewer: approval.reviewer,
@@ -90,6 +98,8 @@ pub(super) fn action(action: &ActionState) -> api::ActionView {
         approvals: action.approvals.iter().map(approval).collect(),
         approvals_missing: action.approvals_missing(),
         proposer: action.proposer,
+        amendment: action.amendment.as_ref().map(amendment),
+        superseded_by: action.superseded_by,
         deadline: time(action.deadline),
         attempt: action.attempt,
         evidence: action.evidence,

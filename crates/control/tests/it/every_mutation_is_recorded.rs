@@ -107,6 +107,13 @@ async fn act(walk: &mut Walk<'_>, run: &str) {
         .await;
     let reason = json!({ "reason": "no" });
     walk.step(&team.reviewer, "POST /api/v1/actions/{action}/reject", &[&id(&no)], &reason, Some(no.review)).await;
+    let less = propose(walk, scan()).await;
+    let amendment = json!({ "changes": { "timeout_ms": 1_000 }, "reason": "less" });
+    let amended: api::ActionView = walk
+        .step(&team.second, "POST /api/v1/actions/{action}/amend", &[&id(&less)], &amendment, Some(less.review))
+        .await
+        .json();
+    walk.plain(&team.agent, "POST /api/v1/actions/{action}/withdraw", &[&id(&amended)], json!({})).await;
     walk.plain(&team.agent, "POST /api/v1/actions/{action}/withdraw", &[&id(&back)], json!({})).await;
     let done = job(walk, &yes).await;
     let digest = Digest::of(b"{}").to_string();

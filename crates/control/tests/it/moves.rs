@@ -50,6 +50,12 @@ impl Person {
         self.post_if(&format!("/api/v1/actions/{}/approve", action.id), action.review, &json!({})).await
     }
 
+    /// Approves with changes to fields of the proposal.
+    pub(crate) async fn amends(&self, action: &api::ActionView, changes: Value) -> Answer {
+        let body = json!({ "changes": changes, "reason": "safer like this" });
+        self.post_if(&format!("/api/v1/actions/{}/amend", action.id), action.review, &body).await
+    }
+
     pub(crate) async fn rejects(&self, action: &api::ActionView) -> Answer {
         let body = json!({ "reason": "not today" });
         self.post_if(&format!("/api/v1/actions/{}/reject", action.id), action.review, &body).await

@@ -55,6 +55,39 @@ async fn t10_approve_against_reject_has_one_winner() {
     app.assert_sound().await;
 }
 
+/// One approves, one rejects, two amend, the agent withdraws. What is approved can still be withdrawn, and what is made of
+/// it is another action; but of the decisions on what waited, one is the first, and the others come too late.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn b4_t10_amend_against_amend_approve_and_reject_has_one_winner() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let (third, fourth) = (app.another("reviewer", 3).await, app.another("reviewer", 4).await);
+    let mut won = BTreeSet::new();
+    for _ in 0..ROUNDS {
+        let action = agent.proposes(app.team.run, &scan()).await;
+        let before = app.size();
+        let yes_and_no = join(reviewer.approves(&action), app.team.second.rejects(&action));
+        let [less, fewer] = [json!({ "timeout_ms": 1_000 }), json!({ "arguments": ["-sn"] })];
+        let amendments = join(third.amends(&action, less), fourth.amends(&action, fewer));
+        let ((less, yes), (fewer, no)) = {
+            let ((yes, no), (less, fewer)) = join(yes_and_no, amendments).await;
+            ((less, yes), (fewer, no))
+        };
+        let all = [&less, &fewer, &yes, &no];
+        let winners: Vec<_> = all.iter().filter(|answer| answer.status < 300).collect();
+        assert_eq!(winners.len(), 1);
+        all.iter().filter(|answer| answer.status >= 300).for_each(|answer| drop(answer.problem(409, "not_now")));
+        let kinds = app.kinds_from(before).await;
+        let amended = ["action.superseded", "action.proposed", "action.judged", "action.approved"];
+        match kinds.len() {
+            1 => assert!(["action.approved", "action.rejected"].contains(&kinds[0].as_str()), "{kinds:?}"),
+            _ => assert_eq!(kinds, amended),
+        }
+        won.insert(kinds.first().cloned());
+    }
+    assert!(won.len() > 1, "it always ended alike: {won:?}");
+    app.assert_sound().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn t10_reject_against_withdraw_has_one_winner() {
     let (app, agent, reviewer, _) = Scenario::start().await;

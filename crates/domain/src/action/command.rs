@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::evidence::Evidence;
-use crate::id::IdentityId;
+use crate::id::{ActionId, IdentityId};
 use crate::permit::Signed;
 use crate::policy::Verdict;
 use crate::proposal::Action;
@@ -19,6 +19,15 @@ pub enum Resolution {
     Abandon,
 }
 
+/// What a reviewer made of an action: sealed and judged like a proposal.
+#[derive(Debug, Clone)]
+pub struct Amended {
+    /// Under which id it stands from now on.
+    pub id: ActionId,
+    pub action: Action,
+    pub verdict: Verdict,
+}
+
 #[derive(Debug, Clone)]
 pub enum ActionCommand {
     Propose {
@@ -28,6 +37,12 @@ pub enum ActionCommand {
     },
     Approve {
         seen: Digest,
+    },
+    /// Approves something else in its place.
+    Amend {
+        seen: Digest,
+        reason: String,
+        amended: Box<Amended>,
     },
     Reject {
         seen: Digest,
@@ -60,6 +75,14 @@ pub enum ActionCommand {
     Lapse,
 }
 
+impl ActionCommand {
+    /// The id of what it would put in the action's place.
+    pub fn successor(&self) -> Option<ActionId> {
+        let Self::Amend { amended, .. } = self else { return None };
+        Some(amended.id)
+    }
+}
+
 macro_rules! kinds {
     ($($variant:ident = $name:literal, $participle:literal;)*) => {
         /// The kind of a command, without what it carries.
@@ -89,6 +112,7 @@ macro_rules! kinds {
 kinds! {
     Propose = "propose", "proposed";
     Approve = "approve", "approved";
+    Amend = "amend", "amended";
     Reject = "reject", "rejected";
     Withdraw = "withdraw", "withdrawn";
     Rejudge = "rejudge", "judged again";

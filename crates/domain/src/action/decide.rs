@@ -1,12 +1,13 @@
 //! What may happen to an action, and who may make it happen.
 
+use super::amend::amend;
 use super::command::{ActionCommand, ActionCommandKind as Kind, Resolution};
 use super::event::ActionEvent;
 use super::state::{ActionState, ActionStatus as Status};
 use crate::approval::{Approval, Terms, review_digest};
 use crate::digest::Digest;
 use crate::evidence::Evidence;
-use crate::id::IdentityId;
+use crate::id::{ActionId, IdentityId};
 use crate::identity::{Actor, Identity, Role};
 use crate::permit::Signed;
 use crate::policy::{Ruling, Tier, Verdict};
@@ -31,10 +32,18 @@ pub struct Setting<'a> {
 
 type Decision = Result<Vec<ActionEvent>, Refusal>;
 
-/// Decides a command about an action that may not exist yet.
-pub fn decide(state: Option<&ActionState>, command: &ActionCommand, setting: &Setting<'_>) -> Decision {
+/// Decides a command about an action that may not exist yet. Each event comes with the action it is about: to amend one
+/// makes another.
+pub fn decide(
+    id: ActionId,
+    state: Option<&ActionState>,
+    command: &ActionCommand,
+    setting: &Setting<'_>,
+) -> Result<Vec<(ActionId, ActionEvent)>, Refusal> {
     match (state, command) {
-        (None, ActionCommand::Propose { action, verdict, advice }) => propose(action, verdict, *advice, setting),
+        (None, ActionCommand::Propose { action, verdict, advice }) => {
+            Ok(about(id, propose(action, verdict, *advice, setting)?))
+        }
         (Some(_), ActionCommand::Propose { .. }) => Err(Refusal::Exists { what: "action" }),
         (None, _) => Err(Refusal::Unknown { what: "action" }),
         (Some(state), _) if state.run != setting.run.id => Err(Refusal::Unknown { what: "action" }),
@@ -42,9 +51,18 @@ pub fn decide(state: Option<&ActionState>, command: &ActionCommand, setting: &Se
     }
 }
 
-fn change(state: &ActionState, command: &ActionCommand, setting: &Setting<'_>) -> Decision {
-    match command {
-        ActionCommand::Propose { .. } => Err(Refusal::Exists { what: "action" }),
+fn about(id: ActionId, events: Vec<ActionEvent>) -> Vec<(ActionId, ActionEvent)> {
+    events.into_iter().map(|event| (id, event)).collect()
+}
+
+fn change(
+    state: &ActionState,
+    command: &ActionCommand,
+    setting: &Setting<'_>,
+) -> Result<Vec<(ActionId, ActionEvent)>, Refusal> {
+    let events = match command {
+        ActionCommand::Propose { .. } => return Err(Refusal::Exists { what: "action" }),
+        ActionCommand::Amend { seen, reason, amended } => return amend(state, *seen, reason, amended, setting),
         ActionCommand::Approve { seen } => approve(state, *seen, setting),
         ActionCommand::Reject { seen, reason } => reject(state, *seen, reason, setting),
         ActionCommand::Withdraw { reason } => withdraw(state, reason, setting),
@@ -55,7 +73,8 @@ fn change(state: &ActionState, command: &ActionCommand, setting: &Setting<'_>) -
         ActionCommand::Complete { evidence } => complete(state, evidence, setting),
         ActionCommand::Resolve { resolution, reason } => resolve(state, *resolution, reason, setting),
         ActionCommand::Lapse => lapse(state, setting),
-    }
+    };
+    Ok(about(state.id, events?))
 }
 
 fn not_now(state: &ActionState, kind: Kind) -> Refusal {
@@ -107,11 +126,12 @@ fn propose(action: &Action, verdict: &Verdict, advice: Option<Digest>, setting: 
         proposer: agent.id,
         proposer_lineage: agent.lineage.clone(),
         advice,
+        amendment: None,
     };
     Ok(vec![proposed, judged(verdict, setting)])
 }
 
-fn judged(verdict: &Verdict, setting: &Setting<'_>) -> ActionEvent {
+pub(super) fn judged(verdict: &Verdict, setting: &Setting<'_>) -> ActionEvent {
     let deadline = setting.now.plus_ms(wait_ms(verdict, setting.terms));
     ActionEvent::Judged { verdict: verdict.clone(), review: review_digest(verdict), deadline }
 }
@@ -144,7 +164,7 @@ fn rejudge(state: &ActionState, verdict: &Verdict, setting: &Setting<'_>) -> Dec
 }
 
 /// What every decision of a person needs: a reviewer, an open run, a waiting action, in time, and the eyes on what stands now.
-fn needs_decider<'a>(
+pub(super) fn needs_decider<'a>(
     state: &ActionState,
     kind: Kind,
     seen: Digest,
@@ -204,9 +224,12 @@ fn approved(
     ActionEvent::Approved { approval, complete: last == Last::Yes }
 }
 
-/// Nobody decides about their own proposal, nor about that of their kin. Where one person works alone, that person may
+/// Nobody decides about what they or their kin wrote, as its agent or by amending it. Where one person works alone, that person may
 /// give the one approval of tier B (or let tier A run again), and it is marked; agents never may, and tier C always takes strangers.
-fn independence(state: &ActionState, reviewer: &Identity, separation: Separation) -> Result<bool, Refusal> {
+pub(super) fn independence(state: &ActionState, reviewer: &Identity, separation: Separation) -> Result<bool, Refusal> {
+    if state.amendment.as_ref().is_some_and(|amendment| amendment.binds(reviewer, state.verdict.policy())) {
+        return Err(Refusal::Kin);
+    }
     if !reviewer.is_kin_of(state.proposer, &state.proposer_lineage) {
         return Ok(false);
     }
@@ -221,7 +244,7 @@ fn reject(state: &ActionState, seen: Digest, reason: &str, setting: &Setting<'_>
     Ok(vec![ActionEvent::Rejected { reviewer, review: seen, reason: reason.to_owned() }])
 }
 
-fn check_reason(reason: &str) -> Result<(), Refusal> {
+pub(super) fn check_reason(reason: &str) -> Result<(), Refusal> {
     if !reason.trim().is_empty() && reason.len() <= LONGEST_REASON {
         return Ok(());
     }
@@ -241,6 +264,7 @@ fn withdraw(state: &ActionState, reason: &str, setting: &Setting<'_>) -> Decisio
         Status::Denied
         | Status::Rejected
         | Status::Expired
+        | Status::Superseded
         | Status::Withdrawn
         | Status::Leased
         | Status::Executing
@@ -372,9 +396,20 @@ fn retry(
     if state.verdict.policy() != setting.policy {
         return Err(Refusal::not_now("run again", "judged by an older policy", "abandon it and propose it again"));
     }
-    let Ruling::Ask { approvals } = state.verdict.ruling() else { return Ok(None) };
+    Ok(first_approval(state, reviewer, single_operator, deadline, setting))
+}
+
+/// The first yes of a new set; nothing where nobody is asked.
+pub(super) fn first_approval(
+    state: &ActionState,
+    reviewer: &Identity,
+    single_operator: bool,
+    deadline: Timestamp,
+    setting: &Setting<'_>,
+) -> Option<ActionEvent> {
+    let Ruling::Ask { approvals } = state.verdict.ruling() else { return None };
     let last = if approvals <= 1 { Last::Yes } else { Last::No { undecided_until: deadline } };
-    Ok(Some(approved(reviewer, state.review(), single_operator, last, setting)))
+    Some(approved(reviewer, state.review(), single_operator, last, setting))
 }
 
 /// The clockwork's only power: to end what ran out of time.
@@ -392,6 +427,7 @@ fn lapse(state: &ActionState, setting: &Setting<'_>) -> Decision {
         | Status::Denied
         | Status::Rejected
         | Status::Expired
+        | Status::Superseded
         | Status::Withdrawn
         | Status::Leased
         | Status::Executing

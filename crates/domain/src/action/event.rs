@@ -4,11 +4,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::amend::Amendment;
 use super::command::Resolution;
 use crate::approval::Approval;
 use crate::digest::Digest;
 use crate::evidence::{Exit, Usage};
-use crate::id::{IdentityId, ProjectId, RunId};
+use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
 use crate::policy::Verdict;
 use crate::proposal::{ActionKind, ToolName};
@@ -27,6 +28,9 @@ pub enum ActionEvent {
         proposer_lineage: Lineage,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         advice: Option<Digest>,
+        /// What it replaces, if a reviewer made it of something else.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        amendment: Option<Amendment>,
     },
     Judged {
         verdict: Verdict,
@@ -41,6 +45,13 @@ pub enum ActionEvent {
     Rejected {
         reviewer: IdentityId,
         review: Digest,
+        reason: String,
+    },
+    /// A reviewer made another action of it, which stands in its place.
+    Superseded {
+        reviewer: IdentityId,
+        review: Digest,
+        by: ActionId,
         reason: String,
     },
     Withdrawn {
@@ -93,6 +104,7 @@ impl ActionEvent {
             Self::Judged { .. } => "action.judged",
             Self::Approved { .. } => "action.approved",
             Self::Rejected { .. } => "action.rejected",
+            Self::Superseded { .. } => "action.superseded",
             Self::Withdrawn { .. } => "action.withdrawn",
             Self::Leased { .. } => "job.leased",
             Self::Redeemed { .. } => "permit.redeemed",

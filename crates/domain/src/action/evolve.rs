@@ -9,7 +9,9 @@ use crate::policy::{Ruling, Verdict};
 use crate::time::Timestamp;
 
 pub fn evolve(id: ActionId, state: Option<ActionState>, event: &ActionEvent) -> Option<ActionState> {
-    if let ActionEvent::Proposed { project, run, digest, tool, kind, proposer, proposer_lineage, advice } = event {
+    if let ActionEvent::Proposed { project, run, digest, tool, kind, proposer, proposer_lineage, advice, amendment } =
+        event
+    {
         return Some(ActionState {
             id,
             run: *run,
@@ -20,6 +22,7 @@ pub fn evolve(id: ActionId, state: Option<ActionState>, event: &ActionEvent) -> 
             proposer: *proposer,
             proposer_lineage: proposer_lineage.clone(),
             advice: *advice,
+            amendment: amendment.clone(),
             // Until the verdict is in, there is nothing to approve: no card has this digest.
             review: *digest,
             verdict: Verdict::unheard(*digest),
@@ -32,6 +35,7 @@ pub fn evolve(id: ActionId, state: Option<ActionState>, event: &ActionEvent) -> 
             lease: None,
             evidence: None,
             because: None,
+            superseded_by: None,
         });
     }
     let mut action = state?;
@@ -51,6 +55,10 @@ fn apply(action: &mut ActionState, event: &ActionEvent) {
             }
         }
         ActionEvent::Rejected { reason, .. } => end(action, Status::Rejected, Some(reason)),
+        ActionEvent::Superseded { by, reason, .. } => {
+            action.superseded_by = Some(*by);
+            end(action, Status::Superseded, Some(reason));
+        }
         ActionEvent::Withdrawn { reason } => end(action, Status::Withdrawn, Some(reason)),
         ActionEvent::DeadlineLapsed => end(action, Status::Expired, None),
         ActionEvent::Leased { worker, attempt, expires_at } => {

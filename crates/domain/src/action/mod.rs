@@ -1,16 +1,18 @@
 //! The life of one action: proposed, judged, approved, leased, executed, evidenced. `decide` and `evolve` are pure.
 //!
 //! The rules that everything rests on are here and nowhere else: an approval binds a digest; the proposer and its kin never
-//! approve; a permit starts a job once; a worker that lost its lease has lost its say; what was interrupted after it
+//! approve; who amends something is one of its authors; a permit starts a job once; a worker that lost its lease has lost its say; what was interrupted after it
 //! started is never silently run again: a person decides.
 
+mod amend;
 mod command;
 mod decide;
 mod event;
 mod evolve;
 mod state;
 
-pub use command::{ActionCommand, ActionCommandKind, Resolution};
+pub use amend::{Amender, Amendment};
+pub use command::{ActionCommand, ActionCommandKind, Amended, Resolution};
 pub use decide::{Setting, decide};
 pub use event::ActionEvent;
 pub use evolve::evolve;

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::amend::Amendment;
 use crate::approval::Approval;
 use crate::digest::Digest;
 use crate::id::{ActionId, IdentityId, ProjectId, RunId};
@@ -48,6 +49,7 @@ statuses! {
     Denied = "DENIED": "Refused by the policy.", "propose something the policy permits";
     Rejected = "REJECTED": "Refused by a person.", "read the reason and propose something else";
     Expired = "EXPIRED": "Nobody decided or took it up in time.", "propose it again";
+    Superseded = "SUPERSEDED": "Replaced by what a reviewer made of it.", "look at the action that replaced it";
     Withdrawn = "WITHDRAWN": "Taken back by its agent or an operator.", "propose it again";
     Leased = "LEASED": "A worker holds a permit for it.", "the worker is about to start it";
     Executing = "EXECUTING": "The permit was redeemed; it runs.", "wait for its evidence";
@@ -65,6 +67,7 @@ impl ActionStatus {
             Self::Denied
                 | Self::Rejected
                 | Self::Expired
+                | Self::Superseded
                 | Self::Withdrawn
                 | Self::Succeeded
                 | Self::Failed
@@ -101,6 +104,9 @@ pub struct ActionState {
     pub proposer_lineage: Lineage,
     /// The digest of the agent's own words, kept beside the action.
     pub advice: Option<Digest>,
+    /// What it replaces, if a reviewer made it of something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amendment: Option<Amendment>,
     pub verdict: Verdict,
     pub(super) review: Digest,
     pub status: ActionStatus,
@@ -114,6 +120,9 @@ pub struct ActionState {
     pub(super) lease: Option<Lease>,
     pub evidence: Option<Digest>,
     pub because: Option<String>,
+    /// The action that stands in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<ActionId>,
 }
 
 impl ActionState {

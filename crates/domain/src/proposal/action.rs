@@ -172,6 +172,8 @@ pub enum Unsealable {
     Timeout { asked: u64, most: u64 },
     #[error("the time limit must be at least 1 ms")]
     NoTime,
+    #[error("the tool `{0}` was changed since; propose it again")]
+    ChangedTool(ToolName),
     #[error("these bytes are not a sealed action: {0}")]
     NotSealed(String),
 }

@@ -5,7 +5,9 @@
 //! executed. The agent's own words are advisory: kept beside the action, never part of the digest.
 
 mod action;
+mod change;
 mod tool;
 
 pub use action::{Action, ActionSpec, FileOperand, Limits, Proposal, Unsealable};
+pub use change::BadChange;
 pub use tool::{ActionKind, Arguments, BadName, Tool, ToolError, ToolName, Tools};

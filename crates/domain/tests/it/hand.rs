@@ -1,6 +1,6 @@
 //! The sentences: who does what. `world.reviewer().approves()` is a command through the one door, like any other.
 
-use placet_domain::action::{ActionCommand, Resolution};
+use placet_domain::action::{ActionCommand, Amended, Resolution};
 use placet_domain::command::Command;
 use placet_domain::evidence::Exit;
 use placet_domain::policy::Tier;
@@ -48,6 +48,23 @@ impl Hand<'_> {
     pub(crate) fn approves(self) -> Outcome {
         let seen = self.world.action().review();
         self.act(ActionCommand::Approve { seen })
+    }
+
+    /// Makes something else of the action; from now on sentences are about that.
+    pub(crate) fn amends(self, words: &str) -> Outcome {
+        let amended = self.world.amended(words);
+        self.amends_to(amended)
+    }
+
+    pub(crate) fn amends_to(self, amended: Amended) -> Outcome {
+        let (id, seen) = (amended.id, self.world.action().review());
+        let reason = "safer like this".to_owned();
+        let (who, world) = (self.who, self.world);
+        let outcome = world.by(who).act(ActionCommand::Amend { seen, reason, amended: Box::new(amended) });
+        if outcome.is_ok() {
+            world.action = id;
+        }
+        outcome
     }
 
     pub(crate) fn rejects(self, reason: &str) -> Outcome {

@@ -1,5 +1,6 @@
 //! The domain as its users see it.
 
+mod amendments;
 mod approvals;
 mod attacks;
 mod expect;

@@ -100,6 +100,8 @@ const DEEDS: &[(&str, &str, ActionStatus, Move)] = &[
     ("propose", "", ActionStatus::PendingApproval, Move::Propose),
     ("approve B", "build it", ActionStatus::PendingApproval, Move::Approve),
     ("approve C", "delete it", ActionStatus::PendingApproval, Move::Approve),
+    ("amend B", "build it", ActionStatus::PendingApproval, Move::Amend(Tier::B)),
+    ("amend C", "delete it", ActionStatus::PendingApproval, Move::Amend(Tier::C)),
     ("reject", "build it", ActionStatus::PendingApproval, Move::Reject),
     ("withdraw", "build it", ActionStatus::PendingApproval, Move::Withdraw),
     ("rejudge", "build it", ActionStatus::PendingApproval, Move::Rejudge(Tier::B)),

@@ -115,6 +115,12 @@ fn way_to_action(world: &World, status: ActionStatus) -> Vec<Step> {
         ActionStatus::PendingApproval | ActionStatus::Denied => vec![],
         ActionStatus::Approved => approved,
         ActionStatus::Rejected => vec![|world| world.reviewer().rejects("too risky")],
+        ActionStatus::Superseded => vec![|world| {
+            let old = world.action;
+            let outcome = world.reviewer().amends("build it otherwise");
+            world.action = old;
+            outcome
+        }],
         ActionStatus::Withdrawn => vec![|world| world.agent().withdraws()],
         ActionStatus::Expired => vec![|world| {
             world.wait_ms(2 * DAY_MS);

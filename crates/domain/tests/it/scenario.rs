@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use placet_domain::action::{ActionCommand, ActionState, ActionStatus};
+use placet_domain::action::{ActionCommand, ActionState, ActionStatus, Amended};
 use placet_domain::approval::Terms;
 use placet_domain::command::{Command, Submission};
 use placet_domain::decide::{Loaded, decide, recorded};
@@ -85,7 +85,11 @@ pub(crate) fn tier_of(words: &str) -> Tier {
 
 /// A verdict, as it would come out of a ledger.
 pub(crate) fn verdict(action: Digest, policy: Digest, tier: Tier) -> Verdict {
-    let json = serde_json::json!({ "action": action, "policy": policy, "tier": tier, "risk": 0.35, "reasons": [] });
+    verdict_of_risk(action, policy, tier, 0.35)
+}
+
+pub(crate) fn verdict_of_risk(action: Digest, policy: Digest, tier: Tier, risk: f64) -> Verdict {
+    let json = serde_json::json!({ "action": action, "policy": policy, "tier": tier, "risk": risk, "reasons": [] });
     serde_json::from_value(json).expect("a verdict")
 }
 
@@ -158,6 +162,7 @@ impl World {
             identity: reads.identity.and_then(|id| self.identities.get(&id).cloned()),
             run: reads.run.and_then(|id| self.runs.get(&id).cloned()),
             action: reads.action.and_then(|id| self.actions.get(&id).cloned()),
+            successor: reads.successor.and_then(|id| self.actions.get(&id).cloned()),
         }
     }
 
@@ -165,7 +170,7 @@ impl World {
         self.projects.extend(loaded.project.map(|project| (project.id, project)));
         self.identities.extend(loaded.identity.map(|identity| (identity.id, identity)));
         self.runs.extend(loaded.run.map(|run| (run.id, run)));
-        self.actions.extend(loaded.action.map(|action| (action.id, action)));
+        self.actions.extend(loaded.action.into_iter().chain(loaded.successor).map(|action| (action.id, action)));
     }
 
     pub(crate) fn actor(&self, who: Who) -> Actor {
@@ -212,6 +217,15 @@ impl World {
         let scope = self.runs.get(&run).map_or_else(scope, |run| run.scope.clone());
         let agent = agent.id().expect("the clockwork seals nothing");
         Action::seal(&proposal, &Tools::parse(TOOLS).expect("tools"), &scope, run, agent).expect("a sealable proposal")
+    }
+
+    /// What a reviewer makes of the action: these words instead, in tier and risk as the house policy says.
+    pub(crate) fn amended(&self, words: &str) -> Amended {
+        let action = self.seal(words, Who::Agent, self.action().run);
+        let verdict = verdict(action.digest(), self.policy, tier_of(words));
+        // Far from the numbers that proposals get, and never the same twice.
+        let number = (1 << 64) + u128::try_from(self.actions.len()).expect("not so many");
+        Amended { id: action_id(number), action, verdict }
     }
 
     /// The permit for the lease that stands now, as a worker gets it.

@@ -140,7 +140,8 @@ fn action_part(page: &mut String) {
     meanings(page, ActionStatus::ALL.iter().map(|status| (status.as_str(), status.meaning(), status.hint())));
     page.push_str(
         "\nTier A begins APPROVED, B and C begin PENDING_APPROVAL (C stays there until the second yes), D begins DENIED. \
-         The letter behind `rejudge` is the tier of the new verdict. To retry counts as the first yes of a new set. \
+         The letter behind `amend` and `rejudge` is the tier of the new verdict. What stands in the place of an amended \
+         action begins like a proposal, with the amender's yes where it counts. To retry counts as the first yes of a new set. \
          A result that comes too late is kept, marked, and not counted.\n\n",
     );
     let (arrows, finals) = (action_arrows(), ActionStatus::ALL.iter().filter(|status| status.is_final()));

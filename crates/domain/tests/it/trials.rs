@@ -70,6 +70,7 @@ pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
 pub(crate) enum Move {
     Propose,
     Approve,
+    Amend(Tier),
     Reject,
     Withdraw,
     Rejudge(Tier),
@@ -84,6 +85,8 @@ pub(crate) enum Move {
 pub(crate) const ACTION_TRIALS: &[Trial<Move>] = &[
     Trial { label: "propose", kind: Move::Propose, usual: Who::Agent },
     Trial { label: "approve", kind: Move::Approve, usual: Who::Reviewer },
+    Trial { label: "amend (B)", kind: Move::Amend(Tier::B), usual: Who::Reviewer },
+    Trial { label: "amend (D)", kind: Move::Amend(Tier::D), usual: Who::Reviewer },
     Trial { label: "reject", kind: Move::Reject, usual: Who::Reviewer },
     Trial { label: "withdraw", kind: Move::Withdraw, usual: Who::Agent },
     Trial { label: "rejudge (A)", kind: Move::Rejudge(Tier::A), usual: Who::Runtime },
@@ -99,6 +102,16 @@ pub(crate) const ACTION_TRIALS: &[Trial<Move>] = &[
     Trial { label: "lapse", kind: Move::Lapse, usual: Who::Runtime },
 ];
 
+/// Words of a tier that nobody proposes.
+const fn otherwise(tier: Tier) -> &'static str {
+    match tier {
+        Tier::A => "read it otherwise",
+        Tier::B => "build it otherwise",
+        Tier::C => "delete it otherwise",
+        Tier::D => "leak it otherwise",
+    }
+}
+
 impl Move {
     /// Brings the world to where the move makes sense: a policy that changed, a deadline that passed.
     pub(crate) fn prepare(self, world: &mut World) {
@@ -107,6 +120,7 @@ impl Move {
             Self::Lapse => world.wait_ms(2 * DAY_MS),
             Self::Propose
             | Self::Approve
+            | Self::Amend(_)
             | Self::Reject
             | Self::Withdraw
             | Self::Lease
@@ -124,6 +138,10 @@ impl Move {
         match self {
             Self::Propose => world.proposal(Who::Agent, "build it"),
             Self::Approve => ActionCommand::Approve { seen: action.review() },
+            Self::Amend(tier) => {
+                let amended = Box::new(world.amended(otherwise(tier)));
+                ActionCommand::Amend { seen: action.review(), reason, amended }
+            }
             Self::Reject => ActionCommand::Reject { seen: action.review(), reason },
             Self::Withdraw => ActionCommand::Withdraw { reason },
             Self::Rejudge(tier) => ActionCommand::Rejudge { verdict: verdict(action.digest, world.policy, tier) },
@@ -154,6 +172,7 @@ pub(crate) fn refused(refusal: &Refusal) -> String {
         | Refusal::OtherAgent
         | Refusal::Kin
         | Refusal::SamePerson
+        | Refusal::Denied { .. }
         | Refusal::Stale { .. }
         | Refusal::Expired
         | Refusal::LostLease { .. } => refusal.code().to_owned(),

@@ -267,6 +267,7 @@ fn due(action: &ActionState) -> Option<Timestamp> {
         ActionStatus::Denied
         | ActionStatus::Rejected
         | ActionStatus::Expired
+        | ActionStatus::Superseded
         | ActionStatus::Withdrawn
         | ActionStatus::Succeeded
         | ActionStatus::Failed

@@ -3,8 +3,9 @@
 use placet_domain::action::{ActionStatus, Resolution};
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
-use placet_domain::proposal::ActionSpec;
+use placet_domain::proposal::{ActionSpec, Proposal};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -33,6 +34,13 @@ pub struct ActionView {
     pub approvals_missing: usize,
     #[schema(value_type = String)]
     pub proposer: IdentityId,
+    /// What it replaces, if a reviewer amended what the agent proposed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amendment: Option<AmendmentView>,
+    /// The action that stands in its place, once it was amended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub superseded_by: Option<ActionId>,
     /// RFC 3339.
     pub deadline: String,
     pub attempt: u32,
@@ -69,6 +77,18 @@ pub struct ApprovalView {
     pub single_operator: bool,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct AmendmentView {
+    /// The action it replaces.
+    #[schema(value_type = String)]
+    pub of: ActionId,
+    /// Everybody who changed it since the agent proposed it; the last one made this action.
+    #[schema(value_type = Vec<String>)]
+    pub amenders: Vec<IdentityId>,
+    /// Whether it was no riskier than what it replaces, so that the amender's own yes counts.
+    pub no_riskier: bool,
+}
+
 /// An action with everything that will be done.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct ActionDetail {
@@ -77,6 +97,10 @@ pub struct ActionDetail {
     /// The sealed bytes, as JSON.
     #[schema(value_type = Object)]
     pub spec: ActionSpec,
+    /// What a reviewer may change: the same wish as it was proposed. Missing once its tool was changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub proposal: Option<Proposal>,
     /// The agent's own words. Untrusted: not part of what is approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub justification: Option<String>,
@@ -94,6 +118,17 @@ pub struct ActionList {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Decision {}
+
+/// Says yes to something else in the place of what the `If-Match` header names.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AmendmentRequest {
+    /// Fields of the proposal: one that is named is replaced as a whole, `null` takes it away, the others stay.
+    #[schema(value_type = Object)]
+    pub changes: Map<String, Value>,
+    /// Why; the agent reads it.
+    pub reason: String,
+}
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -8,8 +8,8 @@ mod project;
 mod run;
 
 pub use action::{
-    ActionDetail, ActionList, ActionView, ApprovalView, Decision, ReasonView, Rejection, ResolutionRequest,
-    VerdictView, Withdrawal,
+    ActionDetail, ActionList, ActionView, AmendmentRequest, AmendmentView, ApprovalView, Decision, ReasonView,
+    Rejection, ResolutionRequest, VerdictView, Withdrawal,
 };
 pub use identity::{IdentityList, IdentityView, NewIdentity, NewToken, TokenOnce};
 pub use job::{Completion, CompletionView, HeartbeatView, Job, JobReport, KeptBlob, Redemption, RedemptionView};

@@ -73,7 +73,8 @@ async fn b4_nobody_decides_on_what_they_have_not_seen() {
     let action = agent.proposes(app.team.run, &scan()).await;
     let before = app.size();
     let rejection = json!({ "reason": "no" });
-    for (verb, body) in [("approve", json!({})), ("reject", rejection)] {
+    let amendment = json!({ "changes": { "timeout_ms": 1_000 }, "reason": "less" });
+    for (verb, body) in [("approve", json!({})), ("reject", rejection), ("amend", amendment)] {
         let path = format!("/api/v1/actions/{}/{verb}", action.id);
         reviewer.post(&path, &body).await.problem(428, "unseen");
         let stale = reviewer.post_if(&path, Digest::of(b"something else"), &body).await.problem(412, "stale");

@@ -1,5 +1,6 @@
 //! The whole loop over HTTP, from proposal to proof, step by step.
 
+mod amend;
 mod approve;
 mod audit;
 mod evidence;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use placet_domain::action::{ActionEvent, Resolution};
+use placet_domain::action::{ActionEvent, Amendment, Resolution};
 use placet_domain::approval::{Approval, review_digest};
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId};
@@ -31,6 +31,44 @@ struct Page {
     leased: Vec<IdentityId>,
     redeemed: BTreeSet<u32>,
     completed: u32,
+    superseded: bool,
+    authors: Authors,
+}
+
+/// Who wrote a part of an action by amending it, as far as that matters for a yes of theirs.
+#[derive(Debug, Clone, Default)]
+struct Authors {
+    all: BTreeSet<IdentityId>,
+    /// Those whose changes made it no riskier, by the policy in force.
+    trusted: BTreeSet<IdentityId>,
+    /// What the last of them was asked about.
+    replaced: Option<Verdict>,
+}
+
+impl Authors {
+    /// The authors of what somebody makes of this page.
+    fn and(page: &Page, amender: IdentityId) -> Self {
+        let mut authors = Self { replaced: page.verdict.clone(), ..page.authors.clone() };
+        authors.all.insert(amender);
+        authors.trusted.insert(amender);
+        authors
+    }
+
+    /// The first verdict is compared with what was replaced; after any other one nobody knows.
+    fn judged(&mut self, amender: Option<IdentityId>, verdict: &Verdict) {
+        match self.replaced.take() {
+            Some(was) if verdict.tier() <= was.tier() && verdict.risk() <= was.risk() => {}
+            Some(_) => self.trusted.retain(|author| Some(*author) != amender),
+            None => self.trusted.clear(),
+        }
+    }
+
+    fn may_approve(&self, reviewer: IdentityId) -> bool {
+        let family = [Who::Parent.id(), Who::Grandparent.id()];
+        let is_family = |id: IdentityId| family.contains(&Some(id));
+        let kin_wrote = self.all.iter().any(|author| *author != reviewer && is_family(*author) && is_family(reviewer));
+        !kin_wrote && (self.trusted.contains(&reviewer) || !self.all.contains(&reviewer))
+    }
 }
 
 impl Books {
@@ -38,7 +76,16 @@ impl Books {
     pub(super) fn enter(&mut self, record: &Record, world: &World, before: &Before) -> Result<(), TestCaseError> {
         let Event::Action(id, event) = &record.event else { return Ok(()) };
         prop_assert_eq!(record.about.action, Some(*id));
-        if let ActionEvent::Proposed { digest, .. } = event {
+        if let ActionEvent::Proposed { digest, amendment, .. } = event {
+            let authors = match amendment {
+                None => Authors::default(),
+                Some(amendment) => {
+                    let replaced = &self.pages[&amendment.of];
+                    prop_assert!(replaced.superseded, "closed in the same breath");
+                    prop_assert!(replaced.digest != *digest, "something was changed");
+                    Authors::and(replaced, amendment.amender().expect("somebody amended it"))
+                }
+            };
             let page = Page {
                 digest: *digest,
                 verdict: None,
@@ -46,12 +93,23 @@ impl Books {
                 leased: Vec::new(),
                 redeemed: BTreeSet::new(),
                 completed: 0,
+                superseded: false,
+                authors,
             };
             prop_assert!(self.pages.insert(*id, page).is_none(), "proposed once");
             return Ok(());
         }
         let page = self.pages.get_mut(id).expect("proposed before anything else");
+        prop_assert!(!page.superseded, "nothing happens to what was superseded");
         let run = &before.runs[&world.actions[id].run];
+        let amender = world.actions[id].amendment.as_ref().and_then(Amendment::amender);
+        if let ActionEvent::Judged { verdict, .. } = event {
+            prop_assert!(
+                amender.is_none() || page.verdict.is_some() || verdict.tier() < Tier::D,
+                "amended to a refusal"
+            );
+            page.authors.judged(amender, verdict);
+        }
         page.enter(event, world, run.status, run.separation)
     }
 }
@@ -73,6 +131,10 @@ impl Page {
             ActionEvent::Approved { approval, .. } => {
                 self.may_approve(approval, separation)?;
                 self.approvals.push(approval.clone());
+            }
+            ActionEvent::Superseded { reviewer, .. } => {
+                prop_assert!(self.authors.may_approve(*reviewer), "amended by its author");
+                self.superseded = true;
             }
             ActionEvent::Leased { worker, attempt, .. } => {
                 self.leased.push(*worker);
@@ -116,6 +178,7 @@ impl Page {
         let above = matches!(who, Some(Who::Parent | Who::Grandparent));
         let alone = separation == Separation::SingleOperator && self.verdict().tier() == Tier::B;
         prop_assert!(stranger || (above && alone && approval.single_operator), "{who:?} approved");
+        prop_assert!(self.authors.may_approve(approval.reviewer), "{who:?} wrote it");
         prop_assert!(
             self.approvals.iter().all(|earlier| earlier.reviewer != approval.reviewer),
             "the same person twice"

@@ -34,6 +34,7 @@ const KINDS: &[&str] = &[
     "action.proposed",
     "action.rejected",
     "action.resolved",
+    "action.superseded",
     "action.withdrawn",
     "evidence.quarantined",
     "identity.registered",
@@ -63,8 +64,10 @@ const KINDS: &[&str] = &[
 ];
 
 const REFUSALS: &[&str] = &[
+    "denied",
     "exists",
     "expired",
+    "invalid",
     "kin",
     "lost_lease",
     "not_now",

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use placet_domain::action::{ActionCommand, ActionState, ActionStatus, Resolution};
+use placet_domain::action::{ActionCommand, ActionEvent, ActionState, ActionStatus, Resolution};
 use placet_domain::command::Command;
 use placet_domain::decide::decide;
 use placet_domain::id::{ActionId, RunId};
 use placet_domain::permit::Signed;
 use placet_domain::policy::Tier;
-use placet_domain::record::Record;
+use placet_domain::record::{Event, Record};
 use placet_domain::run::{Run, RunCommandKind, RunStatus};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -24,6 +24,7 @@ use crate::trials::{ACTION_TRIALS, Move, RUN_TRIALS, run_command};
 pub(super) type Dice = [u8; 6];
 
 const WORDS: &[&str] = &["read it", "build it", "delete it", "leak it"];
+const DECIDERS: &[Who] = &[Who::Reviewer, Who::SecondReviewer, Who::Creator, Who::Parent, Who::Grandparent];
 const TIERS: &[Tier] = &[Tier::A, Tier::B, Tier::C, Tier::D];
 /// Mostly nothing or a little; sometimes just short of, or beyond, one of the terms; now and then a clock set back.
 const WAITS_MS: &[i64] = &[0, 0, 0, 0, 0, 1, 1_000, 1_000, 29_999, 30_000, 30_001, HOUR_MS, DAY_MS, -1_000, -30_000];
@@ -97,9 +98,8 @@ impl Walk {
             }
             ActionStatus::PendingApproval if die < 16 => (Who::Reviewer, Move::Reject),
             ActionStatus::PendingApproval | ActionStatus::Approved if die < 24 => (Who::Agent, Move::Withdraw),
-            ActionStatus::PendingApproval => {
-                (pick(&[Who::Reviewer, Who::SecondReviewer, Who::Creator], other), Move::Approve)
-            }
+            ActionStatus::PendingApproval if die < 70 => (pick(DECIDERS, other), Move::Amend(pick(TIERS, die))),
+            ActionStatus::PendingApproval => (pick(DECIDERS, other), Move::Approve),
             ActionStatus::Approved => (pick(&[Who::Worker, Who::OtherWorker], other), Move::Lease),
             ActionStatus::Leased => (self.holder(), Move::Redeem),
             ActionStatus::Executing if die < 90 => (self.holder(), Move::Heartbeat),
@@ -110,6 +110,7 @@ impl Walk {
             ActionStatus::Denied
             | ActionStatus::Rejected
             | ActionStatus::Expired
+            | ActionStatus::Superseded
             | ActionStatus::Withdrawn
             | ActionStatus::Succeeded
             | ActionStatus::Failed
@@ -176,6 +177,9 @@ impl Walk {
             self.books.enter(record, &self.world, before)?;
             if record.kind() == "job.leased" {
                 self.permits.push(self.world.permit());
+            }
+            if let Event::Action(_, ActionEvent::Superseded { by, .. }) = &record.event {
+                self.world.action = *by;
             }
         }
         Ok(())

@@ -5,10 +5,12 @@
 
 use std::ops::Range;
 
+use placet_domain::action::ActionState;
 use placet_domain::command::{IdempotencyKey, Submission};
 use placet_domain::decide::Loaded;
+use placet_domain::id::ActionId;
 use placet_domain::identity::Actor;
-use placet_domain::record::Event;
+use placet_domain::record::{Event, Record};
 use placet_domain::time::Timestamp;
 use rusqlite::{OptionalExtension as _, params};
 
@@ -47,11 +49,7 @@ impl Session<'_> {
     }
 
     fn replay(&self, seqs: Range<u64>) -> Result<Receipt, StoreError> {
-        let sql = "SELECT at_ms, bytes FROM ledger WHERE seq = ?1";
-        let last = seqs.end.saturating_sub(1);
-        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        let (at_ms, bytes): (i64, Vec<u8>) = self.conn.prepare_cached(sql)?.query_row([last], read)?;
-        let record = record(last, &bytes)?;
+        let (at, record) = self.recorded(seqs.start)?;
         let before = |subject: String| state_before(self.conn, &subject, seqs.end);
         let loaded = match &record.event {
             Event::Project(id, _) => before(id.to_string())?,
@@ -60,7 +58,8 @@ impl Session<'_> {
             Event::Action(id, _) => {
                 let run =
                     record.about.run.map(|run| before(run.to_string())).transpose()?.and_then(|loaded| loaded.run);
-                Loaded { run, ..action_before(self.conn, *id, seqs.end)? }
+                let successor = self.made_of(*id, &seqs)?;
+                Loaded { run, successor, ..action_before(self.conn, *id, seqs.end)? }
             }
             Event::BlobKept(_) => {
                 let project = record.about.project.map(|id| read::project(self.conn, id)).transpose()?.flatten();
@@ -68,6 +67,22 @@ impl Session<'_> {
             }
             Event::Refused(_) | Event::Started(_) => Loaded::default(),
         };
-        Ok(Receipt { seqs, at: Timestamp::from_unix_ms(at_ms), loaded, replayed: true })
+        Ok(Receipt { seqs, at, loaded, replayed: true })
+    }
+
+    /// What was put in an action's place by these entries, as they left it.
+    fn made_of(&self, id: ActionId, seqs: &Range<u64>) -> Result<Option<ActionState>, StoreError> {
+        let (_, last) = self.recorded(seqs.end.saturating_sub(1))?;
+        match last.about.action {
+            Some(other) if other != id => Ok(action_before(self.conn, other, seqs.end)?.action),
+            Some(_) | None => Ok(None),
+        }
+    }
+
+    fn recorded(&self, seq: u64) -> Result<(Timestamp, Record), StoreError> {
+        let sql = "SELECT at_ms, bytes FROM ledger WHERE seq = ?1";
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let (at_ms, bytes): (i64, Vec<u8>) = self.conn.prepare_cached(sql)?.query_row([seq], read)?;
+        Ok((Timestamp::from_unix_ms(at_ms), record(seq, &bytes)?))
     }
 }

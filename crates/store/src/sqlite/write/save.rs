@@ -66,16 +66,9 @@ impl Session<'_> {
                     self.cache.keep_run(run);
                 }
             }
-            Event::Action(id, _) => {
-                if let Some(action) = &loaded.action {
-                    let (row, id) = (ActionRow::of(action, Span { created, changed }), id.to_string());
-                    match stood {
-                        None => row.insert(conn, &id)?,
-                        Some(stood) if stood == Standing::of(action) => row.renew(conn, &id)?,
-                        Some(_) => row.update(conn, &id)?,
-                    }
-                    self.cache.keep_action(action);
-                }
+            Event::Action(..) => {
+                self.save_action(first, records, loaded.action.as_ref(), stood)?;
+                self.save_action(first, records, loaded.successor.as_ref(), None)?;
             }
             Event::BlobKept(kept) => {
                 if let Some(project) = record.about.project {
@@ -88,12 +81,39 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// Saves an action, stamped with those of the records that are about it: to amend one makes another.
+    fn save_action(
+        &mut self,
+        first: u64,
+        records: &[Record],
+        action: Option<&ActionState>,
+        stood: Option<Standing>,
+    ) -> Result<(), StoreError> {
+        let Some(action) = action else { return Ok(()) };
+        let is_about = |record: &Record| matches!(&record.event, Event::Action(id, _) if *id == action.id);
+        let mut seqs = (first..).zip(records).filter(|(_, record)| is_about(record)).map(|(seq, _)| seq);
+        let Some(created) = seqs.next() else { return Ok(()) };
+        let changed = seqs.last().unwrap_or(created);
+        let [created, changed] = [created, changed].map(|seq| Stamp { seq, at: self.now });
+        let (row, id) = (ActionRow::of(action, Span { created, changed }), action.id.to_string());
+        match stood {
+            None => row.insert(self.conn, &id)?,
+            Some(stood) if stood == Standing::of(action) => row.renew(self.conn, &id)?,
+            Some(_) => row.update(self.conn, &id)?,
+        }
+        self.cache.keep_action(action);
+        Ok(())
+    }
+
     /// Saves what the ledger names by digest only: the sealed bytes of an action, its agent's words, the manifest of what
     /// its execution left.
     pub(super) fn save_content(&self, command: &Command, extras: &Extras) -> Result<(), StoreError> {
         let Command::Action { command, .. } = command else { return Ok(()) };
         if let ActionCommand::Complete { evidence } = command {
             return self.save_sealed(evidence.digest(), evidence.bytes());
+        }
+        if let ActionCommand::Amend { amended, .. } = command {
+            return self.save_sealed(amended.action.digest(), amended.action.bytes());
         }
         let ActionCommand::Propose { action, advice, .. } = command else { return Ok(()) };
         self.save_sealed(action.digest(), action.bytes())?;

@@ -2,10 +2,11 @@
 //!
 //! Everything that can be refused is refused before the first write of a request, so a refusal leaves nothing to undo.
 
-use placet_domain::action::ActionCommand;
+use placet_domain::action::{ActionCommand, ActionState};
 use placet_domain::command::{Command, Submission};
 use placet_domain::decide::{Loaded, Reads, decide, recorded};
 use placet_domain::digest::Digest;
+use placet_domain::id::ActionId;
 use placet_domain::identity::IdentityCommand;
 use placet_domain::project::ProjectCommand;
 use placet_domain::record::Record;
@@ -87,22 +88,25 @@ impl<'a> Session<'a> {
     }
 
     fn load(&mut self, reads: Reads) -> Result<Loaded, StoreError> {
-        let (mut run, mut action) = (None, None);
+        let mut run = None;
         if let Some(id) = reads.run {
             run = self.cache.run(id).cloned();
             if run.is_none() {
                 run = read::run(self.conn, id)?.inspect(|run| self.cache.keep_run(run));
             }
         }
-        if let Some(id) = reads.action {
-            action = self.cache.action(id).cloned();
-            if action.is_none() {
-                action = read::action(self.conn, id)?.inspect(|action| self.cache.keep_action(action));
-            }
-        }
+        let (action, successor) = (self.load_action(reads.action)?, self.load_action(reads.successor)?);
         let project = reads.project.map(|id| read::project(self.conn, id)).transpose()?.flatten();
         let identity = reads.identity.map(|id| read::identity(self.conn, id)).transpose()?.flatten();
-        Ok(Loaded { project, identity, run, action })
+        Ok(Loaded { project, identity, run, action, successor })
+    }
+
+    fn load_action(&mut self, id: Option<ActionId>) -> Result<Option<ActionState>, StoreError> {
+        let Some(id) = id else { return Ok(None) };
+        match self.cache.action(id) {
+            Some(action) => Ok(Some(action.clone())),
+            None => Ok(read::action(self.conn, id)?.inspect(|action| self.cache.keep_action(action))),
+        }
     }
 
     /// An attempt at what its author must not do is an entry of its own.
@@ -174,6 +178,7 @@ fn check_content(command: &Command, extras: &Extras) -> Result<(), Refusal> {
             ActionCommand::Propose { advice, .. } => named = *advice,
             ActionCommand::Complete { .. }
             | ActionCommand::Approve { .. }
+            | ActionCommand::Amend { .. }
             | ActionCommand::Reject { .. }
             | ActionCommand::Withdraw { .. }
             | ActionCommand::Rejudge { .. }

@@ -1,5 +1,6 @@
 //! What every store must do, told once and run against each of them.
 
+mod amending;
 mod idempotency;
 mod leasing;
 mod ledger;
@@ -34,6 +35,12 @@ scenarios! {
         an_approval_and_a_withdrawal_race_and_one_wins,
         a_revoked_identity_is_no_longer_found_by_its_token,
         scopes_are_versioned_by_name,
+    }
+    amending {
+        b4_an_amendment_is_one_transaction_and_both_actions_are_read_back,
+        b4_an_amendment_that_is_refused_leaves_both_as_they_were,
+        b4_two_amendments_race_and_one_wins,
+        b4_an_amendment_asked_for_twice_is_one_with_one_answer,
     }
     idempotency {
         the_same_key_and_request_have_one_effect_and_one_answer,
