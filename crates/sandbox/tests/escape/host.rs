@@ -115,28 +115,39 @@ impl Drop for Host {
     }
 }
 
+/// Sets out what an attempt may look at, and what it must not.
+fn set_out() -> TempDir {
+    let outer = TempDir::new().expect("a temporary directory");
+    let at = |name: &str| outer.path().join(name);
+    let put = |name: &str, text: &str| fs::write(at(name), text).expect("a file");
+    let open = |path: PathBuf, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("open to all");
+    for directory in ["given", "w"] {
+        fs::create_dir(at(directory)).expect("a directory");
+    }
+    put("canary", "canary of the host\n");
+    put("given/text", "text of the host\n");
+    let lending = Path::new("w").join(LENDING);
+    fs::copy("/usr/bin/id", outer.path().join(&lending)).expect("a program");
+    open(at(""), 0o755);
+    open(at("given"), 0o777);
+    open(at("given/text"), 0o666);
+    open(outer.path().join(lending), 0o4755);
+    outer
+}
+
+/// A word in nobody else's command line.
+fn word() -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("{}.{:06}", 700_000 + COUNT.fetch_add(1, Ordering::Relaxed), std::process::id())
+}
+
 impl Host {
     fn new() -> Self {
-        let outer = TempDir::new().expect("a temporary directory");
-        let open =
-            |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("open to all");
-        let (canary, given, workspace) =
-            (outer.path().join("canary"), outer.path().join("given"), outer.path().join("w"));
-        for directory in [&given, &workspace] {
-            fs::create_dir(directory).expect("a directory");
-        }
-        fs::write(&canary, "canary of the host\n").expect("a canary");
-        fs::write(given.join("text"), "text of the host\n").expect("a file to look at");
-        fs::copy("/usr/bin/id", workspace.join(LENDING)).expect("a program");
-        open(outer.path(), 0o755);
-        open(&given, 0o777);
-        open(&given.join("text"), 0o666);
-        open(&workspace.join(LENDING), 0o4755);
-        let word =
-            format!("{}.{:06}", 700_000 + outer.path().metadata().map_or(0, |meta| meta.ino()), std::process::id());
-        let socket = outer.path().join("socket");
-        let stream = UnixListener::bind(&socket).expect("a socket");
-        open(&socket, 0o777);
+        let (outer, word) = (set_out(), word());
+        let text = |name: &str| outer.path().join(name).to_str().expect("text").to_owned();
+        let stream = UnixListener::bind(text("socket")).expect("a socket");
+        fs::set_permissions(text("socket"), fs::Permissions::from_mode(0o777)).expect("open to all");
         let address = SocketAddr::from_abstract_name(&word).expect("a name");
         let tcp: Vec<_> = ["127.0.0.1:0", "[::1]:0"].iter().filter_map(|at| TcpListener::bind(at).ok()).collect();
         let ports: Vec<_> = tcp.iter().map(|each| each.local_addr().expect("an address").port()).collect();
@@ -144,8 +155,8 @@ impl Host {
         let process = Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().expect("a process");
         let trap = fs::File::open(outer.path()).expect("a descriptor");
         let scene = Scene {
-            canary: canary.to_str().expect("text").to_owned(),
-            socket: socket.to_str().expect("text").to_owned(),
+            canary: text("canary"),
+            socket: text("socket"),
             abstract_name: word.clone(),
             tcp_port: ports[0],
             tcp6_port: ports.get(1).copied(),
