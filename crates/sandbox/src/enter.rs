@@ -25,7 +25,7 @@ use crate::control::{self, Control, Report, Spec};
 use crate::error::StepError;
 use crate::step::{LimitedResource, Role, Step};
 use crate::sys::{self, Result, Side};
-use layers::Upper;
+use layers::{Layers, Upper};
 use program::Program;
 
 /// The name under which the binary knows that it is the helper.
@@ -126,11 +126,13 @@ impl Entering {
                 let tree = self.detached.remove(at).ok_or(Errno::NOENT)?;
                 mounts::attach(&tree, self.root()?, at)
             }
-            Step::MountLayers { at, flags } => {
+            Step::MountLayers { at, flags, skeleton } => {
                 let lower = self.detached.remove(at).ok_or(Errno::NOENT)?;
-                let upper = self.uppers.remove(at).ok_or(Errno::NOENT)?;
-                layers::mount_layers(self.root()?, at, &lower, &upper, flags)
+                let layers = Layers { lower, upper: self.uppers.remove(at), skeleton };
+                layers::mount_layers(self.root()?, at, &layers, flags)
             }
+            Step::Rebind { at, flags } => mounts::rebind(self.root()?, at, flags),
+            Step::Blank { at } => mounts::blank(self.root()?, at),
             Step::MountScratch { at, size_bytes, flags } => mounts::mount_scratch(self.root()?, at, *size_bytes, flags),
             Step::MountProc { at } => mounts::mount_proc(self.root()?, at),
             Step::Freeze { at } => mounts::freeze(self.root()?, at),

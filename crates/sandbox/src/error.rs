@@ -99,6 +99,10 @@ impl fmt::Display for StepError {
 
 impl std::error::Error for StepError {}
 
+const REMOVED: &str = "the upper was used before, without this rule, and the path was removed there; use a fresh upper";
+const REPLACED: &str =
+    "a directory above the path was replaced by a symbolic link, on the host or in an upper used before";
+
 /// What usually is behind a failure, and what to do about it.
 const HINTS: &[(StepKind, i32, &str)] = &[
     (
@@ -143,6 +147,10 @@ const HINTS: &[(StepKind, i32, &str)] = &[
     (StepKind::MountLayers, libc::EBUSY, "another cage still uses this upper; give each its own"),
     (StepKind::MountLayers, libc::EPERM, "overlays in user namespaces need Linux 5.11 or later"),
     (StepKind::MountLayers, libc::ENODEV, "the kernel has no overlay file system; load the module `overlay`"),
+    (StepKind::Rebind, libc::ENOENT, REMOVED),
+    (StepKind::Blank, libc::ENOENT, REMOVED),
+    (StepKind::Rebind, libc::ELOOP, REPLACED),
+    (StepKind::Blank, libc::ELOOP, REPLACED),
     (StepKind::Exec, libc::ENOEXEC, "it is neither a program for this machine nor a script with a `#!` line"),
 ];
 

@@ -1,5 +1,7 @@
 //! What the plan needs to know about the host. Looked up once per launch, so that the plan itself can stay pure.
 
+mod found;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -8,6 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::error::SandboxError;
 use crate::profile::{MountKind, Profile};
 use crate::request::{HostUser, Request};
+use crate::rules::Access;
 use crate::step::Identity;
 use crate::sys;
 
@@ -22,6 +25,8 @@ pub struct HostFacts {
     pub seccomp: bool,
     /// What is found at the paths that profile and request mention. Missing paths are missing here too.
     pub entries: BTreeMap<PathBuf, Entry>,
+    /// Paths of the workspace, relative to it, that its rules cover besides those they name.
+    pub found: BTreeMap<PathBuf, Access>,
 }
 
 /// What is found at a host path.
@@ -53,7 +58,7 @@ pub enum EntryKind {
 
 impl HostFacts {
     /// Looks at every path that profile and request mention.
-    pub(crate) fn gather(profile: &Profile, request: &Request) -> Self {
+    pub(crate) fn gather(profile: &Profile, request: &Request) -> Result<Self, SandboxError> {
         let mut entries = BTreeMap::new();
         let of_profile =
             profile.mounts.iter().filter(|mount| matches!(mount.what, MountKind::Host | MountKind::Device));
@@ -63,7 +68,12 @@ impl HostFacts {
                 entries.insert(path.to_owned(), entry);
             }
         }
-        Self { caller: caller(), landlock_abi: sys::landlock_abi(), seccomp: sys::seccomp_filters_available(), entries }
+        let found = match &request.workspace {
+            Some(workspace) => found::found(workspace.host(), &request.rules, &mut entries)?,
+            None => BTreeMap::new(),
+        };
+        let (landlock_abi, seccomp) = (sys::landlock_abi(), sys::seccomp_filters_available());
+        Ok(Self { caller: caller(), landlock_abi, seccomp, entries, found })
     }
 
     pub(crate) fn caller_is_root(&self) -> bool {

@@ -92,7 +92,7 @@ impl Launcher {
         request.check()?;
         let request = host::resolved(request)?;
         let limits = request.limits.unwrap_or(profile.limits);
-        let facts = HostFacts::gather(profile, &request);
+        let facts = HostFacts::gather(profile, &request)?;
         let steps = plan(profile, &request, &facts)?;
         let starting = Starting::spawn(&self.helper)?;
         starting.hand_over(&Spec { steps, wall_ms: limits.wall_ms }, &request.stdin)?;

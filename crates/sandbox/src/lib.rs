@@ -41,6 +41,7 @@ mod plan;
 mod probe;
 mod profile;
 mod request;
+mod rules;
 mod running;
 mod seccomp;
 mod step;
@@ -58,6 +59,7 @@ pub use request::{
     DEFAULT_HOST_USER, HostUser, LAYER_FREE_ROOTS, MAX_ARGUMENT_BYTES, MAX_DOORS, MAX_STDIN_BYTES, READ_ONLY_ROOTS,
     REFUSED_VARIABLES, ReadOnly, Request, RequestError,
 };
+pub use rules::{Access, MAX_RULES, Rules};
 pub use running::{Killer, Program, ProgramFile, Running};
 pub use seccomp::{Comparison, Condition, SyscallRule};
 pub use step::{Detach, DetachUpper, Identity, LimitedResource, MountFlag, Namespace, Ownership, Role, Step, StepKind};

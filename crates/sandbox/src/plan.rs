@@ -5,6 +5,7 @@
 //! caller has no right to clone mounts before it has its own namespaces, and needs none to open its own files after.
 
 mod layers;
+mod rules;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -192,7 +193,7 @@ impl Tree {
             tree.layer(layer, profile, &owners)?;
         }
         if let Some(workspace) = &request.workspace {
-            tree.workspace(workspace, &owners)?;
+            tree.workspace(workspace, &request.rules, &owners)?;
         }
         // Landlock speaks of writing, and a device or a process file is written too.
         tree.writable.extend(["/dev", "/proc"].map(PathBuf::from));

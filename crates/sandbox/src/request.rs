@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::profile::Limits;
+use crate::rules::{MAX_RULES, Rules};
 use crate::workspace::{Layer, Layers, Workspace};
 
 /// Where a request may mount its read-only files: nothing the cage itself relies on lives there.
@@ -69,6 +70,7 @@ pub struct Request {
     pub(crate) argv: Vec<String>,
     pub(crate) env: BTreeMap<String, String>,
     pub(crate) workspace: Option<Workspace>,
+    pub(crate) rules: Rules,
     pub(crate) layers: Vec<Layer>,
     pub(crate) read_only: Vec<ReadOnly>,
     pub(crate) limits: Option<Limits>,
@@ -139,6 +141,32 @@ pub enum RequestError {
     /// Two layers with one upper.
     #[error("`{0}` belongs to two layers; each needs its own upper and work")]
     LayerShared(PathBuf),
+    /// A rule for something that is no path inside the workspace.
+    #[error("the rule for `{0}` is no path inside the workspace: use names separated by `/`, without `.` and `..`")]
+    RulePath(PathBuf),
+    /// A name that cannot be hidden.
+    #[error("`{0}` cannot be hidden by name: give one file name, with at most one `*`, at its end")]
+    RuleName(String),
+    /// A rule that can have no effect.
+    #[error("the rule for `{path}` has no effect, because `{hidden}` is hidden with everything below")]
+    RuleBelowHidden {
+        /// The rule.
+        path: PathBuf,
+        /// The hidden path above.
+        hidden: PathBuf,
+    },
+    /// More rules than mounts are reasonable.
+    #[error("{seen} rules are too many, at most {MAX_RULES} are allowed; name directories instead of files")]
+    TooManyRules {
+        /// How many there are.
+        seen: usize,
+    },
+    /// Rules that a directory which is written at once cannot keep.
+    #[error(
+        "a path inside a writable place can be read-only or hidden only in a layered workspace: give the request \
+         layers, or make the workspace read-only and name what is writable"
+    )]
+    RulesNeedLayers,
     /// Two mounts at one place.
     #[error("`{0}` is mounted twice")]
     MountedTwice(PathBuf),
@@ -162,6 +190,7 @@ impl Request {
             argv: argv.into_iter().map(Into::into).collect(),
             env: BTreeMap::new(),
             workspace: None,
+            rules: Rules::default(),
             layers: Vec::new(),
             read_only: Vec::new(),
             limits: None,
@@ -182,6 +211,13 @@ impl Request {
     #[must_use]
     pub fn workspace(mut self, workspace: impl Into<Workspace>) -> Self {
         self.workspace = Some(workspace.into());
+        self
+    }
+
+    /// What the command may do where in its workspace; without rules it may write everything there.
+    #[must_use]
+    pub fn rules(mut self, rules: Rules) -> Self {
+        self.rules = rules;
         self
     }
 
@@ -237,6 +273,7 @@ impl Request {
         self.check_variables()?;
         self.check_sizes()?;
         self.check_paths()?;
+        self.check_rules()?;
         self.check_doors()?;
         match self.host_user {
             HostUser { uid: 0, .. } | HostUser { gid: 0, .. } => Err(RequestError::RootUser),

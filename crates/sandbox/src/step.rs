@@ -46,8 +46,13 @@ pub enum Step {
     MakeLink { at: PathBuf, target: PathBuf },
     /// Put a detached mount in its place.
     Attach { at: PathBuf },
-    /// Mount detached layers over one another: the detached upper, and below it what was detached for the same place.
-    MountLayers { at: PathBuf, flags: Vec<MountFlag> },
+    /// Mount detached layers over one another: the upper, if one was detached for this place; what else was detached
+    /// for it; and below that a skeleton of empty directories.
+    MountLayers { at: PathBuf, flags: Vec<MountFlag>, skeleton: Vec<PathBuf> },
+    /// Mount a part of the tree onto itself, with exactly these restrictions.
+    Rebind { at: PathBuf, flags: Vec<MountFlag> },
+    /// Mount something empty and read-only over what is there.
+    Blank { at: PathBuf },
     /// Mount an empty writable file system.
     MountScratch { at: PathBuf, size_bytes: u64, flags: Vec<MountFlag> },
     /// Mount the process information of the cage.
@@ -227,6 +232,8 @@ pub enum StepKind {
     MakeLink,
     Attach,
     MountLayers,
+    Rebind,
+    Blank,
     MountScratch,
     MountProc,
     Freeze,
@@ -272,6 +279,8 @@ impl Step {
             Self::MakeLink { .. } => StepKind::MakeLink,
             Self::Attach { .. } => StepKind::Attach,
             Self::MountLayers { .. } => StepKind::MountLayers,
+            Self::Rebind { .. } => StepKind::Rebind,
+            Self::Blank { .. } => StepKind::Blank,
             Self::MountScratch { .. } => StepKind::MountScratch,
             Self::MountProc { .. } => StepKind::MountProc,
             Self::Freeze { .. } => StepKind::Freeze,

@@ -4,15 +4,20 @@
 //! reaches the layers with the rights of that user and no others, and keeps its notes in attributes users may set.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, UnmountFlags};
 
-use super::mounts::{attach, attributes, clone_tree, inside, open_identified, own, restrict};
+use super::mounts::{attach, attributes, clone_tree, inside, open_identified, own, restrict, scratch};
 use crate::step::{DetachUpper, MountFlag};
 use crate::sys::Result;
+
+const VOLATILE: &str = "volatile";
+
+/// Empty directories take no room, but their number follows from it: sixteen for each of the most rules there can be.
+const SKELETON_BYTES: u64 = 64 << 20;
 
 /// Fixed, each with its reason.
 const OPTIONS: &[(&str, Option<&str>, &str)] = &[
@@ -21,7 +26,7 @@ const OPTIONS: &[(&str, Option<&str>, &str)] = &[
     ("metacopy", Some("off"), "a file in the upper has its content"),
     ("index", Some("off"), "an upper can be mounted again, above a lower that was copied or moved"),
     ("xino", Some("off"), "file numbers do not depend on which file systems are layered"),
-    ("volatile", None, "the end of a cage does not flush the whole file system of the host"),
+    (VOLATILE, None, "the end of a cage does not flush the whole file system of the host"),
 ];
 
 /// Upper and work, each by its own descriptor in the one mount they share.
@@ -44,35 +49,52 @@ pub(super) fn detach_upper(detach: &DetachUpper) -> Result<Upper> {
     Ok(Upper { tree, upper, work })
 }
 
+/// What is put over one another, from below: the skeleton, the lower, and the upper if anything may be written.
+pub(super) struct Layers<'a> {
+    pub(super) lower: OwnedFd,
+    pub(super) upper: Option<Upper>,
+    pub(super) skeleton: &'a [PathBuf],
+}
+
 /// Kernels before 6.15 take only layers that are attached somewhere, so they are, for as long as it takes.
-pub(super) fn mount_layers(
-    root: &OwnedFd,
-    at: &Path,
-    lower: &OwnedFd,
-    upper: &Upper,
-    flags: &[MountFlag],
-) -> Result<()> {
-    let lower_site = Site::attach(root, ".lower", lower)?;
-    let upper_site = Site::attach(root, ".upper", &upper.tree)?;
-    forget_volatile(upper.work.as_fd())?;
-    let mount = overlay(&[lower.as_fd()], upper, attributes(flags))?;
-    upper_site.remove()?;
-    lower_site.remove()?;
+pub(super) fn mount_layers(root: &OwnedFd, at: &Path, layers: &Layers<'_>, flags: &[MountFlag]) -> Result<()> {
+    let skeleton = bones(layers.skeleton)?;
+    let mut sites = vec![Site::attach(root, ".skeleton", &skeleton)?, Site::attach(root, ".lower", &layers.lower)?];
+    if let Some(upper) = &layers.upper {
+        sites.push(Site::attach(root, ".upper", &upper.tree)?);
+        forget_volatile(upper.work.as_fd())?;
+    }
+    let mount = overlay(&[layers.lower.as_fd(), skeleton.as_fd()], layers.upper.as_ref(), attributes(flags))?;
+    sites.into_iter().try_for_each(Site::remove)?;
     attach(&mount, root, at)
 }
 
-fn overlay(lowers: &[BorrowedFd<'_>], upper: &Upper, attributes: MountAttrFlags) -> Result<OwnedFd> {
-    let context = rustix::mount::fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    for (option, value, _) in OPTIONS {
-        match value {
-            Some(value) => rustix::mount::fsconfig_set_string(&context, *option, *value)?,
-            None => rustix::mount::fsconfig_set_flag(&context, *option)?,
-        }
+/// Empty directories of the cage's own, for the kernel to mount on where the host has nothing.
+fn bones(directories: &[PathBuf]) -> Result<OwnedFd> {
+    let flags = attributes(&[MountFlag::NoSuid, MountFlag::NoDevices]);
+    let skeleton = scratch(SKELETON_BYTES, "0755", flags)?;
+    for directory in directories {
+        rustix::fs::mkdirat(&skeleton, directory, Mode::from_raw_mode(0o755))?;
     }
-    let lowers: Vec<String> = lowers.iter().map(|lower| by_descriptor(*lower)).collect();
-    rustix::mount::fsconfig_set_string(&context, "lowerdir", lowers.join(":"))?;
-    rustix::mount::fsconfig_set_string(&context, "upperdir", by_descriptor(upper.upper.as_fd()))?;
-    rustix::mount::fsconfig_set_string(&context, "workdir", by_descriptor(upper.work.as_fd()))?;
+    Ok(skeleton)
+}
+
+fn overlay(lowers: &[BorrowedFd<'_>], upper: Option<&Upper>, attributes: MountAttrFlags) -> Result<OwnedFd> {
+    let context = rustix::mount::fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    let set = |option: &str, value: String| rustix::mount::fsconfig_set_string(&context, option, value);
+    let (flags, values): (Vec<_>, Vec<_>) = OPTIONS.iter().partition(|(_, value, _)| value.is_none());
+    for (option, value, _) in values {
+        set(option, value.unwrap_or_default().to_owned())?;
+    }
+    // Without an upper there is nothing to flush, and the kernel does not want to be told so.
+    for (option, ..) in flags.iter().filter(|(option, ..)| upper.is_some() || *option != VOLATILE) {
+        rustix::mount::fsconfig_set_flag(&context, *option)?;
+    }
+    set("lowerdir", lowers.iter().map(|lower| by_descriptor(*lower)).collect::<Vec<_>>().join(":"))?;
+    if let Some(upper) = upper {
+        set("upperdir", by_descriptor(upper.upper.as_fd()))?;
+        set("workdir", by_descriptor(upper.work.as_fd()))?;
+    }
     rustix::mount::fsconfig_create(&context)?;
     rustix::mount::fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
 }

@@ -25,6 +25,9 @@ const BUILD_SITE: &str = "/tmp";
 /// memory of the kernel beside it, are bounded by it.
 const BYTES_PER_FILE: u64 = 4_096;
 
+/// What is allowed where nothing is to be done but to look.
+const NOTHING: &[MountFlag] = &[MountFlag::ReadOnly, MountFlag::NoSuid, MountFlag::NoDevices, MountFlag::NoExec];
+
 const MOUNT_ATTR_IDMAP: u64 = 0x0010_0000;
 
 /// Clones what is at the path, after making sure that it is still the file the request was checked with.
@@ -175,7 +178,7 @@ pub(super) fn mount_root(size_bytes: u64) -> Result<OwnedFd> {
     Ok(root)
 }
 
-fn scratch(size_bytes: u64, mode: &str, attributes: MountAttrFlags) -> Result<OwnedFd> {
+pub(super) fn scratch(size_bytes: u64, mode: &str, attributes: MountAttrFlags) -> Result<OwnedFd> {
     let context = rustix::mount::fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     rustix::mount::fsconfig_set_string(&context, "size", size_bytes.to_string())?;
     rustix::mount::fsconfig_set_string(&context, "nr_inodes", (size_bytes / BYTES_PER_FILE + 1).to_string())?;
@@ -208,7 +211,49 @@ pub(super) fn make_link(root: &OwnedFd, at: &Path, target: &Path) -> Result<()> 
 }
 
 pub(super) fn attach(tree: &OwnedFd, root: &OwnedFd, at: &Path) -> Result<()> {
-    rustix::mount::move_mount(tree, "", root, inside(at), MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+    attach_to(tree, &place(root, at)?)
+}
+
+fn attach_to(tree: &OwnedFd, place: &OwnedFd) -> Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    rustix::mount::move_mount(tree, "", place, "", flags)
+}
+
+/// What is at a path of the cage, never through a link: a workspace may hold any, and the host may change them.
+fn place(root: &OwnedFd, at: &Path) -> Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
+    rustix::fs::openat2(root, inside(at), flags, Mode::empty(), resolve)
+}
+
+/// Mounts a part of the tree onto itself: from then on it can be neither removed nor renamed.
+pub(super) fn rebind(root: &OwnedFd, at: &Path, flags: &[MountFlag]) -> Result<()> {
+    let place = place(root, at)?;
+    let tree = clone_tree(place.as_fd(), Path::new(""))?;
+    let set = attributes(flags);
+    let clear = MountAttrFlags::MOUNT_ATTR_RDONLY - set;
+    let attr = MountAttr { attr_set: set.bits().into(), attr_clr: clear.bits().into(), ..MountAttr::default() };
+    sys::mount_setattr_recursive(tree.as_fd(), &attr)?;
+    attach_to(&tree, &place)
+}
+
+/// A directory is covered by an empty one, anything else by an empty file: the kernel mounts like on like.
+pub(super) fn blank(root: &OwnedFd, at: &Path) -> Result<()> {
+    let place = place(root, at)?;
+    match FileType::from_raw_mode(rustix::fs::fstat(&place)?.st_mode) == FileType::Directory {
+        true => attach_to(&scratch(4_096, "0555", attributes(NOTHING))?, &place),
+        false => blank_file(root, &place),
+    }
+}
+
+/// The file loses its name as soon as it is mounted; the mount is all that is left of it.
+fn blank_file(root: &OwnedFd, place: &OwnedFd) -> Result<()> {
+    let name = Path::new("/.empty");
+    make_file(root, name, "")?;
+    let tree = clone_tree(root.as_fd(), inside(name))?;
+    restrict(&tree, attributes(NOTHING))?;
+    attach_to(&tree, place)?;
+    rustix::fs::unlinkat(root, inside(name), AtFlags::empty())
 }
 
 pub(super) fn mount_scratch(root: &OwnedFd, at: &Path, size_bytes: u64, flags: &[MountFlag]) -> Result<()> {
@@ -231,7 +276,7 @@ pub(super) fn freeze(root: &OwnedFd, at: &Path) -> Result<()> {
         Err(Errno::NOENT) => return Ok(()),
         other => other?,
     };
-    restrict(&tree, attributes(&[MountFlag::ReadOnly, MountFlag::NoSuid, MountFlag::NoDevices, MountFlag::NoExec]))?;
+    restrict(&tree, attributes(NOTHING))?;
     attach(&tree, root, at)
 }
 
@@ -241,11 +286,7 @@ pub(super) fn mask(root: &OwnedFd, at: &Path) -> Result<()> {
         other => other?,
     };
     let nothing = if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
-        scratch(
-            4_096,
-            "0555",
-            attributes(&[MountFlag::ReadOnly, MountFlag::NoSuid, MountFlag::NoDevices, MountFlag::NoExec]),
-        )?
+        scratch(4_096, "0555", attributes(NOTHING))?
     } else {
         clone_tree(root.as_fd(), Path::new("dev/null"))?
     };

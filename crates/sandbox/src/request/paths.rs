@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::{LAYER_FREE_ROOTS, READ_ONLY_ROOTS, Request, RequestError};
+use crate::rules::Access;
 use crate::workspace::{Layers, Workspace, overlaps};
 
 impl Request {
@@ -32,6 +33,17 @@ impl Request {
         match first_overlap(&private.collect::<Vec<_>>()) {
             Some(path) => Err(RequestError::LayerShared(path)),
             None => Ok(()),
+        }
+    }
+
+    /// A directory of the host that is written at once has no place of the cage's own to mount on: whoever removes or
+    /// replaces a file there takes its cover away, and what is absent has none.
+    pub(super) fn check_rules(&self) -> Result<(), RequestError> {
+        self.rules.check()?;
+        let restricted = self.rules.elsewhere == Access::Writable && self.rules.restrict();
+        match &self.workspace {
+            Some(Workspace::Direct(_)) | None if restricted => Err(RequestError::RulesNeedLayers),
+            Some(Workspace::Direct(_) | Workspace::Layered(_)) | None => Ok(()),
         }
     }
 

@@ -24,7 +24,11 @@ impl fmt::Display for Step {
             Self::MakeFile { at, text } => write!(out, "make file {} with {} bytes", at.display(), text.len()),
             Self::MakeLink { at, target } => write!(out, "make link {} to {}", at.display(), target.display()),
             Self::Attach { at } => write!(out, "attach {}", at.display()),
-            Self::MountLayers { at, flags } => write!(out, "mount layers {} {flags:?}", at.display()),
+            Self::MountLayers { at, flags, skeleton } => {
+                write!(out, "mount layers {} {flags:?} above {skeleton:?}", at.display())
+            }
+            Self::Rebind { at, flags } => write!(out, "rebind {} {flags:?}", at.display()),
+            Self::Blank { at } => write!(out, "blank {}", at.display()),
             Self::MountScratch { at, size_bytes, flags } => {
                 write!(out, "mount scratch {} of {size_bytes} bytes {flags:?}", at.display())
             }

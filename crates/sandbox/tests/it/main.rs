@@ -15,6 +15,8 @@ mod layers;
 mod limits;
 mod plans;
 mod programs;
+mod rule_plans;
+mod rules;
 mod submounts;
 mod syscalls;
 mod traces;
@@ -31,7 +33,7 @@ fn main() -> ExitCode {
         [ends::ABANDON_FLAG, marker] => ends::launch_and_wait_to_be_killed(marker),
         [submounts::FLAG, directory] => submounts::look_below(directory),
         [harness::AS_USER_FLAG, name] => harness::run_one(name, &scenarios()),
-        _ => harness::run(&arguments, plans::TESTS, submounts::TESTS, &scenarios()),
+        _ => harness::run(&arguments, &[plans::TESTS, rule_plans::TESTS].concat(), submounts::TESTS, &scenarios()),
     }
 }
 
@@ -39,6 +41,7 @@ fn scenarios() -> Vec<harness::Test> {
     let all = [
         view::TESTS,
         layers::TESTS,
+        rules::TESTS,
         confinement::TESTS,
         doors::TESTS,
         syscalls::TESTS,

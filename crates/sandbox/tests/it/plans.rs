@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use placet_sandbox::{
-    Detach, Entry, EntryKind, HostFacts, HostUser, Identity, Layers, MountFlag, Ownership, Profile, Request, Role,
-    SandboxError, Step, plan,
+    Access, Detach, Entry, EntryKind, HostFacts, HostUser, Identity, Layers, MountFlag, Ownership, Profile, Request,
+    Role, Rules, SandboxError, Step, plan,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -18,6 +18,8 @@ tests![
     a_root_caller_with_a_workspace,
     an_ordinary_caller_without_one,
     a_layered_workspace_and_a_layer_at_its_host_path,
+    rules_in_a_layered_workspace,
+    rules_in_a_direct_workspace,
     a_research_cage_on_a_host_without_merged_usr,
     every_plan_ends_with_the_walls_up_and_the_program,
     a_host_without_seccomp_gets_no_plan,
@@ -50,7 +52,7 @@ fn facts(caller: HostUser, merged_usr: bool) -> HostFacts {
     for path in ["/srv/repo/.git", "/srv/private/upper", "/srv/private/work", "/srv/git/upper", "/srv/git/work"] {
         entries.insert(path.into(), entry(EntryKind::Directory, caller));
     }
-    HostFacts { caller, landlock_abi: 6, seccomp: true, entries }
+    HostFacts { caller, landlock_abi: 6, seccomp: true, entries, found: BTreeMap::new() }
 }
 
 fn profile(name: &str) -> Profile {
@@ -100,6 +102,36 @@ fn a_layered_workspace_and_a_layer_at_its_host_path() {
     mixed.entries.insert("/srv/git/work".into(), entry(EntryKind::Directory, ORDINARY));
     let refused = plan(&profile("default"), &request, &mixed);
     assert!(matches!(refused, Err(SandboxError::Source { .. })), "{refused:?}");
+}
+
+fn facts_of_a_repository() -> HostFacts {
+    let mut facts = facts(ROOT, true);
+    for (path, kind) in [
+        (".git", EntryKind::Directory),
+        (".git/hooks", EntryKind::Directory),
+        ("src", EntryKind::Directory),
+        ("src/.env.local", EntryKind::File),
+    ] {
+        facts.entries.insert(Path::new("/srv/run").join(path), entry(kind, ROOT));
+    }
+    facts
+}
+
+fn rules_in_a_layered_workspace() {
+    let rules = Rules::writable()
+        .path(".git/hooks", Access::ReadOnly)
+        .path(".git/config.worktree", Access::ReadOnly)
+        .path("ci/fixed", Access::ReadOnly)
+        .hide_env_files();
+    let request = Request::new(["make"]).workspace(layers("/srv/run", "/srv/private")).rules(rules);
+    let facts = HostFacts { found: [("src/.env.local".into(), Access::Hidden)].into(), ..facts_of_a_repository() };
+    compare("rules.txt", &plan(&profile("default"), &request, &facts).expect("a plan"));
+}
+
+fn rules_in_a_direct_workspace() {
+    let rules = Rules::read_only().path("src", Access::Writable).path(".git", Access::Hidden);
+    let request = Request::new(["make"]).workspace("/srv/run").rules(rules);
+    compare("rules_direct.txt", &plan(&profile("default"), &request, &facts_of_a_repository()).expect("a plan"));
 }
 
 fn requests() -> impl Strategy<Value = (Request, HostFacts, Profile)> {
