@@ -19,6 +19,8 @@ use crate::sys;
 pub struct HostFacts {
     /// Who the caller is.
     pub caller: HostUser,
+    /// Who a cage is when the caller is root and the request does not say.
+    pub cage: HostUser,
     /// The version of Landlock; 0 where there is none.
     pub landlock_abi: u32,
     /// Whether system calls can be refused.
@@ -57,8 +59,8 @@ pub enum EntryKind {
 }
 
 impl HostFacts {
-    /// Looks at every path that profile and request mention.
-    pub(crate) fn gather(profile: &Profile, request: &Request) -> Result<Self, SandboxError> {
+    /// Looks at every path that profile and request mention, for the cage behind this helper.
+    pub(crate) fn gather(profile: &Profile, request: &Request, helper: u32) -> Result<Self, SandboxError> {
         let mut entries = BTreeMap::new();
         let of_profile =
             profile.mounts.iter().filter(|mount| matches!(mount.what, MountKind::Host | MountKind::Device));
@@ -73,7 +75,12 @@ impl HostFacts {
             None => BTreeMap::new(),
         };
         let (landlock_abi, seccomp) = (sys::landlock_abi(), sys::seccomp_filters_available());
-        Ok(Self { caller: caller(), landlock_abi, seccomp, entries, found })
+        Ok(Self { caller: caller(), cage: HostUser::of_helper(helper), landlock_abi, seccomp, entries, found })
+    }
+
+    /// Who the cage of a request is on the host.
+    pub(crate) fn cage_of(&self, request: &Request) -> HostUser {
+        if self.caller_is_root() { request.host_user.unwrap_or(self.cage) } else { self.caller }
     }
 
     pub(crate) fn caller_is_root(&self) -> bool {

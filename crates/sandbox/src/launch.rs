@@ -92,9 +92,10 @@ impl Launcher {
         request.check()?;
         let request = host::resolved(request)?;
         let limits = request.limits.unwrap_or(profile.limits);
-        let facts = HostFacts::gather(profile, &request)?;
-        let steps = plan(profile, &request, &facts)?;
+        // First the helper, which takes a moment to come up, and whose number makes the user of the cage.
         let starting = Starting::spawn(&self.helper)?;
+        let facts = HostFacts::gather(profile, &request, starting.helper.process())?;
+        let steps = plan(profile, &request, &facts)?;
         starting.hand_over(&Spec { steps, wall_ms: limits.wall_ms }, &request.stdin)?;
         starting.finish(limits, accept)
     }

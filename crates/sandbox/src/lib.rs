@@ -56,7 +56,7 @@ pub use plan::{CAGE_USER, WORKSPACE, plan};
 pub use probe::{Check, HostReport, State, Tier, probe};
 pub use profile::{Demand, Limits, Mount, MountKind, Profile, Programs, Text, Variable, WorkspaceOwnership};
 pub use request::{
-    DEFAULT_HOST_USER, HostUser, LAYER_FREE_ROOTS, MAX_ARGUMENT_BYTES, MAX_DOORS, MAX_STDIN_BYTES, READ_ONLY_ROOTS,
+    FIRST_HOST_USER, HostUser, LAYER_FREE_ROOTS, MAX_ARGUMENT_BYTES, MAX_DOORS, MAX_STDIN_BYTES, READ_ONLY_ROOTS,
     REFUSED_VARIABLES, ReadOnly, Request, RequestError,
 };
 pub use rules::{Access, MAX_RULES, Rules};

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::error::SandboxError;
 use crate::host::{Entry, EntryKind, HostFacts};
 use crate::profile::{Demand, Limits, Mount, MountKind, Profile, Programs};
-use crate::request::{HostUser, Request};
+use crate::request::{HostUser, Request, RequestError};
 use crate::step::{Detach, LimitedResource, MountFlag, Namespace, Ownership, Role, Step};
 use layers::Owners;
 
@@ -80,7 +80,10 @@ fn never_mounted(host: &Path) -> Option<&'static str> {
 pub fn plan(profile: &Profile, request: &Request, facts: &HostFacts) -> Result<Vec<Step>, SandboxError> {
     request.check()?;
     demand(profile, facts)?;
-    let host_user = if facts.caller_is_root() { request.host_user } else { facts.caller };
+    let host_user = facts.cage_of(request);
+    if host_user.is_root() {
+        return Err(RequestError::RootUser.into());
+    }
     let tree = Tree::of(profile, request, facts)?;
     let mut steps = vec![Step::NewSession, Step::OfferToOomKiller { points: OOM_POINTS }, Step::FreshKeyring];
     let namespaces = [
@@ -188,7 +191,7 @@ impl Tree {
         for mount in &request.read_only {
             tree.host_source(&mount.host, &mount.cage, READ_ONLY, Ownership::Kept, facts)?;
         }
-        let owners = Owners { facts, cage: request.host_user, profile: profile.ownership };
+        let owners = Owners { facts, cage: facts.cage_of(request), profile: profile.ownership };
         for layer in &request.layers {
             tree.layer(layer, profile, &owners)?;
         }

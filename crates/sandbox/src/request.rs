@@ -28,8 +28,9 @@ pub const MAX_ARGUMENT_BYTES: usize = 1 << 20;
 /// Standard input is kept in memory, so it stays small.
 pub const MAX_STDIN_BYTES: usize = 1 << 20;
 
-/// The host identity a cage gets when the caller is root: unprivileged, and used by nothing else.
-pub const DEFAULT_HOST_USER: HostUser = HostUser { uid: 210_000, gid: 210_000 };
+/// Host users and groups of cages whose caller is root begin here: far above accounts, and above what container engines
+/// and service managers hand out.
+pub const FIRST_HOST_USER: u32 = 1_900_000_000;
 
 /// A proxy, a model, and room for two more. Their descriptors travel one by one, so this is no technical limit.
 pub const MAX_DOORS: usize = 4;
@@ -57,6 +58,24 @@ pub struct HostUser {
     pub gid: u32,
 }
 
+impl HostUser {
+    /// The user of the cage behind this helper.
+    ///
+    /// No two live processes have one number, and the helper lives as long as its cage: so no two cages share a user,
+    /// whoever launched them, without any file that could be left behind or forged. Only callers in different pid
+    /// namespaces that share a user namespace can meet; they choose their users with [`Request::host_user`].
+    pub(crate) fn of_helper(process: u32) -> Self {
+        let id = FIRST_HOST_USER.saturating_add(process);
+        Self { uid: id, gid: id }
+    }
+
+    /// Whether the user or the group is the one that may do everything.
+    #[must_use]
+    pub fn is_root(self) -> bool {
+        self.uid == 0 || self.gid == 0
+    }
+}
+
 /// A host file or directory that appears read-only in the cage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOnly {
@@ -75,7 +94,7 @@ pub struct Request {
     pub(crate) read_only: Vec<ReadOnly>,
     pub(crate) limits: Option<Limits>,
     pub(crate) stdin: Vec<u8>,
-    pub(crate) host_user: HostUser,
+    pub(crate) host_user: Option<HostUser>,
     pub(crate) doors: Vec<u16>,
 }
 
@@ -195,7 +214,7 @@ impl Request {
             read_only: Vec::new(),
             limits: None,
             stdin: Vec::new(),
-            host_user: DEFAULT_HOST_USER,
+            host_user: None,
             doors: Vec::new(),
         }
     }
@@ -260,10 +279,11 @@ impl Request {
         self
     }
 
-    /// The host identity of the cage when the caller is root. An ordinary caller's cages run as the caller.
+    /// The host identity of the cage when the caller is root. Without it every cage gets one of its own, which is what
+    /// keeps cages apart; see [`FIRST_HOST_USER`]. An ordinary caller's cages run as the caller.
     #[must_use]
     pub fn host_user(mut self, user: HostUser) -> Self {
-        self.host_user = user;
+        self.host_user = Some(user);
         self
     }
 
@@ -276,8 +296,8 @@ impl Request {
         self.check_rules()?;
         self.check_doors()?;
         match self.host_user {
-            HostUser { uid: 0, .. } | HostUser { gid: 0, .. } => Err(RequestError::RootUser),
-            HostUser { .. } => Ok(()),
+            Some(user) if user.is_root() => Err(RequestError::RootUser),
+            Some(_) | None => Ok(()),
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Rules speak of paths relative to the workspace, whether something is there or not: a protected path that is absent
 //! cannot be made. The deepest rule wins; nothing below a hidden path is visible again. Turning rules into mounts is
-//! done by [`crate::plan`], and why it is done that way is written in `docs/decisions/0019-paths-by-layers.md`.
+//! done by [`crate::plan`], and why it is done that way is written in `docs/decisions/0020-paths-by-layers.md`.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};

@@ -43,6 +43,10 @@ impl Helper {
         &self.control
     }
 
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn note_answer(&mut self) {
         self.answered = true;
     }

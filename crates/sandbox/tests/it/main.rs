@@ -17,9 +17,11 @@ mod plans;
 mod programs;
 mod rule_plans;
 mod rules;
+mod secrets;
 mod submounts;
 mod syscalls;
 mod traces;
+mod users;
 mod view;
 mod world;
 
@@ -42,6 +44,8 @@ fn scenarios() -> Vec<harness::Test> {
         view::TESTS,
         layers::TESTS,
         rules::TESTS,
+        secrets::TESTS,
+        users::TESTS,
         confinement::TESTS,
         doors::TESTS,
         syscalls::TESTS,

@@ -27,6 +27,7 @@ tests![
 ];
 
 const ROOT: HostUser = HostUser { uid: 0, gid: 0 };
+const CAGE: HostUser = HostUser { uid: 210_000, gid: 210_000 };
 const ORDINARY: HostUser = HostUser { uid: 1_234, gid: 1_234 };
 
 fn entry(kind: EntryKind, owner: HostUser) -> Entry {
@@ -52,7 +53,7 @@ fn facts(caller: HostUser, merged_usr: bool) -> HostFacts {
     for path in ["/srv/repo/.git", "/srv/private/upper", "/srv/private/work", "/srv/git/upper", "/srv/git/work"] {
         entries.insert(path.into(), entry(EntryKind::Directory, caller));
     }
-    HostFacts { caller, landlock_abi: 6, seccomp: true, entries, found: BTreeMap::new() }
+    HostFacts { caller, cage: CAGE, landlock_abi: 6, seccomp: true, entries, found: BTreeMap::new() }
 }
 
 fn profile(name: &str) -> Profile {

@@ -20,6 +20,7 @@ tests![
 ];
 
 const LOWER: &str = "/srv/lower";
+const CAGE: HostUser = HostUser { uid: 210_000, gid: 210_000 };
 const CALLER: HostUser = HostUser { uid: 1_234, gid: 1_234 };
 
 /// A host directory and the rules for it.
@@ -82,7 +83,7 @@ impl Case {
         for directory in [LOWER, "/srv/run/upper", "/srv/run/work"] {
             entries.insert(directory.into(), entry(EntryKind::Directory));
         }
-        HostFacts { caller: CALLER, landlock_abi: 6, seccomp: true, entries, found: BTreeMap::new() }
+        HostFacts { caller: CALLER, cage: CAGE, landlock_abi: 6, seccomp: true, entries, found: BTreeMap::new() }
     }
 
     fn steps(&self) -> Option<Vec<Step>> {

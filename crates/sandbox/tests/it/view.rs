@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-use placet_sandbox::{DEFAULT_HOST_USER, Exit, Profile, Request, WorkspaceOwnership};
+use placet_sandbox::{Exit, HostUser, Profile, Request, WorkspaceOwnership};
 
 use crate::harness::tests;
 use crate::world::{Workspace, probe, profile, run, run_in, sh};
@@ -83,10 +83,11 @@ fn a_workspace_can_be_given_to_the_user_of_the_cage_without_following_links() {
     fs::write(&outside, "untouched").expect("a file beside the workspace");
     std::os::unix::fs::symlink(&outside, workspace.file("link")).expect("a link");
     let given = profile().with_ownership(WorkspaceOwnership::Chowned);
-    run_in(&given, sh("echo after >> file").workspace(workspace.path())).succeeded();
+    let user = HostUser { uid: 210_000, gid: 210_000 };
+    run_in(&given, sh("echo after >> file").workspace(workspace.path()).host_user(user)).succeeded();
     let root = rustix::process::geteuid().is_root();
     let own = rustix::process::geteuid().as_raw();
-    let expected = if root { DEFAULT_HOST_USER.uid } else { own };
+    let expected = if root { user.uid } else { own };
     assert_eq!(fs::metadata(workspace.file("file")).expect("the file").uid(), expected);
     assert_eq!(fs::metadata(&outside).expect("the file beside").uid(), own);
 }
