@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::raw;
 use crate::scene::Scene;
-use crate::{files, kernel, net, process, resources, special};
+use crate::{files, kernel, net, process, repository, resources, special};
 
 /// Generous on a busy machine; attempts that are ended by the clock bring their own.
 const WALL_MS: u64 = 20_000;
@@ -19,6 +19,16 @@ pub(crate) struct Attempt {
     pub(crate) make: fn(&Scene) -> Observed,
     pub(crate) profile: &'static str,
     pub(crate) wall_ms: u64,
+    pub(crate) workspace: Kind,
+}
+
+/// The workspace an attempt is made in.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    /// Written at once.
+    Direct,
+    /// A layer with protected paths.
+    Protected,
 }
 
 pub(crate) const fn attempt(
@@ -28,7 +38,7 @@ pub(crate) const fn attempt(
     refusal: &'static str,
     make: fn(&Scene) -> Observed,
 ) -> Attempt {
-    Attempt { name, tries, barrier, refusal, make, profile: "default", wall_ms: WALL_MS }
+    Attempt { name, tries, barrier, refusal, make, profile: "default", wall_ms: WALL_MS, workspace: Kind::Direct }
 }
 
 impl Attempt {
@@ -39,6 +49,11 @@ impl Attempt {
 
     pub(crate) const fn for_ms(mut self, wall_ms: u64) -> Self {
         self.wall_ms = wall_ms;
+        self
+    }
+
+    pub(crate) const fn protected(mut self) -> Self {
+        self.workspace = Kind::Protected;
         self
     }
 
@@ -182,9 +197,10 @@ impl Case {
 }
 
 pub(crate) fn all() -> Vec<Case> {
-    let groups: [(&str, &'static [Attempt]); 6] = [
+    let groups: [(&str, &'static [Attempt]); 7] = [
         ("files", files::ATTEMPTS),
         ("files", special::ATTEMPTS),
+        ("files", repository::ATTEMPTS),
         ("kernel", kernel::ATTEMPTS),
         ("net", net::ATTEMPTS),
         ("process", process::ATTEMPTS),

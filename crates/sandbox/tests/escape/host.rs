@@ -9,13 +9,14 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use placet_sandbox::{Exit, Limits, Profile, Request, launch};
+use placet_sandbox::{Exit, Layers, Limits, Profile, Request, launch};
 use tempfile::TempDir;
 
-use crate::attempt::{self, Attempt};
+use crate::attempt::{self, Attempt, Kind};
 use crate::harness::tests;
 use crate::inside::{self, ANSWER};
 use crate::raw;
+use crate::repository;
 use crate::scene::{DOOR, GIVEN, MARKER, Scene, own_namespaces};
 
 tests![no_attempt_is_made_outside_a_cage, a_scene_alone_makes_no_cage, the_canaries_can_be_reached_from_the_host,];
@@ -121,10 +122,15 @@ fn set_out() -> TempDir {
     let at = |name: &str| outer.path().join(name);
     let put = |name: &str, text: &str| fs::write(at(name), text).expect("a file");
     let open = |path: PathBuf, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("open to all");
-    for directory in ["given", "w"] {
+    for directory in ["given", "w", "layers", "layers/lower", "layers/upper", "layers/work"] {
         fs::create_dir(at(directory)).expect("a directory");
     }
     put("canary", "canary of the host\n");
+    for (path, text) in repository::FILES {
+        let file = at("layers/lower").join(path);
+        fs::create_dir_all(file.parent().expect("a directory")).expect("a directory");
+        fs::write(file, text).expect("a file");
+    }
     put("given/text", "text of the host\n");
     let lending = Path::new("w").join(LENDING);
     fs::copy("/usr/bin/id", outer.path().join(&lending)).expect("a program");
@@ -183,12 +189,18 @@ impl Host {
         let profile = Profile::builtin(attempt.profile).expect("a profile");
         let request = Request::new([PROBE, inside::FLAG, name])
             .env(MARKER, serde_json::to_string(&self.scene).expect("a scene"))
-            .workspace(self.workspace())
             .read_only(std::env::current_exe().expect("the path of this binary"), PROBE)
             .read_only(self.outer.path().join("given"), GIVEN)
             .limits(limits(attempt, &profile))
             .stdin("sealed")
             .door(DOOR);
+        let layer = |name: &str| self.outer.path().join("layers").join(name);
+        let request = match attempt.workspace {
+            Kind::Direct => request.workspace(self.workspace()),
+            Kind::Protected => {
+                request.workspace(Layers::new(layer("lower"), layer("upper"), layer("work"))).rules(repository::rules())
+            }
+        };
         let (outcome, output) = launch(&profile, request).expect("a cage").collect().expect("an outcome");
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         let answer = said.lines().rev().find_map(|line| line.strip_prefix(ANSWER)).map(str::to_owned);
@@ -215,7 +227,14 @@ impl Host {
             let facts = (meta.mode(), meta.uid(), meta.gid(), meta.nlink(), meta.mtime(), meta.mtime_nsec());
             state.push(format!("{} {facts:?} {text}", path.display()));
         }
-        state.push(dangerous(&self.workspace()).join(" "));
+        let layers = self.outer.path().join("layers");
+        for (path, _) in repository::FILES {
+            state.push(fs::read_to_string(layers.join("lower").join(path)).unwrap_or_default());
+            state.push(format!("changed: {}", layers.join("upper").join(path).exists()));
+        }
+        for directory in [self.workspace(), layers.join("upper")] {
+            state.push(dangerous(&directory).join(" "));
+        }
         state
     }
 

@@ -18,6 +18,7 @@ mod kernel;
 mod net;
 mod process;
 mod raw;
+mod repository;
 mod resources;
 mod scene;
 mod special;

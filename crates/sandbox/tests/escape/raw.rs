@@ -124,6 +124,7 @@ const ERRNOS: &[(i32, &str)] = &[
     (libc::EACCES, "EACCES"),
     (libc::EFAULT, "EFAULT"),
     (libc::EBUSY, "EBUSY"),
+    (libc::EEXIST, "EEXIST"),
     (libc::EXDEV, "EXDEV"),
     (libc::ENODEV, "ENODEV"),
     (libc::ENOTDIR, "ENOTDIR"),
