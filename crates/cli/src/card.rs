@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use placet_domain::text::spelled_out;
 use placet_wire::api::{ActionDetail, ActionView};
 
+use crate::changes;
 use crate::context::short;
 use crate::out::{ASK, BAD, BOLD, DIM, GOOD, styled, table};
 
@@ -40,10 +41,19 @@ pub(crate) fn status(action: &ActionView) -> String {
     }
 }
 
-/// The whole card.
-pub(crate) fn card(detail: &ActionDetail) -> String {
+/// What an amended action was made of.
+#[derive(Debug)]
+pub(crate) struct Before {
+    pub(crate) detail: ActionDetail,
+    /// What was changed within its text files, line by line.
+    pub(crate) texts: Vec<String>,
+}
+
+/// The whole card; for an amended action with the one it replaces.
+pub(crate) fn card(detail: &ActionDetail, before: Option<&Before>) -> String {
     let mut text = String::new();
     head(&mut text, detail);
+    before.iter().for_each(|before| amended(&mut text, detail, before));
     why(&mut text, detail);
     touches(&mut text, detail);
     runs(&mut text, detail);
@@ -64,6 +74,21 @@ fn head(text: &mut String, detail: &ActionDetail) {
     let _ = writeln!(text, "{}", styled(DIM, format!("review {}", action.review)));
     let because = action.because.as_deref().map(|why| format!(": {}", spelled_out(why))).unwrap_or_default();
     let _ = writeln!(text, "{} {}{because}", status(action), action.meaning);
+    if let Some(successor) = action.superseded_by {
+        let _ = writeln!(text, "in its place stands {}", styled(BOLD, successor));
+    }
+}
+
+/// Not the agent's wish any more: who made what of it, and why.
+fn amended(text: &mut String, detail: &ActionDetail, Before { detail: before, texts }: &Before) {
+    section(text, "What a reviewer made of the agent's proposal");
+    let by = detail.action.amendment.as_ref().and_then(|amendment| amendment.amenders.last());
+    let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+    let reason = before.action.because.as_deref().map(|why| format!(": {}", spelled_out(why))).unwrap_or_default();
+    let _ = writeln!(text, "  amends {}{by}{reason}", before.action.id);
+    changes::between(&before.spec, &detail.spec).iter().chain(texts).for_each(|line| {
+        let _ = writeln!(text, "{line}");
+    });
 }
 
 fn why(text: &mut String, detail: &ActionDetail) {
@@ -167,7 +192,7 @@ mod tests {
 
     #[test]
     fn b4_the_card_shows_what_will_run_before_what_the_agent_says_and_hides_nothing() {
-        let shown = anstream::adapter::strip_str(&card(&deceptive())).to_string();
+        let shown = anstream::adapter::strip_str(&card(&deceptive(), None)).to_string();
         let place = |text: &str| shown.find(text).unwrap_or_else(|| panic!("`{text}` is not shown:\n{shown}"));
         let order = ["Why you are asked", "What it touches", "Exactly what will run", "The agent says (untrusted"];
         assert!(order.is_sorted_by_key(|text| place(text)), "{shown}");
@@ -180,7 +205,7 @@ mod tests {
 
     #[test]
     fn b4_the_agents_words_cannot_pass_for_a_part_of_the_card() {
-        let shown = anstream::adapter::strip_str(&card(&deceptive())).to_string();
+        let shown = anstream::adapter::strip_str(&card(&deceptive(), None)).to_string();
         let headings = shown.lines().filter(|line| *line == "Why you are asked").count();
         assert_eq!(headings, 1, "what the agent writes is marked on every line:\n{shown}");
     }

@@ -1,18 +1,21 @@
-//! `placet approve`: shows what will be done, asks, and approves exactly that.
+//! `placet approve`: shows what will be done, asks, and approves exactly that. Or, with changes, something else in its place.
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::path::PathBuf;
 
 use placet_wire::Client;
 use placet_wire::api::{ActionDetail, ActionView, Decision};
 
-use crate::card::{self, card};
+use super::amend::{self, Source, Wanted};
+use super::content;
+use crate::card::{self, Before, card};
 use crate::context::{Who, action_id};
 use crate::error::{CliError, Code};
 use crate::out::{Out, table};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without --yes you are shown the action and asked. With --yes and --seen, only what you saw is approved."
+    after_help = "Without --yes you are shown the action and asked. With --yes and --seen, only what you saw is approved.\n\nWith --edit or --with you approve something else in its place: what was proposed can never run then. Your yes counts if the change is no riskier; otherwise somebody else must approve it.\n\nExamples:\n  placet --as ada approve ID --edit --reason 'without the version scan'\n  echo '{\"arguments\": [\"-sn\"]}' | placet --as ada approve ID --with - --yes --reason 'without the version scan'"
 )]
 pub(crate) struct Args {
     /// The actions, by their ids or the ends of them
@@ -24,25 +27,86 @@ pub(crate) struct Args {
     /// The review digest you saw; anything else is refused
     #[arg(long, value_name = "DIGEST")]
     seen: Option<String>,
+    /// Change it in your editor (VISUAL, EDITOR) and approve what you made of it
+    #[arg(long, conflicts_with_all = ["with", "yes"], requires = "reason")]
+    edit: bool,
+    /// Approve it with the fields in this JSON file replaced; `-` reads standard input
+    #[arg(long, value_name = "FILE", requires = "reason")]
+    with: Option<PathBuf>,
+    /// Why you change it; the agent reads it
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+/// An action as somebody is about to decide on it, and what it replaces.
+#[derive(Debug)]
+pub(super) struct Looked {
+    pub(super) detail: ActionDetail,
+    pub(super) before: Option<Before>,
+}
+
+impl Looked {
+    pub(super) async fn at(client: &Client, typed: &str) -> Result<Self, CliError> {
+        let id = action_id(client, typed).await?;
+        let detail: ActionDetail = client.get(&format!("/api/v1/actions/{id}")).await?;
+        let before = match &detail.action.amendment {
+            Some(amendment) => {
+                let before: ActionDetail = client.get(&format!("/api/v1/actions/{}", amendment.of)).await?;
+                let texts = content::changed_lines(client, &before, &detail).await?;
+                Some(Before { detail: before, texts })
+            }
+            None => None,
+        };
+        Ok(Self { detail, before })
+    }
 }
 
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let client = who.client()?;
-    if args.seen.is_some() && args.actions.len() > 1 {
-        return Err(CliError::usage("--seen goes with one action"));
-    }
+    check(&args)?;
     let mut decided = Vec::new();
     for typed in &args.actions {
-        let id = action_id(&client, typed).await?;
-        let detail: ActionDetail = client.get(&format!("/api/v1/actions/{id}")).await?;
-        if !args.yes {
-            ask(&detail).await?;
-        }
-        let seen = args.seen.clone().unwrap_or_else(|| detail.action.review.to_string());
-        decided.push(approve(&client, &detail, &seen).await?);
+        let looked = Looked::at(&client, typed).await?;
+        decided.push(match wanted(&args)? {
+            Some(wanted) => amend::amend(&client, &looked, wanted, out).await?,
+            None => plainly(&client, &looked, &args).await?,
+        });
     }
     out.answer(&decided, |decided| table(&decided.iter().map(card::row).collect::<Vec<_>>()));
     Ok(())
+}
+
+fn check(args: &Args) -> Result<(), CliError> {
+    let changes = args.edit || args.with.is_some();
+    if args.actions.len() > 1 && (args.seen.is_some() || changes) {
+        return Err(CliError::usage("--seen, --edit and --with go with one action"));
+    }
+    if args.reason.is_some() && !changes {
+        return Err(CliError::usage("an approval needs no reason; --reason goes with --edit or --with"));
+    }
+    Ok(())
+}
+
+fn wanted(args: &Args) -> Result<Option<Wanted>, CliError> {
+    let source = match &args.with {
+        Some(path) if path.as_os_str() == "-" => Source::Stdin,
+        Some(path) => Source::File(path.clone()),
+        None if args.edit => Source::Editor,
+        None => return Ok(None),
+    };
+    if matches!(source, Source::Stdin) && !args.yes {
+        return Err(CliError::usage("nobody is there to ask: the changes come from standard input").hint("add --yes"));
+    }
+    let (reason, seen) = (args.reason.clone().unwrap_or_default(), args.seen.clone());
+    Ok(Some(Wanted { source, reason, seen, asks: !args.yes }))
+}
+
+async fn plainly(client: &Client, looked: &Looked, args: &Args) -> Result<ActionView, CliError> {
+    if !args.yes {
+        ask(&looked.detail, looked.before.as_ref()).await?;
+    }
+    let seen = args.seen.clone().unwrap_or_else(|| looked.detail.action.review.to_string());
+    approve(client, &looked.detail, &seen).await
 }
 
 pub(super) async fn approve(client: &Client, detail: &ActionDetail, seen: &str) -> Result<ActionView, CliError> {
@@ -51,12 +115,16 @@ pub(super) async fn approve(client: &Client, detail: &ActionDetail, seen: &str) 
 }
 
 /// Shows the card and takes only an explicit yes.
-pub(super) async fn ask(detail: &ActionDetail) -> Result<(), CliError> {
+pub(super) async fn ask(detail: &ActionDetail, before: Option<&Before>) -> Result<(), CliError> {
+    confirm(&card(detail, before), "approve exactly this?").await
+}
+
+pub(super) async fn confirm(shown: &str, question: &str) -> Result<(), CliError> {
     if !std::io::stdin().is_terminal() {
         return Err(CliError::usage("nobody is there to ask")
             .hint("look with `placet show ID`, then give --yes --seen with the review digest it shows"));
     }
-    let _ = write!(anstream::stderr(), "{}\napprove exactly this? [y/N] ", card(detail));
+    let _ = write!(anstream::stderr(), "{shown}\n{question} [y/N] ");
     // On a thread of its own: whoever waits for the answer can still be interrupted.
     let read = tokio::task::spawn_blocking(|| std::io::stdin().lock().lines().next());
     let answer = read.await.ok().flatten().transpose()?.unwrap_or_default();

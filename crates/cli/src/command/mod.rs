@@ -1,11 +1,14 @@
 //! The command tree. One file per command; this page only names and dispatches them.
 
 mod action;
+mod amend;
 mod approve;
 mod bench;
 mod completions;
+mod content;
 mod demo;
 mod doctor;
+mod editor;
 mod evidence;
 #[cfg(test)]
 mod examples;
@@ -73,7 +76,7 @@ enum Command {
     Queue(queue::Args),
     /// One action: why you are asked and exactly what will run
     Show(show::Args),
-    /// Approve exactly what was shown
+    /// Approve exactly what was shown, or what you change it to
     Approve(approve::Args),
     /// Refuse, with a reason the agent reads
     Reject(reject::Args),

@@ -1,9 +1,8 @@
-//! `placet show`: the approval card of one action.
+//! `placet show`: the approval card of one action, with what a reviewer changed if it was amended.
 
-use placet_wire::api::ActionDetail;
-
+use super::approve::Looked;
 use crate::card::card;
-use crate::context::{Who, action_id};
+use crate::context::Who;
 use crate::error::CliError;
 use crate::out::Out;
 
@@ -14,9 +13,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
-    let client = who.client()?;
-    let id = action_id(&client, &args.action).await?;
-    let detail: ActionDetail = client.get(&format!("/api/v1/actions/{id}")).await?;
-    out.answer(&detail, card);
+    let looked = Looked::at(&who.client()?, &args.action).await?;
+    out.answer(&looked.detail, |detail| card(detail, looked.before.as_ref()));
     Ok(())
 }

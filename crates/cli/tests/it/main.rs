@@ -9,6 +9,7 @@
     reason = "in tests an unexpected error may end the test, waiting for processes may block a thread, and seeds are printed"
 )]
 
+mod amending;
 mod crash;
 mod demo;
 mod exit_codes;

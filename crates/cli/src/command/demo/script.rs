@@ -53,7 +53,7 @@ pub(super) async fn play(world: &World, yes: bool, out: &Out) -> Result<(), CliE
     let scanning =
         Proposal { target: Some("10.0.9.9".parse().map_err(usage)?), ..proposal("nmap", &["-sV"], "Please.")? };
     let action = agent.propose(&scanning).await.map_err(failed)?;
-    out.note(&card::card(&detail(&world.reviewer, &action).await?));
+    out.note(&card::card(&detail(&world.reviewer, &action).await?, None));
 
     step(out, "4", "The agent is done; you accept the results.");
     let results = agent.finish("counted the lines of notes.txt").await.map_err(failed)?;
@@ -122,7 +122,7 @@ fn proposal(tool: &str, arguments: &[&str], justification: &str) -> Result<Propo
 
 async fn carry_out(world: &World, agent: &Agent, wanted: &Proposal, out: &Out) -> Result<ActionView, CliError> {
     let proposed = agent.propose(wanted).await.map_err(failed)?;
-    out.note(&card::card(&detail(&world.reviewer, &proposed).await?));
+    out.note(&card::card(&detail(&world.reviewer, &proposed).await?, None));
     agent.wait(proposed.id, PATIENCE).await.map_err(failed)
 }
 
@@ -133,10 +133,10 @@ async fn detail(client: &Client, action: &ActionView) -> Result<ActionDetail, Cl
 async fn decide(reviewer: &Client, action: &ActionView, yes: bool, out: &Out) -> Result<(), CliError> {
     let detail = detail(reviewer, action).await?;
     if yes {
-        out.note(&card::card(&detail));
+        out.note(&card::card(&detail, None));
         out.note(&styled(DIM, "approved without asking, because of --yes"));
     } else {
-        ask(&detail).await?;
+        ask(&detail, None).await?;
     }
     approve(reviewer, &detail, &detail.action.review.to_string()).await.map(drop)
 }
