@@ -11,6 +11,16 @@
 //! read-only; no capabilities, no new privileges, Landlock and seccomp; limits; a process 1 that reaps and ends
 //! everything. When the calling process dies, the cage dies.
 //!
+//! A command works in a host directory or, better, in [`Layers`] above one, where [`Rules`] say what is writable,
+//! read-only or hidden:
+//!
+//! ```no_run
+//! # use placet_sandbox::{Access, Layers, Request, Rules};
+//! let rules = Rules::writable().path(".git/hooks", Access::ReadOnly).hide_env_files();
+//! let layers = Layers::new("/srv/repo", "/srv/runs/7/upper", "/srv/runs/7/work");
+//! let request = Request::new(["make", "test"]).workspace(layers).rules(rules);
+//! ```
+//!
 //! ```no_run
 //! use placet_sandbox::{Profile, Request, helper_entry, launch};
 //!

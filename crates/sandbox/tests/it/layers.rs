@@ -68,12 +68,10 @@ fn a_second_cage_sees_what_the_first_one_left() {
 fn two_cages_above_one_directory_do_not_see_each_other() {
     let one = Layered::new().with("file", "common\n");
     let other = Layered::new();
-    let of_other = other.layers();
-    let (upper, work) = (other.upper(""), of_other.upper().with_file_name("work"));
     let first =
         start(sh("echo one > file; touch ready; while test -e file; do sleep 0.05; done").workspace(one.layers()));
     crate::world::eventually("the first cage wrote", || one.upper("ready").exists());
-    let second = run(sh("cat file; ls; echo other > file").workspace(Layers::new(one.lower(""), upper, work)));
+    let second = run(sh("cat file; ls; echo other > file").workspace(other.layers_above(one.lower(""))));
     assert_eq!(second.succeeded(), "common\nfile\n");
     assert_eq!(fs::read_to_string(one.upper("file")).expect("of the first"), "one\n");
     drop(first);

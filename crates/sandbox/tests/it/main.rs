@@ -20,6 +20,7 @@ mod rules;
 mod secrets;
 mod submounts;
 mod syscalls;
+mod tools;
 mod traces;
 mod users;
 mod view;
@@ -35,7 +36,7 @@ fn main() -> ExitCode {
         [ends::ABANDON_FLAG, marker] => ends::launch_and_wait_to_be_killed(marker),
         [submounts::FLAG, directory] => submounts::look_below(directory),
         [harness::AS_USER_FLAG, name] => harness::run_one(name, &scenarios()),
-        _ => harness::run(&arguments, &[plans::TESTS, rule_plans::TESTS].concat(), submounts::TESTS, &scenarios()),
+        _ => harness::run(&arguments, &plain(), submounts::TESTS, &scenarios()),
     }
 }
 
@@ -46,6 +47,7 @@ fn scenarios() -> Vec<harness::Test> {
         rules::TESTS,
         secrets::TESTS,
         users::TESTS,
+        tools::TESTS,
         confinement::TESTS,
         doors::TESTS,
         syscalls::TESTS,
@@ -55,4 +57,9 @@ fn scenarios() -> Vec<harness::Test> {
         traces::TESTS,
     ];
     all.concat()
+}
+
+/// Run once, as the caller.
+fn plain() -> Vec<harness::Test> {
+    [plans::TESTS, rule_plans::TESTS, tools::of_the_caller::TESTS].concat()
 }

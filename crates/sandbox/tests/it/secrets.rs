@@ -68,11 +68,10 @@ fn a_layer_inside_a_home_directory_shows_nothing_beside_it() {
         fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
         fs::write(path, "secret\n").expect("a secret");
     }
-    let (git, upper) = (home.lower("repo/.git"), home.upper(""));
-    let layers = placet_sandbox::Layers::new(&git, &upper, upper.with_file_name("work"));
+    let git = home.lower("repo/.git");
     let script =
         format!("cat {}/HEAD; ls -A {} {}", git.display(), home.lower("").display(), home.lower("repo").display());
-    let seen = run(sh(&script).layer(layers, &git)).succeeded();
+    let seen = run(sh(&script).layer(home.layers_above(&git), &git)).succeeded();
     let lines: Vec<_> = seen.lines().filter(|line| !line.is_empty() && !line.ends_with(':')).collect();
     assert_eq!(lines, ["ref", "repo", ".git"]);
 }

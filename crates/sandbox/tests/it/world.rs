@@ -124,8 +124,13 @@ impl Layered {
     }
 
     pub(crate) fn layers(&self) -> Layers {
+        self.layers_above(self.lower(""))
+    }
+
+    /// The private directories above another one.
+    pub(crate) fn layers_above(&self, lower: impl Into<PathBuf>) -> Layers {
         let run = self.outer.path().join("run");
-        Layers::new(self.outer.path().join("lower"), run.join("upper"), run.join("work"))
+        Layers::new(lower, run.join("upper"), run.join("work"))
     }
 
     pub(crate) fn lower(&self, name: &str) -> PathBuf {
