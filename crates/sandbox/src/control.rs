@@ -19,7 +19,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StepError;
-use crate::outcome::Usage;
+use crate::outcome::{Excess, Usage};
+use crate::profile::Limits;
 use crate::step::Step;
 
 /// Reports are small; the longest carries the text of a failed step.
@@ -32,7 +33,7 @@ const MAX_DESCRIPTORS: usize = 8;
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Spec {
     pub(crate) steps: Vec<Step>,
-    pub(crate) wall_ms: u64,
+    pub(crate) limits: Limits,
 }
 
 /// What the helper and its children tell the launcher.
@@ -48,8 +49,8 @@ pub(crate) enum Report {
     Started,
     /// A step failed; nothing runs.
     Failed(StepError),
-    /// The monitor ends the cage because time is up.
-    TimeIsUp,
+    /// The monitor ends the cage because of a limit, or found at the end that one had been exceeded.
+    Over(Excess),
     /// The command ended. `stopped`: process 1 was told to end it. `status` is that of wait(2).
     Ended { stopped: bool, status: Option<i32>, command: Usage },
     /// Everything is gone.

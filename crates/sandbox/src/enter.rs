@@ -4,14 +4,19 @@
 //! child becomes process 1 and stays behind as [`init`]; the last one becomes the program. Nothing here decides what
 //! to do: see [`crate::plan`].
 
+mod census;
 mod door;
 mod fence;
+mod groups;
 mod identity;
 mod init;
 mod layers;
+mod meter;
 mod monitor;
 mod mounts;
 mod program;
+mod watch;
+mod written;
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -23,10 +28,14 @@ use rustix::io::Errno;
 
 use crate::control::{self, Control, Report, Spec};
 use crate::error::StepError;
+use crate::profile::Limits;
 use crate::step::{LimitedResource, Role, Step};
 use crate::sys::{self, Result, Side};
+use groups::Groups;
 use layers::{Layers, Upper};
 use program::Program;
+use watch::Outlook;
+use written::Written;
 
 /// The name under which the binary knows that it is the helper.
 pub(crate) const HELPER_NAME: &str = "placet-cage";
@@ -41,13 +50,19 @@ const GAVE_UP: i32 = 125;
 struct Entering {
     control: Control,
     stdin: OwnedFd,
-    wall_ms: u64,
+    limits: Limits,
+    /// Until process 1 joined them.
+    groups: Groups,
+    /// Until the monitor took it.
+    outlook: Outlook,
     detached: BTreeMap<PathBuf, OwnedFd>,
     uppers: BTreeMap<PathBuf, Upper>,
     root: Option<OwnedFd>,
     program: Option<Program>,
     /// In process 1: closes when the monitor wants the end, or is gone.
     stop: Option<OwnedFd>,
+    /// In process 1: adds to what the monitor knows about writing.
+    written: Option<Written>,
     /// In the last process: tells process 1 that the program could not be started.
     ready: Option<OwnedFd>,
 }
@@ -75,12 +90,15 @@ fn receive() -> Result<(Entering, Spec)> {
     let entering = Entering {
         control,
         stdin,
-        wall_ms: spec.wall_ms,
+        limits: spec.limits,
+        groups: Groups::default(),
+        outlook: Outlook::default(),
         detached: BTreeMap::new(),
         uppers: BTreeMap::new(),
         root: None,
         program: None,
         stop: None,
+        written: None,
         ready: None,
     };
     Ok((entering, spec))
@@ -98,6 +116,14 @@ impl Entering {
             Step::NewSession => new_session(),
             Step::OfferToOomKiller { points } => identity::offer_to_oom_killer(*points),
             Step::FreshKeyring => identity::fresh_keyring(),
+            Step::OpenGroups { directories } => {
+                self.groups = Groups::open(directories)?;
+                Ok(())
+            }
+            Step::Watch { written } => {
+                self.outlook = Outlook::open(written)?;
+                Ok(())
+            }
             Step::OwnStdio { user } => identity::own_stdio(&self.stdin, *user),
             Step::Detach(detach) => {
                 let tree = mounts::detach(detach)?;
@@ -112,8 +138,15 @@ impl Entering {
             Step::DropUser { user } => identity::drop_user(*user),
             Step::Unshare { namespaces } => identity::unshare(namespaces),
             Step::MapUser { inside, outside } => identity::map_user(*inside, *outside),
+            Step::MakeScratch { at, size_bytes, flags } => {
+                let scratch = mounts::make_scratch(*size_bytes, flags)?;
+                self.outlook.add_scratch(&scratch, *size_bytes)?;
+                self.detached.insert(at.clone(), scratch);
+                Ok(())
+            }
             Step::Fork { into: Role::Init } => monitor::fork_init(self),
             Step::Fork { into: Role::Command } => init::fork_command(self),
+            Step::JoinGroups => std::mem::take(&mut self.groups).join(),
             Step::PrivateMounts => mounts::make_private(),
             Step::MountRoot { size_bytes } => {
                 self.root = Some(mounts::mount_root(*size_bytes)?);
@@ -133,7 +166,6 @@ impl Entering {
             }
             Step::Rebind { at, flags } => mounts::rebind(self.root()?, at, flags),
             Step::Blank { at } => mounts::blank(self.root()?, at),
-            Step::MountScratch { at, size_bytes, flags } => mounts::mount_scratch(self.root()?, at, *size_bytes, flags),
             Step::MountProc { at } => mounts::mount_proc(self.root()?, at),
             Step::Freeze { at } => mounts::freeze(self.root()?, at),
             Step::Mask { at } => mounts::mask(self.root()?, at),

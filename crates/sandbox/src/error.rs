@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::outcome::LimitKind;
 use crate::request::RequestError;
 use crate::step::StepKind;
 
@@ -52,6 +53,14 @@ pub enum SandboxError {
     TimeIsUp {
         /// The limit.
         wall_ms: u64,
+    },
+    /// Another limit was exceeded on the way in, where next to nothing is used.
+    #[error("the limit of {limit} ({which:?}) was exceeded before the program started: raise it")]
+    LimitTooLow {
+        /// Which limit.
+        which: LimitKind,
+        /// What was allowed.
+        limit: u64,
     },
     /// The re-executed binary did not behave as a helper.
     #[error("the helper did not answer: call `placet_sandbox::helper_entry()` first in `main`")]

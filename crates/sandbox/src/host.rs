@@ -8,6 +8,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::SandboxError;
+use crate::group::{Controller, GroupDirectory};
 use crate::profile::{MountKind, Profile};
 use crate::request::{HostUser, Request};
 use crate::rules::Access;
@@ -25,6 +26,8 @@ pub struct HostFacts {
     pub landlock_abi: u32,
     /// Whether system calls can be refused.
     pub seccomp: bool,
+    /// The control groups that were made for the cage.
+    pub groups: Vec<GroupDirectory>,
     /// What is found at the paths that profile and request mention. Missing paths are missing here too.
     pub entries: BTreeMap<PathBuf, Entry>,
     /// Paths of the workspace, relative to it, that its rules cover besides those they name.
@@ -75,7 +78,14 @@ impl HostFacts {
             None => BTreeMap::new(),
         };
         let (landlock_abi, seccomp) = (sys::landlock_abi(), sys::seccomp_filters_available());
-        Ok(Self { caller: caller(), cage: HostUser::of_helper(helper), landlock_abi, seccomp, entries, found })
+        let (cage, groups) = (HostUser::of_helper(helper), Vec::new());
+        Ok(Self { caller: caller(), cage, landlock_abi, seccomp, groups, entries, found })
+    }
+
+    /// The same, for a cage in these control groups.
+    pub(crate) fn with_groups(mut self, groups: &[GroupDirectory]) -> Self {
+        self.groups = groups.to_vec();
+        self
     }
 
     /// Who the cage of a request is on the host.
@@ -85,6 +95,10 @@ impl HostFacts {
 
     pub(crate) fn caller_is_root(&self) -> bool {
         self.caller.uid == 0
+    }
+
+    pub(crate) fn has(&self, controller: Controller) -> bool {
+        self.groups.iter().any(|group| group.controllers.contains(&controller))
     }
 }
 

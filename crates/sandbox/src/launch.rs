@@ -16,7 +16,9 @@ use rustix::io::Errno;
 use crate::control::{self, Answer, Control, Report, Spec};
 use crate::enter::{self, HELPER_NAME};
 use crate::error::SandboxError;
+use crate::group::Group;
 use crate::host::{self, HostFacts};
+use crate::outcome::{Excess, LimitKind};
 use crate::plan::plan;
 use crate::profile::{Limits, Profile};
 use crate::request::Request;
@@ -93,17 +95,20 @@ impl Launcher {
         let request = host::resolved(request)?;
         let limits = request.limits.unwrap_or(profile.limits);
         // First the helper, which takes a moment to come up, and whose number makes the user of the cage.
-        let starting = Starting::spawn(&self.helper)?;
+        let mut starting = Starting::spawn(&self.helper)?;
+        starting.group = Group::make(&limits)?;
         let facts = HostFacts::gather(profile, &request, starting.helper.process())?;
-        let steps = plan(profile, &request, &facts)?;
-        starting.hand_over(&Spec { steps, wall_ms: limits.wall_ms }, &request.stdin)?;
+        let steps = plan(profile, &request, &facts.with_groups(starting.group.directories()))?;
+        starting.hand_over(&Spec { steps, limits }, &request.stdin)?;
         starting.finish(limits, accept)
     }
 }
 
 /// A helper that was spawned and is on its way.
 struct Starting {
+    /// Before the group, which can be removed only when the cage is gone.
     helper: Helper,
+    group: Group,
     outputs: [File; 2],
 }
 
@@ -121,7 +126,7 @@ impl Starting {
             .stderr(Stdio::from(stderr_in))
             .spawn()
             .map_err(failed)?;
-        Ok(Self { helper: Helper::new(child, control), outputs: [stdout, stderr] })
+        Ok(Self { helper: Helper::new(child, control), group: Group::default(), outputs: [stdout, stderr] })
     }
 
     fn hand_over(&self, spec: &Spec, stdin: &[u8]) -> Result<(), SandboxError> {
@@ -145,7 +150,7 @@ impl Starting {
         accept: impl FnOnce(&Program) -> Result<(), String>,
     ) -> Result<Running, SandboxError> {
         let (doors, program) = self.await_start(limits.wall_ms, accept)?;
-        Ok(Running::new(self.helper, self.outputs, doors, program, limits))
+        Ok(Running::new(self.helper, self.group, self.outputs, doors, program, limits))
     }
 
     fn await_start(
@@ -194,7 +199,8 @@ fn unexpected(report: Report, wall_ms: u64) -> SandboxError {
     match report {
         Report::Failed(error) => SandboxError::Step(error),
         Report::NoProgram { name } => SandboxError::ProgramNotFound(name),
-        Report::TimeIsUp => SandboxError::TimeIsUp { wall_ms },
+        Report::Over(Excess { which: LimitKind::WallClock, .. }) => SandboxError::TimeIsUp { wall_ms },
+        Report::Over(Excess { which, limit, .. }) => SandboxError::LimitTooLow { which, limit },
         Report::Gone { .. } | Report::Ended { .. } | Report::Started | Report::Program { .. } | Report::Door { .. } => {
             SandboxError::HelperDied
         }

@@ -34,15 +34,15 @@
 //! }
 //! ```
 //!
-//! What it deliberately does not do: it opens no way out but the doors a request
-//! asks for (there is no network but a loopback of its own, and what goes through a door is the caller's business), it
-//! does not limit
-//! memory and processor time of the tree as a whole (that needs control groups; see [`Limits`]), it decides nothing
-//! about what may run, and it depends on no async runtime: call it from a blocking thread.
+//! What it deliberately does not do: it opens no way out but the doors a request asks for (there is no network but a
+//! loopback of its own, and what goes through a door is the caller's business), it decides nothing about what may run,
+//! and it depends on no async runtime: call it from a blocking thread. Limits of the tree as a whole are control groups
+//! where the caller may make them, and weaker where it may not; see [`Limits`].
 
 mod control;
 mod enter;
 mod error;
+mod group;
 mod host;
 mod launch;
 mod outcome;
@@ -59,6 +59,7 @@ mod sys;
 mod workspace;
 
 pub use error::{SandboxError, StepError};
+pub use group::{Controller, GroupDirectory, GroupVersion, collect_leftovers};
 pub use host::{Entry, EntryKind, HostFacts};
 pub use launch::{Launcher, helper_entry, launch, program_path};
 pub use outcome::{Exit, LimitKind, Outcome, Output, Usage};

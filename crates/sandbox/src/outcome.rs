@@ -22,20 +22,40 @@ pub enum Exit {
     Cancelled,
 }
 
-/// The limits whose striking can be told from the outside.
+/// The limits that stop a command.
 ///
-/// Memory, processes and open files are limited too, but there the kernel answers the command with an error code and
-/// the command decides what becomes of it: from the outside that is an ordinary exit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Open files are limited too, but there the kernel answers the command with an error code and the command decides
+/// what becomes of it; see [`crate::Limits`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LimitKind {
     /// Milliseconds since the cage was entered.
     WallClock,
-    /// Milliseconds of processor time of the command itself.
+    /// Milliseconds of processor time of the whole tree.
     Cpu,
+    /// Bytes of memory of the whole tree. `seen` is hardly more than `limit`: the kernel refuses what would cross it.
+    Memory,
+    /// Processes and threads. `seen` counts the refused ones too.
+    Processes,
+    /// Bytes in scratch places and written to the workspace; a scratch place that is full counts with its size.
+    Disk,
     /// Bytes of one file. `seen` equals `limit`: the kernel stops the write that would cross it.
     FileBytes,
     /// Bytes written to standard output and standard error together.
     Output,
+}
+
+/// A limit that was exceeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Excess {
+    pub(crate) which: LimitKind,
+    pub(crate) limit: u64,
+    pub(crate) seen: u64,
+}
+
+impl From<Excess> for Exit {
+    fn from(Excess { which, limit, seen }: Excess) -> Self {
+        Self::Limit { which, limit, seen: seen.max(limit) }
+    }
 }
 
 /// What the whole tree of processes used.
@@ -45,8 +65,12 @@ pub struct Usage {
     pub wall_ms: u64,
     /// User and system time of every process of the cage.
     pub cpu_ms: u64,
-    /// The largest resident size any single process reached.
-    pub max_rss_bytes: u64,
+    /// The most memory the tree had at one time; without control groups, that of its largest process.
+    pub peak_memory_bytes: u64,
+    /// The most processes and threads at one time, where the kernel counts them.
+    pub max_processes: Option<u64>,
+    /// Bytes on their way to disks, where the kernel counts them. Scratch places are memory and not counted here.
+    pub written_bytes: Option<u64>,
 }
 
 /// The end of a run.

@@ -11,10 +11,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::SandboxError;
+use crate::group::Controller;
 use crate::host::{Entry, EntryKind, HostFacts};
 use crate::profile::{Demand, Limits, Mount, MountKind, Profile, Programs};
 use crate::request::{HostUser, Request, RequestError};
 use crate::step::{Detach, LimitedResource, MountFlag, Namespace, Ownership, Role, Step};
+use crate::workspace::Workspace;
 use layers::Owners;
 
 /// Where the workspace appears.
@@ -29,7 +31,7 @@ const ROOT_BYTES: u64 = 4 << 20;
 /// Clearly before anything else, but after what volunteers outright.
 const OOM_POINTS: i32 = 500;
 
-/// The monitor and process 1 count as processes of the cage's user.
+/// Without control groups the monitor and process 1 count as processes of the cage's user.
 const OWN_PROCESSES: u64 = 2;
 
 const READ_ONLY: &[MountFlag] = &[MountFlag::ReadOnly, MountFlag::NoSuid, MountFlag::NoDevices];
@@ -37,15 +39,9 @@ const WRITABLE: &[MountFlag] = &[MountFlag::NoSuid, MountFlag::NoDevices];
 const NO_PROGRAMS: &[MountFlag] = &[MountFlag::NoSuid, MountFlag::NoDevices, MountFlag::NoExec];
 const DEVICE: &[MountFlag] = &[MountFlag::ReadOnly, MountFlag::NoSuid, MountFlag::NoExec];
 
-const NAMESPACES: [Namespace; 7] = [
-    Namespace::User,
-    Namespace::Mount,
-    Namespace::Pid,
-    Namespace::Network,
-    Namespace::Ipc,
-    Namespace::Uts,
-    Namespace::Cgroup,
-];
+/// The view of control groups comes later: it begins at the group the process is in, and only process 1 joins.
+const NAMESPACES: [Namespace; 6] =
+    [Namespace::User, Namespace::Mount, Namespace::Pid, Namespace::Network, Namespace::Ipc, Namespace::Uts];
 
 /// Host places that are never mounted on request. `Whole`: neither it nor anything above it, which would contain it.
 /// `Within`: nothing inside either.
@@ -86,12 +82,11 @@ pub fn plan(profile: &Profile, request: &Request, facts: &HostFacts) -> Result<V
     }
     let tree = Tree::of(profile, request, facts)?;
     let mut steps = vec![Step::NewSession, Step::OfferToOomKiller { points: OOM_POINTS }, Step::FreshKeyring];
-    let namespaces = [
-        Step::Unshare { namespaces: NAMESPACES.to_vec() },
-        Step::MapUser { inside: CAGE_USER, outside: host_user },
-        Step::Fork { into: Role::Init },
-        Step::PrivateMounts,
-    ];
+    if !facts.groups.is_empty() {
+        steps.push(Step::OpenGroups { directories: facts.groups.clone() });
+    }
+    steps.push(Step::Watch { written: written(request) });
+    let namespaces = namespaces(host_user, tree.scratch, facts);
     if facts.caller_is_root() {
         steps.push(Step::OwnStdio { user: host_user });
         steps.extend(tree.detach);
@@ -108,13 +103,43 @@ pub fn plan(profile: &Profile, request: &Request, facts: &HostFacts) -> Result<V
     steps.extend(request.doors.iter().map(|&port| Step::Door { port }));
     steps.extend([Step::DropCapabilities, Step::NoNewPrivileges, Step::Undumpable]);
     steps.push(Step::Fork { into: Role::Command });
-    steps.extend(command(profile, request, tree.writable));
+    steps.extend(command(profile, request, tree.writable, facts));
     Ok(steps)
+}
+
+/// The host directories that a cage writes to.
+fn written(request: &Request) -> Vec<PathBuf> {
+    let workspace = request.workspace.iter().map(|workspace| match workspace {
+        Workspace::Direct(host) => host,
+        Workspace::Layered(layers) => &layers.upper,
+    });
+    workspace.chain(request.layers.iter().map(|layer| &layer.layers.upper)).cloned().collect()
+}
+
+/// From the caller's namespaces into those of the cage. The monitor stays behind at the fork, and keeps the scratch
+/// file systems open to see how full they are.
+fn namespaces(host_user: HostUser, scratch: Vec<Step>, facts: &HostFacts) -> Vec<Step> {
+    let mut steps = vec![
+        Step::Unshare { namespaces: NAMESPACES.to_vec() },
+        Step::MapUser { inside: CAGE_USER, outside: host_user },
+    ];
+    steps.extend(scratch);
+    steps.push(Step::Fork { into: Role::Init });
+    if !facts.groups.is_empty() {
+        steps.push(Step::JoinGroups);
+    }
+    steps.extend([Step::Unshare { namespaces: vec![Namespace::Cgroup] }, Step::PrivateMounts]);
+    steps
 }
 
 /// Fails closed: a cage without a wall the profile demands is not entered.
 fn demand(profile: &Profile, facts: &HostFacts) -> Result<(), SandboxError> {
     let lacks = |what: &str, todo: &str| Err(SandboxError::HostLacks { what: what.into(), todo: todo.into() });
+    let tree = [Controller::Memory, Controller::Processes, Controller::CpuTime];
+    if profile.groups == Demand::Required && !tree.iter().all(|controller| facts.has(*controller)) {
+        let todo = "run as root, or in a service with `Delegate=yes`; the host report says what is missing";
+        return lacks("limits of the process tree", todo);
+    }
     match (facts.seccomp, profile.landlock, facts.landlock_abi) {
         (false, _, _) => lacks("seccomp filters", "use a kernel with CONFIG_SECCOMP_FILTER"),
         (true, Demand::Required, 0) => lacks("Landlock", "use Linux 5.13 or later, booted with `lsm=landlock,…`"),
@@ -123,10 +148,10 @@ fn demand(profile: &Profile, facts: &HostFacts) -> Result<(), SandboxError> {
 }
 
 /// The last process before the program.
-fn command(profile: &Profile, request: &Request, writable: Vec<PathBuf>) -> Vec<Step> {
+fn command(profile: &Profile, request: &Request, writable: Vec<PathBuf>, facts: &HostFacts) -> Vec<Step> {
     let directory = request.workspace.as_ref().map_or("/tmp", |_| WORKSPACE);
     let mut steps = vec![Step::NewSession, Step::ResetProcess, Step::Stdio];
-    steps.extend(limits(request.limits.unwrap_or(profile.limits)));
+    steps.extend(limits(request.limits.unwrap_or(profile.limits), facts));
     steps.extend([
         Step::ChangeDirectory { to: directory.into() },
         Step::OpenProgram { name: request.argv[0].clone(), path: strings(&profile.program_path) },
@@ -138,18 +163,22 @@ fn command(profile: &Profile, request: &Request, writable: Vec<PathBuf>) -> Vec<
     steps
 }
 
-fn limits(limits: Limits) -> impl Iterator<Item = Step> {
+/// Memory and processes are the group's where there is one: a limit per process would refuse first, and then nobody
+/// could tell that it was the limit.
+fn limits(limits: Limits, facts: &HostFacts) -> impl Iterator<Item = Step> {
+    let without = |controller, resource, value| (!facts.has(controller)).then_some((resource, value));
+    let processes = limits.pids.saturating_add(OWN_PROCESSES);
     let table = [
-        (LimitedResource::CpuSeconds, limits.cpu_seconds),
-        (LimitedResource::DataBytes, limits.memory_bytes),
-        (LimitedResource::Processes, limits.pids.saturating_add(OWN_PROCESSES)),
-        (LimitedResource::OpenFiles, limits.open_files),
-        (LimitedResource::FileBytes, limits.file_bytes),
-        (LimitedResource::CoreBytes, 1),
-        (LimitedResource::LockedBytes, 64 << 10),
-        (LimitedResource::QueueBytes, 64 << 10),
+        Some((LimitedResource::CpuSeconds, limits.cpu_seconds)),
+        without(Controller::Memory, LimitedResource::DataBytes, limits.memory_bytes),
+        without(Controller::Processes, LimitedResource::Processes, processes),
+        Some((LimitedResource::OpenFiles, limits.open_files)),
+        Some((LimitedResource::FileBytes, limits.file_bytes)),
+        Some((LimitedResource::CoreBytes, 1)),
+        Some((LimitedResource::LockedBytes, 64 << 10)),
+        Some((LimitedResource::QueueBytes, 64 << 10)),
     ];
-    table.into_iter().map(|(resource, value)| Step::Limit { resource, value })
+    table.into_iter().flatten().map(|(resource, value)| Step::Limit { resource, value })
 }
 
 /// Built from nothing: the profile's variables and those of the request, sorted.
@@ -175,6 +204,7 @@ fn strings(texts: &[crate::profile::Text]) -> Vec<String> {
 #[derive(Default)]
 struct Tree {
     detach: Vec<Step>,
+    scratch: Vec<Step>,
     build: Vec<Step>,
     writable: Vec<PathBuf>,
     made: BTreeSet<PathBuf>,
@@ -274,7 +304,8 @@ impl Tree {
     fn scratch(&mut self, at: PathBuf, size_bytes: u64, programs: Programs) {
         self.directory(&at);
         self.writable.push(at.clone());
-        self.build.push(Step::MountScratch { at, size_bytes, flags: writable(programs).to_vec() });
+        self.scratch.push(Step::MakeScratch { at: at.clone(), size_bytes, flags: writable(programs).to_vec() });
+        self.build.push(Step::Attach { at });
     }
 
     fn link(&mut self, at: PathBuf, target: PathBuf) {

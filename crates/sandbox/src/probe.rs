@@ -6,6 +6,7 @@ use std::fs;
 use serde::Serialize;
 
 use crate::error::SandboxError;
+use crate::group::{Controller, parents};
 use crate::launch::launch;
 use crate::outcome::Exit;
 use crate::profile::Profile;
@@ -71,9 +72,38 @@ pub fn probe() -> HostReport {
     checks.push(check("seccomp", sys::seccomp_filters_available(), "filters that answer with an error code".into()));
     let abi = sys::landlock_abi();
     checks.push(check("landlock", abi >= LANDLOCK_WANTED, format!("version {abi}, {LANDLOCK_WANTED} wanted")));
+    checks.extend(CONTROLLERS.iter().map(|&(controller, name, _)| controller_check(controller, name)));
     let trial = trial();
     checks.push(check("cage", trial.is_ok(), trial.clone().err().unwrap_or_else(|| "entered and left".into())));
-    HostReport { tier: tier(trial, abi), checks }
+    let unlimited = CONTROLLERS.iter().filter(|(controller, _, _)| parents().place_of(*controller).is_none());
+    let unlimited = unlimited.filter_map(|(_, _, consequence)| *consequence).collect();
+    HostReport { tier: tier(trial, abi, unlimited), checks }
+}
+
+/// The controllers of a tree of processes, and what it means for a cage to be without. A share is nothing a cage has
+/// unless it asks.
+const CONTROLLERS: [(Controller, &str, Option<&str>); 4] = [
+    (Controller::Memory, "control group: memory", Some("memory of the tree is counted, but not by the kernel")),
+    (
+        Controller::Processes,
+        "control group: processes",
+        Some("too many processes are refused, but do not end the tree"),
+    ),
+    (
+        Controller::CpuTime,
+        "control group: processor time",
+        Some("processor time of the tree is not counted by the kernel"),
+    ),
+    (Controller::CpuShare, "control group: processor share", None),
+];
+
+fn controller_check(controller: Controller, name: &'static str) -> Check {
+    let place = parents().place_of(controller);
+    let refused = || match parents().refused() {
+        [] => "no hierarchy of control groups offers it".to_owned(),
+        reasons => reasons.join("; "),
+    };
+    check(name, place.is_some(), place.map_or_else(refused, |place| format!("below {}", place.display())))
 }
 
 const NAMESPACES: [(&str, &str, &str); 7] = [
@@ -113,15 +143,21 @@ fn with_causes(error: &SandboxError) -> String {
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
-fn tier(trial: Result<(), String>, landlock_abi: u32) -> Tier {
-    match (trial, landlock_abi) {
-        (Err(reason), _) => Tier::Unavailable { reason },
-        (Ok(()), LANDLOCK_WANTED..) => Tier::Full,
-        (Ok(()), abi) => Tier::Degraded {
-            reasons: vec![format!(
-                "Landlock has version {abi} of {LANDLOCK_WANTED}: use Linux 6.12 or later, booted with `lsm=landlock,…`"
-            )],
-        },
+fn tier(trial: Result<(), String>, landlock_abi: u32, unlimited: Vec<&str>) -> Tier {
+    if let Err(reason) = trial {
+        return Tier::Unavailable { reason };
+    }
+    let landlock = (landlock_abi < LANDLOCK_WANTED).then(|| {
+        format!(
+            "Landlock has version {landlock_abi} of {LANDLOCK_WANTED}: \
+             use Linux 6.12 or later, booted with `lsm=landlock,…`"
+        )
+    });
+    let groups = (!unlimited.is_empty())
+        .then(|| format!("{}: run as root, or in a service with `Delegate=yes` (cgroup v2)", unlimited.join(", ")));
+    match [landlock, groups].into_iter().flatten().collect::<Vec<_>>() {
+        reasons if reasons.is_empty() => Tier::Full,
+        reasons => Tier::Degraded { reasons },
     }
 }
 
@@ -130,9 +166,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_verdict_rests_on_the_trial_first_and_on_landlock_second() {
-        assert_eq!(tier(Ok(()), 7), Tier::Full);
-        assert!(matches!(tier(Ok(()), 2), Tier::Degraded { reasons } if reasons.len() == 1));
-        assert_eq!(tier(Err("no".into()), 7), Tier::Unavailable { reason: "no".into() });
+    fn the_verdict_rests_on_the_trial_first_and_on_further_layers_second() {
+        assert_eq!(tier(Ok(()), 7, vec![]), Tier::Full);
+        assert!(matches!(tier(Ok(()), 2, vec![]), Tier::Degraded { reasons } if reasons.len() == 1));
+        assert!(matches!(tier(Ok(()), 2, vec!["memory", "time"]), Tier::Degraded { reasons } if reasons.len() == 2));
+        assert_eq!(tier(Err("no".into()), 7, vec!["memory"]), Tier::Unavailable { reason: "no".into() });
+    }
+
+    #[test]
+    fn every_controller_is_reported() {
+        assert!(CONTROLLERS.iter().map(|entry| entry.0).eq(Controller::ALL));
     }
 }

@@ -7,6 +7,9 @@
 mod builtin;
 
 use std::borrow::Cow;
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
 
 use crate::seccomp::{self, SyscallRule};
 
@@ -23,6 +26,7 @@ pub struct Profile {
     pub(crate) limits: Limits,
     pub(crate) syscalls: Vec<&'static SyscallRule>,
     pub(crate) landlock: Demand,
+    pub(crate) groups: Demand,
     pub(crate) ownership: WorkspaceOwnership,
     /// Whether programs may be started from the workspace and from memory.
     pub(crate) programs: Programs,
@@ -90,6 +94,13 @@ impl Profile {
     #[must_use]
     pub fn with_landlock(mut self, demand: Demand) -> Self {
         self.landlock = demand;
+        self
+    }
+
+    /// The same profile, insisting on control groups (see [`Limits`]) or content without them.
+    #[must_use]
+    pub fn with_groups(mut self, demand: Demand) -> Self {
+        self.groups = demand;
         self
     }
 
@@ -179,20 +190,29 @@ pub enum WorkspaceOwnership {
     Chowned,
 }
 
-/// What one command may use.
+/// What one command may use, with everything it starts.
 ///
-/// These are limits per process, as far as the kernel counts per process: a command can start `pids` processes and
-/// each of them may use `cpu_seconds` and `memory_bytes`. Memory counts private writable mappings (`RLIMIT_DATA`);
-/// shared anonymous mappings are not covered, and runtimes that reserve address space without using it are not
-/// punished. `pids` counts the processes and threads of this cage alone on kernels since 5.14, and those of the user
-/// before. Limits for the tree as a whole need control groups.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// | limit | with control groups | without them |
+/// | --- | --- | --- |
+/// | wall time, output | the tree is stopped | the same |
+/// | processor time, memory | counted by the kernel for the tree, which is stopped | the kernel limits each process (memory: private writable mappings, refused), and the tree is counted every 100 ms and stopped |
+/// | processes | a refused start stops the tree | the start is refused, and the command decides |
+/// | disk | counted every 100 ms; the tree is stopped | the same |
+/// | processor share | the tree is slowed down | not limited |
+/// | open files, size of a file | the kernel limits each process | the same |
+///
+/// Open files are refused and not punished: programs try how many they can have, and a process that has too many
+/// harms nobody else. What is counted every 100 ms can be exceeded by as much as fits into that time; a tree that has
+/// stood still is looked at less often, down to once a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// From entering the cage to the end. Enforced outside the cage.
     pub wall_ms: u64,
-    /// Processor time of one process.
+    /// Processor time.
     pub cpu_seconds: u64,
-    /// Private writable memory of one process.
+    /// How fast processor time may be used, in percent of one processor: 150 is one and a half.
+    pub cpu_percent: Option<NonZeroU32>,
+    /// Memory, that of files in scratch places included.
     pub memory_bytes: u64,
     /// Processes and threads at one time.
     pub pids: u64,
@@ -200,6 +220,8 @@ pub struct Limits {
     pub open_files: u64,
     /// Size of one file.
     pub file_bytes: u64,
+    /// What lies in scratch places, and what was written to the workspace, deleted or not, together.
+    pub disk_bytes: u64,
     /// Standard output and standard error together; counted by [`crate::Running::collect`].
     pub output_bytes: u64,
 }

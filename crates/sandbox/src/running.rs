@@ -9,14 +9,18 @@ use std::sync::{Arc, OnceLock};
 
 use crate::control::{Control, Report};
 use crate::error::SandboxError;
-use crate::outcome::{Exit, LimitKind, Outcome, Output, Usage};
+use crate::group::Group;
+use crate::outcome::{Excess, Exit, LimitKind, Outcome, Output, Usage};
 use crate::output::read_both;
 use crate::profile::Limits;
 
 /// A running command. Dropping it ends the command.
 #[derive(Debug)]
 pub struct Running {
+    /// Before the group, which can be removed only when the cage is gone.
     helper: Helper,
+    #[expect(dead_code, reason = "held until it is dropped, which removes it")]
+    group: Group,
     killer: Killer,
     stdout: Option<File>,
     stderr: Option<File>,
@@ -115,13 +119,14 @@ impl Killer {
 impl Running {
     pub(crate) fn new(
         helper: Helper,
+        group: Group,
         [stdout, stderr]: [File; 2],
         doors: Vec<Door>,
         program: Program,
         limits: Limits,
     ) -> Self {
         let killer = Killer { control: Arc::clone(&helper.control), cause: Arc::default() };
-        Self { helper, killer, stdout: Some(stdout), stderr: Some(stderr), doors, program, limits }
+        Self { helper, group, killer, stdout: Some(stdout), stderr: Some(stderr), doors, program, limits }
     }
 
     /// The files that are executed, opened before they were: hash these to know what ran.
@@ -185,7 +190,7 @@ impl Running {
 /// The reports about the end, put together.
 #[derive(Default)]
 struct End {
-    time_is_up: bool,
+    over: Option<Excess>,
     ended: Option<Ended>,
     usage: Option<Usage>,
 }
@@ -199,7 +204,7 @@ struct Ended {
 impl End {
     fn note(&mut self, report: Report) {
         match report {
-            Report::TimeIsUp => self.time_is_up = true,
+            Report::Over(excess) => self.over = Some(excess),
             Report::Ended { stopped, status, command } => self.ended = Some(Ended { stopped, status, command }),
             Report::Gone { usage } => self.usage = Some(usage),
             Report::Door { .. }
@@ -214,21 +219,27 @@ impl End {
     fn outcome(&self, limits: &Limits, cause: Option<Cause>) -> Option<Outcome> {
         let usage = self.usage?;
         let own_end = self.ended.as_ref().filter(|ended| !ended.stopped);
-        let exit = match (own_end, self.time_is_up, cause) {
-            (Some(ended), _, _) => own_exit(ended, limits)?,
-            (None, true, _) => Exit::Limit {
-                which: LimitKind::WallClock,
-                limit: limits.wall_ms,
-                seen: usage.wall_ms.max(limits.wall_ms),
-            },
-            (None, false, Some(Cause::Output { seen })) => {
+        let exit = match (self.over, own_end, cause) {
+            // A command that ended in time was not late, whatever the monitor was about to say.
+            (Some(Excess { which: LimitKind::WallClock, .. }) | None, Some(ended), _) => {
+                let own = own_exit(ended, limits)?;
+                late_excess(limits, &usage).map_or(own, Exit::from)
+            }
+            (Some(excess), _, _) => excess.into(),
+            (None, None, Some(Cause::Output { seen })) => {
                 Exit::Limit { which: LimitKind::Output, limit: limits.output_bytes, seen }
             }
-            (None, false, Some(Cause::Cancelled)) => Exit::Cancelled,
-            (None, false, None) => return None,
+            (None, None, Some(Cause::Cancelled)) => Exit::Cancelled,
+            (None, None, None) => return None,
         };
         Some(Outcome { exit, usage })
     }
+}
+
+/// Exceeded between two looks of the monitor: the limit was broken all the same.
+fn late_excess(limits: &Limits, usage: &Usage) -> Option<Excess> {
+    let limit = limits.cpu_seconds.saturating_mul(1_000);
+    (usage.cpu_ms > limit).then_some(Excess { which: LimitKind::Cpu, limit, seen: usage.cpu_ms })
 }
 
 fn own_exit(ended: &Ended, limits: &Limits) -> Option<Exit> {

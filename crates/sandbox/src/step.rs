@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::group::GroupDirectory;
 use crate::request::HostUser;
 
 /// One thing to do on the way into the cage. The helper takes them in order; after a [`Step::Fork`] the new process
@@ -20,6 +21,10 @@ pub enum Step {
     OfferToOomKiller { points: i32 },
     /// Leave the caller's session keyring.
     FreshKeyring,
+    /// Open the control groups of the cage, while there is a right to; process 1 joins them later.
+    OpenGroups { directories: Vec<GroupDirectory> },
+    /// Keep descriptors of the host's process table and of what the cage writes to, to count by what it writes.
+    Watch { written: Vec<PathBuf> },
     /// Give the pipes and the input to the user of the cage, so that it can open them again by /dev/stdout.
     OwnStdio { user: HostUser },
     /// Clone a host file or directory, with all mounts below, into a mount that is attached nowhere yet.
@@ -32,8 +37,12 @@ pub enum Step {
     Unshare { namespaces: Vec<Namespace> },
     /// Say who the one user of the namespace is, inside and outside.
     MapUser { inside: HostUser, outside: HostUser },
+    /// Make an empty writable file system that is attached nowhere yet.
+    MakeScratch { at: PathBuf, size_bytes: u64, flags: Vec<MountFlag> },
     /// Split: the parent stays behind in the role it has, the child goes on.
     Fork { into: Role },
+    /// Enter the opened control groups. The monitor stays outside, so that no limit strikes it.
+    JoinGroups,
     /// Stop mounts from travelling between the host and the cage.
     PrivateMounts,
     /// Begin an empty root.
@@ -44,7 +53,7 @@ pub enum Step {
     MakeFile { at: PathBuf, text: String },
     /// Make a symbolic link.
     MakeLink { at: PathBuf, target: PathBuf },
-    /// Put a detached mount in its place.
+    /// Put a detached mount or a scratch file system in its place.
     Attach { at: PathBuf },
     /// Mount detached layers over one another: the upper, if one was detached for this place; what else was detached
     /// for it; and below that a skeleton of empty directories.
@@ -53,8 +62,6 @@ pub enum Step {
     Rebind { at: PathBuf, flags: Vec<MountFlag> },
     /// Mount something empty and read-only over what is there.
     Blank { at: PathBuf },
-    /// Mount an empty writable file system.
-    MountScratch { at: PathBuf, size_bytes: u64, flags: Vec<MountFlag> },
     /// Mount the process information of the cage.
     MountProc { at: PathBuf },
     /// Make one part of the tree read-only.
@@ -218,13 +225,17 @@ pub enum StepKind {
     NewSession,
     OfferToOomKiller,
     FreshKeyring,
+    OpenGroups,
+    Watch,
     OwnStdio,
     Detach,
     DetachUpper,
     DropUser,
     Unshare,
     MapUser,
+    MakeScratch,
     Fork,
+    JoinGroups,
     PrivateMounts,
     MountRoot,
     MakeDirectory,
@@ -234,7 +245,6 @@ pub enum StepKind {
     MountLayers,
     Rebind,
     Blank,
-    MountScratch,
     MountProc,
     Freeze,
     Mask,
@@ -265,13 +275,17 @@ impl Step {
             Self::NewSession => StepKind::NewSession,
             Self::OfferToOomKiller { .. } => StepKind::OfferToOomKiller,
             Self::FreshKeyring => StepKind::FreshKeyring,
+            Self::OpenGroups { .. } => StepKind::OpenGroups,
+            Self::Watch { .. } => StepKind::Watch,
             Self::OwnStdio { .. } => StepKind::OwnStdio,
             Self::Detach(_) => StepKind::Detach,
             Self::DetachUpper(_) => StepKind::DetachUpper,
             Self::DropUser { .. } => StepKind::DropUser,
             Self::Unshare { .. } => StepKind::Unshare,
             Self::MapUser { .. } => StepKind::MapUser,
+            Self::MakeScratch { .. } => StepKind::MakeScratch,
             Self::Fork { .. } => StepKind::Fork,
+            Self::JoinGroups => StepKind::JoinGroups,
             Self::PrivateMounts => StepKind::PrivateMounts,
             Self::MountRoot { .. } => StepKind::MountRoot,
             Self::MakeDirectory { .. } => StepKind::MakeDirectory,
@@ -281,7 +295,6 @@ impl Step {
             Self::MountLayers { .. } => StepKind::MountLayers,
             Self::Rebind { .. } => StepKind::Rebind,
             Self::Blank { .. } => StepKind::Blank,
-            Self::MountScratch { .. } => StepKind::MountScratch,
             Self::MountProc { .. } => StepKind::MountProc,
             Self::Freeze { .. } => StepKind::Freeze,
             Self::Mask { .. } => StepKind::Mask,

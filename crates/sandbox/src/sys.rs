@@ -93,7 +93,8 @@ fn usage_of(raw: &libc::rusage) -> Usage {
     Usage {
         wall_ms: 0,
         cpu_ms: millis(raw.ru_utime) + millis(raw.ru_stime),
-        max_rss_bytes: raw.ru_maxrss as u64 * 1_024,
+        peak_memory_bytes: raw.ru_maxrss as u64 * 1_024,
+        ..Usage::default()
     }
 }
 

@@ -81,7 +81,7 @@ fn run(spec: &ActionSpec, workspace: &Workspace, cancel: &Cancel) -> Ran {
             let usage = Usage {
                 wall_ms: outcome.usage.wall_ms,
                 cpu_ms: outcome.usage.cpu_ms,
-                peak_memory_bytes: outcome.usage.max_rss_bytes,
+                peak_memory_bytes: outcome.usage.peak_memory_bytes,
             };
             (exit, usage, program, output)
         }
@@ -148,6 +148,9 @@ fn exit(exit: placet_sandbox::Exit) -> Exit {
             let which = match which {
                 placet_sandbox::LimitKind::WallClock => "timeout_ms",
                 placet_sandbox::LimitKind::Cpu => "cpu_ms",
+                placet_sandbox::LimitKind::Memory => "memory_bytes",
+                placet_sandbox::LimitKind::Processes => "processes",
+                placet_sandbox::LimitKind::Disk => "disk_bytes",
                 placet_sandbox::LimitKind::FileBytes => "file_bytes",
                 placet_sandbox::LimitKind::Output => "output_bytes",
             };

@@ -8,6 +8,7 @@ use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 use rustix::process::Pid;
 
+use super::written::Written;
 use super::{Entering, fork_leaving, quiet};
 use crate::control::Report;
 use crate::outcome::Usage;
@@ -22,7 +23,8 @@ pub(super) fn fork_command(entering: &mut Entering) -> Result<()> {
     fork_leaving(|command| {
         readiness = None;
         // Process 1 that cannot go on ends, and the kernel ends everyone else with it.
-        let _ = Init { command, stop, children, ended: None }.run(entering, &ready);
+        let written = entering.written.take();
+        let _ = Init { command, stop, children, written, ended: None }.run(entering, &ready);
     })?;
     entering.ready = readiness;
     Ok(())
@@ -33,6 +35,7 @@ struct Init {
     /// Closes when the monitor wants the end, or is gone.
     stop: OwnedFd,
     children: OwnedFd,
+    written: Option<Written>,
     ended: Option<Reaped>,
 }
 
@@ -93,10 +96,12 @@ impl Init {
         loop {
             match sys::reap(None, Wait::Poll) {
                 Ok(Some(reaped)) => self.note(reaped),
-                Ok(None) | Err(Errno::CHILD) => return Ok(()),
+                Ok(None) | Err(Errno::CHILD) => break,
                 Err(errno) => return Err(errno),
             }
         }
+        self.tell_written();
+        Ok(())
     }
 
     /// Kills and reaps until nobody is left, so that what they used is counted.
@@ -109,9 +114,17 @@ impl Init {
             match sys::reap(None, Wait::Block) {
                 Ok(Some(reaped)) => self.note(reaped),
                 Ok(None) => {}
-                Err(Errno::CHILD) => return Ok(()),
+                Err(Errno::CHILD) => break,
                 Err(errno) => return Err(errno),
             }
+        }
+        self.tell_written();
+        Ok(())
+    }
+
+    fn tell_written(&mut self) {
+        if let Some(written) = &mut self.written {
+            written.tell();
         }
     }
 

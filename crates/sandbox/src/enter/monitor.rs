@@ -1,5 +1,5 @@
-//! The helper after it forked process 1: it waits outside the cage, and ends it when time is up or the launcher is
-//! gone. It never looks inside.
+//! The helper after it forked process 1: it waits outside the cage, and ends it when a limit is exceeded or the
+//! launcher is gone. What it knows of the inside, it knows by counting; see [`super::watch`].
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -9,9 +9,11 @@ use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, PidfdFlags, Signal};
 
+use super::watch::Watch;
+use super::written::{self, Written};
 use super::{Entering, fork_leaving, identity, quiet};
 use crate::control::{Control, Report};
-use crate::outcome::Usage;
+use crate::outcome::{Excess, LimitKind, Usage};
 use crate::sys::{self, Result, Wait};
 
 /// Process 1 ends the cage within milliseconds; when it does not, the kernel does it.
@@ -20,16 +22,21 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The child goes on as process 1; its stop pipe closes when this process is gone or says so.
 pub(super) fn fork_init(entering: &mut Entering) -> Result<()> {
     let started = Instant::now();
-    let deadline = started.checked_add(Duration::from_millis(entering.wall_ms));
+    let deadline = started.checked_add(Duration::from_millis(entering.limits.wall_ms));
     let (stop, stopper) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+    let (counter, told) = written::counter()?;
     fork_leaving(|init| {
         entering.detached.clear();
         entering.uppers.clear();
-        let cage = Cage { init, stopper: Some(stopper), control: &entering.control, started, deadline };
+        let (groups, outlook) = (std::mem::take(&mut entering.groups), std::mem::take(&mut entering.outlook));
+        let watch = Watch::new(entering.limits, init, groups, outlook, told);
+        let cage = Cage { init, stopper: Some(stopper), control: &entering.control, watch, started, deadline };
         // A monitor that cannot watch ends: the stop pipe closes, and with it the cage.
         let _ = cage.watch();
     })?;
+    entering.outlook = Default::default();
     entering.stop = Some(stop);
+    entering.written = Written::new(counter);
     Ok(())
 }
 
@@ -37,6 +44,7 @@ struct Cage<'a> {
     init: Pid,
     stopper: Option<OwnedFd>,
     control: &'a Control,
+    watch: Watch,
     started: Instant,
     deadline: Option<Instant>,
 }
@@ -44,7 +52,7 @@ struct Cage<'a> {
 enum Event {
     Ended,
     Abandoned,
-    TimeIsUp,
+    Over(Excess),
 }
 
 impl Cage<'_> {
@@ -54,38 +62,63 @@ impl Cage<'_> {
         quiet(2)?;
         identity::drop_capabilities()?;
         identity::become_undumpable()?;
-        match self.wait(&pidfd)? {
+        let event = self.wait(&pidfd)?;
+        match &event {
             Event::Ended => {}
             Event::Abandoned => self.stop(&pidfd)?,
-            Event::TimeIsUp => {
-                self.tell(&Report::TimeIsUp);
+            Event::Over(excess) => {
+                self.tell(&Report::Over(*excess));
                 self.stop(&pidfd)?;
             }
         }
-        let usage = sys::reap(Some(self.init), Wait::Block)?.map(|reaped| reaped.usage).unwrap_or_default();
+        let reaped = sys::reap(Some(self.init), Wait::Block)?.map(|reaped| reaped.usage).unwrap_or_default();
+        if let (Event::Ended, Some(excess)) = (event, self.watch.last_look()) {
+            self.tell(&Report::Over(excess));
+        }
         let wall_ms = self.started.elapsed().as_millis() as u64;
-        self.tell(&Report::Gone { usage: Usage { wall_ms, ..usage } });
+        self.tell(&Report::Gone { usage: Usage { wall_ms, ..self.watch.usage(reaped) } });
         Ok(())
     }
 
-    fn wait(&self, pidfd: &OwnedFd) -> Result<Event> {
+    fn wait(&mut self, pidfd: &OwnedFd) -> Result<Event> {
         loop {
-            let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            let mut watched = [PollFd::new(pidfd, PollFlags::IN), PollFd::new(self.control, PollFlags::RDHUP)];
-            match poll(&mut watched, left) {
-                Err(Errno::INTR) => continue,
-                Err(errno) => return Err(errno),
-                Ok(0) => return Ok(Event::TimeIsUp),
-                Ok(_) if !watched[0].revents().is_empty() => return Ok(Event::Ended),
-                Ok(_) => return Ok(Event::Abandoned),
+            match self.wake(pidfd)? {
+                Some(event) => return Ok(event),
+                None => {
+                    if let Some(excess) = self.late().or_else(|| self.watch.look()) {
+                        return Ok(Event::Over(excess));
+                    }
+                }
             }
         }
     }
 
-    /// Asks process 1 first, because only it can account for what the cage used.
+    /// Waits for the first thing to happen. `None`: it is something, or some time, to have a look at.
+    fn wake(&self, pidfd: &OwnedFd) -> Result<Option<Event>> {
+        let mut watched = vec![PollFd::new(pidfd, PollFlags::IN), PollFd::new(self.control, PollFlags::RDHUP)];
+        watched.extend(self.watch.notices().map(|(file, flags)| PollFd::from_borrowed_fd(file, flags)));
+        let next = self.deadline.map_or(self.watch.next_look(), |deadline| deadline.min(self.watch.next_look()));
+        match poll(&mut watched, next.saturating_duration_since(Instant::now())) {
+            Ok(_) if !watched[0].revents().is_empty() => Ok(Some(Event::Ended)),
+            Ok(_) if !watched[1].revents().is_empty() => Ok(Some(Event::Abandoned)),
+            Ok(_) | Err(Errno::INTR) => Ok(None),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    fn late(&self) -> Option<Excess> {
+        let seen = self.started.elapsed().as_millis() as u64;
+        let late = self.deadline.is_some_and(|deadline| deadline <= Instant::now());
+        let limit = self.watch.wall_ms();
+        late.then_some(Excess { which: LimitKind::WallClock, limit, seen })
+    }
+
+    /// Where the kernel can end everybody at once, it does; elsewhere process 1 is asked first, because only it can
+    /// account for what the cage used.
     fn stop(&mut self, pidfd: &OwnedFd) -> Result<()> {
         self.stopper = None;
-        match poll(&mut [PollFd::new(pidfd, PollFlags::IN)], Some(PATIENCE)) {
+        self.watch.kill();
+        match poll(&mut [PollFd::new(pidfd, PollFlags::IN)], PATIENCE) {
             Ok(0) | Err(_) => rustix::process::pidfd_send_signal(pidfd, Signal::KILL),
             Ok(_) => Ok(()),
         }
@@ -97,7 +130,6 @@ impl Cage<'_> {
     }
 }
 
-fn poll(watched: &mut [PollFd<'_>], timeout: Option<Duration>) -> Result<usize> {
-    let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
-    rustix::event::poll(watched, timeout.as_ref())
+fn poll(watched: &mut [PollFd<'_>], timeout: Duration) -> Result<usize> {
+    rustix::event::poll(watched, Timespec::try_from(timeout).ok().as_ref())
 }

@@ -256,8 +256,8 @@ fn blank_file(root: &OwnedFd, place: &OwnedFd) -> Result<()> {
     rustix::fs::unlinkat(root, inside(name), AtFlags::empty())
 }
 
-pub(super) fn mount_scratch(root: &OwnedFd, at: &Path, size_bytes: u64, flags: &[MountFlag]) -> Result<()> {
-    attach(&scratch(size_bytes, "0755", attributes(flags))?, root, at)
+pub(super) fn make_scratch(size_bytes: u64, flags: &[MountFlag]) -> Result<OwnedFd> {
+    scratch(size_bytes, "0755", attributes(flags))
 }
 
 /// Processes see themselves and what they started, not each other's secrets.

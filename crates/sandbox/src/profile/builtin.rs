@@ -103,10 +103,12 @@ pub(super) fn default() -> Profile {
         Limits {
             wall_ms: 60_000,
             cpu_seconds: 60,
+            cpu_percent: None,
             memory_bytes: GIB,
             pids: 128,
             open_files: 1_024,
             file_bytes: 256 * MIB,
+            disk_bytes: GIB,
             output_bytes: 4 * MIB,
         },
     )
@@ -121,10 +123,12 @@ pub(super) fn research_only() -> Profile {
         Limits {
             wall_ms: 120_000,
             cpu_seconds: 60,
+            cpu_percent: None,
             memory_bytes: GIB,
             pids: 64,
             open_files: 512,
             file_bytes: 64 * MIB,
+            disk_bytes: 256 * MIB,
             output_bytes: 4 * MIB,
         },
     )
@@ -138,10 +142,12 @@ pub(super) fn code_development() -> Profile {
         Limits {
             wall_ms: 1_800_000,
             cpu_seconds: 1_800,
+            cpu_percent: None,
             memory_bytes: 8 * GIB,
             pids: 1_024,
             open_files: 8_192,
             file_bytes: 4 * GIB,
+            disk_bytes: 16 * GIB,
             output_bytes: 32 * MIB,
         },
     )
@@ -167,6 +173,7 @@ fn profile(name: &'static str, scratch: &Scratch, limits: Limits) -> Profile {
         limits,
         syscalls: seccomp::rules(scratch.programs).collect(),
         landlock: Demand::WhereAvailable,
+        groups: Demand::WhereAvailable,
         ownership: WorkspaceOwnership::Mapped,
         programs: scratch.programs,
         hostname: "cage".into(),

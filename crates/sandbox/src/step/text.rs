@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Detach, DetachUpper, Ownership, Step};
+use crate::group::GroupDirectory;
 use crate::request::HostUser;
 
 impl fmt::Display for Step {
@@ -11,13 +12,22 @@ impl fmt::Display for Step {
             Self::NewSession => write!(out, "start a new session"),
             Self::OfferToOomKiller { points } => write!(out, "raise the out-of-memory score to {points}"),
             Self::FreshKeyring => write!(out, "join a fresh session keyring"),
+            Self::OpenGroups { directories } => {
+                write!(out, "open control groups")?;
+                directories.iter().try_for_each(|directory| write!(out, " {directory}"))
+            }
+            Self::Watch { written } => write!(out, "watch what is written to {written:?}"),
             Self::OwnStdio { user } => write!(out, "give the standard streams to {user}"),
             Self::Detach(detach) => write!(out, "{detach}"),
             Self::DetachUpper(detach) => write!(out, "{detach}"),
             Self::DropUser { user } => write!(out, "become {user} of the host"),
             Self::Unshare { namespaces } => write!(out, "enter new namespaces {namespaces:?}"),
             Self::MapUser { inside, outside } => write!(out, "map {inside} of the cage to {outside} of the host"),
+            Self::MakeScratch { at, size_bytes, flags } => {
+                write!(out, "make scratch for {} of {size_bytes} bytes {flags:?}", at.display())
+            }
             Self::Fork { into } => write!(out, "fork into {into:?}"),
+            Self::JoinGroups => write!(out, "join the control groups"),
             Self::PrivateMounts => write!(out, "make all mounts private"),
             Self::MountRoot { size_bytes } => write!(out, "mount an empty root of {size_bytes} bytes"),
             Self::MakeDirectory { at } => write!(out, "make directory {}", at.display()),
@@ -29,9 +39,6 @@ impl fmt::Display for Step {
             }
             Self::Rebind { at, flags } => write!(out, "rebind {} {flags:?}", at.display()),
             Self::Blank { at } => write!(out, "blank {}", at.display()),
-            Self::MountScratch { at, size_bytes, flags } => {
-                write!(out, "mount scratch {} of {size_bytes} bytes {flags:?}", at.display())
-            }
             Self::MountProc { at } => write!(out, "mount process information at {}", at.display()),
             Self::Freeze { at } => write!(out, "freeze {}", at.display()),
             Self::Mask { at } => write!(out, "mask {}", at.display()),
@@ -78,6 +85,12 @@ impl fmt::Display for Ownership {
             Self::MappedOnly { disk, cage } => write!(out, " showing {disk} only as {cage}"),
             Self::Given { cage } => write!(out, " given to {cage}"),
         }
+    }
+}
+
+impl fmt::Display for GroupDirectory {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} {:?}", self.path.display(), self.controllers)
     }
 }
 

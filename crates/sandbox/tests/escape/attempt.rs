@@ -91,7 +91,9 @@ pub(crate) enum Barrier {
     Landlock,
     /// A limit per process.
     Limit(&'static str),
-    /// The size of a file system of the cage.
+    /// A limit of the whole tree: a control group, or a limit per process where the caller may make none.
+    Tree(&'static str),
+    /// The size of a file system of the cage; a full one ends the tree.
     ScratchSize,
     /// Process 1 ends everything with the command.
     Init,
@@ -128,6 +130,7 @@ impl fmt::Display for Barrier {
             Self::NoNewPrivileges => write!(out, "no new privileges"),
             Self::Landlock => write!(out, "landlock"),
             Self::Limit(which) => write!(out, "rlimit: {which}"),
+            Self::Tree(which) => write!(out, "tree: {which}"),
             Self::ScratchSize => write!(out, "tmpfs: size"),
             Self::Init => write!(out, "process 1"),
             Self::Monitor => write!(out, "monitor"),

@@ -36,8 +36,11 @@ fn zombies(_: &Scene) -> Observed {
     until_refused(200, |_| returned(libc::SYS_clone, &[libc::SIGCHLD.into()]))
 }
 
+/// Asking costs nothing; using does.
 fn memory_at_once(_: &Scene) -> Observed {
-    Observed::of(raw::map(4 << 30, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1))
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    let mapped = raw::map(1 << 30, libc::PROT_READ | libc::PROT_WRITE, flags, -1);
+    Observed::of(mapped.map(|at| raw::touch(at, 1 << 30)))
 }
 
 fn memory_by_pieces(_: &Scene) -> Observed {
@@ -122,20 +125,23 @@ fn output(mut to: impl Write) -> Observed {
     }
 }
 
-/// Above the hard limit of each resource the cage limits.
+/// Above the hard limit of each resource the cage limits. Memory and processes are not limited per process where a
+/// control group does it.
 fn raise_limits(_: &Scene) -> Observed {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let resources = [
-        libc::RLIMIT_CPU,
-        libc::RLIMIT_DATA,
-        libc::RLIMIT_NPROC,
-        libc::RLIMIT_NOFILE,
-        libc::RLIMIT_FSIZE,
-        libc::RLIMIT_CORE,
-        libc::RLIMIT_MEMLOCK,
-        libc::RLIMIT_MSGQUEUE,
+        Resource::Cpu,
+        Resource::Data,
+        Resource::Nproc,
+        Resource::Nofile,
+        Resource::Fsize,
+        Resource::Core,
+        Resource::Memlock,
+        Resource::Msgqueue,
     ];
-    let wanted = [1_u64 << 20, 1 << 62];
-    Observed::of_any(resources.map(|each| returned(libc::SYS_prlimit64, &[0, each.into(), address(&wanted), 0])))
+    let limited = resources.into_iter().filter(|each| getrlimit(*each).maximum.is_some());
+    let wanted = || Rlimit { current: Some(1 << 20), maximum: Some(1 << 62) };
+    Observed::of_any(limited.map(|each| setrlimit(each, wanted()).map_err(io::Error::from)))
 }
 
 fn message_queue(_: &Scene) -> Observed {
@@ -172,11 +178,17 @@ fn core_dump(_: &Scene) -> Observed {
 }
 
 pub(crate) const ATTEMPTS: &[Attempt] = &[
-    attempt("forks", "fork for ever", Barrier::Limit("processes"), "EAGAIN", forks),
-    attempt("threads", "start threads for ever", Barrier::Limit("processes"), "EAGAIN", threads),
-    attempt("zombies", "leave dead children", Barrier::Limit("processes"), "EAGAIN", zombies),
-    attempt("memory_at_once", "take 4 GiB", Barrier::Limit("data"), "ENOMEM", memory_at_once),
-    attempt("memory_by_pieces", "take memory for ever", Barrier::Limit("data"), "ENOMEM", memory_by_pieces),
+    attempt("forks", "fork for ever", Barrier::Tree("processes"), "limit Processes or EAGAIN", forks),
+    attempt("threads", "start threads for ever", Barrier::Tree("processes"), "limit Processes or EAGAIN", threads),
+    attempt("zombies", "leave dead children", Barrier::Tree("processes"), "limit Processes or EAGAIN", zombies),
+    attempt("memory_at_once", "take 1 GiB", Barrier::Tree("memory"), "limit Memory or ENOMEM", memory_at_once),
+    attempt(
+        "memory_by_pieces",
+        "take memory for ever",
+        Barrier::Tree("memory"),
+        "limit Memory or ENOMEM",
+        memory_by_pieces,
+    ),
     attempt(
         "locked_memory",
         "keep memory from being swapped",
@@ -188,11 +200,11 @@ pub(crate) const ATTEMPTS: &[Attempt] = &[
     attempt("open_files", "open files for ever", Barrier::Limit("open files"), "EMFILE", open_files),
     attempt("pipes", "make pipes for ever", Barrier::Limit("open files"), "EMFILE", pipes),
     attempt("pipe_size", "make a pipe of 64 MiB", Barrier::Capabilities, "EPERM", pipe_size),
-    attempt("fill_tmp", "fill /tmp", Barrier::ScratchSize, "ENOSPC", |_| fill("/tmp")),
-    attempt("fill_home", "fill the home", Barrier::ScratchSize, "ENOSPC", |_| fill("/home/agent")),
-    attempt("fill_shared_memory", "fill /dev/shm", Barrier::ScratchSize, "ENOSPC", |_| fill("/dev/shm")),
-    attempt("inodes", "make empty files for ever", Barrier::ScratchSize, "ENOSPC", inodes),
-    attempt("directories", "make directories for ever", Barrier::ScratchSize, "ENOSPC", directories),
+    attempt("fill_tmp", "fill /tmp", Barrier::ScratchSize, "limit Memory or limit Disk", |_| fill("/tmp")),
+    attempt("fill_home", "fill the home", Barrier::ScratchSize, "limit Disk", |_| fill("/home/agent")),
+    attempt("fill_shared_memory", "fill /dev/shm", Barrier::ScratchSize, "limit Disk", |_| fill("/dev/shm")),
+    attempt("inodes", "make empty files for ever", Barrier::ScratchSize, "limit Disk", inodes),
+    attempt("directories", "make directories for ever", Barrier::ScratchSize, "limit Disk", directories),
     attempt("large_file", "write a large file", Barrier::Limit("file size"), "limit FileBytes", large_file),
     attempt("large_file_deaf", "the same, ignoring the signal", Barrier::Limit("file size"), "EFBIG", large_file_deaf),
     attempt("allocate_file", "reserve 8 GiB of disk", Barrier::Limit("file size"), "EFBIG", allocate_file),

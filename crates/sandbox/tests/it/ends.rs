@@ -1,14 +1,15 @@
 //! How cages end: by themselves, by signals, by their caller, and with their caller.
 
 use std::io::Read;
-use std::process::{Command, ExitCode, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use placet_sandbox::{Exit, Request};
 use rustix::process::{Pid, Signal};
 
 use crate::harness::tests;
-use crate::world::{alive, eventually, marker, run, sh, start};
+use crate::world::{alive, eventually, group_prefix, groups, has_groups, marker, run, sh, start};
 
 tests![
     an_exit_code_comes_back,
@@ -19,6 +20,8 @@ tests![
     dropping_it_ends_it,
     it_dies_with_its_caller,
     it_dies_with_its_helper,
+    groups_of_a_killed_caller_are_collected_by_the_next_start,
+    groups_of_a_living_caller_are_left_alone,
     output_can_be_read_while_it_runs,
 ];
 
@@ -82,8 +85,7 @@ fn dropping_it_ends_it() {
 
 fn it_dies_with_its_caller() {
     let word = marker();
-    let own = std::env::current_exe().expect("the path of this binary");
-    let mut caller = Command::new(own).args([ABANDON_FLAG, &word]).stdout(Stdio::null()).spawn().expect("a caller");
+    let mut caller = caller(&word);
     let in_cage = format!("{word}0");
     eventually("the cage runs", || alive(&in_cage));
     caller.kill().expect("killed");
@@ -107,6 +109,48 @@ fn it_dies_with_its_helper() {
     rustix::process::kill_process(helper, Signal::KILL).expect("killed");
     assert!(matches!(running.wait(), Err(placet_sandbox::SandboxError::HelperDied)));
     eventually("the cage is gone", || !alive(&word));
+}
+
+fn groups_of_a_killed_caller_are_collected_by_the_next_start() {
+    let word = marker();
+    let mut caller = caller(&word);
+    let prefix = group_prefix(caller.id());
+    let in_cage = format!("{word}0");
+    eventually("the cage runs", || alive(&in_cage));
+    assert_eq!(!groups(&prefix).is_empty(), has_groups());
+    caller.kill().expect("killed");
+    // Not reaped yet, and gone all the same.
+    eventually("the cage is gone", || !alive(&in_cage));
+    let mut next = self::caller(&marker());
+    eventually("the groups are gone", || groups(&prefix).is_empty());
+    for each in [&mut caller, &mut next] {
+        let _ = each.kill();
+        each.wait().expect("reaped");
+    }
+    placet_sandbox::collect_leftovers();
+    assert_eq!(groups(&group_prefix(next.id())), Vec::<PathBuf>::new());
+}
+
+fn groups_of_a_living_caller_are_left_alone() {
+    let word = marker();
+    let mut caller = caller(&word);
+    let in_cage = format!("{word}0");
+    eventually("the cage runs", || alive(&in_cage));
+    let before = groups(&group_prefix(caller.id()));
+    placet_sandbox::collect_leftovers();
+    assert_eq!(groups(&group_prefix(caller.id())), before);
+    assert!(alive(&in_cage));
+    caller.kill().expect("killed");
+    caller.wait().expect("reaped");
+    eventually("the cage is gone", || !alive(&in_cage));
+    placet_sandbox::collect_leftovers();
+    assert_eq!(groups(&group_prefix(caller.id())), Vec::<PathBuf>::new());
+}
+
+/// Another process with one cage.
+fn caller(word: &str) -> Child {
+    let own = std::env::current_exe().expect("the path of this binary");
+    Command::new(own).args([ABANDON_FLAG, word]).stdout(Stdio::null()).spawn().expect("a caller")
 }
 
 fn children() -> Vec<Pid> {

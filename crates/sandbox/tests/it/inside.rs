@@ -27,8 +27,11 @@ pub(crate) fn run(probe: &str, operands: &[&str]) -> ExitCode {
         ("call", [port, words]) => call(port, words),
         ("listen_beside", [port]) => println!("{}", said(listen_beside(port))),
         ("open_files", []) => println!("{}", count_open_files()),
-        ("processes", []) => println!("{}", count_processes()),
+        ("processes", [seconds]) => println!("{}", count_processes(seconds)),
         ("memory", [bytes]) => println!("{}", outcome(i64::from(!can_allocate(bytes)) * -i64::from(libc::ENOMEM))),
+        ("hold_memory", [bytes]) => hold(bytes),
+        ("touch_memory", [bytes]) => println!("{}", touch(bytes)),
+        ("hide_and_write", [path]) => hide_and_write(path),
         ("signal_init", []) => println!("{}", attempt(libc::SYS_kill, [1, 0, 0, 0, 0])),
         _ => {
             println!("no probe `{probe}` with {operands:?}");
@@ -101,14 +104,36 @@ fn count_open_files() -> usize {
     files.len()
 }
 
-fn count_processes() -> usize {
-    let sleepers = std::iter::from_fn(|| std::process::Command::new("sleep").arg("60").spawn().ok()).take(1_000);
+fn count_processes(seconds: &str) -> usize {
+    let sleepers = std::iter::from_fn(|| std::process::Command::new("sleep").arg(seconds).spawn().ok()).take(1_000);
     let sleepers: Vec<_> = sleepers.collect();
     sleepers.len()
 }
 
 fn can_allocate(bytes: &str) -> bool {
     Vec::<u8>::new().try_reserve_exact(bytes.parse().expect("a number")).is_ok()
+}
+
+/// Memory counts when it is used, not when it is asked for.
+fn touch(bytes: &str) -> usize {
+    let pages = vec![1_u8; bytes.parse().expect("a number")];
+    pages.iter().step_by(4_096).map(|byte| usize::from(*byte)).sum()
+}
+
+fn hold(bytes: &str) {
+    let held = vec![1_u8; bytes.parse().expect("a number")];
+    std::thread::sleep(Duration::from_secs(20));
+    drop(held);
+}
+
+/// Writes until it is stopped, as a process that does not let others of its user look at it.
+fn hide_and_write(path: &str) {
+    rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable).expect("allowed");
+    let mut file = File::create(path).expect("a file");
+    for _ in 0..100 {
+        file.write_all(&[0; 1 << 20]).expect("written");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// Each is a call that would do nothing worth having even if it were let through.

@@ -3,7 +3,7 @@
 use placet_sandbox::{Exit, Launcher, LimitKind, Limits, Request, SandboxError};
 
 use crate::harness::tests;
-use crate::world::{Workspace, alive, limits, marker, probe, profile, run, sh, start};
+use crate::world::{Workspace, alive, has_groups, limits, marker, own_path, probe, profile, run, sh, start};
 
 tests![
     the_wall_clock_ends_it_and_names_itself,
@@ -14,8 +14,19 @@ tests![
     output_beyond_the_limit_ends_it_and_says_by_how_much,
     output_within_the_limit_is_whole,
     open_files_are_limited,
-    processes_are_limited_per_cage,
-    memory_is_limited,
+    too_many_processes_end_the_tree,
+    a_fork_bomb_ends_and_names_itself,
+    memory_beyond_the_limit_ends_the_tree,
+    memory_counts_for_the_tree,
+    scratch_counts_as_memory,
+    processor_time_counts_for_the_tree,
+    many_short_processes_use_processor_time_too,
+    a_share_of_the_processor_slows_the_tree_down,
+    a_full_scratch_place_ends_the_tree,
+    scratch_places_count_together,
+    what_is_written_to_the_workspace_counts,
+    a_short_command_that_wrote_too_much_broke_the_limit_all_the_same,
+    a_process_that_hides_does_not_gain_by_it,
     usage_is_counted_over_the_whole_tree,
 ];
 
@@ -79,26 +90,144 @@ fn open_files_are_limited() {
     assert!((20..=29).contains(&count), "{count} and three standard streams");
 }
 
-fn processes_are_limited_per_cage() {
+/// With control groups the whole tree is stopped; without, the kernel refuses and the command decides.
+fn too_many_processes_end_the_tree() {
     let few = Limits { pids: 12, ..limits() };
     // Another cage of the same user, with processes of its own, must not count.
     let other = start(sh("for i in 1 2 3 4 5 6 7 8; do sleep 60 & done; wait").limits(few));
-    let count: u64 = run(probe("processes", &[]).limits(few)).succeeded().trim().parse().expect("a number");
-    assert_eq!(count, 11, "and the probe itself");
+    let word = marker();
+    let ran = run(probe("processes", &[&word]).limits(few));
+    if has_groups() {
+        let Exit::Limit { which: LimitKind::Processes, limit: 12, seen } = ran.exit else { panic!("{ran:?}") };
+        assert!(seen > 12, "{seen}");
+        assert_eq!(ran.usage.max_processes, Some(12));
+    } else {
+        assert_eq!(ran.succeeded().trim(), "11", "and the probe itself");
+    }
+    assert!(!alive(&word));
     drop(other);
 }
 
-fn memory_is_limited() {
+fn a_fork_bomb_ends_and_names_itself() {
+    let ran = run(sh("f() { f | f & }; f; sleep 30").limits(Limits { pids: 50, wall_ms: 3_000, ..limits() }));
+    match has_groups() {
+        true => assert!(matches!(ran.exit, Exit::Limit { which: LimitKind::Processes, .. }), "{ran:?}"),
+        false => assert!(!matches!(ran.exit, Exit::Cancelled), "{ran:?}"),
+    }
+}
+
+/// With control groups the use counts, and ends the tree; without, a process is refused what it asks for.
+fn memory_beyond_the_limit_ends_the_tree() {
     let small = Limits { memory_bytes: 64 << 20, ..limits() };
     assert_eq!(run(probe("memory", &["33554432"]).limits(small)).succeeded(), "done\n");
-    assert_eq!(run(probe("memory", &["134217728"]).limits(small)).succeeded(), "ENOMEM\n");
+    if has_groups() {
+        let word = marker();
+        let script = format!("sleep {word} & /opt/probe/it --inside touch_memory 134217728; echo survived; wait");
+        let ran = run(sh(&script).read_only(own_path(), "/opt/probe/it").limits(small));
+        let Exit::Limit { which: LimitKind::Memory, limit: 67_108_864, seen } = ran.exit else { panic!("{ran:?}") };
+        assert!(seen >= 67_108_864);
+        assert!(ran.usage.peak_memory_bytes > 50 << 20, "{ran:?}");
+        assert!(!alive(&word));
+    } else {
+        assert_eq!(run(probe("memory", &["134217728"]).limits(small)).succeeded(), "ENOMEM\n");
+    }
+}
+
+/// None of them is above the limit by itself.
+fn memory_counts_for_the_tree() {
+    let small = Limits { memory_bytes: 64 << 20, ..limits() };
+    let one = "/opt/probe/it --inside hold_memory 25165824";
+    let ran = run(sh(&format!("{one} & {one} & {one} & {one} & wait; echo survived"))
+        .read_only(own_path(), "/opt/probe/it")
+        .limits(small));
+    assert!(matches!(ran.exit, Exit::Limit { which: LimitKind::Memory, .. }), "{ran:?}");
+}
+
+/// Files in scratch places are memory.
+fn scratch_counts_as_memory() {
+    let small = Limits { memory_bytes: 48 << 20, ..limits() };
+    let ran = run(sh("head -c 100000000 /dev/zero > /tmp/large; sleep 5").limits(small));
+    assert!(matches!(ran.exit, Exit::Limit { which: LimitKind::Memory, .. }), "{ran:?}");
+}
+
+fn processor_time_counts_for_the_tree() {
+    let busy = "while :; do :; done";
+    let word = marker();
+    let script = format!("sleep {word} & ({busy}) & ({busy}) & ({busy}) & wait");
+    let ran = run(sh(&script).limits(Limits { cpu_seconds: 1, ..limits() }));
+    let Exit::Limit { which: LimitKind::Cpu, limit: 1_000, seen } = ran.exit else { panic!("{ran:?}") };
+    // Three seconds would be the sum of limits per process.
+    assert!((1_000..2_500).contains(&seen), "{seen}");
+    assert!(!alive(&word));
+}
+
+fn many_short_processes_use_processor_time_too() {
+    let short = "sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'";
+    let ran = run(sh(&format!("while :; do {short}; done")).limits(Limits { cpu_seconds: 1, ..limits() }));
+    assert!(matches!(ran.exit, Exit::Limit { which: LimitKind::Cpu, .. }), "{ran:?}");
+}
+
+/// Without control groups nothing slows a tree down; the host report says so.
+fn a_share_of_the_processor_slows_the_tree_down() {
+    let quarter = std::num::NonZeroU32::new(25);
+    let ran = run(sh("timeout 1 sh -c 'while :; do :; done'").limits(Limits { cpu_percent: quarter, ..limits() }));
+    assert_eq!(ran.exit, Exit::Code(124));
+    if has_groups() {
+        assert!(ran.usage.cpu_ms < 600, "{ran:?}");
+    }
+}
+
+fn a_full_scratch_place_ends_the_tree() {
+    let word = marker();
+    let wide = Limits { file_bytes: 1 << 30, ..limits() };
+    let ran = run(sh(&format!("head -c 80000000 /dev/zero > /dev/shm/large; sleep {word}")).limits(wide));
+    let full = 64 << 20;
+    assert_eq!(ran.exit, Exit::Limit { which: LimitKind::Disk, limit: full, seen: full });
+    assert!(!alive(&word));
+    let names = "cd /dev/shm; i=0; while [ $i -lt 40000 ]; do : > $i || break; i=$((i+1)); done; sleep 5";
+    assert!(matches!(run(sh(names)).exit, Exit::Limit { which: LimitKind::Disk, .. }));
+}
+
+fn scratch_places_count_together() {
+    let ran = run(sh("for place in /tmp /dev/shm /home/agent; do head -c 9000000 /dev/zero > $place/x; done; sleep 5")
+        .limits(Limits { disk_bytes: 20 << 20, ..limits() }));
+    let Exit::Limit { which: LimitKind::Disk, limit: 20_971_520, seen } = ran.exit else { panic!("{ran:?}") };
+    assert!((26_000_000..40_000_000).contains(&seen), "{seen}");
+}
+
+/// In many files, by many processes, and deleted again.
+fn what_is_written_to_the_workspace_counts() {
+    let workspace = Workspace::on_disk();
+    let script = "i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero > f$i; [ $i -lt 5 ] || rm f$((i-4)); done";
+    let ran = run(sh(script).workspace(workspace.path()).limits(Limits { disk_bytes: 30 << 20, ..limits() }));
+    let Exit::Limit { which: LimitKind::Disk, limit: 31_457_280, seen } = ran.exit else { panic!("{ran:?}") };
+    assert!(seen > 31_457_280);
+}
+
+fn a_short_command_that_wrote_too_much_broke_the_limit_all_the_same() {
+    let workspace = Workspace::on_disk();
+    let small = Limits { disk_bytes: 1 << 20, ..limits() };
+    let ran = run(sh("exec head -c 3000000 /dev/zero > f").workspace(workspace.path()).limits(small));
+    assert!(matches!(ran.exit, Exit::Limit { which: LimitKind::Disk, limit: 1_048_576, .. }), "{ran:?}");
+    assert!(ran.usage.written_bytes.is_some_and(|bytes| (3_000_000..4_000_000).contains(&bytes)), "{ran:?}");
+}
+
+fn a_process_that_hides_does_not_gain_by_it() {
+    let workspace = Workspace::on_disk();
+    let small = Limits { disk_bytes: 10 << 20, ..limits() };
+    let ran = run(probe("hide_and_write", &["/work/f"]).workspace(workspace.path()).limits(small));
+    assert!(matches!(ran.exit, Exit::Limit { which: LimitKind::Disk, .. }), "{ran:?}");
+    let written = std::fs::metadata(workspace.file("f")).expect("the file").len();
+    assert!(written < 90 << 20, "stopped before it was done: {written}");
 }
 
 fn usage_is_counted_over_the_whole_tree() {
     let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
     let ran = run(sh(&format!("({busy}) & ({busy}) & wait")));
     assert!(ran.usage.cpu_ms > 20, "{:?}", ran.usage);
-    assert!(ran.usage.max_rss_bytes > 100_000, "{:?}", ran.usage);
+    assert!(ran.usage.peak_memory_bytes > 100_000, "{:?}", ran.usage);
+    assert_eq!(ran.usage.max_processes, has_groups().then_some(3));
     let idle = run(Request::new(["sleep", "0.2"]));
     assert!(idle.usage.wall_ms >= 200 && idle.usage.cpu_ms < 200, "{:?}", idle.usage);
+    assert_eq!(idle.usage.written_bytes, Some(0));
 }

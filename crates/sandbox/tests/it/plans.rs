@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use placet_sandbox::{
-    Access, Detach, Entry, EntryKind, HostFacts, HostUser, Identity, Layers, MountFlag, Ownership, Profile, Request,
-    Role, Rules, SandboxError, Step, plan,
+    Access, Controller, Detach, Entry, EntryKind, GroupDirectory, GroupVersion, HostFacts, HostUser, Identity, Layers,
+    MountFlag, Ownership, Profile, Request, Role, Rules, SandboxError, Step, plan,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -23,6 +23,7 @@ tests![
     a_research_cage_on_a_host_without_merged_usr,
     every_plan_ends_with_the_walls_up_and_the_program,
     a_host_without_seccomp_gets_no_plan,
+    limits_of_the_tree_can_be_insisted_on,
     places_the_host_lives_by_are_never_mounted,
 ];
 
@@ -53,7 +54,30 @@ fn facts(caller: HostUser, merged_usr: bool) -> HostFacts {
     for path in ["/srv/repo/.git", "/srv/private/upper", "/srv/private/work", "/srv/git/upper", "/srv/git/work"] {
         entries.insert(path.into(), entry(EntryKind::Directory, caller));
     }
-    HostFacts { caller, cage: CAGE, landlock_abi: 6, seccomp: true, entries, found: BTreeMap::new() }
+    HostFacts {
+        caller,
+        cage: CAGE,
+        landlock_abi: 6,
+        seccomp: true,
+        groups: groups(caller),
+        entries,
+        found: BTreeMap::new(),
+    }
+}
+
+/// Root has groups of its own, an ordinary caller has none: as on most hosts.
+fn groups(caller: HostUser) -> Vec<GroupDirectory> {
+    let group = |hierarchy: &str, version, controller| GroupDirectory {
+        path: format!("/sys/fs/cgroup/{hierarchy}/placet-cage-1-2-3-4").into(),
+        version,
+        controllers: vec![controller],
+    };
+    let all = [
+        group("unified", GroupVersion::V2, Controller::CpuTime),
+        group("memory", GroupVersion::V1, Controller::Memory),
+        group("pids", GroupVersion::V1, Controller::Processes),
+    ];
+    if caller == ROOT { all.to_vec() } else { Vec::new() }
 }
 
 fn profile(name: &str) -> Profile {
@@ -176,6 +200,7 @@ fn every_plan_ends_with_the_walls_up_and_the_program() {
             let fenced = matches!(tail[..], [Step::Exec { .. }, Step::Seccomp { .. }, Step::Landlock { .. }]);
             prop_assert!(fenced);
             check_doors(&steps, at(&|step| *step == Step::Loopback), command)?;
+            check_groups(&steps, init, command)?;
             check_mounts(&steps, pivot)?;
             check_user(&steps, &facts, unshare)
         },
@@ -192,6 +217,19 @@ fn check_doors(steps: &[Step], loopback: usize, command: usize) -> Result<(), Te
     Ok(())
 }
 
+/// Groups are opened outside, joined by process 1 before it hides the way it came, and by nobody else.
+fn check_groups(steps: &[Step], init: usize, command: usize) -> Result<(), TestCaseError> {
+    let opened = steps.iter().position(|step| matches!(step, Step::OpenGroups { .. }));
+    let joined = steps.iter().position(|step| *step == Step::JoinGroups);
+    let hides = |step: &Step| *step == Step::Unshare { namespaces: vec![placet_sandbox::Namespace::Cgroup] };
+    let hidden = steps.iter().position(hides).expect("the step is there");
+    prop_assert_eq!(opened.is_some(), joined.is_some());
+    prop_assert!(opened.is_none_or(|opened| opened < init));
+    prop_assert!(joined.is_none_or(|joined| init < joined && joined < hidden));
+    prop_assert!(init < hidden && hidden < command);
+    Ok(())
+}
+
 /// What is attached was detached before, everything of the host but a direct workspace is read-only, layers have both
 /// an upper and a lower, and nothing is mounted after the old root is gone.
 fn check_mounts(steps: &[Step], pivot: usize) -> Result<(), TestCaseError> {
@@ -202,6 +240,10 @@ fn check_mounts(steps: &[Step], pivot: usize) -> Result<(), TestCaseError> {
             let direct = steps.contains(&Step::Attach { at: "/work".into() }) && detach.at == Path::new("/work");
             prop_assert!(read_only != direct && index < pivot);
             detached.push(&detach.at);
+        }
+        if let Step::MakeScratch { at, flags, .. } = step {
+            prop_assert!(flags.contains(&MountFlag::NoSuid) && flags.contains(&MountFlag::NoDevices));
+            detached.push(at);
         }
         if let Step::DetachUpper(detach) = step {
             uppers.push(&detach.at);
@@ -241,6 +283,13 @@ fn a_host_without_seccomp_gets_no_plan() {
     let demanding = profile("default").with_landlock(placet_sandbox::Demand::Required);
     assert!(matches!(plan(&demanding, &Request::new(["true"]), &without), Err(SandboxError::HostLacks { .. })));
     assert!(plan(&profile("default"), &Request::new(["true"]), &without).is_ok());
+}
+
+fn limits_of_the_tree_can_be_insisted_on() {
+    let demanding = profile("default").with_groups(placet_sandbox::Demand::Required);
+    let refused = plan(&demanding, &Request::new(["true"]), &facts(ORDINARY, true));
+    assert!(matches!(refused, Err(SandboxError::HostLacks { .. })), "{refused:?}");
+    assert!(plan(&demanding, &Request::new(["true"]), &facts(ROOT, true)).is_ok());
 }
 
 fn places_the_host_lives_by_are_never_mounted() {

@@ -83,7 +83,15 @@ impl Case {
         for directory in [LOWER, "/srv/run/upper", "/srv/run/work"] {
             entries.insert(directory.into(), entry(EntryKind::Directory));
         }
-        HostFacts { caller: CALLER, cage: CAGE, landlock_abi: 6, seccomp: true, entries, found: BTreeMap::new() }
+        HostFacts {
+            caller: CALLER,
+            cage: CAGE,
+            landlock_abi: 6,
+            seccomp: true,
+            groups: Vec::new(),
+            entries,
+            found: BTreeMap::new(),
+        }
     }
 
     fn steps(&self) -> Option<Vec<Step>> {

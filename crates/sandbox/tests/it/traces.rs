@@ -5,7 +5,7 @@ use std::fs;
 use placet_sandbox::{Limits, Request};
 
 use crate::harness::tests;
-use crate::world::{Workspace, limits, run, sh, start};
+use crate::world::{Workspace, group_prefix, groups, limits, run, sh, start};
 
 tests![two_hundred_cages_leave_no_trace, failed_and_killed_cages_leave_no_trace, cages_from_many_threads_do_not_mix_up,];
 
@@ -15,6 +15,7 @@ struct Traces {
     mounts: usize,
     children: usize,
     files: usize,
+    groups: usize,
 }
 
 fn traces() -> Traces {
@@ -28,6 +29,7 @@ fn traces() -> Traces {
         mounts: mounts.lines().count(),
         children: children.split_whitespace().count(),
         files: ours.count(),
+        groups: groups(&group_prefix(std::process::id())).len(),
     }
 }
 

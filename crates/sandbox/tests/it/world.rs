@@ -3,9 +3,12 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use placet_sandbox::{Exit, Layers, Limits, Outcome, Profile, Request, Running, SandboxError, Usage, launch};
+use placet_sandbox::{
+    Check, Exit, Layers, Limits, Outcome, Profile, Request, Running, SandboxError, State, Usage, launch,
+};
 use tempfile::TempDir;
 
 use crate::inside;
@@ -81,8 +84,40 @@ pub(crate) fn sh(script: &str) -> Request {
 /// This binary, inside a cage, under the name of one of its probes.
 pub(crate) fn probe(name: &str, operands: &[&str]) -> Request {
     let argv = [PROBE, inside::FLAG, name].into_iter().chain(operands.iter().copied());
-    let own = std::env::current_exe().expect("the path of this binary");
-    Request::new(argv).limits(limits()).read_only(own, PROBE)
+    Request::new(argv).limits(limits()).read_only(own_path(), PROBE)
+}
+
+pub(crate) fn own_path() -> PathBuf {
+    std::env::current_exe().expect("the path of this binary")
+}
+
+/// Whether the kernel limits the trees of this caller's cages. Mostly so for root, and mostly not for others.
+pub(crate) fn has_groups() -> bool {
+    static ANSWER: OnceLock<bool> = OnceLock::new();
+    let limited = |check: &Check| check.name == "control group: memory" && check.state == State::Enforced;
+    *ANSWER.get_or_init(|| placet_sandbox::probe().checks.iter().any(limited))
+}
+
+/// The directories of control groups whose name begins so, in any hierarchy.
+pub(crate) fn groups(prefix: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut waiting = vec![PathBuf::from("/sys/fs/cgroup")];
+    while let Some(directory) = waiting.pop() {
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+        for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+            if entry.file_name().to_string_lossy().starts_with(prefix) {
+                found.push(entry.path());
+            }
+            waiting.push(entry.path());
+        }
+    }
+    found
+}
+
+/// How the groups of a process are named, its cages' numbers aside.
+pub(crate) fn group_prefix(pid: u32) -> String {
+    let namespace = fs::metadata("/proc/self/ns/pid").expect("a namespace").ino();
+    format!("placet-cage-{namespace}-{pid}-")
 }
 
 /// A workspace below a directory that nobody but its owner can enter.
@@ -91,6 +126,13 @@ pub(crate) struct Workspace(TempDir);
 impl Workspace {
     pub(crate) fn new() -> Self {
         let outer = TempDir::new().expect("a temporary directory");
+        fs::create_dir(outer.path().join("workspace")).expect("a directory");
+        Self(outer)
+    }
+
+    /// Temporary files may be kept in memory; these are not.
+    pub(crate) fn on_disk() -> Self {
+        let outer = TempDir::new_in("/var/tmp").expect("a temporary directory");
         fs::create_dir(outer.path().join("workspace")).expect("a directory");
         Self(outer)
     }

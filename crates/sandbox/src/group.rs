@@ -1,0 +1,114 @@
+//! Control groups: the kernel's way to limit, count and end a tree of processes as one.
+//!
+//! ```text
+//!  discover ──► parents ──► group ──► (the helper joins) ──► removed
+//!  pure: which   once per    one per    see `crate::enter`     with the cage, or by
+//!  directories   process     cage                              the next start
+//! ```
+//!
+//! Works on version 2 (the root, or a subtree that was handed to this process), on version 1 (one directory per
+//! controller), on mixtures of both, and finds nothing where the caller has no rights. A cage is entered all the same
+//! then; what its limits are worth without groups is written at [`crate::Limits`].
+//!
+//! Directories of cages lie below the group of the calling process, so that whatever limits *it* limits them too.
+//! Nothing here changes a group it did not make, with one exception that [`parents`] explains.
+
+mod discover;
+mod leftovers;
+mod parents;
+pub(crate) mod read;
+mod remove;
+pub(crate) mod settings;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+pub use leftovers::collect_leftovers;
+pub(crate) use parents::{Parents, parents};
+
+use crate::error::SandboxError;
+use crate::profile::Limits;
+use leftovers::Name;
+
+/// What a control group does for a cage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Controller {
+    /// Limits and counts memory.
+    Memory,
+    /// Limits and counts processes.
+    Processes,
+    /// Counts processor time.
+    CpuTime,
+    /// Limits how fast processor time is used.
+    CpuShare,
+}
+
+impl Controller {
+    /// Every one.
+    pub const ALL: [Self; 4] = [Self::Memory, Self::Processes, Self::CpuTime, Self::CpuShare];
+}
+
+/// The two generations of the kernel's interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GroupVersion {
+    /// One hierarchy of directories per controller, or per few of them.
+    V1,
+    /// One hierarchy for all.
+    V2,
+}
+
+/// The directory of a cage in one hierarchy of control groups.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupDirectory {
+    /// Where it is on the host.
+    pub path: PathBuf,
+    /// Which files to expect there.
+    pub version: GroupVersion,
+    /// What it is used for.
+    pub controllers: Vec<Controller>,
+}
+
+/// The control groups of one cage. Dropping it ends what is left in them and removes them.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    directories: Vec<GroupDirectory>,
+}
+
+impl Group {
+    /// Makes the directories and writes the limits into them. Empty where the host offers none.
+    pub(crate) fn make(limits: &Limits) -> Result<Self, SandboxError> {
+        Self::below(parents(), limits).map_err(|source| SandboxError::Io { doing: "make a control group", source })
+    }
+
+    fn below(parents: &Parents, limits: &Limits) -> io::Result<Self> {
+        let name = Name::next()?.to_string();
+        // Filled as it goes: when one directory fails, dropping the group removes those made before.
+        let mut group = Self::default();
+        for parent in parents.wanted(limits) {
+            let path = parent.directory.join(&name);
+            fs::create_dir(&path)?;
+            let (version, controllers) = (parent.version, parent.controllers.clone());
+            group.directories.push(GroupDirectory { path, version, controllers });
+        }
+        group.directories.iter().try_for_each(|directory| settings::write(directory, limits))?;
+        Ok(group)
+    }
+
+    pub(crate) fn directories(&self) -> &[GroupDirectory] {
+        &self.directories
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        for directory in &self.directories {
+            // What cannot be removed now, because the kernel still holds a process, is collected by a later start.
+            let _ = remove::remove(&directory.path);
+        }
+    }
+}
