@@ -57,6 +57,8 @@ struct Entering {
     outlook: Outlook,
     detached: BTreeMap<PathBuf, OwnedFd>,
     uppers: BTreeMap<PathBuf, Upper>,
+    /// Kept by process 1 until the end.
+    locks: Vec<OwnedFd>,
     root: Option<OwnedFd>,
     program: Option<Program>,
     /// In process 1: closes when the monitor wants the end, or is gone.
@@ -95,6 +97,7 @@ fn receive() -> Result<(Entering, Spec)> {
         outlook: Outlook::default(),
         detached: BTreeMap::new(),
         uppers: BTreeMap::new(),
+        locks: Vec::new(),
         root: None,
         program: None,
         stop: None,
@@ -162,7 +165,9 @@ impl Entering {
             Step::MountLayers { at, flags, skeleton } => {
                 let lower = self.detached.remove(at).ok_or(Errno::NOENT)?;
                 let layers = Layers { lower, upper: self.uppers.remove(at), skeleton };
-                layers::mount_layers(self.root()?, at, &layers, flags)
+                layers::mount_layers(self.root()?, at, &layers, flags)?;
+                self.locks.extend(layers.upper.map(Upper::into_lock));
+                Ok(())
             }
             Step::Rebind { at, flags } => mounts::rebind(self.root()?, at, flags),
             Step::Blank { at } => mounts::blank(self.root()?, at),

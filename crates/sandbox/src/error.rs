@@ -153,7 +153,7 @@ const HINTS: &[(StepKind, i32, &str)] = &[
         "upper must be on a file system with extended attributes of users (ext4, xfs, btrfs; tmpfs since Linux 6.6), \
          nothing may be mounted below lower or upper, and layers cannot be above an overlay",
     ),
-    (StepKind::MountLayers, libc::EBUSY, "another cage still uses this upper; give each its own"),
+    (StepKind::DetachUpper, libc::EBUSY, "another cage still uses this upper; give each its own, or wait for its end"),
     (StepKind::MountLayers, libc::EPERM, "overlays in user namespaces need Linux 5.11 or later"),
     (StepKind::MountLayers, libc::ENODEV, "the kernel has no overlay file system; load the module `overlay`"),
     (StepKind::Rebind, libc::ENOENT, REMOVED),

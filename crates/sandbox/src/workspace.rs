@@ -21,7 +21,8 @@
 //!   with the attribute `user.overlay.whiteout` in a directory whose `user.overlay.opaque` is `x`: this kernel feature
 //!   is for lower layers that others prepared, nothing here makes them.
 //! - Owners: everything in `upper` belongs to the owner `upper` itself has on the host.
-//! - `upper` may be given to a later cage again, which then sees what the earlier one left.
+//! - `upper` may be given to a later cage again, which then sees what the earlier one left. Two at a time are refused.
+//! - What is mounted below `lower` on the host does not show, and for an ordinary caller keeps the cage from starting.
 //! - Nothing is flushed to disk on behalf of the command, and its own flushes cost nothing: whoever takes files over
 //!   flushes them. After a crash of the host the upper of an unfinished run is to be thrown away.
 //! - The kernel keeps a directory `work/work` that nobody may enter; whoever removes `work` as an ordinary user changes

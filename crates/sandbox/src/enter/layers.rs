@@ -6,7 +6,7 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, UnmountFlags};
 
@@ -34,6 +34,14 @@ pub(super) struct Upper {
     tree: OwnedFd,
     upper: OwnedFd,
     work: OwnedFd,
+    /// Held for as long as the cage lives: the kernel does not care who else mounts an upper, and mixes them up.
+    lock: OwnedFd,
+}
+
+impl Upper {
+    pub(super) fn into_lock(self) -> OwnedFd {
+        self.lock
+    }
 }
 
 /// Clones the directory both are in: the kernel takes upper and work from one mount only.
@@ -46,7 +54,17 @@ pub(super) fn detach_upper(detach: &DetachUpper) -> Result<Upper> {
     let below = ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH | ResolveFlags::NO_XDEV;
     let upper = open_identified(tree.as_fd(), &detach.upper.0, detach.upper.1, below)?;
     let work = open_identified(tree.as_fd(), &detach.work.0, detach.work.1, below)?;
-    Ok(Upper { tree, upper, work })
+    let lock = lock(work.as_fd())?;
+    Ok(Upper { tree, upper, work, lock })
+}
+
+fn lock(work: BorrowedFd<'_>) -> Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let lock = rustix::fs::openat(work, c".", flags, Mode::empty())?;
+    match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => Err(Errno::BUSY),
+        other => other.map(|()| lock),
+    }
 }
 
 /// What is put over one another, from below: the skeleton, the lower, and the upper if anything may be written.

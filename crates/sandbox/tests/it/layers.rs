@@ -4,16 +4,17 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use placet_sandbox::{Layers, RequestError, SandboxError};
+use placet_sandbox::{Layers, RequestError, SandboxError, launch};
 
 use crate::harness::tests;
-use crate::world::{Layered, Workspace, refused, run, sh, start};
+use crate::world::{Layered, Workspace, eventually, profile, refused, run, sh, start};
 
 tests![
     changes_land_in_the_upper_and_the_host_directory_stays_as_it_is,
     what_was_removed_is_a_whiteout_and_what_was_made_again_is_opaque,
     what_is_in_the_upper_belongs_to_its_owner,
     a_second_cage_sees_what_the_first_one_left,
+    an_upper_belongs_to_one_cage_at_a_time,
     two_cages_above_one_directory_do_not_see_each_other,
     a_directory_below_others_can_be_renamed_by_mv,
     notes_of_the_kernel_cannot_be_forged,
@@ -65,12 +66,21 @@ fn a_second_cage_sees_what_the_first_one_left() {
     assert_eq!(run(sh("cat file").workspace(layered.layers())).succeeded(), "x\ny\n");
 }
 
+fn an_upper_belongs_to_one_cage_at_a_time() {
+    let layered = Layered::new();
+    let first = start(sh("touch ready; sleep 60").workspace(layered.layers()));
+    let error = refused(sh("true").workspace(layered.layers()));
+    assert!(error.to_string().contains("another cage still uses this upper"), "{error}");
+    drop(first);
+    eventually("the upper is free", || launch(&profile(), sh("true").workspace(layered.layers())).is_ok());
+}
+
 fn two_cages_above_one_directory_do_not_see_each_other() {
     let one = Layered::new().with("file", "common\n");
     let other = Layered::new();
     let first =
         start(sh("echo one > file; touch ready; while test -e file; do sleep 0.05; done").workspace(one.layers()));
-    crate::world::eventually("the first cage wrote", || one.upper("ready").exists());
+    eventually("the first cage wrote", || one.upper("ready").exists());
     let second = run(sh("cat file; ls; echo other > file").workspace(other.layers_above(one.lower(""))));
     assert_eq!(second.succeeded(), "common\nfile\n");
     assert_eq!(fs::read_to_string(one.upper("file")).expect("of the first"), "one\n");
