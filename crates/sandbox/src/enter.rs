@@ -14,6 +14,7 @@ mod layers;
 mod meter;
 mod monitor;
 mod mounts;
+mod owners;
 mod program;
 mod watch;
 mod written;
@@ -21,7 +22,7 @@ mod written;
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -29,10 +30,12 @@ use rustix::io::Errno;
 use crate::control::{self, Control, Report, Spec};
 use crate::error::StepError;
 use crate::profile::Limits;
-use crate::step::{LimitedResource, Role, Step};
+use crate::step::{LimitedResource, MountFlag, Role, Step};
 use crate::sys::{self, Result, Side};
 use groups::Groups;
 use layers::{Layers, Upper};
+use mounts::Site;
+use owners::Mappings;
 use program::Program;
 use watch::Outlook;
 use written::Written;
@@ -59,7 +62,8 @@ struct Entering {
     uppers: BTreeMap<PathBuf, Upper>,
     /// Kept by process 1 until the end.
     locks: Vec<OwnedFd>,
-    root: Option<OwnedFd>,
+    mappings: Mappings,
+    site: Option<Site>,
     program: Option<Program>,
     /// In process 1: closes when the monitor wants the end, or is gone.
     stop: Option<OwnedFd>,
@@ -98,7 +102,8 @@ fn receive() -> Result<(Entering, Spec)> {
         detached: BTreeMap::new(),
         uppers: BTreeMap::new(),
         locks: Vec::new(),
-        root: None,
+        mappings: Mappings::default(),
+        site: None,
         program: None,
         stop: None,
         written: None,
@@ -129,12 +134,12 @@ impl Entering {
             }
             Step::OwnStdio { user } => identity::own_stdio(&self.stdin, *user),
             Step::Detach(detach) => {
-                let tree = mounts::detach(detach)?;
+                let tree = mounts::detach(detach, &mut self.mappings)?;
                 self.detached.insert(detach.at.clone(), tree);
                 Ok(())
             }
             Step::DetachUpper(detach) => {
-                let upper = layers::detach_upper(detach)?;
+                let upper = layers::detach_upper(detach, &mut self.mappings)?;
                 self.uppers.insert(detach.at.clone(), upper);
                 Ok(())
             }
@@ -152,7 +157,7 @@ impl Entering {
             Step::JoinGroups => std::mem::take(&mut self.groups).join(),
             Step::PrivateMounts => mounts::make_private(),
             Step::MountRoot { size_bytes } => {
-                self.root = Some(mounts::mount_root(*size_bytes)?);
+                self.site = Some(mounts::mount_root(*size_bytes)?);
                 Ok(())
             }
             Step::MakeDirectory { at } => mounts::make_directory(self.root()?, at),
@@ -162,13 +167,7 @@ impl Entering {
                 let tree = self.detached.remove(at).ok_or(Errno::NOENT)?;
                 mounts::attach(&tree, self.root()?, at)
             }
-            Step::MountLayers { at, flags, skeleton } => {
-                let lower = self.detached.remove(at).ok_or(Errno::NOENT)?;
-                let layers = Layers { lower, upper: self.uppers.remove(at), skeleton };
-                layers::mount_layers(self.root()?, at, &layers, flags)?;
-                self.locks.extend(layers.upper.map(Upper::into_lock));
-                Ok(())
-            }
+            Step::MountLayers { at, flags, skeleton } => self.mount_layers(at, flags, skeleton),
             Step::Rebind { at, flags } => mounts::rebind(self.root()?, at, flags),
             Step::Blank { at } => mounts::blank(self.root()?, at),
             Step::MountProc { at } => mounts::mount_proc(self.root()?, at),
@@ -176,8 +175,8 @@ impl Entering {
             Step::Mask { at } => mounts::mask(self.root()?, at),
             Step::SealRoot => mounts::seal_root(self.root()?),
             Step::PivotRoot => {
-                let root = self.root.take().ok_or(Errno::NOENT)?;
-                mounts::pivot(&root)
+                let site = self.site.take().ok_or(Errno::NOENT)?;
+                mounts::pivot(&site.root)
             }
             Step::Hostname { name } => rustix::system::sethostname(name.as_bytes()),
             Step::Loopback => identity::loopback_up(),
@@ -213,7 +212,17 @@ impl Entering {
     }
 
     fn root(&self) -> Result<&OwnedFd> {
-        self.root.as_ref().ok_or(Errno::NOENT)
+        self.site.as_ref().map(|site| &site.root).ok_or(Errno::NOENT)
+    }
+
+    fn mount_layers(&mut self, at: &Path, flags: &[MountFlag], skeleton: &[PathBuf]) -> Result<()> {
+        let lower = self.detached.remove(at).ok_or(Errno::NOENT)?;
+        let layers = Layers { lower, upper: self.uppers.remove(at), skeleton };
+        let site = self.site.as_ref().ok_or(Errno::NOENT)?;
+        let mount = layers::mount_layers(&site.stage, &layers, flags)?;
+        mounts::attach(&mount, &site.root, at)?;
+        self.locks.extend(layers.upper.map(Upper::into_lock));
+        Ok(())
     }
 
     fn open_program(&mut self, name: &str, path: &[String]) -> Result<()> {

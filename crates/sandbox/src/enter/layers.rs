@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
-use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, UnmountFlags};
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
 
-use super::mounts::{attach, attributes, clone_tree, inside, open_identified, own, restrict, scratch};
+use super::mounts::{attach, attributes, clone_tree, open_identified, restrict, scratch};
+use super::owners::{Mappings, own};
 use crate::step::{DetachUpper, MountFlag};
 use crate::sys::Result;
 
@@ -45,12 +46,12 @@ impl Upper {
 }
 
 /// Clones the directory both are in: the kernel takes upper and work from one mount only.
-pub(super) fn detach_upper(detach: &DetachUpper) -> Result<Upper> {
+pub(super) fn detach_upper(detach: &DetachUpper, mappings: &mut Mappings) -> Result<Upper> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let parent = rustix::fs::openat2(CWD, &detach.parent, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
     let tree = clone_tree(parent.as_fd(), Path::new(""))?;
     restrict(&tree, attributes(&[MountFlag::NoSuid, MountFlag::NoDevices]))?;
-    own(&tree, detach.ownership)?;
+    own(&tree, detach.ownership, mappings)?;
     let below = ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH | ResolveFlags::NO_XDEV;
     let upper = open_identified(tree.as_fd(), &detach.upper.0, detach.upper.1, below)?;
     let work = open_identified(tree.as_fd(), &detach.work.0, detach.work.1, below)?;
@@ -74,17 +75,24 @@ pub(super) struct Layers<'a> {
     pub(super) skeleton: &'a [PathBuf],
 }
 
-/// Kernels before 6.15 take only layers that are attached somewhere, so they are, for as long as it takes.
-pub(super) fn mount_layers(root: &OwnedFd, at: &Path, layers: &Layers<'_>, flags: &[MountFlag]) -> Result<()> {
+/// Kernels before 6.15 take only layers that are attached somewhere, so they are: on the stage, which goes with the old
+/// root. What an earlier call left there is covered; its overlay has it already.
+pub(super) fn mount_layers(stage: &OwnedFd, layers: &Layers<'_>, flags: &[MountFlag]) -> Result<OwnedFd> {
     let skeleton = bones(layers.skeleton)?;
-    let mut sites = vec![Site::attach(root, ".skeleton", &skeleton)?, Site::attach(root, ".lower", &layers.lower)?];
+    put_on_stage(stage, "skeleton", &skeleton)?;
+    put_on_stage(stage, "lower", &layers.lower)?;
     if let Some(upper) = &layers.upper {
-        sites.push(Site::attach(root, ".upper", &upper.tree)?);
+        put_on_stage(stage, "upper", &upper.tree)?;
         forget_volatile(upper.work.as_fd())?;
     }
-    let mount = overlay(&[layers.lower.as_fd(), skeleton.as_fd()], layers.upper.as_ref(), attributes(flags))?;
-    sites.into_iter().try_for_each(Site::remove)?;
-    attach(&mount, root, at)
+    overlay(&[layers.lower.as_fd(), skeleton.as_fd()], layers.upper.as_ref(), attributes(flags))
+}
+
+fn put_on_stage(stage: &OwnedFd, name: &str, tree: &OwnedFd) -> Result<()> {
+    match rustix::fs::mkdirat(stage, name, Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => attach(tree, stage, Path::new(name)),
+        Err(errno) => Err(errno),
+    }
 }
 
 /// Empty directories of the cage's own, for the kernel to mount on where the host has nothing.
@@ -137,24 +145,4 @@ fn forget_volatile(work: BorrowedFd<'_>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// A place below the root where a tree is attached for a moment.
-struct Site<'a> {
-    root: &'a OwnedFd,
-    at: &'static str,
-}
-
-impl<'a> Site<'a> {
-    fn attach(root: &'a OwnedFd, at: &'static str, tree: &OwnedFd) -> Result<Self> {
-        rustix::fs::mkdirat(root, inside(Path::new(at)), Mode::RWXU)?;
-        attach(tree, root, Path::new(at))?;
-        Ok(Self { root, at })
-    }
-
-    fn remove(self) -> Result<()> {
-        rustix::process::fchdir(self.root)?;
-        rustix::mount::unmount(self.at, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)?;
-        rustix::fs::unlinkat(self.root, self.at, AtFlags::REMOVEDIR)
-    }
 }

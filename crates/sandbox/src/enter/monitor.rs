@@ -28,6 +28,7 @@ pub(super) fn fork_init(entering: &mut Entering) -> Result<()> {
     fork_leaving(|init| {
         entering.detached.clear();
         entering.uppers.clear();
+        entering.mappings.clear();
         let (groups, outlook) = (std::mem::take(&mut entering.groups), std::mem::take(&mut entering.outlook));
         let watch = Watch::new(entering.limits, init, groups, outlook, told);
         let cage = Cage { init, stopper: Some(stopper), control: &entering.control, watch, started, deadline };

@@ -2,21 +2,18 @@
 //!
 //! The root is built under /tmp of the private namespace, where only this process sees it, and left by pivoting.
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags,
 };
-use rustix::pipe::PipeFlags;
-use rustix::process::Pid;
 
-use super::identity::write_proc;
-use crate::request::HostUser;
-use crate::step::{Detach, Identity, MountFlag, Ownership};
-use crate::sys::{self, MountAttr, Result, Side, Wait};
+use super::owners::{Mappings, own};
+use crate::step::{Detach, Identity, MountFlag};
+use crate::sys::{self, MountAttr, Result};
 
 /// Every host has it, and in the private namespace covering it disturbs nobody.
 const BUILD_SITE: &str = "/tmp";
@@ -25,17 +22,18 @@ const BUILD_SITE: &str = "/tmp";
 /// memory of the kernel beside it, are bounded by it.
 const BYTES_PER_FILE: u64 = 4_096;
 
+/// A few empty directories.
+const STAGE_BYTES: u64 = 64 << 10;
+
 /// What is allowed where nothing is to be done but to look.
 const NOTHING: &[MountFlag] = &[MountFlag::ReadOnly, MountFlag::NoSuid, MountFlag::NoDevices, MountFlag::NoExec];
 
-const MOUNT_ATTR_IDMAP: u64 = 0x0010_0000;
-
 /// Clones what is at the path, after making sure that it is still the file the request was checked with.
-pub(super) fn detach(detach: &Detach) -> Result<OwnedFd> {
+pub(super) fn detach(detach: &Detach, mappings: &mut Mappings) -> Result<OwnedFd> {
     let found = open_identified(CWD, &detach.host, detach.identity, ResolveFlags::NO_SYMLINKS)?;
     let tree = clone_tree(found.as_fd(), Path::new(""))?;
     restrict(&tree, attributes(&detach.flags))?;
-    own(&tree, detach.ownership)?;
+    own(&tree, detach.ownership, mappings)?;
     Ok(tree)
 }
 
@@ -51,19 +49,6 @@ pub(super) fn open_identified(
     match (stat.st_dev, stat.st_ino) == (identity.device, identity.inode) {
         true => Ok(found),
         false => Err(Errno::STALE),
-    }
-}
-
-pub(super) fn own(tree: &OwnedFd, ownership: Ownership) -> Result<()> {
-    match ownership {
-        Ownership::Kept => Ok(()),
-        Ownership::Given { cage } => give_tree(tree.as_fd(), cage),
-        Ownership::MappedOnly { disk, cage } => map_owner(tree, disk, cage),
-        Ownership::Mapped { disk, cage } => match map_owner(tree, disk, cage) {
-            // Not every file system, and not root of every container, can show other owners than are stored.
-            Err(Errno::INVAL | Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS) => give_tree(tree.as_fd(), cage),
-            other => other,
-        },
     }
 }
 
@@ -92,90 +77,26 @@ pub(super) fn attributes(flags: &[MountFlag]) -> MountAttrFlags {
     flags.iter().map(one).collect()
 }
 
-/// Shows the files of `disk` as files of `cage`: new files of the cage are stored as files of `disk`.
-fn map_owner(tree: &OwnedFd, disk: HostUser, cage: HostUser) -> Result<()> {
-    let namespace = user_namespace(disk, cage)?;
-    let userns_fd = namespace.as_raw_fd() as u64;
-    let attr = MountAttr { attr_set: MOUNT_ATTR_IDMAP, userns_fd, ..MountAttr::default() };
-    sys::mount_setattr_recursive(tree.as_fd(), &attr)
-}
-
-/// The kernel takes the mapping from a user namespace, and a user namespace needs a process to be made.
-fn user_namespace(disk: HostUser, cage: HostUser) -> Result<OwnedFd> {
-    let (made, making) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-    let (held, holding) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-    let child = match sys::fork()? {
-        Side::Child => {
-            drop((made, holding));
-            hold_namespace(making, &held)
-        }
-        Side::Parent(child) => child,
-    };
-    drop((making, held));
-    let namespace = map_namespace_of(child, &made, disk, cage);
-    drop(holding);
-    sys::reap(Some(child), Wait::Block)?;
-    namespace
-}
-
-/// The namespace lasts as long as this process, which lasts until its parent lets go or is gone.
-fn hold_namespace(making: OwnedFd, held: &OwnedFd) -> ! {
-    if sys::unshare(libc::CLONE_NEWUSER).is_ok() {
-        let _ = rustix::io::write(&making, b".");
-    }
-    drop(making);
-    let _ = rustix::io::read(held, &mut [0; 1]);
-    sys::exit_now(0)
-}
-
-fn map_namespace_of(child: Pid, made: &OwnedFd, disk: HostUser, cage: HostUser) -> Result<OwnedFd> {
-    if rustix::io::read(made, &mut [0; 1])? == 0 {
-        return Err(Errno::PERM);
-    }
-    let of_child = |file: &str| format!("/proc/{}/{file}", child.as_raw_nonzero());
-    write_proc(&of_child("uid_map"), &format!("{} {} 1", disk.uid, cage.uid))?;
-    write_proc(&of_child("gid_map"), &format!("{} {} 1", disk.gid, cage.gid))?;
-    rustix::fs::open(of_child("ns/user"), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
-}
-
-/// Changes the owner of a directory and everything below, never through a link and never of anything but plain files.
-fn give_tree(directory: BorrowedFd<'_>, user: HostUser) -> Result<()> {
-    let readable =
-        rustix::fs::openat(directory, c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    give(readable.as_fd(), c"", user)?;
-    for entry in Dir::read_from(&readable)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        if name == c"." || name == c".." {
-            continue;
-        }
-        match FileType::from_raw_mode(rustix::fs::statat(&readable, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode) {
-            FileType::Directory => {
-                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                give_tree(rustix::fs::openat(&readable, name, flags, Mode::empty())?.as_fd(), user)?;
-            }
-            FileType::RegularFile | FileType::Symlink | FileType::Fifo | FileType::Socket => {
-                give(readable.as_fd(), name, user)?
-            }
-            FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => {}
-        }
-    }
-    Ok(())
-}
-
-fn give(directory: BorrowedFd<'_>, name: &std::ffi::CStr, user: HostUser) -> Result<()> {
-    let (uid, gid) = (rustix::fs::Uid::from_raw(user.uid), rustix::fs::Gid::from_raw(user.gid));
-    rustix::fs::chownat(directory, name, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH)
-}
-
 pub(super) fn make_private() -> Result<()> {
     rustix::mount::mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
 }
 
-pub(super) fn mount_root(size_bytes: u64) -> Result<OwnedFd> {
-    let root = scratch(size_bytes, "0755", MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV)?;
-    rustix::mount::move_mount(&root, "", CWD, BUILD_SITE, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
-    Ok(root)
+/// Where the cage is put together.
+pub(super) struct Site {
+    /// Room for what is needed on the way; it stays behind with the old root.
+    pub(super) stage: OwnedFd,
+    /// The root to be.
+    pub(super) root: OwnedFd,
+}
+
+pub(super) fn mount_root(size_bytes: u64) -> Result<Site> {
+    let flags = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    let stage = scratch(STAGE_BYTES, "0755", flags)?;
+    rustix::mount::move_mount(&stage, "", CWD, BUILD_SITE, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+    let root = scratch(size_bytes, "0755", flags)?;
+    make_directory(&stage, Path::new("/root"))?;
+    attach(&root, &stage, Path::new("/root"))?;
+    Ok(Site { stage, root })
 }
 
 pub(super) fn scratch(size_bytes: u64, mode: &str, attributes: MountAttrFlags) -> Result<OwnedFd> {
