@@ -42,6 +42,16 @@ macro_rules! ids {
             pub const fn from_uuid(uuid: Uuid) -> Self {
                 Self(uuid)
             }
+
+            /// The id without its prefix, as short as it gets.
+            pub const fn as_bytes(&self) -> &[u8; 16] {
+                self.0.as_bytes()
+            }
+
+            /// What [`Self::as_bytes`] gave.
+            pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+                Self(Uuid::from_bytes(bytes))
+            }
         }
 
         impl fmt::Display for $name {
@@ -101,6 +111,7 @@ mod tests {
     fn an_id_survives_print_and_parse() {
         assert_eq!(run().to_string(), "run_0000000000000000000000000192f0c1");
         assert_eq!(run().to_string().parse(), Ok(run()));
+        assert_eq!(RunId::from_bytes(*run().as_bytes()), run());
     }
 
     #[test]

@@ -1,4 +1,8 @@
 -- The ledger is the event store. Everything below it can be computed from it again, except what is marked as content.
+--
+-- Projects, identities, runs and actions have ids of sixteen bytes, and a place: the number of the entry that made them.
+-- Rows refer to each other by place. It is short, and what is new lies at the end of every table and index, so that
+-- a commit changes few pages.
 
 CREATE TABLE meta (
     key   TEXT NOT NULL PRIMARY KEY,
@@ -9,10 +13,10 @@ CREATE TABLE ledger (
     seq     INTEGER PRIMARY KEY,
     at_ms   INTEGER NOT NULL,
     kind    TEXT    NOT NULL,
-    subject TEXT,            -- the project, identity or run whose state the entry changes; for actions, `action` says it
-    project TEXT,
-    run     TEXT,
-    action  TEXT,
+    subject INTEGER,         -- the project, identity or run whose state the entry changes; for actions, `action` says it
+    project INTEGER,
+    run     INTEGER,
+    action  INTEGER,
     leaf    BLOB    NOT NULL CHECK (length(leaf) = 32),
     bytes   BLOB    NOT NULL
 ) STRICT;
@@ -38,22 +42,23 @@ CREATE TABLE head (
 
 -- Content: the bytes of actions and the manifests of what they left, of which the ledger holds the digest.
 CREATE TABLE sealed (
-    digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
-    bytes  BLOB NOT NULL
+    action INTEGER NOT NULL REFERENCES action (created),
+    digest BLOB    NOT NULL CHECK (length(digest) = 32),
+    bytes  BLOB    NOT NULL,
+    PRIMARY KEY (action, digest)
 ) STRICT, WITHOUT ROWID;
 
 -- Content: the agents' own words, of which the ledger holds the digest.
 CREATE TABLE advice (
-    digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+    action INTEGER PRIMARY KEY REFERENCES action (created),
     words  TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
--- The projections are found by the entry that made them first, so that old ones and new ones lie apart and lists in the
--- order of creation need no sorting.
+-- The projections lie in the order of creation, so that lists in this order need no sorting.
 
 CREATE TABLE project (
     created    INTEGER PRIMARY KEY REFERENCES ledger (seq),
-    id         TEXT    NOT NULL UNIQUE,
+    id         BLOB    NOT NULL UNIQUE CHECK (length(id) = 16),
     created_ms INTEGER NOT NULL,
     name       TEXT    NOT NULL UNIQUE,
     state      TEXT    NOT NULL
@@ -62,7 +67,7 @@ CREATE TABLE project (
 CREATE TABLE scope (
     seq     INTEGER PRIMARY KEY REFERENCES ledger (seq),
     at_ms   INTEGER NOT NULL,
-    project TEXT    NOT NULL REFERENCES project (id),
+    project INTEGER NOT NULL REFERENCES project (created),
     name    TEXT    NOT NULL,
     state   TEXT    NOT NULL
 ) STRICT;
@@ -70,7 +75,7 @@ CREATE INDEX scope_by_name ON scope (project, name);
 
 CREATE TABLE identity (
     created INTEGER PRIMARY KEY REFERENCES ledger (seq),
-    id      TEXT    NOT NULL UNIQUE,
+    id      BLOB    NOT NULL UNIQUE CHECK (length(id) = 16),
     token   BLOB    NOT NULL UNIQUE CHECK (length(token) = 32),
     revoked INTEGER NOT NULL,
     state   TEXT    NOT NULL
@@ -78,11 +83,11 @@ CREATE TABLE identity (
 
 CREATE TABLE run (
     created    INTEGER PRIMARY KEY REFERENCES ledger (seq),
-    id         TEXT    NOT NULL UNIQUE,
+    id         BLOB    NOT NULL UNIQUE CHECK (length(id) = 16),
     created_ms INTEGER NOT NULL,
     changed    INTEGER NOT NULL,
     changed_ms INTEGER NOT NULL,
-    project    TEXT    NOT NULL REFERENCES project (id),
+    project    INTEGER NOT NULL REFERENCES project (created),
     status     TEXT    NOT NULL,
     is_open    INTEGER NOT NULL,    -- whether its waiting actions may still be decided
     state      TEXT    NOT NULL
@@ -91,27 +96,30 @@ CREATE INDEX run_by_project ON run (project);
 
 CREATE TABLE action (
     created    INTEGER PRIMARY KEY REFERENCES ledger (seq),
-    id         TEXT    NOT NULL UNIQUE,
+    id         BLOB    NOT NULL UNIQUE CHECK (length(id) = 16),
     created_ms INTEGER NOT NULL,
     changed    INTEGER NOT NULL,
     changed_ms INTEGER NOT NULL,
-    project    TEXT    NOT NULL,
-    run        TEXT    NOT NULL REFERENCES run (id),
+    project    INTEGER NOT NULL REFERENCES project (created),
+    run        INTEGER NOT NULL REFERENCES run (created),
     status     TEXT    NOT NULL,
+    is_live    INTEGER NOT NULL,    -- whether it may still change
     risk       INTEGER NOT NULL,    -- hundredths
     policy     BLOB    NOT NULL,    -- the version that judged it
     due_ms     INTEGER,             -- when it lapses, if it does
     state      TEXT    NOT NULL
 ) STRICT;
-CREATE INDEX action_by_status  ON action (status);
-CREATE INDEX action_by_project ON action (project, status);
+CREATE INDEX action_by_project ON action (project);
 CREATE INDEX action_by_run     ON action (run);
+-- An action changes its status five times in its life and then never again. The live ones are few, and in an index of
+-- their own, which stays small; the others enter theirs once.
+CREATE INDEX action_live       ON action (status, due_ms, project)  WHERE is_live;
+CREATE INDEX action_ended      ON action (status, created, project) WHERE NOT is_live;
 CREATE INDEX action_waiting    ON action (risk DESC) WHERE status = 'PENDING_APPROVAL';
-CREATE INDEX action_due        ON action (due_ms) WHERE due_ms IS NOT NULL;
 
 -- Which project keeps which bytes. The bytes lie in the evidence folder.
 CREATE TABLE evidence (
-    project    TEXT    NOT NULL REFERENCES project (id),
+    project    INTEGER NOT NULL REFERENCES project (created),
     digest     BLOB    NOT NULL CHECK (length(digest) = 32),
     size_bytes INTEGER NOT NULL,
     seq        INTEGER NOT NULL REFERENCES ledger (seq),
@@ -156,7 +164,7 @@ CREATE TRIGGER head_is_not_removed BEFORE DELETE ON head
 BEGIN SELECT raise(ABORT, 'signed heads are never removed'); END;
 
 CREATE TRIGGER sealed_is_not_replaced BEFORE INSERT ON sealed
-WHEN EXISTS (SELECT 1 FROM sealed WHERE digest = NEW.digest)
+WHEN EXISTS (SELECT 1 FROM sealed WHERE action = NEW.action AND digest = NEW.digest)
 BEGIN SELECT raise(ABORT, 'sealed documents are never replaced'); END;
 CREATE TRIGGER sealed_is_not_changed BEFORE UPDATE ON sealed
 BEGIN SELECT raise(ABORT, 'sealed documents are never changed'); END;

@@ -179,13 +179,13 @@ impl Store {
     }
 
     /// The bytes of a sealed action, or of the manifest of what an execution left, hashed again.
-    pub async fn sealed(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
-        backend!(self, sqlite => sqlite.sealed(digest).await)
+    pub async fn sealed(&self, action: ActionId, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
+        backend!(self, sqlite => sqlite.sealed(action, digest).await)
     }
 
     /// The words an agent gave for a proposal, hashed again. Not to be trusted.
-    pub async fn advice(&self, digest: Digest) -> Result<Option<String>, StoreError> {
-        backend!(self, sqlite => sqlite.advice(digest).await)
+    pub async fn advice(&self, action: ActionId, digest: Digest) -> Result<Option<String>, StoreError> {
+        backend!(self, sqlite => sqlite.advice(action, digest).await)
     }
 
     /// How many bytes a project keeps under this digest, if it does.

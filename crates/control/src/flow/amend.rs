@@ -37,7 +37,7 @@ pub(crate) async fn amend(
 }
 
 async fn wish_behind(app: &App, state: &ActionState) -> Result<Proposal, No> {
-    let sealed = app.store().sealed(state.digest).await.map_err(No::Fault)?;
+    let sealed = app.store().sealed(state.id, state.digest).await.map_err(No::Fault)?;
     let sealed = sealed.ok_or(Refusal::Unknown { what: "action" })?;
     Ok(Proposal::behind(Action::open(&sealed)?.spec(), app.tools())?)
 }

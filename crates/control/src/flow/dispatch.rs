@@ -52,7 +52,7 @@ async fn job(app: &App, state: &ActionState) -> Result<Job, No> {
         Some(sealed) => sealed,
         None => app
             .store()
-            .sealed(state.digest)
+            .sealed(state.id, state.digest)
             .await
             .map_err(No::Fault)?
             .ok_or(Refusal::Unknown { what: "action" })?

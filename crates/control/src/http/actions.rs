@@ -87,11 +87,11 @@ pub(super) async fn show(
     caller: Caller,
 ) -> Result<impl IntoResponse, Failure> {
     let action = flow::find_action(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
-    let sealed = app.store().sealed(action.digest).await.map_err(No::Fault)?;
+    let sealed = app.store().sealed(action.id, action.digest).await.map_err(No::Fault)?;
     let sealed = sealed.ok_or(No::Refused(Refusal::Unknown { what: "action" }))?;
     let spec = Action::open(&sealed).map_err(No::Unsealable)?.spec().clone();
     let justification = match action.advice {
-        Some(digest) => app.store().advice(digest).await.map_err(No::Fault)?,
+        Some(digest) => app.store().advice(action.id, digest).await.map_err(No::Fault)?,
         None => None,
     };
     let etag = format!("\"{}\"", action.review());

@@ -80,7 +80,7 @@ pub(super) async fn manifest(
         Some(digest) => flow::reported(&app, &action, digest.parse().map_err(Failure::bad_id)?).await?,
     };
     let digest = digest.ok_or_else(none)?;
-    let bytes = app.store().sealed(digest).await.map_err(No::Fault)?.ok_or_else(none)?;
+    let bytes = app.store().sealed(action.id, digest).await.map_err(No::Fault)?.ok_or_else(none)?;
     let headers = [(header::CONTENT_TYPE, "application/json".to_owned()), (header::ETAG, format!("\"{digest}\""))];
     Ok((headers, bytes).into_response())
 }

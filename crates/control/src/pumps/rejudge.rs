@@ -31,7 +31,8 @@ async fn judge(app: &App, run: RunId, id: ActionId) -> Result<bool, No> {
     let unknown = |what| No::Refused(Refusal::Unknown { what });
     let run = app.store().run(run).await.map_err(No::Fault)?.ok_or_else(|| unknown("run"))?;
     let state = app.store().action(id).await.map_err(No::Fault)?.ok_or_else(|| unknown("action"))?;
-    let sealed = app.store().sealed(state.digest).await.map_err(No::Fault)?.ok_or_else(|| unknown("action"))?;
+    let sealed =
+        app.store().sealed(state.id, state.digest).await.map_err(No::Fault)?.ok_or_else(|| unknown("action"))?;
     let verdict = app.policy().judge(&Action::open(&sealed)?, &run.scope);
     // What ran out of time while nobody was here is not worth a new verdict, and no reason not to start.
     let overdue = app.store().now() >= state.deadline;

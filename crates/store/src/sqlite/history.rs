@@ -2,22 +2,21 @@
 
 use placet_domain::command::About;
 use placet_domain::decide::Loaded;
-use placet_domain::id::ActionId;
 use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
 use placet_ledger::{Entry, EntryError, Hash, leaf_hash};
 use rusqlite::{Connection, params};
 
+use super::place::{Thing, place};
 use crate::error::StoreError;
 
 /// An entry that is ready to be written: canonical bytes and their hash.
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) kind: &'static str,
-    pub(crate) subject: Option<String>,
-    pub(crate) project: Option<String>,
-    pub(crate) run: Option<String>,
-    pub(crate) action: Option<String>,
+    /// Whose state it changes.
+    pub(crate) changes: Option<Thing>,
+    pub(crate) about: About,
     pub(crate) leaf: Hash,
     pub(crate) bytes: Vec<u8>,
 }
@@ -38,9 +37,8 @@ impl Line {
             body: record.body(),
         };
         let bytes = entry.to_bytes().map_err(|error| unfit(&error))?;
-        let Entry { project, run, action, .. } = entry;
-        let (kind, subject) = (record.kind(), subject(&record.event));
-        Ok(Self { kind, subject, project, run, action, leaf: leaf_hash(&bytes), bytes })
+        let (kind, changes) = (record.kind(), changed(&record.event));
+        Ok(Self { kind, changes, about: record.about, leaf: leaf_hash(&bytes), bytes })
     }
 }
 
@@ -48,13 +46,14 @@ fn unfit(error: &EntryError) -> Refusal {
     Refusal::invalid(format!("it cannot be recorded: {error}"))
 }
 
-/// Whose state an event changes, unless it is that of an action, which every entry names anyway.
-fn subject(event: &Event) -> Option<String> {
+/// Whose state an event changes.
+fn changed(event: &Event) -> Option<Thing> {
     match event {
-        Event::Project(id, _) => Some(id.to_string()),
-        Event::Identity(id, _) => Some(id.to_string()),
-        Event::Run(id, _) => Some(id.to_string()),
-        Event::Action(..) | Event::BlobKept(_) | Event::Refused(_) | Event::Started(_) => None,
+        Event::Project(id, _) => Some(Thing::Project(*id)),
+        Event::Identity(id, _) => Some(Thing::Identity(*id)),
+        Event::Run(id, _) => Some(Thing::Run(*id)),
+        Event::Action(id, _) => Some(Thing::Action(*id)),
+        Event::BlobKept(_) | Event::Refused(_) | Event::Started(_) => None,
     }
 }
 
@@ -77,19 +76,16 @@ where
     text.map(str::parse).transpose().map_err(|error| StoreError::unreadable(what(), error))
 }
 
-/// What was known of a project, an identity or a run before the entry `end`.
-pub(crate) fn state_before(conn: &Connection, subject: &str, end: u64) -> Result<Loaded, StoreError> {
-    fold(conn, "SELECT seq, bytes FROM ledger WHERE subject = ?1 AND seq < ?2 ORDER BY seq", subject, end)
-}
-
-/// What was known of an action before the entry `end`.
-pub(crate) fn action_before(conn: &Connection, id: ActionId, end: u64) -> Result<Loaded, StoreError> {
-    fold(conn, "SELECT seq, bytes FROM ledger WHERE action = ?1 AND seq < ?2 ORDER BY seq", &id.to_string(), end)
-}
-
-fn fold(conn: &Connection, sql: &str, id: &str, end: u64) -> Result<Loaded, StoreError> {
+/// What was known of a thing before the entry `end`.
+pub(crate) fn known_before(conn: &Connection, thing: Thing, end: u64) -> Result<Loaded, StoreError> {
+    let sql = match thing {
+        Thing::Action(_) => "SELECT seq, bytes FROM ledger WHERE action = ?1 AND seq < ?2 ORDER BY seq",
+        Thing::Project(_) | Thing::Identity(_) | Thing::Run(_) => {
+            "SELECT seq, bytes FROM ledger WHERE subject = ?1 AND seq < ?2 ORDER BY seq"
+        }
+    };
     let mut statement = conn.prepare_cached(sql)?;
-    let mut rows = statement.query(params![id, end])?;
+    let mut rows = statement.query(params![place(conn, thing)?, end])?;
     let mut loaded = Loaded::default();
     while let Some(row) = rows.next()? {
         loaded.apply(&record(row.get(0)?, row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?)?);

@@ -5,6 +5,7 @@ mod connect;
 mod history;
 mod lock;
 mod migrate;
+mod place;
 mod read;
 mod readers;
 mod rows;
@@ -179,8 +180,8 @@ reads! {
     counts(reach: Reach => &reach, project: Option<ProjectId> => project) -> std::collections::BTreeMap<ActionStatus, u64>;
     lapsing(now: Timestamp => now, limit: u32 => limit) -> Vec<(RunId, ActionId)>;
     outdated(policy: Digest => policy, limit: u32 => limit) -> Vec<(RunId, ActionId)>;
-    sealed(digest: Digest => digest) -> Option<Vec<u8>>;
-    advice(digest: Digest => digest) -> Option<String>;
+    sealed(action: ActionId => action, digest: Digest => digest) -> Option<Vec<u8>>;
+    advice(action: ActionId => action, digest: Digest => digest) -> Option<String>;
     kept(project: ProjectId => project, digest: Digest => digest) -> Option<u64>;
     entries(filter: EntryFilter => &filter) -> Vec<StoredEntry>;
     entry(seq: u64 => seq) -> Option<StoredEntry>;

@@ -4,6 +4,7 @@
 
 use placet_domain::action::{ActionState, ActionStatus};
 use placet_domain::digest::Digest;
+use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
 use placet_domain::identity::Identity;
 use placet_domain::project::Project;
 use placet_domain::run::Run;
@@ -13,6 +14,7 @@ use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::place::Place;
 use crate::error::StoreError;
 use crate::query::Listed;
 
@@ -76,31 +78,31 @@ impl ProjectRow {
         Self { created, name: project.name.clone(), state: to_json(project) }
     }
 
-    pub(crate) fn insert(&self, conn: &Connection, id: &str) -> rusqlite::Result<()> {
+    pub(crate) fn insert(&self, conn: &Connection, id: ProjectId) -> rusqlite::Result<()> {
         let sql = "INSERT INTO project (id, created, created_ms, name, state) VALUES (?1, ?2, ?3, ?4, ?5)";
-        let values = params![id, self.created.seq, self.created.at.unix_ms(), self.name, self.state];
+        let values = params![id.as_bytes(), self.created.seq, self.created.at.unix_ms(), self.name, self.state];
         conn.prepare_cached(sql)?.execute(values).map(drop)
     }
 
     pub(crate) const SELECT: &str = "SELECT id, created, created_ms, name, state FROM project";
 
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
-        let created = Stamp::read(row, 1)?;
-        Ok((row.get(0)?, Self { created, name: row.get(3)?, state: row.get(4)? }))
+        let (id, created) = (ProjectId::from_bytes(row.get(0)?), Stamp::read(row, 1)?);
+        Ok((id.to_string(), Self { created, name: row.get(3)?, state: row.get(4)? }))
     }
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ScopeRow {
     locked: Stamp,
-    project: String,
+    project: Place,
     name: String,
     state: String,
 }
 
 impl ScopeRow {
-    pub(crate) fn of(project: &str, name: &str, scope: &Scope, locked: Stamp) -> Self {
-        Self { locked, project: project.to_owned(), name: name.to_owned(), state: to_json(scope) }
+    pub(crate) fn of(project: Place, name: &str, scope: &Scope, locked: Stamp) -> Self {
+        Self { locked, project, name: name.to_owned(), state: to_json(scope) }
     }
 
     pub(crate) fn insert(&self, conn: &Connection) -> rusqlite::Result<()> {
@@ -132,10 +134,10 @@ impl IdentityRow {
         Self { created, token, revoked, state: to_json(identity) }
     }
 
-    pub(crate) fn save(&self, conn: &Connection, id: &str) -> rusqlite::Result<()> {
+    pub(crate) fn save(&self, conn: &Connection, id: IdentityId) -> rusqlite::Result<()> {
         let sql = "INSERT INTO identity (id, created, token, revoked, state) VALUES (?1, ?2, ?3, ?4, ?5)
             ON CONFLICT (id) DO UPDATE SET token = ?3, revoked = ?4, state = ?5";
-        let values = params![id, self.created, self.token, self.revoked, self.state];
+        let values = params![id.as_bytes(), self.created, self.token, self.revoked, self.state];
         conn.prepare_cached(sql)?.execute(values).map(drop)
     }
 
@@ -143,32 +145,32 @@ impl IdentityRow {
 
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
         let (created, token, revoked, state) = (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
-        Ok((row.get(0)?, Self { created, token, revoked, state }))
+        Ok((IdentityId::from_bytes(row.get(0)?).to_string(), Self { created, token, revoked, state }))
     }
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RunRow {
     span: Span,
-    project: String,
+    project: Place,
     status: String,
     is_open: bool,
     state: String,
 }
 
 impl RunRow {
-    pub(crate) fn of(run: &Run, span: Span) -> Self {
-        let (project, status) = (run.project.to_string(), run.status.as_str().to_owned());
+    pub(crate) fn of(run: &Run, project: Place, span: Span) -> Self {
+        let status = run.status.as_str().to_owned();
         Self { span, project, status, is_open: run.status.is_open(), state: to_json(run) }
     }
 
-    pub(crate) fn save(&self, conn: &Connection, id: &str) -> rusqlite::Result<()> {
+    pub(crate) fn save(&self, conn: &Connection, id: RunId) -> rusqlite::Result<()> {
         let sql = "INSERT INTO run (id, created, created_ms, changed, changed_ms, project, status, is_open, state)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (id)
             DO UPDATE SET changed = ?4, changed_ms = ?5, status = ?7, is_open = ?8, state = ?9";
         let Span { created, changed } = self.span;
         let (created_ms, changed_ms) = (created.at.unix_ms(), changed.at.unix_ms());
-        let Self { span: _, project, status, is_open, state } = self;
+        let (id, Self { span: _, project, status, is_open, state }) = (id.as_bytes(), self);
         let values = params![id, created.seq, created_ms, changed.seq, changed_ms, project, status, is_open, state];
         conn.prepare_cached(sql)?.execute(values).map(drop)
     }
@@ -178,29 +180,37 @@ impl RunRow {
 
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
         let (project, status, is_open, state) = (row.get(5)?, row.get(6)?, row.get(7)?, row.get(8)?);
-        Ok((row.get(4)?, Self { span: Span::read(row)?, project, status, is_open, state }))
+        let id = RunId::from_bytes(row.get(4)?).to_string();
+        Ok((id, Self { span: Span::read(row)?, project, status, is_open, state }))
     }
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ActionRow {
     span: Span,
-    project: String,
-    run: String,
+    home: Home,
     status: String,
+    is_live: bool,
     risk: u8,
     policy: [u8; 32],
     due_ms: Option<i64>,
     state: String,
 }
 
+/// Where the project and the run of an action are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Home {
+    pub(crate) project: Place,
+    pub(crate) run: Place,
+}
+
 impl ActionRow {
-    pub(crate) fn of(action: &ActionState, span: Span) -> Self {
+    pub(crate) fn of(action: &ActionState, home: Home, span: Span) -> Self {
         Self {
             span,
-            project: action.project.to_string(),
-            run: action.run.to_string(),
+            home,
             status: action.status.as_str().to_owned(),
+            is_live: !action.status.is_final(),
             risk: action.verdict.risk().hundredths(),
             policy: *action.verdict.policy().as_bytes(),
             due_ms: due(action).map(Timestamp::unix_ms),
@@ -208,22 +218,23 @@ impl ActionRow {
         }
     }
 
-    pub(crate) fn insert(&self, conn: &Connection, id: &str) -> rusqlite::Result<()> {
+    pub(crate) fn insert(&self, conn: &Connection, id: ActionId) -> rusqlite::Result<()> {
         let sql =
-            "INSERT INTO action (created, created_ms, changed, changed_ms, id, project, run, status, risk, policy,
-            due_ms, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+            "INSERT INTO action (created, created_ms, changed, changed_ms, id, project, run, status, is_live, risk,
+            policy, due_ms, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
         let Span { created, changed } = self.span;
         let (created_ms, changed_ms) = (created.at.unix_ms(), changed.at.unix_ms());
-        let Self { span: _, project, run, status, risk, policy, due_ms, state } = self;
+        let Self { span: _, home, status, is_live, risk, policy, due_ms, state } = self;
         let values = params![
             created.seq,
             created_ms,
             changed.seq,
             changed_ms,
-            id,
-            project,
-            run,
+            id.as_bytes(),
+            home.project,
+            home.run,
             status,
+            is_live,
             risk,
             policy,
             due_ms,
@@ -233,29 +244,31 @@ impl ActionRow {
     }
 
     /// Saves a change of where the action stands.
-    pub(crate) fn update(&self, conn: &Connection, id: &str) -> rusqlite::Result<()> {
-        let sql = "UPDATE action SET changed = ?2, changed_ms = ?3, status = ?4, risk = ?5, policy = ?6, due_ms = ?7,
-            state = ?8 WHERE id = ?1";
-        let (changed, Self { status, risk, policy, due_ms, state, .. }) = (self.span.changed, self);
-        let values = params![id, changed.seq, changed.at.unix_ms(), status, risk, policy, due_ms, state];
+    pub(crate) fn update(&self, conn: &Connection, at: Place) -> rusqlite::Result<()> {
+        let sql = "UPDATE action SET changed = ?2, changed_ms = ?3, status = ?4, is_live = ?5, risk = ?6, policy = ?7,
+            due_ms = ?8, state = ?9 WHERE created = ?1";
+        let (changed, Self { status, is_live, risk, policy, due_ms, state, .. }) = (self.span.changed, self);
+        let values = params![at, changed.seq, changed.at.unix_ms(), status, is_live, risk, policy, due_ms, state];
         conn.prepare_cached(sql)?.execute(values).map(drop)
     }
 
     /// Saves a change that leaves it where it stands, as a heartbeat does: its place in most indexes stays the same, and
     /// SQLite does not touch the indexes of columns that are not named.
-    pub(crate) fn renew(&self, conn: &Connection, id: &str) -> rusqlite::Result<()> {
-        let sql = "UPDATE action SET changed = ?2, changed_ms = ?3, due_ms = ?4, state = ?5 WHERE id = ?1";
-        let values = params![id, self.span.changed.seq, self.span.changed.at.unix_ms(), self.due_ms, self.state];
+    pub(crate) fn renew(&self, conn: &Connection, at: Place) -> rusqlite::Result<()> {
+        let sql = "UPDATE action SET changed = ?2, changed_ms = ?3, due_ms = ?4, state = ?5 WHERE created = ?1";
+        let values = params![at, self.span.changed.seq, self.span.changed.at.unix_ms(), self.due_ms, self.state];
         conn.prepare_cached(sql)?.execute(values).map(drop)
     }
 
-    pub(crate) const SELECT: &str = "SELECT created, created_ms, changed, changed_ms, id, project, run, status, risk,
-        policy, due_ms, state FROM action";
+    pub(crate) const SELECT: &str =
+        "SELECT created, created_ms, changed, changed_ms, id, project, run, status, is_live,
+        risk, policy, due_ms, state FROM action";
 
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
-        let (project, run, status, risk) = (row.get(5)?, row.get(6)?, row.get(7)?, row.get(8)?);
-        let (policy, due_ms, state) = (row.get(9)?, row.get(10)?, row.get(11)?);
-        Ok((row.get(4)?, Self { span: Span::read(row)?, project, run, status, risk, policy, due_ms, state }))
+        let id = ActionId::from_bytes(row.get(4)?).to_string();
+        let (home, status, is_live) = (Home { project: row.get(5)?, run: row.get(6)? }, row.get(7)?, row.get(8)?);
+        let (risk, policy, due_ms, state) = (row.get(9)?, row.get(10)?, row.get(11)?, row.get(12)?);
+        Ok((id, Self { span: Span::read(row)?, home, status, is_live, risk, policy, due_ms, state }))
     }
 }
 
@@ -285,7 +298,7 @@ pub(crate) struct EvidenceRow {
 
 impl EvidenceRow {
     /// The first to keep the bytes is remembered; who keeps them again changes nothing.
-    pub(crate) fn insert_first(&self, conn: &Connection, project: &str, digest: Digest) -> rusqlite::Result<()> {
+    pub(crate) fn insert_first(&self, conn: &Connection, project: Place, digest: Digest) -> rusqlite::Result<()> {
         let sql = "INSERT INTO evidence (project, digest, size_bytes, seq) SELECT ?1, ?2, ?3, ?4
             WHERE NOT EXISTS (SELECT 1 FROM evidence WHERE project = ?1 AND digest = ?2)";
         let values = params![project, digest.as_bytes(), self.size_bytes, self.seq];
@@ -295,12 +308,12 @@ impl EvidenceRow {
     pub(crate) const SELECT: &str = "SELECT project, digest, size_bytes, seq FROM evidence";
 
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
-        let (project, digest): (String, [u8; 32]) = (row.get(0)?, row.get(1)?);
+        let (project, digest): (Place, [u8; 32]) = (row.get(0)?, row.get(1)?);
         let kept = Self { size_bytes: row.get(2)?, seq: row.get(3)? };
-        Ok((evidence_name(&project, Digest::from_bytes(digest)), kept))
+        Ok((evidence_name(project, Digest::from_bytes(digest)), kept))
     }
 }
 
-pub(crate) fn evidence_name(project: &str, digest: Digest) -> String {
-    format!("{digest} in {project}")
+pub(crate) fn evidence_name(project: Place, digest: Digest) -> String {
+    format!("{digest} in the project of entry {project}")
 }

@@ -16,8 +16,9 @@ use rusqlite::{Connection, Row};
 use crate::error::StoreError;
 use crate::report::Difference;
 use crate::sqlite::history::record;
+use crate::sqlite::place::Place;
 use crate::sqlite::rows::{
-    ActionRow, EvidenceRow, IdentityRow, ProjectRow, RunRow, ScopeRow, Span, Stamp, evidence_name,
+    ActionRow, EvidenceRow, Home, IdentityRow, ProjectRow, RunRow, ScopeRow, Span, Stamp, evidence_name,
 };
 
 /// States with the entries that made and changed them.
@@ -51,7 +52,7 @@ impl Fold {
         match &record.event {
             Event::Project(id, event) => {
                 if let ProjectEvent::ScopeLocked { name, scope } = event {
-                    let row = ScopeRow::of(&id.to_string(), name, scope, stamp);
+                    let row = ScopeRow::of(place(&self.projects, id), name, scope, stamp);
                     self.scopes.insert(format!("{name} of entry {}", stamp.seq), row);
                 }
                 evolve(&mut self.projects, *id, stamp, record, |loaded| &mut loaded.project);
@@ -60,9 +61,9 @@ impl Fold {
             Event::Run(id, _) => evolve(&mut self.runs, *id, stamp, record, |loaded| &mut loaded.run),
             Event::Action(id, _) => evolve(&mut self.actions, *id, stamp, record, |loaded| &mut loaded.action),
             Event::BlobKept(kept) => {
-                let project = record.about.project.map(|id| id.to_string()).unwrap_or_default();
+                let project = record.about.project.map_or(NOWHERE, |id| place(&self.projects, &id));
                 let row = EvidenceRow { size_bytes: kept.size_bytes, seq: stamp.seq };
-                self.evidence.entry(evidence_name(&project, kept.digest)).or_insert(row);
+                self.evidence.entry(evidence_name(project, kept.digest)).or_insert(row);
             }
             Event::Refused(_) | Event::Started(_) => {}
         }
@@ -71,8 +72,11 @@ impl Fold {
     fn compare(self, conn: &Connection) -> Result<Vec<Difference>, StoreError> {
         let projects = rows_of(&self.projects, |project, span| ProjectRow::of(project, span.created));
         let identities = rows_of(&self.identities, |identity, span| IdentityRow::of(identity, span.created.seq));
-        let runs = rows_of(&self.runs, RunRow::of);
-        let actions = rows_of(&self.actions, ActionRow::of);
+        let runs = rows_of(&self.runs, |run, span| RunRow::of(run, place(&self.projects, &run.project), span));
+        let actions = rows_of(&self.actions, |action, span| {
+            let (project, run) = (place(&self.projects, &action.project), place(&self.runs, &action.run));
+            ActionRow::of(action, Home { project, run }, span)
+        });
         Ok([
             compare("project", projects, stored(conn, ProjectRow::SELECT, ProjectRow::read)?),
             compare("scope", self.scopes, stored(conn, ScopeRow::SELECT, ScopeRow::read)?),
@@ -83,6 +87,13 @@ impl Fold {
         ]
         .concat())
     }
+}
+
+/// No entry has this number, so what should be there is reported as different.
+const NOWHERE: Place = Place::MAX;
+
+fn place<K: Ord, T>(states: &States<K, T>, id: &K) -> Place {
+    states.get(id).map_or(NOWHERE, |(span, _)| span.created.seq)
 }
 
 fn evolve<K: Ord, T>(

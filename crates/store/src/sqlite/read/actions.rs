@@ -10,8 +10,7 @@ use placet_domain::time::Timestamp;
 use rusqlite::{Connection, Params, params};
 
 use super::entities::state;
-use super::parse_id;
-use super::select::Select;
+use super::select::{IN_PROJECT, IN_RUN, Select};
 use crate::error::StoreError;
 use crate::query::{ActionFilter, Listed, MOST_ROWS};
 use crate::sqlite::rows::listed;
@@ -19,23 +18,34 @@ use crate::sqlite::rows::listed;
 const LISTED: &str = "SELECT created, created_ms, changed, changed_ms, state FROM action";
 
 pub(crate) fn action(conn: &Connection, id: ActionId) -> Result<Option<ActionState>, StoreError> {
-    state(conn, "action", "SELECT state FROM action WHERE id = ?1", [id.to_string()])
+    state(conn, "action", "SELECT state FROM action WHERE id = ?1", [id.as_bytes()])
 }
 
 pub(crate) fn actions(conn: &Connection, filter: &ActionFilter) -> Result<Vec<Listed<ActionState>>, StoreError> {
     Select::new(LISTED)
+        .literally(alive(&filter.statuses))
         .within("project", &filter.reach)
-        .and("project = ?", filter.project.map(|id| id.to_string()))
-        .and("run = ?", filter.run.map(|id| id.to_string()))
+        .and(IN_PROJECT, filter.project.map(|id| id.as_bytes().to_vec()))
+        .and(IN_RUN, filter.run.map(|id| id.as_bytes().to_vec()))
         .one_of("status", filter.statuses.iter().map(|status| status.as_str()))
         .page("created", filter.order, filter.after, filter.limit)
         .all(conn, |row| listed("action", row))
 }
 
+/// The condition that lets SQLite use the index of the live actions, or of the others, if only those are wanted.
+fn alive(statuses: &[ActionStatus]) -> &'static str {
+    let is_final = |status: &ActionStatus| status.is_final();
+    match (statuses.iter().all(is_final), statuses.iter().any(is_final)) {
+        (true, true) => "NOT is_live",
+        (false, false) => "is_live",
+        (true, false) | (false, true) => "TRUE",
+    }
+}
+
 /// What waits for a reviewer and can still be decided: the riskiest first, then the oldest.
 pub(crate) fn queue(conn: &Connection, reach: &Reach, limit: u32) -> Result<Vec<Listed<ActionState>>, StoreError> {
     let sql = "SELECT action.created, action.created_ms, action.changed, action.changed_ms, action.state
-        FROM action JOIN run ON run.id = action.run AND run.is_open";
+        FROM action JOIN run ON run.created = action.run AND run.is_open";
     Select::new(sql)
         .within("action.project", reach)
         .literally("action.status = 'PENDING_APPROVAL'")
@@ -49,24 +59,32 @@ pub(crate) fn counts(
     reach: &Reach,
     project: Option<ProjectId>,
 ) -> Result<BTreeMap<ActionStatus, u64>, StoreError> {
-    let counted = Select::new("SELECT status, count(*) FROM action")
-        .within("project", reach)
-        .and("project = ?", project.map(|id| id.to_string()))
-        .grouped("status")
-        .all(conn, |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))?;
+    let mut counted = Vec::new();
+    // One after the other, because each half has an index of its own.
+    for half in ["is_live", "NOT is_live"] {
+        let rows = Select::new("SELECT status, count(*) FROM action")
+            .literally(half)
+            .within("project", reach)
+            .and(IN_PROJECT, project.map(|id| id.as_bytes().to_vec()))
+            .grouped("status")
+            .all(conn, |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))?;
+        counted.extend(rows);
+    }
     Ok(counted.into_iter().filter_map(|(status, count)| Some((ActionStatus::parse(&status)?, count))).collect())
 }
 
 /// Actions whose deadline or lease has run out.
 pub(crate) fn lapsing(conn: &Connection, now: Timestamp, limit: u32) -> Result<Vec<(RunId, ActionId)>, StoreError> {
-    let sql = "SELECT run, id FROM action WHERE due_ms IS NOT NULL AND due_ms <= ?1 ORDER BY due_ms LIMIT ?2";
+    let sql = "SELECT run.id, action.id FROM action JOIN run ON run.created = action.run WHERE action.is_live
+        AND action.status IN ('PENDING_APPROVAL', 'APPROVED', 'LEASED', 'EXECUTING') AND action.due_ms <= ?1
+        ORDER BY action.due_ms LIMIT ?2";
     named(conn, sql, params![now.unix_ms(), limit.min(MOST_ROWS)])
 }
 
 /// Actions that still wait under the verdict of another policy than this one.
 pub(crate) fn outdated(conn: &Connection, policy: Digest, limit: u32) -> Result<Vec<(RunId, ActionId)>, StoreError> {
-    let sql = "SELECT run, id FROM action WHERE status IN ('PENDING_APPROVAL', 'APPROVED') AND policy <> ?1
-        ORDER BY created LIMIT ?2";
+    let sql = "SELECT run.id, action.id FROM action JOIN run ON run.created = action.run WHERE action.is_live
+        AND action.status IN ('PENDING_APPROVAL', 'APPROVED') AND action.policy <> ?1 ORDER BY action.created LIMIT ?2";
     named(conn, sql, params![policy.as_bytes(), limit.min(MOST_ROWS)])
 }
 
@@ -75,8 +93,7 @@ fn named(conn: &Connection, sql: &str, values: impl Params) -> Result<Vec<(RunId
     let mut rows = statement.query(values)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        let (run, action): (String, String) = (row.get(0)?, row.get(1)?);
-        found.push((parse_id(&run)?, parse_id(&action)?));
+        found.push((RunId::from_bytes(row.get(0)?), ActionId::from_bytes(row.get(1)?)));
     }
     Ok(found)
 }

@@ -9,7 +9,7 @@ use placet_domain::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use serde::de::DeserializeOwned;
 
-use super::select::Select;
+use super::select::{IN_PROJECT, Select};
 use crate::error::StoreError;
 use crate::query::{Listed, LockedScope, Order, RunFilter};
 use crate::sqlite::rows::{from_json, listed};
@@ -32,7 +32,7 @@ fn states<T: DeserializeOwned>(conn: &Connection, what: &str, sql: &str) -> Resu
 }
 
 pub(crate) fn identity(conn: &Connection, id: IdentityId) -> Result<Option<Identity>, StoreError> {
-    state(conn, "identity", "SELECT state FROM identity WHERE id = ?1", [id.to_string()])
+    state(conn, "identity", "SELECT state FROM identity WHERE id = ?1", [id.as_bytes()])
 }
 
 /// The holder of a token. The token of a revoked identity opens nothing, so it is not found.
@@ -51,7 +51,7 @@ pub(crate) fn identities(conn: &Connection) -> Result<Vec<Identity>, StoreError>
 }
 
 pub(crate) fn project(conn: &Connection, id: ProjectId) -> Result<Option<Project>, StoreError> {
-    state(conn, "project", "SELECT state FROM project WHERE id = ?1", [id.to_string()])
+    state(conn, "project", "SELECT state FROM project WHERE id = ?1", [id.as_bytes()])
 }
 
 pub(crate) fn project_by_name(conn: &Connection, name: &str) -> Result<Option<Project>, StoreError> {
@@ -63,9 +63,10 @@ pub(crate) fn projects(conn: &Connection) -> Result<Vec<Project>, StoreError> {
 }
 
 pub(crate) fn scopes(conn: &Connection, project: ProjectId) -> Result<Vec<LockedScope>, StoreError> {
-    let sql = "SELECT name, state, seq, at_ms FROM scope WHERE project = ?1 ORDER BY seq";
+    let sql = "SELECT name, state, seq, at_ms FROM scope WHERE project = (SELECT created FROM project WHERE id = ?1)
+        ORDER BY seq";
     let mut statement = conn.prepare_cached(sql)?;
-    let mut rows = statement.query([project.to_string()])?;
+    let mut rows = statement.query([project.as_bytes()])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         found.push(locked_scope(row)?);
@@ -75,9 +76,10 @@ pub(crate) fn scopes(conn: &Connection, project: ProjectId) -> Result<Vec<Locked
 
 /// The newest scope of this name.
 pub(crate) fn scope(conn: &Connection, project: ProjectId, name: &str) -> Result<Option<LockedScope>, StoreError> {
-    let sql = "SELECT name, state, seq, at_ms FROM scope WHERE project = ?1 AND name = ?2 ORDER BY seq DESC LIMIT 1";
+    let sql = "SELECT name, state, seq, at_ms FROM scope WHERE project = (SELECT created FROM project WHERE id = ?1)
+        AND name = ?2 ORDER BY seq DESC LIMIT 1";
     let mut statement = conn.prepare_cached(sql)?;
-    let mut rows = statement.query(params![project.to_string(), name])?;
+    let mut rows = statement.query(params![project.as_bytes(), name])?;
     rows.next()?.map(locked_scope).transpose()
 }
 
@@ -88,13 +90,13 @@ fn locked_scope(row: &Row<'_>) -> Result<LockedScope, StoreError> {
 }
 
 pub(crate) fn run(conn: &Connection, id: RunId) -> Result<Option<Run>, StoreError> {
-    state(conn, "run", "SELECT state FROM run WHERE id = ?1", [id.to_string()])
+    state(conn, "run", "SELECT state FROM run WHERE id = ?1", [id.as_bytes()])
 }
 
 pub(crate) fn runs(conn: &Connection, filter: &RunFilter) -> Result<Vec<Listed<Run>>, StoreError> {
     Select::new("SELECT created, created_ms, changed, changed_ms, state FROM run")
         .within("project", &filter.reach)
-        .and("project = ?", filter.project.map(|id| id.to_string()))
+        .and(IN_PROJECT, filter.project.map(|id| id.as_bytes().to_vec()))
         .and("status = ?", filter.status.map(|status| status.as_str().to_owned()))
         .page("created", Order::NewestFirst, filter.before, filter.limit)
         .all(conn, |row| listed("run", row))

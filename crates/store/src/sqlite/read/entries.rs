@@ -4,7 +4,7 @@ use placet_domain::time::Timestamp;
 use placet_ledger::Hash;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use super::select::Select;
+use super::select::{IN_PROJECT, IN_RUN, Select};
 use crate::error::StoreError;
 use crate::query::{EntryFilter, StoredEntry};
 
@@ -13,9 +13,9 @@ const SELECT: &str = "SELECT seq, at_ms, kind, bytes, leaf FROM ledger";
 pub(crate) fn entries(conn: &Connection, filter: &EntryFilter) -> Result<Vec<StoredEntry>, StoreError> {
     Select::new(SELECT)
         .within("project", &filter.reach)
-        .and("project = ?", filter.project.map(|id| id.to_string()))
-        .and("run = ?", filter.run.map(|id| id.to_string()))
-        .and("action = ?", filter.action.map(|id| id.to_string()))
+        .and(IN_PROJECT, filter.project.map(|id| id.as_bytes().to_vec()))
+        .and(IN_RUN, filter.run.map(|id| id.as_bytes().to_vec()))
+        .and("action = (SELECT created FROM action WHERE id = ?)", filter.action.map(|id| id.as_bytes().to_vec()))
         .page("seq", filter.order, filter.after, filter.limit)
         .all(conn, stored)
 }

@@ -8,7 +8,6 @@ mod select;
 
 use placet_domain::identity::Reach;
 
-use crate::error::StoreError;
 pub(crate) use actions::{action, actions, counts, lapsing, outdated, queue};
 pub(crate) use content::{advice, kept, sealed};
 pub(crate) use entities::{
@@ -17,17 +16,15 @@ pub(crate) use entities::{
 };
 pub(crate) use entries::{bytes_before, cursor, entries, entry};
 
-/// The projects within reach as a JSON list, which is how a list goes into one statement; nothing means all.
+/// The projects within reach as a JSON list of hexadecimal ids, which is how a list goes into one statement; nothing means
+/// all.
 pub(crate) fn reach_as_json(reach: &Reach) -> Option<String> {
     match reach {
         Reach::Everywhere => None,
-        Reach::Only(projects) => Some(serde_json::to_string(projects).expect("ids are plain JSON")),
+        Reach::Only(projects) => {
+            let ids: Vec<String> =
+                projects.iter().map(|id| format!("{:032x}", u128::from_be_bytes(*id.as_bytes()))).collect();
+            Some(serde_json::to_string(&ids).expect("ids are plain JSON"))
+        }
     }
-}
-
-pub(crate) fn parse_id<T>(text: &str) -> Result<T, StoreError>
-where
-    T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>,
-{
-    text.parse().map_err(|error| StoreError::unreadable("id", error))
 }

@@ -8,6 +8,9 @@ use super::reach_as_json;
 use crate::error::StoreError;
 use crate::query::{MOST_ROWS, Order};
 
+pub(super) const IN_PROJECT: &str = "project = (SELECT created FROM project WHERE id = ?)";
+pub(super) const IN_RUN: &str = "run = (SELECT created FROM run WHERE id = ?)";
+
 pub(super) struct Select {
     sql: String,
     values: Vec<Value>,
@@ -30,7 +33,8 @@ impl Select {
     }
 
     pub(super) fn within(self, column: &str, reach: &Reach) -> Self {
-        self.and(&format!("{column} IN (SELECT value FROM json_each(?))"), reach_as_json(reach))
+        let reached = "SELECT created FROM project WHERE id IN (SELECT unhex(value) FROM json_each(?))";
+        self.and(&format!("{column} IN ({reached})"), reach_as_json(reach))
     }
 
     /// Adds `column IN (…)`, if there is anything in the list.

@@ -1,5 +1,5 @@
 //! What the writer read or wrote a moment ago, so that it need not be read from JSON again. Runs and actions only: they
-//! are what one thing after another is asked of.
+//! are what one thing after another is asked of. And the places of everything that entries were about.
 //!
 //! It holds what the current transaction would show. When that one fails, everything is forgotten.
 
@@ -9,6 +9,8 @@ use placet_domain::action::ActionState;
 use placet_domain::id::{ActionId, RunId};
 use placet_domain::run::Run;
 
+use crate::sqlite::place::{Place, Thing};
+
 /// A few megabytes at most. When it is full, all of it goes: which of them is needed next, nobody knows.
 const MOST: usize = 4_096;
 
@@ -16,6 +18,7 @@ const MOST: usize = 4_096;
 pub(super) struct Cache {
     runs: HashMap<RunId, Run>,
     actions: HashMap<ActionId, ActionState>,
+    places: HashMap<Thing, Place>,
 }
 
 impl Cache {
@@ -39,6 +42,17 @@ impl Cache {
             self.actions.clear();
         }
         self.actions.insert(action.id, action.clone());
+    }
+
+    pub(super) fn place(&self, thing: Thing) -> Option<Place> {
+        self.places.get(&thing).copied()
+    }
+
+    pub(super) fn keep_place(&mut self, thing: Thing, place: Place) {
+        if self.places.len() >= MOST {
+            self.places.clear();
+        }
+        self.places.insert(thing, place);
     }
 
     pub(super) fn clear(&mut self) {

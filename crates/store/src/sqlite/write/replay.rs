@@ -17,7 +17,8 @@ use rusqlite::{OptionalExtension as _, params};
 use super::session::Session;
 use crate::error::{StoreError, SubmitError};
 use crate::receipt::Receipt;
-use crate::sqlite::history::{action_before, record, state_before};
+use crate::sqlite::history::{known_before, record};
+use crate::sqlite::place::Thing;
 use crate::sqlite::read;
 
 impl Session<'_> {
@@ -50,16 +51,15 @@ impl Session<'_> {
 
     fn replay(&self, seqs: Range<u64>) -> Result<Receipt, StoreError> {
         let (at, record) = self.recorded(seqs.start)?;
-        let before = |subject: String| state_before(self.conn, &subject, seqs.end);
+        let before = |thing| known_before(self.conn, thing, seqs.end);
         let loaded = match &record.event {
-            Event::Project(id, _) => before(id.to_string())?,
-            Event::Identity(id, _) => before(id.to_string())?,
-            Event::Run(id, _) => before(id.to_string())?,
+            Event::Project(id, _) => before(Thing::Project(*id))?,
+            Event::Identity(id, _) => before(Thing::Identity(*id))?,
+            Event::Run(id, _) => before(Thing::Run(*id))?,
             Event::Action(id, _) => {
-                let run =
-                    record.about.run.map(|run| before(run.to_string())).transpose()?.and_then(|loaded| loaded.run);
+                let run = record.about.run.map(|run| before(Thing::Run(run))).transpose()?.and_then(|known| known.run);
                 let successor = self.made_of(*id, &seqs)?;
-                Loaded { run, successor, ..action_before(self.conn, *id, seqs.end)? }
+                Loaded { run, successor, ..before(Thing::Action(*id))? }
             }
             Event::BlobKept(_) => {
                 let project = record.about.project.map(|id| read::project(self.conn, id)).transpose()?.flatten();
@@ -74,7 +74,7 @@ impl Session<'_> {
     fn made_of(&self, id: ActionId, seqs: &Range<u64>) -> Result<Option<ActionState>, StoreError> {
         let (_, last) = self.recorded(seqs.end.saturating_sub(1))?;
         match last.about.action {
-            Some(other) if other != id => Ok(action_before(self.conn, other, seqs.end)?.action),
+            Some(other) if other != id => Ok(known_before(self.conn, Thing::Action(other), seqs.end)?.action),
             Some(_) | None => Ok(None),
         }
     }

@@ -5,6 +5,7 @@ use placet_domain::action::{ActionCommand, ActionState, ActionStatus};
 use placet_domain::command::Command;
 use placet_domain::decide::Loaded;
 use placet_domain::digest::Digest;
+use placet_domain::id::ActionId;
 use placet_domain::policy::Risk;
 use placet_domain::project::ProjectEvent;
 use placet_domain::record::{Event, Record};
@@ -15,7 +16,8 @@ use rusqlite::params;
 use super::session::Session;
 use crate::error::StoreError;
 use crate::receipt::Extras;
-use crate::sqlite::rows::{ActionRow, EvidenceRow, IdentityRow, ProjectRow, RunRow, ScopeRow, Span, Stamp};
+use crate::sqlite::place::{Place, Thing};
+use crate::sqlite::rows::{ActionRow, EvidenceRow, Home, IdentityRow, ProjectRow, RunRow, ScopeRow, Span, Stamp};
 use crate::sqlite::tiles::root_over;
 
 /// What an action is mostly searched by.
@@ -48,21 +50,22 @@ impl Session<'_> {
         let Some(record) = records.last() else { return Ok(()) };
         match &record.event {
             Event::Project(id, ProjectEvent::ScopeLocked { name, scope }) => {
-                ScopeRow::of(&id.to_string(), name, scope, changed).insert(conn)?;
+                ScopeRow::of(self.home(Thing::Project(*id))?, name, scope, changed).insert(conn)?;
             }
             Event::Project(id, ProjectEvent::Created { .. }) => {
                 if let Some(project) = &loaded.project {
-                    ProjectRow::of(project, created).insert(conn, &id.to_string())?;
+                    ProjectRow::of(project, created).insert(conn, *id)?;
                 }
             }
             Event::Identity(id, _) => {
                 if let Some(identity) = &loaded.identity {
-                    IdentityRow::of(identity, created.seq).save(conn, &id.to_string())?;
+                    IdentityRow::of(identity, created.seq).save(conn, *id)?;
                 }
             }
             Event::Run(id, _) => {
                 if let Some(run) = &loaded.run {
-                    RunRow::of(run, Span { created, changed }).save(conn, &id.to_string())?;
+                    let project = self.home(Thing::Project(run.project))?;
+                    RunRow::of(run, project, Span { created, changed }).save(conn, *id)?;
                     self.cache.keep_run(run);
                 }
             }
@@ -73,7 +76,7 @@ impl Session<'_> {
             Event::BlobKept(kept) => {
                 if let Some(project) = record.about.project {
                     let row = EvidenceRow { size_bytes: kept.size_bytes, seq: changed.seq };
-                    row.insert_first(conn, &project.to_string(), kept.digest)?;
+                    row.insert_first(conn, self.home(Thing::Project(project))?, kept.digest)?;
                 }
             }
             Event::Refused(_) | Event::Started(_) => {}
@@ -95,11 +98,14 @@ impl Session<'_> {
         let Some(created) = seqs.next() else { return Ok(()) };
         let changed = seqs.last().unwrap_or(created);
         let [created, changed] = [created, changed].map(|seq| Stamp { seq, at: self.now });
-        let (row, id) = (ActionRow::of(action, Span { created, changed }), action.id.to_string());
+        let [project, run] = [Thing::Project(action.project), Thing::Run(action.run)];
+        let home = Home { project: self.home(project)?, run: self.home(run)? };
+        let row = ActionRow::of(action, home, Span { created, changed });
+        let at = self.home(Thing::Action(action.id))?;
         match stood {
-            None => row.insert(self.conn, &id)?,
-            Some(stood) if stood == Standing::of(action) => row.renew(self.conn, &id)?,
-            Some(_) => row.update(self.conn, &id)?,
+            None => row.insert(self.conn, action.id)?,
+            Some(stood) if stood == Standing::of(action) => row.renew(self.conn, at)?,
+            Some(_) => row.update(self.conn, at)?,
         }
         self.cache.keep_action(action);
         Ok(())
@@ -107,28 +113,37 @@ impl Session<'_> {
 
     /// Saves what the ledger names by digest only: the sealed bytes of an action, its agent's words, the manifest of what
     /// its execution left.
-    pub(super) fn save_content(&self, command: &Command, extras: &Extras) -> Result<(), StoreError> {
-        let Command::Action { command, .. } = command else { return Ok(()) };
+    pub(super) fn save_content(&mut self, command: &Command, extras: &Extras) -> Result<(), StoreError> {
+        let Command::Action { id, command, .. } = command else { return Ok(()) };
         if let ActionCommand::Complete { evidence } = command {
-            return self.save_sealed(evidence.digest(), evidence.bytes());
+            return self.save_sealed(*id, evidence.digest(), evidence.bytes());
         }
         if let ActionCommand::Amend { amended, .. } = command {
-            return self.save_sealed(amended.action.digest(), amended.action.bytes());
+            return self.save_sealed(amended.id, amended.action.digest(), amended.action.bytes());
         }
-        let ActionCommand::Propose { action, advice, .. } = command else { return Ok(()) };
-        self.save_sealed(action.digest(), action.bytes())?;
-        if let (Some(digest), Some(words)) = (advice, &extras.advice) {
-            let sql = "INSERT INTO advice (digest, words) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
-            self.conn.prepare_cached(sql)?.execute(params![digest.as_bytes(), words])?;
+        let ActionCommand::Propose { action, .. } = command else { return Ok(()) };
+        self.save_sealed(*id, action.digest(), action.bytes())?;
+        if let Some(words) = &extras.advice {
+            let sql = "INSERT INTO advice (action, words) VALUES (?1, ?2)";
+            let values = params![self.home(Thing::Action(*id))?, words];
+            self.conn.prepare_cached(sql)?.execute(values)?;
         }
         Ok(())
     }
 
-    fn save_sealed(&self, digest: Digest, bytes: &[u8]) -> Result<(), StoreError> {
-        let sql = "INSERT INTO sealed (digest, bytes) SELECT ?1, ?2
-            WHERE NOT EXISTS (SELECT 1 FROM sealed WHERE digest = ?1)";
-        self.conn.prepare_cached(sql)?.execute(params![digest.as_bytes(), bytes])?;
+    /// A late result may be one that is known already.
+    fn save_sealed(&mut self, action: ActionId, digest: Digest, bytes: &[u8]) -> Result<(), StoreError> {
+        let sql = "INSERT INTO sealed (action, digest, bytes) SELECT ?1, ?2, ?3
+            WHERE NOT EXISTS (SELECT 1 FROM sealed WHERE action = ?1 AND digest = ?2)";
+        let values = params![self.home(Thing::Action(action))?, digest.as_bytes(), bytes];
+        self.conn.prepare_cached(sql)?.execute(values)?;
         Ok(())
+    }
+
+    /// Where something is that must exist, because an entry about it was just written.
+    fn home(&mut self, thing: Thing) -> Result<Place, StoreError> {
+        self.place(thing)?
+            .ok_or_else(|| StoreError::unreadable(format!("{thing:?}"), rusqlite::Error::QueryReturnedNoRows))
     }
 
     pub(super) fn save_tile(&self, tile: &Tile) -> Result<(), StoreError> {

@@ -3,7 +3,7 @@
 //! Everything that can be refused is refused before the first write of a request, so a refusal leaves nothing to undo.
 
 use placet_domain::action::{ActionCommand, ActionState};
-use placet_domain::command::{Command, Submission};
+use placet_domain::command::{About, Command, Submission};
 use placet_domain::decide::{Loaded, Reads, decide, recorded};
 use placet_domain::digest::Digest;
 use placet_domain::id::ActionId;
@@ -22,6 +22,7 @@ use super::save::Standing;
 use crate::error::{StoreError, SubmitError};
 use crate::receipt::{Extras, Receipt};
 use crate::sqlite::history::Line;
+use crate::sqlite::place::{self, Place, Thing};
 use crate::sqlite::read;
 
 pub(super) struct Session<'a> {
@@ -157,8 +158,9 @@ impl<'a> Session<'a> {
         let sql = "INSERT INTO ledger (seq, at_ms, kind, subject, project, run, action, leaf, bytes)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         for line in lines {
-            let Line { kind, subject, project, run, action, leaf, bytes } = line;
             let (seq, at_ms) = (self.tree.size(), self.now.unix_ms());
+            let [subject, project, run, action] = self.places(line, seq)?;
+            let Line { kind, leaf, bytes, .. } = line;
             let values = params![seq, at_ms, kind, subject, project, run, action, leaf.as_bytes(), bytes];
             self.conn.prepare_cached(sql)?.execute(values)?;
             for tile in self.tree.append(*leaf) {
@@ -166,6 +168,34 @@ impl<'a> Session<'a> {
             }
         }
         Ok(())
+    }
+}
+
+impl Session<'_> {
+    /// Where the things are that an entry names: whose state it changes, unless that is an action's, and its project, run
+    /// and action.
+    fn places(&mut self, line: &Line, seq: u64) -> Result<[Option<Place>; 4], StoreError> {
+        let About { project, run, action } = line.about;
+        let subject = line.changes.filter(|thing| !matches!(thing, Thing::Action(_)));
+        let named = [subject, project.map(Thing::Project), run.map(Thing::Run), action.map(Thing::Action)];
+        let mut places = [None; 4];
+        for (place, thing) in places.iter_mut().zip(named) {
+            let Some(thing) = thing else { continue };
+            *place = self.place(thing)?;
+            // What has no place yet and is changed by this entry is made by it.
+            if place.is_none() && line.changes == Some(thing) {
+                self.cache.keep_place(thing, seq);
+                *place = Some(seq);
+            }
+        }
+        Ok(places)
+    }
+
+    pub(super) fn place(&mut self, thing: Thing) -> Result<Option<Place>, StoreError> {
+        if let Some(place) = self.cache.place(thing) {
+            return Ok(Some(place));
+        }
+        Ok(place::place(self.conn, thing)?.inspect(|place| self.cache.keep_place(thing, *place)))
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) async fn b4_an_amendment_is_one_transaction_and_both_actions_are_read
     assert_eq!(new.status, ActionStatus::Approved);
     assert_eq!(world.store.action(old.id).await.unwrap(), Some(replaced));
     assert_eq!(world.store.action(new.id).await.unwrap(), Some(new.clone()));
-    assert!(world.store.sealed(new.digest).await.unwrap().is_some(), "its bytes are kept with it");
+    assert!(world.store.sealed(new.id, new.digest).await.unwrap().is_some(), "its bytes are kept with it");
     let of = async |action: &ActionState| -> Vec<String> {
         let filter = EntryFilter { action: Some(action.id), ..EntryFilter::default() };
         world.store.entries(filter).await.unwrap().into_iter().map(|entry| entry.kind).collect()

@@ -115,11 +115,13 @@ pub(super) async fn sealed_bytes_and_words_are_kept_beside_the_ledger<G: Ground>
     let id = new_action();
     let action = sealed(&world.run, world.agent.id, &id.to_string());
     submit(&world.store, world.proposal(id, "B", 0.1)).await.unwrap();
-    assert_eq!(world.store.sealed(action.digest()).await.unwrap().as_deref(), Some(action.bytes()));
-    assert_eq!(world.store.sealed(Digest::of(b"")).await.unwrap(), None);
-    let manifest = world.carry_through().await.evidence.unwrap();
-    assert!(world.store.sealed(manifest).await.unwrap().is_some(), "what an execution left is listed for good");
-    assert_eq!(world.store.advice(Digest::of(b"")).await.unwrap(), None);
+    assert_eq!(world.store.sealed(id, action.digest()).await.unwrap().as_deref(), Some(action.bytes()));
+    assert_eq!(world.store.sealed(id, Digest::of(b"")).await.unwrap(), None);
+    let done = world.carry_through().await;
+    let manifest = world.store.sealed(done.id, done.evidence.unwrap()).await.unwrap();
+    assert!(manifest.is_some(), "what an execution left is listed for good");
+    assert_eq!(world.store.sealed(id, done.digest).await.unwrap(), None, "one action's bytes are not another's");
+    assert_eq!(world.store.advice(id, Digest::of(b"")).await.unwrap(), None);
     let digest = Digest::of(b"kept");
     let keep = Command::KeepBlob { project: world.project, digest, size_bytes: 4 };
     submit(&world.store, asking(Actor::Runtime, keep)).await.unwrap();

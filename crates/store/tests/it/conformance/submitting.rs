@@ -63,11 +63,12 @@ pub(super) async fn the_agents_words_must_be_the_ones_the_proposal_names<G: Grou
     let ground = G::fresh();
     let world = World::on(&ground).await;
     let words = "this is perfectly safe".to_owned();
+    let id = new_action();
     let proposal = |advice: Option<Digest>| {
         let action = sealed(&world.run, world.agent.id, "hello");
         let verdict = verdict(action.digest(), policy(), "B", 0.1);
         let command = ActionCommand::Propose { action: Box::new(action), verdict, advice };
-        world.about(new_action(), by(&world.agent), command)
+        world.about(id, by(&world.agent), command)
     };
     let named = Some(Digest::of(words.as_bytes()));
     for (named, given) in [(None, Some(&words)), (named, None), (Some(Digest::of(b"other")), Some(&words))] {
@@ -75,7 +76,7 @@ pub(super) async fn the_agents_words_must_be_the_ones_the_proposal_names<G: Grou
         assert!(matches!(refused, Err(SubmitError::Refused(Refusal::Invalid { .. }))), "{refused:?}");
     }
     world.store.submit(proposal(named), Extras { advice: Some(words.clone()) }).await.unwrap();
-    assert_eq!(world.store.advice(Digest::of(words.as_bytes())).await.unwrap(), Some(words));
+    assert_eq!(world.store.advice(id, Digest::of(words.as_bytes())).await.unwrap(), Some(words));
 }
 
 pub(super) async fn a_name_or_a_token_is_given_once<G: Ground>() {

@@ -173,9 +173,9 @@ async fn a_changed_projection_is_found_by_folding_the_ledger() {
     let (ground, world) = a_store_with_history().await;
     let action = world.propose("B").await;
     let conn = ground.raw();
-    conn.execute("UPDATE action SET status = 'APPROVED' WHERE id = ?1", [action.id.to_string()]).unwrap();
+    conn.execute("UPDATE action SET status = 'APPROVED' WHERE id = ?1", [action.id.as_bytes()]).unwrap();
     conn.execute("DELETE FROM scope", []).unwrap();
-    conn.execute("UPDATE identity SET revoked = 1 WHERE id = ?1", [world.agent.id.to_string()]).unwrap();
+    conn.execute("UPDATE identity SET revoked = 1 WHERE id = ?1", [world.agent.id.as_bytes()]).unwrap();
     let found = world.store.check_projections().await.unwrap();
     let named: Vec<_> = found.iter().map(|difference| (difference.what, difference.id.clone())).collect();
     assert_eq!(named, [("identity", world.agent.id.to_string()), ("action", action.id.to_string())]);
@@ -188,7 +188,7 @@ async fn changed_content_is_not_handed_out() {
     let action = world.propose("B").await;
     let change = "UPDATE sealed SET bytes = CAST(bytes || x'20' AS BLOB) WHERE digest = ?1";
     without_triggers(&ground).execute(change, [action.digest.as_bytes()]).unwrap();
-    let refused = world.store.sealed(action.digest).await.unwrap_err();
+    let refused = world.store.sealed(action.id, action.digest).await.unwrap_err();
     assert!(refused.to_string().contains(&action.digest.to_string()), "{refused}");
     assert!(matches!(refused, StoreError::Integrity(IntegrityFault::Changed { what: "sealed document", .. })));
 }
