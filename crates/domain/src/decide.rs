@@ -122,7 +122,7 @@ fn about_event(event: &Event, about: About) -> About {
     }
 }
 
-/// Who was revoked is nobody, and what lies beyond somebody's reach does not exist for them. The shell should have noticed
+/// Who was revoked does nothing any more, and what lies beyond somebody's reach does not exist for them. The shell should have noticed
 /// already; here nothing gets past.
 fn admit(submission: &Submission, project: Option<ProjectId>) -> Result<(), Refusal> {
     let Some(identity) = submission.actor.identity() else { return Ok(()) };
@@ -131,7 +131,7 @@ fn admit(submission: &Submission, project: Option<ProjectId>) -> Result<(), Refu
         return Ok(());
     }
     if identity.revoked {
-        return Err(Refusal::Unknown { what: "identity" });
+        return Err(Refusal::Revoked);
     }
     if project.is_some_and(|project| !identity.reach.includes(project)) {
         return Err(Refusal::Unknown { what: "project" });

@@ -20,6 +20,8 @@ pub enum Refusal {
     NotNow { what: &'static str, status: &'static str, hint: &'static str },
     #[error("the run is {status}: {hint}")]
     RunNotActive { status: &'static str, hint: &'static str },
+    #[error("this credential is no longer valid; ask an administrator for another")]
+    Revoked,
     #[error("this run belongs to another agent")]
     OtherAgent,
     #[error("who proposes or amends, or stands behind whoever did, cannot decide; ask another reviewer")]
@@ -79,6 +81,7 @@ impl Refusal {
             Self::Role { .. } => "role",
             Self::NotNow { .. } => "not_now",
             Self::RunNotActive { .. } => "run_not_active",
+            Self::Revoked => "revoked",
             Self::OtherAgent => "other_agent",
             Self::Kin => "kin",
             Self::SamePerson => "same_person",
@@ -104,6 +107,7 @@ impl Refusal {
             | Self::Invalid { .. }
             | Self::NotNow { .. }
             | Self::RunNotActive { .. }
+            | Self::Revoked
             | Self::Stale { .. }
             | Self::Expired
             | Self::LostLease { .. } => false,

@@ -94,6 +94,7 @@ const fn status(refusal: &Refusal) -> StatusCode {
             StatusCode::CONFLICT
         }
         Refusal::Invalid { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+        Refusal::Revoked => StatusCode::UNAUTHORIZED,
         Refusal::Role { .. }
         | Refusal::OtherAgent
         | Refusal::Kin

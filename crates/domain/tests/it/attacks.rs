@@ -144,7 +144,7 @@ fn b1_a_revoked_identity_does_nothing_any_more() {
     let mut world = World::new().with_action("build it", Status::PendingApproval);
     let id = Who::Reviewer.id().unwrap();
     world.submit(Who::Admin, Command::Identity { id, command: IdentityCommand::Revoke }).unwrap();
-    assert_eq!(world.reviewer().approves(), Err(Refusal::Unknown { what: "identity" }));
+    assert_eq!(world.reviewer().approves(), Err(Refusal::Revoked));
     assert_eq!(world.status(), Status::PendingApproval);
 }
 

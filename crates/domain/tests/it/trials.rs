@@ -175,6 +175,7 @@ pub(crate) fn refused(refusal: &Refusal) -> String {
         | Refusal::Denied { .. }
         | Refusal::Stale { .. }
         | Refusal::Expired
+        | Refusal::Revoked
         | Refusal::LostLease { .. } => refusal.code().to_owned(),
     }
 }

@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 
 use placet_domain::action::ActionState;
-use placet_domain::id::{ActionId, RunId};
+use placet_domain::digest::Digest;
+use placet_domain::id::{ActionId, IdentityId, RunId};
 use placet_domain::run::Run;
 
 use crate::sqlite::place::{Place, Thing};
@@ -19,6 +20,8 @@ pub(super) struct Cache {
     runs: HashMap<RunId, Run>,
     actions: HashMap<ActionId, ActionState>,
     places: HashMap<Thing, Place>,
+    /// The token that opens the door for an identity, if there is one.
+    tokens: HashMap<IdentityId, Option<Digest>>,
 }
 
 impl Cache {
@@ -42,6 +45,17 @@ impl Cache {
             self.actions.clear();
         }
         self.actions.insert(action.id, action.clone());
+    }
+
+    pub(super) fn token(&self, id: IdentityId) -> Option<Option<Digest>> {
+        self.tokens.get(&id).copied()
+    }
+
+    pub(super) fn keep_token(&mut self, id: IdentityId, token: Option<Digest>) {
+        if self.tokens.len() >= MOST {
+            self.tokens.clear();
+        }
+        self.tokens.insert(id, token);
     }
 
     pub(super) fn place(&self, thing: Thing) -> Option<Place> {

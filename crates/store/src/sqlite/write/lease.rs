@@ -16,6 +16,7 @@ impl Session<'_> {
     /// so that no action is ever given twice.
     pub(super) fn lease_next(&mut self, lease: &Lease) -> Result<Option<Receipt>, SubmitError> {
         let actor = Actor::Identity(lease.worker.clone());
+        self.check_credential(&actor)?;
         if let Some(receipt) = self.remembered(&actor, lease.idempotency.as_ref())? {
             return Ok(Some(receipt));
         }

@@ -60,6 +60,7 @@ impl Session<'_> {
             Event::Identity(id, _) => {
                 if let Some(identity) = &loaded.identity {
                     IdentityRow::of(identity, created.seq).save(conn, *id)?;
+                    self.cache.keep_token(*id, (!identity.revoked).then_some(identity.token));
                 }
             }
             Event::Run(id, _) => {

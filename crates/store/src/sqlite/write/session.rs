@@ -7,7 +7,7 @@ use placet_domain::command::{About, Command, Submission};
 use placet_domain::decide::{Loaded, Reads, decide, recorded};
 use placet_domain::digest::Digest;
 use placet_domain::id::ActionId;
-use placet_domain::identity::IdentityCommand;
+use placet_domain::identity::{Actor, IdentityCommand};
 use placet_domain::project::ProjectCommand;
 use placet_domain::record::Record;
 use placet_domain::refusal::Refusal;
@@ -55,6 +55,10 @@ impl<'a> Session<'a> {
     }
 
     fn submit(&mut self, submission: &Submission, extras: &Extras) -> Result<Receipt, SubmitError> {
+        // That somebody was refused is recorded of everybody.
+        if !matches!(submission.command, Command::NoteRefusal { .. }) {
+            self.check_credential(&submission.actor)?;
+        }
         match self.remembered(&submission.actor, submission.idempotency.as_ref())? {
             Some(receipt) => Ok(receipt),
             None => self.decide_and_write(submission, extras),
@@ -86,6 +90,21 @@ impl<'a> Session<'a> {
         let seqs = first..self.tree.size();
         self.remember(submission, &seqs)?;
         Ok(Receipt { seqs, at: self.now, loaded, replayed: false })
+    }
+
+    /// Whoever asks was let in at the door, and may have been revoked, or given another token, while they waited here.
+    pub(super) fn check_credential(&mut self, actor: &Actor) -> Result<(), SubmitError> {
+        let Actor::Identity(identity) = actor else { return Ok(()) };
+        let valid = match self.cache.token(identity.id) {
+            Some(token) => token,
+            None => {
+                let stored = read::identity(self.conn, identity.id)?;
+                let token = stored.filter(|stored| !stored.revoked).map(|stored| stored.token);
+                self.cache.keep_token(identity.id, token);
+                token
+            }
+        };
+        if valid == Some(identity.token) { Ok(()) } else { Err(Refusal::Revoked.into()) }
     }
 
     fn load(&mut self, reads: Reads) -> Result<Loaded, StoreError> {

@@ -183,6 +183,29 @@ pub(super) async fn a_revoked_identity_is_no_longer_found_by_its_token<G: Ground
     assert!(store.identity(worker.id).await.unwrap().unwrap().revoked, "what was done in its name keeps its name");
 }
 
+pub(super) async fn b1_who_is_revoked_after_the_door_changes_nothing_any_more<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    let (proposed, reviewer) = (world.propose("B").await, &world.reviewers[0]);
+    let change = async |command| {
+        submit(&world.store, asking(Actor::Runtime, Command::Identity { id: reviewer.id, command })).await.unwrap();
+        world.store.size()
+    };
+    let refused = async |size| {
+        let refused = submit(&world.store, world.approval(&proposed, reviewer)).await;
+        assert!(matches!(refused, Err(SubmitError::Refused(Refusal::Revoked))), "{refused:?}");
+        assert_eq!(world.store.size(), size);
+    };
+    let fresh = Digest::of(b"another token");
+    refused(change(IdentityCommand::ReplaceToken { token: fresh }).await).await;
+    refused(change(IdentityCommand::Revoke).await).await;
+    let mut other = world.reviewers[1].clone();
+    other.token = Digest::of(b"a token that never was");
+    let refused = submit(&world.store, world.approval(&proposed, &other)).await;
+    assert!(matches!(refused, Err(SubmitError::Refused(Refusal::Revoked))), "{refused:?}");
+    submit(&world.store, world.approval(&proposed, &world.reviewers[1])).await.unwrap();
+}
+
 pub(super) async fn scopes_are_versioned_by_name<G: Ground>() {
     let ground = G::fresh();
     let store = ground.open().await;
