@@ -181,3 +181,67 @@ impl Processes {
         Ok(Self { events, peak: open_at(&opened.directory, "pids.peak", OFlags::RDONLY).ok() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+    use std::process::{Child, Command};
+
+    use super::*;
+    use crate::group::GroupDirectory;
+    use crate::profile::Profile;
+
+    /// A group of version 2 on this host, if the test may make one. Whatever controllers there are, every such group
+    /// counts time and can be ended.
+    struct Trial(PathBuf);
+
+    impl Trial {
+        fn make() -> Option<Self> {
+            let top = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].map(PathBuf::from);
+            let top = top.into_iter().find(|top| top.join("cgroup.controllers").exists())?;
+            let path = top.join(format!("placet-trial-{}", std::process::id()));
+            fs::create_dir(&path).ok().map(|()| Self(path))
+        }
+
+        fn groups(&self) -> Groups {
+            let controllers = vec![Controller::CpuTime];
+            let directory = GroupDirectory { path: self.0.clone(), version: GroupVersion::V2, controllers };
+            Groups::open(&[directory]).expect("opened")
+        }
+
+        fn holding(&self, script: &str) -> Child {
+            let join = format!("echo 0 > {}/cgroup.procs; {script}", self.0.display());
+            Command::new("sh").args(["-c", &join]).spawn().expect("a process")
+        }
+    }
+
+    impl Drop for Trial {
+        fn drop(&mut self) {
+            fs::remove_dir(&self.0).expect("nobody is left in the group");
+        }
+    }
+
+    #[test]
+    fn a_group_of_version_2_counts_time_and_ends_everybody_at_once() {
+        let Some(trial) = Trial::make() else { return };
+        let meter = Meter::new(trial.groups());
+        let limits = Profile::builtin("default").expect("a builtin profile").limits();
+        assert_eq!(
+            trial.holding("i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done").wait().expect("it ends").code(),
+            Some(0)
+        );
+        assert!(meter.cpu_ms().is_some_and(|cpu_ms| cpu_ms > 5), "{:?}", meter.cpu_ms());
+        assert_eq!((meter.refusal(&limits), meter.counts_memory(), meter.max_processes()), (None, false, None));
+        let mut busy = trial.holding("sleep 60 & sleep 60 & wait");
+        while fs::read_to_string(trial.0.join("cgroup.procs")).expect("members").lines().count() < 3 {
+            std::thread::yield_now();
+        }
+        assert!(meter.kill());
+        assert!(!busy.wait().expect("it ended").success());
+        // Orphans are reaped by whoever adopted them.
+        while !fs::read_to_string(trial.0.join("cgroup.events")).expect("events").contains("populated 0") {
+            std::thread::yield_now();
+        }
+    }
+}

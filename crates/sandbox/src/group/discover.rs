@@ -17,17 +17,18 @@ pub(super) struct Place {
 }
 
 /// The texts are those of `/proc/self/mountinfo` and `/proc/self/cgroup`; `offered` reads `cgroup.controllers` of a
-/// version 2 directory. Each controller appears at most once, version 2 before version 1.
+/// version 2 directory. Each controller appears at most once.
 pub(super) fn discover(mountinfo: &str, own: &str, offered: impl Fn(&Path) -> String) -> Vec<Place> {
     let mounts: Vec<Mounted> = mountinfo.lines().filter_map(Mounted::parse).collect();
     let memberships: Vec<Membership> = own.lines().filter_map(Membership::parse).collect();
     let mut places: Vec<Place> = memberships.iter().filter_map(|one| one.place(&mounts, &offered)).collect();
-    places.sort_by_key(|place| place.version == GroupVersion::V1);
+    places.sort_by_key(|place| place.version == GroupVersion::V2);
     keep_first(&mut places);
     places
 }
 
-/// A controller is active in one hierarchy only, but processor time is counted in both generations.
+/// A controller is active in one hierarchy only, but processor time is counted in both generations. Version 1 goes first
+/// where both are: a thread can move itself there without waiting for all others, which on version 2 takes milliseconds.
 fn keep_first(places: &mut Vec<Place>) {
     let mut taken = Vec::new();
     for place in places.iter_mut() {

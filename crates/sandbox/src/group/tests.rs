@@ -67,18 +67,21 @@ fn version_1_has_one_place_per_controller() {
 }
 
 #[test]
-fn on_a_mixed_host_version_2_counts_time_and_version_1_limits() {
+fn on_a_mixed_host_version_1_is_enough() {
     let own = "8:pids:/\n6:freezer:/\n4:memory:/some/job\n2:cpuacct:/\n1:cpu:/\n0::/\n";
     let places = discover(HYBRID_MOUNTS, own, offering("hugetlb"));
     assert_eq!(
         shown(&places),
         [
-            "v2 /sys/fs/cgroup/unified [CpuTime]",
             "/sys/fs/cgroup/pids [Processes]",
             "/sys/fs/cgroup/memory/some/job [Memory]",
+            "/sys/fs/cgroup/cpuacct [CpuTime]",
             "/sys/fs/cgroup/cpu [CpuShare]",
         ]
     );
+    let moved = "8:pids:/\n4:memory:/\n0::/\n";
+    let places = discover(HYBRID_MOUNTS, moved, offering("cpu"));
+    assert_eq!(shown(&places)[2..], ["v2 /sys/fs/cgroup/unified [CpuTime, CpuShare]"]);
 }
 
 #[test]
