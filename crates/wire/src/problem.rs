@@ -11,12 +11,10 @@ pub struct Problem {
     pub kind: String,
     pub title: String,
     pub status: u16,
+    /// What is wrong, and what to do.
     pub detail: String,
     /// A stable word for machines, e.g. `stale`, `kin`, `not_now`.
     pub code: String,
-    /// What to do next.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
 }
 
 impl std::fmt::Display for Problem {

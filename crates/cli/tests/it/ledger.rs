@@ -191,6 +191,7 @@ fn a_scrub_goes_through_everything_and_names_what_is_not_what_it_was() {
     assert!(world.cli(&["ledger", "scrub"]).ok().out().starts_with("sound"));
 
     let database = rusqlite::Connection::open(world.home().join("data/placet.db")).unwrap();
+    database.pragma_update(None, "foreign_keys", "off").unwrap();
     database.execute("UPDATE run SET status = 'COMPLETED'", []).unwrap();
     database.execute("DELETE FROM action WHERE created = (SELECT min(created) FROM action)", []).unwrap();
     drop(database);

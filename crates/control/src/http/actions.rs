@@ -11,6 +11,7 @@ use placet_domain::refusal::Refusal;
 use placet_store::ActionFilter;
 use placet_wire::api;
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::body::Asked;
 use super::caller::Seen;
@@ -35,17 +36,21 @@ pub(super) async fn propose(
     Ok((StatusCode::CREATED, Json(view::action(&action))))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListQuery {
+    /// Only what belongs to this project.
     project: Option<String>,
+    /// At most so many.
     limit: Option<u32>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PageQuery {
+    /// Only what was made after the entry of this number.
     after: Option<u64>,
+    /// At most so many.
     limit: Option<u32>,
 }
 

@@ -9,6 +9,7 @@ use placet_domain::id::ProjectId;
 use placet_domain::refusal::Refusal;
 use placet_wire::api;
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::body::Raw;
 use super::extract::{Path, Query};
@@ -60,9 +61,10 @@ fn download(etag: String, bytes: Vec<u8>) -> Response {
     (headers, bytes).into_response()
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ManifestQuery {
+    /// Another manifest that was reported for the action than the one that counts.
     digest: Option<String>,
 }
 

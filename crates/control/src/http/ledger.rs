@@ -7,6 +7,7 @@ use placet_ledger::SignedTreeHead;
 use placet_store::EntryFilter;
 use placet_wire::api;
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::extract::Query;
 use super::problem::Failure;
@@ -26,10 +27,12 @@ pub(super) async fn head(State(app): State<App>) -> Result<Json<api::HeadView>, 
     Ok(Json(api::HeadView { size, root, note: head.to_string(), key: app.store().verifier().to_string() }))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EntriesQuery {
+    /// Only entries after the one of this number.
     after: Option<u64>,
+    /// At most so many.
     limit: Option<u32>,
 }
 
@@ -49,9 +52,10 @@ pub(super) async fn entries(
     Ok(Json(api::EntryList { entries: entries.into_iter().map(view).collect() }))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ProofQuery {
+    /// The number of the entry.
     seq: u64,
 }
 
@@ -83,10 +87,12 @@ pub(super) async fn prove(
     }))
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ConsistencyQuery {
+    /// The size of the older head.
     from: u64,
+    /// The size of the newer one.
     to: u64,
 }
 

@@ -57,11 +57,11 @@ pub(crate) fn routes() -> Vec<Route> {
         get("/api/v1/policy", projects::policy).access(Access::Anyone).gives::<api::PolicyView>(200).about("The rules and tools in force."),
 
         // Runs: a person makes one, another approves the plan, the agent works, a person accepts the results.
-        get("/api/v1/runs", runs::list).access(WATCHERS).gives::<api::RunList>(200).about("Runs, newest first."),
+        get("/api/v1/runs", runs::list).access(WATCHERS).gives::<api::RunList>(200).asks::<runs::ListQuery>().about("Runs, newest first."),
         post("/api/v1/runs", runs::create).access(Access::Roles(&[Operator])).takes::<api::NewRun>().gives::<api::RunView>(201).about("Makes a run with a locked scope."),
         get("/api/v1/runs/{run}", runs::show).access(WATCHERS).gives::<api::RunView>(200).about("One run."),
         post("/api/v1/runs/{run}/submit", runs::submit).access(Access::Roles(&[Operator])).takes::<api::PlanSubmission>().gives::<api::RunView>(200).about("Submits a plan for approval."),
-        post("/api/v1/runs/{run}/approve", runs::approve).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::RunView>(200).about("Approves the plan named by If-Match."),
+        post("/api/v1/runs/{run}/approve", runs::approve).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::RunView>(200).on_what_was_seen().about("Approves the plan named by If-Match."),
         post("/api/v1/runs/{run}/reject", runs::reject).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::RunView>(200).about("Sends the plan back."),
         post("/api/v1/runs/{run}/start", runs::start).access(Access::Roles(&[Operator])).takes::<api::Decision>().gives::<api::RunView>(200).about("Starts it; the agent may attach."),
         post("/api/v1/runs/{run}/attach", runs::attach).access(Access::Roles(&[Agent])).takes::<api::Decision>().gives::<api::RunView>(200).about("The agent reports in; work begins."),
@@ -69,26 +69,26 @@ pub(crate) fn routes() -> Vec<Route> {
         post("/api/v1/runs/{run}/resume", runs::resume).access(Access::Roles(&[Operator, Reviewer])).takes::<api::Decision>().gives::<api::RunView>(200).about("Lets it go on."),
         post("/api/v1/runs/{run}/cancel", runs::cancel).access(Access::Roles(&[Operator, Reviewer])).takes::<api::Reason>().gives::<api::RunView>(200).about("Ends it for good."),
         post("/api/v1/runs/{run}/finish", runs::finish).access(Access::Roles(&[Agent])).takes::<api::Summary>().gives::<api::RunView>(200).about("The agent is done; the results wait for a person."),
-        post("/api/v1/runs/{run}/complete", runs::complete).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::RunView>(200).about("Accepts the results named by If-Match."),
+        post("/api/v1/runs/{run}/complete", runs::complete).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::RunView>(200).on_what_was_seen().about("Accepts the results named by If-Match."),
         post("/api/v1/runs/{run}/reject-results", runs::reject_results).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::RunView>(200).about("Sends it back to work."),
-        get("/api/v1/runs/{run}/audit", runs::audit).access(PEOPLE).gives::<api::AuditTrail>(200).about("All that happened in a run, from the ledger."),
-        get("/api/v1/runs/{run}/stream", stream::run).access(WATCHERS).about("Server-sent events of a run; resumable with Last-Event-ID."),
+        get("/api/v1/runs/{run}/audit", runs::audit).access(PEOPLE).gives::<api::AuditTrail>(200).asks::<runs::AuditQuery>().about("All that happened in a run, from the ledger."),
+        get("/api/v1/runs/{run}/stream", stream::run).access(WATCHERS).resumable().about("Server-sent events of a run; resumable with Last-Event-ID."),
 
         // Actions: the agent proposes, people decide.
         post("/api/v1/runs/{run}/actions", actions::propose).access(Access::Roles(&[Agent])).takes_any().gives::<api::ActionView>(201).about("Proposes an action: tool, arguments, target, files, outputs, justification."),
-        get("/api/v1/runs/{run}/actions", actions::of_run).access(WATCHERS).gives::<api::ActionList>(200).about("The actions of a run, oldest first."),
+        get("/api/v1/runs/{run}/actions", actions::of_run).access(WATCHERS).gives::<api::ActionList>(200).asks::<actions::PageQuery>().about("The actions of a run, oldest first."),
         post("/api/v1/hooks/{name}", hooks::propose).access(Access::Signed).takes_any().gives::<api::ActionView>(201).about("Proposes an action by a signed webhook (standard-webhooks), as the agent it is set up for: run, proposal."),
-        get("/api/v1/queue", actions::queue).access(PEOPLE).gives::<api::ActionList>(200).about("What waits for a person, riskiest first."),
+        get("/api/v1/queue", actions::queue).access(PEOPLE).gives::<api::ActionList>(200).asks::<actions::ListQuery>().about("What waits for a person, riskiest first."),
         get("/api/v1/actions/{action}", actions::show).access(WATCHERS).gives::<api::ActionDetail>(200).about("One action with everything that will be done."),
-        post("/api/v1/actions/{action}/approve", actions::approve).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::ActionView>(200).about("Approves exactly what If-Match names."),
-        post("/api/v1/actions/{action}/amend", actions::amend).access(Access::Roles(&[Reviewer])).takes::<api::AmendmentRequest>().gives::<api::ActionView>(201).about("Approves something else in the place of what If-Match names; gives the new action."),
-        post("/api/v1/actions/{action}/reject", actions::reject).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::ActionView>(200).about("Refuses it, with a reason the agent reads."),
+        post("/api/v1/actions/{action}/approve", actions::approve).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::ActionView>(200).on_what_was_seen().about("Approves exactly what If-Match names."),
+        post("/api/v1/actions/{action}/amend", actions::amend).access(Access::Roles(&[Reviewer])).takes::<api::AmendmentRequest>().gives::<api::ActionView>(201).on_what_was_seen().about("Approves something else in the place of what If-Match names; gives the new action."),
+        post("/api/v1/actions/{action}/reject", actions::reject).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::ActionView>(200).on_what_was_seen().about("Refuses it, with a reason the agent reads."),
         post("/api/v1/actions/{action}/withdraw", actions::withdraw).access(Access::Roles(&[Agent, Operator])).takes::<api::Withdrawal>().gives::<api::ActionView>(200).about("Takes a proposal back."),
         post("/api/v1/actions/{action}/resolve", actions::resolve).access(Access::Roles(&[Reviewer])).takes::<api::ResolutionRequest>().gives::<api::ActionView>(200).about("Decides what becomes of an interrupted action."),
-        get("/api/v1/actions/{action}/evidence", evidence::manifest).access(WATCHERS).about("The manifest of what its execution left."),
+        get("/api/v1/actions/{action}/evidence", evidence::manifest).access(WATCHERS).asks::<evidence::ManifestQuery>().about("The manifest of what its execution left."),
 
         // Jobs: a worker leases, redeems its permit once, keeps alive, reports.
-        post("/api/v1/leases", jobs::lease).access(Access::Roles(&[Worker])).takes_any().gives::<api::Job>(200).about("Leases the oldest approved action; waits up to `wait_ms` for one; 204 when there is none."),
+        post("/api/v1/leases", jobs::lease).access(Access::Roles(&[Worker])).takes_any().gives::<api::Job>(200).about("Leases the approved action whose time runs out first; waits up to `wait_ms` for one; 204 when there is none."),
         post("/api/v1/jobs/{action}/redeem", jobs::redeem).access(Access::Roles(&[Worker])).takes::<api::Redemption>().gives::<api::RedemptionView>(200).about("Spends the permit. From here on the action counts as started."),
         post("/api/v1/jobs/{action}/heartbeat", jobs::heartbeat).access(Access::Roles(&[Worker])).takes::<api::JobReport>().gives::<api::HeartbeatView>(200).about("Keeps the lease; a refusal means: stop."),
         post("/api/v1/jobs/{action}/complete", jobs::complete).access(Access::Roles(&[Worker])).takes::<api::Completion>().gives::<api::CompletionView>(200).about("Reports a result; late ones are quarantined."),
@@ -100,9 +100,9 @@ pub(crate) fn routes() -> Vec<Route> {
 
         // The ledger: what happened, and the means to check it.
         get("/api/v1/ledger/head", ledger::head).access(Access::Anyone).gives::<api::HeadView>(200).about("The newest signed tree head."),
-        get("/api/v1/ledger/entries", ledger::entries).access(Access::Roles(&[Auditor, Admin])).gives::<api::EntryList>(200).about("Entries, `after` a number."),
-        get("/api/v1/ledger/proof", ledger::prove).access(Access::Roles(&[Auditor, Admin])).gives::<api::InclusionProof>(200).about("Proof that entry `seq` is under the newest head."),
-        get("/api/v1/ledger/consistency", ledger::consistency).access(Access::Anyone).gives::<api::ConsistencyProof>(200).about("Proof that the head of size `to` extends the one of size `from`."),
+        get("/api/v1/ledger/entries", ledger::entries).access(Access::Roles(&[Auditor, Admin])).gives::<api::EntryList>(200).asks::<ledger::EntriesQuery>().about("Entries, `after` a number."),
+        get("/api/v1/ledger/proof", ledger::prove).access(Access::Roles(&[Auditor, Admin])).gives::<api::InclusionProof>(200).asks::<ledger::ProofQuery>().about("Proof that entry `seq` is under the newest head."),
+        get("/api/v1/ledger/consistency", ledger::consistency).access(Access::Anyone).gives::<api::ConsistencyProof>(200).asks::<ledger::ConsistencyQuery>().about("Proof that the head of size `to` extends the one of size `from`."),
     ]
 }
 

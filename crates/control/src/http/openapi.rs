@@ -3,19 +3,18 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
-use utoipa::openapi::path::{
-    Operation, OperationBuilder, ParameterBuilder, ParameterIn, PathItemBuilder, PathsBuilder,
-};
+use axum::http::Method;
+use utoipa::openapi::path::{Operation, OperationBuilder, Parameter, ParameterIn, PathItemBuilder, PathsBuilder};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
 };
 use utoipa::openapi::{
-    ComponentsBuilder, ContentBuilder, HttpMethod, InfoBuilder, ObjectBuilder, OpenApi, OpenApiBuilder, OpenApiVersion,
-    Ref, Required, ResponseBuilder, Type,
+    ComponentsBuilder, ContentBuilder, HttpMethod, InfoBuilder, OpenApi, OpenApiBuilder, OpenApiVersion, Ref, Required,
+    ResponseBuilder,
 };
 
-use super::route::{Access, Route, Shape, Takes};
+use super::route::{Access, Route, Shape, Takes, parameter};
 use placet_wire::Problem;
 
 pub(super) async fn document() -> Json<OpenApi> {
@@ -71,10 +70,8 @@ fn operation(route: &Route) -> Operation {
     let description = format!("Who may call it: {}.", route.access);
     let mut operation = OperationBuilder::new().summary(Some(route.about)).description(Some(description));
     operation = operation.operation_id(Some(operation_id(route)));
-    for name in route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
-        let text = ObjectBuilder::new().schema_type(Type::String).build();
-        let parameter = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Path).required(Required::True);
-        operation = operation.parameter(parameter.schema(Some(text)).build());
+    for parameter in parameters(route) {
+        operation = operation.parameter(parameter);
     }
     if let Some(scheme) = security(route.access) {
         operation = operation.security(SecurityRequirement::new(scheme, Vec::<String>::new()));
@@ -82,6 +79,16 @@ fn operation(route: &Route) -> Operation {
     let refusal = ResponseBuilder::new().description("What is wrong and what to do.");
     let refusal = refusal.content("application/problem+json", reference("Problem"));
     with_bodies(operation, route).response("default", refusal.build()).build()
+}
+
+fn parameters(route: &Route) -> Vec<Parameter> {
+    let names = route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let in_path = names.map(|name| parameter(name, ParameterIn::Path, Required::True).build());
+    let about = "Your own name for this request: sent again under it, it has no second effect and the same answer.";
+    let key = parameter("Idempotency-Key", ParameterIn::Header, Required::False).description(Some(about)).build();
+    // A signed message has its name in `webhook-id`.
+    let named_by_caller = route.method == Method::POST && security(route.access) == Some("token");
+    in_path.chain(route.parameters.clone()).chain(named_by_caller.then_some(key)).collect()
 }
 
 /// How a caller shows who they are, by the name of the scheme.

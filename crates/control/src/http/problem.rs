@@ -45,7 +45,6 @@ impl IntoResponse for Failure {
             status: self.status.as_u16(),
             detail: self.detail,
             code: self.code.to_owned(),
-            hint: None,
         };
         let mut response = (self.status, Json(problem)).into_response();
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));

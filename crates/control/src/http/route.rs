@@ -6,9 +6,10 @@ use axum::handler::Handler;
 use axum::http::Method;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use placet_domain::identity::{Identity, Role};
-use utoipa::ToSchema;
-use utoipa::openapi::RefOr;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::Schema;
+use utoipa::openapi::{ObjectBuilder, RefOr, Required, Type};
+use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 
@@ -77,6 +78,8 @@ pub(crate) struct Route {
     pub(crate) path: &'static str,
     pub(crate) access: Access,
     pub(crate) about: &'static str,
+    /// Query and headers; those in the path speak for themselves.
+    pub(crate) parameters: Vec<Parameter>,
     pub(crate) takes: Takes,
     pub(crate) gives: Option<(u16, Shape)>,
     pub(crate) handler: MethodRouter<App>,
@@ -100,13 +103,35 @@ impl Unguarded {
 
     pub(crate) fn access(self, access: Access) -> Route {
         let Self { method, path, handler } = self;
-        Route { method, path, access, about: "", takes: Takes::Nothing, gives: None, handler }
+        let parameters = Vec::new();
+        Route { method, path, access, about: "", parameters, takes: Takes::Nothing, gives: None, handler }
     }
 }
 
 impl Route {
     pub(crate) fn about(self, about: &'static str) -> Self {
         Self { about, ..self }
+    }
+
+    /// What may stand behind the `?`.
+    pub(crate) fn asks<Q: IntoParams>(self) -> Self {
+        Self { parameters: Q::into_params(|| Some(ParameterIn::Query)), ..self }
+    }
+
+    /// A yes to something that may have changed meanwhile.
+    pub(crate) fn on_what_was_seen(self) -> Self {
+        let about = "The digest of what you were shown and decide on, in quotes.";
+        self.header("If-Match", Required::True, about)
+    }
+
+    /// A stream that goes on where it was left.
+    pub(crate) fn resumable(self) -> Self {
+        self.header("Last-Event-ID", Required::False, "The number of the last event you got; the next one follows it.")
+    }
+
+    pub(crate) fn header(mut self, name: &str, required: Required, about: &str) -> Self {
+        self.parameters.push(parameter(name, ParameterIn::Header, required).description(Some(about)).build());
+        self
     }
 
     pub(crate) fn takes<T: ToSchema>(self) -> Self {
@@ -120,6 +145,12 @@ impl Route {
     pub(crate) fn gives<T: ToSchema>(self, status: u16) -> Self {
         Self { gives: Some((status, Shape::of::<T>())), ..self }
     }
+}
+
+/// A parameter that is text.
+pub(crate) fn parameter(name: &str, place: ParameterIn, required: Required) -> ParameterBuilder {
+    let text = ObjectBuilder::new().schema_type(Type::String).build();
+    ParameterBuilder::new().name(name).parameter_in(place).required(required).schema(Some(text))
 }
 
 macro_rules! verbs {

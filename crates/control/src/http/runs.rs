@@ -8,6 +8,7 @@ use placet_domain::run::RunCommand;
 use placet_store::RunFilter;
 use placet_wire::api;
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::body::Asked;
 use super::caller::Seen;
@@ -23,11 +24,14 @@ type RunAnswer = Result<Json<api::RunView>, Failure>;
 const MOST_ROWS: u32 = 1_000;
 const USUAL_ROWS: u32 = 100;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListQuery {
+    /// Only what belongs to this project.
     project: Option<String>,
+    /// Only what was made before the entry of this number: the list goes from new to old.
     after: Option<u64>,
+    /// At most so many.
     limit: Option<u32>,
 }
 
@@ -116,10 +120,12 @@ commands! {
     reject_results takes Rejection as given => RunCommand::RejectResults { reason: given.reason };
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AuditQuery {
+    /// Only entries after the one of this number.
     after: Option<u64>,
+    /// At most so many.
     limit: Option<u32>,
 }
 

@@ -219,6 +219,52 @@ fn b12_every_operation_says_who_may_call_it_and_what_it_takes() {
     }
 }
 
+/// The code of the problem that a route answers with, if it does.
+async fn code_of(person: &Person, method: &str, path: &str, token: &str) -> Option<String> {
+    let request = person.anonymous(method.parse::<Method>().unwrap(), path).bearer_auth(token);
+    let request = if method == "GET" { request } else { request.json(&json!({ "no such field": 1 })) };
+    let response = request.send().await.unwrap();
+    // Anything else may be a stream, which does not end.
+    if response.headers()["content-type"] != "application/problem+json" {
+        return None;
+    }
+    response.json::<Value>().await.unwrap()["code"].as_str().map(str::to_owned)
+}
+
+#[tokio::test]
+async fn b12_the_document_names_every_query_and_every_if_match_that_a_route_reads() {
+    let (app, agent, _, _) = Scenario::start().await;
+    let action = agent.proposes(app.team.run, &scan()).await;
+    let names = BTreeMap::from([
+        ("project", app.team.project.to_string()),
+        ("run", app.team.run.to_string()),
+        ("action", action.id.to_string()),
+        ("identity", agent.id.to_string()),
+        ("digest", Digest::of(b"x").to_string()),
+    ]);
+    let mut tokens = BTreeMap::new();
+    for role in Role::ALL {
+        let new = json!({ "name": format!("a {role}"), "roles": [role], "projects": [app.team.project] });
+        tokens.insert(role.as_str(), app.hire(new).await.token);
+    }
+    let document = serde_json::to_value(api_document()).unwrap();
+    for (method, path, access) in route_table() {
+        // Whoever is named first may call it; of those who need no token, no route reads anything of the kind.
+        let Some(token) = tokens.get(access.split(' ').next().unwrap_or_default().replace("anyone", "admin").as_str())
+        else {
+            continue;
+        };
+        let parameters = &document["paths"][&path][method.to_lowercase()]["parameters"];
+        let documents = |what: fn(&Value) -> bool| parameters.as_array().is_some_and(|list| list.iter().any(what));
+        let asked = format!("{}?no_such_parameter=1", filled(&path, &names));
+        let code = code_of(&agent, &method, &asked, token).await;
+        let reads_query = code.as_deref() == Some("bad_query");
+        assert_eq!(reads_query, documents(|parameter| parameter["in"] == "query"), "{method} {path}: {code:?}");
+        let reads_match = code.as_deref() == Some("unseen");
+        assert_eq!(reads_match, documents(|parameter| parameter["name"] == "If-Match"), "{method} {path}: {code:?}");
+    }
+}
+
 #[test]
 fn b12_all_references_of_the_document_resolve() {
     let document = serde_json::to_value(api_document()).unwrap();
