@@ -39,6 +39,7 @@
 //! and it depends on no async runtime: call it from a blocking thread. Limits of the tree as a whole are control groups
 //! where the caller may make them, and weaker where it may not; see [`Limits`].
 
+mod backend;
 mod control;
 mod enter;
 mod error;
@@ -58,6 +59,7 @@ mod step;
 mod sys;
 mod workspace;
 
+pub use backend::{Accept, Backend};
 pub use error::{SandboxError, StepError};
 pub use group::{Controller, GroupDirectory, GroupVersion, collect_leftovers};
 pub use host::{Entry, EntryKind, HostFacts};

@@ -1,5 +1,8 @@
 //! A command in its cage, as the launcher sees it: two pipes, a way to end it, and its outcome.
+//!
+//! The same for every backend: what differs is how the end is learnt ([`Ending`]) and brought about ([`Stop`]).
 
+use std::fmt;
 use std::fs::File;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
@@ -17,16 +20,50 @@ use crate::profile::Limits;
 /// A running command. Dropping it ends the command.
 #[derive(Debug)]
 pub struct Running {
-    /// Before the group, which can be removed only when the cage is gone.
-    helper: Helper,
-    #[expect(dead_code, reason = "held until it is dropped, which removes it")]
-    group: Group,
+    end: Box<dyn Ending>,
     killer: Killer,
     stdout: Option<File>,
     stderr: Option<File>,
     doors: Vec<Door>,
     program: Program,
     limits: Limits,
+}
+
+/// How the end of a command is learnt. Dropping it ends the command and removes what was made for it.
+pub(crate) trait Ending: fmt::Debug + Send {
+    /// Waits for the end.
+    fn outcome(&mut self, limits: &Limits, killer: &Killer) -> Result<Outcome, SandboxError>;
+}
+
+/// How the end of a command is brought about. Too late or twice, it does nothing.
+pub(crate) trait Stop: fmt::Debug + Send + Sync {
+    fn stop(&self);
+}
+
+impl Stop for Control {
+    fn stop(&self) {
+        self.shut_down();
+    }
+}
+
+/// A cage made of namespaces, until it is gone.
+#[derive(Debug)]
+struct Cage {
+    /// Before the group, which can be removed only when the cage is gone.
+    helper: Helper,
+    #[expect(dead_code, reason = "held until it is dropped, which removes it")]
+    group: Group,
+}
+
+impl Ending for Cage {
+    fn outcome(&mut self, limits: &Limits, killer: &Killer) -> Result<Outcome, SandboxError> {
+        let mut end = End::default();
+        while let Ok(Some((report, _))) = self.helper.control.receive() {
+            end.note(report);
+        }
+        self.helper.wait().map_err(|source| SandboxError::Io { doing: "wait for the helper", source })?;
+        end.outcome(limits, killer.cause()).ok_or(SandboxError::HelperDied)
+    }
 }
 
 /// The helper process and the socket to it. Dropping it ends the cage and leaves no zombie.
@@ -87,18 +124,27 @@ impl Door {
 /// Ends a cage from anywhere. Cloned freely; outliving the cage does no harm.
 #[derive(Clone, Debug)]
 pub struct Killer {
-    control: Arc<Control>,
+    target: Arc<dyn Stop>,
     cause: Arc<OnceLock<Cause>>,
 }
 
 /// Why the launcher ended a cage.
 #[derive(Clone, Copy, Debug)]
-enum Cause {
+pub(crate) enum Cause {
     Cancelled,
     Output { seen: u64 },
 }
 
 impl Killer {
+    pub(crate) fn of(target: Arc<dyn Stop>) -> Self {
+        Self { target, cause: Arc::default() }
+    }
+
+    /// Why this handle ended the cage, if it did.
+    pub(crate) fn cause(&self) -> Option<Cause> {
+        self.cause.get().copied()
+    }
+
     /// Ends the whole tree; [`Exit::Cancelled`] unless it ended before.
     pub fn kill(&self) {
         self.kill_because(Cause::Cancelled);
@@ -112,7 +158,7 @@ impl Killer {
     fn kill_because(&self, cause: Cause) {
         // The first cause stays: a second one changes nothing any more.
         let _ = self.cause.set(cause);
-        self.control.shut_down();
+        self.target.stop();
     }
 }
 
@@ -125,8 +171,9 @@ impl Running {
         program: Program,
         limits: Limits,
     ) -> Self {
-        let killer = Killer { control: Arc::clone(&helper.control), cause: Arc::default() };
-        Self { helper, group, killer, stdout: Some(stdout), stderr: Some(stderr), doors, program, limits }
+        let killer = Killer::of(Arc::<Control>::clone(&helper.control));
+        let end = Box::new(Cage { helper, group });
+        Self { end, killer, stdout: Some(stdout), stderr: Some(stderr), doors, program, limits }
     }
 
     /// The files that are executed, opened before they were: hash these to know what ran.
@@ -169,21 +216,12 @@ impl Running {
         let (stdout, stderr) = (self.stdout.take(), self.stderr.take());
         let (output, seen) = read_both(stdout, stderr, self.limits.output_bytes, |seen| killer.kill_over_output(seen))
             .map_err(|source| SandboxError::Io { doing: "read the output", source })?;
-        let mut outcome = self.finish()?;
+        let mut outcome = self.end.outcome(&self.limits, &killer)?;
         // A command that wrote too much and ended before it could be stopped broke the limit all the same.
         if seen > self.limits.output_bytes {
             outcome.exit = Exit::Limit { which: LimitKind::Output, limit: self.limits.output_bytes, seen };
         }
         Ok((outcome, output))
-    }
-
-    fn finish(&mut self) -> Result<Outcome, SandboxError> {
-        let mut end = End::default();
-        while let Ok(Some((report, _))) = self.helper.control.receive() {
-            end.note(report);
-        }
-        self.helper.wait().map_err(|source| SandboxError::Io { doing: "wait for the helper", source })?;
-        end.outcome(&self.limits, self.killer.cause.get().copied()).ok_or(SandboxError::HelperDied)
     }
 }
 
