@@ -98,25 +98,20 @@ fn timed(work: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
 struct Bwrap {
     arguments: Vec<OsString>,
     /// In memory; bwrap inherits the descriptors and reads them to the end.
-    filters: Vec<File>,
+    filter: File,
 }
 
 impl Bwrap {
     fn new(profile: &Profile) -> Result<Self, Failure> {
         let mut arguments: Vec<OsString> = BWRAP.iter().map(Into::into).collect();
         arguments.extend(profile.mounts().iter().flat_map(mount).map(OsString::from));
-        let filters: Vec<File> = profile.filters().iter().map(|bytes| inheritable(bytes)).collect::<Result<_, _>>()?;
-        for filter in &filters {
-            arguments.extend(["--add-seccomp-fd".into(), filter.as_raw_fd().to_string().into()]);
-        }
-        arguments.push("true".into());
-        Ok(Self { arguments, filters })
+        let filter = inheritable(&profile.filter())?;
+        arguments.extend(["--seccomp".into(), filter.as_raw_fd().to_string().into(), "true".into()]);
+        Ok(Self { arguments, filter })
     }
 
     fn run(&self) -> Result<(), Failure> {
-        for mut filter in &self.filters {
-            filter.rewind()?;
-        }
+        (&self.filter).rewind()?;
         run(Command::new("bwrap").args(&self.arguments))
     }
 }

@@ -34,6 +34,8 @@ const MAX_DESCRIPTORS: usize = 8;
 pub(crate) struct Spec {
     pub(crate) steps: Vec<Step>,
     pub(crate) limits: Limits,
+    /// Whether the launcher wants to look at the program before it runs.
+    pub(crate) held: bool,
 }
 
 /// What the helper and its children tell the launcher.
@@ -41,7 +43,8 @@ pub(crate) struct Spec {
 pub(crate) enum Report {
     /// A door is open; its listening socket comes along.
     Door { port: u16 },
-    /// The program is open; the descriptors come along, in the same order. It waits for [`Answer::Go`].
+    /// The program is open; the descriptors come along, in the same order. Where the launcher wants to look at it first,
+    /// it waits for [`Answer::Go`].
     Program { paths: Vec<String> },
     /// No such program.
     NoProgram { name: String },

@@ -54,6 +54,8 @@ struct Entering {
     control: Control,
     stdin: OwnedFd,
     limits: Limits,
+    /// Whether the launcher looks at the program before it runs.
+    held: bool,
     /// Until process 1 joined them.
     groups: Groups,
     /// Until the monitor took it.
@@ -97,6 +99,7 @@ fn receive() -> Result<(Entering, Spec)> {
         control,
         stdin,
         limits: spec.limits,
+        held: spec.held,
         groups: Groups::default(),
         outlook: Outlook::default(),
         detached: BTreeMap::new(),
@@ -230,8 +233,10 @@ impl Entering {
             self.leave(&Report::NoProgram { name: name.to_owned() });
         };
         self.control.send(&Report::Program { paths: program.paths() }, &program.descriptors())?;
-        // Without an answer the launcher is gone or refuses: this process ends, and with it the cage.
-        let _: (control::Answer, _) = self.control.receive()?.ok_or(Errno::CANCELED)?;
+        if self.held {
+            // Without an answer the launcher is gone or refuses: this process ends, and with it the cage.
+            let _: (control::Answer, _) = self.control.receive()?.ok_or(Errno::CANCELED)?;
+        }
         self.program = Some(program);
         Ok(())
     }

@@ -77,7 +77,7 @@ impl Launcher {
 
     /// Returns when the program runs; by then every wall stands.
     pub fn launch(&self, profile: &Profile, request: Request) -> Result<Running, SandboxError> {
-        self.launch_if(profile, request, |_| Ok(()))
+        self.start(profile, request, None)
     }
 
     /// Like [`Launcher::launch`], but first lets the caller look at the opened program, for instance to compare its
@@ -88,6 +88,10 @@ impl Launcher {
         request: Request,
         accept: impl FnOnce(&Program) -> Result<(), String>,
     ) -> Result<Running, SandboxError> {
+        self.start(profile, request, Some(Box::new(accept)))
+    }
+
+    fn start(&self, profile: &Profile, request: Request, accept: Option<Accept<'_>>) -> Result<Running, SandboxError> {
         if is_helper() {
             return Err(SandboxError::HelperSilent);
         }
@@ -99,10 +103,13 @@ impl Launcher {
         starting.group = Group::make(&limits)?;
         let facts = HostFacts::gather(profile, &request, starting.helper.process())?;
         let steps = plan(profile, &request, &facts.with_groups(starting.group.directories()))?;
-        starting.hand_over(&Spec { steps, limits }, &request.stdin)?;
+        starting.hand_over(&Spec { steps, limits, held: accept.is_some() }, &request.stdin)?;
         starting.finish(limits, accept)
     }
 }
+
+/// What the caller says to the opened program before it runs.
+type Accept<'a> = Box<dyn FnOnce(&Program) -> Result<(), String> + 'a>;
 
 /// A helper that was spawned and is on its way.
 struct Starting {
@@ -144,20 +151,12 @@ impl Starting {
         }
     }
 
-    fn finish(
-        mut self,
-        limits: Limits,
-        accept: impl FnOnce(&Program) -> Result<(), String>,
-    ) -> Result<Running, SandboxError> {
+    fn finish(mut self, limits: Limits, accept: Option<Accept<'_>>) -> Result<Running, SandboxError> {
         let (doors, program) = self.await_start(limits.wall_ms, accept)?;
         Ok(Running::new(self.helper, self.group, self.outputs, doors, program, limits))
     }
 
-    fn await_start(
-        &mut self,
-        wall_ms: u64,
-        accept: impl FnOnce(&Program) -> Result<(), String>,
-    ) -> Result<(Vec<Door>, Program), SandboxError> {
+    fn await_start(&mut self, wall_ms: u64, accept: Option<Accept<'_>>) -> Result<(Vec<Door>, Program), SandboxError> {
         self.helper.control().set_patience(Some(PATIENCE)).map_err(SandboxError::io("wait for the helper"))?;
         let mut doors = Vec::new();
         let program = loop {
@@ -167,9 +166,11 @@ impl Starting {
                 (other, _) => return Err(unexpected(other, wall_ms)),
             }
         };
-        accept(&program).map_err(SandboxError::ProgramRefused)?;
-        // A cage that ended meanwhile has said why, and that is read next.
-        let _ = self.helper.control().send(&Answer::Go, &[]);
+        if let Some(accept) = accept {
+            accept(&program).map_err(SandboxError::ProgramRefused)?;
+            // A cage that ended meanwhile has said why, and that is read next.
+            let _ = self.helper.control().send(&Answer::Go, &[]);
+        }
         match self.next()? {
             (Report::Started, _) => {}
             (other, _) => return Err(unexpected(other, wall_ms)),

@@ -78,10 +78,10 @@ impl Profile {
         &self.syscalls
     }
 
-    /// The filters behind [`Profile::syscalls`], as the kernel takes them; every one of them is to be applied.
+    /// The filter behind [`Profile::syscalls`], as the kernel takes it.
     #[must_use]
-    pub fn filters(&self) -> Vec<Vec<u8>> {
-        seccomp::bytes(self.syscalls.iter().copied()).expect("a test makes filters of all rules there are")
+    pub fn filter(&self) -> Vec<u8> {
+        seccomp::bytes(self.syscalls.iter().copied())
     }
 
     /// How much the profile insists on Landlock.

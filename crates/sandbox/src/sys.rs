@@ -224,6 +224,15 @@ pub(crate) fn landlock_abi() -> u32 {
     check(returned).unwrap_or(0) as u32
 }
 
+/// Has the kernel run this filter on every system call from now on.
+pub(crate) fn apply_filter(filter: &[libc::sock_filter]) -> Result<()> {
+    let len = filter.len().try_into().map_err(|_| Errno::TOOBIG)?;
+    let program = libc::sock_fprog { len, filter: filter.as_ptr().cast_mut() };
+    // SAFETY: `program` and the instructions behind it are valid for reads for the length of the call, which copies them.
+    check(unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, ptr::from_ref(&program)) })
+        .map(drop)
+}
+
 /// Whether the kernel can apply seccomp filters that answer with an error code.
 pub(crate) fn seccomp_filters_available() -> bool {
     let action: u32 = libc::SECCOMP_RET_ERRNO;

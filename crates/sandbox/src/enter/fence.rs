@@ -11,7 +11,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::seccomp;
-use crate::sys::Result;
+use crate::sys::{self, Result};
 
 /// The newest set of rights the rules below were written for. On older kernels those they know are used; later ones
 /// add rights that need rules of their own.
@@ -52,9 +52,5 @@ fn open(path: &Path) -> Result<OwnedFd> {
 
 pub(super) fn seccomp(refused: &[String]) -> Result<()> {
     let rules: Option<Vec<_>> = refused.iter().map(|name| seccomp::rule(name)).collect();
-    let filters = seccomp::filters(rules.ok_or(Errno::INVAL)?).map_err(|_| Errno::INVAL)?;
-    for filter in &filters {
-        seccompiler::apply_filter(filter).map_err(|_| Errno::PERM)?;
-    }
-    Ok(())
+    sys::apply_filter(&seccomp::filter(rules.ok_or(Errno::INVAL)?))
 }

@@ -1,25 +1,52 @@
-//! The filters, run on an interpreter of the few instructions they use.
+//! The filter, run on an interpreter of the few instructions it uses.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// What the kernel would do: the strictest answer of all filters (kill before errno before allow).
+/// What the kernel would do.
 fn verdict(arch: u32, number: u32, arguments: [u64; 6]) -> u32 {
-    let strictness = |answer: &u32| match *answer {
-        libc::SECCOMP_RET_KILL_PROCESS => 2,
-        libc::SECCOMP_RET_ALLOW => 0,
-        _ => 1,
-    };
-    let filters = filters(TABLE).expect("the table makes filters");
-    filters
-        .iter()
-        .map(|filter| run(filter, arch, number, &arguments))
-        .max_by_key(strictness)
-        .expect("there is a filter")
+    run(&filter(TABLE), arch, number, &arguments)
 }
 
-fn run(program: &BpfProgram, arch: u32, number: u32, arguments: &[u64; 6]) -> u32 {
+/// What the table says, read rule by rule.
+fn told(programs: Programs, number: u32, arguments: &[u64; 6]) -> u32 {
+    let holds = |condition: &Condition| {
+        let low = arguments[usize::from(condition.argument)] as u32;
+        match condition.is {
+            Comparison::Equal(value) => low == value,
+            Comparison::Other(value) => low != value,
+            Comparison::HasBit(bit) => low & bit == bit,
+            Comparison::LacksBit(bit) => low & bit == 0,
+        }
+    };
+    let applies = |rule: &&SyscallRule| {
+        rule.number == i64::from(number)
+            && (rule.when.is_empty() || rule.when.iter().any(|conditions| conditions.iter().all(holds)))
+    };
+    rules(programs).find(applies).map_or(libc::SECCOMP_RET_ALLOW, |rule| refused(rule.errno))
+}
+
+/// Arguments near the values that rules look for.
+fn arguments() -> impl Strategy<Value = [u64; 6]> {
+    let values: Vec<u32> = rules(Programs::Refused)
+        .flat_map(|rule| rule.when.iter().copied().flatten())
+        .map(|condition| match condition.is {
+            Comparison::Equal(value) | Comparison::Other(value) => value,
+            Comparison::HasBit(bit) | Comparison::LacksBit(bit) => bit,
+        })
+        .collect();
+    let known =
+        (prop::sample::select(values), any::<u32>()).prop_map(|(low, high)| u64::from(high) << 32 | u64::from(low));
+    prop::array::uniform6(prop_oneof![known, any::<u64>(), Just(0)])
+}
+
+fn run(program: &Filter, arch: u32, number: u32, arguments: &[u64; 6]) -> u32 {
+    steps(program, arch, number, arguments).0
+}
+
+/// The answer, and how many instructions it took.
+fn steps(program: &Filter, arch: u32, number: u32, arguments: &[u64; 6]) -> (u32, usize) {
     let load = |offset: u32| match offset {
         0 => number,
         4 => arch,
@@ -28,10 +55,11 @@ fn run(program: &BpfProgram, arch: u32, number: u32, arguments: &[u64; 6]) -> u3
             if offset.is_multiple_of(8) { argument as u32 } else { (argument >> 32) as u32 }
         }
     };
-    let (mut at, mut accumulator) = (0, 0_u32);
+    let (mut at, mut accumulator, mut taken) = (0, 0_u32, 0);
     loop {
         let step = &program[at];
         at += 1;
+        taken += 1;
         let jump = |taken: bool| usize::from(if taken { step.jt } else { step.jf });
         match step.code {
             0x20 => accumulator = load(step.k),
@@ -40,7 +68,7 @@ fn run(program: &BpfProgram, arch: u32, number: u32, arguments: &[u64; 6]) -> u3
             0x15 => at += jump(accumulator == step.k),
             0x25 => at += jump(accumulator > step.k),
             0x35 => at += jump(accumulator >= step.k),
-            0x06 => return step.k,
+            0x06 => return (step.k, taken),
             code => panic!("instruction {code:#x} is unknown to this interpreter"),
         }
     }
@@ -116,12 +144,19 @@ fn files_that_lend_privileges_cannot_be_made() {
 }
 
 #[test]
-fn filters_as_bytes_are_the_instructions_of_the_kernel() {
-    let rules = || rules(Programs::Refused);
-    let (programs, bytes) = (filters(rules()).expect("filters"), bytes(rules()).expect("bytes"));
-    let lengths: Vec<_> = programs.iter().map(|program| program.len() * 8).collect();
-    assert_eq!(bytes.iter().map(Vec::len).collect::<Vec<_>>(), lengths);
-    assert_eq!(bytes[0][4..8], programs[0][0].k.to_ne_bytes());
+fn a_filter_as_bytes_is_the_instructions_of_the_kernel() {
+    let (program, bytes) = (filter(rules(Programs::Refused)), bytes(rules(Programs::Refused)));
+    assert_eq!(bytes.len(), program.len() * 8);
+    assert_eq!(bytes[4..8], program[0].k.to_ne_bytes());
+}
+
+#[test]
+fn the_kernel_takes_the_filter_and_no_call_takes_many_steps() {
+    let program = filter(rules(Programs::Refused));
+    assert!(program.len() <= 4_096, "the kernel takes no longer ones: {}", program.len());
+    let steps = |number| steps(&program, ARCHITECTURE, number, &[0; 6]).1;
+    assert!((0..=NEWEST_KNOWN).all(|number| steps(number) <= 64));
+    assert!(steps(libc::SYS_read as u32) <= 20, "the search is a tree");
 }
 
 #[test]
@@ -134,10 +169,8 @@ fn process_1_keeps_its_limits_and_everybody_else_may_change_theirs() {
 #[test]
 fn memory_that_can_be_executed_is_refused_where_programs_are() {
     let memory = |programs, flags: u32| {
-        let filters = filters(rules(programs)).expect("the rules make filters");
         let number = libc::SYS_memfd_create as u32;
-        let answers = filters.iter().map(|filter| run(filter, ARCHITECTURE, number, &[0, flags.into(), 0, 0, 0, 0]));
-        answers.min().expect("there is a filter")
+        run(&filter(rules(programs)), ARCHITECTURE, number, &[0, flags.into(), 0, 0, 0, 0])
     };
     let sealed = libc::MFD_NOEXEC_SEAL | libc::MFD_CLOEXEC;
     assert_eq!(memory(Programs::Allowed, libc::MFD_CLOEXEC), libc::SECCOMP_RET_ALLOW);
@@ -146,6 +179,14 @@ fn memory_that_can_be_executed_is_refused_where_programs_are() {
 }
 
 proptest! {
+    #[test]
+    fn the_filter_says_what_the_table_says(number in 0..=NEWEST_KNOWN, arguments in arguments()) {
+        for programs in [Programs::Allowed, Programs::Refused] {
+            let said = run(&filter(rules(programs)), ARCHITECTURE, number, &arguments);
+            prop_assert_eq!(said, told(programs, number, &arguments), "call {}", number);
+        }
+    }
+
     #[test]
     fn no_number_beyond_the_table_exists(number in NEWEST_KNOWN + 1..) {
         prop_assert_eq!(verdict(ARCHITECTURE, number, [0; 6]), refused(libc::ENOSYS));
