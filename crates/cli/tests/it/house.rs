@@ -12,6 +12,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("placet-domain", &[]),
     ("placet-ledger", &[]),
     ("placet-sandbox", &[]),
+    ("placet-workspace", &[]),
     ("placet-wire", &["placet-domain"]),
     ("placet-store", &["placet-domain", "placet-ledger"]),
     ("placet-control", &["placet-domain", "placet-ledger", "placet-store", "placet-wire"]),

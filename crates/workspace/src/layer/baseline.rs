@@ -1,0 +1,152 @@
+//! What a directory looked like when a run began, so that what somebody else did to it since is noticed later.
+//!
+//! Reading every file of a large repository before each run would cost too much. A file is known by what its file system
+//! says of it, which changes with every write; one that was written in the last moments, when a second write may leave
+//! no trace in the clock, is known by its content.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{FileType, Stat};
+use serde::{Deserialize, Serialize};
+
+use crate::dir::Dir;
+use crate::error::{Doing, LayerError};
+use crate::layer::node::{MODE_BITS, Node};
+use crate::layer::promote::is_unfinished;
+use crate::limits::{Limits, Meter};
+use crate::path::TreePath;
+
+/// The coarsest clock of a usual file system counts in two seconds.
+const RECENT_S: i64 = 2;
+
+/// What was there, path by path.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Baseline {
+    stamps: BTreeMap<TreePath, Stamp>,
+    protected: BTreeSet<TreePath>,
+}
+
+/// How one path is recognised.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Stamp {
+    /// A directory: its own content is other paths.
+    Directory { mode: u32 },
+    /// By what its file system says.
+    Told(Told),
+    /// By what is in it.
+    Known(Node),
+}
+
+/// Whatever a write changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Told {
+    pub(crate) raw_mode: u32,
+    pub(crate) inode: u64,
+    pub(crate) size: i64,
+    modified: (i64, u64),
+    /// Nobody can set this one.
+    changed: (i64, u64),
+}
+
+impl Told {
+    pub(crate) fn new(stat: &Stat) -> Self {
+        Self {
+            raw_mode: stat.st_mode,
+            inode: stat.st_ino,
+            size: stat.st_size,
+            modified: (stat.st_mtime, stat.st_mtime_nsec),
+            changed: (stat.st_ctime, stat.st_ctime_nsec),
+        }
+    }
+
+    /// Whether it is the same after a move, which counts as a change of the entry but not of the content.
+    pub(crate) fn same_content(&self, other: &Self) -> bool {
+        let of = |told: &Self| (told.raw_mode, told.inode, told.size, told.modified);
+        of(self) == of(other)
+    }
+}
+
+impl Baseline {
+    /// Records what is in a directory now, before a run begins.
+    pub fn record(lower: &Path, limits: Limits) -> Result<Self, LayerError> {
+        let root = Dir::open(lower).doing("open", lower.display())?;
+        if is_unfinished(&root).doing("list", lower.display())? {
+            return Err(LayerError::Unfinished(lower.to_owned()));
+        }
+        let recent_from = seconds_now() - RECENT_S;
+        let mut recording = Recording { stamps: BTreeMap::new(), meter: Meter::new(limits), recent_from };
+        recording.directory(&root, None, 1)?;
+        Ok(Self { stamps: recording.stamps, protected: BTreeSet::new() })
+    }
+
+    /// Names paths that no promotion may overwrite or remove, for instance those that no commit could bring back.
+    #[must_use]
+    pub fn protect(mut self, paths: impl IntoIterator<Item = TreePath>) -> Self {
+        self.protected.extend(paths);
+        self
+    }
+
+    pub(crate) fn protects(&self, path: &TreePath) -> bool {
+        self.protected.contains(path)
+    }
+
+    pub(crate) fn had(&self, path: &TreePath) -> bool {
+        self.stamps.contains_key(path)
+    }
+
+    /// Whether what is there now is what was there then.
+    pub(crate) fn is_still(&self, path: &TreePath, node: &Node, told: &Told) -> bool {
+        match self.stamps.get(path) {
+            Some(Stamp::Directory { mode }) => *node == Node::Directory { mode: *mode },
+            Some(Stamp::Told(then)) => told == then,
+            Some(Stamp::Known(then)) => node == then,
+            None => false,
+        }
+    }
+}
+
+struct Recording {
+    stamps: BTreeMap<TreePath, Stamp>,
+    meter: Meter,
+    recent_from: i64,
+}
+
+impl Recording {
+    fn directory(&mut self, dir: &Dir, at: Option<&TreePath>, depth: usize) -> Result<(), LayerError> {
+        let shown = at.map_or_else(|| "the lower directory".to_owned(), ToString::to_string);
+        for name in dir.names().doing("list", shown)? {
+            self.meter.entry(depth)?;
+            let path = TreePath::below(at, &name)?;
+            let stat = dir.stat(&name).doing("look at", &path)?;
+            let stamp = self.stamp(dir, &path, &stat)?;
+            let inner = matches!(stamp, Stamp::Directory { .. }).then(|| dir.dir(&name));
+            self.stamps.insert(path.clone(), stamp);
+            if let Some(inner) = inner {
+                // A mount is no part of the directory: a cage does not show what is in it.
+                match inner {
+                    Err(rustix::io::Errno::XDEV) => {}
+                    inner => self.directory(&inner.doing("open", &path)?, Some(&path), depth + 1)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn stamp(&mut self, dir: &Dir, path: &TreePath, stat: &Stat) -> Result<Stamp, LayerError> {
+        let told = Told::new(stat);
+        if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+            return Ok(Stamp::Directory { mode: stat.st_mode & MODE_BITS });
+        }
+        if told.changed.0 < self.recent_from {
+            return Ok(Stamp::Told(told));
+        }
+        Node::read(dir, stat, path, &mut self.meter).map(Stamp::Known)
+    }
+}
+
+fn seconds_now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_secs()).unwrap_or_default();
+    i64::try_from(since).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,123 @@
+//! Removes a tree of any shape, however deep and however closed its owner left it.
+//!
+//! A run can nest directories deeper than any stack of descriptors or calls. So nothing is descended into: directories
+//! found inside a directory are first moved up to a level where they are emptied in turn.
+
+use rustix::fs::FileType;
+use rustix::io::{Errno, Result};
+
+use crate::dir::Dir;
+
+/// Removes `name` and everything below. Links are removed, not followed. It is gone from its place at once; what an
+/// interrupted call left in `trash` is removed by the next one.
+pub(crate) fn remove_tree(parent: &Dir, name: &[u8], trash: &[u8]) -> Result<()> {
+    let heap = heap(parent, trash)?;
+    open_up(parent, name)?;
+    match parent.move_to(name, &heap, &free_name(&heap, &mut 0)?) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(error) => return Err(error),
+    }
+    empty(&heap)?;
+    parent.remove_empty(trash)
+}
+
+fn heap(parent: &Dir, trash: &[u8]) -> Result<Dir> {
+    match parent.make(trash) {
+        Err(Errno::EXIST) => parent.dir(trash),
+        other => other,
+    }
+}
+
+fn empty(heap: &Dir) -> Result<()> {
+    let mut counter = 0;
+    loop {
+        let names = heap.names()?;
+        if names.is_empty() {
+            return Ok(());
+        }
+        for name in names {
+            if is_directory(heap, &name)? {
+                scatter(heap, &name, &mut counter)?;
+                heap.remove_empty(&name)?;
+            } else {
+                heap.unlink(&name)?;
+            }
+        }
+    }
+}
+
+/// Removes what is in a directory of the heap, or moves it up to the heap itself.
+fn scatter(heap: &Dir, name: &[u8], counter: &mut u64) -> Result<()> {
+    open_up(heap, name)?;
+    let directory = heap.dir(name)?;
+    for inner in directory.names()? {
+        if is_directory(&directory, &inner)? {
+            open_up(&directory, &inner)?;
+            directory.move_to(&inner, heap, &free_name(heap, counter)?)?;
+        } else {
+            directory.unlink(&inner)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_directory(parent: &Dir, name: &[u8]) -> Result<bool> {
+    Ok(FileType::from_raw_mode(parent.stat(name)?.st_mode) == FileType::Directory)
+}
+
+/// A directory without the right to write cannot be emptied or moved, not even by its owner.
+fn open_up(parent: &Dir, name: &[u8]) -> Result<()> {
+    match parent.stat(name) {
+        Ok(stat) if FileType::from_raw_mode(stat.st_mode) != FileType::Directory => Ok(()),
+        Ok(stat) if stat.st_mode & 0o700 == 0o700 => Ok(()),
+        Ok(_) => parent.set_mode_of(name, 0o700),
+        Err(Errno::NOENT) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn free_name(heap: &Dir, counter: &mut u64) -> Result<Vec<u8>> {
+    loop {
+        *counter += 1;
+        let name = counter.to_string().into_bytes();
+        match heap.stat(&name) {
+            Ok(_) => {}
+            Err(Errno::NOENT) => return Ok(name),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::{fs, os::unix::fs::symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_tree_deeper_than_any_path_is_removed_and_links_are_not_followed() {
+        let outer = tempfile::tempdir().unwrap();
+        fs::write(outer.path().join("kept"), "kept").unwrap();
+        let parent = Dir::open(outer.path()).unwrap();
+        let mut deepest = parent.make(b"tree").unwrap();
+        for _ in 0..3000 {
+            deepest = deepest.make(b"directory").unwrap();
+        }
+        symlink(outer.path(), outer.path().join("tree/link")).unwrap();
+        fs::create_dir_all(outer.path().join("tree/closed/inner")).unwrap();
+        fs::set_permissions(outer.path().join("tree/closed"), fs::Permissions::from_mode(0o000)).unwrap();
+        remove_tree(&parent, b"tree", b"trash").unwrap();
+        assert_eq!(parent.names().unwrap(), [b"kept"]);
+    }
+
+    #[test]
+    fn what_an_interrupted_removal_left_is_removed_too() {
+        let outer = tempfile::tempdir().unwrap();
+        fs::create_dir_all(outer.path().join("trash/1/deep")).unwrap();
+        fs::create_dir_all(outer.path().join("tree/deep")).unwrap();
+        let parent = Dir::open(outer.path()).unwrap();
+        remove_tree(&parent, b"tree", b"trash").unwrap();
+        assert!(parent.names().unwrap().is_empty());
+    }
+}

@@ -1,0 +1,25 @@
+//! Scenarios with real cages: what commands leave in their layers, and what becomes of it. Each is run as root and as an
+//! ordinary user.
+//!
+//! The runner is the one of the cage's own scenarios, for the same reason: its helper is this very binary executed again.
+
+#[path = "../../../sandbox/tests/it/harness.rs"]
+mod harness;
+mod hostile;
+mod layers;
+mod world;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    placet_sandbox::helper_entry();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [harness::AS_USER_FLAG, name] => harness::run_one(name, &scenarios()),
+        _ => harness::run(&arguments, &[], &[], &scenarios()),
+    }
+}
+
+fn scenarios() -> Vec<harness::Test> {
+    [layers::TESTS, hostile::TESTS].concat()
+}
