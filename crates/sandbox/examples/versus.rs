@@ -1,6 +1,7 @@
 //! How long a cage takes from launch to gone, around `true`, beside a bare process and beside bwrap. One line of JSON.
 //!
-//! Every round runs each of them once, so that all see the same load. bwrap gets the profile's files, scratch space and
+//! Every round runs each of them once, so that all see the same load; the cage twice, with a helper that has to come up
+//! and with one that stood ready, as a worker has it. bwrap gets the profile's files, scratch space and
 //! system call filters; it gets neither the read-only and masked parts of /proc, nor Landlock, nor limits, nor a process
 //! outside that ends it on time, so the comparison is in its favour. What is not installed is reported as absent.
 //! Usage: `versus [rounds]`.
@@ -44,26 +45,29 @@ fn main() -> Result<(), Failure> {
     helper_entry();
     let rounds = std::env::args().nth(1).map_or(Ok(DEFAULT_ROUNDS), |text| text.parse())?;
     let profile = Profile::builtin("default").ok_or("no default profile")?;
-    let launcher = Launcher::default();
+    let (cold, ready) = (Launcher::default(), Launcher::default().keeping_one_ready());
     let bwrap = installed("bwrap").then(|| Bwrap::new(&profile)).transpose()?;
-    let (mut plain, mut cage, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut plain, mut cage, mut warm, mut theirs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {
         plain.push(timed(|| run(&mut Command::new("true")))?);
-        cage.push(timed(|| in_cage(&launcher, &profile))?);
+        cage.push(timed(|| in_cage(&cold, &profile))?);
+        warm.push(timed(|| in_cage(&ready, &profile))?);
         if let Some(bwrap) = &bwrap {
             theirs.push(timed(|| bwrap.run())?);
         }
     }
-    let (plain, cage, theirs) = (Spread::of(plain), Spread::of(cage), Spread::of(theirs));
-    let ratio = cage.as_ref().zip(theirs.as_ref()).map(|(cage, theirs)| cage.over(theirs));
+    let (plain, cage, warm, theirs) = (Spread::of(plain), Spread::of(cage), Spread::of(warm), Spread::of(theirs));
+    let ratio = |ours: &Option<Spread>| ours.as_ref().zip(theirs.as_ref()).map(|(ours, theirs)| ours.over(theirs));
     println!(
         "{}",
         json!({
             "rounds": rounds,
             "plain_ms": described(plain.as_ref()),
             "cage_ms": described(cage.as_ref()),
+            "ready_cage_ms": described(warm.as_ref()),
             "bwrap_ms": described(theirs.as_ref()),
-            "cage_to_bwrap": ratio,
+            "cage_to_bwrap": ratio(&cage),
+            "ready_cage_to_bwrap": ratio(&warm),
         })
     );
     Ok(())

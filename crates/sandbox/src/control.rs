@@ -9,6 +9,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::io::Errno;
 use rustix::net::{
@@ -58,6 +59,15 @@ pub(crate) enum Report {
     Ended { stopped: bool, status: Option<i32>, command: Usage },
     /// Everything is gone.
     Gone { usage: Usage },
+}
+
+/// What the launcher tells the helper to do.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Order {
+    /// Take these steps and wait for more.
+    Prepare(Vec<Step>),
+    /// Enter the cage; the plan and the input come along.
+    Enter,
 }
 
 /// What the launcher tells the helper after the plan.
@@ -111,6 +121,13 @@ impl Control {
         }
         let message = serde_json::from_slice(&bytes[..received.bytes]).map_err(|_| Errno::BADMSG)?;
         Ok(Some((message, descriptors)))
+    }
+
+    /// Whether the other side is gone.
+    pub(crate) fn is_closed(&self) -> bool {
+        let mut watched = [PollFd::new(&self.0, PollFlags::RDHUP)];
+        let now = Timespec::default();
+        rustix::event::poll(&mut watched, Some(&now)).is_ok() && !watched[0].revents().is_empty()
     }
 
     /// From now on [`Control::receive`] gives up after this time with `EAGAIN`.

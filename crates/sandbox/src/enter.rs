@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::control::{self, Control, Report, Spec};
+use crate::control::{self, Control, Order, Report, Spec};
 use crate::error::StepError;
 use crate::profile::Limits;
 use crate::step::{LimitedResource, MountFlag, Role, Step};
@@ -77,7 +77,8 @@ struct Entering {
 
 /// Runs the helper to its end.
 pub(crate) fn run() -> ! {
-    let Ok((mut entering, spec)) = receive() else { sys::exit_now(GAVE_UP) };
+    let Ok(control) = connect() else { sys::exit_now(GAVE_UP) };
+    let Ok((mut entering, spec)) = receive(control) else { sys::exit_now(GAVE_UP) };
     for step in &spec.steps {
         if let Err(errno) = entering.take(step) {
             entering.give_up(step, errno);
@@ -87,14 +88,23 @@ pub(crate) fn run() -> ! {
     sys::exit_now(GAVE_UP)
 }
 
-/// The launcher's first message: the plan and the input, on descriptor 0.
-fn receive() -> Result<(Entering, Spec)> {
+/// The launcher is at descriptor 0.
+fn connect() -> Result<Control> {
     let socket = rustix::io::fcntl_dupfd_cloexec(sys::standard_input(), 3)?;
-    let control = Control::new(socket);
-    let ((), descriptors) = control.receive()?.ok_or(Errno::PIPE)?;
+    quiet(0)?;
+    Ok(Control::new(socket))
+}
+
+/// Waits for the plan and the input, prepared as far as the launcher wants it.
+fn receive(control: Control) -> Result<(Entering, Spec)> {
+    let descriptors = loop {
+        match control.receive()?.ok_or(Errno::PIPE)? {
+            (Order::Prepare(steps), _) => prepare_all(&control, &steps)?,
+            (Order::Enter, descriptors) => break descriptors,
+        }
+    };
     let [spec, stdin] = <[OwnedFd; 2]>::try_from(descriptors).map_err(|_| Errno::BADMSG)?;
     let spec = control::read_spec(spec)?;
-    quiet(0)?;
     let entering = Entering {
         control,
         stdin,
@@ -115,6 +125,33 @@ fn receive() -> Result<(Entering, Spec)> {
     Ok((entering, spec))
 }
 
+fn prepare_all(control: &Control, steps: &[Step]) -> Result<()> {
+    for step in steps {
+        if let Err(errno) = prepare(step) {
+            let _ = control.send(&failed(step, errno), &[]);
+            return Err(errno);
+        }
+    }
+    Ok(())
+}
+
+/// Steps that need nothing of what a request brings.
+fn prepare(step: &Step) -> Result<()> {
+    match step {
+        Step::NewSession => new_session(),
+        Step::OfferToOomKiller { points } => identity::offer_to_oom_killer(*points),
+        Step::FreshKeyring => identity::fresh_keyring(),
+        Step::Unshare { namespaces } => identity::unshare(namespaces),
+        Step::MapUser { inside, outside } => identity::map_user(*inside, *outside),
+        Step::Loopback => identity::loopback_up(),
+        _ => Err(Errno::INVAL),
+    }
+}
+
+fn failed(step: &Step, errno: Errno) -> Report {
+    Report::Failed(StepError { step: step.kind(), action: step.to_string(), errno: errno.raw_os_error() })
+}
+
 /// Points a standard stream at nothing.
 fn quiet(stream: i32) -> Result<()> {
     let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
@@ -124,9 +161,12 @@ fn quiet(stream: i32) -> Result<()> {
 impl Entering {
     fn take(&mut self, step: &Step) -> Result<()> {
         match step {
-            Step::NewSession => new_session(),
-            Step::OfferToOomKiller { points } => identity::offer_to_oom_killer(*points),
-            Step::FreshKeyring => identity::fresh_keyring(),
+            Step::NewSession
+            | Step::OfferToOomKiller { .. }
+            | Step::FreshKeyring
+            | Step::Unshare { .. }
+            | Step::MapUser { .. }
+            | Step::Loopback => prepare(step),
             Step::OpenGroups { directories } => {
                 self.groups = Groups::open(directories)?;
                 Ok(())
@@ -147,8 +187,6 @@ impl Entering {
                 Ok(())
             }
             Step::DropUser { user } => identity::drop_user(*user),
-            Step::Unshare { namespaces } => identity::unshare(namespaces),
-            Step::MapUser { inside, outside } => identity::map_user(*inside, *outside),
             Step::MakeScratch { at, size_bytes, flags } => {
                 let scratch = mounts::make_scratch(*size_bytes, flags)?;
                 self.outlook.add_scratch(&scratch, *size_bytes)?;
@@ -182,7 +220,6 @@ impl Entering {
                 mounts::pivot(&site.root)
             }
             Step::Hostname { name } => rustix::system::sethostname(name.as_bytes()),
-            Step::Loopback => identity::loopback_up(),
             Step::Door { port } => door::open(&self.control, *port),
             Step::DropCapabilities => identity::drop_capabilities(),
             Step::NoNewPrivileges => rustix::thread::set_no_new_privs(true),
@@ -201,8 +238,7 @@ impl Entering {
 
     /// Reports the failed step and ends this process; the others follow.
     fn give_up(&self, step: &Step, errno: Errno) -> ! {
-        let error = StepError { step: step.kind(), action: step.to_string(), errno: errno.raw_os_error() };
-        self.leave(&Report::Failed(error))
+        self.leave(&failed(step, errno))
     }
 
     fn leave(&self, last_words: &Report) -> ! {

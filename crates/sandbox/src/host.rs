@@ -120,7 +120,7 @@ impl Entry {
     }
 }
 
-fn caller() -> HostUser {
+pub(crate) fn caller() -> HostUser {
     HostUser { uid: rustix::process::geteuid().as_raw(), gid: rustix::process::getegid().as_raw() }
 }
 

@@ -9,20 +9,22 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::io::Errno;
 
-use crate::control::{self, Answer, Control, Report, Spec};
+use crate::control::{self, Answer, Control, Order, Report, Spec};
 use crate::enter::{self, HELPER_NAME};
 use crate::error::SandboxError;
 use crate::group::Group;
 use crate::host::{self, HostFacts};
 use crate::outcome::{Excess, LimitKind};
-use crate::plan::plan;
+use crate::plan::{plan, preparation};
 use crate::profile::{Limits, Profile};
 use crate::request::Request;
 use crate::running::{Door, Helper, Program, ProgramFile, Running};
+use crate::step::Step;
 
 /// A cage is entered within milliseconds. Longer than this, the binary that was executed is no helper.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -59,12 +61,16 @@ pub fn program_path(profile: &Profile, name: &str) -> Option<PathBuf> {
 #[derive(Clone, Debug)]
 pub struct Launcher {
     helper: PathBuf,
+    spare: Option<Spare>,
 }
+
+/// Room for one helper that has come up and waits for a plan. It is used once, like every other.
+type Spare = Arc<Mutex<Option<Starting>>>;
 
 impl Default for Launcher {
     /// The calling binary itself, even if its file was replaced since it started.
     fn default() -> Self {
-        Self { helper: "/proc/self/exe".into() }
+        Self { helper: "/proc/self/exe".into(), spare: None }
     }
 }
 
@@ -72,7 +78,14 @@ impl Launcher {
     /// Another binary whose `main` begins with [`helper_entry`].
     #[must_use]
     pub fn with_helper(helper: impl Into<PathBuf>) -> Self {
-        Self { helper: helper.into() }
+        Self { helper: helper.into(), spare: None }
+    }
+
+    /// From the second launch on, a helper stands ready, so that nobody waits until it has come up. It sleeps, and ends
+    /// with the last clone of this launcher. For callers that launch often.
+    #[must_use]
+    pub fn keeping_one_ready(self) -> Self {
+        Self { spare: Some(Spare::default()), ..self }
     }
 
     /// Returns when the program runs; by then every wall stands.
@@ -99,12 +112,28 @@ impl Launcher {
         let request = host::resolved(request)?;
         let limits = request.limits.unwrap_or(profile.limits);
         // First the helper, which takes a moment to come up, and whose number makes the user of the cage.
-        let mut starting = Starting::spawn(&self.helper)?;
+        let mut starting = self.ready_helper().map_or_else(|| Starting::spawn(&self.helper), Ok)?;
         starting.group = Group::make(&limits)?;
         let facts = HostFacts::gather(profile, &request, starting.helper.process())?;
         let steps = plan(profile, &request, &facts.with_groups(starting.group.directories()))?;
+        let steps = starting.still_to_take(steps)?;
         starting.hand_over(&Spec { steps, limits, held: accept.is_some() }, &request.stdin)?;
+        self.make_ready();
         starting.finish(limits, accept)
+    }
+
+    /// The helper that stands ready, if it still stands.
+    fn ready_helper(&self) -> Option<Starting> {
+        let spare = self.spare.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take();
+        spare.filter(|spare| spare.helper.is_up())
+    }
+
+    /// Starts the next helper while this one is at work.
+    fn make_ready(&self) {
+        let Some(spare) = &self.spare else { return };
+        // Without one the next launch starts its own, and says what is wrong.
+        let next = Starting::spawn(&self.helper).and_then(Starting::prepared).ok();
+        *spare.lock().unwrap_or_else(PoisonError::into_inner) = next;
     }
 }
 
@@ -112,14 +141,31 @@ impl Launcher {
 type Accept<'a> = Box<dyn FnOnce(&Program) -> Result<(), String> + 'a>;
 
 /// A helper that was spawned and is on its way.
+#[derive(Debug)]
 struct Starting {
     /// Before the group, which can be removed only when the cage is gone.
     helper: Helper,
     group: Group,
     outputs: [File; 2],
+    /// The steps it was told to take already.
+    taken: Vec<Step>,
 }
 
 impl Starting {
+    /// Sends it ahead, as far as every plan goes.
+    fn prepared(mut self) -> Result<Self, SandboxError> {
+        self.taken = preparation(host::caller());
+        let order = Order::Prepare(self.taken.clone());
+        self.helper.control().send(&order, &[]).map_err(SandboxError::io("prepare the helper"))?;
+        Ok(self)
+    }
+
+    /// The rest of the plan.
+    fn still_to_take(&self, steps: Vec<Step>) -> Result<Vec<Step>, SandboxError> {
+        // A process that changed its user since cannot use what was prepared for another.
+        steps.strip_prefix(self.taken.as_slice()).map(<[Step]>::to_vec).ok_or(SandboxError::HelperDied)
+    }
+
     fn spawn(helper: &Path) -> Result<Self, SandboxError> {
         let failed = |source| SandboxError::Io { doing: "start the helper", source };
         let (control, socket) = Control::pair().map_err(SandboxError::io("make a socket"))?;
@@ -133,7 +179,12 @@ impl Starting {
             .stderr(Stdio::from(stderr_in))
             .spawn()
             .map_err(failed)?;
-        Ok(Self { helper: Helper::new(child, control), group: Group::default(), outputs: [stdout, stderr] })
+        Ok(Self {
+            helper: Helper::new(child, control),
+            group: Group::default(),
+            outputs: [stdout, stderr],
+            taken: Vec::new(),
+        })
     }
 
     fn hand_over(&self, spec: &Spec, stdin: &[u8]) -> Result<(), SandboxError> {
@@ -144,7 +195,7 @@ impl Starting {
         let bytes = serde_json::to_vec(spec)
             .map_err(|error| SandboxError::Io { doing: "write the plan", source: error.into() })?;
         let (plan, stdin) = (memory("placet-cage-plan", &bytes)?, memory("placet-cage-stdin", stdin)?);
-        match self.helper.control().send(&(), &[plan.as_fd(), stdin.as_fd()]) {
+        match self.helper.control().send(&Order::Enter, &[plan.as_fd(), stdin.as_fd()]) {
             // A helper that is gone has said why, or its silence is noticed next.
             Ok(()) | Err(Errno::PIPE) => Ok(()),
             Err(errno) => Err(SandboxError::io("hand the plan to the helper")(errno)),

@@ -40,8 +40,8 @@ const NO_PROGRAMS: &[MountFlag] = &[MountFlag::NoSuid, MountFlag::NoDevices, Mou
 const DEVICE: &[MountFlag] = &[MountFlag::ReadOnly, MountFlag::NoSuid, MountFlag::NoExec];
 
 /// The view of control groups comes later: it begins at the group the process is in, and only process 1 joins.
-const NAMESPACES: [Namespace; 6] =
-    [Namespace::User, Namespace::Mount, Namespace::Pid, Namespace::Network, Namespace::Ipc, Namespace::Uts];
+/// Those that are entered once the request is known: what the host mounts until then is seen.
+const NAMESPACES: [Namespace; 4] = [Namespace::Mount, Namespace::Pid, Namespace::Ipc, Namespace::Uts];
 
 /// Host places that are never mounted on request. `Whole`: neither it nor anything above it, which would contain it.
 /// `Within`: nothing inside either.
@@ -81,26 +81,29 @@ pub fn plan(profile: &Profile, request: &Request, facts: &HostFacts) -> Result<V
         return Err(RequestError::RootUser.into());
     }
     let tree = Tree::of(profile, request, facts)?;
-    let mut steps = vec![Step::NewSession, Step::OfferToOomKiller { points: OOM_POINTS }, Step::FreshKeyring];
+    let mut steps = preparation(facts.caller);
+    // While low ports can be had: the network of a root caller's cage belongs to the host's root.
+    steps.extend(request.doors.iter().map(|&port| Step::Door { port }));
     if !facts.groups.is_empty() {
         steps.push(Step::OpenGroups { directories: facts.groups.clone() });
     }
     steps.push(Step::Watch { written: written(request) });
-    let namespaces = namespaces(host_user, tree.scratch, facts);
+    let inside = namespaces(tree.scratch, facts);
     if facts.caller_is_root() {
         steps.push(Step::OwnStdio { user: host_user });
         steps.extend(tree.detach);
         steps.push(Step::DropUser { user: host_user });
-        steps.extend(namespaces);
+        steps.push(Step::Unshare { namespaces: [&[Namespace::User], NAMESPACES.as_slice()].concat() });
+        steps.push(Step::MapUser { inside: CAGE_USER, outside: host_user });
+        steps.extend(inside);
     } else {
-        steps.extend(namespaces);
+        steps.push(Step::Unshare { namespaces: NAMESPACES.to_vec() });
+        steps.extend(inside);
         steps.extend(tree.detach);
     }
     steps.push(Step::MountRoot { size_bytes: ROOT_BYTES });
     steps.extend(tree.build);
     steps.extend([Step::SealRoot, Step::PivotRoot, Step::Hostname { name: profile.hostname.clone().into_owned() }]);
-    steps.push(Step::Loopback);
-    steps.extend(request.doors.iter().map(|&port| Step::Door { port }));
     steps.extend([Step::DropCapabilities, Step::NoNewPrivileges, Step::Undumpable]);
     steps.push(Step::Fork { into: Role::Command });
     steps.extend(command(profile, request, tree.writable, facts));
@@ -116,14 +119,26 @@ fn written(request: &Request) -> Vec<PathBuf> {
     workspace.chain(request.layers.iter().map(|layer| &layer.layers.upper)).cloned().collect()
 }
 
-/// From the caller's namespaces into those of the cage. The monitor stays behind at the fork, and keeps the scratch
-/// file systems open to see how full they are.
-fn namespaces(host_user: HostUser, scratch: Vec<Step>, facts: &HostFacts) -> Vec<Step> {
-    let mut steps = vec![
-        Step::Unshare { namespaces: NAMESPACES.to_vec() },
-        Step::MapUser { inside: CAGE_USER, outside: host_user },
-    ];
-    steps.extend(scratch);
+/// How every plan of a caller begins, whatever is asked for: a helper can take these steps before it is needed.
+///
+/// Root becomes another user later, because host files are detached with rights that are given up then; a network that
+/// belongs to the host's root is out of the reach of everybody in the cage.
+pub(crate) fn preparation(caller: HostUser) -> Vec<Step> {
+    let mut steps = vec![Step::NewSession, Step::OfferToOomKiller { points: OOM_POINTS }, Step::FreshKeyring];
+    if caller.is_root() {
+        steps.push(Step::Unshare { namespaces: vec![Namespace::Network] });
+    } else {
+        steps.push(Step::Unshare { namespaces: vec![Namespace::User, Namespace::Network] });
+        steps.push(Step::MapUser { inside: CAGE_USER, outside: caller });
+    }
+    steps.push(Step::Loopback);
+    steps
+}
+
+/// In the namespaces of the cage. The monitor stays behind at the fork, and keeps the scratch file systems open to see
+/// how full they are.
+fn namespaces(scratch: Vec<Step>, facts: &HostFacts) -> Vec<Step> {
+    let mut steps = scratch;
     steps.push(Step::Fork { into: Role::Init });
     if !facts.groups.is_empty() {
         steps.push(Step::JoinGroups);

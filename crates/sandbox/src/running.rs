@@ -88,6 +88,11 @@ impl Helper {
         self.child.id()
     }
 
+    /// Whether it has not ended. Looks at its socket, which closes with it, so that it is not reaped by the way.
+    pub(crate) fn is_up(&self) -> bool {
+        !self.control.is_closed()
+    }
+
     pub(crate) fn note_answer(&mut self) {
         self.answered = true;
     }

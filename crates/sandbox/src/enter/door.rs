@@ -1,6 +1,6 @@
 //! The way out of a cage: a socket that listens inside and is accepted from outside.
 //!
-//! A socket belongs to the network namespace it was made in, whoever holds it. Process 1 makes it, hands it to the
+//! A socket belongs to the network namespace it was made in, whoever holds it. The helper makes it, hands it to the
 //! launcher and lets go of it, so that from then on only the launcher can accept. There is no path, no name and no port
 //! on the host that another cage or user could connect to.
 

@@ -2,15 +2,17 @@
 
 use std::fs;
 
-use placet_sandbox::{Limits, Request};
+use placet_sandbox::{Exit, Launcher, Limits, Request};
 
 use crate::harness::tests;
-use crate::world::{Workspace, group_prefix, groups, limits, run, sh, start};
+use crate::world::{Workspace, eventually, group_prefix, groups, limits, profile, run, sh, start};
 
 tests![
     three_hundred_cages_leave_no_trace,
     two_hundred_sleeping_cages_take_less_than_a_mebibyte_of_process_memory_each,
     failed_and_killed_cages_leave_no_trace,
+    a_helper_that_stood_ready_makes_the_same_cage_and_ends_with_its_launcher,
+    a_helper_that_was_killed_while_it_stood_ready_is_not_missed,
     cages_from_many_threads_do_not_mix_up,
 ];
 
@@ -49,6 +51,42 @@ fn three_hundred_cages_leave_no_trace() {
     assert_eq!(fs::read_dir(workspace.path()).expect("the workspace").count(), 0);
 }
 
+/// What a command sees of who it is and where.
+const LOOK: &str =
+    "id -u; hostname; ls /; ip -o link 2>/dev/null; grep -c . /proc/net/dev; cat /proc/self/status | grep -i cap";
+
+fn a_helper_that_stood_ready_makes_the_same_cage_and_ends_with_its_launcher() {
+    let before = traces();
+    let (profile, launcher) = (profile(), Launcher::default().keeping_one_ready());
+    let look = |launcher: &Launcher| {
+        let (outcome, output) = launcher.launch(&profile, sh(LOOK)).expect("a cage").collect().expect("an end");
+        assert_eq!(outcome.exit, Exit::Code(0), "{output:?}");
+        output.stdout
+    };
+    let cold = look(&Launcher::default());
+    for _ in 0..3 {
+        assert_eq!(look(&launcher), cold);
+    }
+    assert_eq!(traces().children, before.children + 1, "one stands ready");
+    drop(launcher);
+    assert_eq!(traces(), before);
+}
+
+fn a_helper_that_was_killed_while_it_stood_ready_is_not_missed() {
+    let (profile, launcher) = (profile(), Launcher::default().keeping_one_ready());
+    let run = || launcher.launch(&profile, sh("true")).expect("a cage").wait().expect("an end").exit;
+    assert_eq!(run(), Exit::Code(0));
+    let children = fs::read_to_string(format!("/proc/self/task/{}/children", std::process::id())).expect("children");
+    let ready: i32 =
+        children.split_whitespace().next_back().and_then(|pid| pid.parse().ok()).expect("one stands ready");
+    let ready = rustix::process::Pid::from_raw(ready).expect("a process");
+    rustix::process::kill_process(ready, rustix::process::Signal::KILL).expect("to end it");
+    eventually("it is gone", || {
+        fs::read_to_string(format!("/proc/{ready}/stat")).is_ok_and(|stat| stat.contains(" Z "))
+    });
+    assert_eq!(run(), Exit::Code(0));
+}
+
 /// Memory of processes only, by share. What the kernel itself needs for a cage is more than that again, and depends on how
 /// this binary was built: the example `many_cages` measures all of it, with a thousand cages and an optimised binary.
 fn two_hundred_sleeping_cages_take_less_than_a_mebibyte_of_process_memory_each() {
@@ -78,7 +116,7 @@ fn failed_and_killed_cages_leave_no_trace() {
     for _ in 0..5 {
         drop(start(sh("sleep 60 & sleep 60")));
         run(sh("sleep 60").limits(Limits { wall_ms: 50, ..limits() }));
-        assert!(placet_sandbox::launch(&crate::world::profile(), Request::new(["no-such-program"])).is_err());
+        assert!(placet_sandbox::launch(&profile(), Request::new(["no-such-program"])).is_err());
     }
     assert_eq!(traces(), before);
 }
