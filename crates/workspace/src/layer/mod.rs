@@ -20,7 +20,7 @@ mod node;
 mod preview;
 mod promote;
 mod snapshot;
-mod upper;
+pub(crate) mod upper;
 
 #[cfg(test)]
 mod tests;
@@ -129,8 +129,16 @@ impl Layered {
         promote::promote(self, baseline, previewed, &mut |_| {})
     }
 
-    fn upper(&self) -> Result<Dir, LayerError> {
+    pub(crate) fn upper(&self) -> Result<Dir, LayerError> {
         self.run.dir(&self.upper_name).doing("open", "the upper")
+    }
+
+    pub(crate) fn lower_dir(&self) -> &Dir {
+        &self.lower
+    }
+
+    pub(crate) fn lower_path(&self) -> &Path {
+        &self.lower_path
     }
 
     fn read_upper(&self) -> Result<Upper, LayerError> {

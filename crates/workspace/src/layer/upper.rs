@@ -127,6 +127,11 @@ fn is_whiteout(dir: &Dir, path: &TreePath, stat: &Stat, notes: Notes) -> Result<
     }
 }
 
+/// Whether nothing of the directory below shows through this one.
+pub(crate) fn is_opaque(dir: &Dir) -> rustix::io::Result<bool> {
+    notes(dir).map(|notes| notes == Notes::Opaque)
+}
+
 fn notes(dir: &Dir) -> rustix::io::Result<Notes> {
     let mut value = [0; 8];
     let length = attribute(rustix::fs::fgetxattr(dir, OPAQUE, &mut value[..]))?;

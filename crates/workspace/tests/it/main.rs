@@ -3,10 +3,14 @@
 //!
 //! The runner is the one of the cage's own scenarios, for the same reason: its helper is this very binary executed again.
 
+mod git;
 #[path = "../../../sandbox/tests/it/harness.rs"]
 mod harness;
+mod harvest;
 mod hostile;
 mod layers;
+mod planted;
+mod repository;
 mod world;
 
 use std::process::ExitCode;
@@ -16,10 +20,10 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [harness::AS_USER_FLAG, name] => harness::run_one(name, &scenarios()),
-        _ => harness::run(&arguments, &[], &[], &scenarios()),
+        _ => harness::run(&arguments, git::TESTS, harvest::of_root::TESTS, &scenarios()),
     }
 }
 
 fn scenarios() -> Vec<harness::Test> {
-    [layers::TESTS, hostile::TESTS].concat()
+    [layers::TESTS, hostile::TESTS, harvest::TESTS, planted::TESTS].concat()
 }

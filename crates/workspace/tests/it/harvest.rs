@@ -1,0 +1,159 @@
+//! Commits that an agent made in its cage, on their way into the real repository.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use placet_workspace::harvest::{Harvest, HarvestError, Harvested, Rewriting};
+use placet_workspace::layer::{Baseline, Layered};
+use placet_workspace::{Limits, ObjectId};
+
+use crate::harness::tests;
+use crate::repository::{Repository, git};
+
+tests![
+    commits_arrive_with_their_files_and_the_worktree_is_clean,
+    a_branch_that_was_not_moved_brings_nothing,
+    commits_arrive_from_packs_and_packed_refs,
+    commits_that_merge_another_branch_arrive,
+    a_repository_with_longer_object_names_works_too,
+    history_is_rewritten_only_if_that_was_asked_for,
+    a_branch_that_somebody_else_moved_stays_where_it_is,
+    an_index_that_somebody_else_filled_is_not_emptied,
+    an_interrupted_harvest_is_finished_by_the_next,
+];
+
+pub(crate) mod of_root {
+    use super::*;
+
+    tests![what_root_takes_over_belongs_to_the_owner_of_the_repository];
+
+    fn what_root_takes_over_belongs_to_the_owner_of_the_repository() {
+        let repository = Repository::new();
+        repository.agent(COMMIT);
+        let mut waiting = vec![repository.path("")];
+        while let Some(path) = waiting.pop() {
+            std::os::unix::fs::lchown(&path, Some(23_456), Some(23_456)).expect("another owner");
+            if fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_dir()) {
+                waiting.extend(fs::read_dir(path).expect("a directory").flatten().map(|entry| entry.path()));
+            }
+        }
+        moved(repository.harvest());
+        for path in repository.objects() {
+            assert_eq!(fs::metadata(&path).expect("an owner").uid(), 23_456, "{}", path.display());
+        }
+    }
+}
+
+pub(crate) const COMMIT: &str = "echo two >> file; echo new > new; git add .; git commit --quiet -m second";
+
+#[track_caller]
+pub(crate) fn moved(harvested: Result<Harvested, HarvestError>) -> ObjectId {
+    match harvested {
+        Ok(Harvested::Moved(tip)) => tip,
+        other => panic!("nothing was taken over: {other:?}"),
+    }
+}
+
+fn commits_arrive_with_their_files_and_the_worktree_is_clean() {
+    let repository = Repository::new();
+    let worktree = repository.path("worktree");
+    let baseline = Baseline::record(&worktree, Limits::default()).expect("a baseline");
+    let settings = repository.settings();
+    let tip = repository.agent(&format!("{COMMIT}; git rev-parse HEAD"));
+    assert_eq!(moved(repository.harvest()).as_str(), tip.trim());
+    let files = repository.path("files");
+    let layers = Layered::open(&worktree, &files.join("upper"), &files.join("work")).expect("the layers");
+    layers.promote(&baseline, &layers.preview(&baseline).expect("a preview")).expect("a promotion");
+    assert_eq!(git(&worktree, &["status", "--porcelain"]), "");
+    assert_eq!(
+        (repository.log(), repository.host(&["log", "--format=%s", "main"])),
+        ("second first".into(), "first".into())
+    );
+    assert_eq!(repository.settings(), settings, "nothing but objects, the branch and the index changed");
+    repository.host(&["fsck", "--strict", "--full"]);
+    assert!(repository.objects().iter().all(|path| !path.to_string_lossy().contains("tmp_")));
+}
+
+fn a_branch_that_was_not_moved_brings_nothing() {
+    let repository = Repository::new();
+    let objects = repository.objects();
+    repository.agent("echo two >> file; git add .; git stash --quiet; git branch other");
+    assert_eq!(repository.harvest().expect("an answer"), Harvested::Nothing);
+    assert_eq!(repository.objects(), objects);
+    repository.host(&["pack-refs", "--all"]);
+    assert_eq!(repository.harvest().expect("an answer"), Harvested::Nothing);
+}
+
+fn commits_arrive_from_packs_and_packed_refs() {
+    let repository = Repository::new();
+    repository.agent(&format!("{COMMIT}; git pack-refs --all; git gc --quiet --prune=now"));
+    assert!(!repository.upper("refs/heads/run/7").is_file() && repository.upper("packed-refs").is_file());
+    moved(repository.harvest());
+    assert_eq!(repository.log(), "second first");
+    repository.host(&["fsck", "--strict", "--full"]);
+}
+
+fn commits_that_merge_another_branch_arrive() {
+    let repository = Repository::new();
+    let script = "git checkout --quiet -b side; echo s > side; git add .; git commit --quiet -m side; \
+                  git checkout --quiet run/7; echo m > mine; git add .; git commit --quiet -m mine; \
+                  git merge --quiet -m merged side";
+    repository.agent(script);
+    moved(repository.harvest());
+    assert_eq!(repository.host(&["rev-list", "--count", "run/7"]), "4");
+    assert_eq!(repository.host(&["branch", "--format=%(refname:short)"]), "main\nrun/7", "only its own branch");
+}
+
+fn a_repository_with_longer_object_names_works_too() {
+    let repository = Repository::with(&["init", "--quiet", "--object-format=sha256"]);
+    repository.agent(COMMIT);
+    assert_eq!(moved(repository.harvest()).as_str().len(), 64);
+    assert_eq!(repository.log(), "second first");
+}
+
+fn history_is_rewritten_only_if_that_was_asked_for() {
+    let repository = Repository::new();
+    let objects = repository.objects();
+    repository.agent("echo x > file; git add .; git commit --quiet --amend -m instead");
+    let error = repository.harvest().expect_err("it does not continue the branch");
+    assert!(matches!(&error, HarvestError::Rewritten { .. }), "{error}");
+    assert_eq!((repository.log(), repository.objects()), ("first".to_owned(), objects));
+    moved(repository.harvest_with(|harvest| harvest.rewriting(Rewriting::Allowed)));
+    assert_eq!(repository.log(), "instead");
+}
+
+fn a_branch_that_somebody_else_moved_stays_where_it_is() {
+    let repository = Repository::new();
+    repository.agent(COMMIT);
+    let worktree = repository.path("worktree");
+    git(&worktree, &["commit", "--quiet", "--allow-empty", "-m", "of a person"]);
+    let error = repository.harvest().expect_err("it was moved");
+    assert!(matches!(&error, HarvestError::Moved { .. }), "{error}");
+    assert_eq!(repository.log(), "of a person first");
+}
+
+fn an_index_that_somebody_else_filled_is_not_emptied() {
+    let repository = Repository::new();
+    repository.agent(COMMIT);
+    fs::write(repository.path("worktree/staged"), "by a person\n").expect("a file");
+    git(&repository.path("worktree"), &["add", "staged"]);
+    let error = repository.harvest().expect_err("something is staged");
+    assert!(matches!(&error, HarvestError::Worktree { .. }), "{error}");
+    assert_eq!(repository.log(), "first");
+    assert_eq!(git(&repository.path("worktree"), &["diff", "--cached", "--name-only"]), "staged");
+}
+
+fn an_interrupted_harvest_is_finished_by_the_next() {
+    let repository = Repository::new();
+    repository.agent(COMMIT);
+    let layers = repository.layers();
+    let without_index = Harvest::new(&layers, Repository::branch(), repository.base().clone());
+    moved(without_index.take());
+    drop(layers);
+    let staged = || git(&repository.path("worktree"), &["diff", "--cached", "--name-only"]);
+    assert_ne!(staged(), "", "the branch moved and the index did not");
+    for _ in 0..2 {
+        moved(repository.harvest());
+        assert_eq!(staged(), "");
+    }
+}
