@@ -43,13 +43,21 @@ pub(super) async fn c14_no_action_is_leased_twice_by_sixteen_workers<G: Ground>(
     assert_eq!(leased.into_iter().collect::<BTreeSet<_>>(), ready);
 }
 
-pub(super) async fn the_oldest_ready_action_comes_first<G: Ground>() {
+pub(super) async fn of_those_that_are_ready_the_one_whose_time_runs_out_first_is_leased_first<G: Ground>() {
     let ground = G::fresh();
     let world = World::on(&ground).await;
-    let (old, young) = (world.propose("B").await, world.propose("A").await);
-    submit(&world.store, world.approval(&old, &world.reviewers[0])).await.unwrap();
-    assert_eq!(world.lease(&world.worker).await.unwrap().id, old.id);
-    assert_eq!(world.lease(&world.worker).await.unwrap().id, young.id);
+    let asked = world.propose("B").await;
+    ground.clock().move_by_ms(1);
+    let automatic = world.propose("A").await;
+    ground.clock().move_by_ms(1);
+    submit(&world.store, world.approval(&asked, &world.reviewers[0])).await.unwrap();
+    let asked = world.store.action(asked.id).await.unwrap().unwrap();
+    let mut ready = [(asked.deadline, asked.id), (automatic.deadline, automatic.id)];
+    ready.sort();
+    assert_ne!(ready[0].0, ready[1].0);
+    for (_, id) in ready {
+        assert_eq!(world.lease(&world.worker).await.unwrap().id, id);
+    }
     assert_eq!(world.lease(&world.worker).await, None);
 }
 

@@ -56,7 +56,7 @@ scenarios! {
     }
     leasing {
         c14_no_action_is_leased_twice_by_sixteen_workers,
-        the_oldest_ready_action_comes_first,
+        of_those_that_are_ready_the_one_whose_time_runs_out_first_is_leased_first,
         a_worker_sees_only_the_projects_within_its_reach,
         what_a_paused_run_an_old_policy_or_a_deadline_holds_back_is_not_leased_and_blocks_nothing,
         c14_what_ran_out_of_time_is_found_and_ended,
