@@ -14,7 +14,7 @@ mod layers;
 mod meter;
 mod monitor;
 mod mounts;
-mod owners;
+pub(crate) mod owners;
 mod program;
 mod watch;
 mod written;

@@ -68,6 +68,10 @@ pub enum SandboxError {
     /// The helper ended without saying how the command ended.
     #[error("the helper ended without a report; it may have been killed from outside or for lack of memory")]
     HelperDied,
+    /// The container engine could not, or would not.
+    #[cfg(feature = "container")]
+    #[error(transparent)]
+    Engine(#[from] crate::container::EngineError),
     /// Something around the helper failed.
     #[error("cannot {doing}")]
     Io {

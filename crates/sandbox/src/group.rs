@@ -33,7 +33,7 @@ pub(crate) use parents::{Parents, parents};
 
 use crate::error::SandboxError;
 use crate::profile::Limits;
-use leftovers::Name;
+pub(crate) use leftovers::Name;
 
 /// What a control group does for a cage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

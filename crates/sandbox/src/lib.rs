@@ -40,6 +40,8 @@
 //! where the caller may make them, and weaker where it may not; see [`Limits`].
 
 mod backend;
+#[cfg(feature = "container")]
+pub mod container;
 mod control;
 mod enter;
 mod error;

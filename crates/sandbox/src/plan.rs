@@ -65,7 +65,7 @@ enum Reach {
     Within,
 }
 
-fn never_mounted(host: &Path) -> Option<&'static str> {
+pub(crate) fn never_mounted(host: &Path) -> Option<&'static str> {
     let hit = |(place, reach, _): &&(&str, Reach, &str)| {
         Path::new(place).starts_with(host) || (*reach == Reach::Within && host.starts_with(place))
     };
@@ -197,7 +197,7 @@ fn limits(limits: Limits, facts: &HostFacts) -> impl Iterator<Item = Step> {
 }
 
 /// Built from nothing: the profile's variables and those of the request, sorted.
-fn environment(profile: &Profile, request: &Request) -> Vec<String> {
+pub(crate) fn environment(profile: &Profile, request: &Request) -> Vec<String> {
     let fixed = profile.env.iter().map(|variable| (variable.name.to_string(), variable.value.to_string()));
     let mut all: std::collections::BTreeMap<String, String> = fixed.collect();
     all.extend(request.env.iter().map(|(name, value)| (name.clone(), value.clone())));

@@ -138,7 +138,7 @@ fn trial() -> Result<(), String> {
     }
 }
 
-fn with_causes(error: &SandboxError) -> String {
+pub(crate) fn with_causes(error: &SandboxError) -> String {
     let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

@@ -357,7 +357,7 @@ fn is_variable_name(name: &str) -> bool {
     starts_well && name.chars().all(|each| each.is_ascii_alphanumeric() || each == '_')
 }
 
-fn refusal(name: &str) -> Option<&'static str> {
+pub(crate) fn refusal(name: &str) -> Option<&'static str> {
     let matches = |pattern: &str| match pattern.strip_suffix('*') {
         Some(prefix) => name.starts_with(prefix),
         None => name == pattern,

@@ -181,6 +181,18 @@ impl Running {
         Self { end, killer, stdout: Some(stdout), stderr: Some(stderr), doors, program, limits }
     }
 
+    /// A command of another backend, which has no doors.
+    #[cfg(feature = "container")]
+    pub(crate) fn elsewhere(
+        end: Box<dyn Ending>,
+        killer: Killer,
+        [stdout, stderr]: [File; 2],
+        program: Program,
+        limits: Limits,
+    ) -> Self {
+        Self { end, killer, stdout: Some(stdout), stderr: Some(stderr), doors: Vec::new(), program, limits }
+    }
+
     /// The files that are executed, opened before they were: hash these to know what ran.
     #[must_use]
     pub fn program(&self) -> &Program {

@@ -87,4 +87,4 @@ const ARCHITECTURE: u32 = 0xC000_00B7;
 const NEWEST_KNOWN: u32 = 469;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -96,7 +96,7 @@ fn map_namespace_of(child: Pid, made: &OwnedFd, disk: HostUser, cage: HostUser) 
 }
 
 /// Changes the owner of a directory and everything below, never through a link and never of anything but plain files.
-fn give_tree(directory: BorrowedFd<'_>, user: HostUser) -> Result<()> {
+pub(crate) fn give_tree(directory: BorrowedFd<'_>, user: HostUser) -> Result<()> {
     let readable =
         rustix::fs::openat(directory, c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     give(readable.as_fd(), c"", user)?;

@@ -36,14 +36,14 @@ pub(super) fn collect_below(parent: &Path) -> usize {
 
 /// The name of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Name {
-    pub(super) owner: Owner,
+pub(crate) struct Name {
+    pub(crate) owner: Owner,
     pub(super) number: u64,
 }
 
 impl Name {
     /// A name this process has not used yet.
-    pub(super) fn next() -> io::Result<Self> {
+    pub(crate) fn next() -> io::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         Ok(Self { owner: Owner::own()?, number: COUNT.fetch_add(1, Ordering::Relaxed) })
     }
@@ -71,7 +71,7 @@ impl FromStr for Name {
 
 /// A process, whatever becomes of its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Owner {
+pub(crate) struct Owner {
     /// The pid namespace in which the number counts.
     pub(super) namespace: u64,
     pub(super) pid: u64,
@@ -92,7 +92,7 @@ impl Owner {
     }
 
     /// Certain only where the number can be looked up; a doubt counts as alive.
-    fn is_gone(&self) -> bool {
+    pub(crate) fn is_gone(&self) -> bool {
         let Ok(own) = Self::own() else { return false };
         own.namespace == self.namespace && Life::of(self.pid).is_none_or(|life| life.is_not(self.started))
     }

@@ -4,6 +4,16 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// What the kernel would do on this machine, by these rules.
+#[cfg(feature = "container")]
+pub(crate) fn verdict_of(
+    rules: impl IntoIterator<Item = &'static SyscallRule>,
+    number: i64,
+    arguments: [u64; 6],
+) -> u32 {
+    run(&filter(rules), ARCHITECTURE, number as u32, &arguments)
+}
+
 /// What the kernel would do.
 fn verdict(arch: u32, number: u32, arguments: [u64; 6]) -> u32 {
     run(&filter(TABLE), arch, number, &arguments)

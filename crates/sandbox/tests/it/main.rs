@@ -7,6 +7,8 @@
 #![expect(clippy::disallowed_methods, reason = "scenarios block on purpose: the cage knows no async runtime")]
 
 mod confinement;
+#[cfg(feature = "container")]
+mod container;
 mod doors;
 mod ends;
 mod harness;
@@ -36,8 +38,23 @@ fn main() -> ExitCode {
         [ends::ABANDON_FLAG, marker] => ends::launch_and_wait_to_be_killed(marker),
         [submounts::FLAG, directory] => submounts::look_below(directory),
         [harness::AS_USER_FLAG, name] => harness::run_one(name, &scenarios()),
-        _ => harness::run(&arguments, &plain(), submounts::TESTS, &scenarios()),
+        #[cfg(feature = "container")]
+        [container::ABANDON_FLAG, socket, marker] => container::launch_and_wait_to_be_killed(socket, marker),
+        _ => run(&arguments),
     }
+}
+
+#[cfg(not(feature = "container"))]
+fn run(arguments: &[String]) -> ExitCode {
+    harness::run(arguments, &plain(), submounts::TESTS, &scenarios())
+}
+
+#[cfg(feature = "container")]
+fn run(arguments: &[String]) -> ExitCode {
+    let plain = [plain(), container::tests()].concat();
+    let code = harness::run(arguments, &plain, submounts::TESTS, &scenarios());
+    container::tear_down();
+    code
 }
 
 fn scenarios() -> Vec<harness::Test> {

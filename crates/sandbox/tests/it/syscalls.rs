@@ -5,7 +5,7 @@ use crate::world::{probe, run};
 
 tests![refused_calls_answer_with_their_code];
 
-const EXPECTED: &str = "\
+pub(crate) const EXPECTED: &str = "\
 io_uring_setup ENOSYS
 keyctl EPERM
 add_key EPERM
