@@ -44,10 +44,10 @@ pub enum LayerError {
     #[error("`{0}` is not among the changes")]
     NotChanged(TreePath),
     /// The preview is no longer what would be promoted.
-    #[error("{} would no longer be promoted as previewed, first `{}`: preview and decide again", .0.len(), .0[0])]
+    #[error("the changes are no longer those that were previewed{}: preview and decide again", first(.0))]
     Outdated(Vec<TreePath>),
     /// Changes that would destroy what somebody else did.
-    #[error("{} of the changes cannot be promoted, first `{}`: {}", .0.len(), .0[0].0, .0[0].1)]
+    #[error("{} of the changes cannot be promoted{}", .0.len(), first_conflict(.0))]
     Conflicts(Vec<(TreePath, Conflict)>),
     /// Something other than a file, directory or link where only those are expected.
     #[error("`{path}` is {what}: only files, directories and symbolic links are taken")]
@@ -82,6 +82,15 @@ pub enum LayerError {
     /// A snapshot is not what it was when it was taken.
     #[error("the snapshot `{0}` is damaged: its content is not what was recorded; use another one")]
     Damaged(PathBuf),
+}
+
+/// The first of several paths; the others are in the error itself.
+fn first(paths: &[TreePath]) -> String {
+    paths.first().map(|path| format!(", first `{path}`")).unwrap_or_default()
+}
+
+fn first_conflict(conflicts: &[(TreePath, Conflict)]) -> String {
+    conflicts.first().map(|(path, why)| format!(", first `{path}`: {why}")).unwrap_or_default()
 }
 
 /// Adds to an error of the kernel what was tried.

@@ -8,6 +8,7 @@
 mod id;
 mod neutral;
 mod run;
+mod untracked;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};

@@ -5,10 +5,12 @@
 //! no trace in the clock, is known by its content.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{FileType, Stat};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::dir::Dir;
@@ -81,7 +83,8 @@ impl Baseline {
         Ok(Self { stamps: recording.stamps, protected: BTreeSet::new() })
     }
 
-    /// Names paths that no promotion may overwrite or remove, for instance those that no commit could bring back.
+    /// Names paths that no promotion may overwrite or remove, with everything below them, for instance those that no
+    /// commit could bring back.
     #[must_use]
     pub fn protect(mut self, paths: impl IntoIterator<Item = TreePath>) -> Self {
         self.protected.extend(paths);
@@ -89,7 +92,7 @@ impl Baseline {
     }
 
     pub(crate) fn protects(&self, path: &TreePath) -> bool {
-        self.protected.contains(path)
+        std::iter::successors(Some(path.clone()), TreePath::parent).any(|path| self.protected.contains(&path))
     }
 
     pub(crate) fn had(&self, path: &TreePath) -> bool {
@@ -121,14 +124,10 @@ impl Recording {
             let path = TreePath::below(at, &name)?;
             let stat = dir.stat(&name).doing("look at", &path)?;
             let stamp = self.stamp(dir, &path, &stat)?;
-            let inner = matches!(stamp, Stamp::Directory { .. }).then(|| dir.dir(&name));
+            let is_directory = matches!(stamp, Stamp::Directory { .. });
             self.stamps.insert(path.clone(), stamp);
-            if let Some(inner) = inner {
-                // A mount is no part of the directory: a cage does not show what is in it.
-                match inner {
-                    Err(rustix::io::Errno::XDEV) => {}
-                    inner => self.directory(&inner.doing("open", &path)?, Some(&path), depth + 1)?,
-                }
+            if is_directory && let Some(inner) = open(dir, &name, &path)? {
+                self.directory(&inner, Some(&path), depth + 1)?;
             }
         }
         Ok(())
@@ -142,7 +141,19 @@ impl Recording {
         if told.changed.0 < self.recent_from {
             return Ok(Stamp::Told(told));
         }
-        Node::read(dir, stat, path, &mut self.meter).map(Stamp::Known)
+        match Node::read(dir, stat, path, &mut self.meter) {
+            Err(LayerError::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => Ok(Stamp::Told(told)),
+            read => read.map(Stamp::Known),
+        }
+    }
+}
+
+/// A mount is no part of the directory: a cage does not show what is in it. And what the caller may not list, no run of
+/// theirs can either.
+fn open(dir: &Dir, name: &[u8], path: &TreePath) -> Result<Option<Dir>, LayerError> {
+    match dir.dir(name) {
+        Err(Errno::XDEV | Errno::ACCESS) => Ok(None),
+        opened => opened.map(Some).doing("open", path),
     }
 }
 

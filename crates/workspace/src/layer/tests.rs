@@ -373,3 +373,16 @@ fn layers_are_held_by_one_at_a_time() {
     drop(first);
     world.open();
 }
+
+#[test]
+fn a_directory_that_its_caller_may_not_list_does_not_keep_a_run_from_beginning() {
+    let world = World::new().with("closed/file", "x").with("secret", "x").with("text", "old");
+    mode(&world.lower("closed"), 0o000);
+    mode(&world.lower("secret"), 0o000);
+    let baseline = world.baseline();
+    write(&world.upper("text"), "new");
+    let layered = world.open();
+    layered.promote(&baseline, &layered.preview(&baseline).unwrap()).unwrap();
+    mode(&world.lower("closed"), 0o755);
+    assert_eq!(fs::read_to_string(world.lower("closed/file")).unwrap(), "x");
+}

@@ -4,14 +4,15 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use placet_workspace::harvest::{Harvest, HarvestError, Harvested, Rewriting};
-use placet_workspace::layer::{Baseline, Layered};
-use placet_workspace::{Limits, ObjectId};
+use placet_workspace::layer::{Baseline, Conflict, Layered};
+use placet_workspace::{Git, Limits, ObjectId};
 
 use crate::harness::tests;
 use crate::repository::{Repository, git};
 
 tests![
     commits_arrive_with_their_files_and_the_worktree_is_clean,
+    files_that_no_commit_has_are_not_cleaned_away,
     a_branch_that_was_not_moved_brings_nothing,
     commits_arrive_from_packs_and_packed_refs,
     commits_that_merge_another_branch_arrive,
@@ -72,6 +73,29 @@ fn commits_arrive_with_their_files_and_the_worktree_is_clean() {
     assert_eq!(repository.settings(), settings, "nothing but objects, the branch and the index changed");
     repository.host(&["fsck", "--strict", "--full"]);
     assert!(repository.objects().iter().all(|path| !path.to_string_lossy().contains("tmp_")));
+}
+
+fn files_that_no_commit_has_are_not_cleaned_away() {
+    let repository = Repository::new();
+    let worktree = repository.path("worktree");
+    for (name, text) in [(".gitignore", ".env\n"), (".env", "KEY=1\n"), ("notes\n", "mine\n")] {
+        fs::write(worktree.join(name), text).expect("a file");
+    }
+    git(&worktree, &["init", "--quiet", "inner"]);
+    let real = Git::new(repository.path("repository/.git/worktrees/worktree")).work_tree(&worktree);
+    let untracked = real.untracked().expect("a list");
+    let shown: Vec<String> = untracked.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, [".env", ".gitignore", "inner", "notes%0A"]);
+    let baseline = Baseline::record(&worktree, Limits::default()).expect("a baseline").protect(untracked);
+    repository.agent("git clean -ffdxq; echo two >> file");
+    let files = repository.path("files");
+    let layers = Layered::open(&worktree, &files.join("upper"), &files.join("work")).expect("the layers");
+    let changes = layers.preview(&baseline).expect("a preview");
+    let protected = changes.conflicts().into_iter().filter(|(_, why)| *why == Conflict::Protected).count();
+    assert_eq!(protected, changes.len() - 1, "everything but `file`");
+    assert!(layers.promote(&baseline, &changes).is_err());
+    assert_eq!(fs::read_to_string(worktree.join(".env")).expect("a file"), "KEY=1\n");
+    assert!(worktree.join("notes\n").exists() && worktree.join("inner/.git/HEAD").exists());
 }
 
 fn a_branch_that_was_not_moved_brings_nothing() {

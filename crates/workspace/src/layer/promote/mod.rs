@@ -78,9 +78,8 @@ fn promote_held(
     watch: &mut dyn FnMut(Point),
 ) -> Result<(), LayerError> {
     let now = compare(&layered.read_upper()?, &layered.lower, baseline, layered.limits)?;
-    let differing = previewed.differing(&now.changes);
-    if !differing.is_empty() {
-        return Err(LayerError::Outdated(differing));
+    if *previewed != now.changes {
+        return Err(LayerError::Outdated(previewed.differing(&now.changes)));
     }
     let conflicts = previewed.conflicts();
     if !conflicts.is_empty() {
