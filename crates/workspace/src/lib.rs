@@ -5,6 +5,30 @@
 //! - [`harvest`]: commits of a run, taken over into the real repository: one branch, checked, nothing else.
 //! - [`Git`]: the one way git is run, neutralised.
 //!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! use placet_workspace::harvest::Harvest;
+//! use placet_workspace::layer::{Baseline, Layered};
+//! use placet_workspace::{Branch, Limits, ObjectId};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let (branch, expected): (Branch, ObjectId) = ("run/7".parse()?, "0".repeat(40).parse()?);
+//! let (worktree, run) = (Path::new("/srv/worktrees/7"), Path::new("/srv/runs/7"));
+//! let baseline = Baseline::record(worktree, Limits::default())?;
+//! // … a cage works in layers above the worktree and above the repository's `.git` …
+//! let files = Layered::open(worktree, &run.join("files/upper"), &run.join("files/work"))?;
+//! let changes = files.preview(&baseline)?;
+//! println!("{} changes, {}", changes.len(), changes.digest());
+//! // … somebody approves this digest …
+//! let common = Path::new("/srv/repo/.git");
+//! let commits = Layered::open(common, &run.join("common/upper"), &run.join("common/work"))?;
+//! Harvest::new(&commits, branch, expected).worktree(common.join("worktrees/7")).take()?;
+//! files.promote(&baseline, &changes)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Every byte that a run left is hostile: names, links, modes, content. Nothing is followed, nothing but plain files is
 //! opened, everything is bounded.
 //!

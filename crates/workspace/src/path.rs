@@ -120,7 +120,11 @@ impl TreePath {
     }
 
     pub(crate) fn first_name(&self) -> &[u8] {
-        self.as_bytes().split(|&byte| byte == b'/').next().unwrap_or_default()
+        self.names().next().unwrap_or_default()
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.as_bytes().split(|&byte| byte == b'/')
     }
 }
 

@@ -49,6 +49,8 @@ pub enum Conflict {
     Protected,
     /// It is neither file, directory nor symbolic link.
     Special(Special),
+    /// It is a `.git` or something in one: settings and hooks that git on the host would obey.
+    Repository,
     /// Promotions need this name themselves.
     Reserved,
 }
@@ -61,6 +63,9 @@ impl fmt::Display for Conflict {
             Self::Vanished => f.write_str("somebody else removed it since the run began"),
             Self::Protected => f.write_str("it is protected: no commit could bring it back"),
             Self::Special(what) => write!(f, "it is {what}, which is never promoted"),
+            Self::Repository => {
+                f.write_str("it belongs to a git repository, whose commits are taken over in another way")
+            }
             Self::Reserved => f.write_str("promotions need this name themselves"),
         }
     }

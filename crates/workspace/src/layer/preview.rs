@@ -140,9 +140,11 @@ impl Comparing<'_> {
             None => self.baseline.had(path).then_some(Conflict::Vanished),
         };
         let reserved = path.first_name().starts_with(STAGING).then_some(Conflict::Reserved);
+        // Whatever the file system makes of upper and lower case elsewhere, such a name is not promoted.
+        let repository = path.names().any(|name| name.eq_ignore_ascii_case(b".git")).then_some(Conflict::Repository);
         let protected = (old.is_some() && self.baseline.protects(path)).then_some(Conflict::Protected);
         let old_special = old.and_then(|(node, _)| special(node));
-        reserved.or(new.and_then(special)).or(old_special).or(drift).or(protected)
+        reserved.or(repository).or(new.and_then(special)).or(old_special).or(drift).or(protected)
     }
 }
 

@@ -91,8 +91,9 @@ fn files_that_no_commit_has_are_not_cleaned_away() {
     let files = repository.path("files");
     let layers = Layered::open(&worktree, &files.join("upper"), &files.join("work")).expect("the layers");
     let changes = layers.preview(&baseline).expect("a preview");
-    let protected = changes.conflicts().into_iter().filter(|(_, why)| *why == Conflict::Protected).count();
-    assert_eq!(protected, changes.len() - 1, "everything but `file`");
+    assert_eq!(changes.conflicts().len(), changes.len() - 1, "everything but `file`");
+    let protected = changes.iter().filter(|change| change.conflict() == Some(Conflict::Protected));
+    assert_eq!(protected.map(|change| change.path().to_string()).collect::<Vec<_>>(), shown);
     assert!(layers.promote(&baseline, &changes).is_err());
     assert_eq!(fs::read_to_string(worktree.join(".env")).expect("a file"), "KEY=1\n");
     assert!(worktree.join("notes\n").exists() && worktree.join("inner/.git/HEAD").exists());

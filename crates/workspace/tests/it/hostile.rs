@@ -16,6 +16,7 @@ tests![
     a_file_larger_than_any_disk_is_refused_and_discarded,
     closed_directories_do_not_keep_a_run_from_being_discarded,
     notes_for_the_kernel_hide_nothing_from_a_preview,
+    no_repository_is_promoted_wherever_it_lies,
 ];
 
 /// Refused for this limit, then thrown away; the host's directory stays as it is.
@@ -124,4 +125,23 @@ fn notes_for_the_kernel_hide_nothing_from_a_preview() {
     assert_eq!(told(&changes), ["Added dir/planted", "Added new", "Added new/planted"]);
     let planted = changes.get(&TreePath::new("new/planted").expect("a path")).and_then(|change| change.after());
     assert!(matches!(planted, Some(Node::File { size_bytes: 0, .. })));
+}
+
+/// Git on the host would run what the settings of such a repository name.
+fn no_repository_is_promoted_wherever_it_lies() {
+    let world = World::new().with(".git", "gitdir: elsewhere\n").with("file", "x\n");
+    let before = world.seen_outside();
+    for script in
+        ["rm .git; git init --quiet .", "git init --quiet deep/inner", "mkdir .GIT; touch .GIT/config", "rm .git"]
+    {
+        let baseline = world.baseline();
+        world.agent(&format!("{script}; echo fine > fine"));
+        let layered = world.layered();
+        let changes = layered.preview(&baseline).expect("a preview");
+        assert!(changes.conflicts().iter().all(|(_, why)| *why == Conflict::Repository), "{script}");
+        let error = layered.promote(&baseline, &changes).expect_err("it would be obeyed");
+        assert!(matches!(error, LayerError::Conflicts(_)), "{script}: {error}");
+        layered.discard().expect("an empty upper");
+        assert_eq!(world.seen_outside(), before, "{script}");
+    }
 }
