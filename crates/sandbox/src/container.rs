@@ -33,6 +33,7 @@ mod contained;
 mod disk;
 mod error;
 mod facts;
+mod filter;
 mod frames;
 mod http;
 mod probe;
@@ -43,8 +44,8 @@ mod tar;
 mod watch;
 
 use std::collections::BTreeMap;
-use std::os::fd::{AsFd, AsRawFd};
-use std::path::Path;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use configure::{ContainerConfig, LABEL};
@@ -52,7 +53,6 @@ pub use error::EngineError;
 pub use facts::{EngineFacts, EngineKind};
 
 use crate::backend::{Accept, Backend};
-use crate::control;
 use crate::enter::owners;
 use crate::error::SandboxError;
 use crate::group::Name;
@@ -65,10 +65,12 @@ use crate::running::Running;
 use api::Api;
 use contained::{Container, Fitted};
 use disk::Disk;
+use filter::FilterFile;
 
 /// Cages in the containers of one engine, with one image.
 #[derive(Debug)]
 pub struct Engine {
+    socket: PathBuf,
     api: Arc<Api>,
     image: String,
     facts: EngineFacts,
@@ -87,7 +89,8 @@ impl Engine {
             }
             other => other?,
         };
-        let engine = Self { image: facts::usable_image(image, &found)?, api, facts };
+        let socket = socket.as_ref().to_owned();
+        let engine = Self { socket, image: facts::usable_image(image, &found)?, api, facts };
         engine.collect_leftovers()?;
         Ok(engine)
     }
@@ -117,11 +120,13 @@ impl Engine {
 
     fn create(&self, config: &ContainerConfig) -> Result<Container, SandboxError> {
         let name = Name::next().map_err(|source| SandboxError::Io { doing: "name the container", source })?.to_string();
-        let filter = control::sealed("placet-seccomp", config.seccomp().to_string().as_bytes())
-            .map_err(|source| SandboxError::Io { doing: "hand the filter to the engine", source })?;
-        // A file in memory that the engine reads while it creates the container, so that none is left behind.
-        let filter_file = format!("/proc/{}/fd/{}", std::process::id(), filter.as_raw_fd());
-        let id = self.api.create(&name, &config.complete(&name, &filter_file))?;
+        let text = config.seccomp().to_string();
+        let filter = match self.facts.rootless {
+            true => FilterFile::beside(&self.socket, &name, &text),
+            false => FilterFile::in_memory(&text),
+        };
+        let filter = filter.map_err(|source| SandboxError::Io { doing: "hand the filter to the engine", source })?;
+        let id = self.api.create(&name, &config.complete(&name, &filter.path()))?;
         Ok(Container::new(Arc::clone(&self.api), id))
     }
 

@@ -45,7 +45,7 @@ impl ContainerConfig {
         demand(profile, request, facts)?;
         let identity = user::of(request, facts)?;
         let mounts = Mounts::of(profile, request, facts.kind, identity.inside)?;
-        let mut host = host_config(&request.limits.unwrap_or(profile.limits), profile, &mounts, facts.kind);
+        let mut host = host_config(&request.limits.unwrap_or(profile.limits), profile, &mounts, facts);
         if let Some(mode) = identity.namespace {
             host["UsernsMode"] = mode.into();
         }
@@ -124,7 +124,8 @@ pub(super) fn unsupported(what: String, todo: &str) -> SandboxError {
     EngineError::Unsupported { what, todo: todo.to_owned() }.into()
 }
 
-fn host_config(limits: &Limits, profile: &Profile, mounts: &Mounts, kind: EngineKind) -> Value {
+fn host_config(limits: &Limits, profile: &Profile, mounts: &Mounts, facts: &EngineFacts) -> Value {
+    let kind = facts.kind;
     let mut security = vec!["no-new-privileges".to_owned()];
     if kind == EngineKind::Podman {
         // It does not know the field that is meant for this.
@@ -147,7 +148,7 @@ fn host_config(limits: &Limits, profile: &Profile, mounts: &Mounts, kind: Engine
         "Memory": limits.memory_bytes,
         "MemorySwap": limits.memory_bytes,
         "PidsLimit": limits.pids.saturating_add(OWN_PROCESSES),
-        "Ulimits": ulimits(limits),
+        "Ulimits": ulimits(limits, facts),
         "ShmSize": mounts.shared_memory_bytes,
         "Tmpfs": mounts.scratch,
         "MaskedPaths": mounts.masked,
@@ -166,16 +167,19 @@ fn host_config(limits: &Limits, profile: &Profile, mounts: &Mounts, kind: Engine
 }
 
 /// For each process; a second later than the soft one, the hard limit of processor time kills.
-fn ulimits(limits: &Limits) -> Value {
+/// Where the engine does not limit memory, each process is limited, as in a cage without control groups.
+fn ulimits(limits: &Limits, facts: &EngineFacts) -> Value {
     let both = |name: &str, value: u64| json!({"Name": name, "Soft": value, "Hard": value});
     let cpu = limits.cpu_seconds;
-    json!([
-        {"Name": "cpu", "Soft": cpu, "Hard": cpu.saturating_add(1)},
+    let data = (!facts.limits).then(|| both("data", limits.memory_bytes));
+    let always = [
+        json!({"Name": "cpu", "Soft": cpu, "Hard": cpu.saturating_add(1)}),
         both("core", 0),
         both("fsize", limits.file_bytes),
         both("memlock", 64 << 10),
         both("msgqueue", 64 << 10),
         both("nofile", limits.open_files),
         both("nproc", PROCESSES_OF_USER.max(limits.pids)),
-    ])
+    ];
+    always.into_iter().chain(data).collect()
 }

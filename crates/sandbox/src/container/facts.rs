@@ -47,13 +47,16 @@ impl EngineFacts {
         let options = || info["SecurityOptions"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let has = |name: &str| options().any(|option| option.split(',').next() == Some(name));
         let able = |field: &str| info[field].as_bool().unwrap_or(false);
+        let rootless = has("name=rootless") || able("Rootless");
+        // Without rights of root there is nothing to limit with in version 1 of control groups, whatever else is said.
+        let powerless = rootless && info["CgroupVersion"] == "1";
         Self {
             kind: if podman { EngineKind::Podman } else { EngineKind::Docker },
             version: version["Version"].as_str().unwrap_or("unknown").to_owned(),
-            rootless: has("name=rootless") || able("Rootless"),
+            rootless,
             remapped: has("name=userns"),
             seccomp: has("name=seccomp"),
-            limits: able("MemoryLimit") && able("PidsLimit"),
+            limits: able("MemoryLimit") && able("PidsLimit") && !powerless,
             caller,
         }
     }
@@ -93,6 +96,8 @@ mod tests {
         });
         let facts = EngineFacts::of(&podman, &info, CALLER);
         assert_eq!((facts.kind, facts.rootless, facts.seccomp, facts.limits), (EngineKind::Podman, true, true, true));
+        let old = json!({"Rootless": true, "CgroupVersion": "1", "MemoryLimit": true, "PidsLimit": true});
+        assert!(!EngineFacts::of(&podman, &old, CALLER).limits);
         let facts = EngineFacts::of(&json!({}), &json!({"SecurityOptions": ["name=userns"]}), CALLER);
         assert_eq!((facts.kind, facts.remapped, facts.seccomp, facts.limits), (EngineKind::Docker, true, false, false));
     }

@@ -147,6 +147,8 @@ fn demands_of_a_profile_are_kept_or_refused() {
     assert!(lacks(tried(profile("default"), &EngineFacts { seccomp: false, ..all.clone() })));
     assert!(lacks(tried(profile("default").with_groups(Demand::Required), &unlimited)));
     assert!(tried(profile("default").with_groups(Demand::Required), &all).is_ok());
+    let config = tried(profile("default"), &unlimited).expect("each process is limited instead");
+    assert!(config.json()["HostConfig"]["Ulimits"].to_string().contains(r#""Name":"data""#));
 }
 
 fn places_the_host_lives_by_are_never_mounted() {
