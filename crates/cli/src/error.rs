@@ -99,7 +99,7 @@ impl From<ClientError> for CliError {
                     (400 | 413 | 415 | 422 | 428, _) => Code::Usage,
                     _ => Code::Failed,
                 };
-                let hint = problem.hint.clone().or_else(|| remedy(&problem.code).map(ToOwned::to_owned));
+                let hint = remedy(&problem.code).map(ToOwned::to_owned);
                 Self { code, message: problem.detail.clone(), hint }
             }
             ClientError::Garbled { .. } => Self::failed(error.to_string()),

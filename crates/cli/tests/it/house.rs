@@ -119,7 +119,7 @@ fn every_promise_names_a_test_that_exists_or_says_pending() {
         .filter(|cells| cells[0].strip_prefix('P').is_some_and(|number| number.parse::<u32>().is_ok()))
         .collect();
     assert!(rows.len() >= 20, "the table of promises was found");
-    let mut numbers = std::collections::BTreeSet::new();
+    let mut numbers = BTreeSet::new();
     for cells in rows {
         assert!(numbers.insert(cells[0]), "{} is promised twice", cells[0]);
         let keeper = cells.last().unwrap();
