@@ -135,6 +135,7 @@ fn mount(mount: &Mount) -> Vec<String> {
             Ok(target) => vec!["--symlink".into(), target.display().to_string(), at],
             Err(_) => vec!["--ro-bind-try".into(), at.clone(), at],
         },
+        MountKind::HostAt(host) => vec!["--ro-bind".into(), host.to_string(), at],
         MountKind::Scratch { size_bytes, .. } => vec!["--size".into(), size_bytes.to_string(), "--tmpfs".into(), at],
         // Its own /dev has these.
         MountKind::Link(target) if !at.starts_with("/dev/") => vec!["--symlink".into(), target.to_string(), at],

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::outcome::LimitKind;
+use crate::profile::LimitName;
 use crate::request::RequestError;
 use crate::step::StepKind;
 
@@ -55,7 +56,8 @@ pub enum SandboxError {
         wall_ms: u64,
     },
     /// Another limit was exceeded on the way in, where next to nothing is used.
-    #[error("the limit of {limit} ({which:?}) was exceeded before the program started: raise it")]
+    #[error("the limit `{name}` of {most} was exceeded before the program started: raise it",
+        name = LimitName::from(*which), most = LimitName::from(*which).show(*limit))]
     LimitTooLow {
         /// Which limit.
         which: LimitKind,

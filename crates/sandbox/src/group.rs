@@ -85,15 +85,20 @@ impl Group {
         Self::below(parents(), limits).map_err(|source| SandboxError::Io { doing: "make a control group", source })
     }
 
+    /// The directories it would make.
+    pub(crate) fn foresee(limits: &Limits) -> Result<Vec<GroupDirectory>, SandboxError> {
+        let name = Name::next().map_err(|source| SandboxError::Io { doing: "name a control group", source })?;
+        Ok(parents().wanted(limits).map(|parent| parent.directory_of(&name.to_string())).collect())
+    }
+
     fn below(parents: &Parents, limits: &Limits) -> io::Result<Self> {
         let name = Name::next()?.to_string();
         // Filled as it goes: when one directory fails, dropping the group removes those made before.
         let mut group = Self::default();
         for parent in parents.wanted(limits) {
-            let path = parent.directory.join(&name);
-            fs::create_dir(&path)?;
-            let (version, controllers) = (parent.version, parent.controllers.clone());
-            group.directories.push(GroupDirectory { path, version, controllers });
+            let directory = parent.directory_of(&name);
+            fs::create_dir(&directory.path)?;
+            group.directories.push(directory);
         }
         group.directories.iter().try_for_each(|directory| settings::write(directory, limits))?;
         Ok(group)

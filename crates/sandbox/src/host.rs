@@ -2,6 +2,7 @@
 
 mod found;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -65,9 +66,17 @@ impl HostFacts {
     /// Looks at every path that profile and request mention, for the cage behind this helper.
     pub(crate) fn gather(profile: &Profile, request: &Request, helper: u32) -> Result<Self, SandboxError> {
         let mut entries = BTreeMap::new();
-        let of_profile =
-            profile.mounts.iter().filter(|mount| matches!(mount.what, MountKind::Host | MountKind::Device));
-        let of_profile = of_profile.map(|mount| Path::new(mount.at.as_ref()));
+        let of_profile = profile.mounts.iter().filter_map(|mount| match &mount.what {
+            MountKind::Host | MountKind::Device => Some(Path::new(mount.at.as_ref())),
+            MountKind::HostAt(host) => Some(Path::new(host.as_ref())),
+            MountKind::Scratch { .. }
+            | MountKind::File(_)
+            | MountKind::Link(_)
+            | MountKind::Directory
+            | MountKind::Proc
+            | MountKind::Frozen
+            | MountKind::Masked => None,
+        });
         for path in of_profile.chain(request.host_paths().map(PathBuf::as_path)) {
             if let Some(entry) = Entry::at(path) {
                 entries.insert(path.to_owned(), entry);
@@ -127,8 +136,26 @@ pub(crate) fn caller() -> HostUser {
 /// The request with every host path free of links: what the caller named is fixed here, once.
 pub(crate) fn resolved(mut request: Request) -> Result<Request, SandboxError> {
     for path in request.host_paths_mut() {
-        *path = fs::canonicalize(&path)
-            .map_err(|error| SandboxError::Source { path: path.clone(), why: error.to_string() })?;
+        *path = canonical(path)?;
     }
     Ok(request)
+}
+
+/// The same for the host paths that the profile names itself.
+pub(crate) fn resolved_profile(profile: &Profile) -> Result<Cow<'_, Profile>, SandboxError> {
+    if profile.own_places().next().is_none() {
+        return Ok(Cow::Borrowed(profile));
+    }
+    let mut profile = profile.clone();
+    for mount in &mut profile.mounts {
+        if let MountKind::HostAt(host) = &mut mount.what {
+            let path = canonical(Path::new(host.as_ref()))?;
+            *host = path.to_string_lossy().into_owned().into();
+        }
+    }
+    Ok(Cow::Owned(profile))
+}
+
+fn canonical(path: &Path) -> Result<PathBuf, SandboxError> {
+    fs::canonicalize(path).map_err(|error| SandboxError::Source { path: path.to_owned(), why: error.to_string() })
 }

@@ -22,8 +22,8 @@ use crate::host::{self, HostFacts};
 use crate::outcome::{Excess, LimitKind};
 use crate::plan::{plan, preparation};
 use crate::profile::{Limits, Profile};
-use crate::request::Request;
-use crate::running::{Door, Helper, Program, ProgramFile, Running};
+use crate::request::{Input, Request};
+use crate::running::{Door, Helper, Program, ProgramFile, Running, Streams};
 use crate::step::Step;
 
 /// A cage is entered within milliseconds. Longer than this, the binary that was executed is no helper.
@@ -109,7 +109,7 @@ impl Launcher {
             return Err(SandboxError::HelperSilent);
         }
         request.check()?;
-        let request = host::resolved(request)?;
+        let (profile, request) = (&*host::resolved_profile(profile)?, host::resolved(request)?);
         let limits = request.limits.unwrap_or(profile.limits);
         // First the helper, which takes a moment to come up, and whose number makes the user of the cage.
         let mut starting = self.ready_helper().map_or_else(|| Starting::spawn(&self.helper), Ok)?;
@@ -120,6 +120,16 @@ impl Launcher {
         starting.hand_over(&Spec { steps, limits, held: accept.is_some() }, &request.stdin)?;
         self.make_ready();
         starting.finish(limits, accept)
+    }
+
+    /// The steps that [`Launcher::launch`] would take now, without taking any. Numbers that only a launch gives, those of
+    /// the cage's user and of its groups, are stood in for by the caller's own.
+    pub fn foresee(&self, profile: &Profile, request: Request) -> Result<Vec<Step>, SandboxError> {
+        request.check()?;
+        let (profile, request) = (&*host::resolved_profile(profile)?, host::resolved(request)?);
+        let limits = request.limits.unwrap_or(profile.limits);
+        let facts = HostFacts::gather(profile, &request, std::process::id())?;
+        plan(profile, &request, &facts.with_groups(&Group::foresee(&limits)?))
     }
 
     /// The helper that stands ready, if it still stands.
@@ -149,6 +159,7 @@ struct Starting {
     outputs: [File; 2],
     /// The steps it was told to take already.
     taken: Vec<Step>,
+    input: Option<File>,
 }
 
 impl Starting {
@@ -184,17 +195,22 @@ impl Starting {
             group: Group::default(),
             outputs: [stdout, stderr],
             taken: Vec::new(),
+            input: None,
         })
     }
 
-    fn hand_over(&self, spec: &Spec, stdin: &[u8]) -> Result<(), SandboxError> {
+    fn hand_over(&mut self, spec: &Spec, stdin: &Input) -> Result<(), SandboxError> {
         let memory = |name, bytes: &[u8]| {
             control::sealed(name, bytes)
                 .map_err(|source| SandboxError::Io { doing: "hand the plan to the helper", source })
         };
         let bytes = serde_json::to_vec(spec)
             .map_err(|error| SandboxError::Io { doing: "write the plan", source: error.into() })?;
-        let (plan, stdin) = (memory("placet-cage-plan", &bytes)?, memory("placet-cage-stdin", stdin)?);
+        let plan = memory("placet-cage-plan", &bytes)?;
+        let stdin = match stdin {
+            Input::Bytes(bytes) => memory("placet-cage-stdin", bytes)?,
+            Input::Pipe => self.pipe_in()?,
+        };
         match self.helper.control().send(&Order::Enter, &[plan.as_fd(), stdin.as_fd()]) {
             // A helper that is gone has said why, or its silence is noticed next.
             Ok(()) | Err(Errno::PIPE) => Ok(()),
@@ -202,9 +218,17 @@ impl Starting {
         }
     }
 
+    /// Keeps the end that is written to, and returns the one the command reads.
+    fn pipe_in(&mut self) -> Result<OwnedFd, SandboxError> {
+        let (read, write) = io::pipe().map_err(|source| SandboxError::Io { doing: "make a pipe", source })?;
+        self.input = Some(File::from(OwnedFd::from(write)));
+        Ok(read.into())
+    }
+
     fn finish(mut self, limits: Limits, accept: Option<Accept<'_>>) -> Result<Running, SandboxError> {
         let (doors, program) = self.await_start(limits.wall_ms, accept)?;
-        Ok(Running::new(self.helper, self.group, self.outputs, doors, program, limits))
+        let streams = Streams { input: self.input, outputs: self.outputs };
+        Ok(Running::new(self.helper, self.group, streams, doors, program, limits))
     }
 
     fn await_start(&mut self, wall_ms: u64, accept: Option<Accept<'_>>) -> Result<(Vec<Door>, Program), SandboxError> {

@@ -69,7 +69,10 @@ pub use launch::{Launcher, helper_entry, launch, program_path};
 pub use outcome::{Exit, LimitKind, Outcome, Output, Usage};
 pub use plan::{CAGE_USER, WORKSPACE, plan};
 pub use probe::{Check, HostReport, State, Tier, probe};
-pub use profile::{Demand, Limits, Mount, MountKind, Profile, Programs, Text, Variable, WorkspaceOwnership};
+pub use profile::{
+    BadLimit, Capability, Change, Demand, Effect, LeastTier, LimitName, Limits, Mount, MountKind, Profile,
+    ProfileError, Profiles, Programs, Text, Variable, WorkspaceOwnership,
+};
 pub use request::{
     FIRST_HOST_USER, HostUser, LAYER_FREE_ROOTS, MAX_ARGUMENT_BYTES, MAX_DOORS, MAX_STDIN_BYTES, READ_ONLY_ROOTS,
     REFUSED_VARIABLES, ReadOnly, Request, RequestError,

@@ -13,10 +13,11 @@ use std::path::{Path, PathBuf};
 use crate::error::SandboxError;
 use crate::group::Controller;
 use crate::host::{Entry, EntryKind, HostFacts};
-use crate::profile::{Demand, Limits, Mount, MountKind, Profile, Programs};
+use crate::probe::LANDLOCK_WANTED;
+use crate::profile::{Demand, LeastTier, Limits, Mount, MountKind, Profile, Programs};
 use crate::request::{HostUser, Request, RequestError};
 use crate::step::{Detach, LimitedResource, MountFlag, Namespace, Ownership, Role, Step};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, overlaps};
 use layers::Owners;
 
 /// Where the workspace appears.
@@ -76,6 +77,7 @@ pub(crate) fn never_mounted(host: &Path) -> Option<&'static str> {
 pub fn plan(profile: &Profile, request: &Request, facts: &HostFacts) -> Result<Vec<Step>, SandboxError> {
     request.check()?;
     demand(profile, facts)?;
+    permit(profile, request)?;
     let host_user = facts.cage_of(request);
     if host_user.is_root() {
         return Err(RequestError::RootUser.into());
@@ -147,13 +149,31 @@ fn namespaces(scratch: Vec<Step>, facts: &HostFacts) -> Vec<Step> {
     steps
 }
 
+/// What the profile has to say about a request: which doors there may be, and which places are taken.
+fn permit(profile: &Profile, request: &Request) -> Result<(), RequestError> {
+    let closed = |port: &&u16| profile.doors.as_ref().is_some_and(|open| !open.contains(*port));
+    if let Some(&port) = request.doors.iter().find(closed) {
+        return Err(RequestError::Door { port, why: "the profile does not allow one there" });
+    }
+    let taken = |place: &&PathBuf| profile.own_places().any(|own| overlaps(own, place));
+    match request.read_only.iter().map(|mount| &mount.cage).find(taken) {
+        Some(place) => Err(RequestError::MountedTwice(place.clone())),
+        None => Ok(()),
+    }
+}
+
 /// Fails closed: a cage without a wall the profile demands is not entered.
 fn demand(profile: &Profile, facts: &HostFacts) -> Result<(), SandboxError> {
     let lacks = |what: &str, todo: &str| Err(SandboxError::HostLacks { what: what.into(), todo: todo.into() });
     let tree = [Controller::Memory, Controller::Processes, Controller::CpuTime];
-    if profile.groups == Demand::Required && !tree.iter().all(|controller| facts.has(*controller)) {
+    let full = profile.demands == LeastTier::Full;
+    if (full || profile.groups == Demand::Required) && !tree.iter().all(|controller| facts.has(*controller)) {
         let todo = "run as root, or in a service with `Delegate=yes`; the host report says what is missing";
         return lacks("limits of the process tree", todo);
+    }
+    if full && facts.landlock_abi < LANDLOCK_WANTED {
+        let todo = "use Linux 6.12 or later, booted with `lsm=landlock,…`, or a profile that demands less";
+        return lacks(&format!("Landlock of version {LANDLOCK_WANTED}"), todo);
     }
     match (facts.seccomp, profile.landlock, facts.landlock_abi) {
         (false, _, _) => lacks("seccomp filters", "use a kernel with CONFIG_SECCOMP_FILTER"),
@@ -231,7 +251,7 @@ impl Tree {
     fn of(profile: &Profile, request: &Request, facts: &HostFacts) -> Result<Self, SandboxError> {
         let mut tree = Self { work_flags: writable(profile.programs), ..Self::default() };
         for mount in &profile.mounts {
-            tree.mount(mount, facts);
+            tree.mount(mount, facts)?;
         }
         for mount in &request.read_only {
             tree.host_source(&mount.host, &mount.cage, READ_ONLY, Ownership::Kept, facts)?;
@@ -248,13 +268,16 @@ impl Tree {
         Ok(tree)
     }
 
-    fn mount(&mut self, mount: &Mount, facts: &HostFacts) {
+    fn mount(&mut self, mount: &Mount, facts: &HostFacts) -> Result<(), SandboxError> {
         let at = PathBuf::from(mount.at.as_ref());
         match &mount.what {
             MountKind::Host | MountKind::Device => {
                 if let Some(entry) = facts.entries.get(&at) {
                     self.host_entry(at, entry);
                 }
+            }
+            MountKind::HostAt(host) => {
+                return self.host_source(Path::new(host.as_ref()), &at, READ_ONLY, Ownership::Kept, facts);
             }
             MountKind::Scratch { size_bytes, programs } => self.scratch(at, *size_bytes, *programs),
             MountKind::File(text) => {
@@ -270,6 +293,7 @@ impl Tree {
             MountKind::Frozen => self.build.push(Step::Freeze { at }),
             MountKind::Masked => self.build.push(Step::Mask { at }),
         }
+        Ok(())
     }
 
     /// The host's own file of the same name; a link is repeated, so that a merged /usr looks merged inside too.

@@ -2,6 +2,7 @@
 //! for the verdict.
 
 use std::fs;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 
 use serde::Serialize;
 
@@ -10,11 +11,12 @@ use crate::group::{Controller, parents};
 use crate::launch::launch;
 use crate::outcome::Exit;
 use crate::profile::Profile;
-use crate::request::Request;
+use crate::request::{FIRST_HOST_USER, Request};
 use crate::sys;
+use crate::workspace::Layers;
 
 /// Scoped signals and abstract sockets exist from here on; the rules use nothing newer.
-const LANDLOCK_WANTED: u32 = 6;
+pub(crate) const LANDLOCK_WANTED: u32 = 6;
 
 /// What a host can do.
 #[derive(Clone, Debug, Serialize)]
@@ -52,6 +54,9 @@ pub struct Check {
     pub state: State,
     /// Version, reason, or what was seen.
     pub detail: String,
+    /// What to do where it is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub todo: Option<&'static str>,
 }
 
 /// Whether a facility is there.
@@ -69,15 +74,51 @@ pub enum State {
 #[must_use]
 pub fn probe() -> HostReport {
     let mut checks: Vec<Check> = NAMESPACES.iter().map(|(name, file, limit)| namespace(name, file, limit)).collect();
-    checks.push(check("seccomp", sys::seccomp_filters_available(), "filters that answer with an error code".into()));
+    let seccomp = "filters that answer with an error code".into();
+    checks.push(check("seccomp", sys::seccomp_filters_available(), seccomp, "use a kernel with CONFIG_SECCOMP_FILTER"));
     let abi = sys::landlock_abi();
-    checks.push(check("landlock", abi >= LANDLOCK_WANTED, format!("version {abi}, {LANDLOCK_WANTED} wanted")));
+    let landlock = format!("version {abi}, {LANDLOCK_WANTED} wanted");
+    checks.push(check("landlock", abi >= LANDLOCK_WANTED, landlock, LANDLOCK_TODO));
     checks.extend(CONTROLLERS.iter().map(|&(controller, name, _)| controller_check(controller, name)));
-    let trial = trial();
-    checks.push(check("cage", trial.is_ok(), trial.clone().err().unwrap_or_else(|| "entered and left".into())));
+    checks.push(own_user());
+    let (trial, layers) = (trial(Request::new(["true"])), layers_trial());
+    let detail = |trial: &Result<(), String>| trial.clone().err().unwrap_or_else(|| "entered and left".into());
+    checks.push(check("layered workspace", layers.is_ok(), detail(&layers), LAYERS_TODO));
+    checks.push(check("cage", trial.is_ok(), detail(&trial), "what is missing above comes first"));
     let unlimited = CONTROLLERS.iter().filter(|(controller, _, _)| parents().place_of(*controller).is_none());
     let unlimited = unlimited.filter_map(|(_, _, consequence)| *consequence).collect();
     HostReport { tier: tier(trial, abi, unlimited), checks }
+}
+
+const NAMESPACES_TODO: &str = "allow them: kernel.unprivileged_userns_clone=1, user.max_*_namespaces above 0; in a \
+     container, run it with seccomp=unconfined";
+const LANDLOCK_TODO: &str = "use Linux 6.12 or later, booted with `lsm=landlock,…`";
+const GROUPS_TODO: &str = "run as root, or in a service with `Delegate=yes` (cgroup v2)";
+const USER_TODO: &str = "run as root; cages of another caller share its user and are told apart by their namespaces";
+const LAYERS_TODO: &str = "use Linux 5.11 or later with the module `overlay`, and a temporary directory on ext4, xfs, \
+     btrfs or, since Linux 6.6, tmpfs";
+
+/// Whether two cages are two users of the host.
+fn own_user() -> Check {
+    let caller = rustix::process::geteuid();
+    let detail = if caller.is_root() {
+        format!("each cage is a user of its own, from {FIRST_HOST_USER}")
+    } else {
+        format!("cages are user {caller}, like their caller")
+    };
+    check("user per cage", caller.is_root(), detail, USER_TODO)
+}
+
+/// A cage with a layered workspace, in a directory that is gone afterwards.
+fn layers_trial() -> Result<(), String> {
+    let directory = std::env::temp_dir().join(format!("placet-probe-{}", std::process::id()));
+    let made = |name: &str| fs::DirBuilder::new().mode(0o700).create(directory.join(name));
+    let ready = ["", "lower", "upper", "work"].into_iter().try_for_each(made).map_err(|error| error.to_string());
+    let [lower, upper, work] = ["lower", "upper", "work"].map(|name| directory.join(name));
+    let tried = ready.and_then(|()| trial(Request::new(["touch", "made"]).workspace(Layers::new(lower, upper, &work))));
+    let _ = fs::set_permissions(work.join("work"), fs::Permissions::from_mode(0o700));
+    let _ = fs::remove_dir_all(&directory);
+    tried
 }
 
 /// The controllers of a tree of processes, and what it means for a cage to be without. A share is nothing a cage has
@@ -103,7 +144,8 @@ fn controller_check(controller: Controller, name: &'static str) -> Check {
         [] => "no hierarchy of control groups offers it".to_owned(),
         reasons => reasons.join("; "),
     };
-    check(name, place.is_some(), place.map_or_else(refused, |place| format!("below {}", place.display())))
+    let detail = place.map_or_else(refused, |place| format!("below {}", place.display()));
+    check(name, place.is_some(), detail, GROUPS_TODO)
 }
 
 const NAMESPACES: [(&str, &str, &str); 7] = [
@@ -121,16 +163,17 @@ fn namespace(name: &'static str, file: &str, limit: &str) -> Check {
     let allowed = fs::read_to_string(format!("/proc/sys/user/max_{limit}_namespaces"));
     let allowed: Option<u64> = allowed.ok().and_then(|text| text.trim().parse().ok());
     let detail = allowed.map_or("no limit known".into(), |allowed| format!("at most {allowed}"));
-    check(name, exists && allowed != Some(0), detail)
+    check(name, exists && allowed != Some(0), detail, NAMESPACES_TODO)
 }
 
-fn check(name: &'static str, there: bool, detail: String) -> Check {
-    Check { name, state: if there { State::Enforced } else { State::Missing }, detail }
+fn check(name: &'static str, there: bool, detail: String, todo: &'static str) -> Check {
+    let (state, todo) = if there { (State::Enforced, None) } else { (State::Missing, Some(todo)) };
+    Check { name, state, detail, todo }
 }
 
-fn trial() -> Result<(), String> {
+fn trial(request: Request) -> Result<(), String> {
     let profile = Profile::builtin("default").ok_or("the default profile is missing")?;
-    let outcome = launch(&profile, Request::new(["true"])).and_then(|running| running.wait());
+    let outcome = launch(&profile, request).and_then(|running| running.wait());
     match outcome.map(|outcome| outcome.exit) {
         Ok(Exit::Code(0)) => Ok(()),
         Ok(other) => Err(format!("the trial command ended unexpectedly: {other:?}")),
@@ -147,14 +190,9 @@ fn tier(trial: Result<(), String>, landlock_abi: u32, unlimited: Vec<&str>) -> T
     if let Err(reason) = trial {
         return Tier::Unavailable { reason };
     }
-    let landlock = (landlock_abi < LANDLOCK_WANTED).then(|| {
-        format!(
-            "Landlock has version {landlock_abi} of {LANDLOCK_WANTED}: \
-             use Linux 6.12 or later, booted with `lsm=landlock,…`"
-        )
-    });
-    let groups = (!unlimited.is_empty())
-        .then(|| format!("{}: run as root, or in a service with `Delegate=yes` (cgroup v2)", unlimited.join(", ")));
+    let landlock = (landlock_abi < LANDLOCK_WANTED)
+        .then(|| format!("Landlock has version {landlock_abi} of {LANDLOCK_WANTED}: {LANDLOCK_TODO}"));
+    let groups = (!unlimited.is_empty()).then(|| format!("{}: {GROUPS_TODO}", unlimited.join(", ")));
     match [landlock, groups].into_iter().flatten().collect::<Vec<_>>() {
         reasons if reasons.is_empty() => Tier::Full,
         reasons => Tier::Degraded { reasons },

@@ -1,17 +1,32 @@
 //! What a cage consists of, as data. Every mount, variable, limit and refused system call carries its reason.
 //!
-//! A profile does nothing: [`crate::plan`] turns it into steps. Network is none in all of them: a cage has its own
+//! A profile does nothing: [`crate::plan`] turns it into steps. Those that ship are files in `profiles/`, written in the
+//! format a team writes its own in (see [`Profiles`]); `base` holds what all of them share. They are read here and not
+//! by callers, so that nobody else can make a profile: whatever its text says, it has every wall of `base`. Network is none in all of them: a cage has its own
 //! network namespace with nothing but a loopback interface. What a request adds to it is a door: see
 //! [`crate::Request::door`].
 
 mod builtin;
+mod catalogue;
+mod change;
+mod error;
+mod extend;
+mod file;
+mod limit;
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::seccomp::{self, SyscallRule};
+
+pub use catalogue::Profiles;
+pub use change::{Capability, Change, Effect, LeastTier};
+pub use error::ProfileError;
+pub use limit::{BadLimit, LimitName};
 
 /// Text that is usually written in the source, but may come from elsewhere.
 pub type Text = Cow<'static, str>;
@@ -20,6 +35,17 @@ pub type Text = Cow<'static, str>;
 #[derive(Clone, Debug)]
 pub struct Profile {
     pub(crate) name: Text,
+    about: Text,
+    /// The profiles it is built on, the first one first.
+    lineage: Vec<Text>,
+    pub(crate) demands: LeastTier,
+    capabilities: BTreeSet<Capability>,
+    /// The ports requests may have doors at; any where it does not say.
+    pub(crate) doors: Option<BTreeSet<u16>>,
+    limit_reasons: BTreeMap<LimitName, Text>,
+    /// Reasons for refused calls that are not those of the table.
+    syscall_reasons: BTreeMap<&'static str, Text>,
+    changes: Vec<Change>,
     pub(crate) mounts: Vec<Mount>,
     pub(crate) env: Vec<Variable>,
     pub(crate) program_path: Vec<Text>,
@@ -35,23 +61,66 @@ pub struct Profile {
 
 impl Profile {
     /// The names [`Profile::builtin`] knows.
-    pub const NAMES: [&'static str; 3] = ["default", "research_only", "code_development"];
+    pub const NAMES: [&'static str; 4] = ["default", "research_only", "code_development", "browser_automation"];
 
     /// A profile that ships with the crate.
     #[must_use]
     pub fn builtin(name: &str) -> Option<Self> {
-        match name {
-            "default" => Some(builtin::default()),
-            "research_only" => Some(builtin::research_only()),
-            "code_development" => Some(builtin::code_development()),
-            _ => None,
-        }
+        Profiles::shipped().get(name).cloned()
     }
 
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What it is for, in a sentence.
+    #[must_use]
+    pub fn about(&self) -> &str {
+        &self.about
+    }
+
+    /// The profiles it is built on, the first one first.
+    #[must_use]
+    pub fn lineage(&self) -> &[Text] {
+        &self.lineage
+    }
+
+    /// Whether it ships with the crate.
+    #[must_use]
+    pub fn is_builtin(&self) -> bool {
+        Self::NAMES.contains(&self.name.as_ref())
+    }
+
+    /// What it changes of the built-in profile it is built on.
+    #[must_use]
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// What it demands of a host. Below that nothing is launched.
+    #[must_use]
+    pub fn demands(&self) -> LeastTier {
+        self.demands
+    }
+
+    /// What tools that run in it may be for.
+    #[must_use]
+    pub fn capabilities(&self) -> &BTreeSet<Capability> {
+        &self.capabilities
+    }
+
+    /// The ports requests may have doors at; `None` for any.
+    #[must_use]
+    pub fn doors(&self) -> Option<&BTreeSet<u16>> {
+        self.doors.as_ref()
+    }
+
+    /// Whether programs that were written in the cage can be started.
+    #[must_use]
+    pub fn programs(&self) -> Programs {
+        self.programs
     }
 
     /// What the file system of the cage is made of, in the order it is put together.
@@ -70,6 +139,18 @@ impl Profile {
     #[must_use]
     pub fn limits(&self) -> Limits {
         self.limits
+    }
+
+    /// Why a limit is what it is; empty for one that is not set.
+    #[must_use]
+    pub fn limit_reason(&self, name: LimitName) -> &str {
+        self.limit_reasons.get(&name).map_or("", AsRef::as_ref)
+    }
+
+    /// Why a system call is refused.
+    #[must_use]
+    pub fn syscall_reason(&self, rule: &SyscallRule) -> &str {
+        self.syscall_reasons.get(rule.name).map_or(rule.reason, AsRef::as_ref)
     }
 
     /// The system calls that are refused.
@@ -110,6 +191,43 @@ impl Profile {
         self.ownership = ownership;
         self
     }
+
+    /// In all places at once: scratch space, workspace and memory.
+    fn set_programs(&mut self, programs: Programs) {
+        for mount in &mut self.mounts {
+            if let MountKind::Scratch { programs: here, .. } = &mut mount.what
+                && mount.at != builtin::SHARED_MEMORY
+            {
+                *here = programs;
+            }
+        }
+        let own = self.syscalls.iter().copied().filter(|rule| self.syscall_reasons.contains_key(rule.name));
+        self.syscalls = seccomp::rules(programs).chain(own).collect();
+        self.programs = programs;
+    }
+
+    fn scratch_places(&self) -> impl Iterator<Item = &str> {
+        let scratch = self.mounts.iter().filter(|mount| matches!(mount.what, MountKind::Scratch { .. }));
+        scratch.map(|mount| mount.at.as_ref())
+    }
+
+    fn scratch_at(&mut self, place: &str) -> Option<ScratchPlace<'_>> {
+        let mount = self.mounts.iter_mut().find(|mount| mount.at == place)?;
+        let MountKind::Scratch { size_bytes, .. } = &mut mount.what else { return None };
+        Some(ScratchPlace { size_bytes, reason: &mut mount.reason })
+    }
+
+    /// Where host files appear that the profile names itself.
+    pub(crate) fn own_places(&self) -> impl Iterator<Item = &Path> {
+        let own = self.mounts.iter().filter(|mount| matches!(mount.what, MountKind::HostAt(_)));
+        own.map(|mount| Path::new(mount.at.as_ref()))
+    }
+}
+
+/// The parts of a scratch mount that a profile may set.
+struct ScratchPlace<'a> {
+    size_bytes: &'a mut u64,
+    reason: &'a mut Text,
 }
 
 /// One part of the cage's file system.
@@ -129,6 +247,9 @@ pub enum MountKind {
     /// The host's own file or directory of the same name, read-only with everything mounted below it. Where the host
     /// has a symbolic link, the link is repeated; where it has nothing, nothing appears.
     Host,
+    /// This file or directory of the host, read-only with everything mounted below it. Where the host has nothing,
+    /// nothing is launched.
+    HostAt(Text),
     /// A device node of the host.
     Device,
     /// Private, writable, gone with the cage.
@@ -153,7 +274,8 @@ pub enum MountKind {
 }
 
 /// Whether programs may be started from a writable place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Programs {
     /// Compilers, test runners and package managers need this.
     Allowed,

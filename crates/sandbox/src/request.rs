@@ -11,6 +11,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+pub(crate) use paths::check_read_only;
+
 use crate::profile::Limits;
 use crate::rules::{MAX_RULES, Rules};
 use crate::workspace::{Layer, Layers, Workspace};
@@ -93,9 +95,22 @@ pub struct Request {
     pub(crate) layers: Vec<Layer>,
     pub(crate) read_only: Vec<ReadOnly>,
     pub(crate) limits: Option<Limits>,
-    pub(crate) stdin: Vec<u8>,
+    pub(crate) stdin: Input,
     pub(crate) host_user: Option<HostUser>,
     pub(crate) doors: Vec<u16>,
+}
+
+/// What a command reads from its standard input.
+#[derive(Clone, Debug)]
+pub(crate) enum Input {
+    Bytes(Vec<u8>),
+    Pipe,
+}
+
+impl Default for Input {
+    fn default() -> Self {
+        Self::Bytes(Vec::new())
+    }
 }
 
 /// Why a request cannot be carried out as written.
@@ -213,7 +228,7 @@ impl Request {
             layers: Vec::new(),
             read_only: Vec::new(),
             limits: None,
-            stdin: Vec::new(),
+            stdin: Input::default(),
             host_user: None,
             doors: Vec::new(),
         }
@@ -267,7 +282,14 @@ impl Request {
     /// Bytes for standard input; without them it is empty.
     #[must_use]
     pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
-        self.stdin = bytes.into();
+        self.stdin = Input::Bytes(bytes.into());
+        self
+    }
+
+    /// Standard input is a pipe that the caller writes to: see [`crate::Running::take_stdin`].
+    #[must_use]
+    pub fn stdin_piped(mut self) -> Self {
+        self.stdin = Input::Pipe;
         self
     }
 
@@ -313,25 +335,17 @@ impl Request {
     }
 
     fn check_variables(&self) -> Result<(), RequestError> {
-        for (name, value) in &self.env {
-            if !is_variable_name(name) {
-                return Err(RequestError::VariableName(name.clone()));
-            }
-            if value.contains('\0') {
-                return Err(RequestError::Nul(name.clone()));
-            }
-            if let Some(reason) = refusal(name) {
-                return Err(RequestError::VariableRefused { name: name.clone(), reason });
-            }
-        }
-        Ok(())
+        self.env.iter().try_for_each(|(name, value)| check_variable(name, value))
     }
 
     fn check_sizes(&self) -> Result<(), RequestError> {
         let arguments: usize = self.argv.iter().map(|argument| argument.len() + 1).sum();
         let variables: usize = self.env.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
         within("the command with its variables", arguments + variables, MAX_ARGUMENT_BYTES)?;
-        within("standard input", self.stdin.len(), MAX_STDIN_BYTES)
+        match &self.stdin {
+            Input::Bytes(bytes) => within("standard input", bytes.len(), MAX_STDIN_BYTES),
+            Input::Pipe => Ok(()),
+        }
     }
 
     fn check_doors(&self) -> Result<(), RequestError> {
@@ -350,6 +364,20 @@ impl Request {
 
 fn within(what: &'static str, seen: usize, limit: usize) -> Result<(), RequestError> {
     if seen <= limit { Ok(()) } else { Err(RequestError::TooLarge { what, seen, limit }) }
+}
+
+/// Whether a request, or a profile that somebody wrote, may set this variable.
+pub(crate) fn check_variable(name: &str, value: &str) -> Result<(), RequestError> {
+    if !is_variable_name(name) {
+        return Err(RequestError::VariableName(name.to_owned()));
+    }
+    if value.contains('\0') {
+        return Err(RequestError::Nul(name.to_owned()));
+    }
+    match refusal(name) {
+        Some(reason) => Err(RequestError::VariableRefused { name: name.to_owned(), reason }),
+        None => Ok(()),
+    }
 }
 
 fn is_variable_name(name: &str) -> bool {

@@ -22,6 +22,7 @@ use crate::profile::Limits;
 pub struct Running {
     end: Box<dyn Ending>,
     killer: Killer,
+    stdin: Option<File>,
     stdout: Option<File>,
     stderr: Option<File>,
     doors: Vec<Door>,
@@ -113,6 +114,12 @@ impl Drop for Helper {
     }
 }
 
+/// The caller's ends of the standard streams.
+pub(crate) struct Streams {
+    pub(crate) input: Option<File>,
+    pub(crate) outputs: [File; 2],
+}
+
 /// A door of the cage: the socket that listens inside, in the hands of the launcher.
 #[derive(Debug)]
 pub(crate) struct Door {
@@ -171,14 +178,15 @@ impl Running {
     pub(crate) fn new(
         helper: Helper,
         group: Group,
-        [stdout, stderr]: [File; 2],
+        Streams { input, outputs: [stdout, stderr] }: Streams,
         doors: Vec<Door>,
         program: Program,
         limits: Limits,
     ) -> Self {
         let killer = Killer::of(Arc::<Control>::clone(&helper.control));
         let end = Box::new(Cage { helper, group });
-        Self { end, killer, stdout: Some(stdout), stderr: Some(stderr), doors, program, limits }
+        let (stdout, stderr) = (Some(stdout), Some(stderr));
+        Self { end, killer, stdin: input, stdout, stderr, doors, program, limits }
     }
 
     /// A command of another backend, which has no doors.
@@ -199,6 +207,11 @@ impl Running {
         &self.program
     }
 
+    /// What the command reads, if the request said [`crate::Request::stdin_piped`]. Dropping it ends the input.
+    pub fn take_stdin(&mut self) -> Option<File> {
+        self.stdin.take()
+    }
+
     /// Standard output. The caller then also counts its bytes.
     pub fn take_stdout(&mut self) -> Option<File> {
         self.stdout.take()
@@ -216,6 +229,12 @@ impl Running {
         Some(self.doors.swap_remove(index).listener)
     }
 
+    /// What the command may use; whoever takes its output counts that.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
     /// A handle that ends the cage.
     #[must_use]
     pub fn killer(&self) -> Killer {
@@ -230,6 +249,8 @@ impl Running {
     /// Waits for the end and keeps the output that was not taken, up to the output limit.
     pub fn collect(mut self) -> Result<(Outcome, Output), SandboxError> {
         let killer = self.killer();
+        // Nobody can write to it any more: a command that waits for input is told so.
+        drop(self.stdin.take());
         let (stdout, stderr) = (self.stdout.take(), self.stderr.take());
         let (output, seen) = read_both(stdout, stderr, self.limits.output_bytes, |seen| killer.kill_over_output(seen))
             .map_err(|source| SandboxError::Io { doing: "read the output", source })?;

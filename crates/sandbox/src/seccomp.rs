@@ -2,12 +2,14 @@
 //! instructions for the kernel in [`filter`]; this file decides nothing about single calls.
 
 mod filter;
+mod refusable;
 mod table;
 
 use libc::sock_filter;
 
 use crate::profile::Programs;
 pub(crate) use filter::Filter;
+use refusable::REFUSABLE;
 use table::{NO_PROGRAMS, TABLE};
 
 /// One refused system call, or one refused use of it.
@@ -59,7 +61,17 @@ pub(crate) fn rules(programs: Programs) -> impl Iterator<Item = &'static Syscall
 
 /// The rule of that name.
 pub(crate) fn rule(name: &str) -> Option<&'static SyscallRule> {
-    rules(Programs::Refused).find(|rule| rule.name == name)
+    rules(Programs::Refused).chain(REFUSABLE).find(|rule| rule.name == name)
+}
+
+/// The rule for a call that a profile may refuse besides.
+pub(crate) fn refusable(name: &str) -> Option<&'static SyscallRule> {
+    REFUSABLE.iter().find(|rule| rule.name == name)
+}
+
+/// The names of those, for a sentence.
+pub(crate) fn refusable_names() -> String {
+    REFUSABLE.iter().map(|rule| rule.name).collect::<Vec<_>>().join(", ")
 }
 
 /// The filter for these rules.

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 
 use super::discover::{Place, discover};
 use super::leftovers::{Name, collect_below};
-use super::{Controller, GroupVersion};
+use super::{Controller, GroupDirectory, GroupVersion};
 use crate::profile::Limits;
 
 /// The group a caller steps aside into.
@@ -26,6 +26,14 @@ pub(crate) struct Parent {
     pub(super) directory: PathBuf,
     pub(super) version: GroupVersion,
     pub(super) controllers: Vec<Controller>,
+}
+
+impl Parent {
+    /// The group of that name in it.
+    pub(super) fn directory_of(&self, name: &str) -> GroupDirectory {
+        let (path, version) = (self.directory.join(name), self.version);
+        GroupDirectory { path, version, controllers: self.controllers.clone() }
+    }
 }
 
 /// Every such directory, and why others are not.

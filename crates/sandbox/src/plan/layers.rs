@@ -133,6 +133,7 @@ impl Tree {
             // These are plain directories of the cage, in which further ones can be made.
             MountKind::Scratch { .. } | MountKind::Directory => Path::new(mount.at.as_ref()).starts_with(&layer.at),
             MountKind::Host
+            | MountKind::HostAt(_)
             | MountKind::Device
             | MountKind::File(_)
             | MountKind::Link(_)

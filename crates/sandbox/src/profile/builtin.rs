@@ -1,10 +1,19 @@
-//! The profiles that ship with the crate: three lists, each line with its reason.
+//! What every cage has, whatever its profile says: lists of files, devices and variables, each line with its reason. And
+//! the texts of the profiles that ship.
 
-use super::{Demand, Limits, Mount, MountKind, Profile, Programs, Variable, WorkspaceOwnership};
+use super::{Demand, LeastTier, Limits, Mount, MountKind, Profile, Programs, Variable, WorkspaceOwnership};
 use crate::seccomp;
 
-const MIB: u64 = 1 << 20;
-const GIB: u64 = 1 << 30;
+/// Name and text, each after the one it extends.
+pub(super) const SHIPPED: &[(&str, &str)] = &[
+    ("default", include_str!("../../profiles/default.toml")),
+    ("research_only", include_str!("../../profiles/research_only.toml")),
+    ("code_development", include_str!("../../profiles/code_development.toml")),
+    ("browser_automation", include_str!("../../profiles/browser_automation.toml")),
+];
+
+/// Never a place for programs: nothing needs to start them there.
+pub(super) const SHARED_MEMORY: &str = "/dev/shm";
 
 /// Parts of the host that programs need to run at all, or to be found.
 const HOST: &[(&str, &str)] = &[
@@ -20,6 +29,7 @@ const HOST: &[(&str, &str)] = &[
     ("/etc/ssl/openssl.cnf", "OpenSSL does not start without it on some hosts"),
     ("/etc/pki/tls/certs", "public certificates on Fedora and its kin"),
     ("/etc/pki/ca-trust/extracted", "public certificates on Fedora and its kin lead there"),
+    ("/etc/fonts", "text is drawn by it: pictures of pages, charts, documents"),
     ("/etc/localtime", "local time"),
     ("/etc/services", "names of network services"),
     ("/etc/protocols", "names of network protocols"),
@@ -95,104 +105,57 @@ const VARIABLES: &[(&str, &str, &str)] = &[
     ("USER", "agent", "the name in /etc/passwd"),
 ];
 
-/// Small steps with little at stake.
-pub(super) fn default() -> Profile {
-    profile(
-        "default",
-        &Scratch { tmp_bytes: 256 * MIB, home_bytes: 64 * MIB, programs: Programs::Allowed },
-        Limits {
-            wall_ms: 60_000,
-            cpu_seconds: 60,
-            cpu_percent: None,
-            memory_bytes: GIB,
-            pids: 128,
-            open_files: 1_024,
-            file_bytes: 256 * MIB,
-            disk_bytes: GIB,
-            output_bytes: 4 * MIB,
-        },
-    )
-}
-
-/// Reading and summarising: small, and nothing written can be started as a program: not from scratch space, not from
-/// the workspace, not from memory. An interpreter still reads what it is told to read.
-pub(super) fn research_only() -> Profile {
-    profile(
-        "research_only",
-        &Scratch { tmp_bytes: 128 * MIB, home_bytes: 32 * MIB, programs: Programs::Refused },
-        Limits {
-            wall_ms: 120_000,
-            cpu_seconds: 60,
-            cpu_percent: None,
-            memory_bytes: GIB,
-            pids: 64,
-            open_files: 512,
-            file_bytes: 64 * MIB,
-            disk_bytes: 256 * MIB,
-            output_bytes: 4 * MIB,
-        },
-    )
-}
-
-/// Compilers and test suites: long, wide, and with large files.
-pub(super) fn code_development() -> Profile {
-    profile(
-        "code_development",
-        &Scratch { tmp_bytes: 2 * GIB, home_bytes: GIB, programs: Programs::Allowed },
-        Limits {
-            wall_ms: 1_800_000,
-            cpu_seconds: 1_800,
-            cpu_percent: None,
-            memory_bytes: 8 * GIB,
-            pids: 1_024,
-            open_files: 8_192,
-            file_bytes: 4 * GIB,
-            disk_bytes: 16 * GIB,
-            output_bytes: 32 * MIB,
-        },
-    )
-}
-
-struct Scratch {
-    tmp_bytes: u64,
-    home_bytes: u64,
-    programs: Programs,
-}
-
-fn profile(name: &'static str, scratch: &Scratch, limits: Limits) -> Profile {
+/// No profile yet: everything that has a size is as small as can be, until `default` says otherwise.
+pub(super) fn base() -> Profile {
+    let path = VARIABLES.iter().filter(|entry| entry.0 == "PATH").flat_map(|entry| entry.1.split(':'));
     Profile {
-        name: name.into(),
-        mounts: mounts(scratch),
+        name: "base".into(),
+        about: "what every cage has".into(),
+        lineage: Vec::new(),
+        demands: LeastTier::Degraded,
+        capabilities: Default::default(),
+        doors: None,
+        limit_reasons: Default::default(),
+        syscall_reasons: Default::default(),
+        changes: Vec::new(),
+        mounts: mounts(),
         env: VARIABLES.iter().map(|&(name, value, reason)| variable(name, value, reason)).collect(),
-        program_path: VARIABLES
-            .iter()
-            .filter(|entry| entry.0 == "PATH")
-            .flat_map(|entry| entry.1.split(':'))
-            .map(Into::into)
-            .collect(),
-        limits,
-        syscalls: seccomp::rules(scratch.programs).collect(),
+        program_path: path.map(Into::into).collect(),
+        limits: LEAST,
+        syscalls: seccomp::rules(Programs::Refused).collect(),
         landlock: Demand::WhereAvailable,
         groups: Demand::WhereAvailable,
         ownership: WorkspaceOwnership::Mapped,
-        programs: scratch.programs,
+        programs: Programs::Refused,
         hostname: "cage".into(),
     }
 }
 
-fn mounts(scratch: &Scratch) -> Vec<Mount> {
+const LEAST: Limits = Limits {
+    wall_ms: 1,
+    cpu_seconds: 1,
+    cpu_percent: None,
+    memory_bytes: 1,
+    pids: 1,
+    open_files: 1,
+    file_bytes: 1,
+    disk_bytes: 1,
+    output_bytes: 1,
+};
+
+fn mounts() -> Vec<Mount> {
     let host = HOST.iter().map(|&(at, reason)| mount(at, MountKind::Host, reason));
     let files = FILES.iter().map(|&(at, text, reason)| mount(at, MountKind::File(text.into()), reason));
     let devices = DEVICES.iter().map(|&(at, reason)| mount(at, MountKind::Device, reason));
     let links = LINKS.iter().map(|&(at, target, reason)| mount(at, MountKind::Link(target.into()), reason));
     let frozen = FROZEN.iter().map(|&(at, reason)| mount(at, MountKind::Frozen, reason));
     let masked = MASKED.iter().map(|&(at, reason)| mount(at, MountKind::Masked, reason));
-    let room = |size_bytes, programs| MountKind::Scratch { size_bytes, programs };
+    let room = || MountKind::Scratch { size_bytes: 1, programs: Programs::Refused };
     let places = [
         mount("/run", MountKind::Directory, "programs look for sockets there; there are none"),
-        mount("/tmp", room(scratch.tmp_bytes, scratch.programs), "temporary files"),
-        mount("/home/agent", room(scratch.home_bytes, scratch.programs), "caches and settings of programs"),
-        mount("/dev/shm", room(scratch.home_bytes, Programs::Refused), "shared memory by name"),
+        mount("/tmp", room(), "temporary files"),
+        mount("/home/agent", room(), "caches and settings of programs"),
+        mount(SHARED_MEMORY, room(), "shared memory by name"),
         mount("/proc", MountKind::Proc, "programs look at themselves"),
     ];
     host.chain(files).chain(devices).chain(links).chain(places).chain(frozen).chain(masked).collect()
@@ -208,26 +171,53 @@ fn variable(name: &'static str, value: &'static str, reason: &'static str) -> Va
 
 #[cfg(test)]
 mod tests {
+    use super::super::{LimitName, Profiles};
     use super::*;
 
     #[test]
     fn every_builtin_profile_is_known_by_its_name_and_gives_reasons() {
+        assert!(SHIPPED.iter().map(|(name, _)| *name).eq(Profile::NAMES));
         for name in Profile::NAMES {
             let profile = Profile::builtin(name).expect("listed in NAMES");
             assert_eq!(profile.name(), name);
             assert!(profile.mounts().iter().all(|mount| !mount.reason.is_empty()));
             assert!(profile.variables().iter().all(|variable| !variable.reason.is_empty()));
+            for limit in LimitName::ALL.into_iter().filter(|limit| *limit != LimitName::Share) {
+                assert!(!profile.limit_reason(limit).is_empty(), "{name} does not say its {limit}");
+                assert!(limit.of(&profile.limits()) > limit.of(&LEAST), "{name} has no {limit}");
+            }
         }
         assert!(Profile::builtin("unheard of").is_none());
     }
 
     #[test]
     fn no_place_is_mounted_twice() {
-        let profile = default();
-        let mut places: Vec<_> = profile.mounts().iter().map(|mount| &mount.at).collect();
-        places.sort();
-        let before = places.len();
-        places.dedup();
-        assert_eq!(places.len(), before);
+        for profile in Profiles::default().iter() {
+            let mut places: Vec<_> = profile.mounts().iter().map(|mount| &mount.at).collect();
+            places.sort();
+            let before = places.len();
+            places.dedup();
+            assert_eq!(places.len(), before);
+        }
+    }
+
+    #[test]
+    fn what_ships_is_built_on_default_and_refuses_at_least_as_many_calls() {
+        let default = Profile::builtin("default").expect("it ships");
+        assert_eq!(default.lineage().len(), 0);
+        for profile in Profiles::default().iter().filter(|profile| profile.name() != "default") {
+            assert_eq!(profile.lineage(), ["default"]);
+            assert!(default.syscalls().iter().all(|rule| profile.syscalls().contains(rule)), "{}", profile.name());
+        }
+    }
+
+    #[test]
+    fn research_only_starts_no_program_from_any_place_it_can_write() {
+        let profile = Profile::builtin("research_only").expect("it ships");
+        assert_eq!(profile.programs(), Programs::Refused);
+        for mount in profile.mounts() {
+            assert!(!matches!(mount.what, MountKind::Scratch { programs: Programs::Allowed, .. }), "{}", mount.at);
+        }
+        assert!(profile.syscalls().iter().any(|rule| rule.name == "memfd_create:programs"));
     }
 }

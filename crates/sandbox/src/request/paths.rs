@@ -8,14 +8,8 @@ use crate::workspace::{Layers, Workspace, overlaps};
 
 impl Request {
     pub(super) fn check_paths(&self) -> Result<(), RequestError> {
-        for host in self.host_paths() {
-            if !host.is_absolute() || host.to_str().is_none() {
-                return Err(RequestError::HostPath(host.clone()));
-            }
-        }
-        if let Some(place) = self.read_only.iter().map(|mount| &mount.cage).find(|place| !is_free_place(place)) {
-            return Err(RequestError::CagePath(place.clone()));
-        }
+        self.host_paths().try_for_each(|host| check_host(host))?;
+        self.read_only.iter().try_for_each(|mount| check_read_only(&mount.host, &mount.cage))?;
         if let Some(place) = self.layers.iter().map(|layer| &layer.at).find(|place| !is_layer_place(place)) {
             return Err(RequestError::LayerPath(place.clone()));
         }
@@ -75,6 +69,17 @@ impl Request {
         let layered = self.layers.iter_mut().flat_map(|layer| layer.layers.hosts_mut());
         of_workspace.chain(layered).chain(self.read_only.iter_mut().map(|mount| &mut mount.host)).collect()
     }
+}
+
+fn check_host(host: &Path) -> Result<(), RequestError> {
+    let usable = host.is_absolute() && host.to_str().is_some();
+    if usable { Ok(()) } else { Err(RequestError::HostPath(host.to_owned())) }
+}
+
+/// Whether a request, or a profile that somebody wrote, may show this host file at this place.
+pub(crate) fn check_read_only(host: &Path, cage: &Path) -> Result<(), RequestError> {
+    check_host(host)?;
+    if is_free_place(cage) { Ok(()) } else { Err(RequestError::CagePath(cage.to_owned())) }
 }
 
 fn first_overlap(paths: &[&PathBuf]) -> Option<PathBuf> {

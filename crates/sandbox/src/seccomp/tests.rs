@@ -94,7 +94,7 @@ fn on_this_machine(number: i64, arguments: [u64; 6]) -> u32 {
 
 #[test]
 fn every_rule_of_the_table_is_named_once_and_has_a_reason() {
-    let all: Vec<_> = rules(Programs::Refused).collect();
+    let all: Vec<_> = rules(Programs::Refused).chain(REFUSABLE).collect();
     for (index, rule) in all.iter().enumerate() {
         assert!(!rule.reason.is_empty(), "{}", rule.name);
         assert!(all[..index].iter().all(|earlier| earlier.name != rule.name), "{} appears twice", rule.name);

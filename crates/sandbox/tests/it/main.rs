@@ -16,6 +16,7 @@ mod inside;
 mod layers;
 mod limits;
 mod plans;
+mod profiles;
 mod programs;
 mod rule_plans;
 mod rules;
@@ -69,6 +70,7 @@ fn scenarios() -> Vec<harness::Test> {
         doors::TESTS,
         syscalls::TESTS,
         programs::TESTS,
+        profiles::TESTS,
         limits::TESTS,
         ends::TESTS,
         traces::TESTS,
@@ -78,5 +80,5 @@ fn scenarios() -> Vec<harness::Test> {
 
 /// Run once, as the caller.
 fn plain() -> Vec<harness::Test> {
-    [plans::TESTS, rule_plans::TESTS, tools::of_the_caller::TESTS].concat()
+    [plans::TESTS, profiles::texts::TESTS, rule_plans::TESTS, tools::of_the_caller::TESTS].concat()
 }

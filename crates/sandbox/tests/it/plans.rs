@@ -24,6 +24,7 @@ tests![
     every_plan_ends_with_the_walls_up_and_the_program,
     a_host_without_seccomp_gets_no_plan,
     limits_of_the_tree_can_be_insisted_on,
+    a_profile_that_demands_every_layer_gets_no_plan_where_one_is_missing,
     places_the_host_lives_by_are_never_mounted,
 ];
 
@@ -295,6 +296,24 @@ fn limits_of_the_tree_can_be_insisted_on() {
     let refused = plan(&demanding, &Request::new(["true"]), &facts(ORDINARY, true));
     assert!(matches!(refused, Err(SandboxError::HostLacks { .. })), "{refused:?}");
     assert!(plan(&demanding, &Request::new(["true"]), &facts(ROOT, true)).is_ok());
+}
+
+fn a_profile_that_demands_every_layer_gets_no_plan_where_one_is_missing() {
+    let text = "about = \"x\"\nextends = \"default\"\ndemands = \"full\"";
+    let profiles = placet_sandbox::Profiles::with([("full", text)]).expect("a profile");
+    let planned = |facts: &HostFacts| plan(profiles.get("full").expect("it is there"), &Request::new(["true"]), facts);
+    let full = facts(ROOT, true);
+    assert!(planned(&full).is_ok());
+    let lacking = [
+        ("Landlock", HostFacts { landlock_abi: 5, ..full.clone() }),
+        ("Landlock", HostFacts { landlock_abi: 0, ..full.clone() }),
+        ("process tree", HostFacts { groups: Vec::new(), ..full.clone() }),
+        ("seccomp", HostFacts { seccomp: false, ..full }),
+    ];
+    for (what, facts) in lacking {
+        let refused = planned(&facts).expect_err(what).to_string();
+        assert!(refused.contains("cannot enforce") && refused.contains(what), "{refused}");
+    }
 }
 
 fn places_the_host_lives_by_are_never_mounted() {
