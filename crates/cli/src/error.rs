@@ -14,6 +14,7 @@ pub(crate) enum Code {
     NotFound = 10,
     Unreachable = 11,
     NoCage = 12,
+    OverLimit = 124,
     Interrupted = 130,
 }
 
@@ -29,6 +30,7 @@ impl Code {
         (10, "not found"),
         (11, "the control plane cannot be reached"),
         (12, "no cage can be built on this machine"),
+        (124, "a limit of the cage ended the command"),
         (130, "interrupted"),
     ];
 }

@@ -15,10 +15,12 @@ use placet_domain::permit::{PermitSigner, PermitVerifier};
 use placet_domain::policy::{DEFAULT_TOOLS, Policy, default_policy};
 use placet_domain::proposal::Tools;
 use placet_ledger::SigningKey;
+use placet_sandbox::Profiles;
 use placet_wire::Token;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{CliError, Code};
+use crate::profiles::{check_tools, profiles_in};
 use webhooks::{WebhookIn, WebhookOut};
 
 /// `placet.toml`. An unknown key refuses to start: a typo must not silently mean the default.
@@ -77,7 +79,7 @@ impl Home {
                 .hint("use it with `placet serve`, or set up another with --home DIR"));
         }
         let home = Self { dir: dir.to_owned() };
-        for folder in ["", "policy", "keys", "tokens", "data", "logs"] {
+        for folder in ["", "policy", "profiles", "keys", "tokens", "data", "logs"] {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(dir.join(folder))?;
         }
         home.write_rules()?;
@@ -139,11 +141,23 @@ impl Home {
         let tools_path = self.dir.join("tools.toml");
         let tools = Tools::parse(&read(&tools_path)?);
         let tools = tools.map_err(|error| CliError::usage(format!("`{}`: {error}", tools_path.display())))?;
+        check_tools(&tools, &self.profiles()?, &self.profiles_dir())
+            .map_err(|error| CliError { message: format!("`{}`: {}", tools_path.display(), error.message), ..error })?;
         let policy = Policy::load(&policy_files(&self.dir.join("policy"))?, &tools);
         let policy = policy.map_err(|problems| {
             CliError::usage(problems.to_string()).hint("`placet policy check` shows all problems")
         })?;
         Ok(Rules { policy, tools })
+    }
+
+    /// Where a team keeps profiles of its own.
+    pub(crate) fn profiles_dir(&self) -> PathBuf {
+        self.dir.join("profiles")
+    }
+
+    /// The profiles of this home, or all that is wrong with them.
+    pub(crate) fn profiles(&self) -> Result<Profiles, CliError> {
+        profiles_in(&self.profiles_dir())
     }
 
     pub(crate) fn signer(&self) -> Result<PermitSigner, CliError> {

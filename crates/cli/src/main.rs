@@ -8,6 +8,7 @@ mod error;
 mod home;
 mod journal;
 mod out;
+mod profiles;
 mod progress;
 
 use std::process::ExitCode;
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
     // Reads of the terminal and of streams may hang in a background thread; nothing of value is lost by not waiting.
     runtime.shutdown_background();
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => out.fail(&error),
     }
 }

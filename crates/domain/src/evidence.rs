@@ -66,8 +66,15 @@ impl Exit {
 #[serde(deny_unknown_fields, default)]
 pub struct Usage {
     pub wall_ms: u64,
+    /// Of the whole tree of processes, like everything here.
     pub cpu_ms: u64,
     pub peak_memory_bytes: u64,
+    /// Processes and threads at one time, where the worker's kernel counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_processes: Option<u64>,
+    /// Bytes on their way to disks, where the worker's kernel counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written_bytes: Option<u64>,
 }
 
 /// One piece of evidence.

@@ -10,7 +10,7 @@ use placet_domain::evidence::{Exit, Usage};
 use placet_domain::permit::{Fitting, Permit};
 use placet_domain::proposal::{ActionSpec, Limits};
 use placet_domain::time::Timestamp;
-use placet_sandbox::{Killer, Launcher, Output, Profile, Program, Request, SandboxError};
+use placet_sandbox::{Killer, Launcher, Output, Profile, Profiles, Program, Request, SandboxError};
 use sha2::{Digest as _, Sha256};
 
 use crate::collect::{Piece, collect};
@@ -57,11 +57,11 @@ impl Cancel {
 }
 
 /// Runs the action of a fitting permit. Blocking: call it where blocking is fine.
-pub(crate) fn execute(fitting: Fitting, workspace: Workspace, cancel: &Cancel) -> Execution {
+pub(crate) fn execute(fitting: Fitting, workspace: Workspace, profiles: &Profiles, cancel: &Cancel) -> Execution {
     let (permit, sealed) = fitting.spend();
     let spec = sealed.spec();
     let started_at = now();
-    let (exit, usage, program, output) = run(spec, &workspace, cancel);
+    let (exit, usage, program, output) = run(spec, &workspace, profiles, cancel);
     let finished_at = now().max(started_at);
     let pieces = collect(spec, &workspace, output);
     Execution { permit, started_at, finished_at, exit, usage, program, pieces }
@@ -69,22 +69,14 @@ pub(crate) fn execute(fitting: Fitting, workspace: Workspace, cancel: &Cancel) -
 
 type Ran = (Exit, Usage, Option<Digest>, Output);
 
-fn run(spec: &ActionSpec, workspace: &Workspace, cancel: &Cancel) -> Ran {
+fn run(spec: &ActionSpec, workspace: &Workspace, profiles: &Profiles, cancel: &Cancel) -> Ran {
     let mut program = None;
-    let Some(profile) = Profile::builtin(&spec.profile) else {
-        let why = format!("this worker has no cage profile `{}`", spec.profile);
+    let Some(profile) = profiles.get(&spec.profile) else {
+        let why = format!("this worker has no profile `{}`, only {}", spec.profile, profiles.listed());
         return (Exit::NotStarted { why }, Usage::default(), program, Output::default());
     };
-    match cage(spec, &profile, workspace, cancel, &mut program) {
-        Ok((outcome, output)) => {
-            let exit = exit(outcome.exit);
-            let usage = Usage {
-                wall_ms: outcome.usage.wall_ms,
-                cpu_ms: outcome.usage.cpu_ms,
-                peak_memory_bytes: outcome.usage.peak_memory_bytes,
-            };
-            (exit, usage, program, output)
-        }
+    match cage(spec, profile, workspace, cancel, &mut program) {
+        Ok((outcome, output)) => (exit(outcome.exit), usage(outcome.usage), program, output),
         Err(error) => (Exit::NotStarted { why: chain(&error) }, Usage::default(), program, Output::default()),
     }
 }
@@ -129,8 +121,9 @@ fn digest_of(program: &Program) -> io::Result<Digest> {
     }
 }
 
+/// What was approved, and never more than the profile allows: a team that tightens a profile means every tool in it.
 fn limits(asked: Limits, profile: &Profile) -> placet_sandbox::Limits {
-    placet_sandbox::Limits {
+    let approved = placet_sandbox::Limits {
         wall_ms: asked.timeout_ms,
         // More processor time than wall time would need several processors in one process.
         cpu_seconds: asked.timeout_ms.div_ceil(1_000).saturating_mul(2),
@@ -139,7 +132,13 @@ fn limits(asked: Limits, profile: &Profile) -> placet_sandbox::Limits {
         file_bytes: asked.file_bytes,
         output_bytes: asked.output_bytes,
         ..profile.limits()
-    }
+    };
+    approved.tightest(profile.limits())
+}
+
+fn usage(used: placet_sandbox::Usage) -> Usage {
+    let placet_sandbox::Usage { wall_ms, cpu_ms, peak_memory_bytes, max_processes, written_bytes } = used;
+    Usage { wall_ms, cpu_ms, peak_memory_bytes, max_processes, written_bytes }
 }
 
 fn exit(exit: placet_sandbox::Exit) -> Exit {
@@ -170,4 +169,20 @@ fn chain(error: &dyn std::error::Error) -> String {
 fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_unix_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_action_gets_what_was_approved_and_never_more_than_its_profile_allows() {
+        let text = "about = \"x\"\nextends = \"default\"\n[limits]\nmemory = { is = \"64MiB\", reason = \"small\" }";
+        let profiles = Profiles::with([("small", text)]).unwrap();
+        let asked = Limits { timeout_ms: 500, ..Limits::default() };
+        let got = limits(asked, profiles.get("small").unwrap());
+        assert_eq!((got.wall_ms, got.cpu_seconds, got.memory_bytes), (500, 2, 64 << 20));
+        let wide = limits(asked, profiles.get("code_development").unwrap());
+        assert_eq!(wide.memory_bytes, asked.memory_bytes, "more than was approved is never given");
+    }
 }

@@ -1,6 +1,7 @@
 //! One job, from leased bytes to reported evidence.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use placet_domain::id::ActionId;
@@ -43,7 +44,8 @@ pub(crate) async fn perform(worker: &Worker, job: Job) -> Result<(), JobError> {
     let cancel = Cancel::default();
     let (done, finished) = watch::channel(false);
     let beats = tokio::spawn(keep_alive(worker.clone(), job.action, job.attempt, lease, cancel.clone(), finished));
-    let result = tokio::task::spawn_blocking(move || execute(fitting, workspace, &cancel)).await;
+    let config = Arc::clone(&worker.config);
+    let result = tokio::task::spawn_blocking(move || execute(fitting, workspace, &config.profiles, &cancel)).await;
     let result = result.map_err(|error| JobError::Panicked(error.to_string()));
     // The lease is kept until the evidence is in: uploading it is part of the job.
     let reported = match result {

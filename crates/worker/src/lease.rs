@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use placet_domain::id::IdentityId;
 use placet_domain::permit::PermitVerifier;
+use placet_sandbox::Profiles;
 use placet_wire::api::{IdentityView, Job};
 use placet_wire::{Client, ClientError};
 use tokio::sync::{Semaphore, watch};
@@ -27,6 +28,8 @@ pub struct WorkerConfig {
     /// Where workspaces are made; emptied after each job.
     pub scratch: PathBuf,
     pub jobs_at_once: usize,
+    /// The kinds of cage it can build. From files of the host, never from the network.
+    pub profiles: Profiles,
 }
 
 /// A worker that knows who it is.

@@ -2,14 +2,17 @@
 
 use std::process::Command;
 
-use placet_sandbox::{State, Tier, probe};
+use placet_sandbox::{LeastTier, Profile, Profiles, State, Tier, probe};
 use serde::Serialize;
 
 use crate::context::Who;
 use crate::error::{CliError, Code};
-use crate::out::{ASK, BAD, GOOD, Out, styled, table};
+use crate::out::{ASK, BAD, DIM, GOOD, Out, styled, table};
 
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "full: every layer holds. degraded: cages stand, some second layer is missing; profiles that demand\nfull start nothing. unavailable: no cage can be built, and no worker starts.\n\nExamples:\n  placet doctor\n  placet --json doctor"
+)]
 pub(crate) struct Args {}
 
 #[derive(Debug, Serialize)]
@@ -17,6 +20,9 @@ struct Finding {
     name: String,
     good: bool,
     detail: String,
+    /// What to do where it is not good.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    todo: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -31,10 +37,12 @@ pub(crate) fn run(_: Args, who: &Who, out: &Out) -> Result<(), CliError> {
         name: check.name.to_owned(),
         good: check.state == State::Enforced,
         detail: check.detail.clone(),
+        todo: check.todo.map(ToOwned::to_owned),
     });
     let mut findings: Vec<Finding> = caged.collect();
     findings.push(git());
     findings.push(home(who));
+    findings.push(profiles(who, &report.tier));
     let diagnosis = Diagnosis { cage: report.tier, findings };
     out.answer(&diagnosis, words);
     match diagnosis.cage {
@@ -49,7 +57,8 @@ fn git() -> Finding {
     let version = Command::new("git").arg("--version").env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").output();
     let detail = version.as_ref().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     let good = version.as_ref().is_ok_and(|output| output.status.success());
-    Finding { name: "git".into(), good, detail: detail.unwrap_or_else(|error| format!("{error}; install git")) }
+    let todo = (!good).then(|| "install git".to_owned());
+    Finding { name: "git".into(), good, detail: detail.unwrap_or_else(|error| error.to_string()), todo }
 }
 
 /// The home is optional here: `doctor` is what people run first.
@@ -57,16 +66,33 @@ fn home(who: &Who) -> Finding {
     match who.home().and_then(|home| home.rules().map(|rules| (home, rules))) {
         Ok((home, rules)) => {
             let detail = format!("{} with {} rules", home.dir().display(), rules.policy.rules().count());
-            Finding { name: "home".into(), good: true, detail }
+            Finding { name: "home".into(), good: true, detail, todo: None }
         }
-        Err(error) => Finding { name: "home".into(), good: false, detail: error.message },
+        Err(error) => Finding { name: "home".into(), good: false, detail: error.message, todo: error.hint },
     }
+}
+
+/// Which profiles demand more than this machine has.
+fn profiles(who: &Who, here: &Tier) -> Finding {
+    let name = "profiles".to_owned();
+    let profiles = match who.home().map_or_else(|_| Ok(Profiles::default()), |home| home.profiles()) {
+        Ok(profiles) => profiles,
+        Err(error) => return Finding { name, good: false, detail: error.message, todo: error.hint },
+    };
+    let demanding = profiles.iter().filter(|profile| profile.demands() == LeastTier::Full && *here != Tier::Full);
+    let unmet: Vec<&str> = demanding.map(Profile::name).collect();
+    if unmet.is_empty() {
+        return Finding { name, good: true, detail: profiles.listed(), todo: None };
+    }
+    let todo = Some("give this machine what is missing above, or let them demand less".to_owned());
+    Finding { name, good: false, detail: format!("nothing runs here in {}", unmet.join(", ")), todo }
 }
 
 fn words(diagnosis: &Diagnosis) -> String {
     let row = |finding: &Finding| {
         let mark = if finding.good { styled(GOOD, "✓") } else { styled(ASK, "–") };
-        vec![mark, finding.name.clone(), finding.detail.clone()]
+        let todo = finding.todo.as_ref().map(|todo| styled(DIM, format!("; {todo}"))).unwrap_or_default();
+        vec![mark, finding.name.clone(), format!("{}{todo}", finding.detail)]
     };
     let verdict = match &diagnosis.cage {
         Tier::Full => format!("{} every layer of the cage holds here", styled(GOOD, "full:")),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Item, Manifest};
+use placet_sandbox::LimitName;
 use placet_wire::Client;
 use placet_wire::api::ActionDetail;
 
@@ -97,10 +98,11 @@ fn words(manifest: &Manifest) -> String {
         .collect();
     let usage = manifest.usage;
     format!(
-        "{} after {} ms ({} ms of processor time)\n{}",
+        "{} after {} ms ({} ms of processor time, at most {} of memory)\n{}",
         manifest.exit.in_words(),
         usage.wall_ms,
         usage.cpu_ms,
+        LimitName::Memory.show(usage.peak_memory_bytes),
         table(&rows)
     )
 }

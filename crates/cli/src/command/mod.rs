@@ -22,10 +22,13 @@ mod project;
 mod queue;
 mod reject;
 mod run;
+mod sandbox;
 mod scope;
 mod serve;
 mod show;
 mod work;
+
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
@@ -89,9 +92,12 @@ enum Command {
     /// Check, test and explain the rules
     #[command(subcommand)]
     Policy(policy::Command),
+    /// Run a command in a cage by hand, explain cages, list profiles
+    #[command(subcommand)]
+    Sandbox(sandbox::Command),
     /// What this machine can really enforce
     Doctor(doctor::Args),
-    /// Measure appends, the governed loop, decisions and verification; prints JSON
+    /// Measure appends, the governed loop, decisions, verification and cages; prints JSON
     Bench(bench::Args),
     /// Completions for your shell
     Completions(completions::Args),
@@ -101,9 +107,9 @@ enum Command {
     ExitCodes,
 }
 
-pub(crate) async fn run(cli: Cli, out: &Out) -> Result<(), CliError> {
+pub(crate) async fn run(cli: Cli, out: &Out) -> Result<ExitCode, CliError> {
     let who = &cli.who;
-    match cli.command {
+    let done = match cli.command {
         Command::Demo(args) => demo::run(args, out).await,
         Command::Init(args) => init::run(args, who, out).await,
         Command::Serve(args) => serve::run(args, who, out).await,
@@ -120,10 +126,13 @@ pub(crate) async fn run(cli: Cli, out: &Out) -> Result<(), CliError> {
         Command::Evidence(command) => evidence::run(command, who, out).await,
         Command::Ledger(command) => ledger::run(command, who, out).await,
         Command::Policy(command) => policy::run(command, who, out),
+        // The one command that may end with a code that is not ours.
+        Command::Sandbox(command) => return sandbox::run(command, who, out).await,
         Command::Doctor(args) => doctor::run(args, who, out),
         Command::Bench(args) => bench::run(args, out).await,
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args, out),
         Command::ExitCodes => exit_codes::run(out),
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }

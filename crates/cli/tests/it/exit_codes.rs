@@ -26,6 +26,7 @@ fn every_documented_code_is_produced_by_a_real_situation() {
         not_found(&world),
         unreachable(&world),
         no_cage(&world),
+        over_limit(&world),
         interrupted(),
     ];
     assert_eq!(BTreeSet::from(produced), documented());
@@ -100,6 +101,10 @@ fn no_cage(world: &World) -> i32 {
     without_namespaces(&["doctor"]).exits(12);
     no(without_namespaces(&["demo", "--yes"]), 12, "no cage can be built here");
     no(without_namespaces(&["--as", "w1", "work"]), 12, "placet doctor")
+}
+
+fn over_limit(world: &World) -> i32 {
+    no(world.cli(&["sandbox", "run", "--limit", "wall=300ms", "--", "sleep", "60"]), 124, "the limit `wall`")
 }
 
 fn interrupted() -> i32 {

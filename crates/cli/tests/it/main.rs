@@ -17,6 +17,7 @@ mod help;
 mod house;
 mod journey;
 mod ledger;
+mod sandbox;
 mod support;
 mod worker;
 mod wrong_inputs;

@@ -1,0 +1,44 @@
+//! `placet sandbox`: run a command in a cage by hand, see what a cage is made of, list the profiles.
+//!
+//! Nothing here is governed: no policy judges it, nobody approves it and nothing is recorded. It is for trying out what
+//! the worker will do.
+
+mod changes;
+mod doors;
+mod explain;
+mod options;
+mod profiles;
+mod run;
+
+use std::process::ExitCode;
+
+use crate::context::Who;
+use crate::error::CliError;
+use crate::out::Out;
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// Run a command in a cage, by hand
+    #[command(
+        after_help = "Ends with the code of the command, 128 and the signal that ended it, or 124 where a limit did.\n\nExamples:\n  placet sandbox run -- python3 -c 'print(1)'\n  placet sandbox run --workspace . --layered --profile code_development -- make test\n  placet sandbox run --limit wall=10s,memory=256MiB --read-only /srv/data:/mnt/data -- wc -l /mnt/data/a.csv\n  placet sandbox run --door 3128=127.0.0.1:8080 --env http_proxy=http://127.0.0.1:3128 -- curl -s http://example.org"
+    )]
+    Run(run::Args),
+    /// What a cage would be made of, each part with its reason
+    #[command(
+        after_help = "Examples:\n  placet sandbox explain\n  placet sandbox explain --profile research_only --workspace . -- grep -r word .\n  placet sandbox explain --steps -- true"
+    )]
+    Explain(explain::Args),
+    /// The profiles there are, where they come from and what they demand of the host
+    #[command(
+        after_help = "A profile of your own is a file NAME.toml in the folder `profiles` of the home:\n\n  about = \"our builds\"\n  extends = \"code_development\"\n  demands = \"full\"\n\n  [limits]\n  wall = { is = \"2h\", reason = \"the whole suite\" }\n\nExamples:\n  placet sandbox profiles\n  placet --home /srv/placet sandbox profiles"
+    )]
+    Profiles,
+}
+
+pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<ExitCode, CliError> {
+    match command {
+        Command::Run(args) => run::run(args, who, out).await,
+        Command::Explain(args) => explain::run(args, who, out).map(|()| ExitCode::SUCCESS),
+        Command::Profiles => profiles::run(who, out).map(|()| ExitCode::SUCCESS),
+    }
+}

@@ -1,0 +1,180 @@
+//! What a cage by hand is asked for with: the options of `run` and `explain`, and the request they make.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use placet_sandbox::{Layers, LimitName, Limits, Profile, Profiles, READ_ONLY_ROOTS, Request, SandboxError, WORKSPACE};
+
+use super::doors::DoorTo;
+use super::explain::Asked;
+use crate::context::Who;
+use crate::error::{CliError, Code, chain};
+use crate::profiles::{files_in, profiles_of};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Options {
+    /// The kind of cage: a name of `placet sandbox profiles`, or a file
+    #[arg(long, default_value = "default", value_name = "NAME")]
+    profile: String,
+    /// A directory that appears as /work, writable, where the command starts
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// Keep what the command changes apart: the directory stays as it is
+    #[arg(long, requires = "workspace")]
+    layered: bool,
+    /// A file or directory that appears read-only (default: below /mnt, or where it is if that is a place for it)
+    #[arg(long = "read-only", value_name = "HOST[:CAGE]")]
+    read_only: Vec<String>,
+    /// A variable for the command
+    #[arg(long = "env", value_name = "NAME=VALUE")]
+    variables: Vec<String>,
+    /// Limits instead of the profile's: wall, cpu, share, memory, processes, open_files, file_size, disk, output
+    #[arg(long = "limit", value_name = "NAME=VALUE,…", value_delimiter = ',')]
+    limits: Vec<String>,
+    /// A port in the cage that leads to an address outside (default: the same port of this machine)
+    #[arg(long = "door", value_name = "PORT[=ADDRESS]")]
+    doors: Vec<String>,
+}
+
+impl Options {
+    pub(super) fn profile(&self, who: &Who) -> Result<Profile, CliError> {
+        let mut files = home_files(who)?;
+        let named = Path::new(&self.profile);
+        let by_file = self.profile.contains('/') || named.extension().is_some_and(|extension| extension == "toml");
+        let name = if by_file {
+            files.retain(|file| file.file_name() != named.file_name());
+            files.push(named.to_owned());
+            named.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+        } else {
+            self.profile.clone()
+        };
+        let profiles = profiles_of(&files)?;
+        profiles.get(&name).cloned().ok_or_else(|| unknown(&name, &profiles))
+    }
+
+    pub(super) const fn is_layered(&self) -> bool {
+        self.layered
+    }
+
+    pub(super) fn doors(&self) -> Result<Vec<DoorTo>, CliError> {
+        self.doors.iter().map(|text| door(text)).collect()
+    }
+
+    /// The request for a command. `private` is where a layered workspace keeps its changes.
+    pub(super) fn request(
+        &self,
+        profile: &Profile,
+        command: &[String],
+        private: Option<&Path>,
+    ) -> Result<Request, CliError> {
+        let mut request = Request::new(command.iter().cloned()).limits(self.limits(profile)?);
+        if let Some(directory) = &self.workspace {
+            let directory = absolute(directory)?;
+            request = match private {
+                Some(private) => request.workspace(Layers::new(directory, private.join("upper"), private.join("work"))),
+                None => request.workspace(directory),
+            };
+        }
+        for text in &self.read_only {
+            let (host, cage) = read_only(text)?;
+            request = request.read_only(host, cage);
+        }
+        for text in &self.variables {
+            let (name, value) = pair(text, "NAME=VALUE")?;
+            request = request.env(name, value);
+        }
+        Ok(self.doors()?.iter().fold(request, |request, door| request.door(door.port)))
+    }
+
+    /// The same, to be shown.
+    pub(super) fn asked(&self) -> Result<Asked, CliError> {
+        let mut asked = Asked { doors: self.doors()?.iter().map(|door| door.port).collect(), ..Asked::default() };
+        for text in &self.read_only {
+            let (host, cage) = read_only(text)?;
+            asked.files.push((cage.display().to_string(), format!("{} of the host, read-only", host.display())));
+        }
+        if let Some(directory) = &self.workspace {
+            let how = if self.layered { "in layers: changes are kept apart" } else { "writable" };
+            asked.files.push((WORKSPACE.to_owned(), format!("{} of the host, {how}", absolute(directory)?.display())));
+        }
+        for text in &self.variables {
+            let (name, value) = pair(text, "NAME=VALUE")?;
+            asked.variables.push((name.to_owned(), value.to_owned()));
+        }
+        Ok(asked)
+    }
+
+    pub(super) fn limits(&self, profile: &Profile) -> Result<Limits, CliError> {
+        self.limits.iter().try_fold(profile.limits(), |limits, text| {
+            let (name, value) = pair(text, "NAME=VALUE, like wall=10s")?;
+            let bad = |error: placet_sandbox::BadLimit| CliError::usage(error.to_string());
+            let name: LimitName = name.parse().map_err(bad)?;
+            Ok(name.set(limits, name.parse(value).map_err(bad)?))
+        })
+    }
+}
+
+/// The files of the home, if there is one. It is optional here, unless it was named.
+pub(super) fn home_files(who: &Who) -> Result<Vec<PathBuf>, CliError> {
+    match who.home() {
+        Ok(home) => files_in(&home.profiles_dir()),
+        Err(_) if who.home.is_none() => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+fn unknown(name: &str, profiles: &Profiles) -> CliError {
+    CliError::new(Code::NotFound, format!("no profile `{name}`"))
+        .hint(format!("choose one of {}, or write profiles/{name}.toml in the home", profiles.listed()))
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, CliError> {
+    std::path::absolute(path).map_err(|error| CliError::usage(format!("`{}`: {error}", path.display())))
+}
+
+fn pair<'a>(text: &'a str, form: &str) -> Result<(&'a str, &'a str), CliError> {
+    text.split_once('=').ok_or_else(|| CliError::usage(format!("`{text}` is not {form}")))
+}
+
+/// `HOST[:CAGE]`; without a place of its own it keeps its path where requests may mount, or goes below /mnt.
+fn read_only(text: &str) -> Result<(PathBuf, PathBuf), CliError> {
+    if let Some((host, cage)) = text.rsplit_once(':') {
+        return Ok((absolute(Path::new(host))?, PathBuf::from(cage)));
+    }
+    let host = absolute(Path::new(text))?;
+    let stays = READ_ONLY_ROOTS.iter().any(|root| host.starts_with(root) && host != Path::new(root));
+    let name = host.file_name().ok_or_else(|| CliError::usage(format!("`{text}` has no name; write HOST:CAGE")))?;
+    let cage = if stays { host.clone() } else { Path::new("/mnt").join(name) };
+    Ok((host, cage))
+}
+
+/// `PORT[=ADDRESS]`.
+fn door(text: &str) -> Result<DoorTo, CliError> {
+    let bad = || CliError::usage(format!("`{text}` is not PORT or PORT=ADDRESS, like 3128=127.0.0.1:8080"));
+    let (port, to) = text.split_once('=').map_or((text, None), |(port, to)| (port, Some(to)));
+    let port: u16 = port.parse().map_err(|_| bad())?;
+    let to = match to {
+        Some(to) => to.parse().map_err(|_| bad())?,
+        None => SocketAddr::from(([127, 0, 0, 1], port)),
+    };
+    Ok(DoorTo { port, to })
+}
+
+/// Why no command is running, with the code and the hint that fit.
+pub(super) fn not_started(error: &SandboxError) -> CliError {
+    let message = chain(error);
+    match error {
+        SandboxError::Request(_) | SandboxError::Source { .. } => CliError::usage(message),
+        SandboxError::ProgramNotFound(_) => CliError::new(Code::NotFound, message)
+            .hint("a cage shows the programs below /usr; bring others with --read-only or in the workspace"),
+        SandboxError::TimeIsUp { .. } | SandboxError::LimitTooLow { .. } => CliError::new(Code::OverLimit, message),
+        SandboxError::HostLacks { .. } | SandboxError::Step(_) => {
+            CliError::new(Code::NoCage, message).hint("`placet doctor` says what this machine enforces")
+        }
+        SandboxError::ProgramRefused(_)
+        | SandboxError::HelperSilent
+        | SandboxError::HelperDied
+        | SandboxError::Io { .. }
+        | _ => CliError::failed(message),
+    }
+}

@@ -1,0 +1,96 @@
+//! The profiles of a home: those that ship, and the files in `profiles/`. Which tool runs in which is checked here too,
+//! before anything starts: the control plane does not know cages, and a worker would notice only when it is too late.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use placet_domain::proposal::{ActionKind, Tools};
+use placet_sandbox::{Capability, ProfileError, Profiles};
+
+use crate::error::CliError;
+use crate::home::read;
+
+/// The profiles in a folder, by the names of their files. A folder that is not there holds none.
+pub(crate) fn profiles_in(folder: &Path) -> Result<Profiles, CliError> {
+    profiles_of(&files_in(folder)?)
+}
+
+/// Those that ship, and these files.
+pub(crate) fn profiles_of(files: &[PathBuf]) -> Result<Profiles, CliError> {
+    let texts: Vec<(String, String)> =
+        files.iter().map(|path| Ok((stem(path), read(path)?))).collect::<Result<_, CliError>>()?;
+    let texts = texts.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    Profiles::with(texts).map_err(|errors| wrong(&errors, files))
+}
+
+/// Every `.toml` file of a folder, by name.
+pub(crate) fn files_in(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
+    let listing = match fs::read_dir(folder) {
+        Ok(listing) => listing,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(CliError::failed(format!("`{}`: {error}", folder.display()))),
+    };
+    let mut files: Vec<PathBuf> = listing.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    files.sort();
+    Ok(files)
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// All that is wrong, each with file and line; the first hint.
+fn wrong(errors: &[ProfileError], files: &[PathBuf]) -> CliError {
+    let place = |error: &ProfileError| files.iter().find(|path| stem(path) == error.profile);
+    let line = |error: &ProfileError| {
+        let path = place(error).map_or_else(|| error.profile.clone(), |path| path.display().to_string());
+        format!("`{path}` {error}")
+    };
+    let said = CliError::usage(errors.iter().map(line).collect::<Vec<_>>().join("\n"));
+    match errors.iter().find_map(|error| error.hint.clone()) {
+        Some(hint) => said.hint(hint),
+        None => said,
+    }
+}
+
+/// That every tool names a profile that is there, and one that is meant for what it does.
+pub(crate) fn check_tools(tools: &Tools, profiles: &Profiles, folder: &Path) -> Result<(), CliError> {
+    for (name, tool) in tools.iter() {
+        let Some(profile) = profiles.get(&tool.profile) else {
+            let message = format!("tool `{name}` runs in the profile `{}`, which does not exist", tool.profile);
+            let hint =
+                format!("name one of {}, or write {}/{}.toml", profiles.listed(), folder.display(), tool.profile);
+            return Err(CliError::usage(message).hint(hint));
+        };
+        if let Some(lacks) = needs(tool.kind).filter(|needed| !profile.capabilities().contains(needed)) {
+            let (kind, profile) = (tool.kind, profile.name());
+            let message =
+                format!("tool `{name}` is of the kind {kind}, which the profile `{profile}` is not meant for");
+            let hint = format!("name a profile with the capability {lacks}; `placet sandbox profiles` lists them");
+            return Err(CliError::usage(message).hint(hint));
+        }
+    }
+    Ok(())
+}
+
+/// The capability a profile must have for tools of a kind.
+const fn needs(kind: ActionKind) -> Option<Capability> {
+    match kind {
+        ActionKind::ExecuteCode => Some(Capability::ExecuteCode),
+        ActionKind::TakeScreenshot => Some(Capability::Screenshots),
+        ActionKind::ReadFile
+        | ActionKind::SearchWeb
+        | ActionKind::CreateFile
+        | ActionKind::ModifyFile
+        | ActionKind::NavigateNewDomain
+        | ActionKind::NetworkScan
+        | ActionKind::HttpRequest
+        | ActionKind::SendEmail
+        | ActionKind::SubmitForm
+        | ActionKind::MakePayment
+        | ActionKind::DeleteFile
+        | ActionKind::PublishContent
+        | ActionKind::DatabaseWrite => None,
+    }
+}
