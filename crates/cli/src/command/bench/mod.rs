@@ -3,8 +3,11 @@
 //! The control plane under test is a process of its own; the load comes from this one over real HTTP.
 
 mod appends;
+mod bwrap;
+mod cage;
 mod decisions;
 mod governed_loop;
+mod leased;
 mod line;
 mod stats;
 mod verification;
@@ -16,36 +19,67 @@ use crate::error::CliError;
 use crate::out::Out;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Build it with optimisation first: cargo run --profile fast -- bench")]
+#[command(
+    after_help = "Build it with optimisation first: cargo run --profile fast -- bench\n\nExamples:\n  placet bench --only cage --only leased --seconds 20"
+)]
 pub(crate) struct Args {
     /// Seconds for each throughput measurement
     #[arg(long, default_value_t = 5)]
     seconds: u64,
-    /// Only these: appends, loop, decisions, verify
-    #[arg(long = "only", value_name = "WHAT")]
-    only: Vec<String>,
+    /// Only these; may be given several times
+    #[arg(long = "only", value_name = "WHAT", value_enum)]
+    only: Vec<What>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum What {
+    /// Policy decisions
+    Decisions,
+    /// Durable ledger appends
+    Appends,
+    /// Verification of an export
+    Verify,
+    /// The governed loop over HTTP, without a cage
+    Loop,
+    /// A cage beside a bare process and beside bwrap
+    Cage,
+    /// A leased action from permit to recorded evidence
+    Leased,
 }
 
 pub(crate) async fn run(args: Args, out: &Out) -> Result<(), CliError> {
-    let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|only| only == name);
+    let wanted = |what: What| args.only.is_empty() || args.only.contains(&what);
     let mut report = serde_json::Map::new();
     report.insert("optimised".into(), json!(!cfg!(debug_assertions)));
     report.insert("processors".into(), json!(std::thread::available_parallelism().map_or(1, usize::from)));
-    if wanted("decisions") {
+    if wanted(What::Decisions) {
         report.insert("decisions".into(), decisions::measure()?);
     }
-    if wanted("appends") {
+    if wanted(What::Appends) {
         report.insert("appends".into(), appends::measure(args.seconds).await?);
     }
-    if wanted("verify") {
+    if wanted(What::Verify) {
         report.insert("verify".into(), verification::measure()?);
     }
-    if wanted("loop") {
+    if wanted(What::Loop) {
         report.insert("loop".into(), measure_loop(args.seconds, out).await?);
+    }
+    if wanted(What::Cage) {
+        report.insert("cage".into(), cage::measure(args.seconds)?);
+    }
+    if wanted(What::Leased) {
+        report.insert("leased".into(), measure_leased(args.seconds, out).await?);
     }
     let pretty = serde_json::to_string_pretty(&report).unwrap_or_default();
     out.line(&pretty);
     Ok(())
+}
+
+async fn measure_leased(seconds: u64, out: &Out) -> Result<serde_json::Value, CliError> {
+    let world = World::start_control_only(out).await?;
+    let measured = leased::measure(&world, seconds).await;
+    world.stop().await;
+    measured
 }
 
 async fn measure_loop(seconds: u64, out: &Out) -> Result<serde_json::Value, CliError> {

@@ -35,6 +35,22 @@ impl Times {
         json!({ "count": self.0.len(), "p50_us": round(at(50)), "p99_us": round(at(99)) })
     }
 
+    /// Milliseconds, with the least: what a quiet machine would take.
+    pub(super) fn spread_ms(&mut self) -> Value {
+        self.0.sort_unstable();
+        let at = |percent: usize| round(self.percentile(percent).as_secs_f64() * 1_000.0);
+        json!({ "count": self.0.len(), "min_ms": at(0), "p50_ms": at(50), "p95_ms": at(95) })
+    }
+
+    /// How many times as long as others, at each of those.
+    pub(super) fn over(&mut self, others: &mut Self) -> Value {
+        self.0.sort_unstable();
+        others.0.sort_unstable();
+        let at =
+            |percent: usize| round(self.percentile(percent).as_secs_f64() / others.percentile(percent).as_secs_f64());
+        json!({ "min": at(0), "p50": at(50), "p95": at(95) })
+    }
+
     fn percentile(&self, percent: usize) -> Duration {
         let last = self.0.len().saturating_sub(1);
         self.0.get((self.0.len() * percent / 100).min(last)).copied().unwrap_or_default()

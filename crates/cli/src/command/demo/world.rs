@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use placet_domain::id::IdentityId;
 use placet_domain::identity::Role;
+use placet_domain::permit::PermitVerifier;
 use placet_wire::api::{NewIdentity, NewProject, NewScope, ProjectView, TokenOnce};
 use placet_wire::{Client, Token};
 use rustix::process::{Pid, Signal, kill_process};
@@ -77,6 +78,16 @@ impl World {
     /// Makes somebody new in this world.
     pub(crate) async fn introduce(&self, name: &str, role: Role) -> Result<(IdentityId, Client), CliError> {
         introduce(&self.home, &self.operator, name, role).await
+    }
+
+    /// The key by which a worker of this world checks permits.
+    pub(crate) fn verifier(&self) -> Result<PermitVerifier, CliError> {
+        self.home.verifier()
+    }
+
+    /// Where a worker of this world makes workspaces.
+    pub(crate) fn scratch(&self) -> PathBuf {
+        self.dir.path.join("scratch")
     }
 
     /// From starting the process to its word that it serves.

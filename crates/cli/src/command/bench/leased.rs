@@ -1,0 +1,55 @@
+//! A whole leased action over real HTTP: lease with its permit, workspace, redeem, cage, evidence uploaded and recorded.
+//!
+//! The worker is the one of `placet work`, in this process; proposing and approving happen before the clock starts.
+
+use std::time::{Duration, Instant};
+
+use placet_domain::action::ActionStatus;
+use placet_domain::identity::Role;
+use placet_sandbox::Profiles;
+use placet_wire::api::{ActionDetail, ActionView};
+use placet_worker::{Worker, WorkerConfig};
+use serde_json::{Value, json};
+
+use super::stats::Times;
+use crate::command::demo::World;
+use crate::error::CliError;
+
+pub(super) async fn measure(world: &World, seconds: u64) -> Result<Value, CliError> {
+    let (_, client) = world.introduce("bench-worker", Role::Worker).await?;
+    let run = world.started_run().await?;
+    let (verifier, scratch) = (world.verifier()?, world.scratch());
+    let config = WorkerConfig { client, verifier, scratch, jobs_at_once: 1, profiles: Profiles::default() };
+    let worker = Worker::connect(config).await?;
+    let mut times = Times::default();
+    let until = Instant::now() + Duration::from_secs(seconds);
+    while Instant::now() < until {
+        let proposal = json!({ "tool": "sh", "arguments": ["true"] });
+        let action: ActionView = world.agent.post(&format!("/api/v1/runs/{run}/actions"), &proposal).await?;
+        approve(world, &action).await?;
+        let before = Instant::now();
+        let job = worker.lease(Duration::from_secs(5)).await?;
+        worker.work(job.ok_or_else(|| CliError::failed("the approved action was not leased"))?).await;
+        times.push(before.elapsed());
+        succeeded(world, &action).await?;
+    }
+    let mut report = times.spread_ms();
+    report["command"] = json!("sh -c true");
+    Ok(report)
+}
+
+async fn approve(world: &World, action: &ActionView) -> Result<(), CliError> {
+    let path = format!("/api/v1/actions/{}/approve", action.id);
+    let _: Value = world.reviewer.post_if(&path, &action.review.to_string(), &json!({})).await?;
+    Ok(())
+}
+
+async fn succeeded(world: &World, action: &ActionView) -> Result<(), CliError> {
+    let detail: ActionDetail = world.reviewer.get(&format!("/api/v1/actions/{}", action.id)).await?;
+    let status = detail.action.status;
+    if status == ActionStatus::Succeeded {
+        Ok(())
+    } else {
+        Err(CliError::failed(format!("an action ended as {status}")))
+    }
+}
