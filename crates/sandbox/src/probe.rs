@@ -2,7 +2,6 @@
 //! for the verdict.
 
 use std::fs;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 
 use serde::Serialize;
 
@@ -13,7 +12,6 @@ use crate::outcome::Exit;
 use crate::profile::Profile;
 use crate::request::{FIRST_HOST_USER, Request};
 use crate::sys;
-use crate::workspace::Layers;
 
 /// Scoped signals and abstract sockets exist from here on; the rules use nothing newer.
 pub(crate) const LANDLOCK_WANTED: u32 = 6;
@@ -81,10 +79,9 @@ pub fn probe() -> HostReport {
     checks.push(check("landlock", abi >= LANDLOCK_WANTED, landlock, LANDLOCK_TODO));
     checks.extend(CONTROLLERS.iter().map(|&(controller, name, _)| controller_check(controller, name)));
     checks.push(own_user());
-    let (trial, layers) = (trial(Request::new(["true"])), layers_trial());
-    let detail = |trial: &Result<(), String>| trial.clone().err().unwrap_or_else(|| "entered and left".into());
-    checks.push(check("layered workspace", layers.is_ok(), detail(&layers), LAYERS_TODO));
-    checks.push(check("cage", trial.is_ok(), detail(&trial), "what is missing above comes first"));
+    let trial = trial();
+    let detail = trial.clone().err().unwrap_or_else(|| "entered and left".into());
+    checks.push(check("cage", trial.is_ok(), detail, "what is missing above comes first"));
     let unlimited = CONTROLLERS.iter().filter(|(controller, _, _)| parents().place_of(*controller).is_none());
     let unlimited = unlimited.filter_map(|(_, _, consequence)| *consequence).collect();
     HostReport { tier: tier(trial, abi, unlimited), checks }
@@ -95,8 +92,6 @@ const NAMESPACES_TODO: &str = "allow them: kernel.unprivileged_userns_clone=1, u
 const LANDLOCK_TODO: &str = "use Linux 6.12 or later, booted with `lsm=landlock,…`";
 const GROUPS_TODO: &str = "run as root, or in a service with `Delegate=yes` (cgroup v2)";
 const USER_TODO: &str = "run as root; cages of another caller share its user and are told apart by their namespaces";
-const LAYERS_TODO: &str = "use Linux 5.11 or later with the module `overlay`, and a temporary directory on ext4, xfs, \
-     btrfs or, since Linux 6.6, tmpfs";
 
 /// Whether two cages are two users of the host.
 fn own_user() -> Check {
@@ -107,18 +102,6 @@ fn own_user() -> Check {
         format!("cages are user {caller}, like their caller")
     };
     check("user per cage", caller.is_root(), detail, USER_TODO)
-}
-
-/// A cage with a layered workspace, in a directory that is gone afterwards.
-fn layers_trial() -> Result<(), String> {
-    let directory = std::env::temp_dir().join(format!("placet-probe-{}", std::process::id()));
-    let made = |name: &str| fs::DirBuilder::new().mode(0o700).create(directory.join(name));
-    let ready = ["", "lower", "upper", "work"].into_iter().try_for_each(made).map_err(|error| error.to_string());
-    let [lower, upper, work] = ["lower", "upper", "work"].map(|name| directory.join(name));
-    let tried = ready.and_then(|()| trial(Request::new(["touch", "made"]).workspace(Layers::new(lower, upper, &work))));
-    let _ = fs::set_permissions(work.join("work"), fs::Permissions::from_mode(0o700));
-    let _ = fs::remove_dir_all(&directory);
-    tried
 }
 
 /// The controllers of a tree of processes, and what it means for a cage to be without. A share is nothing a cage has
@@ -171,9 +154,9 @@ fn check(name: &'static str, there: bool, detail: String, todo: &'static str) ->
     Check { name, state, detail, todo }
 }
 
-fn trial(request: Request) -> Result<(), String> {
+fn trial() -> Result<(), String> {
     let profile = Profile::builtin("default").ok_or("the default profile is missing")?;
-    let outcome = launch(&profile, request).and_then(|running| running.wait());
+    let outcome = launch(&profile, Request::new(["true"])).and_then(|running| running.wait());
     match outcome.map(|outcome| outcome.exit) {
         Ok(Exit::Code(0)) => Ok(()),
         Ok(other) => Err(format!("the trial command ended unexpectedly: {other:?}")),

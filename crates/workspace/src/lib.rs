@@ -50,3 +50,4 @@ pub use error::LayerError;
 pub use git::{BadName, Branch, Call, Git, GitError, ObjectId};
 pub use limits::Limits;
 pub use path::{BadEscape, BadPath, MAX_PATH_BYTES, RawBytes, TreePath};
+pub use remove::remove_run;

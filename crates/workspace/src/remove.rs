@@ -3,10 +3,25 @@
 //! A run can nest directories deeper than any stack of descriptors or calls. So nothing is descended into: directories
 //! found inside a directory are first moved up to a level where they are emptied in turn.
 
+use std::path::Path;
+
 use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
 use crate::dir::Dir;
+use crate::error::{Doing, LayerError};
+
+/// What is on its way out of a run's directory.
+const TRASH: &[u8] = b".placet-trash";
+
+/// Removes the directory that holds upper and work of a run, with everything the run and the kernel left in it.
+pub fn remove_run(run: &Path) -> std::result::Result<(), LayerError> {
+    let inside = Dir::open(run).doing("open", run.display())?;
+    for name in inside.names().doing("list", run.display())? {
+        remove_tree(&inside, &name, TRASH).doing("remove what is in", run.display())?;
+    }
+    std::fs::remove_dir(run).doing("remove", run.display())
+}
 
 /// Removes `name` and everything below. Links are removed, not followed. It is gone from its place at once; what an
 /// interrupted call left in `trash` is removed by the next one.
@@ -109,6 +124,21 @@ mod tests {
         fs::set_permissions(outer.path().join("tree/closed"), fs::Permissions::from_mode(0o000)).unwrap();
         remove_tree(&parent, b"tree", b"trash").unwrap();
         assert_eq!(parent.names().unwrap(), [b"kept"]);
+    }
+
+    #[test]
+    fn a_run_is_removed_with_what_the_kernel_closed() {
+        let outer = tempfile::tempdir().unwrap();
+        let run = outer.path().join("run");
+        fs::create_dir_all(run.join("work/work/incompat/volatile")).unwrap();
+        fs::create_dir_all(run.join("upper/deep")).unwrap();
+        fs::write(run.join("upper/deep/file"), "x").unwrap();
+        for closed in ["work/work/incompat/volatile", "work/work/incompat", "work/work", "upper/deep"] {
+            fs::set_permissions(run.join(closed), fs::Permissions::from_mode(0o000)).unwrap();
+        }
+        remove_run(&run).unwrap();
+        assert!(!run.exists());
+        assert!(remove_run(&run).is_err(), "what is not there cannot be removed");
     }
 
     #[test]

@@ -2,11 +2,12 @@
 
 use std::process::Command;
 
-use placet_sandbox::{LeastTier, Profile, Profiles, State, Tier, probe};
+use placet_sandbox::{Exit, LeastTier, Profile, Profiles, Request, State, Tier, launch, probe};
 use serde::Serialize;
 
+use super::sandbox::Private;
 use crate::context::Who;
-use crate::error::{CliError, Code};
+use crate::error::{CliError, Code, chain};
 use crate::out::{ASK, BAD, DIM, GOOD, Out, styled, table};
 
 #[derive(Debug, clap::Args)]
@@ -40,6 +41,7 @@ pub(crate) fn run(_: Args, who: &Who, out: &Out) -> Result<(), CliError> {
         todo: check.todo.map(ToOwned::to_owned),
     });
     let mut findings: Vec<Finding> = caged.collect();
+    findings.push(layers());
     findings.push(git());
     findings.push(home(who));
     findings.push(profiles(who, &report.tier));
@@ -51,6 +53,23 @@ pub(crate) fn run(_: Args, who: &Who, out: &Out) -> Result<(), CliError> {
         }
         Tier::Full | Tier::Degraded { .. } => Ok(()),
     }
+}
+
+/// A cage whose workspace is in layers, from end to end.
+fn layers() -> Finding {
+    let tried = Private::make().map_err(|error| error.message).and_then(|private| {
+        let request = Request::new(["touch", "made"]).workspace(private.layers_above("/usr/share"));
+        let profile = Profile::builtin("default").ok_or("the default profile is missing")?;
+        let ended = launch(&profile, request).and_then(|running| running.wait()).map_err(|error| chain(&error))?;
+        if ended.exit == Exit::Code(0) { Ok(()) } else { Err(format!("the trial command ended with {:?}", ended.exit)) }
+    });
+    let (good, detail) = match tried {
+        Ok(()) => (true, "written to and removed".to_owned()),
+        Err(why) => (false, why),
+    };
+    let todo =
+        (!good).then(|| "use Linux 5.11 or later with the module `overlay`, and a TMPDIR on ext4, xfs or btrfs".into());
+    Finding { name: "layered workspace".into(), good, detail, todo }
 }
 
 fn git() -> Finding {

@@ -29,6 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "placet-store",
             "placet-wire",
             "placet-worker",
+            "placet-workspace",
         ],
     ),
 ];

@@ -63,7 +63,7 @@ impl Part {
 pub(super) fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let profile = args.options.profile(who)?;
     let private = args.options.is_layered().then(Private::make).transpose()?;
-    let request = args.options.request(&profile, &args.command, private.as_ref().map(Private::path))?;
+    let request = args.options.request(&profile, &args.command, private.as_ref())?;
     let (limits, asked) = (args.options.limits(&profile)?, args.options.asked()?);
     let foreseen = Launcher::default().foresee(&profile, request).map_err(|error| not_started(&error));
     if args.steps

@@ -10,6 +10,8 @@ mod options;
 mod profiles;
 mod run;
 
+pub(super) use changes::Private;
+
 use std::process::ExitCode;
 
 use crate::context::Who;

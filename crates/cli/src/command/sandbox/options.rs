@@ -3,8 +3,9 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use placet_sandbox::{Layers, LimitName, Limits, Profile, Profiles, READ_ONLY_ROOTS, Request, SandboxError, WORKSPACE};
+use placet_sandbox::{LimitName, Limits, Profile, Profiles, READ_ONLY_ROOTS, Request, SandboxError, WORKSPACE};
 
+use super::changes::Private;
 use super::doors::DoorTo;
 use super::explain::Asked;
 use crate::context::Who;
@@ -65,13 +66,13 @@ impl Options {
         &self,
         profile: &Profile,
         command: &[String],
-        private: Option<&Path>,
+        private: Option<&Private>,
     ) -> Result<Request, CliError> {
         let mut request = Request::new(command.iter().cloned()).limits(self.limits(profile)?);
         if let Some(directory) = &self.workspace {
             let directory = absolute(directory)?;
             request = match private {
-                Some(private) => request.workspace(Layers::new(directory, private.join("upper"), private.join("work"))),
+                Some(private) => request.workspace(private.layers_above(directory)),
                 None => request.workspace(directory),
             };
         }

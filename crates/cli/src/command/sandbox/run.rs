@@ -51,13 +51,13 @@ enum Ended {
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<ExitCode, CliError> {
     let profile = args.options.profile(who)?;
     let private = args.options.is_layered().then(Private::make).transpose()?;
-    let request = args.options.request(&profile, &args.command, private.as_ref().map(Private::path))?;
+    let request = args.options.request(&profile, &args.command, private.as_ref())?;
     let doors = args.options.doors()?;
     let launched = Launcher::default().launch(&profile, request.stdin_piped());
     let mut running = launched.map_err(|error| not_started(&error))?;
     doors::open(&mut running, &doors)?;
     let (outcome, output) = attend(running, out.is_json()).await?;
-    let changes = private.as_ref().map(Private::changes).transpose()?;
+    let changes = private.as_ref().map(Private::changes);
     if out.is_json() {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         let (profile, exit, usage) = (profile.name().to_owned(), ended(outcome.exit), outcome.usage);
