@@ -138,16 +138,22 @@ impl Home {
 
     /// The policy and tools of this home, or all that is wrong with them.
     pub(crate) fn rules(&self) -> Result<Rules, CliError> {
-        let tools_path = self.dir.join("tools.toml");
-        let tools = Tools::parse(&read(&tools_path)?);
-        let tools = tools.map_err(|error| CliError::usage(format!("`{}`: {error}", tools_path.display())))?;
-        check_tools(&tools, &self.profiles()?, &self.profiles_dir())
-            .map_err(|error| CliError { message: format!("`{}`: {}", tools_path.display(), error.message), ..error })?;
+        let tools = self.tools()?;
         let policy = Policy::load(&policy_files(&self.dir.join("policy"))?, &tools);
         let policy = policy.map_err(|problems| {
             CliError::usage(problems.to_string()).hint("`placet policy check` shows all problems")
         })?;
         Ok(Rules { policy, tools })
+    }
+
+    /// The tools of this home, each with a profile that is there and meant for it.
+    pub(crate) fn tools(&self) -> Result<Tools, CliError> {
+        let path = self.dir.join("tools.toml");
+        let tools = Tools::parse(&read(&path)?);
+        let tools = tools.map_err(|error| CliError::usage(format!("`{}`: {error}", path.display())))?;
+        check_tools(&tools, &self.profiles()?, &self.profiles_dir())
+            .map_err(|error| CliError { message: format!("`{}`: {}", path.display(), error.message), ..error })?;
+        Ok(tools)
     }
 
     /// Where a team keeps profiles of its own.

@@ -94,14 +94,17 @@ pub(crate) fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError
 }
 
 fn load(files: &Files, who: &Who) -> Result<(Policy, Tools), CliError> {
-    let path = |named: &Option<PathBuf>, name: &str| match named {
-        Some(path) => Ok(path.clone()),
-        None => who.home().map(|home| home.dir().join(name)),
+    let tools = match &files.tools {
+        Some(path) => {
+            Tools::parse(&read(path)?).map_err(|error| CliError::usage(format!("`{}`: {error}", path.display())))?
+        }
+        None => who.home()?.tools()?,
     };
-    let tools_path = path(&files.tools, "tools.toml")?;
-    let tools = Tools::parse(&read(&tools_path)?)
-        .map_err(|error| CliError::usage(format!("`{}`: {error}", tools_path.display())))?;
-    let policy = Policy::load(&policy_files(&path(&files.policy, "policy")?)?, &tools);
+    let folder = match &files.policy {
+        Some(folder) => folder.clone(),
+        None => who.home()?.dir().join("policy"),
+    };
+    let policy = Policy::load(&policy_files(&folder)?, &tools);
     let policy = policy.map_err(|problems| CliError::new(Code::Usage, problems.to_string()))?;
     Ok((policy, tools))
 }

@@ -71,7 +71,7 @@ fn profiles(folder: Option<&Path>, who: &Who) -> Result<Profiles, CliError> {
             Err(CliError::new(Code::NotFound, format!("`{}` is no folder", folder.display())))
         }
         (Some(folder), _) => profiles_in(folder),
-        (None, Ok(home)) => home.rules().and_then(|_| home.profiles()),
+        (None, Ok(home)) => home.tools().and_then(|_| home.profiles()),
         (None, Err(_)) => Ok(Profiles::default()),
     }
 }

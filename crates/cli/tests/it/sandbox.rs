@@ -252,7 +252,7 @@ fn a_tool_whose_profile_is_missing_or_not_meant_for_it_keeps_everything_from_sta
     let tool =
         |profile: &str| format!("[t]\nprogram = \"/usr/bin/sh\"\nkind = \"execute_code\"\nprofile = \"{profile}\"");
     world.edit("tools.toml", |_| tool("mine"));
-    for args in [&["serve"][..], &["--as", "admin", "work"]] {
+    for args in [&["serve"][..], &["--as", "admin", "work"], &["policy", "check"]] {
         refused(world.cli(args), 2, &["tools.toml`", "tool `t`", "`mine`, which does not exist", "next: name one of"]);
     }
     world.edit("tools.toml", |_| tool("research_only"));

@@ -147,7 +147,11 @@ fn a_profile_that_demands_landlock_gets_it_or_does_not_start() {
 fn this_host_is_reported_as_it_is() {
     let report = placet_sandbox::probe();
     assert!(!matches!(report.tier, Tier::Unavailable { .. }), "{report:?}");
-    let may_be_missing = |check: &Check| check.name == "landlock" || check.name.starts_with("control group");
+    let may_be_missing =
+        |check: &Check| ["landlock", "user per cage"].contains(&check.name) || check.name.starts_with("control group");
+    let own_user = report.checks.iter().find(|check| check.name == "user per cage").expect("a check");
+    assert_eq!(own_user.state == State::Enforced, rustix::process::geteuid().is_root(), "{own_user:?}");
+    assert!(report.checks.iter().all(|check| check.todo.is_some() == (check.state == State::Missing)), "{report:?}");
     assert!(report.checks.iter().all(|check| may_be_missing(check) || check.state == State::Enforced), "{report:?}");
     assert_eq!(report.checks.iter().filter(|check| check.name.starts_with("control group")).count(), 4);
     // Limits that the kernel does not hold for the whole tree are no secret.
