@@ -59,7 +59,7 @@ use crate::group::Name;
 use crate::host;
 use crate::probe::HostReport;
 use crate::profile::Profile;
-use crate::request::{HostUser, Request};
+use crate::request::{HostUser, Input, Request};
 use crate::rules::Access;
 use crate::running::Running;
 use api::Api;
@@ -149,7 +149,11 @@ impl Engine {
 impl Backend for Engine {
     fn launch_if(&self, profile: &Profile, request: Request, accept: &mut Accept<'_>) -> Result<Running, SandboxError> {
         request.check()?;
-        let request = host::resolved(request)?;
+        let (profile, mut request) = (&*host::resolved_profile(profile)?, host::resolved(request)?);
+        let stdin = match std::mem::take(&mut request.stdin) {
+            Input::Bytes(bytes) => bytes,
+            Input::Pipe => return Err(configure::unsupported("a piped input".into(), "give it the bytes")),
+        };
         let config = ContainerConfig::new(profile, &request, &self.image, &self.facts)?;
         let written = request.workspace.as_ref().filter(|_| request.rules.elsewhere == Access::Writable);
         if let Some(workspace) = written {
@@ -160,7 +164,7 @@ impl Backend for Engine {
         accept(&program).map_err(SandboxError::ProgramRefused)?;
         let disk = written.map(|workspace| Disk::new(workspace.host()));
         let limits = request.limits.unwrap_or(profile.limits);
-        Fitted { container, program, limits, disk, stdin: request.stdin }.start(&self.api)
+        Fitted { container, program, limits, disk, stdin }.start(&self.api)
     }
 
     fn probe(&self) -> HostReport {

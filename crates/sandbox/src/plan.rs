@@ -150,7 +150,7 @@ fn namespaces(scratch: Vec<Step>, facts: &HostFacts) -> Vec<Step> {
 }
 
 /// What the profile has to say about a request: which doors there may be, and which places are taken.
-fn permit(profile: &Profile, request: &Request) -> Result<(), RequestError> {
+pub(crate) fn permit(profile: &Profile, request: &Request) -> Result<(), RequestError> {
     let closed = |port: &&u16| profile.doors.as_ref().is_some_and(|open| !open.contains(*port));
     if let Some(&port) = request.doors.iter().find(closed) {
         return Err(RequestError::Door { port, why: "the profile does not allow one there" });

@@ -149,7 +149,7 @@ fn namespace(name: &'static str, file: &str, limit: &str) -> Check {
     check(name, exists && allowed != Some(0), detail, NAMESPACES_TODO)
 }
 
-fn check(name: &'static str, there: bool, detail: String, todo: &'static str) -> Check {
+pub(crate) fn check(name: &'static str, there: bool, detail: String, todo: &'static str) -> Check {
     let (state, todo) = if there { (State::Enforced, None) } else { (State::Missing, Some(todo)) };
     Check { name, state, detail, todo }
 }

@@ -189,7 +189,7 @@ impl Running {
         Self { end, killer, stdin: input, stdout, stderr, doors, program, limits }
     }
 
-    /// A command of another backend, which has no doors.
+    /// A command of another backend, which has neither doors nor a piped input.
     #[cfg(feature = "container")]
     pub(crate) fn elsewhere(
         end: Box<dyn Ending>,
@@ -198,7 +198,8 @@ impl Running {
         program: Program,
         limits: Limits,
     ) -> Self {
-        Self { end, killer, stdout: Some(stdout), stderr: Some(stderr), doors: Vec::new(), program, limits }
+        let (stdout, stderr) = (Some(stdout), Some(stderr));
+        Self { end, killer, stdin: None, stdout, stderr, doors: Vec::new(), program, limits }
     }
 
     /// The files that are executed, opened before they were: hash these to know what ran.

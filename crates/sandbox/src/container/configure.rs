@@ -12,8 +12,8 @@ use super::error::EngineError;
 use super::facts::{EngineFacts, EngineKind};
 use super::seccomp::engine_profile;
 use crate::error::SandboxError;
-use crate::plan::{WORKSPACE, environment};
-use crate::profile::{Demand, Limits, Profile};
+use crate::plan::{WORKSPACE, environment, permit};
+use crate::profile::{Demand, LeastTier, Limits, Profile};
 use crate::request::{HostUser, Request};
 use mounts::Mounts;
 
@@ -43,6 +43,7 @@ impl ContainerConfig {
     pub fn new(profile: &Profile, request: &Request, image: &str, facts: &EngineFacts) -> Result<Self, SandboxError> {
         request.check()?;
         demand(profile, request, facts)?;
+        permit(profile, request)?;
         let identity = user::of(request, facts)?;
         let mounts = Mounts::of(profile, request, facts.kind, identity.inside)?;
         let mut host = host_config(&request.limits.unwrap_or(profile.limits), profile, &mounts, facts);
@@ -104,6 +105,9 @@ fn demand(profile: &Profile, request: &Request, facts: &EngineFacts) -> Result<(
     let lacks = |what: &str, todo: &str| Err(SandboxError::HostLacks { what: what.into(), todo: todo.into() });
     if !facts.seccomp {
         return lacks("filters of system calls in containers", "use an engine with seccomp");
+    }
+    if profile.demands == LeastTier::Full {
+        return lacks("every layer in a container", "use the cage of namespaces, or a profile that demands less");
     }
     if profile.landlock == Demand::Required {
         return lacks("Landlock in a container", "use the cage of namespaces, or a profile that does not insist on it");

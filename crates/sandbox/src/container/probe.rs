@@ -3,7 +3,7 @@
 use super::{Engine, EngineKind};
 use crate::backend::Backend;
 use crate::outcome::Exit;
-use crate::probe::{Check, HostReport, State, Tier, with_causes};
+use crate::probe::{HostReport, Tier, check, with_causes};
 use crate::profile::Profile;
 use crate::request::Request;
 
@@ -15,17 +15,20 @@ pub(super) fn report(engine: &Engine) -> HostReport {
     };
     let trial = trial(engine);
     let checks = vec![
-        check("engine", true, format!("{kind} {}", facts.version)),
-        check("seccomp", facts.seccomp, "the filter of the cage, in the engine's format".into()),
-        check("limits", facts.limits, "memory and processes of the whole container".into()),
-        check("container", trial.is_ok(), trial.clone().err().unwrap_or_else(|| "entered and left".into())),
+        check("engine", true, format!("{kind} {}", facts.version), "start it"),
+        check("seccomp", facts.seccomp, "the filter of the cage, in the engine's format".into(), "use another engine"),
+        check("limits", facts.limits, "memory and processes of the whole container".into(), LIMITS_TODO),
+        check(
+            "container",
+            trial.is_ok(),
+            trial.clone().err().unwrap_or_else(|| "entered and left".into()),
+            "what is missing above comes first",
+        ),
     ];
     HostReport { tier: tier(trial, facts.limits), checks }
 }
 
-fn check(name: &'static str, there: bool, detail: String) -> Check {
-    Check { name, state: if there { State::Enforced } else { State::Missing }, detail }
-}
+const LIMITS_TODO: &str = "run the engine as root, or use cgroup v2";
 
 fn trial(engine: &Engine) -> Result<(), String> {
     let profile = Profile::builtin("default").ok_or("the default profile is missing")?;
@@ -40,7 +43,7 @@ fn trial(engine: &Engine) -> Result<(), String> {
 /// Never the full one: there is no Landlock in a container, and no limit of processes that names itself.
 fn tier(trial: Result<(), String>, limits: bool) -> Tier {
     let weaker = "containers have no Landlock, and processor time and disk are looked at twice a second".to_owned();
-    let unlimited = "the engine does not limit memory and processes: run it as root, or use cgroup v2".to_owned();
+    let unlimited = format!("the engine does not limit memory and processes: {LIMITS_TODO}");
     match (trial, limits) {
         (Err(reason), _) => Tier::Unavailable { reason },
         (Ok(()), true) => Tier::Degraded { reasons: vec![weaker] },

@@ -67,6 +67,7 @@ fn size_of(profile: &Profile, at: &str) -> Option<(u64, Programs)> {
         MountKind::Scratch { size_bytes, programs } => Some((*size_bytes, *programs)),
         MountKind::Link(target) => size_of(profile, target),
         MountKind::Host
+        | MountKind::HostAt(_)
         | MountKind::Device
         | MountKind::File(_)
         | MountKind::Directory
@@ -119,7 +120,11 @@ fn binds(profile: &Profile, request: &Request, kind: EngineKind) -> Result<Vec<B
     }
     let workspace = request.workspace.as_ref().map(|workspace| workspace_bind(workspace, profile, request, kind));
     let read_only = request.read_only.iter().map(|mount| bind(&mount.host, &mount.cage, Access::ReadOnly, kind));
-    workspace.into_iter().chain(read_only).collect()
+    let of_profile = profile.mounts.iter().filter_map(|mount| {
+        let MountKind::HostAt(host) = &mount.what else { return None };
+        Some(bind(Path::new(host.as_ref()), Path::new(mount.at.as_ref()), Access::ReadOnly, kind))
+    });
+    workspace.into_iter().chain(of_profile).chain(read_only).collect()
 }
 
 fn workspace_bind(

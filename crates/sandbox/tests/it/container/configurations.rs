@@ -21,6 +21,7 @@ tests![
     nobody_is_root,
     what_an_engine_cannot_do_is_refused,
     demands_of_a_profile_are_kept_or_refused,
+    what_a_profile_of_ones_own_brings_is_there_too,
     places_the_host_lives_by_are_never_mounted,
     a_request_that_is_wrong_is_wrong_here_too,
 ];
@@ -149,6 +150,28 @@ fn demands_of_a_profile_are_kept_or_refused() {
     assert!(tried(profile("default").with_groups(Demand::Required), &all).is_ok());
     let config = tried(profile("default"), &unlimited).expect("each process is limited instead");
     assert!(config.json()["HostConfig"]["Ulimits"].to_string().contains(r#""Name":"data""#));
+    assert!(lacks(tried(own("demands = \"full\""), &all)), "a container is never everything a cage is");
+}
+
+/// A profile of a team's own.
+fn own(more: &str) -> Profile {
+    let text = format!("about = \"mine\"\nextends = \"default\"\n{more}");
+    let profiles = placet_sandbox::Profiles::with([("mine", text.as_str())]).expect("a profile");
+    profiles.get("mine").expect("it is there").clone()
+}
+
+fn what_a_profile_of_ones_own_brings_is_there_too() {
+    let profile = own("[read_only]\n\"/opt/x\" = { is = \"/srv/tool\", reason = \"r\" }\n\
+                       [refused]\nsplice = { reason = \"r\" }\n[variables]\nA = { is = \"1\", reason = \"r\" }");
+    for kind in [EngineKind::Docker, EngineKind::Podman] {
+        let config = configured(&profile, &Request::new(["true"]), &facts(kind)).expect("a configuration");
+        let text = format!("{}{}", config.json(), config.seccomp());
+        for part in ["/srv/tool", "/opt/x", "A=1", "\"splice\""] {
+            assert!(text.contains(part), "{kind:?}: {part} is not in {text}");
+        }
+        let twice = Request::new(["true"]).read_only("/srv/tool", "/opt/x/y");
+        assert!(configured(&profile, &twice, &facts(kind)).is_err());
+    }
 }
 
 fn places_the_host_lives_by_are_never_mounted() {
