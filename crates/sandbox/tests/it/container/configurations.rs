@@ -2,6 +2,7 @@
 //!
 //! To accept a change, run the tests with `PLACET_ACCEPT_PLANS=1` and review the difference.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::Path;
 
@@ -46,9 +47,21 @@ fn configured(profile: &Profile, request: &Request, facts: &EngineFacts) -> Resu
     ContainerConfig::new(profile, request, IMAGE, facts)
 }
 
+/// By name: whether objects keep the order they were made in depends on what else is built with this crate.
+fn in_order(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let sorted: BTreeMap<_, _> = fields.iter().map(|(name, value)| (name.clone(), in_order(value))).collect();
+            sorted.into_iter().collect()
+        }
+        Value::Array(items) => items.iter().map(in_order).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
+}
+
 #[track_caller]
 fn compare(name: &str, config: &Value) {
-    let text = serde_json::to_string_pretty(config).expect("text") + "\n";
+    let text = serde_json::to_string_pretty(&in_order(config)).expect("text") + "\n";
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/container/reviewed").join(name);
     if std::env::var_os("PLACET_ACCEPT_PLANS").is_some() {
         std::fs::write(&path, &text).expect("the configuration is written");
