@@ -315,7 +315,7 @@ fn a_profile_that_demands_every_layer_starts_nothing_on_a_lesser_host() {
 fn cages_are_measured_beside_a_bare_process() {
     let dir = tempfile::tempdir().unwrap();
     let report = placet_in(dir.path(), &["bench", "--only", "cage", "--only", "leased", "--seconds", "1"]).ok().json();
-    for what in ["fork_exec", "cage"] {
+    for what in ["fork_exec", "cage", "cage_ready"] {
         let [min, half, most] = ["min_ms", "p50_ms", "p95_ms"].map(|at| report["cage"][what][at].as_f64().unwrap());
         assert!(0.0 < min && min <= half && half <= most, "{report}");
     }

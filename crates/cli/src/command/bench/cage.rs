@@ -1,6 +1,7 @@
 //! How long a cage takes from launch to gone, around `true`, beside a bare process and beside bwrap.
 //!
-//! Every round runs each of them once, so that all see the same load. bwrap gets the profile's files, scratch space and
+//! Every round runs each of them once, so that all see the same load: a cage from scratch, and one whose helper stood
+//! ready, as a worker has it. bwrap gets the profile's files, scratch space and
 //! system call filter; it gets neither the read-only and masked parts of /proc, nor Landlock, nor limits, nor a process
 //! outside that ends it on time, so the comparison is in its favour.
 
@@ -16,23 +17,28 @@ use crate::error::{CliError, chain};
 
 pub(super) fn measure(seconds: u64) -> Result<Value, CliError> {
     let profile = Profile::builtin("default").ok_or_else(|| CliError::failed("the default profile is missing"))?;
-    let (launcher, bwrap) = (Launcher::default(), Bwrap::find(&profile)?);
-    let (mut plain, mut cage, mut theirs) = (Times::default(), Times::default(), Times::default());
+    let (launcher, ready) = (Launcher::default(), Launcher::default().keeping_one_ready());
+    let bwrap = Bwrap::find(&profile)?;
+    let [mut plain, mut cage, mut warm, mut theirs] = [(); 4].map(|()| Times::default());
     let until = Instant::now() + Duration::from_secs(seconds);
     while Instant::now() < until {
         plain.push(timed(|| succeed(Command::new("true").stdin(Stdio::null())))?);
         cage.push(timed(|| in_cage(&launcher, &profile))?);
+        warm.push(timed(|| in_cage(&ready, &profile))?);
         if let Some(bwrap) = &bwrap {
             theirs.push(timed(|| succeed(&mut bwrap.command()?))?);
         }
     }
-    let ratio = bwrap.as_ref().map(|_| cage.over(&mut theirs));
+    let mut over_bwrap = |times: &mut Times| bwrap.as_ref().map(|_| times.over(&mut theirs));
+    let ratios = [over_bwrap(&mut cage), over_bwrap(&mut warm)];
     Ok(json!({
         "fork_exec": plain.spread_ms(),
         "cage": cage.spread_ms(),
+        "cage_ready": warm.spread_ms(),
         "bwrap": if bwrap.is_some() { theirs.spread_ms() } else { json!("not installed") },
         "cage_over_fork_exec": cage.over(&mut plain),
-        "cage_over_bwrap": ratio,
+        "cage_over_bwrap": ratios[0],
+        "cage_ready_over_bwrap": ratios[1],
     }))
 }
 
