@@ -76,6 +76,29 @@ fn r29_nobody_changes_anything_without_a_token() {
     }
 }
 
+/// Something real for every placeholder of a path.
+async fn names(app: &Scenario, agent: &Person) -> BTreeMap<&'static str, String> {
+    let action = agent.proposes(app.team.run, &scan()).await;
+    BTreeMap::from([
+        ("project", app.team.project.to_string()),
+        ("run", app.team.run.to_string()),
+        ("action", action.id.to_string()),
+        ("identity", agent.id.to_string()),
+        ("digest", Digest::of(b"x").to_string()),
+        ("name", "ci".to_owned()),
+    ])
+}
+
+/// A token for each role, by its name.
+async fn token_of_each_role(app: &Scenario) -> BTreeMap<&'static str, String> {
+    let mut tokens = BTreeMap::new();
+    for role in Role::ALL {
+        let new = json!({ "name": format!("a {role}"), "roles": [role], "projects": [app.team.project] });
+        tokens.insert(role.as_str(), app.hire(new).await.token);
+    }
+    tokens
+}
+
 /// Where the placeholders of a path lead.
 fn filled(path: &str, names: &BTreeMap<&str, String>) -> String {
     names.iter().fold(path.to_owned(), |path, (name, value)| path.replace(&format!("{{{name}}}"), value))
@@ -98,20 +121,9 @@ async fn knock(person: &Person, method: &str, path: &str, token: Option<&str>) -
 #[tokio::test]
 async fn b1_every_route_asks_every_caller_for_their_role() {
     let (app, agent, _, _) = Scenario::start().await;
-    let action = agent.proposes(app.team.run, &scan()).await;
-    let names = BTreeMap::from([
-        ("project", app.team.project.to_string()),
-        ("run", app.team.run.to_string()),
-        ("action", action.id.to_string()),
-        ("identity", agent.id.to_string()),
-        ("digest", Digest::of(b"x").to_string()),
-        ("name", "ci".to_owned()),
-    ]);
-    let mut tokens: Vec<Option<String>> = Vec::new();
-    for role in Role::ALL {
-        let new = json!({ "name": format!("a {role}"), "roles": [role], "projects": [app.team.project] });
-        tokens.push(Some(app.hire(new).await.token));
-    }
+    let names = names(&app, &agent).await;
+    let of_role = token_of_each_role(&app).await;
+    let mut tokens: Vec<Option<String>> = Role::ALL.iter().map(|role| of_role.get(role.as_str()).cloned()).collect();
     let revoked = app.another("reviewer", 9).await;
     app.admin.post(&format!("/api/v1/identities/{}/revoke", revoked.id), &json!({})).await.is(200);
     tokens.extend([None, Some("plc_unknown".to_owned()), Some(revoked.token)]);
@@ -234,19 +246,8 @@ async fn code_of(person: &Person, method: &str, path: &str, token: &str) -> Opti
 #[tokio::test]
 async fn b12_the_document_names_every_query_and_every_if_match_that_a_route_reads() {
     let (app, agent, _, _) = Scenario::start().await;
-    let action = agent.proposes(app.team.run, &scan()).await;
-    let names = BTreeMap::from([
-        ("project", app.team.project.to_string()),
-        ("run", app.team.run.to_string()),
-        ("action", action.id.to_string()),
-        ("identity", agent.id.to_string()),
-        ("digest", Digest::of(b"x").to_string()),
-    ]);
-    let mut tokens = BTreeMap::new();
-    for role in Role::ALL {
-        let new = json!({ "name": format!("a {role}"), "roles": [role], "projects": [app.team.project] });
-        tokens.insert(role.as_str(), app.hire(new).await.token);
-    }
+    let names = names(&app, &agent).await;
+    let tokens = token_of_each_role(&app).await;
     let document = serde_json::to_value(api_document()).unwrap();
     for (method, path, access) in route_table() {
         // Whoever is named first may call it; of those who need no token, no route reads anything of the kind.
