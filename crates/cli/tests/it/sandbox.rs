@@ -167,7 +167,7 @@ fn every_part_of_a_cage_is_explained_with_its_reason() {
 }
 
 #[test]
-fn a_profile_of_ones_own_is_listed_explained_and_run() {
+fn c5_a_profile_of_ones_own_is_listed_explained_and_run() {
     let world = home_with("small", SMALL);
     let listed = world.json("admin", &["sandbox", "profiles"]);
     let names: Vec<&str> = listed.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();

@@ -6,31 +6,31 @@ use crate::harness::tests;
 use crate::world::{Workspace, alive, has_groups, limits, marker, own_path, probe, profile, run, sh, start};
 
 tests![
-    the_wall_clock_ends_it_and_names_itself,
+    c5_the_wall_clock_ends_it_and_names_itself,
     time_that_is_over_before_the_start_is_named_too,
-    processor_time_ends_it_and_names_itself,
+    c5_processor_time_ends_it_and_names_itself,
     a_command_that_ignores_the_first_warning_is_ended_all_the_same,
     a_file_that_grows_too_large_ends_it_and_names_itself,
-    output_beyond_the_limit_ends_it_and_says_by_how_much,
+    c5_output_beyond_the_limit_ends_it_and_says_by_how_much,
     output_within_the_limit_is_whole,
     open_files_are_limited,
-    too_many_processes_end_the_tree,
-    a_fork_bomb_ends_and_names_itself,
-    memory_beyond_the_limit_ends_the_tree,
+    c5_too_many_processes_end_the_tree,
+    e8_a_fork_bomb_ends_and_names_itself,
+    c5_memory_beyond_the_limit_ends_the_tree,
     memory_counts_for_the_tree,
     scratch_counts_as_memory,
     processor_time_counts_for_the_tree,
     many_short_processes_use_processor_time_too,
     a_share_of_the_processor_slows_the_tree_down,
-    a_full_scratch_place_ends_the_tree,
+    c5_a_full_scratch_place_ends_the_tree,
     scratch_places_count_together,
-    what_is_written_to_the_workspace_counts,
+    c5_what_is_written_to_the_workspace_counts,
     a_short_command_that_wrote_too_much_broke_the_limit_all_the_same,
     a_process_that_hides_does_not_gain_by_it,
-    usage_is_counted_over_the_whole_tree,
+    c6_usage_is_counted_over_the_whole_tree,
 ];
 
-fn the_wall_clock_ends_it_and_names_itself() {
+fn c5_the_wall_clock_ends_it_and_names_itself() {
     let word = marker();
     let ran =
         run(sh(&format!("trap '' TERM INT HUP; sleep {word} & sleep {word}"))
@@ -50,7 +50,7 @@ fn time_that_is_over_before_the_start_is_named_too() {
     assert!(matches!(error, Err(SandboxError::TimeIsUp { wall_ms: 100 })), "{error:?}");
 }
 
-fn processor_time_ends_it_and_names_itself() {
+fn c5_processor_time_ends_it_and_names_itself() {
     let ran = run(sh("while :; do :; done").limits(Limits { cpu_seconds: 1, ..limits() }));
     let Exit::Limit { which: LimitKind::Cpu, limit: 1_000, seen } = ran.exit else { panic!("{ran:?}") };
     assert!(seen >= 1_000);
@@ -69,7 +69,7 @@ fn a_file_that_grows_too_large_ends_it_and_names_itself() {
     assert_eq!(std::fs::metadata(workspace.file("large")).expect("the file").len(), 4_096);
 }
 
-fn output_beyond_the_limit_ends_it_and_says_by_how_much() {
+fn c5_output_beyond_the_limit_ends_it_and_says_by_how_much() {
     let ran = run(sh("yes & yes >&2").limits(Limits { output_bytes: 10_000, ..limits() }));
     let Exit::Limit { which: LimitKind::Output, limit: 10_000, seen } = ran.exit else { panic!("{ran:?}") };
     assert!(seen > 10_000);
@@ -91,7 +91,7 @@ fn open_files_are_limited() {
 }
 
 /// With control groups the whole tree is stopped; without, the kernel refuses and the command decides.
-fn too_many_processes_end_the_tree() {
+fn c5_too_many_processes_end_the_tree() {
     let few = Limits { pids: 12, ..limits() };
     // Another cage of the same user, with processes of its own, must not count.
     let other = start(sh("for i in 1 2 3 4 5 6 7 8; do sleep 60 & done; wait").limits(few));
@@ -108,7 +108,7 @@ fn too_many_processes_end_the_tree() {
     drop(other);
 }
 
-fn a_fork_bomb_ends_and_names_itself() {
+fn e8_a_fork_bomb_ends_and_names_itself() {
     let ran = run(sh("f() { f | f & }; f; sleep 30").limits(Limits { pids: 50, wall_ms: 3_000, ..limits() }));
     match has_groups() {
         true => assert!(matches!(ran.exit, Exit::Limit { which: LimitKind::Processes, .. }), "{ran:?}"),
@@ -117,7 +117,7 @@ fn a_fork_bomb_ends_and_names_itself() {
 }
 
 /// With control groups the use counts, and ends the tree; without, a process is refused what it asks for.
-fn memory_beyond_the_limit_ends_the_tree() {
+fn c5_memory_beyond_the_limit_ends_the_tree() {
     let small = Limits { memory_bytes: 64 << 20, ..limits() };
     assert_eq!(run(probe("memory", &["33554432"]).limits(small)).succeeded(), "done\n");
     if has_groups() {
@@ -177,7 +177,7 @@ fn a_share_of_the_processor_slows_the_tree_down() {
     }
 }
 
-fn a_full_scratch_place_ends_the_tree() {
+fn c5_a_full_scratch_place_ends_the_tree() {
     let word = marker();
     let wide = Limits { file_bytes: 1 << 30, ..limits() };
     let ran = run(sh(&format!("head -c 80000000 /dev/zero > /dev/shm/large; sleep {word}")).limits(wide));
@@ -196,7 +196,7 @@ fn scratch_places_count_together() {
 }
 
 /// In many files, by many processes, and deleted again.
-fn what_is_written_to_the_workspace_counts() {
+fn c5_what_is_written_to_the_workspace_counts() {
     let workspace = Workspace::on_disk();
     let script = "i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero > f$i; [ $i -lt 5 ] || rm f$((i-4)); done";
     let ran = run(sh(script).workspace(workspace.path()).limits(Limits { disk_bytes: 30 << 20, ..limits() }));
@@ -221,7 +221,7 @@ fn a_process_that_hides_does_not_gain_by_it() {
     assert!(written < 90 << 20, "stopped before it was done: {written}");
 }
 
-fn usage_is_counted_over_the_whole_tree() {
+fn c6_usage_is_counted_over_the_whole_tree() {
     let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
     let ran = run(sh(&format!("({busy}) & ({busy}) & wait")));
     assert!(ran.usage.cpu_ms > 20, "{:?}", ran.usage);

@@ -141,7 +141,7 @@ pub(crate) mod texts {
 }
 
 tests![
-    a_cage_is_what_its_profile_says,
+    c5_a_cage_is_what_its_profile_says,
     a_limit_of_the_profile_ends_a_command,
     a_door_the_profile_does_not_allow_is_refused,
     below_the_tier_that_is_demanded_nothing_is_launched,
@@ -240,7 +240,7 @@ fn with(more: &str) -> Profile {
     one(&format!("about = \"mine\"\nextends = \"default\"\n{more}"))
 }
 
-fn a_cage_is_what_its_profile_says() {
+fn c5_a_cage_is_what_its_profile_says() {
     let profile = with(
         "programs = { is = \"refused\", reason = \"r\" }\n\
          [variables]\nGREETING = { is = \"good day\", reason = \"r\" }\n\

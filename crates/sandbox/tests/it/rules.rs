@@ -10,19 +10,19 @@ use crate::harness::tests;
 use crate::world::{Layered, Ran, Workspace, eventually, refused, run, sh, start};
 
 tests![
-    a_read_only_path_can_be_read_and_run_but_not_changed,
-    an_absent_protected_path_cannot_be_made,
+    a7_a_read_only_path_can_be_read_and_run_but_not_changed,
+    a7_an_absent_protected_path_cannot_be_made,
     nothing_is_left_behind_by_rules_for_absent_paths,
-    directories_above_a_protected_path_cannot_be_moved_away,
-    protected_paths_cannot_be_exchanged_or_linked_into_place,
+    a7_directories_above_a_protected_path_cannot_be_moved_away,
+    a7_protected_paths_cannot_be_exchanged_or_linked_into_place,
     links_do_not_lead_around_a_rule,
-    a_hidden_path_shows_nothing_and_cannot_be_replaced,
+    a7_a_hidden_path_shows_nothing_and_cannot_be_replaced,
     environment_files_are_hidden_at_any_depth,
     another_spelling_of_a_protected_path_is_protected_too,
     a_writable_path_below_a_read_only_one,
-    only_what_is_named_is_writable_in_a_read_only_workspace,
+    a7_only_what_is_named_is_writable_in_a_read_only_workspace,
     a_writable_path_that_is_absent_can_be_filled,
-    removing_or_replacing_files_on_the_host_opens_nothing,
+    a7_removing_or_replacing_files_on_the_host_opens_nothing,
     a_direct_workspace_with_named_writable_places,
     a_direct_workspace_keeps_hidden_files_hidden_when_the_host_replaces_them,
     a_direct_workspace_refuses_rules_it_could_not_keep,
@@ -48,7 +48,7 @@ fn all_fail(layered: &Layered, rules: &Rules, attacks: &[&str]) {
     assert_eq!(layered.untouched(), before);
 }
 
-fn a_read_only_path_can_be_read_and_run_but_not_changed() {
+fn a7_a_read_only_path_can_be_read_and_run_but_not_changed() {
     let layered = Layered::new().with("ci/run.sh", "#!/bin/sh\necho ran\n").with("other", "");
     fs::set_permissions(layered.lower("ci/run.sh"), fs::Permissions::from_mode(0o755)).expect("executable");
     let rules = Rules::writable().path("ci", Access::ReadOnly);
@@ -74,7 +74,7 @@ fn a_read_only_path_can_be_read_and_run_but_not_changed() {
     assert!(!layered.upper("ci").exists(), "nothing of it is in the upper");
 }
 
-fn an_absent_protected_path_cannot_be_made() {
+fn a7_an_absent_protected_path_cannot_be_made() {
     let layered = Layered::new().with("there/file", "x").with("other", "x");
     let rules = Rules::writable().path("absent", Access::ReadOnly).path("there/deep/absent", Access::ReadOnly);
     for path in ["absent", "there/deep/absent"] {
@@ -107,7 +107,7 @@ fn nothing_is_left_behind_by_rules_for_absent_paths() {
     assert_eq!(names(layered.upper("")), ["file"]);
 }
 
-fn directories_above_a_protected_path_cannot_be_moved_away() {
+fn a7_directories_above_a_protected_path_cannot_be_moved_away() {
     let layered = Layered::new().with(".git/hooks/pre-commit", "x").with("deep/er/est/file", "x");
     let rules = Rules::writable()
         .path(".git/hooks", Access::ReadOnly)
@@ -134,7 +134,7 @@ fn directories_above_a_protected_path_cannot_be_moved_away() {
 }
 
 /// The raw calls behind what `mv` and `ln` cannot say on every host. The last two lines show that the calls work.
-fn protected_paths_cannot_be_exchanged_or_linked_into_place() {
+fn a7_protected_paths_cannot_be_exchanged_or_linked_into_place() {
     let layered =
         Layered::new().with("fixed/file", "x").with("fixed-file", "x").with("deep/secret", "x").with("other", "x");
     let rules = Rules::writable()
@@ -189,7 +189,7 @@ fn links_do_not_lead_around_a_rule() {
     assert_eq!(fs::read_to_string(layered.lower("fixed/file")).expect("of the host"), "fixed\n");
 }
 
-fn a_hidden_path_shows_nothing_and_cannot_be_replaced() {
+fn a7_a_hidden_path_shows_nothing_and_cannot_be_replaced() {
     let layered = Layered::new().with("key", "secret\n").with("keys/one", "secret\n").with("a/b/key", "secret\n");
     let rules =
         Rules::writable().path("key", Access::Hidden).path("keys", Access::Hidden).path("a/b/key", Access::Hidden);
@@ -241,7 +241,7 @@ fn a_writable_path_below_a_read_only_one() {
     );
 }
 
-fn only_what_is_named_is_writable_in_a_read_only_workspace() {
+fn a7_only_what_is_named_is_writable_in_a_read_only_workspace() {
     let layered = Layered::new().with("src/a.rs", "x").with("README", "x").with("top", "x\n");
     let rules = Rules::read_only().path("src", Access::Writable).path("README", Access::Writable);
     protected(&layered, rules.clone(), "echo y > src/new; rm src/a.rs; echo y > README").succeeded();
@@ -258,7 +258,7 @@ fn a_writable_path_that_is_absent_can_be_filled() {
     all_fail(&layered, &rules, &["touch reports/new", "touch new"]);
 }
 
-fn removing_or_replacing_files_on_the_host_opens_nothing() {
+fn a7_removing_or_replacing_files_on_the_host_opens_nothing() {
     let layered = Layered::new().with("fixed/file", "fixed\n").with("secret", "secret\n").with("gone", "x\n");
     let rules = Rules::writable()
         .path("fixed", Access::ReadOnly)

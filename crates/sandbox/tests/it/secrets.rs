@@ -9,10 +9,10 @@ use crate::harness::tests;
 use crate::world::{Layered, Workspace, run, sh};
 
 tests![
-    home_directories_of_the_host_and_what_they_keep_do_not_exist,
+    a10_home_directories_of_the_host_and_what_they_keep_do_not_exist,
     a_layer_inside_a_home_directory_shows_nothing_beside_it,
     a_home_directory_as_such_cannot_be_mounted,
-    environment_files_of_a_workspace_are_out_of_reach,
+    a10_environment_files_of_a_workspace_are_out_of_reach,
 ];
 
 /// Where people and their tools keep keys, tokens and passwords.
@@ -49,7 +49,7 @@ fn homes() -> Vec<PathBuf> {
     all.filter(|home| home.is_absolute() && home != Path::new("/")).collect()
 }
 
-fn home_directories_of_the_host_and_what_they_keep_do_not_exist() {
+fn a10_home_directories_of_the_host_and_what_they_keep_do_not_exist() {
     let paths = homes().into_iter().flat_map(|home| SECRETS.iter().map(move |secret| home.join(secret)));
     let script =
         "while read -r path; do test -e \"$path\" && echo \"$path\"; done; ls -A /home /root 2>/dev/null; true";
@@ -83,7 +83,7 @@ fn a_home_directory_as_such_cannot_be_mounted() {
     }
 }
 
-fn environment_files_of_a_workspace_are_out_of_reach() {
+fn a10_environment_files_of_a_workspace_are_out_of_reach() {
     let layered = Layered::new().with(".env", "TOKEN=secret\n").with("app/.env.production", "TOKEN=secret\n");
     let request = || sh("grep -r secret . ; cat .env app/.env.production").workspace(layered.layers());
     assert_eq!(run(request().rules(Rules::writable().hide_env_files())).stdout, "");

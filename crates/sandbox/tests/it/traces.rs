@@ -8,9 +8,9 @@ use crate::harness::tests;
 use crate::world::{Workspace, eventually, group_prefix, groups, limits, profile, run, sh, start};
 
 tests![
-    three_hundred_cages_leave_no_trace,
+    c6_three_hundred_cages_leave_no_trace,
     two_hundred_sleeping_cages_take_less_than_a_mebibyte_of_process_memory_each,
-    failed_and_killed_cages_leave_no_trace,
+    c6_failed_and_killed_cages_leave_no_trace,
     a_helper_that_stood_ready_makes_the_same_cage_and_ends_with_its_launcher,
     a_helper_that_was_killed_while_it_stood_ready_is_not_missed,
     cages_from_many_threads_do_not_mix_up,
@@ -50,7 +50,7 @@ fn assert_nothing_is_left_since(before: &Traces) {
     });
 }
 
-fn three_hundred_cages_leave_no_trace() {
+fn c6_three_hundred_cages_leave_no_trace() {
     let workspace = Workspace::new();
     run(sh("true").workspace(workspace.path()));
     let before = traces();
@@ -121,7 +121,7 @@ fn shares_bytes(pid: u32) -> u64 {
     children.split_whitespace().map(of_child).sum()
 }
 
-fn failed_and_killed_cages_leave_no_trace() {
+fn c6_failed_and_killed_cages_leave_no_trace() {
     let before = traces();
     for _ in 0..5 {
         drop(start(sh("sleep 60 & sleep 60")));

@@ -11,7 +11,7 @@ tests![
     every_cage_of_root_has_a_user_of_its_own_and_those_of_others_are_their_callers,
     a_user_is_free_again_when_its_cage_is_gone,
     a_chosen_user_is_taken,
-    limits_of_one_cage_are_not_used_up_by_another,
+    e8_limits_of_one_cage_are_not_used_up_by_another,
 ];
 
 const SHOW_USER: &str = "cat /proc/self/uid_map /proc/self/gid_map";
@@ -65,7 +65,7 @@ fn a_chosen_user_is_taken() {
     assert_eq!(seen == chosen, is_root());
 }
 
-fn limits_of_one_cage_are_not_used_up_by_another() {
+fn e8_limits_of_one_cage_are_not_used_up_by_another() {
     let limits = placet_sandbox::Limits { pids: 8, ..crate::world::limits() };
     let full = start(sh("for i in 1 2 3 4 5 6; do sleep 60 & done; echo full; wait").limits(limits));
     let seen = run(

@@ -18,8 +18,8 @@ tests![
     a_workspace_in_docker,
     a_research_cage_in_podman,
     a_rootless_podman_shows_its_user_as_the_cages,
-    every_container_has_every_wall,
-    nobody_is_root,
+    c15_every_container_has_every_wall,
+    c15_nobody_is_root,
     what_an_engine_cannot_do_is_refused,
     demands_of_a_profile_are_kept_or_refused,
     what_a_profile_of_ones_own_brings_is_there_too,
@@ -94,7 +94,7 @@ fn a_rootless_podman_shows_its_user_as_the_cages() {
     assert_eq!(config.json()["User"], "1000:1000");
 }
 
-fn every_container_has_every_wall() {
+fn c15_every_container_has_every_wall() {
     for name in Profile::NAMES {
         for kind in [EngineKind::Docker, EngineKind::Podman] {
             let config = configured(&profile(name), &Request::new(["true"]), &facts(kind)).expect("a configuration");
@@ -115,7 +115,7 @@ fn every_container_has_every_wall() {
     }
 }
 
-fn nobody_is_root() {
+fn c15_nobody_is_root() {
     let user = |caller: HostUser, request: Request| {
         let facts = EngineFacts { caller, ..facts(EngineKind::Docker) };
         configured(&profile("default"), &request, &facts).map(|config| config.json()["User"].clone())

@@ -22,12 +22,12 @@ tests![
     refused_calls_answer_with_their_code,
     there_is_no_network,
     a_workspace_is_written_by_the_commands_user_and_can_be_read_only,
-    the_wall_clock_ends_it_and_names_itself,
+    c5_the_wall_clock_ends_it_and_names_itself,
     memory_ends_it_and_names_itself,
     output_beyond_the_limit_ends_it,
     processes_and_files_are_limited,
-    processor_time_ends_it_and_names_itself,
-    what_is_written_to_the_workspace_counts,
+    c5_processor_time_ends_it_and_names_itself,
+    c5_what_is_written_to_the_workspace_counts,
     a_killer_ends_the_tree,
     dropping_it_ends_it,
     killing_too_late_changes_nothing,
@@ -132,7 +132,7 @@ fn a_workspace_is_written_by_the_commands_user_and_can_be_read_only() {
     assert!(!workspace.file("new").exists());
 }
 
-fn the_wall_clock_ends_it_and_names_itself() {
+fn c5_the_wall_clock_ends_it_and_names_itself() {
     let began = Instant::now();
     let exit = run(sh("sleep 60").limits(Limits { wall_ms: 300, ..limits() })).exit;
     assert!(matches!(exit, Exit::Limit { which: LimitKind::WallClock, limit: 300, .. }), "{exit:?}");
@@ -164,14 +164,14 @@ fn processes_and_files_are_limited() {
     assert!(matches!(exit, Exit::Limit { which: LimitKind::FileBytes, .. }), "{exit:?}");
 }
 
-fn processor_time_ends_it_and_names_itself() {
+fn c5_processor_time_ends_it_and_names_itself() {
     let short = Limits { cpu_seconds: 1, ..limits() };
     // Several short-lived processes, none of which has used much.
     let exit = run(sh("while true; do for i in 1 2 3 4 5 6 7 8 9; do true | cat; done; done").limits(short)).exit;
     assert!(matches!(exit, Exit::Limit { which: LimitKind::Cpu, limit: 1_000, .. }), "{exit:?}");
 }
 
-fn what_is_written_to_the_workspace_counts() {
+fn c5_what_is_written_to_the_workspace_counts() {
     let workspace = Workspace::on_disk();
     let little = Limits { disk_bytes: 8 << 20, file_bytes: 4 << 20, ..limits() };
     let script = "i=0; while true; do i=$((i+1)); dd if=/dev/zero of=f$i bs=1M count=2 2>/dev/null; sleep 0.02; done";
