@@ -18,6 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("placet-control", &["placet-domain", "placet-ledger", "placet-store", "placet-wire"]),
     ("placet-worker", &["placet-domain", "placet-sandbox", "placet-wire"]),
     ("placet-agent", &["placet-domain", "placet-wire"]),
+    ("placet-worktree", &["placet-domain", "placet-sandbox", "placet-secrets", "placet-wire", "placet-workspace"]),
     (
         "placet",
         &[
@@ -30,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "placet-wire",
             "placet-worker",
             "placet-workspace",
+            "placet-worktree",
         ],
     ),
 ];
