@@ -8,14 +8,16 @@
 mod glob;
 mod path;
 mod target;
+mod wildmatch;
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-pub use glob::{BadGlob, Case, Glob, Slash, wildmatch};
+pub use glob::{BadGlob, Glob};
 pub use path::{BadPath, ScopePath};
 pub use target::{BadTarget, Host, Network, Target, TargetRule, Url};
+pub use wildmatch::{Case, Malformed, Pattern, Slash, wildmatch};
 
 use crate::canonical;
 use crate::digest::Digest;

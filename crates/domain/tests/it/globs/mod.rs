@@ -1,14 +1,17 @@
 //! Scope globs mean what git means: every answer is compared with git itself, in all four modes. [`git`] says how git is asked.
 
 mod git;
+mod words;
 
 use std::collections::BTreeSet;
-use std::panic::catch_unwind;
 
-use placet_domain::scope::{Case, Glob, ScopePath, Slash, wildmatch};
+use placet_domain::scope::{Case, Glob, Pattern, ScopePath, Slash, wildmatch};
 
-use self::git::{Git, NUMBERS};
+use self::git::Git;
+use self::words::{patterns, random_patterns, random_texts, texts};
+use crate::expect;
 
+/// In the order in which git's own tests name them: wildmatch, iwildmatch, pathmatch, ipathmatch.
 const MODES: [(Slash, Case); 4] = [
     (Slash::Stops, Case::Exact),
     (Slash::Stops, Case::Ignore),
@@ -16,108 +19,9 @@ const MODES: [(Slash, Case); 4] = [
     (Slash::IsCrossed, Case::Ignore),
 ];
 
-/// Ordinary, tricky and malformed patterns. None of them has `//`, `.` or `..`, which git would tidy up before it matches.
-const PATTERNS: &str = r"
-*|**|***|?|??|???|a*|*a|a*b|*a*|a?|?a|a?b|*?|?*|*?*|**?|?**
-a/*|*/a|a/*/b|*/*|*/*/*|*/b|a/?|?/a|?/?|a?b|a*/b|a/*b|*a/b*|a*b/c*|*.rs|src/*.rs|src/*|*/x.rs
-**/a|a/**|**/a/**|a/**/b|**/b|**/*|*/**|**/**|a/**/|**/a/b|a/b/**|a/**/b/**/c|**/*/b|**/b/*|a/*/**|a/**/*|**/?|?/**
-a**|**a|a**b|**a**|a**/b|a/**b|**a/b|a/b**|a***b|a/***|***/b|a/***/b|**b/**|**.rs|src/**.rs|src/**/*.rs|src**/x.rs|**x.rs
-[a]|[ab]|[a-c]|[!a]|[^a]|[!a-c]|[^a-c]|[a-]|[-a]|[!-a]|[a-c]b|[ab][bc]|*[a]|[a]*|[a]?|?[b]|[a]/[b]|[!a]/b|[c-a]|[a-a]|[b-b]c
-[]]|[]a]|[!]]|[!]a]|[^]]|[]-a]|[]-]|[a]]|[[]|[[a]|[\]]|[\]a]|[\a]|[\[]|[!\]]|[a\-c]|[a-\c]|[\a-c]|[\\]|[!\\]|[\\a]|[\\-\]]|[\--a]
-[/]|a[/]b|a[!a]b|a[^a]b|a[.-0]b|a[!/]b|[/]a|a[/b]b|*[/]*|**[/]b|a[+-9]b|[!b]/b|a[]/]b|a[]-a]b|a[/-/]b
-[[:alpha:]]|[[:upper:]]|[[:lower:]]|[[:digit:]]|[[:alnum:]]|[[:punct:]]|[[:space:]]|[[:xdigit:]]|[[:blank:]]|[[:cntrl:]]|[[:graph:]]|[[:print:]]
-[![:alpha:]]|[^[:upper:]]|[[:alpha:]a]|[a[:digit:]]|[[:upper:][:digit:]]|[[:lower:]]*|a[[:punct:]]b|a[[:print:]]b|a[[:graph:]]b|[![:punct:]]b|[[:digit:]-a]|[a-[:digit:]]
-[[:foo:]]|[[:alpha]|[[:alpha:]|[[:|[[:]|[[::]]|[:alpha:]|[[:ALPHA:]]|[[:alpha:|[[:a]b:]c]|[[a:]]|[[:alpha:]-z]|[[:al]pha:]]
-[|[!|[^|[]|[!]|[^]|[a|[a-|a[|a[b|[a-c|[\|[\]|[]b|*[|a*[|**[a
-\a|\*|\?|\[|\]|\\|\a\b|a\b|a\*b|a\?b|a\[b|\[a]|\[a\]|a\\b|\**|*\*|\*\*|**\*|\**/b|a\/b|a/\*|\\*|*\\|a\|\\\|**\/b|a/**\/b
-A|A*|*A|A/b|a/B|[A]|[A-C]|[!A]|[^A-C]|[a-C]|[Z-a]|[Z-y]|[A-z]|\A|**/A|A/**|A**B|[[:upper:]]b|[[:lower:]]B|[^B]b|[!a-c]B|[@-C]
-foo/bar|foo/*|foo/**|**/bar|f*/b*r|foo/[a-c]ar|foo/b[!x]r|f**r|f**/bar|foo*bar|foo?bar|foo[/]bar|foo[^a-z]bar|f*b|**/foo/bar|foo/bar/**|*/bar|**bar";
-
-const TEXTS: &[&str] = &[
-    "a",
-    "b",
-    "c",
-    "A",
-    "B",
-    "z",
-    "0",
-    "-",
-    "]",
-    "[",
-    "\\",
-    "^",
-    "!",
-    "*",
-    "?",
-    ":",
-    "ab",
-    "aB",
-    "AB",
-    "abc",
-    "a-b",
-    "a]b",
-    "a[b",
-    "a\\b",
-    "a*b",
-    "a?b",
-    "a.b",
-    "**",
-    "[a]",
-    "a/b",
-    "A/B",
-    "a/B",
-    "a/b/c",
-    "a/x/b",
-    "a/x/y/b",
-    "b/a",
-    "x/a/b",
-    "a/]b",
-    "ab/c",
-    "a/*",
-    "x.rs",
-    "src/x.rs",
-    "src/a/x.rs",
-    "src/a/b/x.rs",
-    "foo/bar",
-    "FOO/bar",
-    "foo/x/bar",
-    "foobar",
-    "foo/bar/a",
-    "é",
-    "a b",
-    "pha:]",
-    "[:",
-    "b:]c]",
-    "lalpha:]",
-    "\u{1}",
-];
-
-fn ours(pattern: &str, texts: &[String], slash: Slash, case: Case) -> BTreeSet<usize> {
-    let says_yes = |text: &String| {
-        catch_unwind(|| wildmatch(pattern.as_bytes(), text.as_bytes(), slash, case))
-            .unwrap_or_else(|_| panic!("the matcher panics: pattern `{pattern}`, text `{text}`, {slash:?}, {case:?}"))
-    };
-    (0..texts.len()).filter(|at| says_yes(&texts[*at])).collect()
-}
-
-/// What a path glob says, where pattern and text are ones it takes.
-fn globs(pattern: &str, texts: &[String], case: Case) -> Option<BTreeSet<usize>> {
-    let glob: Glob = pattern.parse().ok()?;
-    let path = |text: &String| ScopePath::new(text.as_bytes()).ok();
-    Some((0..texts.len()).filter(|at| path(&texts[*at]).is_some_and(|path| glob.matches(&path, case))).collect())
-}
-
-/// Where the matcher is known to differ from git.
-///
-/// `[:` in a bracket that begins no class is misread. And to ignore case, git folds the text but neither the members of a
-/// bracket nor an escaped letter, so that `[A]` and `\A` match nothing at all; ours folds both, and the ends of ranges too.
-fn differs(pattern: &str, case: Case) -> bool {
-    let classes =
-        ["alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "xdigit"];
-    let plain = classes.iter().fold(pattern.to_owned(), |rest, class| rest.replace(&format!("[:{class}:]"), ""));
-    let folds = plain.contains('[') && plain.contains(|c: char| c.is_ascii_uppercase() || c == '-');
-    let escapes_capital = plain.as_bytes().windows(2).any(|pair| pair[0] == b'\\' && pair[1].is_ascii_uppercase());
-    plain.contains("[:") || (case == Case::Ignore && (folds || escapes_capital))
+fn ours<P: AsRef<[u8]>, T: AsRef<[u8]>>(pattern: P, texts: &[T], slash: Slash, case: Case) -> BTreeSet<usize> {
+    let Ok(pattern) = Pattern::compile(pattern.as_ref(), slash, case) else { return BTreeSet::new() };
+    (0..texts.len()).filter(|at| pattern.matches(texts[*at].as_ref())).collect()
 }
 
 #[derive(Default)]
@@ -128,74 +32,158 @@ struct Tally {
 }
 
 impl Tally {
-    fn compare_raw(&mut self, pattern: &str, (slash, case): (Slash, Case), texts: &[String], git: &BTreeSet<usize>) {
-        if !differs(pattern, case) {
+    fn compare<T: AsRef<[u8]>>(&mut self, what: &str, texts: &[T], git: &BTreeSet<usize>, ours: &BTreeSet<usize>) {
+        self.compared += 1;
+        self.yes += git.len();
+        let differing = git.symmetric_difference(ours).map(|at| (texts[*at].as_ref().escape_ascii(), git.contains(at)));
+        self.disagreements.extend(differing.map(|(text, yes)| format!("{what} on `{text}`: git says {yes}")));
+    }
+
+    fn compare_all(
+        &mut self,
+        patterns: &[String],
+        texts: &[String],
+        (slash, case): (Slash, Case),
+        git: &[BTreeSet<usize>],
+    ) {
+        for (pattern, git) in patterns.iter().zip(git) {
             let what = format!("`{pattern}` ({slash:?}, {case:?})");
             self.compare(&what, texts, git, &ours(pattern, texts, slash, case));
         }
     }
 
-    fn compare(&mut self, what: &str, texts: &[String], git: &BTreeSet<usize>, ours: &BTreeSet<usize>) {
-        self.compared += 1;
-        self.yes += git.len();
-        let differing = git.symmetric_difference(ours).map(|at| (&texts[*at], git.contains(at)));
-        self.disagreements.extend(differing.map(|(text, yes)| format!("{what} on `{text}`: git says {yes}")));
-    }
-
     fn agreed(&self, at_least: usize) {
         let found = self.disagreements.len();
-        assert!(
-            self.disagreements.is_empty(),
-            "{found} disagreements:\n{}",
-            self.disagreements[..found.min(40)].join("\n")
-        );
-        assert!(
-            self.compared >= at_least && self.yes > at_least / 4,
-            "{} compared, {} matches",
-            self.compared,
-            self.yes
-        );
+        let shown = self.disagreements[..found.min(40)].join("\n");
+        assert!(self.disagreements.is_empty(), "{found} disagreements:\n{shown}");
+        let (compared, yes) = (self.compared, self.yes);
+        assert!(compared >= at_least && yes > at_least / 4, "{compared} compared, {yes} matches");
     }
-}
-
-fn curated() -> Vec<String> {
-    let patterns: BTreeSet<&str> = PATTERNS.split(['|', '\n']).filter(|pattern| !pattern.is_empty()).collect();
-    patterns.into_iter().filter(|pattern| !pattern.ends_with('/')).map(ToOwned::to_owned).collect()
-}
-
-fn owned(texts: &[&str]) -> Vec<String> {
-    texts.iter().map(ToString::to_string).collect()
 }
 
 #[test]
 fn a4_git_agrees_with_every_curated_pattern_in_every_mode() {
-    let (patterns, texts) = (curated(), owned(TEXTS));
-    assert!(patterns.len() >= 190, "{}", patterns.len());
+    let (patterns, texts) = (patterns(), texts());
     let (git, mut tally) = (Git::knowing(&texts), Tally::default());
-    for pattern in &patterns {
-        for (slash, case) in MODES {
-            tally.compare_raw(pattern, (slash, case), &texts, &git.matched(pattern, slash, case));
-        }
+    for (slash, case) in MODES {
+        tally.compare_all(&patterns, &texts, (slash, case), &git.matched(&patterns, slash, case));
     }
     tally.agreed(760);
 }
 
-/// Compares path globs with git: minding case they are equal; ignoring it, they match whatever git matches minding it, and
-/// what git matches ignoring it unless that is one of the known differences.
+/// Git's answers for one pattern as rows of the table: of the texts with the same four answers, the first and the last.
+fn rows(pattern: &str, texts: &[String], answers: &[&BTreeSet<usize>]) -> Vec<Vec<String>> {
+    let said = |at: usize| -> String { answers.iter().map(|yes| if yes.contains(&at) { '1' } else { '0' }).collect() };
+    let all: Vec<String> = (0..texts.len()).map(said).collect();
+    let telling = |at: &usize| !all[..*at].contains(&all[*at]) || !all[at + 1..].contains(&all[*at]);
+    let row = |at: usize| vec![all[at].clone(), pattern.to_owned(), texts[at].clone()];
+    (0..texts.len()).filter(telling).map(row).collect()
+}
+
+const TABLE: &str = "tests/it/globs/cases.txt";
+
+#[test]
+fn a4_the_installed_git_gives_the_answers_of_the_reviewed_table() {
+    let is_readable = |text: &String| text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    let (patterns, texts) = (patterns(), texts().into_iter().filter(is_readable).collect::<Vec<_>>());
+    let git = Git::knowing(&texts);
+    let answers = MODES.map(|(slash, case)| git.matched(&patterns, slash, case));
+    let of_pattern =
+        |(at, pattern): (usize, &String)| rows(pattern, &texts, &answers.each_ref().map(|answers| &answers[at]));
+    let rows: Vec<Vec<String>> = patterns.iter().enumerate().flat_map(of_pattern).collect();
+    expect::file(TABLE, &expect::table(&rows));
+}
+
+#[test]
+fn a4_every_case_of_the_reviewed_table_is_answered_as_git_answers_it() {
+    let mut cases = 0;
+    for line in include_str!("cases.txt").lines() {
+        let columns: Vec<&str> = line.split("  ").filter(|column| !column.is_empty()).map(str::trim).collect();
+        let [said, pattern, text] = columns[..] else { panic!("no row: `{line}`") };
+        for ((slash, case), said) in MODES.into_iter().zip(said.chars()) {
+            let yes = wildmatch(pattern.as_bytes(), text.as_bytes(), slash, case);
+            assert_eq!(yes, said == '1', "`{pattern}` on `{text}` ({slash:?}, {case:?})");
+            cases += 1;
+        }
+    }
+    assert!(cases >= 760, "{cases}");
+}
+
+/// Every class and every range that letter case plays with, asked about every byte.
+#[test]
+fn a4_git_agrees_with_brackets_about_every_byte() {
+    let classes =
+        ["alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "xdigit"];
+    let ranges = ["a-f", "A-F", "Z-a", "[-a", "A-z", "@-C", "y-{", " -~", "\\A", "\\a", "A", "a", "b-A", "[:", "[:a"];
+    let inside = classes.iter().map(|class| format!("[:{class}:]")).chain(ranges.map(str::to_owned));
+    let patterns: Vec<String> = inside.flat_map(|inside| [format!("x[{inside}]"), format!("x[!{inside}]")]).collect();
+    let texts: Vec<[u8; 2]> = (1..=u8::MAX).filter(|byte| *byte != b'/').map(|byte| [b'x', byte]).collect();
+    let (git, mut tally) = (Git::knowing(&texts), Tally::default());
+    for (slash, case) in MODES {
+        for (pattern, git) in patterns.iter().zip(git.matched(&patterns, slash, case)) {
+            tally.compare(
+                &format!("`{pattern}` ({slash:?}, {case:?})"),
+                &texts,
+                &git,
+                &ours(pattern, &texts, slash, case),
+            );
+        }
+    }
+    tally.agreed(200);
+}
+
+#[test]
+fn a4_git_agrees_with_thousands_of_random_path_patterns() {
+    let (patterns, texts) = (random_patterns(1, 10_000), random_texts(2, 100));
+    let (git, mut tally) = (Git::knowing(&texts), Tally::default());
+    for case in [Case::Exact, Case::Ignore] {
+        tally.compare_all(&patterns, &texts, (Slash::Stops, case), &git.matched_by_attributes(&patterns, case));
+    }
+    tally.agreed(20_000);
+}
+
+#[test]
+fn a4_git_agrees_with_random_patterns_that_cross_slashes() {
+    let (patterns, texts) = (random_patterns(3, 1_500), random_texts(4, 60));
+    let (git, mut tally) = (Git::knowing(&texts), Tally::default());
+    for case in [Case::Exact, Case::Ignore] {
+        let answers = git.matched(&patterns, Slash::IsCrossed, case);
+        tally.compare_all(&patterns, &texts, (Slash::IsCrossed, case), &answers);
+    }
+    tally.agreed(3_000);
+}
+
+/// What a path glob says, where pattern and text are ones it takes.
+fn globs(pattern: &str, texts: &[String], case: Case) -> Option<BTreeSet<usize>> {
+    let glob: Glob = pattern.parse().ok()?;
+    let path = |text: &String| ScopePath::new(text.as_bytes()).expect("a path");
+    Some((0..texts.len()).filter(|at| glob.matches(&path(&texts[*at]), case)).collect())
+}
+
+/// Every spelling of a text in upper and lower case.
+fn spellings(text: &str) -> Vec<String> {
+    let both = |letter: char| BTreeSet::from([letter.to_ascii_lowercase(), letter.to_ascii_uppercase()]);
+    let longer = |all: Vec<String>, letter: char| {
+        all.iter().flat_map(|start| both(letter).into_iter().map(move |end| format!("{start}{end}"))).collect()
+    };
+    text.chars().fold(vec![String::new()], longer)
+}
+
+/// Compares path globs with git. Minding case they are equal. Ignoring it, a path is matched if git matches some spelling
+/// of it exactly; and that is never less than what git itself matches when it ignores case.
 fn compare_globs(tally: &mut Tally, patterns: &[String], texts: &[String]) {
-    let git = Git::knowing(texts);
-    let exact = git.matched_at_once(patterns, Case::Exact);
-    let folded = git.matched_at_once(patterns, Case::Ignore);
+    let (git, spelled) = (Git::knowing(texts), texts.iter().map(|text| spellings(text)).collect::<Vec<_>>());
+    let exact = git.matched_by_attributes(patterns, Case::Exact);
+    let folded = git.matched_by_attributes(patterns, Case::Ignore);
     for ((pattern, exact), folded) in patterns.iter().zip(exact).zip(folded) {
         let Some(minding) = globs(pattern, texts, Case::Exact) else { continue };
         tally.compare(&format!("glob `{pattern}`"), texts, &exact, &minding);
         let ignoring = globs(pattern, texts, Case::Ignore).expect("a pattern that is taken");
-        let mut least: BTreeSet<usize> = exact;
-        if differs(pattern, Case::Ignore) {
-            least.extend(&ignoring);
-        } else {
-            least.extend(folded);
-        }
+        let compiled =
+            Pattern::compile(pattern.as_bytes(), Slash::Stops, Case::Exact).expect("a pattern that is taken");
+        let some_spelling = |at: &usize| spelled[*at].iter().any(|text| compiled.matches(text.as_bytes()));
+        let mut least: BTreeSet<usize> = (0..texts.len()).filter(some_spelling).collect();
+        least.extend(exact.iter().chain(&folded));
         tally.compare(&format!("glob `{pattern}` ignoring case"), texts, &least, &ignoring);
     }
 }
@@ -207,136 +195,39 @@ fn paths(texts: Vec<String>) -> Vec<String> {
 #[test]
 fn a4_a_path_glob_means_what_git_means() {
     let mut tally = Tally::default();
-    compare_globs(&mut tally, &curated(), &paths(owned(TEXTS)));
+    compare_globs(&mut tally, &patterns(), &paths(texts()));
     tally.agreed(300);
 }
 
 #[test]
 fn a4_a_random_path_glob_means_what_git_means() {
-    let (patterns, texts) = (random_words(5, 6_000, 9, PIECES), random_words(6, NUMBERS.len(), 6, LETTERS));
     let mut tally = Tally::default();
-    compare_globs(&mut tally, &patterns, &paths(texts));
+    compare_globs(&mut tally, &random_patterns(5, 6_000), &paths(random_texts(6, 40)));
     tally.agreed(4_000);
 }
 
 /// A pattern that can match something is refused only for a reason that a person can act on.
 #[test]
 fn a4_what_a_path_glob_refuses_is_malformed() {
-    for pattern in curated().iter().filter(|pattern| pattern.parse::<Glob>().is_err()) {
+    for pattern in patterns().iter().filter(|pattern| pattern.parse::<Glob>().is_err()) {
         let why = pattern.parse::<Glob>().unwrap_err().to_string();
         assert!(why.contains("never closed") || why.contains("starts a class") || why.contains("lone"), "{why}");
     }
 }
 
-/// A small generator of numbers (splitmix64), so that the same patterns are tried every time.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        usize::try_from((mixed ^ (mixed >> 31)) % sides as u64).expect("fewer than the sides")
-    }
-
-    fn word(&mut self, longest: usize, pieces: &[&str]) -> String {
-        let length = 1 + self.roll(longest);
-        (0..length).map(|_| pieces[self.roll(pieces.len())]).collect()
-    }
-}
-
-const PIECES: &[&str] = &[
-    "a",
-    "b",
-    "c",
-    "A",
-    "B",
-    "/",
-    "/",
-    "*",
-    "*",
-    "**",
-    "**/",
-    "/**",
-    "?",
-    "[",
-    "]",
-    "!",
-    "^",
-    "-",
-    "\\",
-    ":",
-    "[:alpha:]",
-    "[:upper:]",
-    "[:x:]",
-    "[a",
-    "[!",
-    "[^a]",
-    "[a-c]",
-    "[!/]",
-    "]b",
-    "[[:",
-    ":]]",
-    "[]",
-    "\\/",
-    "a/",
-    "/b",
-];
-const LETTERS: &[&str] = &["a", "a", "b", "c", "A", "B", "/", "/", "[", "]", "-", "\\", ":", "!", "*"];
-
-/// Whether git takes the word as it is instead of tidying it up first.
-fn is_tidy(word: &str) -> bool {
-    word.split('/').all(|part| !part.is_empty() && part != "." && part != "..")
-}
-
-fn random_words(seed: u64, count: usize, longest: usize, pieces: &[&str]) -> Vec<String> {
-    let mut dice = Dice(seed);
-    let words = std::iter::repeat_with(|| dice.word(longest, pieces)).filter(|word| is_tidy(word));
-    let mut seen = BTreeSet::new();
-    words.filter(|word| seen.insert(word.clone())).take(count).collect()
-}
-
-#[test]
-fn a4_git_agrees_with_thousands_of_random_path_patterns() {
-    let (patterns, texts) = (random_words(1, 6_000, 9, PIECES), random_words(2, NUMBERS.len(), 6, LETTERS));
-    let (git, mut tally) = (Git::knowing(&texts), Tally::default());
-    for case in [Case::Exact, Case::Ignore] {
-        for (pattern, git) in patterns.iter().zip(git.matched_at_once(&patterns, case)) {
-            tally.compare_raw(pattern, (Slash::Stops, case), &texts, &git);
-        }
-    }
-    tally.agreed(6_000);
-}
-
-#[test]
-fn a4_git_agrees_with_random_patterns_that_cross_slashes() {
-    let (patterns, texts) = (random_words(3, 300, 8, PIECES), random_words(4, NUMBERS.len(), 6, LETTERS));
-    let (git, mut tally) = (Git::knowing(&texts), Tally::default());
-    for pattern in &patterns {
-        for case in [Case::Exact, Case::Ignore] {
-            tally.compare_raw(pattern, (Slash::IsCrossed, case), &texts, &git.matched(pattern, Slash::IsCrossed, case));
-        }
-    }
-    tally.agreed(300);
-}
-
-/// A pattern is a team's, a path is an agent's: neither may keep the judge busy for long.
+/// A pattern is a team's, a path is an agent's: neither may keep the judge busy for long. How many steps it takes is counted
+/// where the steps are taken; this is the whole of it, on a clock with much room for slow machines.
 #[test]
 fn a4_no_pattern_that_is_taken_makes_a_long_path_slow() {
     let long = "a".repeat(4_000);
     let deep = "a/".repeat(2_000) + "a";
-    for pattern in [
-        "*a".repeat(15) + "b",
-        "**/a/".repeat(8) + "b",
-        "**/*a".repeat(5) + "b",
-        "a*/".repeat(14) + "b",
-        "*?".repeat(16),
-    ] {
+    for piece in ["*a", "**/a/", "**/*a", "a*/", "*?", "**/a*a/"] {
+        let pattern = piece.repeat(1_000 / piece.len()) + "b";
         let glob: Glob = pattern.parse().expect("a pattern that is taken");
         let start = std::time::Instant::now();
         for path in [&long, &deep] {
             let path = ScopePath::new(path.as_bytes()).expect("a path");
-            glob.matches(&path, Case::Ignore);
+            assert!(!glob.matches(&path, Case::Ignore));
         }
         assert!(start.elapsed().as_secs() < 2, "`{pattern}` takes {:?}", start.elapsed());
     }
