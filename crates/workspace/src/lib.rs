@@ -44,6 +44,8 @@ pub mod layer;
 mod limits;
 mod path;
 mod remove;
+mod repository;
+pub mod worktree;
 
 pub use digest::{BadDigest, Digest};
 pub use error::LayerError;
@@ -51,3 +53,5 @@ pub use git::{BadName, Branch, Call, Git, GitError, ObjectId};
 pub use limits::Limits;
 pub use path::{BadEscape, BadPath, MAX_PATH_BYTES, RawBytes, TreePath};
 pub use remove::remove_run;
+pub use repository::{CommitInfo, Person, Repository, RepositoryError};
+pub use worktree::{CagePaths, Plan, Worktree, WorktreeError, WorktreeName};

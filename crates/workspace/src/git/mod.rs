@@ -7,6 +7,7 @@
 
 mod id;
 mod neutral;
+mod patience;
 mod run;
 mod untracked;
 
@@ -23,6 +24,7 @@ use thiserror::Error;
 pub(crate) use id::is_hex;
 pub use id::{BadName, Branch, ObjectId};
 use neutral::{SETTINGS, VARIABLES};
+pub(crate) use patience::pause;
 use run::{Bounds, Input, Output, Ran};
 
 /// Why git gave no answer.
@@ -66,6 +68,8 @@ pub struct Git {
     git_dir: PathBuf,
     work_tree: Option<PathBuf>,
     objects: Option<(PathBuf, Vec<PathBuf>)>,
+    index: Option<PathBuf>,
+    settings: Vec<(String, String)>,
     timeout_ms: u64,
     output_bytes: u64,
 }
@@ -116,7 +120,8 @@ impl Git {
     /// Git for this directory: a `.git`, a bare repository, or the private directory of a linked worktree.
     pub fn new(git_dir: impl Into<PathBuf>) -> Self {
         let (timeout_ms, output_bytes) = (60_000, 64 << 20);
-        Self { git_dir: git_dir.into(), work_tree: None, objects: None, timeout_ms, output_bytes }
+        let (work_tree, objects, index, settings) = (None, None, None, Vec::new());
+        Self { git_dir: git_dir.into(), work_tree, objects, index, settings, timeout_ms, output_bytes }
     }
 
     /// The files that belong to it, for what looks at files. Their content is data; nothing of it is run.
@@ -137,6 +142,24 @@ impl Git {
     #[must_use]
     pub fn output_bytes(mut self, output_bytes: u64) -> Self {
         self.output_bytes = output_bytes;
+        self
+    }
+
+    /// An index instead of the repository's own.
+    pub(crate) fn index(mut self, path: impl Into<PathBuf>) -> Self {
+        self.index = Some(path.into());
+        self
+    }
+
+    /// Settings that win over those of the repository.
+    pub(crate) fn settings(mut self, settings: &[(String, String)]) -> Self {
+        self.settings.extend_from_slice(settings);
+        self
+    }
+
+    /// The same settings, for another directory of the same repository.
+    pub(crate) fn at(mut self, git_dir: impl Into<PathBuf>) -> Self {
+        self.git_dir = git_dir.into();
         self
     }
 
@@ -195,12 +218,25 @@ impl Git {
             let quoted: Vec<OsString> = read.iter().map(|path| quoted(path)).collect();
             command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted.join(OsStr::new(":")));
         }
+        if let Some(index) = &self.index {
+            command.env("GIT_INDEX_FILE", index);
+        }
         for (name, value, _) in SETTINGS {
             command.arg("-c").arg(format!("{name}={value}"));
         }
+        self.override_settings(&mut command);
         self.as_owner(&mut command);
         command.args(arguments);
         command
+    }
+
+    /// In variables and not as arguments: the name of a setting may contain whatever separates names from values there.
+    fn override_settings(&self, command: &mut Command) {
+        command.env("GIT_CONFIG_COUNT", self.settings.len().to_string());
+        for (number, (name, value)) in self.settings.iter().enumerate() {
+            command.env(format!("GIT_CONFIG_KEY_{number}"), name);
+            command.env(format!("GIT_CONFIG_VALUE_{number}"), value);
+        }
     }
 
     /// Root works on somebody's repository as that somebody: what git writes is theirs, and what goes wrong is, too.

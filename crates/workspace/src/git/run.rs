@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 /// Nobody reads more of what went wrong.
-const MAX_STDERR_BYTES: u64 = 16 << 10;
+pub(super) const MAX_STDERR_BYTES: u64 = 16 << 10;
 
 pub(super) enum Input {
     Bytes(Vec<u8>),
@@ -64,14 +64,14 @@ pub(super) fn run(mut command: Command, input: Input, output: Output, bounds: &B
 }
 
 /// Messages quote names and lines that a run chose; none of them acts on a terminal.
-fn harmless(message: &[u8]) -> String {
+pub(super) fn harmless(message: &[u8]) -> String {
     let text = String::from_utf8_lossy(message);
     let shown = |each: char| if each.is_control() && each != '\n' { char::REPLACEMENT_CHARACTER } else { each };
     text.trim().chars().map(shown).collect()
 }
 
 /// A program that reads nothing of it is not held against it.
-fn feed(mut stdin: impl Write + Send + 'static, bytes: Vec<u8>) -> JoinHandle<()> {
+pub(super) fn feed(mut stdin: impl Write + Send + 'static, bytes: Vec<u8>) -> JoinHandle<()> {
     thread::spawn(move || {
         let _ = stdin.write_all(&bytes);
     })
@@ -119,12 +119,12 @@ fn wait(child: &mut Child, stdout: &JoinHandle<io::Result<Drained>>, timeout: Du
     }
 }
 
-fn pid(child: &Child) -> io::Result<Pid> {
+pub(super) fn pid(child: &Child) -> io::Result<Pid> {
     let number = i32::try_from(child.id()).ok();
     number.and_then(Pid::from_raw).ok_or_else(|| io::Error::other("a process without a number"))
 }
 
-fn end_group(child: &Child) {
+pub(super) fn end_group(child: &Child) {
     if let Ok(pid) = pid(child) {
         // Gone already is as good.
         let _ = rustix::process::kill_process_group(pid, Signal::KILL);

@@ -36,6 +36,7 @@ pub use diff::{MAX_DIFF_BYTES, Shown};
 pub use node::{Node, Special};
 pub use promote::Recovered;
 pub use snapshot::Snapshot;
+pub(crate) use snapshot::place;
 
 use crate::dir::Dir;
 use crate::error::{Doing, LayerError};
@@ -61,7 +62,7 @@ impl Layered {
     /// Takes hold of the same three directories a cage was given. A promotion of this run that was interrupted is
     /// finished or undone first.
     pub fn open(lower: &Path, upper: &Path, work: &Path) -> Result<Self, LayerError> {
-        let (run, upper_name) = snapshot::place(upper)?;
+        let (run, upper_name) = place(upper)?;
         let lock = Dir::open(work).doing("open", work.display())?;
         hold(&lock, work)?;
         run.dir(&upper_name).doing("open", upper.display())?;

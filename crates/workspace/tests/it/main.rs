@@ -3,6 +3,7 @@
 //!
 //! The runner is the one of the cage's own scenarios, for the same reason: its helper is this very binary executed again.
 
+mod finding;
 mod git;
 #[path = "../../../sandbox/tests/it/harness.rs"]
 mod harness;
@@ -10,7 +11,9 @@ mod harvest;
 mod hostile;
 mod layers;
 mod planted;
+mod project;
 mod repository;
+mod worktrees;
 mod world;
 
 use std::process::ExitCode;
@@ -20,10 +23,14 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [harness::AS_USER_FLAG, name] => harness::run_one(name, &scenarios()),
-        _ => harness::run(&arguments, git::TESTS, harvest::of_root::TESTS, &scenarios()),
+        _ => harness::run(&arguments, git::TESTS, &of_root(), &scenarios()),
     }
 }
 
+fn of_root() -> Vec<harness::Test> {
+    [harvest::of_root::TESTS, finding::of_root::TESTS].concat()
+}
+
 fn scenarios() -> Vec<harness::Test> {
-    [layers::TESTS, hostile::TESTS, harvest::TESTS, planted::TESTS].concat()
+    [layers::TESTS, hostile::TESTS, harvest::TESTS, planted::TESTS, finding::TESTS, worktrees::TESTS].concat()
 }

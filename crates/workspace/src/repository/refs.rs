@@ -1,0 +1,110 @@
+//! Branches and commits of a repository.
+
+use super::commit::{self, CommitInfo};
+use super::{Repository, RepositoryError};
+use crate::git::{Branch, GitError, ObjectId};
+
+/// The names most repositories give the branch that everything begins from.
+const USUAL_BASES: &[&str] = &["main", "master", "trunk", "develop"];
+
+impl Repository {
+    /// The commit that a branch, a tag or the name of a commit stands for.
+    pub fn resolve(&self, name: &str) -> Result<ObjectId, RepositoryError> {
+        let unknown = || RepositoryError::Unknown(name.escape_debug().to_string());
+        if name.is_empty() || name.starts_with('-') || name.contains(|each: char| each.is_control()) {
+            return Err(unknown());
+        }
+        let commit = format!("{name}^{{commit}}");
+        match self.git().run(["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]) {
+            Ok(printed) => object(&printed),
+            Err(GitError::Failed { .. }) => Err(unknown()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Where a branch is, if it exists.
+    pub fn tip(&self, branch: &Branch) -> Result<Option<ObjectId>, RepositoryError> {
+        match self.resolve(&branch.full()) {
+            Ok(tip) => Ok(Some(tip)),
+            Err(RepositoryError::Unknown(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether there is such a branch.
+    pub fn branch_exists(&self, branch: &Branch) -> Result<bool, RepositoryError> {
+        Ok(self.git().ask(["show-ref", "--verify", "--quiet", &branch.full()])?)
+    }
+
+    /// The branch that worktrees begin from when nobody says otherwise: the one the remote calls its main one, one with a
+    /// usual name, or the one that is checked out.
+    pub fn default_base(&self) -> Result<Branch, RepositoryError> {
+        let named = self.symbolic("refs/remotes/origin/HEAD", "refs/remotes/origin/")?;
+        let usual = USUAL_BASES.iter().filter_map(|name| name.parse().ok());
+        for branch in named.into_iter().chain(usual) {
+            if self.branch_exists(&branch)? {
+                return Ok(branch);
+            }
+        }
+        let current = self.symbolic("HEAD", "refs/heads/")?.ok_or(RepositoryError::Empty)?;
+        if self.branch_exists(&current)? { Ok(current) } else { Err(RepositoryError::Empty) }
+    }
+
+    /// The branch checked out in the main checkout, if one is.
+    pub fn checked_out(&self) -> Result<Option<Branch>, RepositoryError> {
+        self.symbolic("HEAD", "refs/heads/")
+    }
+
+    fn symbolic(&self, name: &str, prefix: &str) -> Result<Option<Branch>, RepositoryError> {
+        match self.git().run(["symbolic-ref", "--quiet", name]) {
+            Ok(printed) => Ok(text(&printed).strip_prefix(prefix).and_then(|name| name.parse().ok())),
+            Err(GitError::Failed { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether everything on a branch is on another one too.
+    pub fn is_merged(&self, branch: &Branch, into: &Branch) -> Result<bool, RepositoryError> {
+        for each in [branch, into] {
+            if !self.branch_exists(each)? {
+                return Err(RepositoryError::NoBranch(each.clone()));
+            }
+        }
+        Ok(self.git().ask(["merge-base", "--is-ancestor", &branch.full(), &into.full()])?)
+    }
+
+    /// Whether one commit is in the history of the other.
+    pub fn is_ancestor(&self, ancestor: &ObjectId, of: &ObjectId) -> Result<bool, RepositoryError> {
+        Ok(self.git().ask(["merge-base", "--is-ancestor", ancestor.as_str(), of.as_str()])?)
+    }
+
+    /// The newest commit that both continue, if there is one.
+    pub fn merge_base(&self, one: &ObjectId, other: &ObjectId) -> Result<Option<ObjectId>, RepositoryError> {
+        match self.git().run(["merge-base", one.as_str(), other.as_str()]) {
+            Ok(printed) => object(&printed).map(Some),
+            Err(GitError::Failed { stderr, .. }) if stderr.is_empty() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// How many commits `tip` has that `base` has not, and the other way round.
+    pub fn ahead_behind(&self, tip: &ObjectId, base: &ObjectId) -> Result<(u64, u64), RepositoryError> {
+        let range = format!("{tip}...{base}");
+        let printed = text(&self.git().run(["rev-list", "--left-right", "--count", &range, "--"])?);
+        let mut counts = printed.split_whitespace().map(|count| count.parse().unwrap_or_default());
+        Ok((counts.next().unwrap_or_default(), counts.next().unwrap_or_default()))
+    }
+
+    /// Every commit that is in the history of `tip` and not in that of `base`, newest first.
+    pub fn commits(&self, base: &ObjectId, tip: &ObjectId) -> Result<Vec<CommitInfo>, RepositoryError> {
+        commit::commits(&self.git(), base, tip)
+    }
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim().to_owned()
+}
+
+pub(crate) fn object(bytes: &[u8]) -> Result<ObjectId, RepositoryError> {
+    Ok(text(bytes).parse()?)
+}
