@@ -3,11 +3,12 @@
 use crate::action::ActionCommand;
 use crate::approval::Terms;
 use crate::digest::Digest;
-use crate::id::{ActionId, IdentityId, ProjectId, RunId};
+use crate::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use crate::identity::{Actor, IdentityCommand};
 use crate::project::ProjectCommand;
 use crate::refusal::Refusal;
 use crate::run::RunCommand;
+use crate::worktree::WorktreeCommand;
 
 #[derive(Debug, Clone)]
 pub enum Command {
@@ -27,6 +28,12 @@ pub enum Command {
         id: ActionId,
         run: RunId,
         command: ActionCommand,
+    },
+    Worktree {
+        id: WorktreeId,
+        /// The project whose duties say who may do it.
+        project: ProjectId,
+        command: WorktreeCommand,
     },
     /// Records that bytes were stored under their digest.
     KeepBlob {

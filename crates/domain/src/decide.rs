@@ -6,13 +6,14 @@
 
 use crate::action::{self, ActionState, Setting};
 use crate::command::{About, Command, Submission};
-use crate::id::{ActionId, IdentityId, ProjectId, RunId};
+use crate::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use crate::identity::{self, Actor, Identity, Role};
 use crate::project::{self, Project};
 use crate::record::{BlobKept, Event, Record, Refused, Started};
 use crate::refusal::Refusal;
 use crate::run::{self, Run, RunCommand};
 use crate::time::Timestamp;
+use crate::worktree::{self, Worktree};
 
 /// What must be loaded before a command can be decided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,6 +24,7 @@ pub struct Reads {
     pub action: Option<ActionId>,
     /// What is to stand in the action's place: there must be nothing yet.
     pub successor: Option<ActionId>,
+    pub worktree: Option<WorktreeId>,
 }
 
 /// What was found.
@@ -34,6 +36,7 @@ pub struct Loaded {
     pub action: Option<ActionState>,
     /// What stands in the action's place after it was amended.
     pub successor: Option<ActionState>,
+    pub worktree: Option<Worktree>,
 }
 
 impl Command {
@@ -50,6 +53,9 @@ impl Command {
             Self::Action { id, run, command } => {
                 Reads { action: Some(*id), run: Some(*run), successor: command.successor(), ..Reads::default() }
             }
+            Self::Worktree { id, project, .. } => {
+                Reads { worktree: Some(*id), project: Some(*project), ..Reads::default() }
+            }
             Self::NoteRefusal { .. } | Self::NoteStart { .. } => Reads::default(),
         }
     }
@@ -61,6 +67,7 @@ impl Command {
             Self::Identity { .. } => "identity",
             Self::Run { command, .. } => command.kind().as_str(),
             Self::Action { command, .. } => command.kind().as_str(),
+            Self::Worktree { command, .. } => command.kind().as_str(),
             Self::KeepBlob { .. } => "keep-blob",
             Self::NoteRefusal { tried, .. } => tried,
             Self::NoteStart { .. } => "start",
@@ -96,6 +103,15 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
             let events = action::decide(*id, loaded.action.as_ref(), command, &setting)?;
             events.into_iter().map(|(id, event)| Event::Action(id, event)).collect()
         }
+        Command::Worktree { id, project, command } => {
+            // The duties of one project say nothing about the worktrees of another.
+            let known = loaded.worktree.as_ref().filter(|worktree| worktree.project == *project);
+            if loaded.worktree.is_some() && known.is_none() {
+                return Err(Refusal::Unknown { what: "worktree" });
+            }
+            let news = worktree::decide(*id, known, loaded.project.as_ref(), command, actor)?;
+            news.into_iter().map(Event::Worktree).collect()
+        }
         Command::KeepBlob { digest, size_bytes, .. } => {
             loaded.project.as_ref().ok_or(Refusal::Unknown { what: "project" })?;
             vec![Event::BlobKept(BlobKept { digest: *digest, size_bytes: *size_bytes })]
@@ -116,6 +132,7 @@ fn about_event(event: &Event, about: About) -> About {
         Event::Project(..)
         | Event::Identity(..)
         | Event::Run(..)
+        | Event::Worktree(_)
         | Event::BlobKept(_)
         | Event::Refused(_)
         | Event::Started(_) => about,
@@ -162,7 +179,7 @@ fn refused(tried: &str, refusal: &Refusal) -> Event {
 fn about(loaded: &Loaded, command: &Command) -> About {
     let project = match command {
         Command::Project { id, .. } => Some(*id),
-        Command::KeepBlob { project, .. } => Some(*project),
+        Command::KeepBlob { project, .. } | Command::Worktree { project, .. } => Some(*project),
         Command::Run { command: RunCommand::Create { project, .. }, .. } => Some(*project),
         Command::NoteRefusal { about, .. } => return *about,
         Command::Run { .. } | Command::Action { .. } => loaded.run.as_ref().map(|run| run.project),
@@ -182,6 +199,9 @@ impl Loaded {
             Event::Action(id, event) => {
                 let state = self.slot(*id);
                 *state = action::evolve(*id, state.take(), event);
+            }
+            Event::Worktree(news) => {
+                self.worktree = worktree::evolve(news.worktree, self.worktree.take(), &news.event);
             }
             Event::BlobKept(_) | Event::Refused(_) | Event::Started(_) => {}
         }

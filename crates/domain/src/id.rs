@@ -97,6 +97,8 @@ ids! {
     ActionId = "act", "an action";
     /// Whoever holds a credential: a person, an agent or a worker.
     IdentityId = "idn", "an identity";
+    /// A worktree: where one agent works at one ticket.
+    WorktreeId = "wkt", "a worktree";
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //!  proposal   policy    approval   permit      (worker)   evidence    (ledger)
 //! ```
 //!
-//! [`action`] and [`run`] hold the two state machines: `decide` says what may happen, `evolve` what a recorded event means.
+//! [`action`], [`run`] and [`worktree`] hold the state machines: `decide` says what may happen, `evolve` what a recorded event means.
 
 pub mod action;
 pub mod approval;
@@ -28,3 +28,4 @@ pub mod run;
 pub mod scope;
 pub mod text;
 pub mod time;
+pub mod worktree;

@@ -9,6 +9,7 @@ use crate::id::ProjectId;
 use crate::identity::{Actor, Role};
 use crate::refusal::Refusal;
 use crate::scope::Scope;
+use crate::worktree::Duties;
 
 const LONGEST_NAME: usize = 80;
 
@@ -28,12 +29,16 @@ pub struct Project {
     pub id: ProjectId,
     pub name: String,
     pub separation: Separation,
+    /// Who decides what about worktrees.
+    #[serde(default, skip_serializing_if = "Duties::are_usual")]
+    pub duties: Duties,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProjectCommand {
     Create { name: String, separation: Separation },
     LockScope { name: String, scope: Scope },
+    AssignDuties { duties: Box<Duties> },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +46,7 @@ pub enum ProjectCommand {
 pub enum ProjectEvent {
     Created { name: String, separation: Separation },
     ScopeLocked { name: String, scope: Scope },
+    DutiesAssigned { duties: Box<Duties> },
 }
 
 impl ProjectEvent {
@@ -48,6 +54,7 @@ impl ProjectEvent {
         match self {
             Self::Created { .. } => "project.created",
             Self::ScopeLocked { .. } => "scope.locked",
+            Self::DutiesAssigned { .. } => "project.duties_assigned",
         }
     }
 }
@@ -60,7 +67,14 @@ pub fn decide(state: Option<&Project>, command: &ProjectCommand, actor: &Actor) 
             Ok(vec![ProjectEvent::Created { name: name.clone(), separation: *separation }])
         }
         (ProjectCommand::Create { .. }, Some(_)) => Err(Refusal::Exists { what: "project" }),
-        (ProjectCommand::LockScope { .. }, None) => Err(Refusal::Unknown { what: "project" }),
+        (ProjectCommand::LockScope { .. } | ProjectCommand::AssignDuties { .. }, None) => {
+            Err(Refusal::Unknown { what: "project" })
+        }
+        (ProjectCommand::AssignDuties { duties }, Some(_)) => {
+            needs(actor, Role::Admin)?;
+            duties.check()?;
+            Ok(vec![ProjectEvent::DutiesAssigned { duties: duties.clone() }])
+        }
         (ProjectCommand::LockScope { name, scope }, Some(_)) => {
             needs(actor, Role::Operator)?;
             check_name(name)?;
@@ -71,8 +85,13 @@ pub fn decide(state: Option<&Project>, command: &ProjectCommand, actor: &Actor) 
 
 pub fn evolve(id: ProjectId, state: Option<Project>, event: &ProjectEvent) -> Option<Project> {
     match event {
-        ProjectEvent::Created { name, separation } => Some(Project { id, name: name.clone(), separation: *separation }),
+        ProjectEvent::Created { name, separation } => {
+            Some(Project { id, name: name.clone(), separation: *separation, duties: Duties::default() })
+        }
         ProjectEvent::ScopeLocked { .. } => state,
+        ProjectEvent::DutiesAssigned { duties } => {
+            state.map(|project| Project { duties: (**duties).clone(), ..project })
+        }
     }
 }
 

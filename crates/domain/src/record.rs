@@ -10,6 +10,7 @@ use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::IdentityEvent;
 use crate::project::ProjectEvent;
 use crate::run::RunEvent;
+use crate::worktree::WorktreeNews;
 
 /// One thing that happened, and what it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +25,7 @@ pub enum Event {
     Identity(IdentityId, IdentityEvent),
     Run(RunId, RunEvent),
     Action(ActionId, ActionEvent),
+    Worktree(WorktreeNews),
     BlobKept(BlobKept),
     Refused(Refused),
     Started(Started),
@@ -79,6 +81,7 @@ impl Record {
             Event::Identity(_, event) => event.kind(),
             Event::Run(_, event) => event.kind(),
             Event::Action(_, event) => event.kind(),
+            Event::Worktree(news) => news.event.kind(),
             Event::BlobKept(_) => "evidence.kept",
             Event::Refused(_) => "refused",
             Event::Started(_) => "runtime.started",
@@ -95,6 +98,7 @@ impl Record {
             Event::Identity(id, event) => serde_json::to_value(IdentityBody { identity: *id, event: event.clone() }),
             Event::Run(_, event) => serde_json::to_value(event),
             Event::Action(_, event) => serde_json::to_value(event),
+            Event::Worktree(news) => serde_json::to_value(news),
             Event::BlobKept(kept) => serde_json::to_value(kept),
             Event::Refused(refused) => serde_json::to_value(refused),
             Event::Started(started) => serde_json::to_value(started),
@@ -116,6 +120,7 @@ impl Record {
                 Event::Identity(identity, event)
             }
             ("run", _) => Event::Run(about.run.ok_or_else(|| nameless("run"))?, read(kind, body)?),
+            ("worktree", _) => Event::Worktree(read(kind, body)?),
             (_, "evidence.kept") => Event::BlobKept(read(kind, body)?),
             ("action" | "job" | "permit" | "evidence", _) => {
                 Event::Action(about.action.ok_or_else(|| nameless("action"))?, read(kind, body)?)

@@ -16,6 +16,10 @@ pub enum Refusal {
     Invalid { why: String },
     #[error("this needs the role `{needed}`")]
     Role { needed: Role },
+    #[error("this is for whoever has the duty `{operation}`: {accountable}")]
+    Duty { operation: &'static str, accountable: String },
+    #[error("not done yet: {items}; see to them, or answer for it with a reason (`--force`)")]
+    Undone { items: String },
     #[error("it cannot be {what} while it is {status}; {hint}")]
     NotNow { what: &'static str, status: &'static str, hint: &'static str },
     #[error("the run is {status}: {hint}")]
@@ -79,6 +83,8 @@ impl Refusal {
             Self::Exists { .. } => "exists",
             Self::Invalid { .. } => "invalid",
             Self::Role { .. } => "role",
+            Self::Duty { .. } => "duty",
+            Self::Undone { .. } => "undone",
             Self::NotNow { .. } => "not_now",
             Self::RunNotActive { .. } => "run_not_active",
             Self::Revoked => "revoked",
@@ -97,6 +103,7 @@ impl Refusal {
     pub const fn is_recorded(&self) -> bool {
         match self {
             Self::Role { .. }
+            | Self::Duty { .. }
             | Self::OtherAgent
             | Self::Kin
             | Self::SamePerson
@@ -105,6 +112,7 @@ impl Refusal {
             Self::Unknown { .. }
             | Self::Exists { .. }
             | Self::Invalid { .. }
+            | Self::Undone { .. }
             | Self::NotNow { .. }
             | Self::RunNotActive { .. }
             | Self::Revoked

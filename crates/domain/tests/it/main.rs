@@ -16,3 +16,4 @@ mod runs;
 mod scenario;
 mod states;
 mod trials;
+mod worktrees;

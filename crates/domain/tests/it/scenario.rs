@@ -163,6 +163,8 @@ impl World {
             run: reads.run.and_then(|id| self.runs.get(&id).cloned()),
             action: reads.action.and_then(|id| self.actions.get(&id).cloned()),
             successor: reads.successor.and_then(|id| self.actions.get(&id).cloned()),
+            // Worktrees have tables of their own.
+            worktree: None,
         }
     }
 

@@ -168,6 +168,8 @@ pub(crate) fn refused(refusal: &Refusal) -> String {
         | Refusal::Exists { .. }
         | Refusal::Invalid { .. }
         | Refusal::Role { .. }
+        | Refusal::Duty { .. }
+        | Refusal::Undone { .. }
         | Refusal::RunNotActive { .. }
         | Refusal::OtherAgent
         | Refusal::Kin

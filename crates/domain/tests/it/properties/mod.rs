@@ -110,7 +110,12 @@ fn reread(ledger: &[Record]) -> Result<World, TestCaseError> {
         match &read.event {
             Event::Run(id, _) => loaded.run = world.runs.get(id).cloned(),
             Event::Action(id, _) => loaded.action = world.actions.get(id).cloned(),
-            Event::Project(..) | Event::Identity(..) | Event::BlobKept(_) | Event::Refused(_) | Event::Started(_) => {
+            Event::Project(..)
+            | Event::Identity(..)
+            | Event::Worktree(_)
+            | Event::BlobKept(_)
+            | Event::Refused(_)
+            | Event::Started(_) => {
                 continue;
             }
         }

@@ -1,0 +1,247 @@
+//! What may happen to a worktree, and who may make it happen.
+//!
+//! Two questions in this order: does the state allow it ([`lawful`]), and does the project's table of duties let this
+//! person do it ([`authority`]).
+
+use super::command::{Work, WorktreeCommand, WorktreeCommandKind as Kind};
+use super::duty::Operation;
+use super::event::{WorktreeEvent, WorktreeNews};
+use super::state::{DoneItem, Exemption, Opening, Worktree, WorktreeStatus as Status};
+use crate::id::{IdentityId, WorktreeId};
+use crate::identity::{Actor, Identity, Role};
+use crate::project::{Project, Separation};
+use crate::refusal::Refusal;
+
+/// Reasons are read by people.
+const LONGEST_TEXT: usize = 2_000;
+/// More exemptions than this are another scope.
+const MOST_EXEMPTIONS: usize = 50;
+const MOST_ITEMS: usize = 200;
+const LONGEST_COMMAND: usize = 16_384;
+
+/// Decides a command about a worktree that may not exist yet.
+pub fn decide(
+    id: WorktreeId,
+    state: Option<&Worktree>,
+    project: Option<&Project>,
+    command: &WorktreeCommand,
+    actor: &Actor,
+) -> Result<Vec<WorktreeNews>, Refusal> {
+    let project = project.ok_or(Refusal::Unknown { what: "project" })?;
+    check_text(command)?;
+    match (state, command.kind()) {
+        (None, Kind::Open) => {}
+        (None, _) => return Err(Refusal::Unknown { what: "worktree" }),
+        (Some(worktree), kind) if !lawful(worktree.status, kind) => {
+            let (status, hint) = (worktree.status.as_str(), worktree.status.hint());
+            return Err(Refusal::not_now(kind.participle(), status, hint));
+        }
+        (Some(_), _) => {}
+    }
+    let single_operator = authority(state, project, command, actor)?;
+    let event = change(id, state, project, command, actor, single_operator)?;
+    let informed = project.duties.of(operation(command)).informed.iter().cloned().collect();
+    Ok(vec![WorktreeNews { worktree: id, informed, event }])
+}
+
+/// The state machine: in which states a command may be given.
+pub(super) const fn lawful(status: Status, kind: Kind) -> bool {
+    match kind {
+        Kind::Open => !status.is_held(),
+        Kind::Settle => matches!(status, Status::Opening),
+        Kind::Adopt | Kind::Abort => status.is_held(),
+        // What is closed may still be pushed, checked and collected.
+        Kind::Note => !matches!(status, Status::Opening),
+        Kind::AskExemption | Kind::GrantExemption | Kind::RefuseExemption | Kind::Close => {
+            matches!(status, Status::Open)
+        }
+        Kind::Merge => matches!(status, Status::Closed),
+    }
+}
+
+/// For which operation a command counts.
+const fn operation(command: &WorktreeCommand) -> Operation {
+    match command {
+        WorktreeCommand::Open { .. }
+        | WorktreeCommand::Settle
+        | WorktreeCommand::Adopt { .. }
+        | WorktreeCommand::AskExemption { .. }
+        | WorktreeCommand::GrantExemption { .. }
+        | WorktreeCommand::RefuseExemption { .. }
+        | WorktreeCommand::Abort { .. } => Operation::Start,
+        WorktreeCommand::Note { work } => match work {
+            Work::Executed { .. } | Work::Harvested { .. } => Operation::Execute,
+            Work::Checked { .. } => Operation::ScopeCheck,
+            Work::Pushed { .. } | Work::Collected { .. } => Operation::Close,
+        },
+        WorktreeCommand::Close { .. } => Operation::Close,
+        WorktreeCommand::Merge { .. } => Operation::Merge,
+    }
+}
+
+/// Whether the actor may give this command. The answer tells if it was allowed only because one person works alone here.
+fn authority(
+    state: Option<&Worktree>,
+    project: &Project,
+    command: &WorktreeCommand,
+    actor: &Actor,
+) -> Result<bool, Refusal> {
+    // The clockwork has no part in it: nothing about a worktree happens without a person.
+    let Actor::Identity(identity) = actor else { return Err(Refusal::Role { needed: Role::Operator }) };
+    let duties = &project.duties;
+    match command.kind() {
+        Kind::Open | Kind::Settle | Kind::Adopt | Kind::Abort | Kind::Close | Kind::Merge => {
+            duties.may_decide(operation(command), identity).map(|()| false)
+        }
+        Kind::Note => duties.may_do(operation(command), identity).map(|()| false),
+        Kind::AskExemption => duties.may_do(Operation::Start, identity).map(|()| false),
+        Kind::GrantExemption => independent_reviewer(state, project, command, identity),
+        Kind::RefuseExemption => has_reviewer(identity).map(|()| false),
+    }
+}
+
+fn has_reviewer(identity: &Identity) -> Result<(), Refusal> {
+    if identity.has(Role::Reviewer) { Ok(()) } else { Err(Refusal::Role { needed: Role::Reviewer }) }
+}
+
+/// Who asks for leave, or opened the worktree, does not give it; unless one person works alone here.
+fn independent_reviewer(
+    state: Option<&Worktree>,
+    project: &Project,
+    command: &WorktreeCommand,
+    identity: &Identity,
+) -> Result<bool, Refusal> {
+    has_reviewer(identity)?;
+    let exemption = |number| state.and_then(|worktree: &Worktree| worktree.exemptions.get(number));
+    let mut asked_by = None;
+    if let WorktreeCommand::GrantExemption { number, .. } = command {
+        asked_by = exemption(*number).and_then(|exemption| exemption.asked_by);
+    }
+    let opened_by = state.and_then(|worktree| worktree.opened_by);
+    match ([asked_by, opened_by].contains(&Some(identity.id)), project.separation) {
+        (false, _) => Ok(false),
+        (true, Separation::SingleOperator) => Ok(true),
+        (true, Separation::FourEyes) => Err(Refusal::Kin),
+    }
+}
+
+fn change(
+    id: WorktreeId,
+    state: Option<&Worktree>,
+    project: &Project,
+    command: &WorktreeCommand,
+    actor: &Actor,
+    single_operator: bool,
+) -> Result<WorktreeEvent, Refusal> {
+    let by = actor.identity().map(|identity| identity.id);
+    Ok(match command {
+        WorktreeCommand::Open { opening, .. } => open(id, project, opening, by)?,
+        WorktreeCommand::Settle => WorktreeEvent::Opened,
+        WorktreeCommand::Adopt { found } => WorktreeEvent::Adopted { found: found.clone() },
+        WorktreeCommand::Note { work } => note(state, work)?,
+        WorktreeCommand::AskExemption { paths, reason } => {
+            ask(state, paths)?;
+            WorktreeEvent::ExemptionAsked { paths: paths.clone(), reason: reason.clone(), by }
+        }
+        WorktreeCommand::GrantExemption { number, seen } => {
+            undecided(state, *number)?;
+            let current = state.and_then(|worktree| worktree.exemption_review(*number));
+            match current {
+                Some(current) if current != *seen => return Err(Refusal::Stale { seen: *seen, current }),
+                Some(_) | None => WorktreeEvent::ExemptionGranted { number: *number, seen: *seen, single_operator },
+            }
+        }
+        WorktreeCommand::RefuseExemption { number, reason } => {
+            undecided(state, *number)?;
+            WorktreeEvent::ExemptionRefused { number: *number, reason: reason.clone() }
+        }
+        WorktreeCommand::Close { tip, report, items, force } => {
+            check_done(items, force.as_deref())?;
+            let (tip, items, forced) = (tip.clone(), items.clone(), force.clone());
+            WorktreeEvent::Closed { tip, report: *report, items, forced }
+        }
+        WorktreeCommand::Merge { into, commit } => WorktreeEvent::Merged { into: into.clone(), commit: commit.clone() },
+        WorktreeCommand::Abort { reason } => WorktreeEvent::Aborted { reason: reason.clone() },
+    })
+}
+
+/// One agent, one ticket, one worktree, one branch, one place: the names all follow from the first two.
+fn open(
+    id: WorktreeId,
+    project: &Project,
+    opening: &Opening,
+    by: Option<IdentityId>,
+) -> Result<WorktreeEvent, Refusal> {
+    let Opening { agent, ticket, branch, path, .. } = opening;
+    if id != WorktreeId::of(project.id, ticket, agent) {
+        return Err(Refusal::invalid("this id is of another agent or another ticket"));
+    }
+    if branch.as_str() != format!("feat/{ticket}-{agent}") || *path != format!(".worktrees/{ticket}/{agent}") {
+        let why = format!("its branch is `feat/{ticket}-{agent}` and its place `.worktrees/{ticket}/{agent}`");
+        return Err(Refusal::Invalid { why });
+    }
+    Ok(WorktreeEvent::Opening { project: project.id, opening: Box::new(opening.clone()), by })
+}
+
+/// What is over is not worked in any more; it may still be looked at, pushed and removed.
+fn note(state: Option<&Worktree>, work: &Work) -> Result<WorktreeEvent, Refusal> {
+    let needs_open = matches!(work, Work::Executed { .. } | Work::Harvested { .. });
+    if let Some(worktree) = state
+        && needs_open
+        && worktree.status != Status::Open
+    {
+        return Err(Refusal::not_now("worked in", worktree.status.as_str(), worktree.status.hint()));
+    }
+    Ok(WorktreeEvent::Noted { work: work.clone() })
+}
+
+fn ask(state: Option<&Worktree>, paths: &[crate::scope::Glob]) -> Result<(), Refusal> {
+    let already = state.map_or(0, |worktree| worktree.exemptions.len());
+    if paths.is_empty() || paths.len() > MOST_EXEMPTIONS || already >= MOST_EXEMPTIONS {
+        return Err(Refusal::invalid("an exemption names 1 to 50 paths, and a worktree has at most 50"));
+    }
+    Ok(())
+}
+
+fn undecided(state: Option<&Worktree>, number: usize) -> Result<&Exemption, Refusal> {
+    let exemption = state.and_then(|worktree| worktree.exemptions.get(number));
+    let exemption = exemption.ok_or(Refusal::Unknown { what: "exemption" })?;
+    if exemption.granted.is_some() { Err(Refusal::Exists { what: "decision" }) } else { Ok(exemption) }
+}
+
+/// Nothing is done as long as something is not, unless somebody answers for it in writing.
+fn check_done(items: &[DoneItem], force: Option<&str>) -> Result<(), Refusal> {
+    if items.is_empty() || items.len() > MOST_ITEMS {
+        return Err(Refusal::invalid("a definition of done has 1 to 200 items"));
+    }
+    let open: Vec<&str> = items.iter().filter(|item| !item.holds).map(|item| item.name.as_str()).collect();
+    match (open.as_slice(), force) {
+        ([], None) | ([_, ..], Some(_)) => Ok(()),
+        ([], Some(_)) => Err(Refusal::invalid("everything is done; there is nothing to force")),
+        (open, None) => Err(Refusal::Undone { items: open.join(", ") }),
+    }
+}
+
+fn check_text(command: &WorktreeCommand) -> Result<(), Refusal> {
+    let text = match command {
+        WorktreeCommand::Adopt { found: text }
+        | WorktreeCommand::AskExemption { reason: text, .. }
+        | WorktreeCommand::RefuseExemption { reason: text, .. }
+        | WorktreeCommand::Abort { reason: text }
+        | WorktreeCommand::Close { force: Some(text), .. } => text,
+        WorktreeCommand::Note { work: Work::Executed { command, .. } } => {
+            let long = command.iter().map(String::len).sum::<usize>() > LONGEST_COMMAND;
+            return if long { Err(Refusal::invalid("the command is longer than 16 KiB")) } else { Ok(()) };
+        }
+        WorktreeCommand::Open { .. }
+        | WorktreeCommand::Settle
+        | WorktreeCommand::Note { .. }
+        | WorktreeCommand::GrantExemption { .. }
+        | WorktreeCommand::Close { force: None, .. }
+        | WorktreeCommand::Merge { .. } => return Ok(()),
+    };
+    if text.trim().is_empty() || text.len() > LONGEST_TEXT {
+        return Err(Refusal::invalid("say in 1 to 2000 bytes why"));
+    }
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! What happened to a worktree. Each event is one ledger entry.
+
+use serde::{Deserialize, Serialize};
+
+use super::command::Work;
+use super::duty::Person;
+use super::name::{BranchName, CommitId};
+use super::state::{DoneItem, Opening};
+use crate::digest::Digest;
+use crate::id::{IdentityId, ProjectId, WorktreeId};
+use crate::scope::Glob;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
+pub enum WorktreeEvent {
+    Opening {
+        project: ProjectId,
+        opening: Box<Opening>,
+        by: Option<IdentityId>,
+    },
+    Opened,
+    Adopted {
+        found: String,
+    },
+    Noted {
+        work: Work,
+    },
+    ExemptionAsked {
+        paths: Vec<Glob>,
+        reason: String,
+        by: Option<IdentityId>,
+    },
+    ExemptionGranted {
+        number: usize,
+        seen: Digest,
+        single_operator: bool,
+    },
+    ExemptionRefused {
+        number: usize,
+        reason: String,
+    },
+    Closed {
+        tip: CommitId,
+        report: Digest,
+        items: Vec<DoneItem>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        forced: Option<String>,
+    },
+    Merged {
+        into: BranchName,
+        commit: CommitId,
+    },
+    Aborted {
+        reason: String,
+    },
+}
+
+impl WorktreeEvent {
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Opening { .. } => "worktree.opening",
+            Self::Opened => "worktree.opened",
+            Self::Adopted { .. } => "worktree.adopted",
+            Self::Noted { work } => match work {
+                Work::Executed { .. } => "worktree.executed",
+                Work::Harvested { .. } => "worktree.harvested",
+                Work::Checked { .. } => "worktree.checked",
+                Work::Pushed { .. } => "worktree.pushed",
+                Work::Collected { .. } => "worktree.collected",
+            },
+            Self::ExemptionAsked { .. } => "worktree.exemption_asked",
+            Self::ExemptionGranted { .. } => "worktree.exemption_granted",
+            Self::ExemptionRefused { .. } => "worktree.exemption_refused",
+            Self::Closed { .. } => "worktree.closed",
+            Self::Merged { .. } => "worktree.merged",
+            Self::Aborted { .. } => "worktree.aborted",
+        }
+    }
+}
+
+/// An event with whose it is and who is told of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorktreeNews {
+    pub worktree: WorktreeId,
+    /// Whom the duties name as informed, at that moment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub informed: Vec<Person>,
+    pub event: WorktreeEvent,
+}

@@ -1,0 +1,71 @@
+//! What a recorded event means for a worktree. Total: history is taken as it is, never judged again.
+
+use super::command::Work;
+use super::event::WorktreeEvent;
+use super::state::{Exemption, Worktree, WorktreeStatus};
+use crate::id::WorktreeId;
+
+pub fn evolve(id: WorktreeId, state: Option<Worktree>, event: &WorktreeEvent) -> Option<Worktree> {
+    if let WorktreeEvent::Opening { project, opening, by } = event {
+        return Some(Worktree {
+            id,
+            project: *project,
+            sitting: state.map_or(1, |before| before.sitting.saturating_add(1)),
+            status: WorktreeStatus::Opening,
+            tip: opening.base.clone(),
+            opening: (**opening).clone(),
+            opened_by: *by,
+            exemptions: Vec::new(),
+            report: None,
+            items: Vec::new(),
+            forced: None,
+            because: None,
+        });
+    }
+    let mut worktree = state?;
+    change(&mut worktree, event);
+    Some(worktree)
+}
+
+fn change(worktree: &mut Worktree, event: &WorktreeEvent) {
+    match event {
+        WorktreeEvent::Opening { .. } => {}
+        WorktreeEvent::Opened => worktree.status = WorktreeStatus::Open,
+        WorktreeEvent::Adopted { found } => {
+            worktree.status = WorktreeStatus::Open;
+            worktree.because = Some(found.clone());
+        }
+        WorktreeEvent::Noted { work } => note(worktree, work),
+        WorktreeEvent::ExemptionAsked { paths, reason, by } => {
+            let (paths, reason, asked_by) = (paths.clone(), reason.clone(), *by);
+            worktree.exemptions.push(Exemption { paths, reason, asked_by, granted: None });
+        }
+        WorktreeEvent::ExemptionGranted { number, .. } => settle(worktree, *number, true),
+        WorktreeEvent::ExemptionRefused { number, .. } => settle(worktree, *number, false),
+        WorktreeEvent::Closed { tip, report, items, forced } => {
+            worktree.status = WorktreeStatus::Closed;
+            worktree.tip = tip.clone();
+            worktree.report = Some(*report);
+            worktree.items.clone_from(items);
+            worktree.forced.clone_from(forced);
+        }
+        WorktreeEvent::Merged { .. } => worktree.status = WorktreeStatus::Merged,
+        WorktreeEvent::Aborted { reason } => {
+            worktree.status = WorktreeStatus::Aborted;
+            worktree.because = Some(reason.clone());
+        }
+    }
+}
+
+fn note(worktree: &mut Worktree, work: &Work) {
+    match work {
+        Work::Harvested { to, .. } => worktree.tip = to.clone(),
+        Work::Executed { .. } | Work::Checked { .. } | Work::Pushed { .. } | Work::Collected { .. } => {}
+    }
+}
+
+fn settle(worktree: &mut Worktree, number: usize, granted: bool) {
+    if let Some(exemption) = worktree.exemptions.get_mut(number) {
+        exemption.granted = Some(granted);
+    }
+}
