@@ -28,7 +28,9 @@ pub use blob::{BlobWriter, Blobs, EvidenceKey};
 pub use clock::{Clock, ManualClock};
 pub use config::Config;
 pub use error::{IntegrityFault, StoreError, SubmitError};
-pub use query::{ActionFilter, EntryFilter, Listed, LockedScope, MOST_ROWS, Order, RunFilter, StoredEntry};
+pub use query::{
+    ActionFilter, EntryFilter, Listed, LockedScope, MOST_ROWS, Order, RunFilter, StoredEntry, WorktreeFilter,
+};
 pub use receipt::{Extras, Receipt};
 pub use report::{Difference, Scrub};
 pub use store::Store;

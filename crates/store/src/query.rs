@@ -8,6 +8,7 @@ use placet_domain::identity::Reach;
 use placet_domain::run::RunStatus;
 use placet_domain::scope::Scope;
 use placet_domain::time::Timestamp;
+use placet_domain::worktree::Ticket;
 use placet_ledger::Hash;
 
 /// No answer is longer, whatever was asked for: page on instead.
@@ -36,6 +37,23 @@ pub struct RunFilter {
 impl Default for RunFilter {
     fn default() -> Self {
         Self { reach: Reach::Everywhere, project: None, status: None, before: None, limit: USUAL_ROWS }
+    }
+}
+
+/// Which worktrees; the oldest first.
+#[derive(Debug, Clone)]
+pub struct WorktreeFilter {
+    pub reach: Reach,
+    pub project: Option<ProjectId>,
+    pub ticket: Option<Ticket>,
+    /// Only worktrees that were made after this entry.
+    pub after: Option<u64>,
+    pub limit: u32,
+}
+
+impl Default for WorktreeFilter {
+    fn default() -> Self {
+        Self { reach: Reach::Everywhere, project: None, ticket: None, after: None, limit: USUAL_ROWS }
     }
 }
 

@@ -8,11 +8,12 @@ use placet_domain::action::{ActionState, ActionStatus};
 use placet_domain::approval::Terms;
 use placet_domain::command::{IdempotencyKey, Submission};
 use placet_domain::digest::Digest;
-use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
+use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use placet_domain::identity::{Identity, Reach};
 use placet_domain::project::Project;
 use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
+use placet_domain::worktree::Worktree;
 use placet_ledger::{ConsistencyProof, InclusionProof, SignedTreeHead, VerifierKey};
 use tokio::sync::watch;
 
@@ -20,7 +21,7 @@ use crate::blob::{self, Blobs};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::{StoreError, SubmitError};
-use crate::query::{ActionFilter, EntryFilter, Listed, LockedScope, RunFilter, StoredEntry};
+use crate::query::{ActionFilter, EntryFilter, Listed, LockedScope, RunFilter, StoredEntry, WorktreeFilter};
 use crate::receipt::{Extras, Lease, Receipt};
 use crate::report::{Difference, Scrub};
 use crate::sqlite::Sqlite;
@@ -144,6 +145,14 @@ impl Store {
 
     pub async fn runs(&self, filter: RunFilter) -> Result<Vec<Listed<Run>>, StoreError> {
         backend!(self, sqlite => sqlite.runs(filter).await)
+    }
+
+    pub async fn worktree(&self, id: WorktreeId) -> Result<Option<Worktree>, StoreError> {
+        backend!(self, sqlite => sqlite.worktree(id).await)
+    }
+
+    pub async fn worktrees(&self, filter: WorktreeFilter) -> Result<Vec<Listed<Worktree>>, StoreError> {
+        backend!(self, sqlite => sqlite.worktrees(filter).await)
     }
 
     pub async fn action(&self, id: ActionId) -> Result<Option<ActionState>, StoreError> {

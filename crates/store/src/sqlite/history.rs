@@ -53,6 +53,7 @@ fn changed(event: &Event) -> Option<Thing> {
         Event::Identity(id, _) => Some(Thing::Identity(*id)),
         Event::Run(id, _) => Some(Thing::Run(*id)),
         Event::Action(id, _) => Some(Thing::Action(*id)),
+        Event::Worktree(news) => Some(Thing::Worktree(news.worktree)),
         Event::BlobKept(_) | Event::Refused(_) | Event::Started(_) => None,
     }
 }
@@ -80,7 +81,7 @@ where
 pub(crate) fn known_before(conn: &Connection, thing: Thing, end: u64) -> Result<Loaded, StoreError> {
     let sql = match thing {
         Thing::Action(_) => "SELECT seq, bytes FROM ledger WHERE action = ?1 AND seq < ?2 ORDER BY seq",
-        Thing::Project(_) | Thing::Identity(_) | Thing::Run(_) => {
+        Thing::Project(_) | Thing::Identity(_) | Thing::Run(_) | Thing::Worktree(_) => {
             "SELECT seq, bytes FROM ledger WHERE subject = ?1 AND seq < ?2 ORDER BY seq"
         }
     };

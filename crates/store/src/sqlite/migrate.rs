@@ -5,8 +5,11 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 use crate::error::StoreError;
 
 /// Steps are added at the end and never edited: somebody's database has taken them already.
-const STEPS: &[&str] =
-    &[include_str!("../../migrations/0001_ledger.sql"), include_str!("../../migrations/0002_webhook_cursor.sql")];
+const STEPS: &[&str] = &[
+    include_str!("../../migrations/0001_ledger.sql"),
+    include_str!("../../migrations/0002_webhook_cursor.sql"),
+    include_str!("../../migrations/0003_worktree.sql"),
+];
 
 pub(crate) fn migrate(conn: &mut Connection) -> Result<(), StoreError> {
     let known = STEPS.len() as u32;

@@ -1,8 +1,8 @@
-//! Places: the number of the entry that made a project, an identity, a run or an action. Rows refer to each other by it.
+//! Places: the number of the entry that made a project, an identity, a run, an action or a worktree. Rows refer to each other by it.
 //!
 //! Ids are for the world outside; this is the one file that translates.
 
-use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
+use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::error::StoreError;
@@ -17,6 +17,7 @@ pub(crate) enum Thing {
     Identity(IdentityId),
     Run(RunId),
     Action(ActionId),
+    Worktree(WorktreeId),
 }
 
 impl Thing {
@@ -26,6 +27,7 @@ impl Thing {
             Self::Identity(id) => id.as_bytes(),
             Self::Run(id) => id.as_bytes(),
             Self::Action(id) => id.as_bytes(),
+            Self::Worktree(id) => id.as_bytes(),
         }
     }
 
@@ -35,6 +37,7 @@ impl Thing {
             Self::Identity(_) => "SELECT created FROM identity WHERE id = ?1",
             Self::Run(_) => "SELECT created FROM run WHERE id = ?1",
             Self::Action(_) => "SELECT created FROM action WHERE id = ?1",
+            Self::Worktree(_) => "SELECT created FROM worktree WHERE id = ?1",
         }
     }
 }

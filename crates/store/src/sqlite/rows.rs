@@ -4,12 +4,13 @@
 
 use placet_domain::action::{ActionState, ActionStatus};
 use placet_domain::digest::Digest;
-use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
+use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use placet_domain::identity::Identity;
 use placet_domain::project::Project;
 use placet_domain::run::Run;
 use placet_domain::scope::Scope;
 use placet_domain::time::Timestamp;
+use placet_domain::worktree::Worktree;
 use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -78,8 +79,9 @@ impl ProjectRow {
         Self { created, name: project.name.clone(), state: to_json(project) }
     }
 
-    pub(crate) fn insert(&self, conn: &Connection, id: ProjectId) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO project (id, created, created_ms, name, state) VALUES (?1, ?2, ?3, ?4, ?5)";
+    pub(crate) fn save(&self, conn: &Connection, id: ProjectId) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO project (id, created, created_ms, name, state) VALUES (?1, ?2, ?3, ?4, ?5)
+            ON CONFLICT (id) DO UPDATE SET state = ?5";
         let values = params![id.as_bytes(), self.created.seq, self.created.at.unix_ms(), self.name, self.state];
         conn.prepare_cached(sql)?.execute(values).map(drop)
     }
@@ -286,6 +288,47 @@ fn due(action: &ActionState) -> Option<Timestamp> {
         | ActionStatus::Failed
         | ActionStatus::Interrupted
         | ActionStatus::Abandoned => None,
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct WorktreeRow {
+    span: Span,
+    project: Place,
+    ticket: String,
+    agent: String,
+    status: String,
+    state: String,
+}
+
+impl WorktreeRow {
+    pub(crate) fn of(worktree: &Worktree, project: Place, span: Span) -> Self {
+        let (ticket, agent) = (worktree.opening.ticket.to_string(), worktree.opening.agent.to_string());
+        Self { span, project, ticket, agent, status: worktree.status.to_string(), state: to_json(worktree) }
+    }
+
+    pub(crate) fn save(&self, conn: &Connection, id: WorktreeId) -> rusqlite::Result<()> {
+        let sql =
+            "INSERT INTO worktree (created, created_ms, changed, changed_ms, id, project, ticket, agent, status, state)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+            ON CONFLICT (id) DO UPDATE SET changed = ?3, changed_ms = ?4, status = ?9, state = ?10";
+        let Span { created, changed } = self.span;
+        let (created_ms, changed_ms) = (created.at.unix_ms(), changed.at.unix_ms());
+        let Self { span: _, project, ticket, agent, status, state } = self;
+        let id = id.as_bytes();
+        let values =
+            params![created.seq, created_ms, changed.seq, changed_ms, id, project, ticket, agent, status, state];
+        conn.prepare_cached(sql)?.execute(values).map(drop)
+    }
+
+    pub(crate) const SELECT: &str =
+        "SELECT created, created_ms, changed, changed_ms, id, project, ticket, agent, status, state FROM worktree";
+
+    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
+        let id = WorktreeId::from_bytes(row.get(4)?).to_string();
+        let (project, ticket, agent) = (row.get(5)?, row.get(6)?, row.get(7)?);
+        let (status, state) = (row.get(8)?, row.get(9)?);
+        Ok((id, Self { span: Span::read(row)?, project, ticket, agent, status, state }))
     }
 }
 

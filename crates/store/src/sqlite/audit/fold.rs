@@ -5,12 +5,13 @@ use std::fmt::Debug;
 
 use placet_domain::action::ActionState;
 use placet_domain::decide::Loaded;
-use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
+use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use placet_domain::identity::Identity;
 use placet_domain::project::{Project, ProjectEvent};
 use placet_domain::record::{Event, Record};
 use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
+use placet_domain::worktree::Worktree;
 use rusqlite::{Connection, Row};
 
 use crate::error::StoreError;
@@ -18,7 +19,7 @@ use crate::report::Difference;
 use crate::sqlite::history::record;
 use crate::sqlite::place::Place;
 use crate::sqlite::rows::{
-    ActionRow, EvidenceRow, Home, IdentityRow, ProjectRow, RunRow, ScopeRow, Span, Stamp, evidence_name,
+    ActionRow, EvidenceRow, Home, IdentityRow, ProjectRow, RunRow, ScopeRow, Span, Stamp, WorktreeRow, evidence_name,
 };
 
 /// States with the entries that made and changed them.
@@ -30,6 +31,7 @@ struct Fold {
     identities: States<IdentityId, Identity>,
     runs: States<RunId, Run>,
     actions: States<ActionId, ActionState>,
+    worktrees: States<WorktreeId, Worktree>,
     scopes: BTreeMap<String, ScopeRow>,
     evidence: BTreeMap<String, EvidenceRow>,
 }
@@ -60,6 +62,9 @@ impl Fold {
             Event::Identity(id, _) => evolve(&mut self.identities, *id, stamp, record, |loaded| &mut loaded.identity),
             Event::Run(id, _) => evolve(&mut self.runs, *id, stamp, record, |loaded| &mut loaded.run),
             Event::Action(id, _) => evolve(&mut self.actions, *id, stamp, record, |loaded| &mut loaded.action),
+            Event::Worktree(news) => {
+                evolve(&mut self.worktrees, news.worktree, stamp, record, |loaded| &mut loaded.worktree);
+            }
             Event::BlobKept(kept) => {
                 let project = record.about.project.map_or(NOWHERE, |id| place(&self.projects, &id));
                 let row = EvidenceRow { size_bytes: kept.size_bytes, seq: stamp.seq };
@@ -77,12 +82,16 @@ impl Fold {
             let (project, run) = (place(&self.projects, &action.project), place(&self.runs, &action.run));
             ActionRow::of(action, Home { project, run }, span)
         });
+        let worktrees = rows_of(&self.worktrees, |worktree, span| {
+            WorktreeRow::of(worktree, place(&self.projects, &worktree.project), span)
+        });
         Ok([
             compare("project", projects, stored(conn, ProjectRow::SELECT, ProjectRow::read)?),
             compare("scope", self.scopes, stored(conn, ScopeRow::SELECT, ScopeRow::read)?),
             compare("identity", identities, stored(conn, IdentityRow::SELECT, IdentityRow::read)?),
             compare("run", runs, stored(conn, RunRow::SELECT, RunRow::read)?),
             compare("action", actions, stored(conn, ActionRow::SELECT, ActionRow::read)?),
+            compare("worktree", worktrees, stored(conn, WorktreeRow::SELECT, WorktreeRow::read)?),
             compare("evidence", self.evidence, stored(conn, EvidenceRow::SELECT, EvidenceRow::read)?),
         ]
         .concat())

@@ -1,17 +1,18 @@
-//! Identities, projects, scopes and runs.
+//! Identities, projects, scopes, runs and worktrees.
 
 use placet_domain::digest::Digest;
-use placet_domain::id::{IdentityId, ProjectId, RunId};
+use placet_domain::id::{IdentityId, ProjectId, RunId, WorktreeId};
 use placet_domain::identity::Identity;
 use placet_domain::project::Project;
 use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
+use placet_domain::worktree::Worktree;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 use serde::de::DeserializeOwned;
 
 use super::select::{IN_PROJECT, Select};
 use crate::error::StoreError;
-use crate::query::{Listed, LockedScope, Order, RunFilter};
+use crate::query::{Listed, LockedScope, Order, RunFilter, WorktreeFilter};
 use crate::sqlite::rows::{from_json, listed};
 
 /// Reads the one state that a statement finds.
@@ -100,4 +101,17 @@ pub(crate) fn runs(conn: &Connection, filter: &RunFilter) -> Result<Vec<Listed<R
         .and("status = ?", filter.status.map(|status| status.as_str().to_owned()))
         .page("created", Order::NewestFirst, filter.before, filter.limit)
         .all(conn, |row| listed("run", row))
+}
+
+pub(crate) fn worktree(conn: &Connection, id: WorktreeId) -> Result<Option<Worktree>, StoreError> {
+    state(conn, "worktree", "SELECT state FROM worktree WHERE id = ?1", [id.as_bytes()])
+}
+
+pub(crate) fn worktrees(conn: &Connection, filter: &WorktreeFilter) -> Result<Vec<Listed<Worktree>>, StoreError> {
+    Select::new("SELECT created, created_ms, changed, changed_ms, state FROM worktree")
+        .within("project", &filter.reach)
+        .and(IN_PROJECT, filter.project.map(|id| id.as_bytes().to_vec()))
+        .and("ticket = ?", filter.ticket.as_ref().map(|ticket| ticket.as_str().to_owned()))
+        .page("created", Order::OldestFirst, filter.after, filter.limit)
+        .all(conn, |row| listed("worktree", row))
 }

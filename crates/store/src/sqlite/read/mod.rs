@@ -12,7 +12,7 @@ pub(crate) use actions::{action, actions, counts, lapsing, outdated, queue};
 pub(crate) use content::{advice, kept, sealed};
 pub(crate) use entities::{
     identities, identity, identity_by_token, is_token_taken, project, project_by_name, projects, run, runs, scope,
-    scopes,
+    scopes, worktree, worktrees,
 };
 pub(crate) use entries::{bytes_before, cursor, entries, entry};
 

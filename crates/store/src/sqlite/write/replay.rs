@@ -61,6 +61,11 @@ impl Session<'_> {
                 let successor = self.made_of(*id, &seqs)?;
                 Loaded { run, successor, ..before(Thing::Action(*id))? }
             }
+            Event::Worktree(news) => {
+                let project = record.about.project.map(|id| before(Thing::Project(id))).transpose()?;
+                let project = project.and_then(|known| known.project);
+                Loaded { project, ..before(Thing::Worktree(news.worktree))? }
+            }
             Event::BlobKept(_) => {
                 let project = record.about.project.map(|id| read::project(self.conn, id)).transpose()?.flatten();
                 Loaded { project, ..Loaded::default() }

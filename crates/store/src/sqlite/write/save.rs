@@ -17,7 +17,9 @@ use super::session::Session;
 use crate::error::StoreError;
 use crate::receipt::Extras;
 use crate::sqlite::place::{Place, Thing};
-use crate::sqlite::rows::{ActionRow, EvidenceRow, Home, IdentityRow, ProjectRow, RunRow, ScopeRow, Span, Stamp};
+use crate::sqlite::rows::{
+    ActionRow, EvidenceRow, Home, IdentityRow, ProjectRow, RunRow, ScopeRow, Span, Stamp, WorktreeRow,
+};
 use crate::sqlite::tiles::root_over;
 
 /// What an action is mostly searched by.
@@ -52,9 +54,9 @@ impl Session<'_> {
             Event::Project(id, ProjectEvent::ScopeLocked { name, scope }) => {
                 ScopeRow::of(self.home(Thing::Project(*id))?, name, scope, changed).insert(conn)?;
             }
-            Event::Project(id, ProjectEvent::Created { .. }) => {
+            Event::Project(id, ProjectEvent::Created { .. } | ProjectEvent::DutiesAssigned { .. }) => {
                 if let Some(project) = &loaded.project {
-                    ProjectRow::of(project, created).insert(conn, *id)?;
+                    ProjectRow::of(project, created).save(conn, *id)?;
                 }
             }
             Event::Identity(id, _) => {
@@ -73,6 +75,12 @@ impl Session<'_> {
             Event::Action(..) => {
                 self.save_action(first, records, loaded.action.as_ref(), stood)?;
                 self.save_action(first, records, loaded.successor.as_ref(), None)?;
+            }
+            Event::Worktree(_) => {
+                if let Some(worktree) = &loaded.worktree {
+                    let project = self.home(Thing::Project(worktree.project))?;
+                    WorktreeRow::of(worktree, project, Span { created, changed }).save(conn, worktree.id)?;
+                }
             }
             Event::BlobKept(kept) => {
                 if let Some(project) = record.about.project {

@@ -118,7 +118,8 @@ impl<'a> Session<'a> {
         let (action, successor) = (self.load_action(reads.action)?, self.load_action(reads.successor)?);
         let project = reads.project.map(|id| read::project(self.conn, id)).transpose()?.flatten();
         let identity = reads.identity.map(|id| read::identity(self.conn, id)).transpose()?.flatten();
-        Ok(Loaded { project, identity, run, action, successor })
+        let worktree = reads.worktree.map(|id| read::worktree(self.conn, id)).transpose()?.flatten();
+        Ok(Loaded { project, identity, run, action, successor, worktree })
     }
 
     fn load_action(&mut self, id: Option<ActionId>) -> Result<Option<ActionState>, StoreError> {
@@ -161,6 +162,7 @@ impl<'a> Session<'a> {
             | Command::Identity { .. }
             | Command::Run { .. }
             | Command::Action { .. }
+            | Command::Worktree { .. }
             | Command::KeepBlob { .. }
             | Command::NoteRefusal { .. }
             | Command::NoteStart { .. } => Ok(()),

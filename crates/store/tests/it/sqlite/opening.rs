@@ -13,7 +13,7 @@ async fn a_database_of_a_newer_version_is_refused_and_left_alone() {
     drop(ground.open().await);
     ground.raw().execute("UPDATE meta SET value = '999' WHERE key = 'schema'", []).unwrap();
     let refused = Store::open(ground.config()).await.unwrap_err();
-    assert!(matches!(refused, StoreError::NewerSchema { found: 999, known: 2 }), "{refused:?}");
+    assert!(matches!(refused, StoreError::NewerSchema { found: 999, known: 3 }), "{refused:?}");
     assert!(refused.to_string().contains("use the newer version"), "{refused}");
     ground.raw().execute("UPDATE meta SET value = 'x' WHERE key = 'schema'", []).unwrap();
     assert!(matches!(Store::open(ground.config()).await, Err(StoreError::BadSchema { .. })));
@@ -26,7 +26,12 @@ async fn a_database_of_an_older_version_is_brought_up_to_date_and_loses_nothing(
     make_project(&store, "alpha").await;
     let head = store.sign_head().await.unwrap();
     drop(store);
-    ground.raw().execute_batch("DROP TABLE webhook_cursor; UPDATE meta SET value = '1' WHERE key = 'schema'").unwrap();
+    ground
+        .raw()
+        .execute_batch(
+            "DROP TABLE webhook_cursor; DROP TABLE worktree; UPDATE meta SET value = '1' WHERE key = 'schema'",
+        )
+        .unwrap();
     let store = ground.open().await;
     assert_eq!(store.sign_head().await.unwrap(), head);
     store.set_cursor("chat", 1).await.unwrap();
