@@ -10,6 +10,7 @@ mod propose;
 mod receive;
 mod record;
 mod undertake;
+mod worktree;
 
 pub use admin::bootstrap;
 pub(crate) use admin::{identities, lock_scope, make_identity, make_project, replace_token, revoke};
@@ -20,6 +21,7 @@ pub(crate) use propose::propose;
 pub(crate) use receive::{complete, heartbeat, keep_blob};
 pub(crate) use record::{audit, note_refusal, reported};
 pub(crate) use undertake::{change_run, make_run};
+pub(crate) use worktree::{assign_duties, change_worktree, duties, find_worktree, notices, open_worktree};
 
 use std::sync::Arc;
 

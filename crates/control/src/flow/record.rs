@@ -80,7 +80,14 @@ fn row(run: &Run, entry: Entry) -> AuditRow {
     match Record::read(about, &entry.kind, entry.body).map(|record| record.event) {
         Ok(Event::Action(_, event)) => describe_action(&mut row, &event),
         Ok(Event::Run(_, event)) => describe_run(&mut row, &event),
-        Ok(Event::Project(..) | Event::Identity(..) | Event::BlobKept(_) | Event::Refused(_) | Event::Started(_))
+        Ok(
+            Event::Project(..)
+            | Event::Identity(..)
+            | Event::Worktree(_)
+            | Event::BlobKept(_)
+            | Event::Refused(_)
+            | Event::Started(_),
+        )
         | Err(_) => {}
     }
     row

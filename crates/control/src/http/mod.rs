@@ -23,6 +23,7 @@ mod signed;
 mod status;
 mod stream;
 mod view;
+mod worktrees;
 
 pub use openapi::api_document;
 pub(crate) use router::router;
@@ -33,6 +34,8 @@ use route::{Access, Route, delete, get, post, put};
 
 /// Everybody who looks at runs and actions: all roles but the worker's, which sees only what it leases.
 const WATCHERS: Access = Access::Roles(&[Agent, Reviewer, Operator, Admin, Auditor]);
+/// People who may have a duty for a worktree; which of them has it, the project says.
+const DECIDERS: Access = Access::Roles(&[Reviewer, Operator, Admin]);
 const PEOPLE: Access = Access::Roles(&[Reviewer, Operator, Admin, Auditor]);
 
 #[rustfmt::skip]
@@ -73,6 +76,23 @@ pub(crate) fn routes() -> Vec<Route> {
         post("/api/v1/runs/{run}/reject-results", runs::reject_results).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::RunView>(200).about("Sends it back to work."),
         get("/api/v1/runs/{run}/audit", runs::audit).access(PEOPLE).gives::<api::AuditTrail>(200).asks::<runs::AuditQuery>().about("All that happened in a run, from the ledger."),
         get("/api/v1/runs/{run}/stream", stream::run).access(WATCHERS).resumable().about("Server-sent events of a run; resumable with Last-Event-ID."),
+
+        // Worktrees: where one agent works at one ticket. The project's duties say who may do what.
+        get("/api/v1/projects/{project}/duties", worktrees::duties).access(PEOPLE).gives::<api::DutyTable>(200).about("Who is accountable, responsible, consulted and informed."),
+        post("/api/v1/projects/{project}/duties", worktrees::assign_duties).access(Access::Roles(&[Admin])).takes::<api::DutyTable>().gives::<api::DutyTable>(200).about("Assigns the duties anew."),
+        get("/api/v1/worktrees", worktrees::list).access(PEOPLE).gives::<api::WorktreeList>(200).asks::<worktrees::ListQuery>().about("Worktrees, oldest first."),
+        post("/api/v1/projects/{project}/worktrees", worktrees::open).access(DECIDERS).takes::<api::NewWorktree>().gives::<api::WorktreeView>(201).about("Gives an agent a ticket, before anything is made on disk."),
+        get("/api/v1/worktrees/{worktree}", worktrees::show).access(PEOPLE).gives::<api::WorktreeView>(200).about("One worktree."),
+        post("/api/v1/worktrees/{worktree}/settle", worktrees::settle).access(DECIDERS).takes::<api::Decision>().gives::<api::WorktreeView>(200).about("It is there on disk; its agent may work."),
+        post("/api/v1/worktrees/{worktree}/adopt", worktrees::adopt).access(DECIDERS).takes::<api::Reason>().gives::<api::WorktreeView>(200).about("After a crash: what is on disk was brought in line with what is recorded."),
+        post("/api/v1/worktrees/{worktree}/work", worktrees::note).access(DECIDERS).takes::<api::WorkReport>().gives::<api::WorktreeView>(200).about("Records what was done in it: executed, harvested, checked, pushed, collected."),
+        post("/api/v1/worktrees/{worktree}/exemptions", worktrees::ask_exemption).access(DECIDERS).takes::<api::ExemptionRequest>().gives::<api::WorktreeView>(200).about("Asks for leave to change protected paths."),
+        post("/api/v1/worktrees/{worktree}/exemptions/{number}/grant", worktrees::grant_exemption).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::WorktreeView>(200).on_what_was_seen().about("Grants exactly the exemption that If-Match names."),
+        post("/api/v1/worktrees/{worktree}/exemptions/{number}/refuse", worktrees::refuse_exemption).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::WorktreeView>(200).about("Refuses it, with a reason."),
+        post("/api/v1/worktrees/{worktree}/close", worktrees::close).access(DECIDERS).takes::<api::Closing>().gives::<api::WorktreeView>(200).about("Closes it: every item of the definition of done holds, or somebody answers for it."),
+        post("/api/v1/worktrees/{worktree}/merge", worktrees::merge).access(DECIDERS).takes::<api::Merging>().gives::<api::WorktreeView>(200).about("Records that its work was taken over."),
+        post("/api/v1/worktrees/{worktree}/abort", worktrees::abort).access(DECIDERS).takes::<api::Rejection>().gives::<api::WorktreeView>(200).about("Gives it up, with a reason."),
+        get("/api/v1/notices", worktrees::notices).access(PEOPLE).gives::<api::NoticeList>(200).asks::<worktrees::NoticeQuery>().about("What you are to be told of, by your duties."),
 
         // Actions: the agent proposes, people decide.
         post("/api/v1/runs/{run}/actions", actions::propose).access(Access::Roles(&[Agent])).takes_any().gives::<api::ActionView>(201).about("Proposes an action: tool, arguments, target, files, outputs, justification."),

@@ -31,6 +31,10 @@ impl Failure {
     pub(super) fn bad_id(error: impl std::fmt::Display) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "bad_id", error.to_string())
     }
+
+    pub(super) fn bad_name(error: impl std::fmt::Display) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "bad_name", error.to_string())
+    }
 }
 
 pub(super) fn problem(status: StatusCode, code: &'static str, detail: &str) -> Response {
@@ -89,12 +93,15 @@ fn chain(error: &dyn std::error::Error) -> String {
 const fn status(refusal: &Refusal) -> StatusCode {
     match refusal {
         Refusal::Unknown { .. } => StatusCode::NOT_FOUND,
-        Refusal::Exists { .. } | Refusal::NotNow { .. } | Refusal::RunNotActive { .. } | Refusal::LostLease { .. } => {
-            StatusCode::CONFLICT
-        }
+        Refusal::Exists { .. }
+        | Refusal::Undone { .. }
+        | Refusal::NotNow { .. }
+        | Refusal::RunNotActive { .. }
+        | Refusal::LostLease { .. } => StatusCode::CONFLICT,
         Refusal::Invalid { .. } => StatusCode::UNPROCESSABLE_ENTITY,
         Refusal::Revoked => StatusCode::UNAUTHORIZED,
         Refusal::Role { .. }
+        | Refusal::Duty { .. }
         | Refusal::OtherAgent
         | Refusal::Kin
         | Refusal::SamePerson

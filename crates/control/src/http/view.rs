@@ -8,6 +8,7 @@ use placet_domain::project::Project;
 use placet_domain::run::Run;
 use placet_domain::scope::Scope;
 use placet_domain::time::Timestamp;
+use placet_domain::worktree::Worktree;
 use placet_store::Listed;
 use placet_wire::api;
 
@@ -52,6 +53,11 @@ pub(super) fn run(run: Run) -> api::RunView {
         agent: run.agent,
         scope: run.scope.version(),
     }
+}
+
+pub(super) fn listed_worktree(listed: Listed<Worktree>) -> api::WorktreeView {
+    let changed_at = Some(time(listed.changed_at));
+    api::WorktreeView { changed_at, ..listed.state.into() }
 }
 
 pub(super) fn verdict(verdict: &Verdict) -> api::VerdictView {

@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use axum::http::Method;
 use placet_control::{Hooks, route_table};
 use placet_domain::digest::Digest;
+use placet_domain::worktree::Duties;
 use placet_wire::api;
 use serde_json::{Value, json};
 
-use crate::moves::{reading, scan};
+use crate::moves::{closing, commit, opening, reading, scan, worktree_of};
 use crate::person::{Answer, Person};
 use crate::scenario::{Scenario, scope};
 use crate::webhooks::{Message, hook_of};
@@ -148,12 +149,44 @@ async fn end(walk: &mut Walk<'_>, run: &str) {
     walk.plain(&team.operator, "POST /api/v1/runs/{run}/cancel", &[&first], json!({})).await;
 }
 
+/// A worktree: given up once, then opened, worked in, exempted, closed and merged.
+async fn open_close(walk: &mut Walk<'_>) {
+    let team = &walk.app.team;
+    let (project, id) = (team.project.to_string(), worktree_of(team, "backend", "PAY-1").to_string());
+    let (operator, names) = (&team.operator, [&id[..]]);
+    let duties = json!({ "duties": Duties::default() });
+    walk.plain(&walk.app.admin, "POST /api/v1/projects/{project}/duties", &[&project], duties).await;
+    let new = json!({ "opening": opening("backend", "PAY-1") });
+    walk.plain(operator, "POST /api/v1/projects/{project}/worktrees", &[&project], new.clone()).await;
+    walk.plain(operator, "POST /api/v1/worktrees/{worktree}/abort", &names, json!({ "reason": "no disk" })).await;
+    walk.plain(operator, "POST /api/v1/projects/{project}/worktrees", &[&project], new).await;
+    walk.plain(operator, "POST /api/v1/worktrees/{worktree}/settle", &names, json!({})).await;
+    walk.plain(operator, "POST /api/v1/worktrees/{worktree}/adopt", &names, json!({ "reason": "all there" })).await;
+    let work = json!({ "work": { "is": "harvested", "from": commit(1), "to": commit(2), "commits": 1 } });
+    walk.plain(operator, "POST /api/v1/worktrees/{worktree}/work", &names, work).await;
+    let wish = json!({ "paths": ["Makefile"], "reason": "a target" });
+    let asked = "POST /api/v1/worktrees/{worktree}/exemptions";
+    walk.plain(operator, asked, &names, wish.clone()).await;
+    let view: api::WorktreeView = walk.plain(operator, asked, &names, wish).await.json();
+    let (granted, refused) = (
+        "POST /api/v1/worktrees/{worktree}/exemptions/{number}/grant",
+        "POST /api/v1/worktrees/{worktree}/exemptions/{number}/refuse",
+    );
+    let seen = Some(view.exemptions[0].review);
+    walk.step(&team.reviewer, granted, &[&id, "0"], &json!({}), seen).await;
+    walk.plain(&team.reviewer, refused, &[&id, "1"], json!({ "reason": "once is enough" })).await;
+    walk.plain(operator, "POST /api/v1/worktrees/{worktree}/close", &names, closing(&[])).await;
+    let merge = json!({ "into": "main", "commit": commit(3) });
+    walk.plain(&team.reviewer, "POST /api/v1/worktrees/{worktree}/merge", &names, merge).await;
+}
+
 #[tokio::test]
 async fn b1_every_route_that_changes_something_writes_to_the_ledger() {
     let (mut app, agent, _, _) = Scenario::start().await;
     app.restart_with(Hooks::new(vec![], vec![hook_of("ci", &agent)]).unwrap()).await;
     let mut walk = Walk { app: &app, walked: BTreeSet::new() };
     set_up(&mut walk).await;
+    open_close(&mut walk).await;
     let run = undertake(&mut walk).await;
     act(&mut walk, &run).await;
     let (before, message) = (app.size(), json!({ "run": run, "proposal": scan() }));

@@ -2,13 +2,14 @@
 
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Exit, Item, Manifest, Usage};
-use placet_domain::id::RunId;
+use placet_domain::id::{RunId, WorktreeId};
 use placet_domain::proposal::Action;
 use placet_domain::time::Timestamp;
 use placet_wire::api;
 use serde_json::{Value, json};
 
 use crate::person::{Answer, Person};
+use crate::scenario::Team;
 
 /// Tier B: one person must agree.
 pub(crate) fn scan() -> Value {
@@ -31,6 +32,35 @@ pub(crate) fn reading() -> Value {
 /// Tier D: beyond the scope.
 pub(crate) fn scan_of_strangers() -> Value {
     json!({ "tool": "nmap", "arguments": ["-sV"], "target": "192.0.2.1" })
+}
+
+/// The name of some commit.
+pub(crate) fn commit(number: u8) -> String {
+    format!("{number:02x}").repeat(20)
+}
+
+/// What a worktree is opened with: an agent that may change `src/`, but not `src/secret/`, and nobody changes the Makefile.
+pub(crate) fn opening(agent: &str, ticket: &str) -> Value {
+    json!({
+        "agent": agent, "display_name": agent, "ticket": ticket, "branch": format!("feat/{ticket}-{agent}"),
+        "base_branch": "main", "base": commit(1), "path": format!(".worktrees/{ticket}/{agent}"), "layout": "plain",
+        "manifest": {
+            "scope": { "allow": ["src/**"], "deny": ["src/secret/**"] },
+            "protected": [{ "path": "Makefile", "reason": "it runs commands" }],
+        },
+        "profile": Digest::of(b"profile"), "team": Digest::of(b"team"),
+    })
+}
+
+/// A report on a definition of done, with these items open.
+pub(crate) fn closing(open: &[&str]) -> Value {
+    let done = |name: &&str| json!({ "name": name, "holds": !open.contains(name), "detail": "looked at" });
+    let items: Vec<Value> = ["scope", "secrets", "commits"].iter().map(done).collect();
+    json!({ "tip": commit(2), "report": Digest::of(b"report"), "items": items })
+}
+
+pub(crate) fn worktree_of(team: &Team, agent: &str, ticket: &str) -> WorktreeId {
+    WorktreeId::of(team.project, &ticket.parse().unwrap(), &agent.parse().unwrap())
 }
 
 /// Agents.

@@ -11,7 +11,7 @@ use placet_domain::digest::Digest;
 use placet_domain::identity::Role;
 use serde_json::{Value, json};
 
-use crate::moves::scan;
+use crate::moves::{scan, worktree_of};
 use crate::person::Person;
 use crate::scenario::Scenario;
 
@@ -86,6 +86,8 @@ async fn names(app: &Scenario, agent: &Person) -> BTreeMap<&'static str, String>
         ("identity", agent.id.to_string()),
         ("digest", Digest::of(b"x").to_string()),
         ("name", "ci".to_owned()),
+        ("worktree", worktree_of(&app.team, "backend", "PAY-1").to_string()),
+        ("number", "0".to_owned()),
     ])
 }
 

@@ -6,6 +6,7 @@ mod job;
 mod ledger;
 mod project;
 mod run;
+mod worktree;
 
 pub use action::{
     ActionDetail, ActionList, ActionView, AmendmentRequest, AmendmentView, ApprovalView, Decision, ReasonView,
@@ -18,3 +19,7 @@ pub use project::{
     NewProject, NewScope, PolicyView, ProjectList, ProjectView, RuleView, ScopeList, ScopeView, ToolView,
 };
 pub use run::{NewRun, PlanSubmission, Reason, RunList, RunView, Summary};
+pub use worktree::{
+    Closing, DutyTable, ExemptionRequest, ExemptionView, Merging, NewWorktree, Notice, NoticeList, WorkReport,
+    WorktreeList, WorktreeView,
+};

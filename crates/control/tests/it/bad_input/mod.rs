@@ -12,9 +12,11 @@ use std::collections::BTreeMap;
 
 use placet_control::route_table;
 use placet_domain::digest::Digest;
+use placet_domain::worktree::Duties;
 use placet_wire::api;
 use serde_json::{Value, json};
 
+use crate::moves::{closing, commit, opening, worktree_of};
 use crate::person::Person;
 use crate::scenario::{Scenario, Team};
 
@@ -59,6 +61,13 @@ fn body(pattern: &str, team: &Team) -> Value {
             "usage": {}, "items": [],
         } }),
         "scopes" => crate::scenario::scope(),
+        "duties" => json!({ "duties": Duties::default() }),
+        "worktrees" => json!({ "opening": opening("backend", "PAY-1") }),
+        "work" => json!({ "work": { "is": "pushed", "remote": "origin", "tip": commit(2) } }),
+        "exemptions" => json!({ "paths": ["Makefile"], "reason": "a target" }),
+        "refuse" | "abort" => json!({ "reason": "no" }),
+        "close" => closing(&[]),
+        "merge" => json!({ "into": "main", "commit": commit(3) }),
         _ => json!({}),
     }
 }
@@ -71,6 +80,8 @@ fn names(team: &Team, action: &api::ActionView) -> BTreeMap<&'static str, String
         ("action", action.id.to_string()),
         ("identity", team.agent.id.to_string()),
         ("digest", Digest::of(b"{}").to_string()),
+        ("worktree", worktree_of(team, "backend", "PAY-1").to_string()),
+        ("number", "0".to_owned()),
     ])
 }
 

@@ -10,3 +10,4 @@ mod policy_change;
 mod propose;
 mod runs;
 mod visible;
+mod worktrees;
