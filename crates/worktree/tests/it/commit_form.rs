@@ -10,6 +10,8 @@ use std::process::{Command, Stdio};
 use placet_worktree::commit_form::{CommitForm, CommitType};
 use proptest::prelude::*;
 
+use crate::world::git;
+
 /// Messages with what the refusal says, or nothing where they are well-formed.
 fn table() -> Vec<(String, Option<&'static str>)> {
     let long = |count: usize| format!("feat(api): {}", "é".repeat(count));
@@ -149,16 +151,6 @@ fn a8_the_hook_drops_comments_and_what_follows_the_scissors_like_git() {
     assert!(verdict_of_hook("/bin/sh", &hook, &message));
     fs::write(&message, format!("# nothing\n{scissors}\nfeat(a): b\n")).unwrap();
     assert!(!verdict_of_hook("/bin/sh", &hook, &message));
-}
-
-fn git(dir: &Path) -> Command {
-    let mut git = Command::new("git");
-    git.current_dir(dir).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    for (key, value) in [("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1"), ("HOME", "/nonexistent")] {
-        git.env(key, value);
-    }
-    git.args(["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"]);
-    git
 }
 
 fn commits_with(dir: &Path, message: &str) -> bool {

@@ -3,3 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a scenario that cannot be set up has failed")]
 
 mod commit_form;
+mod init;
+mod make;
+mod policy;
+mod prompt;
+mod team_files;
+mod world;

@@ -1,0 +1,341 @@
+//! The files of a team: what is read, what is refused, and that every refusal names file, line and place.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use placet_domain::scope::ScopePath;
+use placet_worktree::team::{NoSuchAgent, Operation, Problem, ProblemKind, Team};
+
+use crate::world::{World, git};
+
+const REGISTRY: &str = "agents/agents_registry.json";
+const BACKEND: &str = "agents/profiles/backend_agent.json";
+const POLICY: &str = "agents/policy.json";
+
+#[test]
+fn a3_a_team_is_read_with_its_agents_and_defaults() {
+    let team = World::with_team().load().unwrap();
+    let backend = team.agent("backend").unwrap();
+    assert_eq!((backend.name().as_str(), backend.display_name()), ("backend", "Backend"));
+    assert_eq!(backend.cage().as_str(), "code_development");
+    assert_eq!(backend.scope().allow[0].as_str(), "src/**");
+    assert!(backend.is_enabled() && backend.checks().is_none());
+    assert_eq!(team.policy().base_branch.as_str(), "main");
+    assert_eq!(team.policy().quotas.worktrees, 32);
+    assert_eq!(team.agents().count(), 2);
+}
+
+#[test]
+fn a3_every_problem_of_every_file_is_reported_at_once_with_file_line_and_place() {
+    let world = World::with_team();
+    world.write(
+        BACKEND,
+        r#"{
+  "name": "backend",
+  "role": "",
+  "mission": "m",
+  "scope": {
+    "allow": [
+      "src/**",
+      "/etc/**"
+    ],
+    "dney": []
+  },
+  "skills": "rust"
+}"#,
+    );
+    world.edit(REGISTRY, "\"version\": 1", "\"version\": 2");
+    world.edit(
+        "agents/raci.json",
+        "\"@reviewer\"],\n    \"responsible\": [\"@operator\"]",
+        "\"@boss\"],\n    \"responsible\": []",
+    );
+    assert_eq!(
+        world.problems(),
+        [
+            "agents/agents_registry.json:3: /version: expected `1`, found `2`",
+            "agents/profiles/backend_agent.json:3: /role: it must not be empty: What the agent is, on one line.",
+            "agents/profiles/backend_agent.json:8: /scope/allow/1: bad path pattern `/etc/**`: it starts with `/`; patterns begin at the root of the repository anyway",
+            "agents/profiles/backend_agent.json:10: /scope/dney: unknown key `dney`; did you mean `deny`?",
+            "agents/profiles/backend_agent.json:12: /skills: expected a list in [ ], found `rust`",
+            "agents/raci.json:23: /merge/accountable/0: `@boss` is no role; there are @agent, @worker, @reviewer, @operator, @admin, @auditor",
+        ]
+    );
+}
+
+#[test]
+fn a3_an_empty_allow_is_refused_with_the_reason() {
+    let world = World::with_team();
+    world.edit(BACKEND, "[\"src/**\", \"tests/**\"]", "[]");
+    let problem = world.problem();
+    assert!(problem.contains(":16: /scope/allow: it has 0 entries and needs 1"), "{problem}");
+    assert!(problem.contains("may change nothing cannot do its work"), "{problem}");
+}
+
+#[test]
+fn a3_only_strict_json_is_read() {
+    let cases = [
+        ("{\"version\": 1, \"version\": 1, \"agents\": []}", ":1: the key `version` appears twice"),
+        ("{\"version\": 1, \"agents\": []}\n\n{}", ":3: there is text after the end"),
+        ("{\"version\": 1,\n\"agents\": [],}", ":2: a `,` stands before `}`"),
+        ("// agents\n{}", ":1: expected a value, found `/`"),
+        ("", ":1: expected a value, found the end of the file"),
+        ("\u{feff}{}", ":1: expected a value, found `⟦U+FEFF⟧`"),
+        ("{\"version\": 9007199254740993, \"agents\": []}", "beyond"),
+    ];
+    for (text, expected) in cases {
+        let world = World::with_team();
+        world.write(REGISTRY, text);
+        let problem = world.problem();
+        assert!(problem.starts_with(REGISTRY) && problem.contains(expected), "{text:?}: {problem}");
+    }
+}
+
+#[test]
+fn a3_registry_and_profiles_must_agree() {
+    let world = World::with_team();
+    world.write(
+        REGISTRY,
+        r#"{ "version": 1, "agents": [
+            { "name": "backend", "displayName": "Back", "profile": "profiles/backend_agent.json" },
+            { "name": "backend", "displayName": "Again", "profile": "profiles/backend_agent.json" },
+            { "name": "docs", "displayName": "Docs", "profile": "profiles/backend_agent.json" },
+            { "name": "none", "displayName": "None", "profile": "profiles/none_agent.json" },
+            { "name": "Bad Name", "displayName": "x", "profile": "../x.json" } ] }"#,
+    );
+    let shapes = world.problems();
+    assert!(
+        shapes
+            .iter()
+            .any(|problem| problem.contains(":6: /agents/4/name: `Bad Name` is not accepted: 1 to 32 lowercase"))
+    );
+    assert!(shapes.iter().any(|problem| problem.contains(":6: /agents/4/profile: `../x.json` is not accepted")));
+    world.edit(
+        REGISTRY,
+        ",\n            { \"name\": \"Bad Name\", \"displayName\": \"x\", \"profile\": \"../x.json\" }",
+        "",
+    );
+    world.edit(BACKEND, "\"name\": \"backend\"", "\"name\": \"backnd\",\n \"displayName\": \"Front\"");
+    let found = world.problems();
+    for expected in [
+        ":3: /agents/1/name: `backend` is registered twice",
+        ":4: /agents/2/profile: the profile of `docs` is `profiles/docs_agent.json`",
+        ":5: /agents/3/profile: `agents/profiles/none_agent.json` is missing",
+        "backend_agent.json:3: /name: the registry calls this agent `backend`",
+        "backend_agent.json:4: /displayName: the registry says `Back`",
+    ] {
+        assert!(found.iter().any(|problem| problem.contains(expected)), "{expected}: {found:#?}");
+    }
+    assert_eq!(found.len(), 5, "{found:#?}");
+}
+
+#[test]
+fn a3_an_agent_that_does_not_exist_or_rests_is_told_apart_and_the_likely_one_is_named() {
+    let world = World::with_team();
+    world.edit(
+        REGISTRY,
+        "\"profile\": \"profiles/docs_agent.json\"",
+        "\"profile\": \"profiles/docs_agent.json\", \"enabled\": false",
+    );
+    let team = world.load().unwrap();
+    assert_eq!(team.agent("bakcend").unwrap_err().to_string(), "there is no agent `bakcend`; did you mean `backend`?");
+    assert_eq!(
+        team.agent("\u{1b}x").unwrap_err().to_string(),
+        "there is no agent `⟦U+001B⟧x`; registered are backend, docs"
+    );
+    assert!(matches!(team.agent("docs"), Err(NoSuchAgent::Disabled(_))));
+}
+
+#[test]
+fn a3_links_and_other_things_than_files_are_not_read() {
+    let secret = World::with_team();
+    for (file, what) in [(REGISTRY, "link"), (BACKEND, "link"), ("agents", "link"), ("agents/profiles", "link")] {
+        let world = World::with_team();
+        fs::rename(world.path(file), world.path("moved")).unwrap();
+        symlink(secret.path(file), world.path(file)).unwrap();
+        let problems = world.problems();
+        assert!(problems.iter().all(|problem| problem.contains(what)), "{file}: {problems:?}");
+    }
+    let world = World::with_team();
+    fs::remove_file(world.path(POLICY)).unwrap();
+    fs::create_dir(world.path(POLICY)).unwrap();
+    assert!(world.problem().contains("agents/policy.json: it is not a plain file"));
+}
+
+#[test]
+fn a3_a_pipe_in_the_place_of_a_file_holds_nobody_up() {
+    let world = World::with_team();
+    fs::remove_file(world.path(POLICY)).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(world.path(POLICY)).status().unwrap();
+    assert!(made.success());
+    assert!(world.problem().contains("not a plain file"));
+}
+
+#[test]
+fn a3_files_beyond_a_megabyte_are_refused() {
+    let world = World::with_team();
+    world.write(POLICY, &format!("{{{}}}", " ".repeat(1024 * 1024 - 2)));
+    assert!(world.load().is_ok());
+    world.write(POLICY, &format!("{{{}}}", " ".repeat(1024 * 1024 - 1)));
+    assert!(world.problem().contains("larger than 1 MiB"));
+}
+
+#[test]
+fn a3_a_worktree_is_never_asked_who_its_agents_are() {
+    let world = World::with_team();
+    let run = |arguments: &[&str]| assert!(git(world.root()).args(arguments).status().unwrap().success());
+    run(&["add", "--all"]);
+    run(&["commit", "--quiet", "--message=chore(team): begin"]);
+    run(&["worktree", "add", "--quiet", "elsewhere"]);
+    run(&["worktree", "add", "--quiet", ".worktrees/A-1/backend"]);
+    for worktree in ["elsewhere", ".worktrees/A-1/backend"] {
+        let problem = Team::load(&world.path(worktree)).unwrap_err().to_string();
+        assert!(problem.contains("is a worktree and not the main checkout"), "{worktree}: {problem}");
+    }
+    // Not even if the agent makes it look like a repository of its own.
+    let own = world.path(".worktrees/A-1/backend");
+    fs::remove_file(own.join(".git")).unwrap();
+    assert!(git(&own).args(["init", "--quiet"]).status().unwrap().success());
+    assert!(Team::load(&own).unwrap_err().to_string().contains("not the main checkout"));
+    assert!(world.load().is_ok());
+}
+
+#[test]
+fn a3_what_is_no_repository_is_said_to_be_none() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(Team::load(dir.path()).unwrap_err().to_string().contains("not the root of a git repository"));
+    assert!(Team::load(&dir.path().join("none")).unwrap_err().to_string().contains("does not exist"));
+    let world = World::empty();
+    assert!(world.problem().contains("agents/agents_registry.json: it is missing; run `placet init`"));
+}
+
+#[test]
+fn a3_the_version_changes_with_the_content_and_not_with_the_layout() {
+    let world = World::with_team();
+    let before = world.load().unwrap();
+    let spread = world.read(BACKEND).replace("\", \"", "\",\n\n   \"");
+    world.write(BACKEND, &spread);
+    assert_eq!(world.load().unwrap().version(), before.version());
+    world.edit(BACKEND, "tests/**", "test/**");
+    let after = world.load().unwrap();
+    let version = |team: &Team, name| team.agent(name).unwrap().version();
+    assert_ne!(after.version(), before.version());
+    assert_ne!(version(&after, "backend"), version(&before, "backend"));
+    assert_eq!(version(&after, "docs"), version(&before, "docs"));
+    let changes =
+        [("agents/secrets_allowlist.json", "{}"), ("agents/templates/prompt.md", "x"), (POLICY, "{\"checks\": []}")];
+    let versions = changes.map(|(file, text)| world.write(file, text).load().unwrap().version());
+    assert_ne!(versions[0], after.version());
+    assert_ne!(versions[1], versions[0]);
+    assert_eq!(versions[2], versions[1], "defaults that are written down change nothing");
+}
+
+#[test]
+fn a3_problems_say_which_sort_of_rule_was_broken() {
+    let world = World::with_team();
+    world.edit(BACKEND, "src/**", "src/[");
+    let problems = world.load().unwrap_err();
+    let kinds: Vec<(ProblemKind, Option<usize>, &str)> =
+        problems.all().iter().map(|problem: &Problem| (problem.kind(), problem.line(), problem.pointer())).collect();
+    assert_eq!(kinds, [(ProblemKind::Meaning, Some(16), "/scope/allow/0")]);
+    assert_eq!(problems.all()[0].file(), BACKEND);
+    assert!(problems.all()[0].message().contains("a `[` is never closed"));
+}
+
+fn path(text: &str) -> ScopePath {
+    ScopePath::new(text.as_bytes()).unwrap()
+}
+
+#[test]
+fn a6_the_default_list_protects_what_runs_on_other_machines_and_says_why() {
+    let team = World::with_team().load().unwrap();
+    let paths = [
+        ".github/workflows/ci.yml",
+        "scripts/guards/x.sh",
+        "tools/ssot_check.py",
+        "docs/40-security/rules.md",
+        "Makefile",
+        "makefile",
+        "GNUmakefile",
+        ".gitignore",
+        "web/.gitattributes",
+        ".gitmodules",
+        ".vscode/tasks.json",
+        ".mcp.json",
+        ".claude/settings.json",
+        "sub/.claude/settings.json",
+        "AGENTS.md",
+        "sub/CLAUDE.md",
+        ".codex/config.toml",
+        ".envrc",
+        ".husky/pre-commit",
+        ".cargo/config.toml",
+        ".npmrc",
+        ".github/CODEOWNERS",
+        "CODEOWNERS",
+        ".devcontainer/devcontainer.json",
+    ];
+    for text in paths {
+        let found = team.protected().covering(&path(text));
+        assert!(found.is_some_and(|found| found.reason().len() > 10), "{text}");
+    }
+    for text in ["src/main.rs", "docs/guide.md", "tools/other.py", "web/Makefile", "tests/ssot_x.py"] {
+        assert!(team.protected().covering(&path(text)).is_none(), "{text}");
+    }
+}
+
+#[test]
+fn a6_a_team_sets_its_list_but_cannot_give_away_what_is_the_runtimes() {
+    let world = World::with_team();
+    world.write("agents/protected_paths.json", r#"{ "paths": [ { "path": "billing/", "reason": "money" } ] }"#);
+    let team = world.load().unwrap();
+    for text in
+        ["agents/policy.json", ".placet/keys", ".agent/manifest.json", ".worktrees/A-1/x", "billing/a", ".AGENT/x"]
+    {
+        assert!(team.protected().covering(&path(text)).is_some(), "{text}");
+    }
+    for directory in ["agents", ".placet", ".agent", ".worktrees", "billing"] {
+        assert!(team.protected().covering(&path(directory)).is_some(), "a link in the place of {directory}");
+    }
+    assert!(team.protected().covering(&path("Makefile")).is_none(), "the list is the team's");
+    fs::remove_file(world.path("agents/protected_paths.json")).unwrap();
+    assert!(world.load().unwrap().protected().covering(&path("Makefile")).is_some(), "no file means the default list");
+}
+
+#[test]
+fn a13_somebody_is_accountable_for_every_operation_and_it_is_a_person() {
+    let world = World::with_team();
+    let team = world.load().unwrap();
+    for operation in Operation::ALL {
+        assert!(!team.raci().of(operation).accountable.is_empty(), "{operation:?}");
+    }
+    world.edit(
+        "agents/raci.json",
+        "\"execute\": {\n    \"accountable\": [\"@operator\"]",
+        "\"execute\": {\n    \"accountable\": [\"@agent\", \"maria\"]",
+    );
+    assert!(world.problem().contains(":10: /execute/accountable/0: `@agent` is a program, and only people"));
+    world.edit("agents/raci.json", "[\"@agent\", \"maria\"]", "[]");
+    assert!(
+        world
+            .problem()
+            .contains("/execute/accountable: it has 0 entries and needs 1: The only ones who can decide it.")
+    );
+    world.write("agents/raci.json", "{}");
+    assert_eq!(world.problems().len(), 5, "each operation is missed");
+}
+
+#[test]
+fn a13_members_are_identities_or_everybody_with_a_role() {
+    use placet_domain::identity::Role;
+    let world = World::with_team();
+    world.edit(
+        "agents/raci.json",
+        "\"informed\": [\"@operator\", \"@auditor\"]",
+        "\"informed\": [\"maria\", \"@auditor\"]",
+    );
+    let team = world.load().unwrap();
+    let informed = &team.raci().of(Operation::Merge).informed;
+    assert!(informed[0].includes("maria", []) && !informed[0].includes("otto", [Role::Admin]));
+    assert!(informed[1].includes("otto", [Role::Auditor]) && !informed[1].includes("@auditor", []));
+}
