@@ -12,8 +12,9 @@ pub struct Protected {
     pub reason: String,
 }
 
-/// What belongs to the runtime itself: no team can give it away, and nobody is exempted.
-pub const RUNTIME_OWN: &[&str] = &[".agent/**", ".placet/**", ".worktrees/**"];
+/// What belongs to the runtime itself: no team can give it away, and nobody is exempted. The directories are listed with
+/// their insides, or somebody could put a link in the place of one that does not exist yet.
+pub const RUNTIME_OWN: &[&str] = &[".agent", ".agent/**", ".placet", ".placet/**", ".worktrees", ".worktrees/**"];
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -105,5 +106,6 @@ mod tests {
         assert_eq!(judged("db/x.sql", &["db/**"]), "denied by db/**", "a deny rule is not lifted");
         assert_eq!(judged(".agent/manifest.json", &["**"]), "the runtime's");
         assert_eq!(judged(".Placet/keys/ledger.seed", &["**"]), "the runtime's");
+        assert_eq!(judged(".placet", &["**"]), "the runtime's", "not even a link in its place");
     }
 }

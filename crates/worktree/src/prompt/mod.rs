@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
-use placet_domain::scope::Glob;
+use placet_domain::worktree::{BranchName, Manifest, Ticket};
 
 use crate::commit_form::CommitForm;
-use crate::team::{Agent, BranchName, Check, PROMPT_TEMPLATE, ProtectedPath, Team, TicketId};
+use crate::team::{Agent, Check, PROMPT_TEMPLATE, Team, branch_of};
 use view::View;
 
 /// The template for teams that have none of their own.
@@ -29,8 +29,8 @@ const MOST_STEPS: u64 = 2_000_000;
 
 /// What an agent is to work at, in the words of whoever wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ticket {
-    pub id: TicketId,
+pub struct TicketText {
+    pub id: Ticket,
     pub title: Option<String>,
     pub body: Option<String>,
 }
@@ -41,9 +41,7 @@ pub struct Facts {
     pub branch: BranchName,
     pub base_branch: BranchName,
     pub worktree: PathBuf,
-    pub allow: Vec<Glob>,
-    pub deny: Vec<Glob>,
-    pub protected: Vec<ProtectedPath>,
+    pub manifest: Manifest,
     pub commit_form: CommitForm,
     pub checks: Vec<Check>,
     /// Named ports that belong to the worktree.
@@ -52,14 +50,12 @@ pub struct Facts {
 
 impl Facts {
     /// The facts of a worktree that starts now, as the team's files are. Ports are leased elsewhere.
-    pub fn of(team: &Team, agent: &Agent, ticket: &TicketId, worktree: &Path) -> Self {
+    pub fn of(team: &Team, agent: &Agent, ticket: &Ticket, worktree: &Path) -> Self {
         Self {
-            branch: ticket.branch(agent.name()),
+            branch: branch_of(ticket, agent.name()),
             base_branch: team.policy().base_branch.clone(),
             worktree: worktree.to_owned(),
-            allow: agent.scope().allow.clone(),
-            deny: agent.scope().deny.clone(),
-            protected: team.protected().all().to_vec(),
+            manifest: team.manifest(agent),
             commit_form: team.policy().commit_form.clone(),
             checks: team.checks_of(agent).cloned().collect(),
             ports: BTreeMap::new(),
@@ -77,7 +73,7 @@ pub enum PromptError {
 }
 
 /// The prompt for an agent that works at a ticket.
-pub fn render(team: &Team, agent: &Agent, ticket: &Ticket, facts: &Facts) -> Result<String, PromptError> {
+pub fn render(team: &Team, agent: &Agent, ticket: &TicketText, facts: &Facts) -> Result<String, PromptError> {
     let bytes = [&ticket.title, &ticket.body].into_iter().flatten().map(String::len).sum();
     if bytes > LONGEST_TICKET {
         return Err(PromptError::TicketTooLong { bytes });

@@ -1,11 +1,12 @@
 //! What a template can name. Everything in it is clean: on one line where a line is meant, and the ticket only as a block.
 
 use placet_domain::digest::Digest;
+use placet_domain::worktree::Protected;
 use serde::Serialize;
 
 use super::quote;
-use super::{Facts, Ticket};
-use crate::team::{Agent, Check, ProtectedPath};
+use super::{Facts, TicketText};
+use crate::team::{Agent, Check};
 
 #[derive(Debug, Serialize)]
 pub(super) struct View {
@@ -67,7 +68,7 @@ struct PortView {
 }
 
 impl View {
-    pub(super) fn new(agent: &Agent, ticket: &Ticket, facts: &Facts) -> Self {
+    pub(super) fn new(agent: &Agent, ticket: &TicketText, facts: &Facts) -> Self {
         Self {
             agent: AgentView::new(agent),
             ticket: TicketView::new(ticket),
@@ -75,9 +76,9 @@ impl View {
             base_branch: facts.base_branch.to_string(),
             worktree: quote::line(&facts.worktree.display().to_string()),
             scope: ScopeView {
-                allow: lines(&facts.allow),
-                deny: lines(&facts.deny),
-                protected: by_reason(&facts.protected),
+                allow: lines(&facts.manifest.scope.rules().allow),
+                deny: lines(&facts.manifest.scope.rules().deny),
+                protected: by_reason(&facts.manifest.protected),
             },
             commit_types: lines(facts.commit_form.types()),
             checks: facts.checks.iter().map(CheckView::new).collect(),
@@ -132,7 +133,7 @@ impl AgentView {
 }
 
 impl TicketView {
-    fn new(ticket: &Ticket) -> Self {
+    fn new(ticket: &TicketText) -> Self {
         let title = ticket.title.as_deref().map(quote::line).unwrap_or_default();
         let body = ticket.body.as_deref().map(quote::visible).unwrap_or_default();
         let parts: Vec<&str> = [title.trim(), body.trim()].into_iter().filter(|part| !part.is_empty()).collect();
@@ -160,10 +161,16 @@ fn lines<T: ToString>(items: &[T]) -> Vec<String> {
     items.iter().map(|item| quote::line(&item.to_string())).collect()
 }
 
-fn by_reason(protected: &[ProtectedPath]) -> Vec<ProtectedView> {
+/// Groups what is protected for the same reason. A directory is left out where its inside is listed: who reads `docs/**`
+/// does not put a link in the place of `docs`, and who tries is told.
+fn by_reason(protected: &[Protected]) -> Vec<ProtectedView> {
+    let is_listed = |path: String| protected.iter().any(|other| other.path.as_str() == path);
     let mut groups: Vec<ProtectedView> = Vec::new();
-    for entry in protected {
-        let (path, reason) = (quote::line(entry.path().as_str()), quote::line(entry.reason()));
+    for Protected { path, reason } in protected {
+        if is_listed(format!("{path}/**")) || is_listed(format!("{path}/")) {
+            continue;
+        }
+        let (path, reason) = (quote::line(path.as_str()), quote::line(reason));
         match groups.iter_mut().find(|group| group.reason == reason) {
             Some(group) => group.paths.push(path),
             None => groups.push(ProtectedView { reason, paths: vec![path] }),

@@ -1,8 +1,9 @@
 //! Which branch a repository's work starts from, for the first policy file. A guess that the team corrects in the file; no
 //! git is run for it, so that nothing of the repository's configuration has a say.
 
+use placet_domain::worktree::BranchName;
+
 use super::files::Root;
-use super::name::BranchName;
 
 /// What the remote calls its default, else `main` or `master` if there is one, else the branch that is checked out.
 pub(crate) fn guess(root: &Root) -> BranchName {

@@ -1,10 +1,10 @@
 //! Rules for texts that a schema cannot express. Schemas name them as `format`; each says what to write instead.
 
-use placet_domain::identity::Role;
 use placet_domain::scope::Glob;
 use placet_domain::text::{is_invisible, spelled_out};
+use placet_domain::worktree::{BranchName, Person};
 
-use super::name::{BranchGlob, BranchName};
+use super::name::BranchGlob;
 
 /// Directories in a home that hold secrets; a cache in or around one of them would show them to agents.
 const SECRET_DIRECTORIES: &[&str] = &[
@@ -38,7 +38,7 @@ pub(crate) fn check(format: &str, text: &str) -> Result<(), String> {
         "placet-host-directory" => host_directory(text),
         "placet-cage-path" => cage_path(text),
         "placet-variable" => variable(text),
-        "placet-member" => member(text),
+        "placet-person" => person(text),
         unknown => Err(format!("the published schema names the format `{unknown}`, which is not known")),
     }
 }
@@ -112,24 +112,7 @@ fn variable(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn member(text: &str) -> Result<(), String> {
-    let Some(role) = text.strip_prefix('@') else { return identity(text) };
-    let known = || Role::ALL.iter().map(|role| role.as_str());
-    if known().any(|known| known == role) {
-        return Ok(());
-    }
-    let known: Vec<String> = known().map(|role| format!("@{role}")).collect();
-    Err(format!("`{}` is no role; there are {}", spelled_out(text), known.join(", ")))
-}
-
-/// As the names of identities are.
-fn identity(text: &str) -> Result<(), String> {
+fn person(text: &str) -> Result<(), String> {
     line(text)?;
-    if text.trim() != text || text.starts_with('.') || text.contains(['/', '\\']) || text.len() > 80 {
-        return Err(format!(
-            "`{}` is no name of an identity: no slashes, no leading dot, no spaces at its ends",
-            spelled_out(text)
-        ));
-    }
-    Ok(())
+    Person::try_from(text.to_owned()).map(drop)
 }

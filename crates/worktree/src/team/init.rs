@@ -11,7 +11,7 @@ use super::sheet::SCHEMAS;
 use super::{SECRETS_ALLOWLIST, policy, protected, raci};
 
 pub(crate) const PROTECTED_PATHS_STARTER: &str = include_str!("../../starter/protected_paths.json");
-pub(crate) const RACI_STARTER: &str = include_str!("../../starter/raci.json");
+const RACI_STARTER: &str = include_str!("../../starter/raci.json");
 const POLICY_STARTER: &str = include_str!("../../starter/policy.json");
 const REGISTRY_STARTER: &str = include_str!("../../starter/agents_registry.json");
 const SECRETS_STARTER: &str = include_str!("../../starter/secrets_allowlist.json");

@@ -25,15 +25,15 @@ use std::path::Path;
 
 use placet_domain::canonical;
 use placet_domain::digest::Digest;
+use placet_domain::scope::{Scope, ScopeDraft};
+use placet_domain::worktree::{AgentName, Duties, Manifest, Protected};
 use serde::{Serialize, Serializer};
 
 pub use files::FileError;
 pub use init::{InitError, MAKE_INCLUDE, Outcome, Written, init, makefile_lacks_include};
-pub use name::{AgentName, BadName, BranchGlob, BranchName, CageName, CheckName, TicketId, TicketKind};
+pub use name::{BadWord, BranchGlob, CageName, CheckName, TicketKind, branch_of};
 pub use policy::{BadTicket, Cache, CacheMode, Check, Environment, Generate, Policy, Ports, Quotas, Setup, Tickets};
 pub use problem::{Problem, ProblemKind, TeamProblems};
-pub use protected::{Protected, ProtectedBy, ProtectedPath};
-pub use raci::{BadMember, Duties, Member, Operation, Raci};
 pub use registry::{Agent, AgentScope};
 pub use sheet::SCHEMAS;
 
@@ -51,8 +51,8 @@ pub const SECRETS_ALLOWLIST: &str = "agents/secrets_allowlist.json";
 pub struct Team {
     agents: BTreeMap<AgentName, Agent>,
     policy: Policy,
-    protected: Protected,
-    raci: Raci,
+    protected: Vec<Protected>,
+    duties: Duties,
     prompt_template: Option<String>,
     /// As it lies there; valid or not is for its reader to say. In the version it counts by its digest.
     #[serde(serialize_with = "by_digest")]
@@ -77,19 +77,19 @@ impl Team {
         let agents = registry::load(&root, &mut problems);
         let policy = policy::load(&root, &mut problems);
         let protected = protected::load(&root, &mut problems);
-        let raci = raci::load(&root, &mut problems);
+        let duties = raci::load(&root, &mut problems);
         let prompt_template = template(&root, &mut problems);
         let secrets_allowlist = sheet::read(&root, SECRETS_ALLOWLIST, &mut problems);
         if let Some(policy) = &policy {
             problems.extend(across(&agents, policy));
         }
         TeamProblems::check(problems)?;
-        let (Some(policy), Some(protected), Some(raci)) = (policy, protected, raci) else {
+        let (Some(policy), Some(protected), Some(duties)) = (policy, protected, duties) else {
             let problem = Problem::with_file("agents", "a file was left out without a reason; please report this");
             return Err(TeamProblems::of(problem));
         };
         let agents = agents.into_iter().map(|(name, registered)| (name, registered.agent)).collect();
-        Ok(Self { agents, policy: policy.policy, protected, raci, prompt_template, secrets_allowlist })
+        Ok(Self { agents, policy: policy.policy, protected, duties, prompt_template, secrets_allowlist })
     }
 
     /// An agent that may be started.
@@ -121,12 +121,21 @@ impl Team {
         &self.policy
     }
 
-    pub fn protected(&self) -> &Protected {
+    /// Everything that is protected, the runtime's own first; complete, so that nobody has to add to it.
+    pub fn protected(&self) -> &[Protected] {
         &self.protected
     }
 
-    pub fn raci(&self) -> &Raci {
-        &self.raci
+    /// Who decides, works, is asked and is told.
+    pub fn duties(&self) -> &Duties {
+        &self.duties
+    }
+
+    /// What an agent may change, as it would be recorded for a worktree that starts now.
+    pub fn manifest(&self, agent: &Agent) -> Manifest {
+        let AgentScope { allow, deny } = agent.scope().clone();
+        let scope = Scope::lock(ScopeDraft { allow, deny, ..ScopeDraft::default() });
+        Manifest { scope, protected: self.protected.clone() }
     }
 
     /// The checks that count for an agent, in the order of the policy.

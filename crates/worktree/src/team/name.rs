@@ -1,29 +1,30 @@
-//! Names that become parts of branches, paths and variables. Each is a type of its own, and none holds a character that
-//! git, a shell or a file system gives a meaning to.
+//! Words that a team makes up, besides the names of [`placet_domain::worktree`]: each is a type of its own, and none holds
+//! a character that git, a shell or a file system gives a meaning to.
 
 use std::fmt;
 use std::str::FromStr;
 
 use placet_domain::scope::{Case, Glob, Slash, wildmatch};
 use placet_domain::text::spelled_out;
+use placet_domain::worktree::{AgentName, BranchName, Ticket};
 use serde::{Deserialize, Serialize};
 
-/// A text that cannot be the name it was given for.
+/// A text that cannot be the word it was given for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is no {what}: {rule}")]
-pub struct BadName {
+pub struct BadWord {
     given: String,
     what: &'static str,
     rule: &'static str,
 }
 
-fn bad(given: &str, what: &'static str, rule: &'static str) -> BadName {
-    BadName { given: spelled_out(given).chars().take(80).collect(), what, rule }
+fn bad(given: &str, what: &'static str, rule: &'static str) -> BadWord {
+    BadWord { given: spelled_out(given).chars().take(80).collect(), what, rule }
 }
 
-/// A name with its rule; `$accepts` says whether a text keeps it.
-macro_rules! names {
-    ($($(#[$about:meta])* $name:ident = $what:literal, $rule:literal, $accepts:path;)*) => {$(
+/// A word with its rule.
+macro_rules! words {
+    ($($(#[$about:meta])* $name:ident = $what:literal, $rule:literal, $longest:literal;)*) => {$(
         $(#[$about])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(try_from = "String", into = "String")]
@@ -36,17 +37,17 @@ macro_rules! names {
         }
 
         impl FromStr for $name {
-            type Err = BadName;
+            type Err = BadWord;
 
-            fn from_str(text: &str) -> Result<Self, BadName> {
-                if $accepts(text) { Ok(Self(text.to_owned())) } else { Err(bad(text, $what, $rule)) }
+            fn from_str(text: &str) -> Result<Self, BadWord> {
+                if is_word(text, $longest) { Ok(Self(text.to_owned())) } else { Err(bad(text, $what, $rule)) }
             }
         }
 
         impl TryFrom<String> for $name {
-            type Error = BadName;
+            type Error = BadWord;
 
-            fn try_from(text: String) -> Result<Self, BadName> {
+            fn try_from(text: String) -> Result<Self, BadWord> {
                 text.parse()
             }
         }
@@ -65,69 +66,25 @@ macro_rules! names {
     )*};
 }
 
-names! {
-    /// The name of an agent in the registry.
-    AgentName = "agent name", "write 1 to 32 lowercase letters, digits, `_` or `-`, a letter first", is_short_word;
+words! {
     /// The name of a check or of a step of the setup.
-    CheckName = "name of a check", "write 1 to 64 lowercase letters, digits, `_` or `-`, a letter first", is_word;
+    CheckName = "name of a check", "write 1 to 64 lowercase letters, digits, `_` or `-`, a letter first", 64;
     /// The name of a kind of cage.
-    CageName = "name of a sandbox profile", "write 1 to 64 lowercase letters, digits, `_` or `-`, a letter first", is_word;
+    CageName = "name of a sandbox profile", "write 1 to 64 lowercase letters, digits, `_` or `-`, a letter first", 64;
     /// A kind of ticket, which a sequence of agents belongs to.
-    TicketKind = "kind of ticket", "write 1 to 32 lowercase letters, digits, `_` or `-`, a letter first", is_short_word;
-    /// A ticket, such as `PAY-123`.
-    TicketId = "ticket", "write letters and digits, a hyphen and a number, such as `PAY-123`", is_ticket;
-    /// A branch, without `refs/heads/`.
-    BranchName = "branch name", "use letters, digits, `.`, `_`, `-` and `/`, and begin no part with `.` or `-`", is_branch;
+    TicketKind = "kind of ticket", "write 1 to 32 lowercase letters, digits, `_` or `-`, a letter first", 32;
 }
 
-fn is_word_of(text: &str, longest: usize) -> bool {
+fn is_word(text: &str, longest: usize) -> bool {
     let plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-');
-    text.len() <= longest
-        && text.bytes().all(plain)
-        && text.bytes().next().is_some_and(|first| first.is_ascii_lowercase())
+    let begins_well = text.starts_with(|first: char| first.is_ascii_lowercase());
+    begins_well && text.len() <= longest && text.bytes().all(plain)
 }
 
-fn is_short_word(text: &str) -> bool {
-    is_word_of(text, 32)
-}
-
-fn is_word(text: &str) -> bool {
-    is_word_of(text, 64)
-}
-
-/// A prefix of up to 32 characters and a number of up to 9 digits, so that paths and branches stay short.
-fn is_ticket(text: &str) -> bool {
-    let Some((prefix, number)) = text.split_once('-') else { return false };
-    let is_prefix = prefix.starts_with(|first: char| first.is_ascii_alphabetic())
-        && prefix.len() <= 32
-        && prefix.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    is_prefix && (1..=9).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-fn is_branch(text: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-    let is_part = |part: &str| {
-        let begins_well = !part.is_empty() && !part.starts_with(['.', '-']);
-        begins_well
-            && part.bytes().all(plain)
-            && !part.contains("..")
-            && !part.ends_with('.')
-            && !part.ends_with(".lock")
-    };
-    text.len() <= 200 && text != "HEAD" && text.split('/').all(is_part)
-}
-
-impl TicketId {
-    /// What stands before the hyphen.
-    pub fn prefix(&self) -> &str {
-        self.0.split_once('-').map_or(self.0.as_str(), |(prefix, _)| prefix)
-    }
-
-    /// The branch on which an agent works at this ticket. An agent's name begins with a letter and a ticket ends with a
-    /// digit, so that no two pairs share a branch.
-    pub fn branch(&self, agent: &AgentName) -> BranchName {
-        BranchName(format!("feat/{self}-{agent}"))
-    }
+/// The branch on which an agent works at a ticket. An agent's name begins with a letter and a ticket that the policy accepts
+/// ends with a digit, so that no two pairs share a branch.
+pub fn branch_of(ticket: &Ticket, agent: &AgentName) -> BranchName {
+    format!("feat/{ticket}-{agent}").parse().expect("tickets and agents are plain by construction")
 }
 
 /// A pattern for names of branches. Letter case is ignored, because some file systems ignore it in refs too.
@@ -147,9 +104,9 @@ impl BranchGlob {
 }
 
 impl FromStr for BranchGlob {
-    type Err = BadName;
+    type Err = BadWord;
 
-    fn from_str(text: &str) -> Result<Self, BadName> {
+    fn from_str(text: &str) -> Result<Self, BadWord> {
         const WHAT: &str = "pattern for branches";
         if text.starts_with("refs/") {
             return Err(bad(text, WHAT, "leave `refs/heads/` out"));
@@ -163,9 +120,9 @@ impl FromStr for BranchGlob {
 }
 
 impl TryFrom<String> for BranchGlob {
-    type Error = BadName;
+    type Error = BadWord;
 
-    fn try_from(text: String) -> Result<Self, BadName> {
+    fn try_from(text: String) -> Result<Self, BadWord> {
         text.parse()
     }
 }

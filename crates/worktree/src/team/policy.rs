@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use placet_domain::scope::{Case, Glob, ScopePath};
+use placet_domain::worktree::{AgentName, BadName, BranchName, Ticket};
 use serde::{Deserialize, Serialize};
 
 use super::files::Root;
-use super::name::{AgentName, BranchGlob, BranchName, CheckName, TicketId, TicketKind};
+use super::name::{BranchGlob, CheckName, TicketKind};
 use super::problem::Problem;
 use super::sheet::{Sheet, read};
 use crate::commit_form::CommitForm;
@@ -182,17 +183,20 @@ impl Default for Quotas {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadTicket {
     #[error(transparent)]
-    Name(#[from] super::name::BadName),
+    Name(#[from] BadName),
+    #[error("`{0}` is no ticket: write letters and digits, a hyphen and a number of up to 9 digits, such as `PAY-123`")]
+    Form(Ticket),
     #[error("the ticket `{ticket}` has none of the prefixes in `agents/policy.json`: {prefixes}")]
-    Prefix { ticket: TicketId, prefixes: String },
+    Prefix { ticket: Ticket, prefixes: String },
 }
 
 impl Policy {
     /// Reads the name of a ticket.
-    pub fn ticket(&self, text: &str) -> Result<TicketId, BadTicket> {
-        let ticket: TicketId = text.parse()?;
+    pub fn ticket(&self, text: &str) -> Result<Ticket, BadTicket> {
+        let ticket: Ticket = text.parse()?;
+        let Some(prefix) = prefix(text) else { return Err(BadTicket::Form(ticket)) };
         let accepted = &self.tickets.prefixes;
-        if accepted.is_empty() || accepted.iter().any(|prefix| prefix == ticket.prefix()) {
+        if accepted.is_empty() || accepted.iter().any(|one| one == prefix) {
             return Ok(ticket);
         }
         Err(BadTicket::Prefix { ticket, prefixes: accepted.join(", ") })
@@ -203,6 +207,13 @@ impl Policy {
         branch.eq_ignore_ascii_case(self.base_branch.as_str())
             || self.protected_branches.iter().any(|glob| glob.matches(branch))
     }
+}
+
+/// What stands before the hyphen of a ticket, if it has the form of one.
+fn prefix(ticket: &str) -> Option<&str> {
+    let (prefix, number) = ticket.split_once('-')?;
+    let is_number = (1..=9).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
+    (is_number && prefix.bytes().all(|byte| byte.is_ascii_alphanumeric())).then_some(prefix)
 }
 
 /// The policy with its sheet, for checks against other files; none if it was left out.

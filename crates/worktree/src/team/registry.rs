@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use placet_domain::canonical;
 use placet_domain::digest::Digest;
 use placet_domain::scope::Glob;
+use placet_domain::worktree::AgentName;
 use serde::{Deserialize, Serialize};
 
 use super::files::Root;
 use super::json::Content;
-use super::name::{AgentName, CageName, CheckName};
+use super::name::{CageName, CheckName};
 use super::problem::Problem;
 use super::sheet::{Sheet, read};
 

@@ -1,7 +1,7 @@
 //! The policy of a team: defaults, contradictions, and what is asked of it.
 
 use placet_domain::scope::ScopePath;
-use placet_worktree::team::{CacheMode, Policy, SCHEMAS};
+use placet_worktree::team::{CacheMode, Policy, SCHEMAS, branch_of};
 use serde_json::Value;
 
 use crate::world::World;
@@ -88,8 +88,8 @@ fn a3_contradictions_within_a_policy_are_found_where_they_stand() {
         (r#"{"protectedBranches":["main","feat/**"]}"#, "/protectedBranches/1: `feat/**` protects the very branches"),
         (r#"{"protectedBranches":["**"]}"#, "protects the very branches"),
         (r#"{"protectedBranches":["refs/heads/main"]}"#, "leave `refs/heads/` out"),
-        (r#"{"baseBranch":"-x"}"#, "/baseBranch: `-x` is no branch name"),
-        (r#"{"baseBranch":"a..b"}"#, "is no branch name"),
+        (r#"{"baseBranch":"-x"}"#, "/baseBranch: `-x` is no branch"),
+        (r#"{"baseBranch":"a..b"}"#, "is no branch"),
         (r#"{"ports":{"perWorktree":1,"names":["A","B"]}}"#, "/ports/names: 2 names for 1 ports per worktree"),
         (r#"{"ports":{"first":65000,"perWorktree":100,"names":["A"]}}"#, "beyond 65535"),
         (r#"{"quotas":{"diskBytesPerWorktree":2097152,"diskBytesTotal":1048576}}"#, "may take more than all together"),
@@ -154,7 +154,7 @@ fn a3_a_profile_names_only_checks_that_exist() {
 fn a1_tickets_make_branches_that_no_other_pair_has() {
     let policy = policy(r#"{"tickets":{"prefixes":["PAY"]}}"#);
     let ticket = policy.ticket("PAY-12").unwrap();
-    assert_eq!(ticket.branch(&"backend".parse().unwrap()).as_str(), "feat/PAY-12-backend");
+    assert_eq!(branch_of(&ticket, &"backend".parse().unwrap()).as_str(), "feat/PAY-12-backend");
     assert!(
         policy.ticket("OPS-1").unwrap_err().to_string().contains("none of the prefixes in `agents/policy.json`: PAY")
     );

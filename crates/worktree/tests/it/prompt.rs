@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use placet_worktree::prompt::{self, Facts, PromptError, Ticket};
+use placet_worktree::prompt::{self, Facts, PromptError, TicketText};
 use placet_worktree::team::Team;
 use proptest::prelude::*;
 
 use crate::world::World;
 
-fn ticket(title: Option<&str>, body: Option<&str>) -> Ticket {
-    Ticket { id: "PAY-12".parse().unwrap(), title: title.map(str::to_owned), body: body.map(str::to_owned) }
+fn ticket(title: Option<&str>, body: Option<&str>) -> TicketText {
+    TicketText { id: "PAY-12".parse().unwrap(), title: title.map(str::to_owned), body: body.map(str::to_owned) }
 }
 
-fn rendered(team: &Team, ticket: &Ticket) -> Result<String, PromptError> {
+fn rendered(team: &Team, ticket: &TicketText) -> Result<String, PromptError> {
     let agent = team.agent("backend").unwrap();
     let mut facts = Facts::of(team, agent, &ticket.id, Path::new("/repo/.worktrees/PAY-12/backend"));
     facts.ports = BTreeMap::from([("PORT".to_owned(), 20_010)]);
@@ -21,7 +21,7 @@ fn rendered(team: &Team, ticket: &Ticket) -> Result<String, PromptError> {
 }
 
 /// A prompt from a template of the team's own.
-fn from_template(template: &str, ticket: &Ticket) -> Result<String, PromptError> {
+fn from_template(template: &str, ticket: &TicketText) -> Result<String, PromptError> {
     let world = World::with_team();
     world.write("agents/templates/prompt.md", template);
     rendered(&world.load().unwrap(), ticket)

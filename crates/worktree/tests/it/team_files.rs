@@ -4,7 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use placet_domain::scope::ScopePath;
-use placet_worktree::team::{NoSuchAgent, Operation, Problem, ProblemKind, Team};
+use placet_domain::worktree::{Duties, Operation, Ruling};
+use placet_worktree::team::{NoSuchAgent, Problem, ProblemKind, Team};
 
 use crate::world::{World, git};
 
@@ -45,11 +46,7 @@ fn a3_every_problem_of_every_file_is_reported_at_once_with_file_line_and_place()
 }"#,
     );
     world.edit(REGISTRY, "\"version\": 1", "\"version\": 2");
-    world.edit(
-        "agents/raci.json",
-        "\"@reviewer\"],\n    \"responsible\": [\"@operator\"]",
-        "\"@boss\"],\n    \"responsible\": []",
-    );
+    world.edit("agents/raci.json", "@reviewer", "@boss");
     assert_eq!(
         world.problems(),
         [
@@ -58,7 +55,7 @@ fn a3_every_problem_of_every_file_is_reported_at_once_with_file_line_and_place()
             "agents/profiles/backend_agent.json:8: /scope/allow/1: bad path pattern `/etc/**`: it starts with `/`; patterns begin at the root of the repository anyway",
             "agents/profiles/backend_agent.json:10: /scope/dney: unknown key `dney`; did you mean `deny`?",
             "agents/profiles/backend_agent.json:12: /skills: expected a list in [ ], found `rust`",
-            "agents/raci.json:23: /merge/accountable/0: `@boss` is no role; there are @agent, @worker, @reviewer, @operator, @admin, @auditor",
+            "agents/raci.json:29: /merge/accountable/0: `@boss` is no role of people: reviewer, operator, admin, auditor",
         ]
     );
 }
@@ -242,8 +239,17 @@ fn a3_problems_say_which_sort_of_rule_was_broken() {
     assert!(problems.all()[0].message().contains("a `[` is never closed"));
 }
 
-fn path(text: &str) -> ScopePath {
-    ScopePath::new(text.as_bytes()).unwrap()
+/// Why a path is refused to an agent that may change everything, if it is.
+fn refused(team: &Team, path: &str) -> Option<String> {
+    let mut manifest = team.manifest(team.agent("backend").unwrap());
+    manifest.scope = serde_json::from_str(r#"{"allow": ["**"]}"#).unwrap();
+    let path = ScopePath::new(path.as_bytes()).unwrap();
+    match manifest.judge(&[], &path) {
+        Ruling::Allowed { .. } => None,
+        Ruling::Protected { by } => Some(by.reason.clone()),
+        Ruling::Own => Some("it belongs to the runtime".into()),
+        other @ (Ruling::Denied { .. } | Ruling::Outside) => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -274,13 +280,14 @@ fn a6_the_default_list_protects_what_runs_on_other_machines_and_says_why() {
         ".github/CODEOWNERS",
         "CODEOWNERS",
         ".devcontainer/devcontainer.json",
+        "scripts/guards",
+        "sub/.vscode",
     ];
-    for text in paths {
-        let found = team.protected().covering(&path(text));
-        assert!(found.is_some_and(|found| found.reason().len() > 10), "{text}");
+    for path in paths {
+        assert!(refused(&team, path).is_some_and(|reason| reason.len() > 10), "{path}");
     }
-    for text in ["src/main.rs", "docs/guide.md", "tools/other.py", "web/Makefile", "tests/ssot_x.py"] {
-        assert!(team.protected().covering(&path(text)).is_none(), "{text}");
+    for path in ["src/main.rs", "docs/guide.md", "tools/other.py", "web/Makefile", "tests/ssot_x.py"] {
+        assert_eq!(refused(&team, path), None, "{path}");
     }
 }
 
@@ -289,53 +296,59 @@ fn a6_a_team_sets_its_list_but_cannot_give_away_what_is_the_runtimes() {
     let world = World::with_team();
     world.write("agents/protected_paths.json", r#"{ "paths": [ { "path": "billing/", "reason": "money" } ] }"#);
     let team = world.load().unwrap();
-    for text in
+    for path in
         ["agents/policy.json", ".placet/keys", ".agent/manifest.json", ".worktrees/A-1/x", "billing/a", ".AGENT/x"]
     {
-        assert!(team.protected().covering(&path(text)).is_some(), "{text}");
+        assert!(refused(&team, path).is_some(), "{path}");
     }
     for directory in ["agents", ".placet", ".agent", ".worktrees", "billing"] {
-        assert!(team.protected().covering(&path(directory)).is_some(), "a link in the place of {directory}");
+        assert!(refused(&team, directory).is_some(), "a link in the place of {directory}");
     }
-    assert!(team.protected().covering(&path("Makefile")).is_none(), "the list is the team's");
+    assert_eq!(refused(&team, "Makefile"), None, "the list is the team's");
     fs::remove_file(world.path("agents/protected_paths.json")).unwrap();
-    assert!(world.load().unwrap().protected().covering(&path("Makefile")).is_some(), "no file means the default list");
+    assert!(refused(&world.load().unwrap(), "Makefile").is_some(), "no file means the default list");
+}
+
+#[test]
+fn a5_the_manifest_of_an_agent_is_its_scope_and_what_is_protected() {
+    let team = World::with_team().load().unwrap();
+    let manifest = team.manifest(team.agent("docs").unwrap());
+    let judge = |path: &str| manifest.judge(&[], &ScopePath::new(path.as_bytes()).unwrap()).is_allowed();
+    assert!(judge("docs/guide.md") && judge("README.md"));
+    assert!(!judge("src/main.rs") && !judge("docs/40-security/rules.md"));
+    assert_eq!(manifest.protected, team.protected());
 }
 
 #[test]
 fn a13_somebody_is_accountable_for_every_operation_and_it_is_a_person() {
     let world = World::with_team();
-    let team = world.load().unwrap();
-    for operation in Operation::ALL {
-        assert!(!team.raci().of(operation).accountable.is_empty(), "{operation:?}");
-    }
-    world.edit(
-        "agents/raci.json",
-        "\"execute\": {\n    \"accountable\": [\"@operator\"]",
-        "\"execute\": {\n    \"accountable\": [\"@agent\", \"maria\"]",
+    assert_eq!(world.load().unwrap().duties(), &Duties::default(), "init writes what holds anyway");
+    let start = "\"start\": {\n    \"accountable\": [\"@operator\"]";
+    world.edit("agents/raci.json", start, "\"start\": {\n    \"accountable\": [\"@agent\", \"maria\"]");
+    let problem = world.problem();
+    assert!(
+        problem.starts_with("agents/raci.json:5: /start/accountable/0: `@agent` is no role of people"),
+        "{problem}"
     );
-    assert!(world.problem().contains(":10: /execute/accountable/0: `@agent` is a program, and only people"));
     world.edit("agents/raci.json", "[\"@agent\", \"maria\"]", "[]");
     assert!(
-        world
-            .problem()
-            .contains("/execute/accountable: it has 0 entries and needs 1: The only ones who can decide it.")
+        world.problem().contains("/start/accountable: it has 0 entries and needs 1: The only ones who can decide it.")
     );
     world.write("agents/raci.json", "{}");
     assert_eq!(world.problems().len(), 5, "each operation is missed");
+    fs::remove_file(world.path("agents/raci.json")).unwrap();
+    assert_eq!(world.load().unwrap().duties(), &Duties::default());
 }
 
 #[test]
-fn a13_members_are_identities_or_everybody_with_a_role() {
-    use placet_domain::identity::Role;
+fn a13_people_are_named_or_meant_by_their_role() {
     let world = World::with_team();
-    world.edit(
-        "agents/raci.json",
-        "\"informed\": [\"@operator\", \"@auditor\"]",
-        "\"informed\": [\"maria\", \"@auditor\"]",
-    );
+    let merge =
+        "\"accountable\": [\"@reviewer\"],\n    \"responsible\": [],\n    \"consulted\": [],\n    \"informed\": []";
+    world.edit("agents/raci.json", merge, "\"accountable\": [\"@reviewer\"], \"informed\": [\"maria\", \"@auditor\"]");
     let team = world.load().unwrap();
-    let informed = &team.raci().of(Operation::Merge).informed;
-    assert!(informed[0].includes("maria", []) && !informed[0].includes("otto", [Role::Admin]));
-    assert!(informed[1].includes("otto", [Role::Auditor]) && !informed[1].includes("@auditor", []));
+    let informed: Vec<String> = team.duties().of(Operation::Merge).informed.iter().map(ToString::to_string).collect();
+    assert_eq!(informed, ["maria", "@auditor"]);
+    world.edit("agents/raci.json", "maria", "a@b");
+    assert!(world.problem().contains("`a@b` is no name of an identity"));
 }
