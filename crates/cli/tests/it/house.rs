@@ -12,6 +12,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("placet-domain", &[]),
     ("placet-ledger", &[]),
     ("placet-sandbox", &[]),
+    ("placet-secrets", &[]),
     ("placet-workspace", &[]),
     ("placet-wire", &["placet-domain"]),
     ("placet-store", &["placet-domain", "placet-ledger"]),
@@ -79,7 +80,7 @@ fn the_arrows_between_crates_are_the_ones_of_the_design() {
 #[test]
 fn the_pure_core_depends_on_nothing_impure() {
     let found = dependencies(&metadata());
-    for pure in ["placet-domain", "placet-ledger"] {
+    for pure in ["placet-domain", "placet-ledger", "placet-secrets"] {
         for impure in IMPURE {
             assert!(!found[pure].contains(*impure), "{pure} must not depend on {impure}");
         }

@@ -1,0 +1,303 @@
+//! The scanner: one pass over the text for all anchors of all rules, and a closer look around each of them.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
+
+use crate::context::assign::{self, Assignment};
+use crate::context::name::{self, Promise};
+use crate::context::value;
+use crate::finding::{Encoding, Finding, fingerprint, redacted};
+use crate::hit::{Hit, Special, without_overlaps};
+use crate::placeholder::is_placeholder;
+use crate::rule::{Check, Rule};
+use crate::team::{RuleError, read_rules};
+use crate::{address, block, line, rules, wrapped};
+
+/// Finds secrets. Made once and shared: it keeps nothing of what it reads.
+#[derive(Debug)]
+pub struct Scanner {
+    rules: Vec<Rule>,
+    automaton: AhoCorasick,
+    /// What to do at each anchor, by the number of its pattern.
+    targets: Vec<Target>,
+}
+
+/// What an anchor leads to.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    Shape { rule: usize, shape: usize },
+    TellingWord,
+    Block,
+    Address,
+    Command,
+    PgPass,
+}
+
+impl Scanner {
+    /// The scanner with the rules that ship.
+    #[must_use]
+    pub fn shipped() -> &'static Self {
+        static SHIPPED: OnceLock<Scanner> = OnceLock::new();
+        SHIPPED.get_or_init(|| Self::new(Vec::new()))
+    }
+
+    /// The scanner with the rules that ship and a team's own, each tried on its examples.
+    ///
+    /// # Errors
+    /// The text is no list of rules, or a rule does not do what its examples say.
+    pub fn with_rules(json: &str) -> Result<Self, RuleError> {
+        let (rules, examples) = read_rules(json)?;
+        let scanner = Self::new(rules);
+        examples.iter().try_for_each(|examples| examples.try_on(&scanner))?;
+        Ok(scanner)
+    }
+
+    fn new(own: Vec<Rule>) -> Self {
+        let mut rules: Vec<Rule> = Special::ALL.into_iter().map(special_rule).collect();
+        rules.extend(rules::shipped());
+        rules.extend(own);
+        let (patterns, targets) = anchors(&rules).into_iter().unzip::<_, _, Vec<Vec<u8>>, Vec<Target>>();
+        let automaton = AhoCorasickBuilder::new()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(patterns)
+            .expect("a few thousand short patterns fit");
+        Self { rules, automaton, targets }
+    }
+
+    /// All rules: those that ship, then a team's own.
+    #[must_use]
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// Every secret in the text, in order. Of what overlaps, the one that says most.
+    #[must_use]
+    pub fn scan(&self, text: &[u8]) -> Vec<Finding> {
+        let mut place = Place { line: 1, line_start: 0, at: 0 };
+        without_overlaps(self.hits(text)).iter().map(|hit| self.tell(text, hit, &mut place)).collect()
+    }
+
+    /// Every secret in lines of which some may be missing, as in a diff. What follows each other is read together, so
+    /// that a key may span lines.
+    pub fn scan_lines<'t>(&self, lines: impl IntoIterator<Item = (u32, &'t [u8])>) -> Vec<Finding> {
+        let mut found = Vec::new();
+        let (mut text, mut first, mut next) = (Vec::new(), 0, 0);
+        for (number, line) in lines {
+            if number != next && !text.is_empty() {
+                found.extend(self.scan_from(&text, first));
+                text.clear();
+            }
+            first = if text.is_empty() { number } else { first };
+            text.extend_from_slice(line);
+            text.push(b'\n');
+            next = number.saturating_add(1);
+        }
+        found.extend(self.scan_from(&text, first));
+        found
+    }
+
+    fn scan_from(&self, text: &[u8], first_line: u32) -> Vec<Finding> {
+        let shift = first_line.saturating_sub(1);
+        let moved = |finding: Finding| Finding { line: finding.line.saturating_add(shift), ..finding };
+        self.scan(text).into_iter().map(moved).collect()
+    }
+
+    fn tell(&self, text: &[u8], hit: &Hit, place: &mut Place) -> Finding {
+        let rule = &self.rules[hit.rule];
+        let secret = &text[hit.secret.clone()];
+        place.advance(text, hit.secret.start);
+        let prefix =
+            rule.shapes.iter().map(crate::shape::Shape::public_prefix).find(|prefix| secret.starts_with(prefix));
+        Finding {
+            rule: rule.id.clone(),
+            about: rule.about.clone(),
+            line: place.line,
+            column: u32::try_from(hit.secret.start - place.line_start + 1).unwrap_or(u32::MAX),
+            len: secret.len(),
+            redacted: redacted(if hit.wrapped { &[] } else { prefix.unwrap_or_default() }, secret),
+            fingerprint: fingerprint(&rule.id, secret),
+            encoding: if hit.wrapped { Encoding::Base64 } else { Encoding::Plain },
+        }
+    }
+
+    /// Everything any rule finds, also what overlaps, in no order.
+    pub(crate) fn hits(&self, text: &[u8]) -> Vec<Hit> {
+        let mut hits = self.plain_hits(text);
+        for (run, plain) in wrapped::texts(text) {
+            // The whole run is the secret: a part of it cannot be named in the encoded text.
+            let inside = self.plain_hits(&plain);
+            let telling = inside.iter().max_by_key(|hit| hit.rank());
+            hits.extend(telling.map(|hit| Hit { rule: hit.rule, context: run.start, secret: run, wrapped: true }));
+        }
+        hits
+    }
+
+    fn plain_hits(&self, text: &[u8]) -> Vec<Hit> {
+        let mut search =
+            Search { scanner: self, text, hits: Vec::new(), names_until: 0, lines_until: 0, values_until: 0 };
+        for anchor in self.automaton.find_overlapping_iter(text) {
+            search.look(self.targets[anchor.pattern().as_usize()], anchor.range());
+        }
+        search.hits
+    }
+}
+
+fn special_rule(special: Special) -> Rule {
+    let (id, about) = (special.id().to_owned(), special.about().to_owned());
+    Rule {
+        id,
+        about,
+        shapes: Vec::new(),
+        names: Vec::new(),
+        least_bits: 0.0,
+        check: Check::Entropy,
+        unlike: Vec::new(),
+    }
+}
+
+/// Every literal that makes the scanner look, with what to look for.
+fn anchors(rules: &[Rule]) -> Vec<(Vec<u8>, Target)> {
+    let fixed =
+        |texts: &[&str], target| texts.iter().map(|text| (text.as_bytes().to_vec(), target)).collect::<Vec<_>>();
+    let mut anchors = fixed(name::TELLING, Target::TellingWord);
+    anchors.extend(fixed(block::ANCHORS, Target::Block));
+    anchors.extend(fixed(&[address::ANCHOR], Target::Address));
+    anchors.extend(fixed(&[line::COMMAND_ANCHOR], Target::Command));
+    anchors.extend(fixed(line::PGPASS_ANCHORS, Target::PgPass));
+    for (index, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.names.is_empty()) {
+        let targets = rule.shapes.iter().enumerate();
+        let literal = |(shape, of): (usize, &crate::shape::Shape)| {
+            Some((of.anchor()?.to_vec(), Target::Shape { rule: index, shape }))
+        };
+        anchors.extend(targets.filter_map(literal));
+    }
+    anchors
+}
+
+/// Where the telling of findings has come to, so that lines are counted once.
+struct Place {
+    line: u32,
+    line_start: usize,
+    at: usize,
+}
+
+impl Place {
+    fn advance(&mut self, text: &[u8], to: usize) {
+        for newline in memchr::memchr_iter(b'\n', &text[self.at..to.max(self.at)]) {
+            self.line = self.line.saturating_add(1);
+            self.line_start = self.at + newline + 1;
+        }
+        self.at = self.at.max(to);
+    }
+}
+
+/// One pass over one text.
+struct Search<'s> {
+    scanner: &'s Scanner,
+    text: &'s [u8],
+    hits: Vec<Hit>,
+    /// Telling words before this were looked at: they are part of the same name.
+    names_until: usize,
+    /// Names before this lie in a value without quotes that was looked at.
+    values_until: usize,
+    /// Lines before this were looked at.
+    lines_until: usize,
+}
+
+impl Search<'_> {
+    fn look(&mut self, target: Target, anchor: Range<usize>) {
+        match target {
+            Target::Shape { rule, shape } => self.shape(rule, shape, anchor.start),
+            Target::TellingWord => self.telling_word(anchor),
+            Target::Block => self.hits.extend(block::find(self.text, anchor.start)),
+            Target::Address => self.hits.extend(address::find(self.text, anchor.start)),
+            Target::Command => self.line(anchor.start, line::command),
+            Target::PgPass => self.line(anchor.start, line::pgpass),
+        }
+    }
+
+    fn shape(&mut self, rule: usize, shape: usize, at: usize) {
+        let known = &self.scanner.rules[rule];
+        let Some(fit) = known.shapes[shape].fit(self.text, at) else { return };
+        if known.accepts(&self.text[fit.secret.clone()]) {
+            self.hits.push(Hit { rule, context: fit.whole.start, secret: fit.secret, wrapped: false });
+        }
+    }
+
+    fn line(&mut self, at: usize, find: fn(&[u8], usize) -> (usize, Option<Hit>)) {
+        if at < self.lines_until {
+            return;
+        }
+        let (until, hit) = find(self.text, at);
+        self.lines_until = until;
+        self.hits.extend(hit);
+    }
+
+    fn telling_word(&mut self, anchor: Range<usize>) {
+        if anchor.start < self.names_until || anchor.start < self.values_until {
+            return;
+        }
+        let name = assign::name_around(self.text, anchor);
+        self.names_until = name.end;
+        if self.text[..name.start].ends_with(b"[redacted ") {
+            return;
+        }
+        let Some(assignment) = assign::read(self.text, name) else { return };
+        if assignment.written != assign::Written::Quoted {
+            self.values_until = assignment.value.end;
+        }
+        self.hits.extend(self.judge(&assignment));
+    }
+
+    /// Whether the value that is given to the name is a secret: of a vendor, or of no known kind.
+    fn judge(&self, assignment: &Assignment) -> Option<Hit> {
+        let given = &self.text[assignment.value.clone()];
+        let secret = value::core(given);
+        let start = assignment.value.start + memchr::memmem::find(given, secret)?;
+        let name = self.name_with_word_before(&assignment.name);
+        let promise = name::promise(&self.text[name.clone()])?;
+        let place = start..start + secret.len();
+        let vendor = if promise == Promise::Password { None } else { self.vendor(name.start, assignment, secret) };
+        if vendor.is_none() && !value::keeps(promise, secret, assignment.written) {
+            return None;
+        }
+        let generic = match promise {
+            Promise::Password => Special::Password,
+            Promise::Secret => Special::Secret,
+            Promise::Key => Special::Key,
+        };
+        let rule = vendor.unwrap_or(generic as usize);
+        Some(Hit { rule, context: name.start, secret: place, wrapped: false })
+    }
+
+    /// `api key: …`: a lone `key` says little, the word before it says more.
+    fn name_with_word_before(&self, name: &Range<usize>) -> Range<usize> {
+        let before = &self.text[..name.start];
+        let word = match before.last() {
+            Some(b' ' | b'_' | b'-') => crate::class::WORD.run_back(&before[..before.len() - 1], 16),
+            _ => 0,
+        };
+        let start = if word > 0 { name.start - 1 - word } else { name.start };
+        let telling = &self.text[start..name.start];
+        let known = [&b"api "[..], b"secret ", b"access ", b"private ", b"auth ", b"encryption ", b"account "];
+        let makes_key = known.iter().any(|word| telling.eq_ignore_ascii_case(word));
+        if makes_key { start..name.end } else { name.clone() }
+    }
+
+    /// The vendor whose name stands near, if the value has the shape of theirs.
+    fn vendor(&self, from: usize, assignment: &Assignment, secret: &[u8]) -> Option<usize> {
+        let around = &self.text[from.saturating_sub(24)..assignment.name.end];
+        let line = around.rsplit(|byte| *byte == b'\n').next().unwrap_or(around).to_ascii_lowercase();
+        let fits = |rule: &Rule| {
+            rule.names.iter().any(|name| memchr::memmem::find(&line, name.as_bytes()).is_some())
+                && rule.shapes.iter().any(|shape| shape.covers(secret))
+                && rule.accepts(secret)
+                && !is_placeholder(secret)
+        };
+        self.scanner.rules.iter().position(|rule| !rule.names.is_empty() && fits(rule))
+    }
+}
