@@ -35,6 +35,10 @@ const OOM_POINTS: i32 = 500;
 /// Without control groups the monitor and process 1 count as processes of the cage's user.
 const OWN_PROCESSES: u64 = 2;
 
+/// How many more than the limit the kernel lets start there: a tree that has as many as it may is then told from one
+/// that wanted more, which the monitor ends.
+const ONE_TOO_MANY: u64 = 1;
+
 const READ_ONLY: &[MountFlag] = &[MountFlag::ReadOnly, MountFlag::NoSuid, MountFlag::NoDevices];
 const WRITABLE: &[MountFlag] = &[MountFlag::NoSuid, MountFlag::NoDevices];
 const NO_PROGRAMS: &[MountFlag] = &[MountFlag::NoSuid, MountFlag::NoDevices, MountFlag::NoExec];
@@ -202,7 +206,7 @@ fn command(profile: &Profile, request: &Request, writable: Vec<PathBuf>, facts: 
 /// could tell that it was the limit.
 fn limits(limits: Limits, facts: &HostFacts) -> impl Iterator<Item = Step> {
     let without = |controller, resource, value| (!facts.has(controller)).then_some((resource, value));
-    let processes = limits.pids.saturating_add(OWN_PROCESSES);
+    let processes = limits.pids.saturating_add(OWN_PROCESSES + ONE_TOO_MANY);
     let table = [
         Some((LimitedResource::CpuSeconds, limits.cpu_seconds)),
         without(Controller::Memory, LimitedResource::DataBytes, limits.memory_bytes),

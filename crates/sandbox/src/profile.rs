@@ -318,7 +318,7 @@ pub enum WorkspaceOwnership {
 /// | --- | --- | --- |
 /// | wall time, output | the tree is stopped | the same |
 /// | processor time, memory | counted by the kernel for the tree, which is stopped | the kernel limits each process (memory: private writable mappings, refused), and the tree is counted every 100 ms and stopped |
-/// | processes | a refused start stops the tree | the start is refused, and the command decides |
+/// | processes | a refused start stops the tree | one more may start and the next is refused; a look that sees it stops the tree |
 /// | disk | counted every 100 ms; the tree is stopped | the same |
 /// | processor share | the tree is slowed down | not limited |
 /// | open files, size of a file | the kernel limits each process | the same |

@@ -23,6 +23,8 @@ pub(super) struct Census {
 /// What the living processes have in common.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {
+    /// Processes and threads, process 1 aside.
+    pub(super) tasks: u64,
     /// Processor time, that of reaped children included.
     pub(super) cpu_ms: u64,
     /// Private memory; pages that are shared since a fork count for each.
@@ -43,7 +45,9 @@ impl Census {
 
     pub(super) fn count(&self, init: Pid) -> Count {
         let mut count = Count::default();
-        self.walk(init, |pid, process| {
+        self.walk(init, |pid, process, threads| {
+            // Process 1 is ours, and is no process of the command.
+            count.tasks += if pid == init { 0 } else { threads };
             count.cpu_ms += cpu_ticks(&text_at(process, "stat")).unwrap_or(0) * 1_000 / self.ticks_per_second;
             count.private_bytes += private_pages(&text_at(process, "statm")).unwrap_or(0) * self.page_bytes;
             // Process 1 is ours, hides itself, and tells by other means what it reaped.
@@ -59,7 +63,7 @@ impl Census {
     /// Each shared page divided by those who share it: exact, and slow enough to be asked for only in doubt.
     pub(super) fn fair_memory_bytes(&self, init: Pid) -> u64 {
         let mut bytes = 0;
-        self.walk(init, |_, process| {
+        self.walk(init, |_, process, _| {
             let exact = number_behind(&text_at(process, "smaps_rollup"), "Pss_Anon:").map(|kib| kib * 1_024);
             let rough = || private_pages(&text_at(process, "statm")).map(|pages| pages * self.page_bytes);
             bytes += exact.or_else(rough).unwrap_or(0);
@@ -67,26 +71,31 @@ impl Census {
         bytes
     }
 
-    fn walk(&self, init: Pid, mut visit: impl FnMut(Pid, &OwnedFd)) {
+    /// Tells of each process its number, its directory and how many threads it has.
+    fn walk(&self, init: Pid, mut visit: impl FnMut(Pid, &OwnedFd, u64)) {
         let mut waiting = vec![init];
         while let Some(pid) = waiting.pop() {
             let name = pid.as_raw_nonzero().to_string();
             // One that ended meanwhile left what it used to its parent.
             let Ok(process) = open_at(&self.table, &name, OFlags::PATH | OFlags::DIRECTORY) else { continue };
-            waiting.extend(children(&process));
-            visit(pid, &process);
+            let threads = threads(&process);
+            let lists = threads.iter().map(|thread| text_at(&process, &format!("task/{thread}/children")));
+            lists.for_each(|list| waiting.extend(numbers(&list)));
+            visit(pid, &process, threads.len() as u64);
         }
     }
 }
 
-/// A child belongs to the thread that started it.
-fn children(process: &OwnedFd) -> Vec<Pid> {
+/// A child belongs to the thread that started it, so each of them is asked.
+fn threads(process: &OwnedFd) -> Vec<String> {
     let Ok(threads) = open_at(process, "task", OFlags::RDONLY | OFlags::DIRECTORY) else { return Vec::new() };
     let names = Dir::read_from(&threads).into_iter().flatten().flatten();
     let names = names.filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned));
-    let lists = names.filter(|name| !name.starts_with('.')).map(|name| text_at(&threads, &format!("{name}/children")));
-    let all: Vec<String> = lists.collect();
-    all.iter().flat_map(|list| list.split_whitespace()).filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
+    names.filter(|name| !name.starts_with('.')).collect()
+}
+
+fn numbers(list: &str) -> impl Iterator<Item = Pid> {
+    list.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?))
 }
 
 fn text_at(directory: &OwnedFd, file: &str) -> String {
@@ -128,6 +137,7 @@ mod tests {
         let census = Census::open().expect("a process table");
         let count = census.count(rustix::process::getpid());
         assert!(count.private_bytes > 0, "{count:?}");
+        assert_eq!(count.tasks, 0, "where it is process 1 itself");
         assert!(census.fair_memory_bytes(rustix::process::getpid()) > 0);
     }
 }

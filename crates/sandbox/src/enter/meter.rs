@@ -88,6 +88,10 @@ impl Meter {
         self.memory.is_some()
     }
 
+    pub(super) fn counts_processes(&self) -> bool {
+        self.processes.is_some()
+    }
+
     pub(super) fn peak_memory_bytes(&self) -> Option<u64> {
         self.memory.as_ref()?.peak.as_ref().and_then(|file| number(&text_of(file)))
     }

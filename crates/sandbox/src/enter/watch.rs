@@ -121,7 +121,8 @@ impl Watch {
         }
         let began = Instant::now();
         let count = self.count();
-        let excess = self.cpu(&count).or_else(|| self.memory(&count)).or_else(|| self.disk(&count));
+        let excess = self.cpu(&count).or_else(|| self.memory(&count)).or_else(|| self.processes(&count));
+        let excess = excess.or_else(|| self.disk(&count));
         self.plan_next(began, self.meter.cpu_ms().unwrap_or(count.cpu_ms));
         excess
     }
@@ -146,7 +147,8 @@ impl Watch {
 
     /// The table is read only for what nobody else counts.
     fn count(&self) -> Count {
-        let needed = !self.outlook.disks.is_empty() || !self.meter.counts_memory() || self.meter.cpu_ms().is_none();
+        let grouped = self.meter.counts_memory() && self.meter.counts_processes() && self.meter.cpu_ms().is_some();
+        let needed = !self.outlook.disks.is_empty() || !grouped;
         self.outlook.census.as_ref().filter(|_| needed).map(|census| census.count(self.init)).unwrap_or_default()
     }
 
@@ -165,6 +167,13 @@ impl Watch {
         }
         let seen = self.outlook.census.as_ref()?.fair_memory_bytes(self.init).saturating_add(scratch);
         (seen > limit).then_some(Excess { which: LimitKind::Memory, limit, seen })
+    }
+
+    /// Only without a group. The kernel then lets the tree have one more than it may, and refuses the next: what stands
+    /// above the limit wanted more than it was given.
+    fn processes(&self, count: &Count) -> Option<Excess> {
+        let over = !self.meter.counts_processes() && count.tasks > self.limits.pids;
+        over.then_some(Excess { which: LimitKind::Processes, limit: self.limits.pids, seen: count.tasks })
     }
 
     fn disk(&mut self, count: &Count) -> Option<Excess> {

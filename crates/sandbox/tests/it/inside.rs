@@ -104,9 +104,11 @@ fn count_open_files() -> usize {
     files.len()
 }
 
+/// And stays with them for a while, so that somebody can look.
 fn count_processes(seconds: &str) -> usize {
     let sleepers = std::iter::from_fn(|| std::process::Command::new("sleep").arg(seconds).spawn().ok()).take(1_000);
     let sleepers: Vec<_> = sleepers.collect();
+    std::thread::sleep(Duration::from_secs(3));
     sleepers.len()
 }
 
