@@ -7,7 +7,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use placet_sandbox::{Exit, Launcher, Profile, Request, Running, helper_entry};
 
@@ -42,12 +42,7 @@ fn main() -> Result<(), Failure> {
         }
     }
     let sequence_s = started.elapsed().as_secs_f64();
-    let left: Vec<String> = traces()?
-        .iter()
-        .zip(&before)
-        .filter(|(after, before)| after != before)
-        .map(|(after, before)| format!("{after:?} instead of {before:?}"))
-        .collect();
+    let left = left_since(&before)?;
     let all_kib = all_kib.map_or("null".to_owned(), |kib| kib.to_string());
     println!(
         "{{\"cages\":{count},\"launched_s\":{launched_s:.1},\"process_kib_each\":{process_kib},\
@@ -66,6 +61,21 @@ fn traces() -> Result<[(&'static str, usize); 4], Failure> {
         ("groups", groups().len()),
         ("children", children.split_whitespace().count()),
     ])
+}
+
+/// What there is more of than before, when it has had time to go: the helper of a cage that ended lets go of its last
+/// mounts, and is reaped, just after its end was told. Mounts may also have become fewer, by others.
+fn left_since(before: &[(&'static str, usize); 4]) -> Result<Vec<String>, Failure> {
+    let patience = Instant::now() + Duration::from_secs(5);
+    loop {
+        let now = traces()?;
+        let more = now.iter().zip(before).filter(|((_, after), (_, before))| after > before);
+        let left: Vec<String> = more.map(|(after, before)| format!("{after:?} instead of {before:?}")).collect();
+        if left.is_empty() || Instant::now() > patience {
+            return Ok(left);
+        }
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
 }
 
 /// Groups of this process's cages, in every hierarchy.

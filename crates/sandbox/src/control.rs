@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{IoSlice, IoSliceMut, Read, Seek, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -64,8 +65,8 @@ pub(crate) enum Report {
 /// What the launcher tells the helper to do.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Order {
-    /// Take these steps and wait for more.
-    Prepare(Vec<Step>),
+    /// Take these steps and wait for more. Should the launcher go away meanwhile, these groups go with it.
+    Prepare { steps: Vec<Step>, groups: Vec<PathBuf> },
     /// Enter the cage; the plan and the input come along.
     Enter,
 }

@@ -97,10 +97,18 @@ fn connect() -> Result<Control> {
 
 /// Waits for the plan and the input, prepared as far as the launcher wants it.
 fn receive(control: Control) -> Result<(Entering, Spec)> {
+    let mut prepared = Vec::new();
     let descriptors = loop {
-        match control.receive()?.ok_or(Errno::PIPE)? {
-            (Order::Prepare(steps), _) => prepare_all(&control, &steps)?,
-            (Order::Enter, descriptors) => break descriptors,
+        match control.receive()? {
+            Some((Order::Prepare { steps, groups }, _)) => {
+                prepared = groups;
+                prepare_all(&control, &steps)?;
+            }
+            Some((Order::Enter, descriptors)) => break descriptors,
+            None => {
+                abandon(&prepared);
+                return Err(Errno::PIPE);
+            }
         }
     };
     let [spec, stdin] = <[OwnedFd; 2]>::try_from(descriptors).map_err(|_| Errno::BADMSG)?;
@@ -123,6 +131,14 @@ fn receive(control: Control) -> Result<(Entering, Spec)> {
         ready: None,
     };
     Ok((entering, spec))
+}
+
+/// The launcher is gone. Nobody was in the groups yet; a launcher that still lives removes them itself, and that is the
+/// same.
+fn abandon(groups: &[PathBuf]) {
+    for group in groups {
+        let _ = rustix::fs::rmdir(group);
+    }
 }
 
 fn prepare_all(control: &Control, steps: &[Step]) -> Result<()> {

@@ -29,7 +29,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use leftovers::collect_leftovers;
-pub(crate) use parents::{Parents, parents};
+pub(crate) use parents::{Parent, Parents, parents};
 
 use crate::error::SandboxError;
 use crate::profile::Limits;
@@ -76,13 +76,21 @@ pub struct GroupDirectory {
 /// The control groups of one cage. Dropping it ends what is left in them and removes them.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
+    name: String,
     directories: Vec<GroupDirectory>,
 }
 
 impl Group {
-    /// Makes the directories and writes the limits into them. Empty where the host offers none.
-    pub(crate) fn make(limits: &Limits) -> Result<Self, SandboxError> {
-        Self::below(parents(), limits).map_err(|source| SandboxError::Io { doing: "make a control group", source })
+    /// Makes the directories that every cage has, before it is known what its limits are. Empty where the host offers
+    /// none.
+    pub(crate) fn prepare() -> Result<Self, SandboxError> {
+        Self::below(parents()).map_err(|source| SandboxError::Io { doing: "make a control group", source })
+    }
+
+    /// Makes what these limits need besides, and writes them down.
+    pub(crate) fn limit(&mut self, limits: &Limits) -> Result<(), SandboxError> {
+        self.limit_below(parents(), limits)
+            .map_err(|source| SandboxError::Io { doing: "limit a control group", source })
     }
 
     /// The directories it would make.
@@ -91,29 +99,42 @@ impl Group {
         Ok(parents().wanted(limits).map(|parent| parent.directory_of(&name.to_string())).collect())
     }
 
-    fn below(parents: &Parents, limits: &Limits) -> io::Result<Self> {
-        let name = Name::next()?.to_string();
-        // Filled as it goes: when one directory fails, dropping the group removes those made before.
-        let mut group = Self::default();
-        for parent in parents.wanted(limits) {
-            let directory = parent.directory_of(&name);
-            fs::create_dir(&directory.path)?;
-            group.directories.push(directory);
-        }
-        group.directories.iter().try_for_each(|directory| settings::write(directory, limits))?;
+    fn below(parents: &Parents) -> io::Result<Self> {
+        let mut group = Self { name: Name::next()?.to_string(), directories: Vec::new() };
+        parents.always_wanted().try_for_each(|parent| group.add(parent))?;
         Ok(group)
+    }
+
+    fn limit_below(&mut self, parents: &Parents, limits: &Limits) -> io::Result<()> {
+        parents.wanted(limits).try_for_each(|parent| self.add(parent))?;
+        self.directories.iter().try_for_each(|directory| settings::write(directory, limits))
+    }
+
+    /// Noted as soon as it is made: when a later one fails, dropping the group removes it.
+    fn add(&mut self, parent: &Parent) -> io::Result<()> {
+        let directory = parent.directory_of(&self.name);
+        if !self.directories.contains(&directory) {
+            fs::create_dir(&directory.path)?;
+            self.directories.push(directory);
+        }
+        Ok(())
     }
 
     pub(crate) fn directories(&self) -> &[GroupDirectory] {
         &self.directories
     }
+
+    /// Ends what is left in it and removes it, now.
+    pub(crate) fn remove(&mut self) {
+        for directory in self.directories.drain(..) {
+            // What cannot be removed now, because the kernel still holds a process, is collected by a later start.
+            let _ = remove::remove(&directory.path);
+        }
+    }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        for directory in &self.directories {
-            // What cannot be removed now, because the kernel still holds a process, is collected by a later start.
-            let _ = remove::remove(&directory.path);
-        }
+        self.remove();
     }
 }

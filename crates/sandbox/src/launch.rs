@@ -23,11 +23,14 @@ use crate::outcome::{Excess, LimitKind};
 use crate::plan::{plan, preparation};
 use crate::profile::{Limits, Profile};
 use crate::request::{Input, Request};
-use crate::running::{Door, Helper, Program, ProgramFile, Running, Streams};
+use crate::running::{Door, Helper, Parting, Program, ProgramFile, Running, Streams};
 use crate::step::Step;
 
 /// A cage is entered within milliseconds. Longer than this, the binary that was executed is no helper.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How often a launch is tried when files of the host are being replaced.
+const ATTEMPTS: usize = 3;
 
 /// First in every `main` that may launch cages: in the re-executed helper it never returns.
 pub fn helper_entry() {
@@ -104,19 +107,35 @@ impl Launcher {
         self.start(profile, request, Some(Box::new(accept)))
     }
 
-    fn start(&self, profile: &Profile, request: Request, accept: Option<Accept<'_>>) -> Result<Running, SandboxError> {
+    fn start(
+        &self,
+        profile: &Profile,
+        request: Request,
+        mut accept: Option<Accept<'_>>,
+    ) -> Result<Running, SandboxError> {
         if is_helper() {
             return Err(SandboxError::HelperSilent);
         }
         request.check()?;
         let (profile, request) = (&*host::resolved_profile(profile)?, host::resolved(request)?);
+        while_stale(|| self.attempt(profile, &request, &mut accept))
+    }
+
+    /// Takes the caller's say only when there is a program to show.
+    fn attempt(
+        &self,
+        profile: &Profile,
+        request: &Request,
+        accept: &mut Option<Accept<'_>>,
+    ) -> Result<Running, SandboxError> {
         let limits = request.limits.unwrap_or(profile.limits);
         // First the helper, which takes a moment to come up, and whose number makes the user of the cage.
-        let mut starting = self.ready_helper().map_or_else(|| Starting::spawn(&self.helper), Ok)?;
-        starting.group = Group::make(&limits)?;
-        let facts = HostFacts::gather(profile, &request, starting.helper.process())?;
-        let steps = plan(profile, &request, &facts.with_groups(starting.group.directories()))?;
+        let mut starting = self.ready_helper().map_or_else(|| Starting::cold(&self.helper), Ok)?;
+        starting.group.limit(&limits)?;
+        let facts = HostFacts::gather(profile, request, starting.helper.process())?;
+        let steps = plan(profile, request, &facts.with_groups(starting.group.directories()))?;
         let steps = starting.still_to_take(steps)?;
+        starting.helper.part(parting(request));
         starting.hand_over(&Spec { steps, limits, held: accept.is_some() }, &request.stdin)?;
         self.make_ready();
         starting.finish(limits, accept)
@@ -163,10 +182,18 @@ struct Starting {
 }
 
 impl Starting {
-    /// Sends it ahead, as far as every plan goes.
+    /// Comes up while the launcher looks at the host.
+    fn cold(helper: &Path) -> Result<Self, SandboxError> {
+        let spawned = Self::spawn(helper)?;
+        Ok(Self { group: Group::prepare()?, ..spawned })
+    }
+
+    /// Sends it ahead, as far as every plan goes, and makes what every cage has.
     fn prepared(mut self) -> Result<Self, SandboxError> {
+        self.group = Group::prepare()?;
         self.taken = preparation(host::caller());
-        let order = Order::Prepare(self.taken.clone());
+        let groups = self.group.directories().iter().map(|directory| directory.path.clone()).collect();
+        let order = Order::Prepare { steps: self.taken.clone(), groups };
         self.helper.control().send(&order, &[]).map_err(SandboxError::io("prepare the helper"))?;
         Ok(self)
     }
@@ -225,13 +252,17 @@ impl Starting {
         Ok(read.into())
     }
 
-    fn finish(mut self, limits: Limits, accept: Option<Accept<'_>>) -> Result<Running, SandboxError> {
+    fn finish(mut self, limits: Limits, accept: &mut Option<Accept<'_>>) -> Result<Running, SandboxError> {
         let (doors, program) = self.await_start(limits.wall_ms, accept)?;
         let streams = Streams { input: self.input, outputs: self.outputs };
         Ok(Running::new(self.helper, self.group, streams, doors, program, limits))
     }
 
-    fn await_start(&mut self, wall_ms: u64, accept: Option<Accept<'_>>) -> Result<(Vec<Door>, Program), SandboxError> {
+    fn await_start(
+        &mut self,
+        wall_ms: u64,
+        accept: &mut Option<Accept<'_>>,
+    ) -> Result<(Vec<Door>, Program), SandboxError> {
         self.helper.control().set_patience(Some(PATIENCE)).map_err(SandboxError::io("wait for the helper"))?;
         let mut doors = Vec::new();
         let program = loop {
@@ -241,7 +272,7 @@ impl Starting {
                 (other, _) => return Err(unexpected(other, wall_ms)),
             }
         };
-        if let Some(accept) = accept {
+        if let Some(accept) = accept.take() {
             accept(&program).map_err(SandboxError::ProgramRefused)?;
             // A cage that ended meanwhile has said why, and that is read next.
             let _ = self.helper.control().send(&Answer::Go, &[]);
@@ -267,6 +298,23 @@ impl Starting {
     }
 }
 
+/// Tries again where a file of the host was replaced between the look at it and its use: the next look sees the new one.
+/// An update of the host does that to a file once; one that is replaced all the time is left to the caller.
+fn while_stale<T>(mut attempt: impl FnMut() -> Result<T, SandboxError>) -> Result<T, SandboxError> {
+    for _ in 1..ATTEMPTS {
+        match attempt() {
+            Err(SandboxError::Step(error)) if error.errno == Errno::STALE.raw_os_error() => {}
+            other => return other,
+        }
+    }
+    attempt()
+}
+
+/// An upper is mounted once at a time.
+fn parting(request: &Request) -> Parting {
+    if request.all_layers().next().is_some() { Parting::Unmounted } else { Parting::Empty }
+}
+
 fn zip(paths: Vec<String>, files: Vec<OwnedFd>) -> Vec<ProgramFile> {
     paths.into_iter().zip(files).map(|(path, file)| ProgramFile::new(path.into(), file.into())).collect()
 }
@@ -286,4 +334,44 @@ fn unexpected(report: Report, wall_ms: u64) -> SandboxError {
 fn pipe() -> Result<(File, OwnedFd), SandboxError> {
     let made = io::pipe().map_err(|source| SandboxError::Io { doing: "make a pipe", source })?;
     Ok((File::from(OwnedFd::from(made.0)), OwnedFd::from(made.1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::StepError;
+    use crate::step::StepKind;
+
+    fn failed(errno: Errno) -> SandboxError {
+        let action = "detach /etc/ld.so.cache".into();
+        SandboxError::Step(StepError { step: StepKind::Detach, action, errno: errno.raw_os_error() })
+    }
+
+    /// How many attempts were made until the answer, and whether it was a success.
+    fn after(mut answers: Vec<Result<(), SandboxError>>) -> (usize, bool) {
+        let mut made = 0;
+        let ended = while_stale(|| {
+            made += 1;
+            answers.remove(0)
+        });
+        (made, ended.is_ok())
+    }
+
+    #[test]
+    fn a_file_that_was_replaced_during_the_launch_is_looked_at_again() {
+        assert_eq!(after(vec![Err(failed(Errno::STALE)), Ok(())]), (2, true));
+        assert_eq!(after(vec![Err(failed(Errno::STALE)), Err(failed(Errno::STALE)), Ok(())]), (3, true));
+    }
+
+    #[test]
+    fn files_that_are_replaced_all_the_time_end_the_launch() {
+        assert_eq!(after((0..9).map(|_| Err(failed(Errno::STALE))).collect()), (ATTEMPTS, false));
+    }
+
+    #[test]
+    fn other_failures_are_final() {
+        assert_eq!(after(vec![Err(failed(Errno::PERM)), Ok(())]), (1, false));
+        assert_eq!(after(vec![Err(SandboxError::HelperDied), Ok(())]), (1, false));
+        assert_eq!(after(vec![Ok(())]), (1, true));
+    }
 }

@@ -53,6 +53,7 @@ mod output;
 mod plan;
 mod probe;
 mod profile;
+mod reaper;
 mod request;
 mod rules;
 mod running;

@@ -16,6 +16,7 @@ use crate::group::Group;
 use crate::outcome::{Excess, Exit, LimitKind, Outcome, Output, Usage};
 use crate::output::read_both;
 use crate::profile::Limits;
+use crate::reaper;
 
 /// A running command. Dropping it ends the command.
 #[derive(Debug)]
@@ -52,7 +53,6 @@ impl Stop for Control {
 struct Cage {
     /// Before the group, which can be removed only when the cage is gone.
     helper: Helper,
-    #[expect(dead_code, reason = "held until it is dropped, which removes it")]
     group: Group,
 }
 
@@ -61,24 +61,43 @@ impl Ending for Cage {
         let mut end = End::default();
         while let Ok(Some((report, _))) = self.helper.control.receive() {
             end.note(report);
+            if end.usage.is_some() {
+                break;
+            }
         }
-        self.helper.wait().map_err(|source| SandboxError::Io { doing: "wait for the helper", source })?;
+        // Nobody is left in the cage, so its groups go while the helper takes the rest of it apart.
+        self.group.remove();
+        let left = if end.usage.is_some() { self.helper.leave() } else { self.helper.wait() };
+        left.map_err(|source| SandboxError::Io { doing: "wait for the helper", source })?;
         end.outcome(limits, killer.cause()).ok_or(SandboxError::HelperDied)
     }
+}
+
+/// When the end of a cage is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parting {
+    /// As soon as nobody is left in it. The helper, which is outside, then lets go of mounts that nobody sees any more.
+    Empty,
+    /// When its mounts are gone too: the upper of a layer must not be mounted a second time before that.
+    Unmounted,
 }
 
 /// The helper process and the socket to it. Dropping it ends the cage and leaves no zombie.
 #[derive(Debug)]
 pub(crate) struct Helper {
-    child: Child,
+    /// Until it is reaped, or somebody else sees to that.
+    child: Option<Child>,
+    process: u32,
     control: Arc<Control>,
     /// Until it has said something, it may be any binary, and one that does not end by itself.
     answered: bool,
+    parting: Parting,
 }
 
 impl Helper {
     pub(crate) fn new(child: Child, control: Control) -> Self {
-        Self { child, control: Arc::new(control), answered: false }
+        let process = child.id();
+        Self { child: Some(child), process, control: Arc::new(control), answered: false, parting: Parting::Unmounted }
     }
 
     pub(crate) fn control(&self) -> &Control {
@@ -86,7 +105,7 @@ impl Helper {
     }
 
     pub(crate) fn process(&self) -> u32 {
-        self.child.id()
+        self.process
     }
 
     /// Whether it has not ended. Looks at its socket, which closes with it, so that it is not reaped by the way.
@@ -98,18 +117,33 @@ impl Helper {
         self.answered = true;
     }
 
+    pub(crate) fn part(&mut self, parting: Parting) {
+        self.parting = parting;
+    }
+
+    /// After its last report.
+    fn leave(&mut self) -> std::io::Result<()> {
+        match self.parting {
+            Parting::Unmounted => self.wait(),
+            Parting::Empty => {
+                self.child.take().into_iter().for_each(reaper::reap_later);
+                Ok(())
+            }
+        }
+    }
+
     fn wait(&mut self) -> std::io::Result<()> {
-        self.child.wait().map(drop)
+        self.child.take().map_or(Ok(()), |mut child| child.wait().map(drop))
     }
 }
 
 impl Drop for Helper {
     fn drop(&mut self) {
         self.control.shut_down();
-        if !self.answered {
-            let _ = self.child.kill();
+        if let Some(child) = self.child.as_mut().filter(|_| !self.answered) {
+            let _ = child.kill();
         }
-        // Already reaped after `wait`; otherwise the helper ends as soon as the cage is empty.
+        // Gone already after its last report; otherwise the helper ends as soon as the cage is empty.
         let _ = self.wait();
     }
 }

@@ -198,7 +198,7 @@ pub(super) fn freeze(root: &OwnedFd, at: &Path) -> Result<()> {
         other => other?,
     };
     restrict(&tree, attributes(NOTHING))?;
-    attach(&tree, root, at)
+    cover(&tree, root, at)
 }
 
 pub(super) fn mask(root: &OwnedFd, at: &Path) -> Result<()> {
@@ -211,7 +211,12 @@ pub(super) fn mask(root: &OwnedFd, at: &Path) -> Result<()> {
     } else {
         clone_tree(root.as_fd(), Path::new("dev/null"))?
     };
-    attach(&nothing, root, at)
+    cover(&nothing, root, at)
+}
+
+/// Like [`attach`], for places the kernel itself made, where nobody can put a link.
+fn cover(tree: &OwnedFd, root: &OwnedFd, at: &Path) -> Result<()> {
+    rustix::mount::move_mount(tree, "", root, inside(at), MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
 }
 
 /// The root alone: what is mounted below has its own restrictions, and some of it is meant to be written.

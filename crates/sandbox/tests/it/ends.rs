@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
-use placet_sandbox::{Exit, Request};
+use placet_sandbox::{Exit, Launcher, Request};
 use rustix::process::{Pid, Signal};
 
 use crate::harness::tests;
-use crate::world::{alive, eventually, group_prefix, groups, has_groups, marker, run, sh, start};
+use crate::world::{alive, eventually, group_prefix, groups, has_groups, marker, profile, run, sh, start};
 
 tests![
     an_exit_code_comes_back,
@@ -22,11 +22,15 @@ tests![
     it_dies_with_its_helper,
     groups_of_a_killed_caller_are_collected_by_the_next_start,
     groups_of_a_living_caller_are_left_alone,
+    what_was_made_ahead_goes_with_its_caller,
     output_can_be_read_while_it_runs,
 ];
 
 /// Tells this binary to launch a cage and wait to be killed.
 pub(crate) const ABANDON_FLAG: &str = "--abandon";
+
+/// Tells this binary to have a helper stand ready and wait to be killed.
+pub(crate) const ABANDON_READY_FLAG: &str = "--abandon-ready";
 
 fn an_exit_code_comes_back() {
     for code in [0, 1, 42, 255] {
@@ -99,6 +103,29 @@ pub(crate) fn launch_and_wait_to_be_killed(word: &str) -> ExitCode {
     std::thread::sleep(Duration::from_secs(60));
     drop(running);
     ExitCode::FAILURE
+}
+
+/// The same, with nothing but a helper that stands ready.
+pub(crate) fn make_ready_and_wait_to_be_killed() -> ExitCode {
+    let launcher = Launcher::default().keeping_one_ready();
+    let ended = launcher.launch(&profile(), sh("true")).expect("a cage").wait().expect("an end");
+    std::thread::sleep(Duration::from_secs(60));
+    drop((launcher, ended));
+    ExitCode::FAILURE
+}
+
+fn what_was_made_ahead_goes_with_its_caller() {
+    let own = std::env::current_exe().expect("the path of this binary");
+    let mut caller = Command::new(own).arg(ABANDON_READY_FLAG).spawn().expect("a caller");
+    let (prefix, file) = (group_prefix(caller.id()), format!("/proc/{0}/task/{0}/children", caller.id()));
+    // The helper of the cage is reaped, and another one stands where it stood.
+    let ready = || std::fs::read_to_string(&file).is_ok_and(|children| children.split_whitespace().count() == 1);
+    eventually("one stands ready", || ready() && groups(&prefix).is_empty() != has_groups());
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(groups(&prefix).is_empty(), !has_groups());
+    caller.kill().expect("killed");
+    caller.wait().expect("reaped");
+    eventually("its groups are gone", || groups(&prefix).is_empty());
 }
 
 fn it_dies_with_its_helper() {
