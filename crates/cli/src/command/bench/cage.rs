@@ -1,9 +1,17 @@
-//! How long a cage takes from launch to gone, around `true`, beside a bare process and beside bwrap.
+//! How long a cage takes from launch to gone, around `true`, beside a bare process and beside other launchers.
 //!
-//! Every round runs each of them once, so that all see the same load: a cage from scratch, and one whose helper stood
-//! ready, as a worker has it. bwrap gets the profile's files, scratch space and
-//! system call filter; it gets neither the read-only and masked parts of /proc, nor Landlock, nor limits, nor a process
-//! outside that ends it on time, so the comparison is in its favour.
+//! Every round runs each of them once, so that all see the same load: a cage from scratch, one whose helper stood ready,
+//! as a worker has it, and bwrap. Container launchers take many times as long, so they sit rounds out and get a part of
+//! the time. Between two measurements there is a pause, in which what one left to be done is done.
+//!
+//! The peers get the profile's files and scratch space, and bwrap its system call filter too. None of them gets the
+//! masked parts of /proc, Landlock, limits, or a process outside that ends it on time, so the comparison is in their favour.
+
+mod bwrap;
+mod peer;
+mod podman;
+mod rootfs;
+mod runc;
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -11,38 +19,51 @@ use std::time::{Duration, Instant};
 use placet_sandbox::{Exit, Launcher, Profile, Request};
 use serde_json::{Value, json};
 
-use super::bwrap::Bwrap;
 use super::stats::Times;
 use crate::error::{CliError, chain};
+use peer::Peer;
+use rootfs::Rootfs;
+
+/// Longer than the kernel takes to let go of a cage that is gone.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// A container launcher gets at most one part in so many of the time.
+const SLOW_SHARE: u32 = 4;
 
 pub(super) fn measure(seconds: u64) -> Result<Value, CliError> {
     let profile = Profile::builtin("default").ok_or_else(|| CliError::failed("the default profile is missing"))?;
     let (launcher, ready) = (Launcher::default(), Launcher::default().keeping_one_ready());
-    let bwrap = Bwrap::find(&profile)?;
-    let [mut plain, mut cage, mut warm, mut theirs] = [(); 4].map(|()| Times::default());
-    let until = Instant::now() + Duration::from_secs(seconds);
-    while Instant::now() < until {
+    let rootfs = Rootfs::make(&profile)?;
+    let mut bwrap = Peer::bwrap(&profile)?;
+    let mut containers = [Peer::runc(&profile, &rootfs)?, Peer::podman(&profile, &rootfs)];
+    let [mut plain, mut cage, mut warm] = [(); 3].map(|()| Times::default());
+    let (began, span) = (Instant::now(), Duration::from_secs(seconds));
+    while began.elapsed() < span {
         plain.push(timed(|| succeed(Command::new("true").stdin(Stdio::null())))?);
         cage.push(timed(|| in_cage(&launcher, &profile))?);
         warm.push(timed(|| in_cage(&ready, &profile))?);
-        if let Some(bwrap) = &bwrap {
-            theirs.push(timed(|| succeed(&mut bwrap.command()?))?);
+        bwrap.take_part()?;
+        for container in &mut containers {
+            container.take_part_within(began.elapsed() / SLOW_SHARE)?;
         }
     }
-    let mut over_bwrap = |times: &mut Times| bwrap.as_ref().map(|_| times.over(&mut theirs));
-    let ratios = [over_bwrap(&mut cage), over_bwrap(&mut warm)];
-    Ok(json!({
+    let mut report = json!({
         "fork_exec": plain.spread_ms(),
         "cage": cage.spread_ms(),
         "cage_ready": warm.spread_ms(),
-        "bwrap": if bwrap.is_some() { theirs.spread_ms() } else { json!("not installed") },
         "cage_over_fork_exec": cage.over(&mut plain),
-        "cage_over_bwrap": ratios[0],
-        "cage_ready_over_bwrap": ratios[1],
-    }))
+    });
+    for peer in std::iter::once(&mut bwrap).chain(&mut containers) {
+        report[format!("cage_over_{}", peer.name())] = json!(peer.under(&mut cage));
+        report[format!("cage_ready_over_{}", peer.name())] = json!(peer.under(&mut warm));
+        report[peer.name()] = peer.report();
+    }
+    Ok(report)
 }
 
 fn timed(work: impl FnOnce() -> Result<(), CliError>) -> Result<Duration, CliError> {
+    // An interrupted pause is a shorter one.
+    let _ = rustix::event::poll(&mut [], PAUSE.try_into().ok().as_ref());
     let started = Instant::now();
     work()?;
     Ok(started.elapsed())

@@ -3,7 +3,6 @@
 //! The control plane under test is a process of its own; the load comes from this one over real HTTP.
 
 mod appends;
-mod bwrap;
 mod cage;
 mod decisions;
 mod governed_loop;
@@ -41,7 +40,7 @@ enum What {
     Verify,
     /// The governed loop over HTTP, without a cage
     Loop,
-    /// A cage beside a bare process and beside bwrap
+    /// A cage beside a bare process, bwrap, runc and podman
     Cage,
     /// A leased action from permit to recorded evidence
     Leased,

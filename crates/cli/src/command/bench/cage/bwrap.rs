@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use placet_sandbox::{Mount, MountKind, Profile};
 use rustix::fs::{MemfdFlags, memfd_create};
 
+use super::peer::Launches;
 use crate::error::CliError;
 
 /// The same walls by bwrap's names; files and the filter are added from the profile.
@@ -22,12 +23,7 @@ pub(super) struct Bwrap {
 }
 
 impl Bwrap {
-    /// `None` where it is not installed.
-    pub(super) fn find(profile: &Profile) -> Result<Option<Self>, CliError> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        if !std::env::split_paths(&path).any(|directory| directory.join("bwrap").is_file()) {
-            return Ok(None);
-        }
+    pub(super) fn of(profile: &Profile) -> Result<Self, CliError> {
         let filter = inheritable(&profile.filter())?;
         let walls = WALLS.split_whitespace().map(Into::into);
         let mounts = profile.mounts().iter().flat_map(mount).map(Into::into);
@@ -36,11 +32,13 @@ impl Bwrap {
         let filtered = ["--seccomp".into(), filter.as_raw_fd().to_string().into()];
         let command = std::iter::once("true".into());
         let arguments = walls.chain(mounts).chain(variables).chain(filtered).chain(command).collect();
-        Ok(Some(Self { arguments, filter }))
+        Ok(Self { arguments, filter })
     }
+}
 
-    pub(super) fn command(&self) -> Result<Command, CliError> {
-        (&self.filter).rewind()?;
+impl Launches for Bwrap {
+    fn command(&mut self) -> Result<Command, CliError> {
+        self.filter.rewind()?;
         let mut command = Command::new("bwrap");
         command.args(&self.arguments).stdin(Stdio::null());
         Ok(command)
