@@ -20,6 +20,7 @@ use placet_domain::text::spelled_out;
 #[derive(Debug)]
 pub(crate) struct Schema {
     root: Value,
+    patterns: BTreeMap<String, Regex>,
 }
 
 /// What a check found: where, which sort, and what to do.
@@ -37,20 +38,38 @@ impl Schema {
     pub(crate) fn published(text: &'static str) -> Self {
         let root: Value = serde_json::from_str(text).expect("published schemas are JSON");
         assert!(root.is_object(), "published schemas are objects");
-        Self { root }
+        Self::of(root)
+    }
+
+    fn of(root: Value) -> Self {
+        let mut patterns = BTreeMap::new();
+        compile(&root, &mut patterns);
+        Self { root, patterns }
     }
 
     /// Everything in the document that breaks the schema.
     pub(crate) fn check(&self, document: &Node) -> Vec<Finding> {
-        let mut check = Check { root: &self.root, patterns: BTreeMap::new(), found: Vec::new() };
+        let mut check = Check { schema: self, found: Vec::new() };
         check.node(&self.root, document, "");
         check.found
     }
 }
 
+/// All patterns in a schema, each once. One that cannot be read is left out, and then matches nothing.
+fn compile(schema: &Value, patterns: &mut BTreeMap<String, Regex>) {
+    match schema {
+        Value::Object(members) => {
+            let pattern = members.get("pattern").and_then(Value::as_str);
+            patterns.extend(pattern.and_then(|text| Some((text.to_owned(), Regex::new(text).ok()?))));
+            members.values().for_each(|inner| compile(inner, patterns));
+        }
+        Value::Array(items) => items.iter().for_each(|inner| compile(inner, patterns)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 struct Check<'s> {
-    root: &'s Value,
-    patterns: BTreeMap<&'s str, Option<Regex>>,
+    schema: &'s Schema,
     found: Vec<Finding>,
 }
 
@@ -87,7 +106,7 @@ impl<'s> Check<'s> {
     /// Follows one reference within the document, the only kind that is used.
     fn resolved(&self, schema: &'s Value) -> Option<&'s Map<String, Value>> {
         match schema.get("$ref").and_then(Value::as_str) {
-            Some(reference) => self.root.pointer(reference.strip_prefix('#')?)?.as_object(),
+            Some(reference) => self.schema.root.pointer(reference.strip_prefix('#')?)?.as_object(),
             None => schema.as_object(),
         }
     }
@@ -192,7 +211,9 @@ impl<'s> Check<'s> {
             ("maxLength", _) if count > bound => {
                 self.shape(here, format!("it has {count} characters and may have {bound}"));
             }
-            ("pattern", Some(pattern)) if !self.matches(pattern, text) => {
+            ("pattern", Some(pattern))
+                if !self.schema.patterns.get(pattern).is_some_and(|regex| regex.is_match(text)) =>
+            {
                 self.shape(here, format!("{} is not accepted: {}", shown_text(text), description(here.schema)));
             }
             ("format", Some(name)) if !text.is_empty() => {
@@ -202,12 +223,6 @@ impl<'s> Check<'s> {
             }
             _ => {}
         }
-    }
-
-    /// A pattern that cannot be read matches nothing: it refuses, and the tests name it.
-    fn matches(&mut self, pattern: &'s str, text: &str) -> bool {
-        let compiled = self.patterns.entry(pattern).or_insert_with(|| Regex::new(pattern).ok());
-        compiled.as_ref().is_some_and(|compiled| compiled.is_match(text))
     }
 
     fn of_number(&mut self, keyword: &str, rule: &'s Value, here: Here<'s, '_>) {
@@ -323,7 +338,7 @@ mod tests {
 
     /// What a schema says of a document: `line pointer: message`.
     fn said(schema: &str, document: &str) -> Vec<String> {
-        let schema = Schema { root: serde_json::from_str(schema).unwrap() };
+        let schema = Schema::of(serde_json::from_str(schema).unwrap());
         let document = json::parse(document.as_bytes()).unwrap();
         let found = schema.check(&document);
         found.iter().map(|found| format!("{} {}: {}", found.line, found.pointer, found.message)).collect()
@@ -415,7 +430,7 @@ mod tests {
             assert_eq!(schema.root["$schema"], "https://json-schema.org/draft/2020-12/schema");
             each_schema(&schema.root, &mut |part| {
                 let probe = Node { line: 1, value: Content::Null };
-                let mut check = Check { root: &schema.root, patterns: BTreeMap::new(), found: Vec::new() };
+                let mut check = Check { schema: &schema, found: Vec::new() };
                 for (keyword, rule) in
                     part.iter().filter(|(keyword, _)| !["enum", "const", "$ref"].contains(&keyword.as_str()))
                 {

@@ -1,5 +1,8 @@
 //! One file of a team, read and checked: its document with the lines, and what is wrong with it.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -17,9 +20,11 @@ pub const SCHEMAS: &[(&str, &str)] = &[
     ("raci.schema.json", include_str!("../../schemas/raci.schema.json")),
 ];
 
-fn schema(name: &str) -> Schema {
-    let (_, text) = SCHEMAS.iter().find(|(known, _)| *known == name).expect("each kind of file has a published schema");
-    Schema::published(text)
+/// A published schema, read once.
+fn schema(name: &str) -> &'static Schema {
+    static READ: LazyLock<BTreeMap<&str, Schema>> =
+        LazyLock::new(|| SCHEMAS.iter().map(|(name, text)| (*name, Schema::published(text))).collect());
+    READ.get(name).expect("each kind of file has a published schema")
 }
 
 /// A file with its document.
