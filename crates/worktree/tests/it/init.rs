@@ -165,3 +165,10 @@ fn a3_starter_files_say_the_defaults() {
     fs::remove_file(world.path("agents/raci.json")).unwrap();
     assert_eq!(world.load().unwrap().version(), team.version());
 }
+
+#[test]
+fn a9_the_first_allowlist_of_secrets_is_one_that_its_reader_takes() {
+    let team = World::with_team().load().unwrap();
+    let text = std::str::from_utf8(team.secrets_allowlist().unwrap()).unwrap().to_owned();
+    assert!(placet_secrets::Allowlist::parse(&text).is_ok());
+}

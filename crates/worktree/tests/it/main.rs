@@ -5,6 +5,7 @@
 mod commit_form;
 mod init;
 mod make;
+mod mutations;
 mod policy;
 mod prompt;
 mod team_files;
