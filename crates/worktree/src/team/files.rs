@@ -60,8 +60,7 @@ impl Root {
         let root = rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(|_| FileError::NoRoot(shown()))?;
         let root = Self(root);
         // By its real name: an agent can make the `.git` in its worktree look like anything, but cannot move the worktree.
-        let real = std::fs::canonicalize(path)?;
-        if real.components().any(|part| part.as_os_str() == ".worktrees") {
+        if lies_in_worktrees(&std::fs::canonicalize(path)?) {
             return Err(FileError::Worktree(shown()));
         }
         match root.kind(".git")? {
@@ -143,6 +142,12 @@ impl Root {
         }
         placed
     }
+}
+
+/// Whether a path is below the directory in which a repository keeps its worktrees.
+fn lies_in_worktrees(path: &Path) -> bool {
+    let is_of_repository = |dir: &Path| dir.parent().is_some_and(|repository| repository.join(".git").exists());
+    path.ancestors().any(|dir| dir.file_name().is_some_and(|name| name == ".worktrees") && is_of_repository(dir))
 }
 
 /// A file beside the one it is to become, which nobody else writes.

@@ -1,7 +1,9 @@
 //! How a team works with its agents: branches, tickets, commits, checks, setup, ports, quotas, sequences. Every key may be
 //! left out; the defaults are here and in the published schema, and a test compares them.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod contradictions;
+
+use std::collections::BTreeMap;
 
 use placet_domain::scope::{Case, Glob, ScopePath};
 use placet_domain::worktree::{AgentName, BadName, BranchName, Ticket};
@@ -14,10 +16,6 @@ use super::sheet::{Sheet, read};
 use crate::commit_form::CommitForm;
 
 pub(crate) const POLICY: &str = "agents/policy.json";
-
-/// The branch of any agent at any ticket looks like this one.
-const SOME_AGENTS_BRANCH: &str = "feat/A-1-a";
-const HIGHEST_PORT: u64 = 65_535;
 
 /// What `agents/policy.json` says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -230,67 +228,8 @@ pub(crate) fn load(root: &Root, problems: &mut Vec<Problem>) -> Option<Written> 
     };
     let sheet = Sheet::check(POLICY, &bytes, "policy.schema.json", problems)?;
     let policy: Policy = sheet.typed(problems)?;
-    problems.extend(contradictions(&policy).into_iter().map(|(pointer, message)| sheet.problem(&pointer, message)));
+    problems.extend(
+        contradictions::contradictions(&policy).into_iter().map(|(pointer, message)| sheet.problem(&pointer, message)),
+    );
     Some(Written { policy, sheet: Some(sheet) })
-}
-
-/// What a schema cannot see within the file.
-fn contradictions(policy: &Policy) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    let checks = policy.checks.iter().map(|check| &check.name);
-    found.extend(
-        repeated(checks).map(|(at, name)| (format!("/checks/{at}/name"), format!("there are two checks `{name}`"))),
-    );
-    let steps = policy.setup.generate.iter().map(|step| &step.name);
-    found.extend(
-        repeated(steps)
-            .map(|(at, name)| (format!("/setup/generate/{at}/name"), format!("there are two steps `{name}`"))),
-    );
-    for (at, command) in commands(policy) {
-        if command.first().is_some_and(|program| program.trim().is_empty()) {
-            found.push((format!("{at}/command/0"), "the program is empty; name it".into()));
-        }
-    }
-    for (at, glob) in policy.protected_branches.iter().enumerate() {
-        if glob.matches(SOME_AGENTS_BRANCH) {
-            let message =
-                format!("`{glob}` protects the very branches that agents work on (`feat/<TICKET>-<agent>`); narrow it");
-            found.push((format!("/protectedBranches/{at}"), message));
-        }
-    }
-    found.extend(of_ports(policy));
-    let quotas = &policy.quotas;
-    if quotas.disk_bytes_per_worktree > quotas.disk_bytes_total {
-        let message = "one worktree may take more than all together (diskBytesTotal); make one of them fit";
-        found.push(("/quotas/diskBytesPerWorktree".into(), message.into()));
-    }
-    found
-}
-
-fn commands(policy: &Policy) -> impl Iterator<Item = (String, &Vec<String>)> {
-    let checks = policy.checks.iter().enumerate().map(|(at, check)| (format!("/checks/{at}"), &check.command));
-    let steps =
-        policy.setup.generate.iter().enumerate().map(|(at, step)| (format!("/setup/generate/{at}"), &step.command));
-    checks.chain(steps)
-}
-
-fn repeated<'n>(names: impl Iterator<Item = &'n CheckName>) -> impl Iterator<Item = (usize, &'n CheckName)> {
-    let mut seen = BTreeSet::new();
-    names.enumerate().filter(move |(_, name)| !seen.insert(*name))
-}
-
-fn of_ports(policy: &Policy) -> Option<(String, String)> {
-    let (ports, worktrees) = (&policy.ports, u64::from(policy.quotas.worktrees));
-    if ports.names.len() > usize::from(ports.per_worktree) {
-        let message =
-            format!("{} names for {} ports per worktree; raise perWorktree", ports.names.len(), ports.per_worktree);
-        return Some(("/ports/names".into(), message));
-    }
-    let last = u64::from(ports.first) + u64::from(ports.per_worktree) * worktrees - 1;
-    let message = || {
-        format!(
-            "the ports of {worktrees} worktrees would end at {last}, beyond {HIGHEST_PORT}; lower first or perWorktree"
-        )
-    };
-    (last > HIGHEST_PORT && !ports.names.is_empty()).then(|| ("/ports".into(), message()))
 }

@@ -198,6 +198,15 @@ fn a3_a_worktree_is_never_asked_who_its_agents_are() {
 }
 
 #[test]
+fn a3_a_repository_may_lie_in_a_directory_that_happens_to_be_called_like_that() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join(".worktrees/mine");
+    fs::create_dir_all(&root).unwrap();
+    assert!(git(&root).args(["init", "--quiet"]).status().unwrap().success());
+    assert!(placet_worktree::team::init(&root).is_ok() && Team::load(&root).is_ok());
+}
+
+#[test]
 fn a3_what_is_no_repository_is_said_to_be_none() {
     let dir = tempfile::tempdir().unwrap();
     assert!(Team::load(dir.path()).unwrap_err().to_string().contains("not the root of a git repository"));
