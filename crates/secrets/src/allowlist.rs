@@ -1,7 +1,7 @@
 //! What a team has decided to live with: each entry has a reason and an end.
 //!
 //! ```json
-//! { "entries": [
+//! { "version": 1, "entries": [
 //!   { "fingerprint": "…64 hex digits…", "reason": "sample of the vendor's documentation", "expires": "2027-01-31" },
 //!   { "rule": "private-key", "path": "tests/keys/", "reason": "made for tests", "expires": "2027-01-31", "addedBy": "mira" }
 //! ] }
@@ -104,11 +104,20 @@ enum Covers {
     },
 }
 
+/// The only form there has been. Another number is another form, which must not be half understood.
+const VERSION: u32 = 1;
+
+fn this_version() -> u32 {
+    VERSION
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
     #[serde(rename = "$schema", default)]
     _schema: Option<String>,
+    #[serde(default = "this_version")]
+    version: u32,
     entries: Vec<Written>,
 }
 
@@ -135,6 +144,10 @@ impl Allowlist {
             column: error.column(),
             problem: without_place(&error),
         })?;
+        if document.version != VERSION {
+            let problem = "it is not 1, the only form that is known";
+            return Err(AllowlistError::Entry { at: "version".into(), problem });
+        }
         let entries = document.entries.iter().enumerate().map(|(index, entry)| entry.read(index));
         Ok(Self { entries: entries.collect::<Result<_, _>>()? })
     }

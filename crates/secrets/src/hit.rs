@@ -13,10 +13,11 @@ pub(crate) enum Special {
     AddressToken,
     CommandPassword,
     PgPass,
+    PrefixedToken,
 }
 
 impl Special {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Password,
         Self::Secret,
         Self::Key,
@@ -25,6 +26,7 @@ impl Special {
         Self::AddressToken,
         Self::CommandPassword,
         Self::PgPass,
+        Self::PrefixedToken,
     ];
 
     pub(crate) fn id(self) -> &'static str {
@@ -37,6 +39,7 @@ impl Special {
             Self::AddressToken => "address-token",
             Self::CommandPassword => "command-password",
             Self::PgPass => "pgpass-password",
+            Self::PrefixedToken => "prefixed-token",
         }
     }
 
@@ -50,6 +53,7 @@ impl Special {
             Self::AddressToken => "token in an address",
             Self::CommandPassword => "user and password given to a command",
             Self::PgPass => "password in a .pgpass line",
+            Self::PrefixedToken => "random value behind a prefix, as tokens of many services are",
         }
     }
 }

@@ -21,6 +21,7 @@ mod jwt;
 mod line;
 mod personal;
 mod placeholder;
+mod prefixed;
 mod randomness;
 mod redact;
 mod rule;

@@ -2,6 +2,11 @@
 //!
 //! Everything here errs on the side of caution: only what is clearly no secret is let go.
 
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use aho_corasick::AhoCorasick;
+
 use crate::boundary::contains_ignoring_case;
 use crate::randomness;
 
@@ -215,6 +220,21 @@ const REFERENCES: &[&[u8]] = &[
     b"AQICAH",
 ];
 
+fn dummies() -> &'static HashSet<&'static [u8]> {
+    static DUMMY: OnceLock<HashSet<&'static [u8]>> = OnceLock::new();
+    DUMMY.get_or_init(|| DUMMIES.iter().map(|dummy| dummy.as_bytes()).collect())
+}
+
+fn telling() -> &'static AhoCorasick {
+    static PARTS: OnceLock<AhoCorasick> = OnceLock::new();
+    PARTS.get_or_init(|| AhoCorasick::new(TELLING).expect("a few dozen words fit"))
+}
+
+fn references() -> &'static AhoCorasick {
+    static MARKS: OnceLock<AhoCorasick> = OnceLock::new();
+    MARKS.get_or_init(|| AhoCorasick::new(REFERENCES).expect("a few dozen marks fit"))
+}
+
 /// Whether a value that was assigned to something secret is evidently no secret.
 pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     is_masked(value) || is_reference(value) || is_enclosed(value) || is_dummy(value) || is_sequence(value)
@@ -248,10 +268,7 @@ fn is_reference(value: &[u8]) -> bool {
     let named = matches!(value, [b'$', next, ..] if next.is_ascii_alphabetic() || *next == b'_')
         && value[1..].iter().all(|byte| crate::class::WORD.has(*byte));
     let windows = matches!(value, [b'%', .., b'%']);
-    named
-        || windows
-        || value.starts_with(b"!") && value.contains(&b' ')
-        || REFERENCES.iter().any(|mark| memchr::memmem::find(value, mark).is_some())
+    named || windows || value.starts_with(b"!") && value.contains(&b' ') || references().is_match(value)
 }
 
 /// `<your-key>`, `[password]`, `{password}`, `(none)`, `__TOKEN__`, `@token@`.
@@ -273,9 +290,7 @@ fn is_dummy(value: &[u8]) -> bool {
     let plain: Vec<u8> = lower.iter().copied().filter(|byte| !b"-_. ".contains(byte)).collect();
     let ending = plain.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let core = &plain[..plain.len() - ending];
-    (core.is_empty() && plain.len() < 6)
-        || DUMMIES.iter().any(|dummy| dummy.as_bytes() == core)
-        || TELLING.iter().any(|part| memchr::memmem::find(&lower, part.as_bytes()).is_some())
+    (core.is_empty() && plain.len() < 6) || dummies().contains(core) || telling().is_match(&lower)
 }
 
 /// `12345678`, `abcdefgh`, `abc123`: what a hand types that has to type something.

@@ -13,7 +13,7 @@ use crate::hit::{Hit, Special, without_overlaps};
 use crate::placeholder::is_placeholder;
 use crate::rule::{Check, Rule};
 use crate::team::{RuleError, read_rules};
-use crate::{address, block, line, rules, wrapped};
+use crate::{address, block, line, prefixed, rules, wrapped};
 
 /// Finds secrets. Made once and shared: it keeps nothing of what it reads.
 #[derive(Debug)]
@@ -22,6 +22,9 @@ pub struct Scanner {
     automaton: AhoCorasick,
     /// What to do at each anchor, by the number of its pattern.
     targets: Vec<Target>,
+    /// Names of vendors, and which rule each of them belongs to.
+    vendors: AhoCorasick,
+    vendor_rules: Vec<usize>,
 }
 
 /// What an anchor leads to.
@@ -59,13 +62,8 @@ impl Scanner {
         rules.extend(rules::shipped());
         rules.extend(own);
         let (patterns, targets) = anchors(&rules).into_iter().unzip::<_, _, Vec<Vec<u8>>, Vec<Target>>();
-        let automaton = AhoCorasickBuilder::new()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(patterns)
-            .expect("a few thousand short patterns fit");
-        Self { rules, automaton, targets }
+        let (names, vendor_rules) = vendors(&rules).into_iter().unzip::<_, _, Vec<Vec<u8>>, Vec<usize>>();
+        Self { automaton: automaton(patterns), targets, vendors: automaton(names), vendor_rules, rules }
     }
 
     /// All rules: those that ship, then a team's own.
@@ -127,13 +125,18 @@ impl Scanner {
     /// Everything any rule finds, also what overlaps, in no order.
     pub(crate) fn hits(&self, text: &[u8]) -> Vec<Hit> {
         let mut hits = self.plain_hits(text);
-        for (run, plain) in wrapped::texts(text) {
-            // The whole run is the secret: a part of it cannot be named in the encoded text.
-            let inside = self.plain_hits(&plain);
-            let telling = inside.iter().max_by_key(|hit| hit.rank());
-            hits.extend(telling.map(|hit| Hit { rule: hit.rule, context: run.start, secret: run, wrapped: true }));
+        for run in wrapped::runs(text) {
+            hits.extend(prefixed::find(text, run.clone()));
+            hits.extend(wrapped::decode(&text[run.clone()]).and_then(|plain| self.wrapped_hit(run, &plain)));
         }
         hits
+    }
+
+    /// The whole run is the secret: a part of it cannot be named in the encoded text.
+    fn wrapped_hit(&self, run: Range<usize>, plain: &[u8]) -> Option<Hit> {
+        let inside = self.plain_hits(plain);
+        let telling = inside.iter().max_by_key(|hit| hit.rank())?;
+        Some(Hit { rule: telling.rule, context: run.start, secret: run, wrapped: true })
     }
 
     fn plain_hits(&self, text: &[u8]) -> Vec<Hit> {
@@ -157,6 +160,23 @@ fn special_rule(special: Special) -> Rule {
         check: Check::Entropy,
         unlike: Vec::new(),
     }
+}
+
+fn automaton(patterns: Vec<Vec<u8>>) -> AhoCorasick {
+    AhoCorasickBuilder::new()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::Standard)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(patterns)
+        .expect("a few thousand short patterns fit")
+}
+
+/// The names by which values of vendors are known, with their rules.
+fn vendors(rules: &[Rule]) -> Vec<(Vec<u8>, usize)> {
+    let names = |(index, rule): (usize, &Rule)| {
+        rule.names.iter().map(move |name| (name.as_bytes().to_vec(), index)).collect::<Vec<_>>()
+    };
+    rules.iter().enumerate().flat_map(names).collect()
 }
 
 /// Every literal that makes the scanner look, with what to look for.
@@ -291,13 +311,12 @@ impl Search<'_> {
     /// The vendor whose name stands near, if the value has the shape of theirs.
     fn vendor(&self, from: usize, assignment: &Assignment, secret: &[u8]) -> Option<usize> {
         let around = &self.text[from.saturating_sub(24)..assignment.name.end];
-        let line = around.rsplit(|byte| *byte == b'\n').next().unwrap_or(around).to_ascii_lowercase();
-        let fits = |rule: &Rule| {
-            rule.names.iter().any(|name| memchr::memmem::find(&line, name.as_bytes()).is_some())
-                && rule.shapes.iter().any(|shape| shape.covers(secret))
-                && rule.accepts(secret)
-                && !is_placeholder(secret)
+        let line = around.rsplit(|byte| *byte == b'\n').next().unwrap_or(around);
+        let fits = |rule: &usize| {
+            let rule = &self.scanner.rules[*rule];
+            rule.shapes.iter().any(|shape| shape.covers(secret)) && rule.accepts(secret) && !is_placeholder(secret)
         };
-        self.scanner.rules.iter().position(|rule| !rule.names.is_empty() && fits(rule))
+        let named = self.scanner.vendors.find_overlapping_iter(line);
+        named.map(|name| self.scanner.vendor_rules[name.pattern().as_usize()]).filter(fits).min()
     }
 }

@@ -21,9 +21,9 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
 const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
 const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
 
-/// Every run that decodes to text, with the text.
-pub(crate) fn texts(text: &[u8]) -> impl Iterator<Item = (Range<usize>, Vec<u8>)> + '_ {
-    Runs { text, at: 0 }.filter_map(move |run| decode(&text[run.clone()]).map(|plain| (run, plain)))
+/// Every long run of base64, which may be something encoded, or a token.
+pub(crate) fn runs(text: &[u8]) -> impl Iterator<Item = Range<usize>> + '_ {
+    Runs { text, at: 0 }
 }
 
 /// Runs of base64. Only every 32nd byte is looked at until one belongs to a run, so that this costs next to nothing.
@@ -51,7 +51,8 @@ impl Iterator for Runs<'_> {
     }
 }
 
-fn decode(run: &[u8]) -> Option<Vec<u8>> {
+/// The text that a run holds, if it holds text.
+pub(crate) fn decode(run: &[u8]) -> Option<Vec<u8>> {
     const URL_ONLY: Class = Class::of("_-");
     let url_safe = run.iter().any(|byte| URL_ONLY.has(*byte));
     let engine = if url_safe { &URL_SAFE } else { &STANDARD };
@@ -78,10 +79,10 @@ mod tests {
         let plain = b"user = svc\npassword = nothing to see here";
         let encoded = base64::engine::general_purpose::STANDARD.encode(plain);
         let text = format!("data: {encoded}\nsha: da39a3ee5e6b4b0d3255bfef95601890afd80709da39a3ee");
-        let found: Vec<_> = texts(text.as_bytes()).collect();
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].1, plain);
-        assert_eq!(found[0].0.start, 6);
+        let runs: Vec<_> = runs(text.as_bytes()).collect();
+        assert_eq!(runs.iter().map(|run| run.start).collect::<Vec<_>>(), [6, 68]);
+        assert_eq!(decode(&text.as_bytes()[runs[0].clone()]).as_deref(), Some(&plain[..]));
+        assert_eq!(decode(&text.as_bytes()[runs[1].clone()]), None);
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! What the name of a value promises: a password, a secret, a key, or nothing at all.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 use crate::randomness::words;
 
 /// How much a name promises. The less, the more random the value has to be.
@@ -467,23 +470,59 @@ const KEY_MAKERS: &[&str] = &[
     "search",
 ];
 
+/// What a word says of the name it is part of: bits of the lists above.
+#[derive(Clone, Copy, Default)]
+struct Says(u8);
+
+impl Says {
+    const ABOUT: u8 = 1;
+    const INNOCENT: u8 = 2;
+    const PASSWORD: u8 = 4;
+    const SECRET: u8 = 8;
+    const KEY: u8 = 16;
+    const KEY_MAKER: u8 = 32;
+
+    fn has(self, bit: u8) -> bool {
+        self.0 & bit != 0
+    }
+}
+
+/// All lists in one table, so that a word is looked up once.
+fn table() -> &'static HashMap<&'static [u8], Says> {
+    static TABLE: OnceLock<HashMap<&'static [u8], Says>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let lists = [
+            (ABOUT, Says::ABOUT),
+            (INNOCENT, Says::INNOCENT),
+            (PASSWORDS, Says::PASSWORD),
+            (SECRETS, Says::SECRET),
+            (KEYS, Says::KEY),
+            (KEY_MAKERS, Says::KEY_MAKER),
+        ];
+        let mut table: HashMap<&[u8], Says> = HashMap::new();
+        for (word, bit) in lists.iter().flat_map(|(list, bit)| list.iter().map(move |word| (word.as_bytes(), bit))) {
+            table.entry(word).or_default().0 |= bit;
+        }
+        table
+    })
+}
+
 /// What the name promises, or nothing. `name` is the identifier around the telling word, perhaps with a word before it.
 pub(crate) fn promise(name: &[u8]) -> Option<Promise> {
-    let own = last_part(name);
-    let words: Vec<Vec<u8>> = words(own).collect();
-    let is = |word: &Vec<u8>, list: &[&str]| list.iter().any(|entry| entry.as_bytes() == word.as_slice());
-    let any = |list: &[&str]| words.iter().any(|word| is(word, list));
+    let words: Vec<Vec<u8>> = words(last_part(name)).collect();
+    let says = |word: &Vec<u8>| table().get(word.as_slice()).copied().unwrap_or_default();
+    let all = Says(words.iter().map(says).fold(0, |all, says| all | says.0));
     let last = words.last()?;
-    if any(INNOCENT) || is(last, ABOUT) && !ends_in_key_material(&words) {
+    if all.has(Says::INNOCENT) || says(last).has(Says::ABOUT) && !ends_in_key_material(&words) {
         return None;
     }
-    if any(PASSWORDS) {
+    if all.has(Says::PASSWORD) {
         return Some(Promise::Password);
     }
-    if any(SECRETS) || any(KEYS) && any(KEY_MAKERS) {
+    if all.has(Says::SECRET) || all.has(Says::KEY) && all.has(Says::KEY_MAKER) {
         return Some(Promise::Secret);
     }
-    (any(KEYS) || ends_like_a_secret(last)).then_some(Promise::Key)
+    (all.has(Says::KEY) || ends_like_a_secret(last)).then_some(Promise::Key)
 }
 
 /// `user.config.dbPassword` is about `dbPassword`; but `password.db` is about both.

@@ -121,7 +121,7 @@ fn is_code(value: &[u8], written: Written) -> bool {
     let spaced = value.iter().any(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control());
     let called = value.contains(&b'(') || value.ends_with(b"()") || value.ends_with(b":") || value.contains(&b'\\');
     let expression = written != Written::Quoted
-        && (is_identifier(value) && (value.contains(&b'.') || value.contains(&b':') || !is_random(value, 12))
+        && (is_identifier(value) && (value.contains(&b'.') || value.contains(&b':') || !is_random(value, 8))
             || value.starts_with(b"$")
             || value.starts_with(b"@"));
     spaced || called || expression || is_file_name(value) || is_dotted_words(value)

@@ -96,6 +96,8 @@ fn a_mistake_is_refused_with_its_place_and_nothing_counts() {
     }
     assert_eq!(Allowlist::parse("{\n  nothing").unwrap_err().to_string().split(',').next(), Some("line 2"));
     assert!(Allowlist::parse("{\"entries\": []}").is_ok());
+    assert!(Allowlist::parse("{\"version\": 1, \"entries\": []}").is_ok());
+    assert!(Allowlist::parse("{\"version\": 2, \"entries\": []}").is_err());
 }
 
 #[test]

@@ -172,3 +172,20 @@ fn a_secret_and_a_vendors_token_in_one_place_are_one_finding() {
     assert_eq!(found(&format!("github_token = \"{token}\"")), ["github-token"]);
     assert_eq!(found(&format!("https://x-access-token:{token}@host/r.git")), ["github-token"]);
 }
+
+#[test]
+fn a_token_of_a_service_that_no_rule_knows_is_known_by_its_prefix_and_its_randomness() {
+    let mut dice = Dice::new(12);
+    for prefix in ["acme_", "acme_live_", "zork-v1-"] {
+        assert_eq!(found(&format!("see {prefix}{} there", dice.text(BASE62, 40))), ["prefixed-token"]);
+    }
+    for text in [
+        format!("sha256={}_{}", dice.text(BASE62, 6).to_lowercase(), dice.text(BASE62, 36)),
+        format!("chunk-{}", dice.text(BASE62, 40)),
+        format!("acme_{}", dice.text(crate::invent::HEX, 40)),
+        "acme_getUserAccountNamesFromTheRemoteServiceV2".to_owned(),
+        format!("{}_{}", dice.text("ABCDEFGHIJ", 8), dice.text(BASE62, 40)),
+    ] {
+        assert_eq!(found(&text), Vec::<String>::new(), "{text}");
+    }
+}

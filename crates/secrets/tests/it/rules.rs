@@ -57,9 +57,9 @@ fn a9_what_only_looks_alike_is_not_found() {
 fn a_token_that_was_cut_or_prolonged_is_another_matter_than_one_that_is_whole() {
     let token = crate::invent::sample("github-token", 7);
     assert_eq!(found(&token), ["github-token"]);
-    assert!(found(&token[..token.len() - 1]).is_empty());
-    assert!(found(&format!("{token}x")).is_empty());
-    assert!(found(&format!("x{token}")).is_empty());
+    for other in [token[..token.len() - 1].to_owned(), format!("{token}x"), format!("x{token}")] {
+        assert!(!found(&other).contains(&"github-token".to_owned()), "{other}");
+    }
 }
 
 #[test]
