@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::path::ScopePath;
+use super::wildmatch::reach::Progress;
 use super::wildmatch::{Case, Malformed, Pattern, Slash};
 
 /// Longer patterns are unreadable in review. The time of a comparison grows with the product of pattern and path, so that
@@ -18,7 +19,7 @@ use super::wildmatch::{Case, Malformed, Pattern, Slash};
 const LONGEST_PATTERN: usize = 1024;
 
 /// A pattern for paths from the root of the repository. It is compiled when it is read: comparing allocates nothing.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Glob {
     text: String,
@@ -41,10 +42,19 @@ impl Glob {
     /// Ignoring case, a path is matched if any spelling of it in upper and lower case is. That is never less than minding
     /// case, and never less than what git matches ignoring it: git folds brackets such as `[A]` and `[Z-a]` by halves.
     pub fn matches(&self, path: &ScopePath, case: Case) -> bool {
+        self.matches_bytes(path.as_bytes(), case)
+    }
+
+    pub(super) fn matches_bytes(&self, path: &[u8], case: Case) -> bool {
         match case {
-            Case::Exact => self.pattern.matches(path.as_bytes()),
-            Case::Ignore => self.pattern.matches_some_spelling_of(path.as_bytes()),
+            Case::Exact => self.pattern.matches(path),
+            Case::Ignore => self.pattern.matches_some_spelling_of(path),
         }
+    }
+
+    /// The glob at the root of a tree, to be led through its directories.
+    pub(super) fn progress(&self, case: Case) -> Progress<'_> {
+        Progress::new(&self.pattern, case)
     }
 }
 
@@ -107,6 +117,12 @@ impl From<Glob> for String {
 impl fmt::Display for Glob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Glob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Glob({:?})", self.text)
     }
 }
 

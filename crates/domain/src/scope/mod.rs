@@ -5,6 +5,7 @@
 //! Reading outside the scope is fine; this module says nothing about reading, and it resolves no names and no links:
 //! the cage and the gateway enforce what is decided here.
 
+mod enclosure;
 mod glob;
 mod path;
 mod target;
@@ -14,6 +15,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+pub use enclosure::{Access, Enclosure, Gap, GapKind, Leaf, MOST_MOUNTS, Tree};
 pub use glob::{BadGlob, Glob};
 pub use path::{BadPath, ScopePath};
 pub use target::{BadTarget, Host, Network, Target, TargetRule, Url};

@@ -7,6 +7,7 @@
 
 mod bracket;
 mod bytes;
+pub(super) mod reach;
 mod walk;
 
 use self::bracket::Bracket;
@@ -114,7 +115,7 @@ impl Pattern {
     fn is_walked_along(&self, text: &[u8], takes: impl Fn(&Token, u8) -> bool) -> bool {
         let tail = &self.tokens[self.tokens.len() - self.tail..];
         let ending = text.len().checked_sub(tail.len()).map(|start| &text[start..]);
-        ending.is_some_and(|ending| tail.iter().zip(ending).rev().all(|(token, byte)| takes(token, *byte)))
+        ending.is_some_and(|ending| tail.iter().rev().zip(ending.iter().rev()).all(|(token, byte)| takes(token, *byte)))
             && walk::walk(&self.tokens, text, takes).has_matched
     }
 }
@@ -132,6 +133,13 @@ impl Token {
             Self::Byte(own) => *own == byte,
             Self::OneOf(set) => set.contains(byte),
             Self::Within | Self::Across | Self::Components => false,
+        }
+    }
+
+    fn takes_in(&self, byte: u8, case: Case) -> bool {
+        match case {
+            Case::Exact => self.takes(byte),
+            Case::Ignore => self.takes_some_spelling_of(byte),
         }
     }
 
