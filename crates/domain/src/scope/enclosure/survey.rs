@@ -40,8 +40,15 @@ impl Places {
     }
 
     fn changes(&self) -> impl Iterator<Item = (&Vec<u8>, Access)> {
-        let differs = |(path, place): &(&Vec<u8>, &Place)| !path.is_empty() && place.access != self.above(path);
-        self.0.iter().filter(differs).map(|(path, place)| (path, place.access))
+        // Neighbours are mostly in the same directory, which is then looked up once.
+        let mut last = (&[][..], self.ground());
+        self.0.iter().filter_map(move |(path, place)| {
+            let above = parent(path);
+            if last.0 != above {
+                last = (above, self.above(path));
+            }
+            (!path.is_empty() && place.access != last.1).then_some((path, place.access))
+        })
     }
 
     /// The places that are other than the directory they are in.
