@@ -34,5 +34,7 @@ pub(crate) fn line_end(text: &[u8], at: usize, reach: usize) -> usize {
 
 /// Whether `needle`, in lower case, occurs in `text` in any case.
 pub(crate) fn contains_ignoring_case(text: &[u8], needle: &[u8]) -> bool {
-    text.windows(needle.len()).any(|window| window.eq_ignore_ascii_case(needle))
+    let first = needle[0];
+    let starts = memchr::memchr2_iter(first, first.to_ascii_uppercase(), text);
+    starts.into_iter().any(|at| text[at..].get(..needle.len()).is_some_and(|found| found.eq_ignore_ascii_case(needle)))
 }

@@ -300,11 +300,36 @@ fn is_sequence(value: &[u8]) -> bool {
 
 /// Whether `len` bytes of the value lie next to each other in one of the sequences.
 fn is_run_along(value: &[u8], len: usize) -> bool {
-    let lower = value.to_ascii_lowercase();
-    len >= 3
-        && lower
-            .windows(len)
-            .any(|window| SEQUENCES.iter().any(|sequence| memchr::memmem::find(sequence, window).is_some()))
+    len >= 3 && PLACES.iter().any(|places| longest_along(value, places) >= len)
+}
+
+/// Where each letter and digit stands in each sequence, from 1; 0 if it does not.
+const PLACES: [[u8; 128]; SEQUENCES.len()] = {
+    let (mut places, mut row) = ([[0; 128]; SEQUENCES.len()], 0);
+    while row < SEQUENCES.len() {
+        let mut at = 0;
+        while at < SEQUENCES[row].len() {
+            places[row][SEQUENCES[row][at] as usize] = at as u8 + 1;
+            at += 1;
+        }
+        row += 1;
+    }
+    places
+};
+
+fn longest_along(value: &[u8], places: &[u8; 128]) -> usize {
+    let (mut longest, mut run, mut last) = (0, 0, 0);
+    for byte in value {
+        let place = places.get(usize::from(byte.to_ascii_lowercase())).copied().unwrap_or(0);
+        run = match place {
+            0 => 0,
+            _ if place == last + 1 => run + 1,
+            _ => 1,
+        };
+        longest = longest.max(run);
+        last = place;
+    }
+    longest
 }
 
 #[cfg(test)]

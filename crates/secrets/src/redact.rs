@@ -32,7 +32,10 @@ impl Scanner {
         hits.retain(|hit| hit.secret.start >= known);
         let shifted = |(place, rule): (Range<usize>, usize)| (place.start - known..place.end - known, rule);
         let places: Vec<(Range<usize>, usize)> = covered(hits).into_iter().map(shifted).collect();
-        self.replace(&text[known..], &places)
+        if places.is_empty() {
+            return text[known..].to_vec();
+        }
+        self.redact(&self.replace(&text[known..], &places)).into_owned()
     }
 
     fn replace(&self, text: &[u8], places: &[(Range<usize>, usize)]) -> Vec<u8> {

@@ -275,12 +275,14 @@ impl Search<'_> {
 
     /// Whether the value that is given to the name is a secret: of a vendor, or of no known kind.
     fn judge(&self, assignment: &Assignment) -> Option<Hit> {
-        let given = &self.text[assignment.value.clone()];
-        let secret = value::core(given);
-        let start = assignment.value.start + memchr::memmem::find(given, secret)?;
+        let core = value::core(&self.text[assignment.value.clone()]);
+        let place = assignment.value.start + core.start..assignment.value.start + core.end;
+        let secret = &self.text[place.clone()];
+        if secret.len() < value::SHORTEST_SECRET {
+            return None;
+        }
         let name = self.name_with_word_before(&assignment.name);
         let promise = name::promise(&self.text[name.clone()])?;
-        let place = start..start + secret.len();
         let vendor = if promise == Promise::Password { None } else { self.vendor(name.start, assignment, secret) };
         if vendor.is_none() && !value::keeps(promise, secret, assignment.written) {
             return None;

@@ -60,10 +60,10 @@ impl<'s> Redactor<'s> {
     fn clean(&mut self, part: &[u8]) -> Vec<u8> {
         let known = self.passed.len();
         self.passed.extend_from_slice(part);
-        let continued = self.scanner.redact_from(&self.passed, known);
+        let clean = self.scanner.redact_from(&self.passed, known);
         let old = self.passed.len().saturating_sub(CONTEXT);
         self.passed.drain(..old);
-        self.scanner.redact(&continued).into_owned()
+        clean
     }
 
     /// How much can go: whole lines before an open key, or, if too much waits, all but the last part.

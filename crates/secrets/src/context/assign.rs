@@ -201,7 +201,7 @@ impl Reader<'_> {
             self.text[start..self.name.end].starts_with(b"-") && before.last().is_none_or(u8::is_ascii_whitespace);
         let trimmed = before.trim_ascii_end();
         let defined = [&b"#define"[..], b"ENV", b"ARG", b"setx", b"setenv"].iter().any(|word| trimmed.ends_with(word));
-        if switch || defined || is_netrc(self.text, start) {
+        if switch || defined || !next_is_quote && is_netrc(self.text, start) {
             return Some(Gives::Anything);
         }
         let lisp = [&b"setq"[..], b"def", b":"].iter().any(|word| trimmed.ends_with(word));

@@ -1,5 +1,7 @@
 //! Whether a value keeps what its name promises.
 
+use std::ops::Range;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
@@ -11,6 +13,8 @@ use crate::randomness::{bits_per_byte, wordy_share};
 
 /// Longer ones are documents, not secrets; key material in blocks is found by its own frame.
 const LONGEST_SECRET: usize = 1024;
+/// Shorter ones are found by nobody's rule, and would be found everywhere.
+pub(crate) const SHORTEST_SECRET: usize = 5;
 /// What random values are written in.
 const TOKEN: Class = Class::of("A-Za-z0-9+/=_.~:!@#$%^&*?|,;-");
 
@@ -71,28 +75,32 @@ const PUBLIC: &[&[u8]] = &[
     b"bcrypt",
 ];
 
-/// The part of a value that is the secret: without the scheme of a header and without white space around it.
-pub(crate) fn core(value: &[u8]) -> &[u8] {
-    let value = value.trim_ascii();
-    let scheme = SCHEMES.iter().find(|scheme| value.starts_with(scheme));
-    scheme.map_or(value, |scheme| value[scheme.len()..].trim_ascii())
+/// Where in a value the secret is: behind the scheme of a header, without white space around it.
+pub(crate) fn core(value: &[u8]) -> Range<usize> {
+    let blank = value.len() - value.trim_ascii_start().len();
+    let end = value.trim_ascii_end().len().max(blank);
+    let scheme = SCHEMES.iter().find(|scheme| value[blank..end].starts_with(scheme)).map_or(0, |scheme| scheme.len());
+    let more = value[blank + scheme..end].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    blank + scheme + more..end
 }
 
-/// Whether this value, given to a name that promises so much, is a secret.
+/// Whether this value, given to a name that promises so much, is a secret. What is cheap to tell is asked first.
 pub(crate) fn keeps(promise: Promise, value: &[u8], written: Written) -> bool {
-    if value.len() < 4
-        || is_number(value, written)
-        || value.len() > LONGEST_SECRET
-        || is_public(value)
-        || is_placeholder(value)
-        || is_code(value, written)
-    {
+    let least = match promise {
+        Promise::Password => SHORTEST_SECRET,
+        Promise::Secret => 8,
+        Promise::Key => 16,
+    };
+    if value.len() < least || value.len() > LONGEST_SECRET || is_code(value, written) || is_number(value, written) {
+        return false;
+    }
+    if is_public(value) || is_placeholder(value) {
         return false;
     }
     match promise {
         Promise::Password => is_password(value, written),
-        Promise::Secret => is_random(value, 8) || is_credentials(value),
-        Promise::Key => is_random(value, 16) && is_key(value),
+        Promise::Secret => is_random(value, least) || is_credentials(value),
+        Promise::Key => is_random(value, least) && is_key(value),
     }
 }
 
