@@ -27,6 +27,7 @@ mod redact;
 mod rule;
 mod rules;
 mod scanner;
+mod search;
 mod shape;
 mod stream;
 mod team;

@@ -12,169 +12,25 @@ use crate::randomness;
 
 /// Values that somebody wrote to be replaced, or that only say what belongs there. Compared without separators, digits
 /// at the end and case.
-const DUMMIES: &[&str] = &[
-    "abc",
-    "abcd",
-    "abcde",
-    "abcdef",
-    "access",
-    "accesskey",
-    "accesstoken",
-    "admin",
-    "apikey",
-    "apitoken",
-    "asdf",
-    "auth",
-    "authtoken",
-    "bar",
-    "baz",
-    "bearer",
-    "blank",
-    "changeit",
-    "changeme",
-    "client",
-    "clientsecret",
-    "credential",
-    "credentials",
-    "db",
-    "default",
-    "demo",
-    "disabled",
-    "dummy",
-    "empty",
-    "enabled",
-    "example",
-    "fake",
-    "false",
-    "foo",
-    "foobar",
-    "guest",
-    "hidden",
-    "hunter",
-    "invalid",
-    "key",
-    "login",
-    "masked",
-    "missing",
-    "mock",
-    "mykey",
-    "mypass",
-    "mypassword",
-    "mysecret",
-    "mytoken",
-    "na",
-    "newpassword",
-    "nil",
-    "none",
-    "null",
-    "oldpassword",
-    "pass",
-    "passphrase",
-    "passwd",
-    "password",
-    "passwort",
-    "pwd",
-    "qwerty",
-    "redacted",
-    "required",
-    "sample",
-    "secret",
-    "secretkey",
-    "somepassword",
-    "somesecret",
-    "sometoken",
-    "somevalue",
-    "string",
-    "supersecret",
-    "temp",
-    "test",
-    "testing",
-    "testkey",
-    "testpass",
-    "testpassword",
-    "testsecret",
-    "testtoken",
-    "text",
-    "tmp",
-    "tobechanged",
-    "todo",
-    "token",
-    "topsecret",
-    "true",
-    "undefined",
-    "unknown",
-    "unset",
-    "user",
-    "username",
-    "value",
-    "yourpassword",
-    "wrong",
-    "wrongpassword",
-    "badpassword",
-    "correcthorsebatterystaple",
-    "letmein",
-    "thisisasecret",
-    "notasecret",
-    "notarealkey",
-    "verysecret",
-    "keyboardcat",
-    "opensesame",
-    "swordfish",
-    "basic",
-    "digest",
-    "oauth",
-    "jwt",
-    "apisecret",
-    "secretvalue",
-];
+const DUMMIES: &str = "
+    abc abcd abcde abcdef access accesskey accesstoken admin apikey apitoken asdf auth authtoken bar baz bearer
+    blank changeit changeme client clientsecret credential credentials db default demo disabled dummy empty enabled
+    example fake false foo foobar guest hidden hunter invalid key login masked missing mock mykey mypass mypassword
+    mysecret mytoken na newpassword nil none null oldpassword pass passphrase passwd password passwort pwd qwerty
+    redacted required sample secret secretkey somepassword somesecret sometoken somevalue string supersecret temp
+    test testing testkey testpass testpassword testsecret testtoken text tmp tobechanged todo token topsecret true
+    undefined unknown unset user username value yourpassword wrong wrongpassword badpassword
+    correcthorsebatterystaple letmein thisisasecret notasecret notarealkey verysecret keyboardcat opensesame
+    swordfish basic digest oauth jwt apisecret secretvalue
+";
 
 /// Parts that say: put something here, or: this is only shown.
-const TELLING: &[&str] = &[
-    "example",
-    "placeholder",
-    "changeme",
-    "change_me",
-    "change-me",
-    "changethis",
-    "replace",
-    "redacted",
-    "insert",
-    "your_",
-    "your-",
-    "yourkey",
-    "yourtoken",
-    "yourpass",
-    "yoursecret",
-    "yourapi",
-    "dummy",
-    "notreal",
-    "not-real",
-    "not_real",
-    "fake",
-    "xxxx",
-    "foobar",
-    "mypassword",
-    "mysecret",
-    "lorem",
-    "goes-here",
-    "goes_here",
-    "goeshere",
-    "sample",
-    "deadbeef",
-    "test-key",
-    "test_key",
-    "testkey",
-    "test-token",
-    "test_token",
-    "testtoken",
-    "test-secret",
-    "test_secret",
-    "testsecret",
-    "test-pass",
-    "test_pass",
-    "testpass",
-    "notasecret",
-];
+const TELLING: &str = "
+    example placeholder changeme change_me change-me changethis replace redacted insert your_ your- yourkey
+    yourtoken yourpass yoursecret yourapi dummy notreal not-real not_real fake xxxx foobar mypassword mysecret lorem
+    goes-here goes_here goeshere sample deadbeef test-key test_key testkey test-token test_token testtoken test-
+    secret test_secret testsecret test-pass test_pass testpass notasecret
+";
 
 /// Alphabets that a hand runs along when it has to type something.
 const SEQUENCES: &[&[u8]] =
@@ -222,12 +78,12 @@ const REFERENCES: &[&[u8]] = &[
 
 fn dummies() -> &'static HashSet<&'static [u8]> {
     static DUMMY: OnceLock<HashSet<&'static [u8]>> = OnceLock::new();
-    DUMMY.get_or_init(|| DUMMIES.iter().map(|dummy| dummy.as_bytes()).collect())
+    DUMMY.get_or_init(|| DUMMIES.split_whitespace().map(str::as_bytes).collect())
 }
 
 fn telling() -> &'static AhoCorasick {
     static PARTS: OnceLock<AhoCorasick> = OnceLock::new();
-    PARTS.get_or_init(|| AhoCorasick::new(TELLING).expect("a few dozen words fit"))
+    PARTS.get_or_init(|| AhoCorasick::new(TELLING.split_whitespace()).expect("a few dozen words fit"))
 }
 
 fn references() -> &'static AhoCorasick {

@@ -28,6 +28,11 @@ const NAME: Class = Class::of("A-Za-z0-9_.-");
 const BARE_END: Class = Class::of(" \t\r\n\"'`,;<>&(){}[]|\\");
 /// What a type annotation is made of: `&'static str`, `Option<String>`, `string | null`.
 const TYPE: Class = Class::of("A-Za-z0-9_&'<>[]?., |*:");
+/// Parts of the names of calls that fetch, change or show a value, where the text inside is something else.
+const FETCHES: &str = "
+    encode decode strip lower replace split env get read load find prompt input config translate gettext _ t require
+    format print log error fetch request lookup select query path join open i18n arg opt flag column field var
+";
 const QUOTES: Class = Class::of("\"'`");
 
 /// How the value is written.
@@ -227,48 +232,8 @@ impl Reader<'_> {
         const CALL: Class = Class::of("A-Za-z0-9_.:");
         let callee = CALL.run(self.rest(), 40);
         let (name, after) = self.rest().split_at(callee);
-        let fetches = [
-            "encode",
-            "decode",
-            "strip",
-            "lower",
-            "replace",
-            "split",
-            "env",
-            "get",
-            "read",
-            "load",
-            "find",
-            "prompt",
-            "input",
-            "config",
-            "translate",
-            "gettext",
-            "_",
-            "t",
-            "require",
-            "format",
-            "print",
-            "log",
-            "error",
-            "fetch",
-            "request",
-            "lookup",
-            "select",
-            "query",
-            "path",
-            "join",
-            "open",
-            "i18n",
-            "arg",
-            "opt",
-            "flag",
-            "column",
-            "field",
-            "var",
-        ];
         let last = name.rsplit(|byte| b".:".contains(byte)).next().unwrap_or(name);
-        let fetching = fetches.iter().any(|word| {
+        let fetching = FETCHES.split_whitespace().any(|word| {
             if word.len() < 3 { last == word.as_bytes() } else { contains_ignoring_case(name, word.as_bytes()) }
         });
         if callee > 0 && matches!(after, [b'(', b'"' | b'\'', ..]) && !fetching {
