@@ -35,6 +35,7 @@
 //! Blocking code: call it from a blocking thread. It knows nothing of runs, approvals or cages; whoever calls it decides.
 
 mod copy;
+pub mod difference;
 mod digest;
 mod dir;
 mod error;
@@ -47,6 +48,7 @@ mod remove;
 mod repository;
 pub mod worktree;
 
+pub use difference::{Difference, DifferenceError, Differences};
 pub use digest::{BadDigest, Digest};
 pub use error::LayerError;
 pub use git::{BadName, Branch, Call, Git, GitError, ObjectId};

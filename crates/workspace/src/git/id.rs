@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Serialize, Serializer};
+
 /// The name of an object: 40 hex digits, or 64 in a repository that uses SHA-256.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(String);
@@ -70,6 +72,12 @@ impl FromStr for Branch {
         };
         let well = text.len() <= 200 && text != "HEAD" && text.split('/').all(part);
         if well { Ok(Self(text.to_owned())) } else { Err(BadName::Branch(text.escape_default().to_string())) }
+    }
+}
+
+impl Serialize for ObjectId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
     }
 }
 

@@ -9,6 +9,7 @@ mod id;
 mod neutral;
 mod patience;
 mod run;
+mod stream;
 mod untracked;
 
 use std::ffi::{OsStr, OsString};
@@ -26,6 +27,7 @@ pub use id::{BadName, Branch, ObjectId};
 use neutral::{SETTINGS, VARIABLES};
 pub(crate) use patience::pause;
 use run::{Bounds, Input, Output, Ran};
+pub(crate) use stream::Stream;
 
 /// Why git gave no answer.
 #[derive(Debug, Error)]
@@ -70,8 +72,18 @@ pub struct Git {
     objects: Option<(PathBuf, Vec<PathBuf>)>,
     index: Option<PathBuf>,
     settings: Vec<(String, String)>,
+    paths: Paths,
     timeout_ms: u64,
     output_bytes: u64,
+}
+
+/// How paths on the command line and in the input are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Paths {
+    /// As they are.
+    Literal,
+    /// With git's own marks at their beginning; some commands know no other way.
+    Marked,
 }
 
 /// One thing to ask git for.
@@ -121,7 +133,16 @@ impl Git {
     pub fn new(git_dir: impl Into<PathBuf>) -> Self {
         let (timeout_ms, output_bytes) = (60_000, 64 << 20);
         let (work_tree, objects, index, settings) = (None, None, None, Vec::new());
-        Self { git_dir: git_dir.into(), work_tree, objects, index, settings, timeout_ms, output_bytes }
+        Self {
+            git_dir: git_dir.into(),
+            work_tree,
+            objects,
+            index,
+            settings,
+            paths: Paths::Literal,
+            timeout_ms,
+            output_bytes,
+        }
     }
 
     /// The files that belong to it, for what looks at files. Their content is data; nothing of it is run.
@@ -154,6 +175,12 @@ impl Git {
     /// Settings that win over those of the repository.
     pub(crate) fn settings(mut self, settings: &[(String, String)]) -> Self {
         self.settings.extend_from_slice(settings);
+        self
+    }
+
+    /// How paths are read.
+    pub(crate) fn paths(mut self, paths: Paths) -> Self {
+        self.paths = paths;
         self
     }
 
@@ -194,6 +221,21 @@ impl Git {
         }
     }
 
+    /// Begins something whose output is read while it is printed. It need not be read to its end.
+    pub(crate) fn stream(&self, call: Call) -> Result<Stream, GitError> {
+        let (command, shown) = (self.command(&call.arguments), call.shown());
+        Stream::start(command, call.input, shown, self.timeout_ms)
+    }
+
+    /// Asks something to which no is an answer: exit code 1 is as good as 0.
+    pub(crate) fn answer(&self, call: Call) -> Result<Vec<u8>, GitError> {
+        let shown = call.shown();
+        match self.ran(call, &shown)? {
+            (Some(0 | 1), stdout, _) => Ok(stdout),
+            (code, _, stderr) => Err(failed(shown, code, stderr)),
+        }
+    }
+
     fn ran(&self, call: Call, shown: &str) -> Result<(Option<i32>, Vec<u8>, String), GitError> {
         let command = self.command(&call.arguments);
         let input = call.input_file.map_or(Input::Bytes(call.input), Input::File);
@@ -217,6 +259,9 @@ impl Git {
             command.env("GIT_OBJECT_DIRECTORY", written);
             let quoted: Vec<OsString> = read.iter().map(|path| quoted(path)).collect();
             command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted.join(OsStr::new(":")));
+        }
+        if self.paths == Paths::Marked {
+            command.env_remove("GIT_LITERAL_PATHSPECS");
         }
         if let Some(index) = &self.index {
             command.env("GIT_INDEX_FILE", index);

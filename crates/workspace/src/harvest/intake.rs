@@ -52,7 +52,7 @@ impl Intake<'_> {
     }
 
     /// Git for what was checked, above the real repository.
-    fn incoming(&self) -> Git {
+    pub(super) fn incoming(&self) -> Git {
         self.git.clone().objects(&self.quarantine.path("checked"), &[self.quarantine.real_path()])
     }
 

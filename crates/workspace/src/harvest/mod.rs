@@ -22,10 +22,12 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::difference::{Difference, DifferenceError, committed, lead_by_text};
 use crate::error::{Doing, LayerError};
 use crate::git::{Branch, Git, GitError, ObjectId};
 use crate::layer::Layered;
 use crate::path::TreePath;
+use crate::repository::{CommitInfo, Repository};
 use quarantine::Quarantine;
 
 /// The most that is taken from one run.
@@ -97,6 +99,12 @@ pub enum HarvestError {
         /// Where the run left it.
         tip: ObjectId,
     },
+    /// Whoever judges the commits does not want them.
+    #[error("the run's commits are refused: {0}")]
+    Refused(String),
+    /// What the commits bring cannot be told.
+    #[error(transparent)]
+    Difference(#[from] Box<DifferenceError>),
     /// Somebody else moved the branch.
     #[error("`{branch}` is at {found} and not at {expected} any more: somebody else moved it")]
     Moved {
@@ -144,14 +152,26 @@ pub struct Harvest<'a> {
     worktree: Option<PathBuf>,
     rewriting: Rewriting,
     limits: HarvestLimits,
+    git: Git,
 }
+
+/// Decides about commits before the branch moves: what they bring, file by file and commit by commit.
+type Judge<'j> = &'j mut dyn FnMut(&[Difference], &[CommitInfo]) -> Result<(), String>;
 
 impl<'a> Harvest<'a> {
     /// `layers` are those of the repository's common directory (`.git`). `expected` is where the branch was when the run
     /// began.
     pub fn new(layers: &'a Layered, branch: Branch, expected: ObjectId) -> Self {
         let (rewriting, limits) = (Rewriting::default(), HarvestLimits::default());
-        Self { layers, branch, expected, worktree: None, rewriting, limits }
+        let git = Git::new(layers.lower_path());
+        Self { layers, branch, expected, worktree: None, rewriting, limits, git }
+    }
+
+    /// Git as it is run for this repository, with nothing of its settings left that starts a program.
+    #[must_use]
+    pub fn repository(mut self, repository: &Repository) -> Self {
+        self.git = repository.git();
+        self
     }
 
     /// The private directory of the linked worktree (`.git/worktrees/…`, the real one) whose index follows the branch.
@@ -187,6 +207,19 @@ impl<'a> Harvest<'a> {
 
     /// Takes the commits over and moves the branch. A call that was interrupted is finished by the next one.
     pub fn take(&self) -> Result<Harvested, HarvestError> {
+        self.take_judged(None)
+    }
+
+    /// The same, if whoever judges says yes. They see every difference that the new commits bring, each commit on its
+    /// own, from objects that were checked and are not in the repository yet. After a no, nothing has moved.
+    pub fn take_if(
+        &self,
+        mut judge: impl FnMut(&[Difference], &[CommitInfo]) -> Result<(), String>,
+    ) -> Result<Harvested, HarvestError> {
+        self.take_judged(Some(&mut judge))
+    }
+
+    fn take_judged(&self, judge: Option<Judge<'_>>) -> Result<Harvested, HarvestError> {
         let tip = self.tip()?;
         let found = self.current()?;
         if tip == self.expected && found == tip.as_str() {
@@ -194,7 +227,7 @@ impl<'a> Harvest<'a> {
         }
         self.check_worktree(&tip)?;
         if found == self.expected.as_str() {
-            self.take_objects(&tip)?;
+            self.take_objects(&tip, judge)?;
             self.move_branch(&tip)?;
         } else if found != tip.as_str() {
             let (branch, expected) = (self.branch.clone(), self.expected.clone());
@@ -205,7 +238,7 @@ impl<'a> Harvest<'a> {
     }
 
     fn git(&self) -> Git {
-        Git::new(self.layers.lower_path()).timeout_ms(self.limits.timeout_ms)
+        self.git.clone().timeout_ms(self.limits.timeout_ms)
     }
 
     /// Where the real branch is.
@@ -214,7 +247,7 @@ impl<'a> Harvest<'a> {
         Ok(String::from_utf8_lossy(&printed).trim().to_owned())
     }
 
-    fn take_objects(&self, tip: &ObjectId) -> Result<(), HarvestError> {
+    fn take_objects(&self, tip: &ObjectId, judge: Option<Judge<'_>>) -> Result<(), HarvestError> {
         let quarantine = Quarantine::new(self.layers.lower_dir(), self.layers.lower_path())?;
         let packs = objects::copy(&self.layers.upper()?, quarantine.found(), quarantine.owner(), &self.limits)?;
         let intake = intake::Intake { git: self.git(), quarantine: &quarantine, limits: &self.limits };
@@ -222,6 +255,11 @@ impl<'a> Harvest<'a> {
         if self.rewriting == Rewriting::Refused && !intake.continues(&checked, tip, &self.expected)? {
             let (branch, expected) = (self.branch.clone(), self.expected.clone());
             return Err(HarvestError::Rewritten { branch, expected, tip: tip.clone() });
+        }
+        if let Some(judge) = judge {
+            let (mut list, commits) = committed(&intake.incoming(), &self.expected, tip).map_err(Box::new)?;
+            lead_by_text(&mut list);
+            judge(&list, &commits).map_err(HarvestError::Refused)?;
         }
         intake.accept(&checked)
     }
@@ -237,7 +275,7 @@ impl<'a> Harvest<'a> {
     /// The index must hold what the branch held: what somebody else added to it would be lost.
     fn check_worktree(&self, tip: &ObjectId) -> Result<(), HarvestError> {
         let Some(git_dir) = &self.worktree else { return Ok(()) };
-        let git = Git::new(git_dir).timeout_ms(self.limits.timeout_ms);
+        let git = self.git().at(git_dir);
         let refuse = |why| Err(HarvestError::Worktree { git_dir: git_dir.clone(), why });
         let head = git.run(["symbolic-ref", "--quiet", "HEAD"])?;
         if String::from_utf8_lossy(&head).trim() != self.branch.full() {
@@ -252,10 +290,11 @@ impl<'a> Harvest<'a> {
         }
     }
 
-    /// The index alone: no file of the worktree is looked at, so no filter for one is run.
+    /// The index alone: no file of the worktree is looked at, so no filter for one is run. What is known about files that
+    /// stay the same is kept, or git would read all of them again.
     fn reset_index(&self, tip: &ObjectId) -> Result<(), HarvestError> {
         let Some(git_dir) = &self.worktree else { return Ok(()) };
-        Git::new(git_dir).timeout_ms(self.limits.timeout_ms).run(["read-tree", tip.as_str()])?;
+        self.git().at(git_dir).run(["read-tree", "-i", "-m", tip.as_str()])?;
         Ok(())
     }
 }

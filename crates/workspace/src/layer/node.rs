@@ -47,7 +47,7 @@ pub enum Node {
 }
 
 /// What is neither file, directory nor symbolic link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Special {
     /// A named pipe.

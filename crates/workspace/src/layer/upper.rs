@@ -108,6 +108,55 @@ impl Reading {
     }
 }
 
+/// What an upper has at a path, without its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Anything but a directory.
+    File(FileType),
+    /// A directory; whether nothing of the one below shows through.
+    Directory { opaque: bool },
+    /// What was here is gone.
+    Whiteout,
+}
+
+/// Everything in an upper, and nothing of it opened but directories.
+pub(crate) fn shapes(root: &Dir) -> Result<BTreeMap<TreePath, Shape>, LayerError> {
+    let (mut found, mut meter) = (BTreeMap::new(), Meter::new(Limits::default()));
+    let own = notes(root).doing("read the attributes of", "the upper")?;
+    shapes_in(root, None, own, 1, &mut meter, &mut found)?;
+    Ok(found)
+}
+
+fn shapes_in(
+    dir: &Dir,
+    at: Option<&TreePath>,
+    own: Notes,
+    depth: usize,
+    meter: &mut Meter,
+    found: &mut BTreeMap<TreePath, Shape>,
+) -> Result<(), LayerError> {
+    let shown = at.map_or_else(|| "the upper".to_owned(), ToString::to_string);
+    for name in dir.names().doing("list", &shown)? {
+        meter.entry(depth)?;
+        let path = TreePath::below(at, &name)?;
+        let stat = dir.stat(&name).doing("look at", &path)?;
+        if is_whiteout(dir, &path, &stat, own)? {
+            found.insert(path, Shape::Whiteout);
+            continue;
+        }
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        if kind != FileType::Directory {
+            found.insert(path, Shape::File(kind));
+            continue;
+        }
+        let inner = dir.dir(&name).doing("open", &path)?;
+        let inside = notes(&inner).doing("read the attributes of", &path)?;
+        found.insert(path.clone(), Shape::Directory { opaque: inside == Notes::Opaque });
+        shapes_in(&inner, Some(&path), inside, depth + 1, meter, found)?;
+    }
+    Ok(())
+}
+
 /// A character device 0:0, or an empty file with an attribute where the directory says that there are such.
 fn is_whiteout(dir: &Dir, path: &TreePath, stat: &Stat, notes: Notes) -> Result<bool, LayerError> {
     match FileType::from_raw_mode(stat.st_mode) {

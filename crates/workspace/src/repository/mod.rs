@@ -24,6 +24,7 @@ mod settings;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub(crate) use commit::commits;
 pub use commit::{CommitInfo, Person};
 pub use error::RepositoryError;
 

@@ -27,7 +27,10 @@ pub use list::{Damage, Listed};
 pub use name::WorktreeName;
 pub use record::Kind;
 
-use crate::git::{Branch, Git, ObjectId};
+use crate::error::LayerError;
+use crate::git::{Branch, Call, Git, ObjectId};
+use crate::harvest::Harvest;
+use crate::layer::Layered;
 use crate::repository::{Repository, RepositoryError};
 use record::Record;
 
@@ -152,6 +155,35 @@ impl Worktree {
             git_work: layers.join("git/work"),
             variables: variables(),
         }
+    }
+
+    /// Takes hold of what its cages wrote to its files.
+    pub fn files(&self) -> Result<Layered, LayerError> {
+        let cage = self.cage();
+        Layered::open(&cage.lower, &cage.upper, &cage.work)
+    }
+
+    /// Takes hold of what its cages wrote to the repository.
+    pub fn commits(&self) -> Result<Layered, LayerError> {
+        let cage = self.cage();
+        Layered::open(&cage.git_lower, &cage.git_upper, &cage.git_work)
+    }
+
+    /// Takes the commits over that its cages made, from [`Worktree::commits`]; they continue where the branch is now.
+    /// Afterwards the upper of the repository is to be discarded: it hides what others do.
+    pub fn harvest<'a>(&self, commits: &'a Layered) -> Result<Harvest<'a>, WorktreeError> {
+        let harvest = Harvest::new(commits, self.branch().clone(), self.tip()?);
+        Ok(harvest.repository(&self.repository).worktree(self.git_dir()))
+    }
+
+    /// After files of a plain worktree were promoted: its index learns what they look like, so that git need not read
+    /// them again. What is staged stays as it is.
+    pub fn refresh(&self) -> Result<(), WorktreeError> {
+        if self.kind() == Kind::Plain {
+            let git = self.git()?.timeout_ms(plain::CHECKOUT_MS);
+            git.answer(Call::new(["update-index", "-q", "--refresh", "--ignore-submodules"]))?;
+        }
+        Ok(())
     }
 
     /// Everything the cages of this worktree write to.

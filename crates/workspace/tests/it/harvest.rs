@@ -3,11 +3,14 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
+use placet_workspace::difference::{Leads, Origin};
 use placet_workspace::harvest::{Harvest, HarvestError, Harvested, Rewriting};
 use placet_workspace::layer::{Baseline, Conflict, Layered};
+use placet_workspace::worktree::Kind;
 use placet_workspace::{Git, Limits, ObjectId};
 
 use crate::harness::tests;
+use crate::project::{Project, agent};
 use crate::repository::{Repository, git};
 
 tests![
@@ -21,6 +24,8 @@ tests![
     a_branch_that_somebody_else_moved_stays_where_it_is,
     an_index_that_somebody_else_filled_is_not_emptied,
     an_interrupted_harvest_is_finished_by_the_next,
+    whoever_judges_sees_every_commit_and_may_refuse,
+    commits_of_worktrees_arrive_and_their_files_follow,
 ];
 
 pub(crate) mod of_root {
@@ -181,4 +186,68 @@ fn an_interrupted_harvest_is_finished_by_the_next() {
         moved(repository.harvest());
         assert_eq!(staged(), "");
     }
+}
+
+fn whoever_judges_sees_every_commit_and_may_refuse() {
+    let repository = Repository::new();
+    let (settings, objects) = (repository.settings(), repository.objects());
+    repository.agent(
+        "echo key > secret; git add .; git commit --quiet -m 'with secret'; git rm --quiet secret; ln -s /etc out; \
+         git add .; git commit --quiet -m 'without it'",
+    );
+    let layers = repository.layers();
+    let harvest = Harvest::new(&layers, Repository::branch(), repository.base().clone())
+        .worktree(repository.path("repository/.git/worktrees/worktree"));
+    let mut seen = Vec::new();
+    let error = harvest
+        .take_if(|differences, commits| {
+            seen.extend(differences.iter().map(|each| format!("{:?} {}", each.kind, each.path)));
+            let link = differences.iter().find_map(|each| each.link.as_ref()).expect("a link");
+            assert_eq!(link.leads, Leads::Outside);
+            assert_eq!(
+                commits.iter().map(|each| each.message.to_string()).collect::<Vec<_>>(),
+                ["without it%0A", "with secret%0A"]
+            );
+            Err("a secret".to_owned())
+        })
+        .expect_err("it is refused");
+    assert!(matches!(&error, HarvestError::Refused(why) if why == "a secret"), "{error}");
+    seen.sort();
+    assert_eq!(seen, ["Added out", "Added secret", "Deleted secret"]);
+    assert_eq!((repository.settings(), repository.objects()), (settings, objects), "nothing moved");
+    assert_eq!(repository.log(), "first");
+    moved(harvest.take_if(|_, _| Ok(())));
+    assert_eq!(repository.log(), "without it with secret first");
+}
+
+/// The way of every command in a worktree: cage, harvest, promotion, again.
+fn commits_of_worktrees_arrive_and_their_files_follow() {
+    let project = Project::new();
+    for worktree in [project.plain("one"), project.layered("two")] {
+        for round in ["first", "second"] {
+            let files = worktree.files().expect("the layers are free");
+            let baseline = Baseline::record(&worktree.cage().lower, Limits::default()).expect("a baseline");
+            drop(files);
+            agent(
+                &worktree,
+                &format!("echo {round} >> file; echo {round} > new-{round}; git add .; git commit --quiet -m {round}"),
+            );
+            let commits = worktree.commits().expect("the layers are free");
+            moved(worktree.harvest(&commits).expect("a harvest").take_if(|_, _| Ok(())));
+            commits.discard().expect("nothing is left to harvest");
+            drop(commits);
+            if worktree.kind() == Kind::Plain {
+                let files = worktree.files().expect("the layers are free");
+                files.promote(&baseline, &files.preview(&baseline).expect("a preview")).expect("a promotion");
+                files.discard().expect("an empty upper");
+                worktree.refresh().expect("an index that knows the files");
+                assert_eq!(git(&worktree.path(), &["diff-files", "--name-only"]), "", "nothing has to be read again");
+            }
+            assert_eq!(agent(&worktree, "git status --porcelain; git log -1 --format=%s"), format!("{round}\n"));
+            let differences = worktree.differences(worktree.base()).expect("differences");
+            assert!(differences.iter().all(|each| each.origin == Origin::Committed), "{differences:?}");
+        }
+        assert_eq!(project.git(&["rev-list", "--count", &format!("main..{}", worktree.branch())]), "2");
+    }
+    project.git(&["fsck", "--strict"]);
 }

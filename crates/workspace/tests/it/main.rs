@@ -3,6 +3,7 @@
 //!
 //! The runner is the one of the cage's own scenarios, for the same reason: its helper is this very binary executed again.
 
+mod differing;
 mod finding;
 mod git;
 #[path = "../../../sandbox/tests/it/harness.rs"]
@@ -32,5 +33,6 @@ fn of_root() -> Vec<harness::Test> {
 }
 
 fn scenarios() -> Vec<harness::Test> {
-    [layers::TESTS, hostile::TESTS, harvest::TESTS, planted::TESTS, finding::TESTS, worktrees::TESTS].concat()
+    [layers::TESTS, hostile::TESTS, harvest::TESTS, planted::TESTS, finding::TESTS, worktrees::TESTS, differing::TESTS]
+        .concat()
 }
