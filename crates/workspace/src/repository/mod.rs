@@ -27,6 +27,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use commit::commits;
 pub use commit::{CommitInfo, Person};
 pub use error::RepositoryError;
+pub(crate) use refs::text;
 
 use crate::copy::Owner;
 use crate::dir::Dir;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::WorktreeName;
+use super::{Unsaved, WorktreeName};
+use crate::difference::DifferenceError;
 use crate::error::LayerError;
 use crate::git::{Branch, GitError, ObjectId};
 use crate::repository::RepositoryError;
@@ -43,6 +44,19 @@ pub enum WorktreeError {
         /// What is wrong with it.
         damage: String,
     },
+    /// Work that would be lost.
+    #[error(
+        "the worktree `{name}` holds work that is nowhere else: {unsaved}; save it, or say that exactly this may go"
+    )]
+    Unsaved {
+        /// Which one.
+        name: WorktreeName,
+        /// What would be lost.
+        unsaved: Unsaved,
+    },
+    /// What would be lost cannot be told.
+    #[error(transparent)]
+    Difference(#[from] Box<DifferenceError>),
     /// A base that worktrees stand on.
     #[error("the base `{0}` is in use: remove the worktrees that stand on it first")]
     BaseInUse(ObjectId),

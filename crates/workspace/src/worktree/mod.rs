@@ -18,6 +18,8 @@ mod making;
 mod name;
 mod plain;
 mod record;
+mod remove;
+mod state;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,6 +28,8 @@ pub use error::WorktreeError;
 pub use list::{Damage, Listed};
 pub use name::WorktreeName;
 pub use record::Kind;
+pub use remove::{Losing, Unsaved};
+pub use state::State;
 
 use crate::error::LayerError;
 use crate::git::{Branch, Call, Git, ObjectId};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-use placet_workspace::worktree::{Damage, Kind};
+use placet_workspace::worktree::{Damage, Kind, Losing};
 use placet_workspace::{Plan, Repository, WorktreeError};
 
 use crate::harness::tests;
@@ -23,6 +23,11 @@ tests![
     housekeeping_of_git_leaves_worktrees_alone,
     an_interrupted_start_is_shown_and_cleared_away,
     lost_parts_are_shown_and_made_again,
+    a_worktree_goes_only_without_unsaved_work,
+    exactly_the_work_that_was_named_may_be_lost,
+    what_a_cage_left_behind_counts_as_unsaved,
+    the_state_of_a_worktree_is_told,
+    disk_is_counted_without_what_is_shared,
 ];
 
 fn a_plain_worktree_is_what_git_makes() {
@@ -267,4 +272,81 @@ fn lost_parts_are_shown_and_made_again() {
     let listed = repository.list().expect("a list");
     assert!(matches!(&listed[1].damage[..], [Damage::Record(_)]), "{listed:?}");
     assert!(Repository::find(&plain.path()).is_ok());
+}
+
+fn a_worktree_goes_only_without_unsaved_work() {
+    let project = Project::new();
+    let repository = project.open();
+    for worktree in [project.plain("one"), project.layered("two")] {
+        let (name, branch, path) = (worktree.name().clone(), worktree.branch().clone(), worktree.path());
+        agent(&worktree, "true");
+        worktree.remove(&Losing::Nothing).expect("nothing is in it");
+        assert!(!path.exists() && !repository.branch_exists(&branch).expect("an answer"));
+        assert!(matches!(repository.worktree(&name), Err(WorktreeError::Unknown(_))));
+    }
+    assert!(!project.path(".worktrees/T-1").exists() && !project.path(".worktrees/.layers").exists());
+    assert_eq!(repository.unused_bases().expect("a list").len(), 1);
+    let worktree = project.plain("kept");
+    fs::write(worktree.path().join("new"), "x\n").expect("a file");
+    git(&worktree.path(), &["add", "."]);
+    git(&worktree.path(), &["commit", "--quiet", "-m", "work"]);
+    fs::write(worktree.path().join("a.log"), "ignored files do not count\n").expect("a file");
+    let branch = worktree.branch().clone();
+    worktree.remove(&Losing::Nothing).expect("everything is committed");
+    assert!(repository.branch_exists(&branch).expect("an answer"), "its commits stay");
+}
+
+fn exactly_the_work_that_was_named_may_be_lost() {
+    let project = Project::new();
+    let (plain, layered) = (project.plain("one"), project.layered("two"));
+    fs::write(plain.path().join("file"), "other\n").expect("a file");
+    agent(&layered, "echo other > file");
+    for (worktree, root) in [(plain.clone(), plain.path()), (layered.clone(), layered.cage().upper)] {
+        let error = worktree.clone().remove(&Losing::Nothing).expect_err("it would be lost");
+        let WorktreeError::Unsaved { unsaved, .. } = error else { panic!("{error}") };
+        assert_eq!(unsaved.files.len(), 1);
+        fs::write(root.join("more"), "x\n").expect("a file");
+        let error = worktree.clone().remove(&Losing::Exactly(unsaved)).expect_err("there is more now");
+        let WorktreeError::Unsaved { unsaved, .. } = error else { panic!("{error}") };
+        assert_eq!(unsaved.files.len(), 2);
+        worktree.remove(&Losing::Exactly(unsaved)).expect("that was said");
+    }
+    assert!(project.open().list().expect("a list").is_empty());
+}
+
+fn what_a_cage_left_behind_counts_as_unsaved() {
+    let project = Project::new();
+    let worktree = project.plain("one");
+    agent(&worktree, "echo x > new; git add .; git commit --quiet -m work");
+    let unsaved = worktree.unsaved().expect("an answer");
+    assert_eq!((unsaved.files.len(), unsaved.unpromoted.len()), (0, 1));
+    assert!(unsaved.unharvested.is_some());
+    assert!(worktree.remove(&Losing::Nothing).is_err());
+}
+
+fn the_state_of_a_worktree_is_told() {
+    let project = Project::new();
+    let main = "main".parse().expect("a branch");
+    let (plain, layered) = (project.plain("one"), project.layered("two"));
+    project.write("later", "x\n");
+    project.commit("later");
+    fs::write(plain.path().join("new"), "x\n").expect("a file");
+    git(&plain.path(), &["add", "new"]);
+    git(&plain.path(), &["commit", "--quiet", "-m", "work"]);
+    fs::write(plain.path().join("a.log"), "x\n").expect("a file");
+    let state = plain.state(&main).expect("a state");
+    assert_eq!((state.ahead, state.behind, state.ignored, state.is_dirty()), (1, 1, 1, false));
+    agent(&layered, "echo x > new; echo y >> file");
+    let state = layered.state(&main).expect("a state");
+    assert_eq!((state.ahead, state.behind, state.untracked, state.unstaged), (0, 1, 1, 1));
+    assert!(state.changed_at_s >= i64::try_from(layered.made_at_ms() / 1000).expect("a time"));
+}
+
+fn disk_is_counted_without_what_is_shared() {
+    let project = Project::new();
+    project.write("large", &"x".repeat(1 << 20));
+    project.commit("large");
+    let (plain, layered) = (project.plain("one"), project.layered("two"));
+    let (plain, layered) = (plain.disk_bytes().expect("bytes"), layered.disk_bytes().expect("bytes"));
+    assert!(plain > 1 << 20 && layered < 1 << 18, "{plain} {layered}");
 }
