@@ -1,5 +1,8 @@
-//! What a run changed, and what becomes of it.
+//! Where agents work, what they changed, and what becomes of it.
 //!
+//! - [`Repository`]: found and asked without running anything that it names; its branches, its one way out ([`Push`]).
+//! - [`worktree`]: where one agent works on one branch, plain or sharing the checkout of its base.
+//! - [`difference`]: everything that differs from a base, wherever it is kept, and every line that was added.
 //! - [`layer`]: the upper of a run is its diff. Preview it, take snapshots and go back to them, promote exactly what was
 //!   previewed, or discard it.
 //! - [`harvest`]: commits of a run, taken over into the real repository: one branch, checked, nothing else.
@@ -44,6 +47,7 @@ pub mod harvest;
 pub mod layer;
 mod limits;
 mod path;
+mod push;
 mod remove;
 mod repository;
 pub mod worktree;
@@ -54,6 +58,7 @@ pub use error::LayerError;
 pub use git::{BadName, Branch, Call, Git, GitError, ObjectId};
 pub use limits::Limits;
 pub use path::{BadEscape, BadPath, MAX_PATH_BYTES, RawBytes, TreePath};
+pub use push::{Push, PushError};
 pub use remove::remove_run;
 pub use repository::{CommitInfo, Person, Repository, RepositoryError};
 pub use worktree::{CagePaths, Plan, Worktree, WorktreeError, WorktreeName};

@@ -78,7 +78,7 @@ enum Held {
 
 #[derive(Debug)]
 enum Source {
-    Patches(Git, Vec<String>, String, Origin),
+    Patches(Box<Git>, Vec<String>, String, Origin),
     File(TreePath, Origin),
 }
 
@@ -136,7 +136,7 @@ impl Worktree {
 
 fn patches(git: &Git, command: &[&str], origin: Origin) -> Source {
     let arguments = command[..1].iter().chain(HOW).chain(&command[1..]).map(|word| (*word).to_owned());
-    Source::Patches(git.clone(), arguments.collect(), String::new(), origin)
+    Source::Patches(Box::new(git.clone()), arguments.collect(), String::new(), origin)
 }
 
 /// The patch of each commit, and where the branch does not continue its base, the whole difference, too.

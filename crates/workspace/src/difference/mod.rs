@@ -29,6 +29,7 @@ pub(crate) use link::lead_by_text;
 pub use link::{Leads, Link};
 
 pub(crate) use committed::committed;
+pub(crate) use plain::check_rules;
 
 use crate::error::LayerError;
 use crate::git::{GitError, ObjectId};

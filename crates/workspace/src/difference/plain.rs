@@ -55,6 +55,12 @@ pub(super) fn unveiled(worktree: &Worktree) -> Result<(Git, Unveiled), Differenc
     Ok((unveiled.git(&git), unveiled))
 }
 
+/// Whether git can look at the files of a worktree without being held up.
+pub(crate) fn check_rules(path: &Path) -> Result<(), DifferenceError> {
+    let root = Dir::open(path).doing("open", path.display())?;
+    walk(&root).map(drop)
+}
+
 /// Two things at the same time.
 pub(super) fn at_once<A: Send, B>(
     one: impl FnOnce() -> A + Send,

@@ -76,8 +76,8 @@ mod tests {
     fn staged_and_unstaged_are_two_differences_of_one_file() {
         let (one, two) = ("1".repeat(40), "2".repeat(40));
         let printed = format!(
-            "# branch.oid x\0001 MM N... 100644 100644 100755 {one} {two} a b\n\0002 R. N... 100644 100644 100644 {one} {one} R100 new\0old\0\
-             u UU N... 100644 100644 100644 100644 {one} {one} {two} c\0001 M. N... 100644 100755 100755 {one} {one} m\0"
+            "# branch.oid x\01 MM N... 100644 100644 100755 {one} {two} a b\n\02 R. N... 100644 100644 100644 {one} {one} R100 new\0old\0\
+             u UU N... 100644 100644 100644 100644 {one} {one} {two} c\01 M. N... 100644 100755 100755 {one} {one} m\0"
         );
         let told: Vec<String> = parse(printed.as_bytes())
             .unwrap()

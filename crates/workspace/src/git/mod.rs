@@ -73,6 +73,7 @@ pub struct Git {
     index: Option<PathBuf>,
     settings: Vec<(String, String)>,
     paths: Paths,
+    variables: Vec<(String, String)>,
     timeout_ms: u64,
     output_bytes: u64,
 }
@@ -140,6 +141,7 @@ impl Git {
             index,
             settings,
             paths: Paths::Literal,
+            variables: Vec::new(),
             timeout_ms,
             output_bytes,
         }
@@ -175,6 +177,12 @@ impl Git {
     /// Settings that win over those of the repository.
     pub(crate) fn settings(mut self, settings: &[(String, String)]) -> Self {
         self.settings.extend_from_slice(settings);
+        self
+    }
+
+    /// A variable of the caller's.
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
         self
     }
 
@@ -260,6 +268,7 @@ impl Git {
             let quoted: Vec<OsString> = read.iter().map(|path| quoted(path)).collect();
             command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", quoted.join(OsStr::new(":")));
         }
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         if self.paths == Paths::Marked {
             command.env_remove("GIT_LITERAL_PATHSPECS");
         }

@@ -60,6 +60,14 @@ pub(super) fn check_owner(path: &Path) -> Result<(), RepositoryError> {
     Err(RepositoryError::Owner { path: path.to_owned(), owner, user: user.as_raw() })
 }
 
+/// The same for the private directory of a worktree.
+pub(super) fn check_private(git_dir: &Path) -> Result<(), RepositoryError> {
+    let names = ["HEAD", "index", "commondir", "gitdir", "config.worktree", "info/sparse-checkout", "locked"];
+    let odd =
+        names.map(|name| git_dir.join(name)).into_iter().find(|path| look(path).is_some_and(|meta| !meta.is_file()));
+    odd.map_or(Ok(()), |path| Err(RepositoryError::NotPlain(path)))
+}
+
 /// What git opens before it can be told anything is there, and is what git makes: a pipe would hold it up for ever.
 pub(super) fn check_shape(common: &Path) -> Result<(), RepositoryError> {
     let plain = |name: &str, fits: fn(&Metadata) -> bool| match look(&common.join(name)) {

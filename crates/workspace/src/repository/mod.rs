@@ -58,7 +58,7 @@ impl Repository {
         }
         find::check_shape(&common)?;
         let owner = Owner::of(&Dir::open(&common).and_then(|dir| dir.own_stat()).doing("look at", common.display())?);
-        let settings = Settings::read(&Git::new(&common), &common.join("config"))?;
+        let settings = all_settings(&common)?;
         check_format(&settings, &root)?;
         let overrides = settings.overrides()?;
         Ok(Self { root, common, owner, settings, overrides })
@@ -84,16 +84,12 @@ impl Repository {
 
     /// Git for the private directory of a linked worktree, which may have settings of its own.
     pub(crate) fn git_at(&self, git_dir: &Path) -> Result<Git, RepositoryError> {
+        find::check_private(git_dir)?;
         let git = self.git().at(git_dir);
-        if !self.settings.is_true("extensions.worktreeconfig") || !exists(&git_dir.join("config.worktree")) {
-            return Ok(git);
+        match own_settings(&self.settings, git_dir)? {
+            Some(own) => Ok(git.settings(&own.overrides()?)),
+            None => Ok(git),
         }
-        let own = git_dir.join("config.worktree");
-        if !fs::symlink_metadata(&own).is_ok_and(|meta| meta.is_file()) {
-            return Err(RepositoryError::NotPlain(own));
-        }
-        let settings = Settings::read(&git, &own)?;
-        Ok(git.settings(&settings.overrides()?))
     }
 
     /// Where everything of ours lies.
@@ -104,6 +100,32 @@ impl Repository {
     pub(crate) fn owner(&self) -> Owner {
         self.owner
     }
+
+    /// The values of settings whose names begin so.
+    pub(crate) fn settings_beginning(&self, with: &str) -> Vec<(String, String)> {
+        self.settings.beginning(with).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    }
+}
+
+/// Those of the repository, and those of its main checkout, if it has any of its own.
+fn all_settings(common: &Path) -> Result<Settings, RepositoryError> {
+    let settings = Settings::read(&Git::new(common), &common.join("config"))?;
+    Ok(match own_settings(&settings, common)? {
+        Some(own) => settings.and(own),
+        None => settings,
+    })
+}
+
+/// A worktree may have settings of its own, if those of the repository say so.
+fn own_settings(settings: &Settings, git_dir: &Path) -> Result<Option<Settings>, RepositoryError> {
+    let file = git_dir.join("config.worktree");
+    if !settings.is_true("extensions.worktreeconfig") || !exists(&file) {
+        return Ok(None);
+    }
+    if !fs::symlink_metadata(&file).is_ok_and(|meta| meta.is_file()) {
+        return Err(RepositoryError::NotPlain(file));
+    }
+    Settings::read(&Git::new(git_dir), &file).map(Some)
 }
 
 pub(crate) fn exists(path: &Path) -> bool {

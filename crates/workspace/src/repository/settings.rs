@@ -77,6 +77,12 @@ impl Settings {
         Ok(Self { pairs: pairs.collect() })
     }
 
+    /// With those of another file, which win.
+    pub(super) fn and(mut self, more: Self) -> Self {
+        self.pairs.extend(more.pairs);
+        self
+    }
+
     /// The last value, as git takes it.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.pairs.iter().rev().find(|(each, _)| each == name).map(|(_, value)| value.as_str())

@@ -31,6 +31,7 @@ pub use record::Kind;
 pub use remove::{Losing, Unsaved};
 pub use state::State;
 
+use crate::difference::check_rules;
 use crate::error::LayerError;
 use crate::git::{Branch, Call, Git, ObjectId};
 use crate::harvest::Harvest;
@@ -184,6 +185,7 @@ impl Worktree {
     /// them again. What is staged stays as it is.
     pub fn refresh(&self) -> Result<(), WorktreeError> {
         if self.kind() == Kind::Plain {
+            check_rules(&self.path()).map_err(Box::new)?;
             let git = self.git()?.timeout_ms(plain::CHECKOUT_MS);
             git.answer(Call::new(["update-index", "-q", "--refresh", "--ignore-submodules"]))?;
         }

@@ -3,6 +3,7 @@
 //!
 //! The runner is the one of the cage's own scenarios, for the same reason: its helper is this very binary executed again.
 
+mod booby;
 mod differing;
 mod finding;
 mod git;
@@ -13,6 +14,7 @@ mod hostile;
 mod layers;
 mod planted;
 mod project;
+mod pushing;
 mod repository;
 mod worktrees;
 mod world;
@@ -24,8 +26,13 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [harness::AS_USER_FLAG, name] => harness::run_one(name, &scenarios()),
-        _ => harness::run(&arguments, git::TESTS, &of_root(), &scenarios()),
+        _ => harness::run(&arguments, &plain(), &of_root(), &scenarios()),
     }
+}
+
+/// Without a cage, or too many to be run twice: whoever owns a repository, the traps in it are the same.
+fn plain() -> Vec<harness::Test> {
+    [git::TESTS, &booby::tests()].concat()
 }
 
 fn of_root() -> Vec<harness::Test> {
@@ -33,6 +40,15 @@ fn of_root() -> Vec<harness::Test> {
 }
 
 fn scenarios() -> Vec<harness::Test> {
-    [layers::TESTS, hostile::TESTS, harvest::TESTS, planted::TESTS, finding::TESTS, worktrees::TESTS, differing::TESTS]
-        .concat()
+    [
+        layers::TESTS,
+        hostile::TESTS,
+        harvest::TESTS,
+        planted::TESTS,
+        finding::TESTS,
+        worktrees::TESTS,
+        differing::TESTS,
+        pushing::TESTS,
+    ]
+    .concat()
 }
