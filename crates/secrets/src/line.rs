@@ -10,7 +10,8 @@ pub(crate) const PGPASS_ANCHORS: &[&str] = &[":5432:", ":*:"];
 
 /// Commands are cut by people, lines of settings are short.
 const REACH: usize = 512;
-const BARE: Class = Class::of("!-~");
+/// What is printable, but no quote and no back quote, which end a command in prose.
+const BARE: Class = Class::of("!#-&(-_a-~");
 
 /// `curl … -u user:password`. Says also how far it looked, so that no line is searched again and again.
 pub(crate) fn command(text: &[u8], at: usize) -> (usize, Option<Hit>) {

@@ -154,6 +154,7 @@ fn commands_and_lines_of_pgpass_are_read() {
     assert_eq!(found(&format!("db.host:5432:shop:app:{password}")), ["pgpass-password"]);
     assert_eq!(found(&format!("*:*:*:app:{password}")), ["pgpass-password"]);
     assert_eq!(found("curl -u $USER:$PASS https://host"), Vec::<String>::new());
+    assert_eq!(found("as in `curl -u user:password`, or so"), Vec::<String>::new());
     assert_eq!(found("- \"127.0.0.1:5432:5432\""), Vec::<String>::new());
 }
 

@@ -194,6 +194,6 @@ fn a9_the_scanner_finds_nearly_all_invented_secrets_and_hardly_anything_else() {
         (0..LINES).map(|_| without_secret(&mut dice)).filter(|text| !found(text).is_empty()).collect();
     let hit = (LINES - missed.len()) as f64;
     let (recall, precision) = (hit / LINES as f64, hit / (hit + wrong.len() as f64));
-    assert!(recall >= 0.97, "recall {recall}: {:#?}", &missed[..missed.len().min(40)]);
-    assert!(precision >= 0.98, "precision {precision}: {:#?}", &wrong[..wrong.len().min(40)]);
+    assert!(recall >= 0.985, "recall {recall}: {:#?}", &missed[..missed.len().min(40)]);
+    assert!(precision >= 0.99, "precision {precision}: {:#?}", &wrong[..wrong.len().min(40)]);
 }
