@@ -81,6 +81,12 @@ pub(crate) struct Group {
 }
 
 impl Group {
+    /// Before this process has its first child: one that has to step aside does so alone, because a child that came up
+    /// before would stay behind.
+    pub(crate) fn find_place() {
+        parents();
+    }
+
     /// Makes the directories that every cage has, before it is known what its limits are. Empty where the host offers
     /// none.
     pub(crate) fn prepare() -> Result<Self, SandboxError> {

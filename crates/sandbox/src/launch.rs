@@ -184,6 +184,7 @@ struct Starting {
 impl Starting {
     /// Comes up while the launcher looks at the host.
     fn cold(helper: &Path) -> Result<Self, SandboxError> {
+        Group::find_place();
         let spawned = Self::spawn(helper)?;
         Ok(Self { group: Group::prepare()?, ..spawned })
     }

@@ -145,14 +145,18 @@ fn pass_on(place: &Place, directory: &Path, controller: Controller) -> Result<()
     if fs::read_to_string(&file).unwrap_or_default().split_whitespace().any(|on| on == name) {
         return Ok(());
     }
-    let switched = match fs::write(&file, format!("+{name}")) {
-        Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
-            step_aside(place, directory)?;
-            fs::write(&file, format!("+{name}"))
-        }
-        other => other,
-    };
+    if holds_processes(directory) {
+        step_aside(place, directory)?;
+    }
+    let switched = fs::write(&file, format!("+{name}"));
     switched.map_err(|error| format!("{} does not pass `{name}` on: {error}", directory.display()))
+}
+
+/// Whether the rule about such groups is for this one; the root of the hierarchy, which has no type, is exempt. Asked and
+/// not tried: some controllers can be switched on all the same, and make it a group of threads that no cage can join.
+fn holds_processes(directory: &Path) -> bool {
+    let members = || fs::read_to_string(directory.join("cgroup.procs")).unwrap_or_default();
+    directory.join("cgroup.type").exists() && !members().trim().is_empty()
 }
 
 fn step_aside(place: &Place, directory: &Path) -> Result<(), String> {

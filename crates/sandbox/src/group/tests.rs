@@ -253,3 +253,36 @@ fn a_share_is_no_reason_for_a_group_unless_it_is_asked_for() {
     assert!(parents().wanted(&without).all(|parent| parent.controllers != [Controller::CpuShare]));
     assert_eq!(parents().wanted(&limits()).count(), parents().directories().count());
 }
+
+/// A directory with the files of a group of version 2 that holds these processes.
+fn group_holding(members: &str) -> (tempfile::TempDir, Place) {
+    let directory = tempfile::tempdir().expect("a directory");
+    for (file, text) in [("cgroup.type", "domain"), ("cgroup.procs", members), ("cgroup.subtree_control", "")] {
+        fs::write(directory.path().join(file), text).expect("a file");
+    }
+    // Processes can be passed on by a group that holds some, which spoils it; memory cannot.
+    let controllers = vec![Controller::Processes, Controller::Memory];
+    let place = Place { directory: directory.path().into(), version: GroupVersion::V2, controllers, is_top: true };
+    (directory, place)
+}
+
+#[test]
+fn a_caller_steps_aside_before_anything_is_passed_on() {
+    let own = std::process::id().to_string();
+    let (directory, place) = group_holding(&own);
+    // These are plain files, so nobody leaves the group by being written into another.
+    let parents = Parents::of(vec![place]);
+    assert_eq!(parents.refused(), Vec::<String>::new());
+    let aside = directory.path().join("placet-caller/cgroup.procs");
+    assert_eq!(fs::read_to_string(aside).expect("where the caller went"), own);
+    assert_eq!(parents.place_of(Controller::Processes), Some(directory.path()));
+}
+
+#[test]
+fn a_group_that_others_share_passes_nothing_on() {
+    let (directory, place) = group_holding(&format!("{}\n1\n", std::process::id()));
+    let parents = Parents::of(vec![place]);
+    assert_eq!((parents.place_of(Controller::Processes), parents.refused().len()), (None, 2));
+    assert!(parents.refused()[0].contains("other processes are in it"), "{:?}", parents.refused());
+    assert_eq!(fs::read_to_string(directory.path().join("cgroup.subtree_control")).expect("a file"), "");
+}

@@ -70,9 +70,11 @@ fn a_killer_ends_the_tree_from_another_thread() {
 }
 
 fn killing_twice_or_too_late_changes_nothing() {
-    let running = start(Request::new(["true"]));
+    let mut running = start(Request::new(["true"]));
     let killer = running.killer();
-    std::thread::sleep(Duration::from_millis(200));
+    // Its output ends with it; its process 1 then needs a moment to take note.
+    running.take_stdout().expect("not taken yet").read_to_end(&mut Vec::new()).expect("the end of the output");
+    std::thread::sleep(Duration::from_millis(500));
     killer.kill();
     killer.kill();
     assert_eq!(running.wait().expect("an outcome").exit, Exit::Code(0));
@@ -105,23 +107,25 @@ pub(crate) fn launch_and_wait_to_be_killed(word: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// The same, with nothing but a helper that stands ready.
+/// The same, with nothing but a helper that stands ready. Says so.
+#[expect(clippy::print_stdout, reason = "read by the scenario that started it")]
 pub(crate) fn make_ready_and_wait_to_be_killed() -> ExitCode {
     let launcher = Launcher::default().keeping_one_ready();
     let ended = launcher.launch(&profile(), sh("true")).expect("a cage").wait().expect("an end");
+    println!("{:?}", ended.exit);
     std::thread::sleep(Duration::from_secs(60));
-    drop((launcher, ended));
+    drop(launcher);
     ExitCode::FAILURE
 }
 
 fn what_was_made_ahead_goes_with_its_caller() {
     let own = std::env::current_exe().expect("the path of this binary");
-    let mut caller = Command::new(own).arg(ABANDON_READY_FLAG).spawn().expect("a caller");
-    let (prefix, file) = (group_prefix(caller.id()), format!("/proc/{0}/task/{0}/children", caller.id()));
-    // The helper of the cage is reaped, and another one stands where it stood.
-    let ready = || std::fs::read_to_string(&file).is_ok_and(|children| children.split_whitespace().count() == 1);
-    eventually("one stands ready", || ready() && groups(&prefix).is_empty() != has_groups());
-    std::thread::sleep(Duration::from_millis(200));
+    let ready = Command::new(own).arg(ABANDON_READY_FLAG).stdout(Stdio::piped()).spawn();
+    let mut caller = ready.expect("a caller");
+    let mut said = [0; 8];
+    caller.stdout.take().expect("its output").read_exact(&mut said).expect("it says that it is ready");
+    assert_eq!(&said, b"Code(0)\n");
+    let prefix = group_prefix(caller.id());
     assert_eq!(groups(&prefix).is_empty(), !has_groups());
     caller.kill().expect("killed");
     caller.wait().expect("reaped");

@@ -108,7 +108,7 @@ fn count_open_files() -> usize {
 fn count_processes(seconds: &str) -> usize {
     let sleepers = std::iter::from_fn(|| std::process::Command::new("sleep").arg(seconds).spawn().ok()).take(1_000);
     let sleepers: Vec<_> = sleepers.collect();
-    std::thread::sleep(Duration::from_secs(3));
+    std::thread::sleep(Duration::from_secs(20));
     sleepers.len()
 }
 

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [inside::FLAG, probe, operands @ ..] => inside::run(probe, operands),
+        [world::REPORT_FLAG] => world::report(),
         [ends::ABANDON_READY_FLAG] => ends::make_ready_and_wait_to_be_killed(),
         [ends::ABANDON_FLAG, marker] => ends::launch_and_wait_to_be_killed(marker),
         [submounts::FLAG, directory] => submounts::look_below(directory),

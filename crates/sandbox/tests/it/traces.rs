@@ -131,7 +131,7 @@ fn c6_failed_and_killed_cages_leave_no_trace() {
     let before = at_rest();
     for _ in 0..5 {
         drop(start(sh("sleep 60 & sleep 60")));
-        run(sh("sleep 60").limits(Limits { wall_ms: 300, ..limits() }));
+        run(sh("sleep 60").limits(Limits { wall_ms: 1_000, ..limits() }));
         assert!(placet_sandbox::launch(&profile(), Request::new(["no-such-program"])).is_err());
     }
     assert_nothing_is_left_since(&before);

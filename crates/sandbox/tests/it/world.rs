@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,17 @@ use crate::inside;
 
 /// Where this binary appears in a cage.
 const PROBE: &str = "/opt/probe/it";
+
+/// Tells this binary to say what the host it is on enforces.
+pub(crate) const REPORT_FLAG: &str = "--report";
+
+#[expect(clippy::print_stdout, reason = "for people who run it elsewhere")]
+pub(crate) fn report() -> ExitCode {
+    for check in placet_sandbox::probe().checks {
+        println!("{}: {:?}, {}", check.name, check.state, check.detail);
+    }
+    ExitCode::SUCCESS
+}
 
 /// What a command left.
 #[derive(Debug)]
