@@ -9,23 +9,26 @@
 
 use std::error::Error;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use placet_workspace::{ObjectId, Plan, Repository, Worktree};
+use placet_sandbox::{Exit, Layers, Profile, Request, launch};
+use placet_workspace::{ObjectId, Plan, Repository, Worktree, remove_run};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const FILES_PER_DIRECTORY: usize = 100;
 
 fn main() -> Result<()> {
+    placet_sandbox::helper_entry();
     let mut numbers = std::env::args().skip(1).filter_map(|word| word.parse::<usize>().ok());
     let (files, changed) = (numbers.next().unwrap_or(100_000), numbers.next().unwrap_or(2_000));
     let rounds = numbers.next().unwrap_or(5);
     let root = std::env::temp_dir().join(format!("placet-worktree-speed-{}", std::process::id()));
     let measured = Bench::new(&root, files).and_then(|bench| bench.run(changed, rounds));
-    fs::remove_dir_all(&root)?;
+    remove_run(&root)?;
     println!("{}", serde_json::to_string_pretty(&measured?)?);
     Ok(())
 }
@@ -41,16 +44,7 @@ impl Bench {
     fn new(root: &Path, files: usize) -> Result<Self> {
         fs::create_dir_all(root)?;
         git(root, &["init", "--quiet", "-b", "main"])?;
-        for number in 0..files {
-            let directory = directory(root, number);
-            if number % FILES_PER_DIRECTORY == 0 {
-                fs::create_dir_all(&directory)?;
-            }
-            fs::write(directory.join(format!("file-{number}.txt")), format!("{number} of {files}\n").repeat(20))?;
-        }
-        git(root, &["add", "."])?;
-        git(root, &["commit", "--quiet", "-m", "base"])?;
-        git(root, &["repack", "-adq"])?;
+        import(root, files)?;
         let repository = Repository::find(root)?;
         let base = repository.resolve("main")?;
         Ok(Self { root: root.to_owned(), repository, base, files })
@@ -58,8 +52,9 @@ impl Bench {
 
     fn run(&self, changed: usize, rounds: usize) -> Result<serde_json::Value> {
         let started = Instant::now();
-        self.repository.add_layered(&self.plan("first")?)?;
+        let layered = self.repository.add_layered(&self.plan("first")?)?;
         let first_layered_ms = ms(started);
+        let (first_status_ms, second_status_ms) = status_in_cage(&layered)?;
         let mut starts = Starts::default();
         for round in 0..rounds {
             self.start(round, &mut starts)?;
@@ -77,6 +72,7 @@ impl Bench {
             "files": self.files, "changed": changed, "rounds": rounds, "differences": found.len(),
             "git_worktree_add_ms": git_ms, "plain_start_ms": ours_ms, "plain_ratio": ours_ms / git_ms,
             "first_layered_start_ms": first_layered_ms,
+            "layered_first_status_ms": first_status_ms, "layered_second_status_ms": second_status_ms,
             "layered_start_ms": median(&starts.layered), "layered_times_faster": git_ms / median(&starts.layered),
             "git_status_and_diff_ms": status_ms, "differences_ms": differences_ms,
             "differences_ratio": differences_ms / status_ms,
@@ -159,6 +155,41 @@ struct Starts {
 struct Looks {
     git: Vec<f64>,
     ours: Vec<f64>,
+}
+
+/// One commit with all files, straight into a pack: the main checkout itself stays empty.
+fn import(root: &Path, files: usize) -> Result<()> {
+    let mut importing =
+        Command::new("git").args(["fast-import", "--quiet"]).current_dir(root).stdin(Stdio::piped()).spawn()?;
+    let mut stream = std::io::BufWriter::new(importing.stdin.take().ok_or("no input")?);
+    write!(stream, "commit refs/heads/main\ncommitter bench <bench@bench> 1700000000 +0000\ndata 4\nbase\n")?;
+    for number in 0..files {
+        let text = format!("{number} of {files}\n").repeat(20);
+        let path = directory(Path::new(""), number).join(format!("file-{number}.txt"));
+        write!(stream, "M 100644 inline {}\ndata {}\n{text}\n", path.display(), text.len())?;
+    }
+    drop(stream);
+    if importing.wait()?.success() { Ok(()) } else { Err("git fast-import failed".into()) }
+}
+
+/// How long `git status` takes in a cage above a fresh layered worktree, the first and the second time.
+fn status_in_cage(worktree: &Worktree) -> Result<(f64, f64)> {
+    let profile = Profile::builtin("code_development").ok_or("no profile")?;
+    let mut times = Vec::new();
+    for _ in 0..2 {
+        let cage = worktree.cage();
+        let script = "a=$(date +%s%N); test -z \"$(git status --porcelain)\" || exit 1; b=$(date +%s%N); echo $(( (b - a) / 1000 ))";
+        let request = Request::new(["sh", "-c", script])
+            .workspace(Layers::new(cage.lower, cage.upper, cage.work))
+            .layer(Layers::new(&cage.git_lower, cage.git_upper, cage.git_work), cage.git_lower);
+        let request = cage.variables.into_iter().fold(request, |request, (name, value)| request.env(name, value));
+        let (outcome, output) = launch(&profile, request)?.collect()?;
+        if outcome.exit != Exit::Code(0) {
+            return Err(format!("git status in the cage: {}", String::from_utf8_lossy(&output.stderr)).into());
+        }
+        times.push(String::from_utf8_lossy(&output.stdout).trim().parse::<f64>()? / 1000.0);
+    }
+    Ok((times[0], times[1]))
 }
 
 fn directory(root: &Path, number: usize) -> PathBuf {

@@ -129,7 +129,7 @@ impl Unveiled {
         let unveiled = Self(Some(worktree.git_dir().join(format!("placet-index-{number:016x}"))));
         let Self(Some(copy)) = &unveiled else { return Ok(unveiled) };
         let from = worktree.git_dir().join("index");
-        std::fs::copy(&from, copy).doing("copy", from.display())?;
+        copy_with_its_time(&from, copy).doing("copy", from.display())?;
         worktree.give(copy)?;
         let git = git.clone().index(copy);
         for (option, paths) in [("--no-assume-unchanged", &index.assumed), ("--no-skip-worktree", &index.skipped)] {
@@ -146,6 +146,14 @@ impl Unveiled {
             None => git.clone(),
         }
     }
+}
+
+/// Git reads a file again if it is not older than the index. A copy that looked newer would hide what changed in the same
+/// second in which the index was written.
+fn copy_with_its_time(from: &Path, to: &Path) -> std::io::Result<()> {
+    let written = std::fs::metadata(from)?.modified()?;
+    std::fs::copy(from, to)?;
+    std::fs::File::options().write(true).open(to)?.set_modified(written)
 }
 
 impl Drop for Unveiled {

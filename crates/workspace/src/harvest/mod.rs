@@ -150,6 +150,7 @@ pub struct Harvest<'a> {
     branch: Branch,
     expected: ObjectId,
     worktree: Option<PathBuf>,
+    files: Option<PathBuf>,
     rewriting: Rewriting,
     limits: HarvestLimits,
     git: Git,
@@ -164,7 +165,7 @@ impl<'a> Harvest<'a> {
     pub fn new(layers: &'a Layered, branch: Branch, expected: ObjectId) -> Self {
         let (rewriting, limits) = (Rewriting::default(), HarvestLimits::default());
         let git = Git::new(layers.lower_path());
-        Self { layers, branch, expected, worktree: None, rewriting, limits, git }
+        Self { layers, branch, expected, worktree: None, files: None, rewriting, limits, git }
     }
 
     /// Git as it is run for this repository, with nothing of its settings left that starts a program.
@@ -178,6 +179,14 @@ impl<'a> Harvest<'a> {
     #[must_use]
     pub fn worktree(mut self, git_dir: impl Into<PathBuf>) -> Self {
         self.worktree = Some(git_dir.into());
+        self
+    }
+
+    /// The files of that worktree, if they are on the host: those that changed in the second in which the index was last
+    /// written are looked at, so that a newer index does not hide them.
+    #[must_use]
+    pub fn files(mut self, path: impl Into<PathBuf>) -> Self {
+        self.files = Some(path.into());
         self
     }
 
@@ -290,11 +299,16 @@ impl<'a> Harvest<'a> {
         }
     }
 
-    /// The index alone: no file of the worktree is looked at, so no filter for one is run. What is known about files that
+    /// The index alone: no file of the worktree is written, and no filter for one is run. What is known about files that
     /// stay the same is kept, or git would read all of them again.
     fn reset_index(&self, tip: &ObjectId) -> Result<(), HarvestError> {
         let Some(git_dir) = &self.worktree else { return Ok(()) };
-        self.git().at(git_dir).run(["read-tree", "-i", "-m", tip.as_str()])?;
+        let git = self.git().at(git_dir);
+        let git = match &self.files {
+            Some(files) => git.work_tree(files),
+            None => git,
+        };
+        git.run(["read-tree", "-i", "-m", tip.as_str()])?;
         Ok(())
     }
 }

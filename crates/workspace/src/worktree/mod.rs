@@ -178,7 +178,11 @@ impl Worktree {
     /// Afterwards the upper of the repository is to be discarded: it hides what others do.
     pub fn harvest<'a>(&self, commits: &'a Layered) -> Result<Harvest<'a>, WorktreeError> {
         let harvest = Harvest::new(commits, self.branch().clone(), self.tip()?);
-        Ok(harvest.repository(&self.repository).worktree(self.git_dir()))
+        let harvest = harvest.repository(&self.repository).worktree(self.git_dir());
+        Ok(match self.kind() {
+            Kind::Plain => harvest.files(self.path()),
+            Kind::Layered => harvest,
+        })
     }
 
     /// After files of a plain worktree were promoted: its index learns what they look like, so that git need not read

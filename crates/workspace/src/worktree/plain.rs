@@ -8,6 +8,9 @@ use crate::repository::Repository;
 /// Writing every file of a large tree takes long on a busy machine.
 pub(super) const CHECKOUT_MS: u64 = 30 * 60 * 1000;
 
+/// A checkout can be made again; waiting for the disk would cost more than it is worth.
+pub(super) const UNFLUSHED: &str = "core.fsync=none";
+
 impl Repository {
     /// Makes a plain worktree with its branch. If anything fails, nothing is left of it.
     ///
