@@ -67,7 +67,7 @@ names! {
     /// The name of an agent in the team's registry.
     AgentName = "agent", is_agent, "a lowercase letter, then at most 31 lowercase letters, digits, `-` or `_`";
     /// What an agent works at, as the team's tracker names it.
-    Ticket = "ticket", is_ticket, "a letter, then at most 63 letters, digits, `-`, `_` or inner dots, as in `PAY-123`";
+    Ticket = "ticket", is_ticket, "letters and digits, a hyphen and a number, as in `PAY-123`";
     /// A branch, without `refs/heads/`.
     BranchName = "branch", is_branch, "letters, digits, `-`, `_`, `.`, `/` and `#`, in the form that git accepts";
     /// The name of a commit: all of its hex digits.
@@ -80,12 +80,14 @@ fn is_agent(text: &str) -> bool {
     first && text.len() <= 32 && text.bytes().all(plain)
 }
 
+/// A prefix of up to 32 characters and a number of up to 9 digits. A ticket ends with a digit and an agent's name begins
+/// with a letter: so no two pairs share a branch.
 fn is_ticket(text: &str) -> bool {
-    let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    // A dot at the end, two in a row or `.lock` are no part of a branch name.
-    let dots = !text.ends_with('.') && !text.contains("..") && !text.to_ascii_lowercase().ends_with(".lock");
-    first && text.len() <= 64 && text.bytes().all(plain) && dots
+    let Some((prefix, number)) = text.split_once('-') else { return false };
+    let is_prefix = prefix.starts_with(|first: char| first.is_ascii_alphabetic())
+        && prefix.len() <= 32
+        && prefix.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_prefix && (1..=9).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn is_branch(text: &str) -> bool {
@@ -112,7 +114,7 @@ mod tests {
             assert!(trick.parse::<AgentName>().is_err(), "{trick:?}");
             assert!(trick.parse::<Ticket>().is_err(), "{trick:?}");
         }
-        for trick in ["x.lock", "x.LOCK", "x.", "a..b"] {
+        for trick in ["x.lock", "PAY-123-b", "PAY-", "-1", "PAY", "P-1234567890"] {
             assert!(trick.parse::<Ticket>().is_err(), "{trick:?}");
         }
     }
@@ -121,7 +123,7 @@ mod tests {
     fn usual_names_are_taken() {
         assert!("backend".parse::<AgentName>().is_ok());
         assert!("security-review_2".parse::<AgentName>().is_ok());
-        for ticket in ["PAY-123", "T1", "issue_7", "v1.2"] {
+        for ticket in ["PAY-123", "T-1", "issue-7"] {
             assert!(ticket.parse::<Ticket>().is_ok(), "{ticket}");
         }
         for branch in ["main", "feat/PAY-123-backend", "release/1.2"] {
