@@ -22,7 +22,7 @@ pub use app::{App, Limits, Rules, Settings};
 pub use flow::{No, bootstrap};
 pub use http::{api_document, route_table};
 pub use names::fresh_token;
-pub use server::{Serving, serve};
+pub use server::{Serving, serve, serve_briefly};
 pub use webhook::{
     Backoff, BadHooks, BadSecret, BadUrl, EventPattern, HookName, HookSecret, Hooks, IncomingHook, OutgoingHook,
     TargetUrl,

@@ -66,19 +66,30 @@ impl Serving {
 
 /// Serves the API on `address` (port 0 takes a free one), after judging anew what an older policy judged.
 pub async fn serve(app: App, address: SocketAddr) -> Result<Serving, ServeError> {
-    // Tokens would cross the network in the clear.
-    if !address.ip().is_loopback() {
-        return Err(ServeError::NotLoopback { address });
-    }
-    let listener = TcpListener::bind(address).await.map_err(|source| ServeError::Bind { address, source })?;
-    let address = listener.local_addr().map_err(|source| ServeError::Bind { address, source })?;
+    let (listener, address) = listen(address).await?;
     needs_agents(&app).await?;
     pumps::enrol(&app).await?;
     note_start(&app).await?;
     pumps::rejudge(&app).await?;
+    Ok(answering(app, listener, address, Clockwork::Running))
+}
+
+/// Serves the API for one command of somebody on this machine: nothing lapses, nobody is called, no head is signed.
+pub async fn serve_briefly(app: App, address: SocketAddr) -> Result<Serving, ServeError> {
+    let (listener, address) = listen(address).await?;
+    Ok(answering(app, listener, address, Clockwork::Still))
+}
+
+/// Whether time passes for what waits.
+enum Clockwork {
+    Running,
+    Still,
+}
+
+fn answering(app: App, listener: TcpListener, address: SocketAddr, clockwork: Clockwork) -> Serving {
     let (stop, stopped) = oneshot::channel();
     let task = tokio::spawn(async move {
-        let _pumps = pumps::start(&app);
+        let _pumps = matches!(clockwork, Clockwork::Running).then(|| pumps::start(&app));
         let (router, limits) = (http::router(app.clone()), app.settings().limits);
         accept(listener, router, limits, async move {
             let _ = stopped.await;
@@ -86,7 +97,17 @@ pub async fn serve(app: App, address: SocketAddr) -> Result<Serving, ServeError>
         })
         .await;
     });
-    Ok(Serving { address, stop, task })
+    Serving { address, stop, task }
+}
+
+async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), ServeError> {
+    // Tokens would cross the network in the clear.
+    if !address.ip().is_loopback() {
+        return Err(ServeError::NotLoopback { address });
+    }
+    let listener = TcpListener::bind(address).await.map_err(|source| ServeError::Bind { address, source })?;
+    let address = listener.local_addr().map_err(|source| ServeError::Bind { address, source })?;
+    Ok((listener, address))
 }
 
 /// A hook that stands for nobody is a mistake in the settings; one whose agent was revoked is refused when it is used.
