@@ -3,10 +3,26 @@
 //! - [`team`]: what a team writes down in its repository (`agents/`): who its agents are, what each may change, what is
 //!   protected, who decides. Read strictly, all problems at once, each with file, line and place.
 //! - [`prompt`]: what an agent is told when it begins to work at a ticket.
-//! - [`commit_form`]: which commits are well-formed, and the hook that tells agents.
+//! - [`start`]: an agent is given a ticket, a branch and a place; [`setup`] and [`ports`] make it ready, [`own`] is what the
+//!   runtime itself puts there.
+//! - [`cage`]: what the kernel keeps of the manifest while the agent works; [`take_over`]: what comes out.
+//! - [`check`]: everything that differs from the base, judged; [`commit_form`]: which commits are well-formed.
+//! - [`done`] and [`report`]: the definition of done, run and not believed; [`pull_request`]: the way out.
+//!
+//! One manifest is enforced three times: by the kernel in the cage, by the check, and by whatever takes work over.
 //!
 //! It runs with a person's own rights and holds no key. Nothing here reads a team's files from an agent's worktree.
 
+pub mod cage;
+pub mod check;
 pub mod commit_form;
+pub mod done;
+pub mod own;
+pub mod ports;
 pub mod prompt;
+pub mod pull_request;
+pub mod report;
+pub mod setup;
+pub mod start;
+pub mod take_over;
 pub mod team;

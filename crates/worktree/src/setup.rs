@@ -1,0 +1,48 @@
+//! What makes a worktree ready to work in: variables, ports, caches of the host. Declared by the team, and nothing else
+//! of the host's environment comes in.
+
+use std::path::{Path, PathBuf};
+
+use crate::team::{Cache, CacheMode, Team};
+
+/// A cache that cannot be handed over.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    #[error("the cache `{from}` of `agents/policy.json` is no directory of this machine")]
+    NoCache { from: String },
+    #[error(
+        "the cache `{to}` of `agents/policy.json` has no place in a cage; name an absolute path below /opt, /mnt, /srv or /home/agent"
+    )]
+    NoPlace { to: String },
+}
+
+/// The variables of a command: those the team sets, those of the host it names, and the worktree's ports.
+pub fn variables(team: &Team, slot: u32, host: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
+    let environment = &team.policy().setup.environment;
+    let passed = environment.pass.iter().filter_map(|name| host(name).map(|value| (name.clone(), value)));
+    let set = environment.set.iter().map(|(name, value)| (name.clone(), value.clone()));
+    let ports = team.policy().ports.of_slot(slot).into_iter().map(|(name, port)| (name, port.to_string()));
+    passed.chain(set).chain(ports).collect()
+}
+
+/// Directories of the host that appear in the cage, not writable: where from, and where to.
+pub fn read_only(team: &Team, home: Option<&Path>) -> Result<Vec<(PathBuf, PathBuf)>, SetupError> {
+    let caches = team.policy().setup.caches.iter();
+    caches.filter(|cache| cache.how == CacheMode::ReadOnly).map(|cache| mounted(cache, home)).collect()
+}
+
+fn mounted(cache: &Cache, home: Option<&Path>) -> Result<(PathBuf, PathBuf), SetupError> {
+    let from = match (cache.from.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        (Some(_), None) => return Err(SetupError::NoCache { from: cache.from.clone() }),
+        (None, _) => PathBuf::from(&cache.from),
+    };
+    if !from.is_dir() {
+        return Err(SetupError::NoCache { from: cache.from.clone() });
+    }
+    let to = PathBuf::from(&cache.to);
+    if !to.is_absolute() {
+        return Err(SetupError::NoPlace { to: cache.to.clone() });
+    }
+    Ok((from, to))
+}

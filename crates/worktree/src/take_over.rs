@@ -1,0 +1,115 @@
+//! TAKE OVER: what a command did in its cage comes out, or does not, as a whole.
+//!
+//! Commits come through the harvest, files of a plain worktree through promotion; both are judged by the manifest first,
+//! although the kernel has kept it already. What is refused stays in the layers, where the next command finds it and may
+//! set it right.
+
+use placet_domain::scope::Glob;
+use placet_domain::worktree::Manifest;
+use placet_workspace::harvest::{HarvestError, Harvested};
+use placet_workspace::layer::{Baseline, Changes, Layered};
+use placet_workspace::worktree::Kind;
+use placet_workspace::{Difference, LayerError, Limits, ObjectId, RepositoryError, Worktree, WorktreeError};
+
+use crate::own;
+
+#[derive(Debug, thiserror::Error)]
+pub enum TakeOverError {
+    #[error(transparent)]
+    Harvest(#[from] HarvestError),
+    #[error(transparent)]
+    Layer(#[from] LayerError),
+    #[error(transparent)]
+    Repository(#[from] RepositoryError),
+    #[error(transparent)]
+    Worktree(#[from] WorktreeError),
+    #[error("nothing was taken over: {0}; it is kept in the worktree's layers until it is put right")]
+    OutOfScope(String),
+}
+
+/// What came out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    pub from: ObjectId,
+    pub to: ObjectId,
+    pub commits: u64,
+    /// Files that changed in a plain worktree.
+    pub files: usize,
+}
+
+/// What is known of a worktree before a command runs in it, so that what others change meanwhile is noticed.
+#[derive(Debug)]
+pub struct Before<'a> {
+    worktree: &'a Worktree,
+    manifest: &'a Manifest,
+    exempted: &'a [Glob],
+    tip: ObjectId,
+    baseline: Option<Baseline>,
+}
+
+impl<'a> Before<'a> {
+    pub fn record(worktree: &'a Worktree, manifest: &'a Manifest, exempted: &'a [Glob]) -> Result<Self, TakeOverError> {
+        let baseline = match worktree.kind() {
+            Kind::Plain => Some(Baseline::record(&worktree.path(), Limits::default())?),
+            Kind::Layered => None,
+        };
+        Ok(Self { worktree, manifest, exempted, tip: worktree.tip()?, baseline })
+    }
+
+    /// Takes the work over. The cage must have ended.
+    pub fn take(&self) -> Result<Taken, TakeOverError> {
+        let previewed = self.preview()?;
+        let (to, commits) = self.harvest()?;
+        let mut files = 0;
+        if let Some((layered, baseline, changes)) = previewed {
+            files = changes.len();
+            layered.promote(baseline, &changes)?;
+            layered.discard()?;
+            self.worktree.refresh()?;
+        }
+        Ok(Taken { from: self.tip.clone(), to, commits, files })
+    }
+
+    /// What would be promoted, every path of it in scope. The upper of a layered worktree stays where it is.
+    fn preview(&self) -> Result<Option<(Layered, &Baseline, Changes)>, TakeOverError> {
+        let Some(baseline) = &self.baseline else { return Ok(None) };
+        let layered = self.worktree.files()?;
+        let changes = layered.preview(baseline)?;
+        for change in changes.iter() {
+            self.allowed(change.path().as_bytes()).map_err(TakeOverError::OutOfScope)?;
+        }
+        Ok(Some((layered, baseline, changes)))
+    }
+
+    fn harvest(&self) -> Result<(ObjectId, u64), TakeOverError> {
+        let layered = self.worktree.commits()?;
+        let harvested = self.worktree.harvest(&layered)?.take_if(|differences, _| {
+            let both = |difference: &'_ Difference| [Some(difference.path.clone()), difference.old_path.clone()];
+            let mut names = differences.iter().flat_map(both).flatten();
+            names.try_for_each(|path| self.allowed(path.as_bytes()))
+        })?;
+        let Harvested::Moved(to) = harvested else { return Ok((self.tip.clone(), 0)) };
+        let commits = self.worktree.repository().commits(&self.tip, &to)?.len() as u64;
+        // The real repository has it all now, and the layer would hide what others do there.
+        layered.discard()?;
+        Ok((to, commits))
+    }
+
+    /// The same question as the scope-check asks, of one path.
+    fn allowed(&self, path: &[u8]) -> Result<(), String> {
+        let shown = || placet_domain::text::spelled_out(&String::from_utf8_lossy(path));
+        let Ok(scope_path) = placet_domain::scope::ScopePath::new(path) else {
+            return Err(format!("`{}` is no name for a file of a worktree", shown()));
+        };
+        if own::is_known(path) {
+            return Err(format!("`{}` belongs to the runtime", shown()));
+        }
+        if placet_secrets::is_env_file(path) {
+            return Err(format!("`{}` is an environment file", shown()));
+        }
+        if self.manifest.judge(self.exempted, &scope_path).is_allowed() {
+            return Ok(());
+        }
+        Err(format!("`{}` is outside of the agent's scope", shown()))
+    }
+}
