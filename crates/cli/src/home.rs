@@ -82,6 +82,8 @@ impl Home {
         for folder in ["", "policy", "profiles", "keys", "tokens", "data", "logs"] {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(dir.join(folder))?;
         }
+        // Keys and tokens lie here: none of it is ever part of a repository around it.
+        write_new(&dir.join(".gitignore"), b"*\n", 0o644)?;
         home.write_rules()?;
         home.write_keys()?;
         let config = Config {

@@ -4,6 +4,7 @@ mod card;
 mod changes;
 mod command;
 mod context;
+mod desk;
 mod error;
 mod home;
 mod journal;

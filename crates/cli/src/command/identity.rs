@@ -7,6 +7,7 @@ use placet_wire::{Client, Token};
 
 use super::project;
 use crate::context::Who;
+use crate::desk::Desk;
 use crate::error::{CliError, Code};
 use crate::out::{Out, table};
 
@@ -42,8 +43,15 @@ fn parse_role(text: &str) -> Result<Role, String> {
     Role::ALL.iter().copied().find(|role| role.as_str() == text).ok_or_else(|| format!("one of: {}", known()))
 }
 
+/// Works without a server in the background: people are named when a repository is set up.
 pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError> {
-    let client = who.client()?;
+    let desk = Desk::open(who).await?;
+    let done = carry_out(command, desk.client.clone(), who, out).await;
+    desk.close().await;
+    done
+}
+
+async fn carry_out(command: Command, client: Client, who: &Who, out: &Out) -> Result<(), CliError> {
     match command {
         Command::Add { name, roles, projects, parent, print_token } => {
             let mut reach = std::collections::BTreeSet::new();

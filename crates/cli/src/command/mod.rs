@@ -24,9 +24,10 @@ mod reject;
 mod run;
 mod sandbox;
 mod scope;
-mod serve;
+pub(crate) mod serve;
 mod show;
 mod work;
+mod worktree;
 
 use std::process::ExitCode;
 
@@ -54,8 +55,40 @@ pub(crate) struct Cli {
 enum Command {
     /// Watch one governed action from proposal to proof
     Demo(demo::Args),
-    /// Set up a home: settings, rules, keys, the first identity
+    /// Set up a home and, in a git repository, the team's files
     Init(init::Args),
+    /// Give an agent a ticket, a branch and a worktree
+    Start(worktree::start::Args),
+    /// What an agent is told when it begins to work at a ticket
+    Prompt(worktree::prompt::Args),
+    /// Run a command in the cage of a worktree, and take over what it did
+    Exec(worktree::exec::Args),
+    /// Work in the cage of a worktree by hand
+    Shell(worktree::exec::ShellArgs),
+    /// All worktrees, as recorded and as they are on disk
+    Status(worktree::status::Args),
+    /// Judge everything a worktree changed; the exit code tells
+    ScopeCheck(worktree::check::Args),
+    /// Run the definition of done, write the report, and close a worktree
+    Close(worktree::close::Args),
+    /// Let the next agent of a ticket start from the previous one's branch
+    Handoff(worktree::handoff::Args),
+    /// A pull request, ready to paste; pushes the branch only if asked to
+    Pr(worktree::pr::Args),
+    /// Give a worktree up
+    Abort(worktree::abort::Args),
+    /// Bring disk and record in line after a crash
+    Adopt(worktree::adopt::Args),
+    /// Remove worktrees that are done, and checkouts nobody uses
+    Gc(worktree::gc::Args),
+    /// Leave to change protected paths
+    #[command(subcommand)]
+    Exempt(worktree::exempt::Command),
+    /// Who is accountable, responsible, consulted and informed
+    #[command(subcommand)]
+    Duties(worktree::duties::Command),
+    /// What you are to be told of, by your duties
+    Notices(worktree::duties::NoticeArgs),
     /// Run the control plane
     Serve(serve::Args),
     /// Run a worker
@@ -112,6 +145,21 @@ pub(crate) async fn run(cli: Cli, out: &Out) -> Result<ExitCode, CliError> {
     let done = match cli.command {
         Command::Demo(args) => demo::run(args, out).await,
         Command::Init(args) => init::run(args, who, out).await,
+        Command::Start(args) => worktree::start::run(args, who, out).await,
+        Command::Prompt(args) => worktree::prompt::run(args, out),
+        Command::Exec(args) => return worktree::exec::run(args, who, out).await,
+        Command::Shell(args) => return worktree::exec::shell(args, who, out).await,
+        Command::Status(args) => worktree::status::run(args, who, out).await,
+        Command::ScopeCheck(args) => worktree::check::run(args, who, out).await,
+        Command::Close(args) => worktree::close::run(args, who, out).await,
+        Command::Handoff(args) => worktree::handoff::run(args, who, out).await,
+        Command::Pr(args) => worktree::pr::run(args, who, out).await,
+        Command::Abort(args) => worktree::abort::run(args, who, out).await,
+        Command::Adopt(args) => worktree::adopt::run(args, who, out).await,
+        Command::Gc(args) => worktree::gc::run(args, who, out).await,
+        Command::Exempt(command) => worktree::exempt::run(command, who, out).await,
+        Command::Duties(command) => worktree::duties::run(command, who, out).await,
+        Command::Notices(args) => worktree::duties::notices(args, who, out).await,
         Command::Serve(args) => serve::run(args, who, out).await,
         Command::Work(args) => work::run(args, who, out).await,
         Command::Project(command) => project::run(command, who, out).await,
@@ -126,7 +174,7 @@ pub(crate) async fn run(cli: Cli, out: &Out) -> Result<ExitCode, CliError> {
         Command::Evidence(command) => evidence::run(command, who, out).await,
         Command::Ledger(command) => ledger::run(command, who, out).await,
         Command::Policy(command) => policy::run(command, who, out),
-        // The one command that may end with a code that is not ours.
+        // Commands that may end with a code that is not ours.
         Command::Sandbox(command) => return sandbox::run(command, who, out).await,
         Command::Doctor(args) => doctor::run(args, who, out),
         Command::Bench(args) => bench::run(args, out).await,

@@ -64,18 +64,24 @@ fn cannot_serve(error: &(dyn std::error::Error + 'static)) -> CliError {
 }
 
 pub(crate) async fn open_store(home: &Home) -> Result<Store, CliError> {
+    Store::open(store_config(home)?).await.map_err(|error| cannot_open(&error))
+}
+
+pub(crate) fn store_config(home: &Home) -> Result<Config, CliError> {
     let mut config = Config::new(home.data(), home.ledger_key()?);
     config.evidence_key = home.evidence_key()?.map(placet_store::EvidenceKey::new);
-    Store::open(config).await.map_err(|error| {
-        let message = chain(&error);
-        if matches!(error, StoreError::Integrity(_)) {
-            return CliError::new(Code::Integrity, message);
-        }
-        if matches!(error, StoreError::InUse { .. }) {
-            return CliError::new(Code::Conflict, message);
-        }
-        CliError::failed(message)
-    })
+    Ok(config)
+}
+
+pub(crate) fn cannot_open(error: &StoreError) -> CliError {
+    let message = chain(error);
+    if matches!(error, StoreError::Integrity(_)) {
+        return CliError::new(Code::Integrity, message);
+    }
+    if matches!(error, StoreError::InUse { .. }) {
+        return CliError::new(Code::Conflict, message);
+    }
+    CliError::failed(message)
 }
 
 /// Ctrl-C or a polite request of the system.

@@ -20,4 +20,5 @@ mod ledger;
 mod sandbox;
 mod support;
 mod worker;
+mod worktree;
 mod wrong_inputs;

@@ -237,7 +237,7 @@ impl Worktree {
     }
 
     /// Removes every part of it that is there. The branch goes if it is still where the worktree began.
-    pub(super) fn erase(&self) -> Result<(), WorktreeError> {
+    pub fn erase(&self) -> Result<(), WorktreeError> {
         making::remove_place(self, &self.record.place)?;
         self.remove_empty_parents();
         making::remove_layers(self)?;

@@ -11,6 +11,8 @@ mod profiles;
 mod run;
 
 pub(super) use changes::Private;
+pub(super) use options::not_started;
+pub(super) use run::{attend, conclude};
 
 use std::process::ExitCode;
 

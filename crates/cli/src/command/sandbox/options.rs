@@ -162,7 +162,7 @@ fn door(text: &str) -> Result<DoorTo, CliError> {
 }
 
 /// Why no command is running, with the code and the hint that fit.
-pub(super) fn not_started(error: &SandboxError) -> CliError {
+pub(in crate::command) fn not_started(error: &SandboxError) -> CliError {
     let message = chain(error);
     match error {
         SandboxError::Request(_) | SandboxError::Source { .. } => CliError::usage(message),

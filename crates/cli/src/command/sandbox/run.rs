@@ -70,7 +70,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<ExitCode, Cl
 }
 
 /// Passes the streams on, or keeps them, until the end; ends the cage when this process is told to stop.
-async fn attend(mut running: Running, keep: bool) -> Result<(Outcome, Output), CliError> {
+pub(in crate::command) async fn attend(mut running: Running, keep: bool) -> Result<(Outcome, Output), CliError> {
     let killer = running.killer();
     tokio::spawn(async move {
         told_to_stop().await;
@@ -150,7 +150,7 @@ fn ended(exit: Exit) -> Ended {
 }
 
 /// As a shell would: the command's own code, or 128 and the signal.
-fn conclude(exit: Exit) -> Result<ExitCode, CliError> {
+pub(in crate::command) fn conclude(exit: Exit) -> Result<ExitCode, CliError> {
     match exit {
         Exit::Code(code) => Ok(ExitCode::from(u8::try_from(code & 0xff).unwrap_or(u8::MAX))),
         Exit::Signal(signal) => Ok(ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX))),

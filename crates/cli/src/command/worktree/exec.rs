@@ -1,0 +1,116 @@
+//! `placet exec` and `placet shell`: a command in the cage of a worktree, and what it did taken over when it ends.
+
+use std::process::ExitCode;
+
+use placet_domain::worktree::{Work, WorktreeStatus};
+use placet_sandbox::{Exit, Launcher};
+use placet_wire::api::WorktreeView;
+use placet_worktree::cage::Cage;
+use placet_worktree::take_over::{Before, Taken};
+
+use super::check::note;
+use super::{Pair, Site, failed, look_up};
+use crate::command::sandbox::attend;
+use crate::context::Who;
+use crate::error::{CliError, Code};
+use crate::out::Out;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  placet exec --agent backend --ticket PAY-123 -- make test\n  \
+                        placet exec --agent backend --ticket PAY-123 -- git commit -qam 'fix(api): refunds'")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pair: Pair,
+    /// The command; write `--` before it
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  placet shell --agent backend --ticket PAY-123")]
+pub(crate) struct ShellArgs {
+    #[command(flatten)]
+    pair: Pair,
+}
+
+pub(crate) async fn shell(args: ShellArgs, who: &Who, out: &Out) -> Result<ExitCode, CliError> {
+    out.note("you are where the agent is: its scope is writable, nothing else; leave with `exit`");
+    let command = ["bash", "--norc", "-i"].map(str::to_owned).to_vec();
+    run(Args { pair: args.pair, command }, who, out).await
+}
+
+pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<ExitCode, CliError> {
+    let site = Site::here()?;
+    let view = look_up(who, &args.pair).await?;
+    if view.status != WorktreeStatus::Open {
+        return Err(CliError::new(Code::Conflict, format!("it is {}; {}", view.status, view.status.hint())));
+    }
+    let worktree = site.on_disk(&view)?;
+    let (manifest, exempted) = (view.manifest(), view.exempted());
+    let before = Before::record(&worktree, manifest, &exempted).map_err(failed)?;
+    let cage = Cage { worktree: &worktree, opening: &view.opening, exempted: &exempted };
+    let ended = in_cage(&site, &view, &cage, &args.command, who).await?;
+    let taken = before.take().map_err(|error| {
+        CliError::new(Code::Refused, crate::error::chain(&error))
+            .hint("look at it with `placet shell`, put it right, and the next command takes it over")
+    });
+    report(who, &view, &args.command, &site, &ended, taken.as_ref().ok()).await?;
+    let taken = taken?;
+    if taken.commits > 0 || taken.files > 0 {
+        out.note(&format!("{} commits and {} files were taken over", taken.commits, taken.files));
+    }
+    conclude(ended.exit)
+}
+
+struct Ended {
+    exit: Exit,
+    wall_ms: u64,
+}
+
+async fn in_cage(
+    site: &Site,
+    view: &WorktreeView,
+    cage: &Cage<'_>,
+    command: &[String],
+    who: &Who,
+) -> Result<Ended, CliError> {
+    let profile = super::profile_of(site, view, who)?;
+    let request = super::equipped(cage.request(command).map_err(failed)?, site, view)?;
+    let launched = Launcher::default().launch(&profile, request.stdin_piped());
+    let running = launched.map_err(|error| crate::command::sandbox::not_started(&error))?;
+    let started = std::time::Instant::now();
+    let (outcome, _) = attend(running, false).await?;
+    let wall_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Ok(Ended { exit: outcome.exit, wall_ms })
+}
+
+async fn report(
+    who: &Who,
+    view: &WorktreeView,
+    command: &[String],
+    site: &Site,
+    ended: &Ended,
+    taken: Option<&Taken>,
+) -> Result<(), CliError> {
+    let profile = site.team.agent(view.opening.agent.as_str()).map(|agent| agent.cage().to_string());
+    let work = Work::Executed {
+        command: redacted(command),
+        profile: profile.unwrap_or_default(),
+        ended: format!("{:?}", ended.exit),
+        wall_ms: ended.wall_ms,
+    };
+    note(who, view, work).await?;
+    let Some(taken) = taken.filter(|taken| taken.from != taken.to) else { return Ok(()) };
+    let (from, to) = (taken.from.as_str().parse().map_err(failed)?, taken.to.as_str().parse().map_err(failed)?);
+    note(who, view, Work::Harvested { from, to, commits: taken.commits }).await
+}
+
+/// What goes into the ledger carries no secret, whoever typed it.
+fn redacted(command: &[String]) -> Vec<String> {
+    let scanner = placet_secrets::Scanner::shipped();
+    command.iter().map(|word| String::from_utf8_lossy(&scanner.redact(word.as_bytes())).into_owned()).collect()
+}
+
+fn conclude(exit: Exit) -> Result<ExitCode, CliError> {
+    crate::command::sandbox::conclude(exit)
+}

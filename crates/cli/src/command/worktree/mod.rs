@@ -1,0 +1,150 @@
+//! The commands of the worktree runtime: one agent, one worktree, one branch, one ticket. One file each; this page holds
+//! what they share: the repository, the team's files, and the record of a worktree.
+
+pub(crate) mod abort;
+pub(crate) mod adopt;
+pub(crate) mod check;
+pub(crate) mod close;
+pub(crate) mod duties;
+pub(crate) mod exec;
+pub(crate) mod exempt;
+pub(crate) mod gc;
+pub(crate) mod handoff;
+pub(crate) mod pr;
+pub(crate) mod prompt;
+pub(crate) mod start;
+pub(crate) mod status;
+mod unsaved;
+
+use std::path::PathBuf;
+
+use placet_domain::id::WorktreeId;
+use placet_sandbox::{Profile, Request};
+use placet_wire::Client;
+use placet_wire::api::{ProjectView, WorktreeList, WorktreeView};
+use placet_workspace::{Repository, Worktree};
+use placet_worktree::start::name_of;
+use placet_worktree::team::Team;
+use placet_worktree::{ports, setup};
+
+use super::project;
+use crate::context::Who;
+use crate::desk::Desk;
+use crate::error::{CliError, Code, chain};
+
+/// Which worktree.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Pair {
+    /// The agent, as the team's registry names it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: String,
+    /// What it works at, as in PAY-123
+    #[arg(long, value_name = "TICKET")]
+    pub(crate) ticket: String,
+}
+
+/// Where a command works: the repository around the current directory, and what its team wrote down.
+#[derive(Debug)]
+pub(crate) struct Site {
+    pub(crate) repository: Repository,
+    pub(crate) team: Team,
+}
+
+impl Site {
+    pub(crate) fn here() -> Result<Self, CliError> {
+        let repository = repository()?;
+        let team = Team::load(repository.root()).map_err(|problems| {
+            CliError::usage(problems.to_string())
+                .hint("`placet init` writes what is missing; the schemas are in agents/schemas")
+        })?;
+        Ok(Self { repository, team })
+    }
+
+    /// The worktree on disk that a record is about.
+    pub(crate) fn on_disk(&self, view: &WorktreeView) -> Result<Worktree, CliError> {
+        let name = name_of(&view.opening).map_err(|error| CliError::failed(chain(&error)))?;
+        self.repository.worktree(&name).map_err(|error| {
+            CliError::failed(chain(&error)).hint("`placet adopt` brings disk and record in line after a crash")
+        })
+    }
+}
+
+pub(crate) fn repository() -> Result<Repository, CliError> {
+    let here: PathBuf = std::env::current_dir()?;
+    Repository::find(&here).map_err(|error| CliError::usage(chain(&error)))
+}
+
+/// The kind of cage of a worktree's agent, from the profiles of the home or those that ship.
+pub(crate) fn profile_of(site: &Site, view: &WorktreeView, who: &Who) -> Result<Profile, CliError> {
+    let agent = site.team.agent(view.opening.agent.as_str()).map_err(failed)?;
+    let name = agent.cage().as_str();
+    let found = match who.home() {
+        Ok(home) => home.profiles()?.get(name).cloned(),
+        Err(_) => Profile::builtin(name),
+    };
+    found.ok_or_else(|| {
+        let message = format!("there is no sandbox profile `{name}`, which `{}` works in", view.opening.agent);
+        CliError::new(Code::NotFound, message).hint("placet sandbox profiles")
+    })
+}
+
+/// What the team declared for its worktrees, added to a command: variables, ports, caches.
+pub(crate) fn equipped(mut request: Request, site: &Site, view: &WorktreeView) -> Result<Request, CliError> {
+    let name = name_of(&view.opening).map_err(failed)?;
+    let slot = ports::lease(site.repository.root(), &name)?;
+    for (name, value) in setup::variables(&site.team, slot, |name| std::env::var(name).ok()) {
+        request = request.env(name, value);
+    }
+    let home = std::env::home_dir();
+    for (from, to) in setup::read_only(&site.team, home.as_deref()).map_err(failed)? {
+        request = request.read_only(from, to);
+    }
+    Ok(request)
+}
+
+/// The project of a repository: the only one its home has, or the one that was named.
+pub(crate) async fn project_of(client: &Client) -> Result<ProjectView, CliError> {
+    project::find(client, None).await
+}
+
+/// What is recorded of a worktree.
+pub(crate) async fn recorded(client: &Client, pair: &Pair) -> Result<WorktreeView, CliError> {
+    let project = project_of(client).await?;
+    let unusable = |error: &dyn std::fmt::Display| CliError::usage(error.to_string());
+    let ticket = pair.ticket.parse().map_err(|error: placet_domain::worktree::BadName| unusable(&error))?;
+    let agent = pair.agent.parse().map_err(|error: placet_domain::worktree::BadName| unusable(&error))?;
+    let id = WorktreeId::of(project.id, &ticket, &agent);
+    client.get(&format!("/api/v1/worktrees/{id}")).await.map_err(|error| {
+        let error = CliError::from(error);
+        if error.code != Code::NotFound {
+            return error;
+        }
+        let message = format!("`{agent}` has no worktree for {ticket}");
+        CliError::new(Code::NotFound, message).hint(format!("placet start --agent {agent} --ticket {ticket}"))
+    })
+}
+
+/// Everything that is recorded, page by page.
+pub(crate) async fn all_recorded(client: &Client) -> Result<Vec<WorktreeView>, CliError> {
+    let (mut all, mut page) = (Vec::new(), String::new());
+    loop {
+        let list: WorktreeList = client.get(&format!("/api/v1/worktrees?limit=1000{page}")).await?;
+        all.extend(list.worktrees);
+        match list.next {
+            Some(next) => page = format!("&after={next}"),
+            None => return Ok(all),
+        }
+    }
+}
+
+/// What is recorded, by a desk that is closed again at once.
+pub(crate) async fn look_up(who: &Who, pair: &Pair) -> Result<WorktreeView, CliError> {
+    let desk = Desk::open(who).await?;
+    let found = recorded(&desk.client, pair).await;
+    desk.close().await;
+    found
+}
+
+pub(crate) fn failed(error: impl std::error::Error) -> CliError {
+    CliError::failed(chain(&error))
+}

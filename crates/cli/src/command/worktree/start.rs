@@ -1,0 +1,117 @@
+//! `placet start`: gives an agent a ticket, a branch and a worktree. Whole, or not at all.
+
+use placet_domain::worktree::{Layout, WorktreeStatus};
+use placet_wire::api::{Decision, NewWorktree, Rejection, WorktreeView};
+use placet_worktree::start::{Start, Wish};
+
+use super::adopt::adopt;
+use super::{Pair, Site, failed, project_of, recorded};
+use crate::context::Who;
+use crate::desk::Desk;
+use crate::error::{CliError, Code};
+use crate::out::{BOLD, Out, styled};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  placet start --agent backend --ticket PAY-123\n  \
+                        placet start --agent backend --ticket PAY-123 --overlay\n  \
+                        placet start --agent backend --ticket PAY-123 --resume")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pair: Pair,
+    /// Share one checkout of the base with other worktrees; only what changes takes room
+    #[arg(long)]
+    overlay: bool,
+    /// Go on with the worktree that is there
+    #[arg(long)]
+    resume: bool,
+}
+
+pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
+    let site = Site::here()?;
+    let layout = if args.overlay { Layout::Layered } else { Layout::Plain };
+    let view = match args.resume {
+        true => resume(&site, &args.pair, who).await?,
+        false => begin(&site, &args.pair, Wish { layout, follows: None }, who).await?,
+    };
+    tell(&site, &view, out);
+    Ok(())
+}
+
+pub(super) fn tell(site: &Site, view: &WorktreeView, out: &Out) {
+    let opening = &view.opening;
+    out.answer(view, |_| {
+        format!(
+            "{} {} at {}\n  branch    {} from {} ({})\n  worktree  {}",
+            styled(BOLD, "started"),
+            opening.agent,
+            opening.ticket,
+            opening.branch,
+            opening.base_branch,
+            &opening.base.as_str()[..12],
+            site.repository.root().join(&opening.path).display()
+        )
+    });
+    let pair = format!("--agent {} --ticket {}", opening.agent, opening.ticket);
+    out.next(&format!("placet prompt {pair}, then placet exec {pair} -- COMMAND"));
+}
+
+/// Records, makes, settles. What fails on the way is taken back, and the record says so.
+pub(super) async fn begin(site: &Site, pair: &Pair, wish: Wish<'_>, who: &Who) -> Result<WorktreeView, CliError> {
+    let start = Start::plan(&site.repository, &site.team, &pair.agent, &pair.ticket, wish)
+        .map_err(|error| CliError::usage(error.to_string()))?;
+    let desk = Desk::open(who).await?;
+    let opened = open(&desk, &start).await;
+    // A checkout of a large tree takes long; nobody waits for the store meanwhile.
+    let desk = match wish.layout {
+        Layout::Plain => {
+            desk.close().await;
+            None
+        }
+        Layout::Layered => Some(desk),
+    };
+    let view = opened?;
+    make(start, view, desk, who).await
+}
+
+async fn open(desk: &Desk, start: &Start<'_>) -> Result<WorktreeView, CliError> {
+    let project = project_of(&desk.client).await?;
+    let new = NewWorktree { opening: start.opening().clone() };
+    let path = format!("/api/v1/projects/{}/worktrees", project.id);
+    Ok(desk.client.post(&path, &new).await?)
+}
+
+async fn make(start: Start<'_>, view: WorktreeView, desk: Option<Desk>, who: &Who) -> Result<WorktreeView, CliError> {
+    let (created_at, created_by) = (jiff::Timestamp::now().to_string(), who.acting_as.clone());
+    let made = start.make(&created_at, &created_by);
+    let desk = match desk {
+        Some(desk) => desk,
+        None => Desk::open(who).await?,
+    };
+    let settled = match &made {
+        Ok(_) => desk.client.post(&format!("/api/v1/worktrees/{}/settle", view.id), &Decision::default()).await,
+        Err(error) => {
+            let reason = format!("it could not be made: {error}").chars().take(500).collect();
+            let abort = Rejection { reason };
+            desk.client.post(&format!("/api/v1/worktrees/{}/abort", view.id), &abort).await
+        }
+    };
+    desk.close().await;
+    made.map_err(failed)?;
+    Ok(settled?)
+}
+
+/// What is there and whole goes on; what was interrupted half-way is made anew.
+async fn resume(site: &Site, pair: &Pair, who: &Who) -> Result<WorktreeView, CliError> {
+    let desk = Desk::open(who).await?;
+    let view = recorded(&desk.client, pair).await;
+    desk.close().await;
+    let view = view?;
+    match view.status {
+        WorktreeStatus::Open => site.on_disk(&view).map(|_| view),
+        WorktreeStatus::Opening => adopt(site, &view, who).await,
+        WorktreeStatus::Closed | WorktreeStatus::Merged | WorktreeStatus::Aborted => {
+            let message = format!("it is {}; {}", view.status, view.status.hint());
+            Err(CliError::new(Code::Conflict, message))
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! The worktree runtime as a team uses it: real repositories, real git, real cages, the binary from outside.
+
+mod cage;
+mod close;
+mod kinds;
+mod many;
+mod people;
+mod repo;
+mod start;

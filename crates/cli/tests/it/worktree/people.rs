@@ -1,0 +1,68 @@
+//! Who may do what: duties, exemptions, notices.
+
+use super::repo::{PAIR, Repo};
+
+/// A repository with a reviewer besides the admin.
+fn with_ada(repo: Repo) -> Repo {
+    repo.placet(&["identity", "add", "ada", "--role", "reviewer"]).ok();
+    repo
+}
+
+#[test]
+fn a13_only_the_accountable_decide_and_the_informed_are_told() {
+    let repo = with_ada(Repo::new());
+    repo.edit("agents/raci.json", |raci| {
+        raci["close"]["accountable"] = serde_json::json!(["ada"]);
+        raci["close"]["informed"] = serde_json::json!(["admin"]);
+        raci["start"]["informed"] = serde_json::json!(["ada"]);
+    });
+    repo.commit("chore(agents): duties");
+    let shown = repo.placet(&["duties", "show"]).ok();
+    assert!(shown.stderr.contains("placet duties apply"), "a file is a wish until it is applied: {}", shown.stderr);
+    repo.placet(&["duties", "apply"]).ok();
+    repo.on("start", &[]).ok();
+    repo.agent("echo 1 >> src/main.rs; git commit -qam 'feat(core): one'").ok();
+    let refused = repo.on("close", &[]).exits(3);
+    assert!(refused.stderr.contains("`close`: ada"), "{}", refused.stderr);
+    repo.edit("agents/raci.json", |raci| raci["scope_check"]["responsible"] = serde_json::json!(["ada"]));
+    repo.commit("chore(agents): ada checks");
+    repo.placet(&["duties", "apply"]).ok();
+    repo.placet(&[&["--as", "ada", "close"], &PAIR[..]].concat()).ok();
+    let told = |who: &str| repo.placet(&["--as", who, "notices"]).ok().out().to_owned();
+    assert!(told("ada").contains("worktree.opening") && !told("ada").contains("worktree.closed"));
+    assert!(told("admin").contains("worktree.closed"));
+}
+
+#[test]
+fn a6_an_exemption_is_asked_for_granted_by_somebody_else_and_then_the_kernel_lets_it_through() {
+    let repo = with_ada(Repo::new());
+    repo.edit("agents/profiles/backend_agent.json", |profile| {
+        profile["scope"]["allow"] = serde_json::json!(["src/**", "Makefile"]);
+    });
+    repo.commit("chore(agents): wider");
+    repo.on("start", &[]).ok();
+    assert_ne!(repo.agent("echo x >> Makefile").code, Some(0), "protected, although in scope");
+    repo.placet(&[&["exempt", "ask"], &PAIR[..], &["--path", "Makefile", "--reason", "a target"]].concat()).ok();
+    assert_ne!(repo.agent("echo x >> Makefile").code, Some(0), "asking is not having");
+    repo.placet(&[&["exempt", "grant"], &PAIR[..], &["0"]].concat()).exits(3);
+    repo.placet(&[&["--as", "ada", "exempt", "grant"], &PAIR[..], &["0"]].concat()).ok();
+    repo.agent("echo '# x' >> Makefile; git commit -qam 'chore(make): target'").ok();
+    assert_eq!(repo.findings(), Vec::<String>::new());
+    assert!(repo.recorded().contains(&"worktree.exemption_granted".to_owned()));
+}
+
+#[test]
+fn a16_an_agent_that_edits_ci_is_stopped_three_times() {
+    let repo = Repo::started(&[]);
+    let said = repo.agent("echo evil >> .github/workflows/ci.yml");
+    assert!(said.stderr.contains("Read-only file system"), "the kernel: {}", said.stderr);
+    // Nobody can write it in the cage, but objects can be made without files.
+    let plumbing = "T=$(git ls-tree HEAD | sed 's/[0-9a-f]\\{40\\}\\tMakefile/'$(echo evil | git hash-object -w --stdin)'\\tMakefile/' | git mktree); \
+                    C=$(git commit-tree -p HEAD -m 'feat(ci): evil' $T); git update-ref HEAD $C";
+    let said = repo.agent(plumbing);
+    assert!(said.exits(3).stderr.contains("Makefile"), "the harvest");
+    assert_eq!(repo.git(&["rev-parse", "feat/PAY-1-backend"]), repo.git(&["rev-parse", "main"]));
+    std::fs::write(repo.at("Makefile"), "evil").unwrap();
+    assert_eq!(repo.findings(), ["Makefile: protected"], "the check");
+    repo.on("close", &[]).exits(3);
+}

@@ -1,0 +1,125 @@
+//! A repository with a team in it: what the scenarios begin with.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::{Said, clean, free_port, placet};
+
+/// A repository on `main`, set up with `placet init`, with `backend` (src, tests) and `docs` as its agents.
+pub(super) struct Repo {
+    dir: tempfile::TempDir,
+}
+
+pub(super) const PAIR: [&str; 4] = ["--agent", "backend", "--ticket", "PAY-1"];
+
+impl Repo {
+    pub(super) fn new() -> Self {
+        let repo = Self { dir: tempfile::tempdir().unwrap() };
+        repo.git(&["init", "-q", "-b", "main"]);
+        for (name, value) in [("user.name", "Mira"), ("user.email", "mira@example.org")] {
+            repo.git(&["config", name, value]);
+        }
+        let files = [
+            ("src/main.rs", "fn main() {}\n"),
+            ("src/util.rs", "pub fn one() -> u8 {\n    1\n}\n"),
+            ("src/run.sh", "#!/bin/sh\n"),
+            ("docs/guide.md", "# Guide\n"),
+            ("Makefile", "all:\n\ttrue\n"),
+            (".gitignore", "*.log\nbuild/\n"),
+            (".github/workflows/ci.yml", "on: push\n"),
+        ];
+        files.iter().for_each(|(name, text)| repo.write(name, text));
+        repo.commit("chore(repo): begin");
+        repo.placet(&["init", "--address", &format!("127.0.0.1:{}", free_port())]).ok();
+        repo.commit("chore(agents): the team");
+        repo
+    }
+
+    /// One whose agent is at work.
+    pub(super) fn started(options: &[&str]) -> Self {
+        let repo = Self::new();
+        repo.on("start", options).ok();
+        repo
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// A path in the worktree of `backend` at `PAY-1`.
+    pub(super) fn at(&self, name: &str) -> PathBuf {
+        self.root().join(".worktrees/PAY-1/backend").join(name)
+    }
+
+    pub(super) fn write(&self, name: &str, text: &str) {
+        let path = self.root().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Changes one of the team's files.
+    pub(super) fn edit(&self, name: &str, change: impl FnOnce(&mut Value)) {
+        let path = self.root().join(name);
+        let mut value: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        change(&mut value);
+        fs::write(path, serde_json::to_string_pretty(&value).unwrap()).unwrap();
+    }
+
+    /// What a person does with git, in the main checkout.
+    #[track_caller]
+    pub(super) fn git(&self, args: &[&str]) -> String {
+        self.git_in(self.root(), args)
+    }
+
+    #[track_caller]
+    pub(super) fn git_in(&self, dir: &Path, args: &[&str]) -> String {
+        let mut git = clean(Command::new("git"));
+        git.current_dir(dir).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").args(args);
+        Said::by(&mut git).ok().out().to_owned()
+    }
+
+    pub(super) fn commit(&self, message: &str) {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "-m", message]);
+    }
+
+    pub(super) fn placet(&self, args: &[&str]) -> Said {
+        Said::by(placet().current_dir(self.root()).args(args))
+    }
+
+    /// A command about `backend` at `PAY-1`.
+    pub(super) fn on(&self, verb: &str, more: &[&str]) -> Said {
+        self.placet(&[&[verb], &PAIR[..], more].concat())
+    }
+
+    /// What the agent does, in its cage.
+    pub(super) fn agent(&self, script: &str) -> Said {
+        self.on("exec", &["--", "sh", "-ec", script])
+    }
+
+    /// The answer of a scope-check, whether it holds or not.
+    pub(super) fn checked(&self) -> Value {
+        let said = self.placet(&[&["--json", "scope-check"], &PAIR[..]].concat());
+        assert!(matches!(said.code, Some(0 | 3)), "{}: {}", said.what, said.stderr);
+        said.json()
+    }
+
+    /// What is said of each path that is held against the agent: `path: verdict`.
+    pub(super) fn findings(&self) -> Vec<String> {
+        let checked = self.checked();
+        let files = checked["files"].as_array().unwrap().iter().filter(|file| file["verdict"] != "allowed");
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        files.map(|file| format!("{}: {}", text(&file["path"]), text(&file["verdict"]))).collect()
+    }
+
+    /// The kinds of entries in the ledger, in order, that are about worktrees.
+    pub(super) fn recorded(&self) -> Vec<String> {
+        let books = self.root().join(".placet/data/placet.db");
+        let books = rusqlite::Connection::open_with_flags(books, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+        let mut kinds = books.prepare("SELECT kind FROM ledger WHERE kind LIKE 'worktree.%' ORDER BY seq").unwrap();
+        kinds.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    }
+}

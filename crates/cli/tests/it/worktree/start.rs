@@ -1,0 +1,140 @@
+//! START: one agent, one worktree, one branch, one ticket.
+
+use serde_json::Value;
+
+use super::repo::{PAIR, Repo};
+use crate::support::names_in;
+
+#[test]
+fn a1_start_makes_worktree_and_branch_from_the_base() {
+    let repo = Repo::started(&[]);
+    assert_eq!(repo.git_in(&repo.at(""), &["branch", "--show-current"]).trim(), "feat/PAY-1-backend");
+    assert_eq!(repo.git(&["rev-parse", "feat/PAY-1-backend"]), repo.git(&["rev-parse", "main"]));
+    assert_eq!(repo.git_in(&repo.at(""), &["status", "--short"]), "", "nothing of ours shows");
+    assert_eq!(repo.git(&["status", "--short"]), "", "nor in the main checkout");
+}
+
+#[test]
+fn a1_a_second_start_of_the_same_pair_is_refused_or_resumed() {
+    let repo = Repo::started(&[]);
+    let again = repo.on("start", &[]).exits(9);
+    assert!(again.stderr.contains("--resume"), "{}", again.stderr);
+    repo.on("start", &["--resume"]).ok();
+    repo.placet(&["start", "--agent", "docs", "--ticket", "PAY-1"]).ok();
+    repo.placet(&["start", "--agent", "backend", "--ticket", "PAY-2"]).ok();
+    assert_eq!(names_in(&repo.root().join(".worktrees/PAY-1")), ["backend", "docs"]);
+}
+
+#[test]
+fn a1_a_start_that_fails_leaves_nothing_behind_and_says_so_in_the_ledger() {
+    let repo = Repo::new();
+    repo.git(&["branch", "feat/PAY-1-backend"]);
+    repo.on("start", &[]).exits(1);
+    assert!(!repo.root().join(".worktrees/PAY-1").exists());
+    assert!(!repo.root().join(".git/worktrees").exists() || names_in(&repo.root().join(".git/worktrees")).is_empty());
+    assert_eq!(repo.recorded(), ["worktree.opening", "worktree.aborted"]);
+    repo.git(&["branch", "-D", "feat/PAY-1-backend"]);
+    repo.on("start", &[]).ok();
+}
+
+#[test]
+fn a2_the_manifest_says_what_was_recorded_and_is_never_committed() {
+    let repo = Repo::started(&[]);
+    let text = std::fs::read(repo.at(".agent/manifest.json")).unwrap();
+    let manifest: Value = serde_json::from_slice(&text).unwrap();
+    let mut fields: Vec<_> = manifest.as_object().unwrap().keys().map(String::as_str).collect();
+    fields.sort_unstable();
+    let expected = [
+        "agent",
+        "branch",
+        "createdAt",
+        "createdBy",
+        "displayName",
+        "scopeAllowlist",
+        "scopeDenylist",
+        "ticket",
+        "worktreePath",
+    ];
+    assert_eq!(fields, expected);
+    assert_eq!((&manifest["agent"], &manifest["ticket"]), (&"backend".into(), &"PAY-1".into()));
+    let said = repo.agent("git add -f .agent/manifest.json; git commit -qm 'feat(agent): smuggle'");
+    assert!(said.exits(3).stderr.contains(".agent/manifest.json"));
+    assert_eq!(repo.git(&["rev-parse", "feat/PAY-1-backend"]), repo.git(&["rev-parse", "main"]), "nothing moved");
+}
+
+#[test]
+fn a3_mistakes_in_the_team_s_files_are_told_with_file_line_and_path() {
+    let repo = Repo::new();
+    repo.edit("agents/profiles/backend_agent.json", |profile| profile["scope"]["allow"] = serde_json::json!([]));
+    let said = repo.on("start", &[]).exits(2);
+    assert!(said.stderr.contains("agents/profiles/backend_agent.json:"), "{}", said.stderr);
+    assert!(said.stderr.contains("/scope/allow"), "{}", said.stderr);
+    let unknown = Repo::new().placet(&["start", "--agent", "backnd", "--ticket", "PAY-1"]).exits(2);
+    assert!(unknown.stderr.contains("did you mean `backend`?"), "{}", unknown.stderr);
+}
+
+#[test]
+fn a4_the_prompt_names_scope_rules_branch_and_ticket() {
+    let repo = Repo::started(&[]);
+    let said = repo.on("prompt", &["--title", "Refunds {{ 7 * 7 }}"]).ok();
+    for part in ["PAY-1", "src/**", "feat/PAY-1-backend", "`feat`, `fix`, `docs`", "Refunds {{ 7 * 7 }}", "Makefile"] {
+        assert!(said.out().contains(part), "`{part}` is missing in {}", said.out());
+    }
+}
+
+#[test]
+fn a10_a_tree_with_somebody_s_environment_in_it_is_no_place_for_an_agent() {
+    let repo = Repo::new();
+    repo.write("src/.env.production", "X=1\n");
+    repo.commit("chore(oops): environment");
+    let said = repo.on("start", &[]).exits(1);
+    assert!(said.stderr.contains("src/.env.production"), "{}", said.stderr);
+    assert!(!repo.root().join(".worktrees/PAY-1").exists());
+}
+
+#[test]
+fn a15_make_targets_do_what_the_commands_do() {
+    let repo = Repo::new();
+    repo.write("Makefile", "include agents/agents.mk\n");
+    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_placet")).parent().unwrap().display().to_string();
+    let path = format!("{bin}:{}", std::env::var("PATH").unwrap());
+    let make = |target: &str| {
+        let mut make = crate::support::clean(std::process::Command::new("make"));
+        make.current_dir(repo.root()).env("PATH", &path).args([target, "AGENT=backend", "TICKET=PAY-1"]);
+        crate::support::Said::by(&mut make)
+    };
+    make("agent-start").ok();
+    assert!(make("agent-prompt").ok().out().contains("PAY-1"));
+    make("agent-scope-check").ok();
+    repo.agent("echo '// more' >> src/main.rs; git commit -qam 'feat(core): more'").ok();
+    make("agent-close").ok();
+    assert!(repo.at(".agent/REPORT.md").exists());
+}
+
+#[test]
+fn an_interrupted_start_is_adopted_whatever_is_left_of_it() {
+    for options in [&[][..], &["--overlay"]] {
+        let repo = Repo::started(options);
+        // As a crash in the middle would leave it: the files are gone, the record says it is there.
+        if options.is_empty() {
+            std::fs::remove_dir_all(repo.at("")).unwrap();
+        } else {
+            std::fs::remove_dir_all(repo.root().join(".worktrees/.layers/PAY-1-backend")).unwrap();
+        }
+        let said = repo.on("exec", &["--", "true"]);
+        assert!(said.stderr.contains("placet adopt"), "{}", said.stderr);
+        repo.on("adopt", &[]).ok();
+        repo.agent("echo 1 >> src/util.rs; git commit -qam 'feat(core): go on'").ok();
+        assert_eq!(repo.placet(&[&["--json", "scope-check"], &PAIR[..]].concat()).ok().json()["commits"], 1);
+    }
+}
+
+#[test]
+fn a_home_that_was_set_up_twice_is_the_same_home() {
+    let repo = Repo::new();
+    let before = std::fs::read(repo.root().join(".placet/keys/ledger.seed")).unwrap();
+    let said = repo.placet(&["--json", "init"]).ok().json();
+    assert_eq!(said["written"], serde_json::json!([]));
+    assert_eq!(std::fs::read(repo.root().join(".placet/keys/ledger.seed")).unwrap(), before);
+    assert_eq!(repo.git(&["status", "--short"]), "");
+}
