@@ -28,6 +28,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "placet-domain",
             "placet-ledger",
             "placet-sandbox",
+            "placet-secrets",
             "placet-store",
             "placet-wire",
             "placet-worker",
