@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 
 use placet_domain::action::ActionStatus;
 use placet_domain::run::RunStatus;
+use placet_domain::worktree::WorktreeStatus;
 
 use crate::expect;
 use crate::people::Who;
 use crate::scenario::World;
 use crate::trials::{self, ACTION_TRIALS, Move, RUN_TRIALS, Trial};
+use crate::worktrees;
 
 /// Whose right it is to do something, as the page names them.
 const ROLES: &[(Who, &str)] = &[
@@ -151,6 +153,16 @@ fn action_part(page: &mut String) {
     table(page, &arrows);
 }
 
+fn worktree_part(page: &mut String) {
+    page.push_str("\n## Worktrees\n\n");
+    meanings(page, WorktreeStatus::ALL.iter().map(|status| (status.as_str(), status.meaning(), status.hint())));
+    page.push_str("\nWho may do it, the duties of the project say.\n\n");
+    let state = |status: WorktreeStatus| (status as usize, status.as_str());
+    let arrow = |(from, command, to)| (Arrow { from: state(from), command, to: state(to) }, BTreeSet::new());
+    let arrows: Arrows = worktrees::edges().into_iter().map(arrow).collect();
+    diagram(page, &["OPENING"], &arrows, &[]);
+}
+
 fn page() -> String {
     let mut page = "# States\n\n<!-- Written by crates/domain/tests/it/states.rs from what the code does: UPDATE_EXPECT=1 cargo test \
          -p placet-domain states. Do not edit. -->\n\nWhat is not listed here is refused. \"A reviewer\" means one who is \
@@ -158,6 +170,7 @@ fn page() -> String {
         .to_owned();
     run_part(&mut page);
     action_part(&mut page);
+    worktree_part(&mut page);
     page
 }
 

@@ -136,6 +136,20 @@ fn a1_only_the_lawful_transitions_of_a_worktree_are_possible() {
     expect::file("tests/it/worktree_matrix.txt", &expect::table(&rows));
 }
 
+/// Every transition there is.
+pub(crate) fn edges() -> Vec<(Status, &'static str, Status)> {
+    let alone = project(Separation::SingleOperator);
+    let mut found = Vec::new();
+    for state in states().into_iter().filter_map(|(_, state)| state) {
+        for kind in Kind::ALL {
+            if let Ok(Some(next)) = ask(Some(&state), *kind, &opener(), &alone) {
+                found.push((state.status, kind.as_str(), next.status));
+            }
+        }
+    }
+    found
+}
+
 /// A state in which the command would be lawful.
 fn lawful_for(kind: Kind) -> Option<Worktree> {
     match kind {
