@@ -10,6 +10,7 @@ mod leased;
 mod line;
 mod stats;
 mod verification;
+mod worktree;
 
 use serde_json::json;
 
@@ -44,6 +45,8 @@ enum What {
     Cage,
     /// A leased action from permit to recorded evidence
     Leased,
+    /// Worktrees of a large repository beside git itself; takes minutes and a few gigabytes
+    Worktree,
 }
 
 pub(crate) async fn run(args: Args, out: &Out) -> Result<(), CliError> {
@@ -68,6 +71,10 @@ pub(crate) async fn run(args: Args, out: &Out) -> Result<(), CliError> {
     }
     if wanted(What::Leased) {
         report.insert("leased".into(), measure_leased(args.seconds, out).await?);
+    }
+    // Only if it is named: it takes longer than all the others together.
+    if args.only.contains(&What::Worktree) {
+        report.insert("worktree".into(), worktree::measure()?);
     }
     let pretty = serde_json::to_string_pretty(&report).unwrap_or_default();
     out.line(&pretty);
