@@ -139,6 +139,11 @@ impl<'a> Start<'a> {
     /// A tree with somebody's environment in it is no place for an agent.
     fn no_env_files(&self) -> Result<(), StartError> {
         let base = self.plan.base.as_str();
+        // A commit never changes: that its names were looked at once is remembered beside the worktrees.
+        let seen = self.repository.root().join(".worktrees/.seen").join(base);
+        if seen.is_file() {
+            return Ok(());
+        }
         let names = self.repository.git().run(["ls-tree", "-r", "-z", "--name-only", "--full-tree", base]);
         let names = names.map_err(RepositoryError::from)?;
         let found = names.split(|byte| *byte == 0).find(|name| placet_secrets::is_env_file(name));
@@ -147,7 +152,10 @@ impl<'a> Start<'a> {
                 let path = placet_domain::text::spelled_out(&String::from_utf8_lossy(name));
                 Err(StartError::EnvFile { path })
             }
-            None => Ok(()),
+            None => {
+                let remembered = seen.parent().map(std::fs::create_dir_all).transpose().and(std::fs::write(&seen, ""));
+                remembered.map_err(|source| StartError::Write { at: seen, source })
+            }
         }
     }
 }
