@@ -70,19 +70,6 @@ impl Dir {
         Ok(names)
     }
 
-    /// The names in this directory, in no particular order, with what they stand for as far as the directory itself tells.
-    pub(crate) fn entries(&self) -> Result<Vec<(Vec<u8>, FileType)>> {
-        let mut entries = Vec::new();
-        for entry in rustix::fs::Dir::read_from(&self.0)? {
-            let entry = entry?;
-            let name = entry.file_name().to_bytes();
-            if name != b"." && name != b".." {
-                entries.push((name.to_vec(), entry.file_type()));
-            }
-        }
-        Ok(entries)
-    }
-
     /// A plain file for reading, with what it is. Anything else is not opened.
     pub(crate) fn file(&self, name: &[u8]) -> Result<(File, Stat)> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -12,8 +12,9 @@ use crate::repository::{CommitInfo, commits};
 /// A link holds a path; git takes longer ones, and nobody can follow them.
 const MOST_TARGET_BYTES: usize = 1 << 16;
 
-/// How git is asked what changed. Names are compared by content, but only that of so many: comparing takes the square.
-const HOW: &[&str] = &["-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", "-M", "-l400"];
+/// How git is asked what changed. Something that was moved and edited is deleted and added: both names count either way,
+/// and comparing the content of all that might be the same takes the square of their number.
+const HOW: &[&str] = &["-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", "-M100%"];
 
 /// Every difference that the commits since the base bring, and those commits, newest first.
 pub(crate) fn committed(
@@ -26,13 +27,21 @@ pub(crate) fn committed(
     }
     let commits = commits(git, base, tip)?;
     let mut found = each(git, &commits)?;
-    let known: HashSet<_> = found.iter().flat_map(|raw| paths(&raw.difference)).collect();
-    let net = between(git, base, tip)?;
-    let beyond: Vec<Raw> =
-        net.into_iter().filter(|raw| paths(&raw.difference).any(|path| !known.contains(&path))).collect();
-    found.extend(beyond);
+    if !continues(&commits, base) {
+        let known: HashSet<_> = found.iter().flat_map(|raw| paths(&raw.difference)).collect();
+        let net = between(git, base, tip)?;
+        let beyond: Vec<Raw> =
+            net.into_iter().filter(|raw| paths(&raw.difference).any(|path| !known.contains(&path))).collect();
+        found.extend(beyond);
+    }
     read_links(git, &mut found)?;
     Ok((found.into_iter().map(|raw| raw.difference).collect(), commits))
+}
+
+/// Whether each commit continues the one before, and the first one the base. Then nothing differs that none of them changed.
+fn continues(commits: &[CommitInfo], base: &ObjectId) -> bool {
+    let before = commits.iter().skip(1).map(|commit| &commit.id).chain([base]);
+    !commits.is_empty() && commits.iter().zip(before).all(|(commit, before)| commit.parents == [before.clone()])
 }
 
 fn paths(difference: &Difference) -> impl Iterator<Item = crate::path::TreePath> {

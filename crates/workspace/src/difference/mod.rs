@@ -12,6 +12,7 @@
 //! What is deliberately not done: to judge. Whoever reads the list decides what may differ.
 
 mod committed;
+mod index;
 mod layered;
 mod lines;
 mod link;
@@ -245,20 +246,33 @@ impl Worktree {
     /// Of a plain worktree the files on the host are compared; what an upper above them holds is not in it before it is
     /// promoted. Commits count once they are harvested.
     pub fn differences(&self, base: &ObjectId) -> Result<Differences, DifferenceError> {
-        let tip = self.tip()?;
-        let git = self.repository().git();
-        let (committed, working) = std::thread::scope(|scope| {
-            let committed = scope.spawn(|| committed(&git, base, &tip));
-            let working = match self.kind() {
-                Kind::Plain => plain::working(self),
-                Kind::Layered => layered::working(self, &tip),
-            };
-            (committed.join(), working)
-        });
-        let ended_early = |_| RepositoryError::Git(GitError::Start(std::io::Error::other("a thread ended early")));
-        let (mut list, commits) = committed.map_err(ended_early)??;
-        list.extend(working?);
-        self.lead(&mut list)?;
+        let (past, working) = match self.kind() {
+            Kind::Plain => at_once(|| self.past(base, self.tip()?), || plain::working(self))?,
+            Kind::Layered => {
+                let tip = self.tip()?;
+                at_once(|| self.past(base, tip.clone()), || layered::working(self, &tip))?
+            }
+        };
+        let mut differences = past?;
+        differences.list.extend(working?);
+        self.lead(&mut differences.list)?;
+        Ok(differences)
+    }
+
+    /// What is in commits alone.
+    fn past(&self, base: &ObjectId, tip: ObjectId) -> Result<Differences, DifferenceError> {
+        let (list, commits) = committed(&self.repository().git(), base, &tip)?;
         Ok(Differences { base: base.clone(), tip, list, commits })
     }
+}
+
+/// Two things at the same time.
+fn at_once<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> Result<(A, B), DifferenceError> {
+    let (one, other) = std::thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        (one.join(), other)
+    });
+    let ended = |_| RepositoryError::Git(GitError::Start(std::io::Error::other("a thread ended early")));
+    Ok((one.map_err(ended)?, other))
 }

@@ -1,24 +1,23 @@
 //! What differs in the files of a plain worktree.
 //!
 //! ```text
-//!  walk ∥ list the index ──► status of tracked files ∥ which of the others are ignored
+//!  list the index ──► status of tracked files ∥ walk ──► which of the others are ignored
 //! ```
 //!
-//! The walk comes first because git opens files that hold rules, and would wait for ever at a pipe in their place.
+//! Git opens files that hold rules, and would wait for ever at a pipe in their place. The walk finds it, and git is ended.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 
+use super::index::{Index, Listing};
 use super::link::{Leads, Link};
-use super::raw::unexpected;
 use super::walk::{Walked, entry_of, file_type, walk};
 use super::{Difference, DifferenceError, DifferenceKind, Entry, Origin, raw, status};
 use crate::dir::Dir;
 use crate::error::Doing;
-use crate::git::{Call, Git, GitError, Paths};
+use crate::git::{Call, Git, Paths, Stream};
 use crate::path::{RawBytes, TreePath};
-use crate::repository::RepositoryError;
 use crate::worktree::Worktree;
 
 /// Looking at every file of a large tree takes long on a busy machine.
@@ -34,15 +33,22 @@ pub(super) fn working(worktree: &Worktree) -> Result<Vec<Difference>, Difference
     let git = worktree.git()?.timeout_ms(STATUS_MS).output_bytes(MOST_BYTES);
     let path = worktree.path();
     let root = Dir::open(&path).doing("open", path.display())?;
-    let (listed, walked) = at_once(|| git.run(["ls-files", "-z", "-v", "--stage"]), || walk(&root))?;
-    let (listed, walked) = (listed?, walked?);
-    let index = Index::parse(&listed)?;
+    let listing = Listing::read(worktree, &git)?;
+    let index = Index::new(&listing);
     let unveiled = Unveiled::new(worktree, &git, &index)?;
-    let others: Vec<&Vec<u8>> = walked.files.iter().filter(|path| !index.paths.contains(path.as_slice())).collect();
-    let (of_index, of_tree) =
-        at_once(|| tracked(unveiled.git(&git), &root, &walked), || untracked(&git, &root, &index, &others))?;
-    let mut found = of_index?;
-    found.extend(of_tree?);
+    let unveiled_git = unveiled.git(&git);
+    // Dropped, and with it ended, if the walk finds what git would wait at.
+    let early = if index.has_submodules() { None } else { Some(status(&unveiled_git, Submodules::Compared)?) };
+    let walked = walk(&root, |path| index.tracks(path))?;
+    let others = untracked(&git, &root, &index, &walked.others)?;
+    let mut found = match early {
+        Some(status) => status::parse(&status.read_all(MOST_BYTES)?)?,
+        None => with_submodules(&unveiled_git, &walked)?,
+    };
+    for difference in found.iter_mut().filter(|each| each.origin == Origin::Unstaged && each.new.is_some()) {
+        look(&root, difference);
+    }
+    found.extend(others);
     found.extend(unusual(&root, &walked));
     Ok(found)
 }
@@ -50,70 +56,15 @@ pub(super) fn working(worktree: &Worktree) -> Result<Vec<Difference>, Difference
 /// Git for the files of a worktree, with an index in which nothing is hidden.
 pub(super) fn unveiled(worktree: &Worktree) -> Result<(Git, Unveiled), DifferenceError> {
     let git = worktree.git()?.timeout_ms(STATUS_MS).output_bytes(MOST_BYTES);
-    let listed = git.run(["ls-files", "-z", "-v", "--stage"])?;
-    let unveiled = Unveiled::new(worktree, &git, &Index::parse(&listed)?)?;
+    let listing = Listing::read(worktree, &git)?;
+    let unveiled = Unveiled::new(worktree, &git, &Index::new(&listing))?;
     Ok((unveiled.git(&git), unveiled))
 }
 
 /// Whether git can look at the files of a worktree without being held up.
 pub(crate) fn check_rules(path: &Path) -> Result<(), DifferenceError> {
     let root = Dir::open(path).doing("open", path.display())?;
-    walk(&root).map(drop)
-}
-
-/// Two things at the same time.
-pub(super) fn at_once<A: Send, B>(
-    one: impl FnOnce() -> A + Send,
-    other: impl FnOnce() -> B,
-) -> Result<(A, B), DifferenceError> {
-    let (one, other) = std::thread::scope(|scope| {
-        let one = scope.spawn(one);
-        let other = other();
-        (one.join(), other)
-    });
-    let ended = |_| RepositoryError::Git(GitError::Start(std::io::Error::other("a thread ended early")));
-    Ok((one.map_err(ended)?, other))
-}
-
-/// What is in an index.
-struct Index<'a> {
-    paths: HashSet<&'a [u8]>,
-    /// Entries that git is told not to look at: bits for `assume-unchanged` and for `skip-worktree`.
-    assumed: Vec<&'a [u8]>,
-    skipped: Vec<&'a [u8]>,
-    submodules: HashSet<&'a [u8]>,
-}
-
-impl<'a> Index<'a> {
-    /// `tag mode object stage<TAB>path`, each ended by NUL.
-    fn parse(printed: &'a [u8]) -> Result<Self, DifferenceError> {
-        let (mut paths, mut submodules, mut assumed, mut skipped) =
-            (HashSet::new(), HashSet::new(), Vec::new(), Vec::new());
-        paths.reserve(printed.len() / 90);
-        for entry in printed.split(|&byte| byte == 0).filter(|entry| !entry.is_empty()) {
-            let tab = entry.iter().position(|&byte| byte == b'\t').ok_or_else(|| unexpected(entry))?;
-            let path = &entry[tab + 1..];
-            paths.insert(path);
-            if entry[0].is_ascii_lowercase() {
-                assumed.push(path);
-            }
-            if entry[0].eq_ignore_ascii_case(&b'S') {
-                skipped.push(path);
-            }
-            if entry[1..].starts_with(b" 160000 ") {
-                submodules.insert(path);
-            }
-        }
-        Ok(Self { paths, assumed, skipped, submodules })
-    }
-}
-
-impl Index<'_> {
-    /// Whether a path lies where a submodule belongs: rules of this repository do not reach there.
-    fn is_in_submodule(&self, path: &[u8]) -> bool {
-        !self.submodules.is_empty()
-            && path.iter().enumerate().any(|(at, &byte)| byte == b'/' && self.submodules.contains(&path[..at]))
-    }
+    walk(&root, |_| true).map(drop)
 }
 
 /// A copy of the index in which git is told to look at everything; none, if it is anyway.
@@ -165,25 +116,33 @@ impl Drop for Unveiled {
     }
 }
 
+/// What git does about submodules.
+#[derive(Clone, Copy)]
+enum Submodules {
+    /// By the commit that belongs there.
+    Compared,
+    /// Not at all.
+    PassedOver,
+}
+
+/// What git says of tracked files. Of renames only those that change nothing else are told: both names count either way,
+/// and comparing content takes the square of what was moved.
+fn status(git: &Git, submodules: Submodules) -> Result<Stream, DifferenceError> {
+    let ignore = match submodules {
+        Submodules::Compared => "--ignore-submodules=dirty",
+        Submodules::PassedOver => "--ignore-submodules=all",
+    };
+    let how = ["status", "--porcelain=v2", "-z", "--untracked-files=no", "--no-ahead-behind"];
+    Ok(git.stream(Call::new(how.into_iter().chain(["--find-renames=100%", ignore])))?)
+}
+
 /// Submodules are compared by what is staged, and never entered: a repository inside has settings of its own.
-fn tracked(git: Git, root: &Dir, walked: &Walked) -> Result<Vec<Difference>, DifferenceError> {
-    let ignore = if walked.repositories.is_empty() { "dirty" } else { "all" };
-    let arguments = [
-        "status",
-        "--porcelain=v2",
-        "-z",
-        "--untracked-files=no",
-        "--find-renames",
-        "--no-ahead-behind",
-        &format!("--ignore-submodules={ignore}"),
-    ];
-    let mut found = status::parse(&git.run(arguments)?)?;
-    if ignore == "all" {
-        found.extend(staged_submodules(&git)?);
+fn with_submodules(git: &Git, walked: &Walked) -> Result<Vec<Difference>, DifferenceError> {
+    if walked.repositories.is_empty() {
+        return status::parse(&status(git, Submodules::Compared)?.read_all(MOST_BYTES)?);
     }
-    for difference in found.iter_mut().filter(|each| each.origin == Origin::Unstaged && each.new.is_some()) {
-        look(root, difference);
-    }
+    let mut found = status::parse(&status(git, Submodules::PassedOver)?.read_all(MOST_BYTES)?)?;
+    found.extend(staged_submodules(git)?);
     Ok(found)
 }
 
@@ -195,10 +154,10 @@ fn staged_submodules(git: &Git) -> Result<Vec<Difference>, DifferenceError> {
 }
 
 /// What git does not track, ignored or not.
-fn untracked(git: &Git, root: &Dir, index: &Index<'_>, paths: &[&Vec<u8>]) -> Result<Vec<Difference>, DifferenceError> {
-    let reached: Vec<&Vec<u8>> = paths.iter().copied().filter(|path| !index.is_in_submodule(path)).collect();
+fn untracked(git: &Git, root: &Dir, index: &Index<'_>, paths: &[Vec<u8>]) -> Result<Vec<Difference>, DifferenceError> {
+    let reached: Vec<&Vec<u8>> = paths.iter().filter(|path| !index.is_in_submodule(path)).collect();
     let ignored = ignored(git, &reached)?;
-    let difference = |path: &&Vec<u8>| {
+    let difference = |path: &Vec<u8>| {
         let origin = if ignored.contains(path.as_slice()) { Origin::Ignored } else { Origin::Untracked };
         let mut difference = Difference::new(TreePath::new(path.as_slice())?, origin, DifferenceKind::Added);
         look(root, &mut difference);
@@ -209,14 +168,16 @@ fn untracked(git: &Git, root: &Dir, index: &Index<'_>, paths: &[&Vec<u8>]) -> Re
     Ok(found)
 }
 
-/// Which of these paths a rule tells git to ignore. None of them may lead through a link or a submodule.
+/// Which of these paths a rule tells git to ignore. None of them is tracked, so the index is not asked: git would compare
+/// every path with every entry. None of them may lead through a link or a submodule.
 pub(super) fn ignored(git: &Git, paths: &[&Vec<u8>]) -> Result<HashSet<Vec<u8>>, DifferenceError> {
     if paths.is_empty() {
         return Ok(HashSet::new());
     }
     // What begins so has no mark at its beginning.
     let input: Vec<u8> = paths.iter().flat_map(|path| [HERE, path, b"\0"].concat()).collect();
-    let printed = git.clone().paths(Paths::Marked).answer(Call::new(["check-ignore", "-z", "--stdin"]).input(input))?;
+    let call = Call::new(["check-ignore", "--no-index", "-z", "--stdin"]).input(input);
+    let printed = git.clone().paths(Paths::Marked).answer(call)?;
     let paths = printed.split(|&byte| byte == 0).filter_map(|path| path.strip_prefix(HERE));
     Ok(paths.map(<[u8]>::to_vec).collect())
 }
@@ -228,7 +189,9 @@ fn look(root: &Dir, difference: &mut Difference) {
     if file_type(&stat) == rustix::fs::FileType::RegularFile {
         difference.names = stat.st_nlink;
     }
-    difference.link = read_link(root, &difference.path).filter(|_| difference.new == Some(Entry::Link));
+    if difference.new == Some(Entry::Link) {
+        difference.link = read_link(root, &difference.path);
+    }
 }
 
 pub(super) fn read_link(root: &Dir, path: &TreePath) -> Option<Link> {

@@ -50,6 +50,19 @@ impl Stream {
         if status.success() { Ok(()) } else { Err(failed(self.command.clone(), status.code(), harmless(&stderr))) }
     }
 
+    /// Everything it prints, up to a limit; whether git meant it to be everything is asked, too.
+    pub(crate) fn read_all(mut self, limit_bytes: u64) -> Result<Vec<u8>, GitError> {
+        let mut kept = Vec::new();
+        let read = self.by_ref().take(limit_bytes + 1).read_to_end(&mut kept);
+        match read {
+            Ok(read) if read as u64 > limit_bytes => {
+                Err(GitError::TooMuch { command: self.command.clone(), limit_bytes })
+            }
+            Ok(_) => self.finish().map(|()| kept),
+            Err(error) => Err(self.explain(error)),
+        }
+    }
+
     /// What an error while reading means to whoever asked git.
     pub(crate) fn explain(&self, error: io::Error) -> GitError {
         if error.kind() == io::ErrorKind::TimedOut {
