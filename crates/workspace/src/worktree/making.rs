@@ -74,7 +74,7 @@ impl Making {
         Ok(())
     }
 
-    /// The branch must be new.
+    /// The branch must be new, or be where the worktree begins: then it is taken up again, and stays if anything fails.
     pub(super) fn branch(&mut self) -> Result<(), WorktreeError> {
         let Worktree { repository, record } = &self.worktree;
         let (full, nothing) = (record.branch.full(), "0".repeat(record.base.as_str().len()));
@@ -82,6 +82,9 @@ impl Making {
         let arguments = ["update-ref", "--no-deref", "-m", &reason, &full, record.base.as_str(), &nothing];
         match repository.git().run_patiently(&arguments) {
             Err(GitError::Failed { stderr, .. }) if stderr.contains("already exists") => {
+                if repository.tip(&record.branch)?.as_ref() == Some(&record.base) {
+                    return Ok(());
+                }
                 return Err(WorktreeError::BranchExists(record.branch.clone()));
             }
             made => made?,
@@ -170,7 +173,25 @@ impl Drop for Making {
 
 /// The branch goes if it is still where the worktree began.
 pub(super) fn delete_branch(worktree: &Worktree) -> Result<(), WorktreeError> {
+    // Asked first: git calls a branch that went on a lock that failed, and those are waited for.
+    if worktree.repository.tip(worktree.branch())?.as_ref() != Some(worktree.base()) {
+        return Ok(());
+    }
     let (full, base) = (worktree.branch().full(), worktree.base().as_str());
+    // A branch that was taken up again may be the only one with its commits.
+    let holders =
+        ["for-each-ref", "--count=2", "--format=%(refname)", "--contains", base, "refs/heads", "refs/remotes"];
+    if worktree
+        .repository
+        .git()
+        .run(holders)
+        .map_err(crate::RepositoryError::from)?
+        .split(|byte| *byte == b'\n')
+        .count()
+        < 3
+    {
+        return Ok(());
+    }
     worktree.repository.git().run_patiently(&["update-ref", "--no-deref", "-d", &full, base])?;
     Ok(())
 }

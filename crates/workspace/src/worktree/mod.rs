@@ -36,6 +36,7 @@ use crate::error::LayerError;
 use crate::git::{Branch, Call, Git, ObjectId};
 use crate::harvest::Harvest;
 use crate::layer::Layered;
+use crate::path::TreePath;
 use crate::repository::{Repository, RepositoryError};
 use record::Record;
 
@@ -202,9 +203,13 @@ impl Worktree {
     }
 }
 
+/// Whether a path is somebody's work. What the caller itself keeps in a worktree, below this directory, is not.
+pub(crate) fn is_work(path: &TreePath) -> bool {
+    path.names().next() != Some(b".agent")
+}
+
 /// In a cage files have other owners, and the numbers of files and the times of their entries are those of the overlay:
-/// without these settings git would read every file again to see that nothing changed. With them the first `git status` of
-/// a cage looks up every name in a mount that is new, and reads no content.
+/// without these settings git would read every file again to see that nothing changed.
 fn variables() -> Vec<(String, String)> {
     let settings = [("core.checkStat", "minimal"), ("core.trustctime", "false")];
     let mut variables = vec![("GIT_CONFIG_COUNT".to_owned(), settings.len().to_string())];

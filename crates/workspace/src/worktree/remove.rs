@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Kind, Worktree, WorktreeError};
+use super::{Kind, Worktree, WorktreeError, is_work};
 use crate::difference::{DifferenceError, Origin};
 use crate::dir::Dir;
 use crate::error::Doing;
@@ -61,8 +61,11 @@ impl Worktree {
         let tip = self.tip()?;
         let differences = self.differences(&tip)?;
         let counts = |origin| matches!(origin, Origin::Staged | Origin::Unstaged | Origin::Untracked);
-        let mut files: Vec<TreePath> =
-            differences.iter().filter(|each| counts(each.origin)).map(|each| each.path.clone()).collect();
+        let mut files: Vec<TreePath> = differences
+            .iter()
+            .filter(|each| counts(each.origin) && is_work(&each.path))
+            .map(|each| each.path.clone())
+            .collect();
         files.sort();
         files.dedup();
         let unpromoted = match self.kind() {

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::FileType;
 
-use super::{Kind, Worktree, WorktreeError};
+use super::{Kind, Worktree, WorktreeError, is_work};
 use crate::difference::{DifferenceError, Origin};
 use crate::dir::{Dir, absent};
 use crate::error::{Doing, LayerError};
@@ -53,7 +53,7 @@ impl Worktree {
         let (ahead, behind) = self.repository.ahead_behind(&tip, &other)?;
         // From the tip on: what is in no commit.
         let differences = self.differences(&tip)?;
-        let count = |origin| differences.iter().filter(|each| each.origin == origin).count();
+        let count = |origin| differences.iter().filter(|each| each.origin == origin && is_work(&each.path)).count();
         Ok(State {
             ahead,
             behind,

@@ -2,6 +2,7 @@
 
 use placet_domain::worktree::{Layout, WorktreeStatus};
 use placet_wire::api::{Decision, NewWorktree, Rejection, WorktreeView};
+use placet_workspace::worktree::Losing;
 use placet_worktree::start::{Start, Wish};
 
 use super::adopt::adopt;
@@ -57,9 +58,17 @@ pub(super) fn tell(site: &Site, view: &WorktreeView, out: &Out) {
 
 /// Records, makes, settles. What fails on the way is taken back, and the record says so.
 pub(super) async fn begin(site: &Site, pair: &Pair, wish: Wish<'_>, who: &Who) -> Result<WorktreeView, CliError> {
-    let start = Start::plan(&site.repository, &site.team, &pair.agent, &pair.ticket, wish)
-        .map_err(|error| CliError::usage(error.to_string()))?;
     let desk = Desk::open(who).await?;
+    let earlier = earlier(&desk, site, pair).await;
+    let wish = Wish { follows: wish.follows.or(earlier.as_ref()), ..wish };
+    let planned = Start::plan(&site.repository, &site.team, &pair.agent, &pair.ticket, wish);
+    let start = match planned {
+        Ok(start) => start,
+        Err(error) => {
+            desk.close().await;
+            return Err(CliError::usage(error.to_string()));
+        }
+    };
     let opened = open(&desk, &start).await;
     // A checkout of a large tree takes long; nobody waits for the store meanwhile.
     let desk = match wish.layout {
@@ -71,6 +80,18 @@ pub(super) async fn begin(site: &Site, pair: &Pair, wish: Wish<'_>, who: &Who) -
     };
     let view = opened?;
     make(start, view, desk, who).await
+}
+
+/// What the same agent did at the same ticket before, if it is over and its branch is where it was left: more work goes on
+/// from there. What is left of it on disk makes room, unless work would be lost.
+async fn earlier(desk: &Desk, site: &Site, pair: &Pair) -> Option<WorktreeView> {
+    let view = recorded(&desk.client, pair).await.ok().filter(|view| !view.status.is_held())?;
+    let branch = view.opening.branch.as_str().parse().ok()?;
+    let tip = site.repository.tip(&branch).ok()??;
+    if let Ok(worktree) = site.on_disk(&view) {
+        worktree.remove(&Losing::Nothing).ok()?;
+    }
+    (tip.as_str() == view.tip.as_str()).then_some(view)
 }
 
 async fn open(desk: &Desk, start: &Start<'_>) -> Result<WorktreeView, CliError> {

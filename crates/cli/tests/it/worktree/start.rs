@@ -28,13 +28,38 @@ fn a1_a_second_start_of_the_same_pair_is_refused_or_resumed() {
 #[test]
 fn a1_a_start_that_fails_leaves_nothing_behind_and_says_so_in_the_ledger() {
     let repo = Repo::new();
-    repo.git(&["branch", "feat/PAY-1-backend"]);
+    repo.git(&["branch", "feat/PAY-1-backend", "HEAD~1"]);
     repo.on("start", &[]).exits(1);
     assert!(!repo.root().join(".worktrees/PAY-1").exists());
     assert!(!repo.root().join(".git/worktrees").exists() || names_in(&repo.root().join(".git/worktrees")).is_empty());
     assert_eq!(repo.recorded(), ["worktree.opening", "worktree.aborted"]);
     repo.git(&["branch", "-D", "feat/PAY-1-backend"]);
     repo.on("start", &[]).ok();
+}
+
+#[test]
+fn a1_what_was_closed_can_be_taken_up_again_from_where_it_was_left() {
+    for layout in [&[][..], &["--overlay"]] {
+        let repo = Repo::started(layout);
+        repo.agent("echo 1 >> src/main.rs; git commit -qam 'feat(core): one'").ok();
+        repo.on("close", &[]).ok();
+        let left = repo.git(&["rev-parse", "feat/PAY-1-backend"]);
+        repo.on("start", layout).ok();
+        assert_eq!(repo.git(&["rev-parse", "feat/PAY-1-backend"]), left);
+        repo.agent("grep -q 1 src/main.rs; echo 2 >> src/main.rs; git commit -qam 'fix(core): two'").ok();
+        assert_eq!(repo.checked()["commits"], 1, "what was judged once is not judged again");
+        repo.on("close", &[]).ok();
+        repo.placet(&["gc", "--remove"]).ok();
+        repo.on("start", layout).ok();
+        assert_eq!(
+            repo.git(&["rev-list", "--count", "main..feat/PAY-1-backend"]).trim(),
+            "2",
+            "gone from disk, not lost"
+        );
+        repo.on("abort", &["--reason", "not now"]).ok();
+        let left = repo.git(&["rev-list", "--count", "main..feat/PAY-1-backend"]);
+        assert_eq!(left.trim(), "2", "nor given up with it");
+    }
 }
 
 #[test]
