@@ -4,7 +4,9 @@
 //! cargo run --release -p placet-workspace --example worktree_speed -- [files] [changed] [rounds]
 //! ```
 //!
-//! A repository of 100,000 files is made below the temporary directory and removed afterwards.
+//! A repository of 100,000 files is made below the temporary directory and removed afterwards. Times are medians; a ratio
+//! is the median of the ratios of each round, in which both are measured one right after the other, so that a busy machine
+//! slows down both.
 #![expect(clippy::print_stdout, reason = "it prints its result")]
 
 use std::error::Error;
@@ -54,7 +56,7 @@ impl Bench {
         let started = Instant::now();
         let layered = self.repository.add_layered(&self.plan("first")?)?;
         let first_layered_ms = ms(started);
-        let (first_status_ms, second_status_ms) = status_in_cage(&layered)?;
+        let in_cage = status_in_cage(&layered, rounds + 1)?;
         let mut starts = Starts::default();
         for round in 0..rounds {
             self.start(round, &mut starts)?;
@@ -66,22 +68,39 @@ impl Bench {
             self.look(&worktree, &mut looks)?;
         }
         let found = worktree.differences(&self.base)?;
-        let (git_ms, ours_ms) = (median(&starts.git), median(&starts.plain));
-        let (status_ms, differences_ms) = (median(&looks.git), median(&looks.ours));
+        let (git_ms, layered_ms) = (median(&starts.git), median(&starts.layered));
         Ok(serde_json::json!({
             "files": self.files, "changed": changed, "rounds": rounds, "differences": found.len(),
-            "git_worktree_add_ms": git_ms, "plain_start_ms": ours_ms, "plain_ratio": ours_ms / git_ms,
+            "git_worktree_add_ms": git_ms, "plain_start_ms": median(&starts.plain),
+            "plain_ratio": median_ratio(&starts.plain, &starts.git),
             "first_layered_start_ms": first_layered_ms,
-            "layered_first_status_ms": first_status_ms, "layered_second_status_ms": second_status_ms,
-            "layered_start_ms": median(&starts.layered), "layered_times_faster": git_ms / median(&starts.layered),
-            "git_status_and_diff_ms": status_ms, "differences_ms": differences_ms,
-            "differences_ratio": differences_ms / status_ms,
+            "layered_start_ms": layered_ms, "layered_times_faster": median_ratio(&starts.git, &starts.layered),
+            "git_status_and_diff_ms": median(&looks.git), "differences_ms": median(&looks.ours),
+            "differences_ratio": median_ratio(&looks.ours, &looks.git),
+            "layered_first_status_in_cage_ms": in_cage[0], "layered_status_in_cage_ms": median(&in_cage[1..]),
+            "plain_status_ms": median(&looks.status),
             "plain_disk_bytes": starts.plain_bytes, "layered_disk_bytes": starts.layered_bytes,
         }))
     }
 
-    /// One start of each kind, one after the other, and each removed again.
+    /// One start of each kind, one after the other, and each removed again. Who is first finds the disk idle, so they
+    /// take turns.
     fn start(&self, round: usize, starts: &mut Starts) -> Result<()> {
+        if round.is_multiple_of(2) {
+            self.start_by_git(round, starts)?;
+            self.start_plain(round, starts)?;
+        } else {
+            self.start_plain(round, starts)?;
+            self.start_by_git(round, starts)?;
+        }
+        let started = Instant::now();
+        let layered = self.repository.add_layered(&self.plan(&format!("layered-{round}"))?)?;
+        starts.layered.push(ms(started));
+        starts.layered_bytes = disk_bytes(&layered)?;
+        Ok(())
+    }
+
+    fn start_by_git(&self, round: usize, starts: &mut Starts) -> Result<()> {
         let path = self.root.join(".worktrees/by-git");
         let started = Instant::now();
         git(
@@ -89,17 +108,15 @@ impl Bench {
             &["worktree", "add", "--quiet", "-b", &format!("by-git-{round}"), &path.display().to_string()],
         )?;
         starts.git.push(ms(started));
-        git(&self.root, &["worktree", "remove", "--force", &path.display().to_string()])?;
+        git(&self.root, &["worktree", "remove", "--force", &path.display().to_string()])
+    }
+
+    fn start_plain(&self, round: usize, starts: &mut Starts) -> Result<()> {
         let started = Instant::now();
         let plain = self.repository.add(&self.plan(&format!("plain-{round}"))?)?;
         starts.plain.push(ms(started));
         starts.plain_bytes = disk_bytes(&plain)?;
-        fs::remove_dir_all(plain.path())?;
-        let started = Instant::now();
-        let layered = self.repository.add_layered(&self.plan(&format!("layered-{round}"))?)?;
-        starts.layered.push(ms(started));
-        starts.layered_bytes = disk_bytes(&layered)?;
-        Ok(())
+        Ok(fs::remove_dir_all(plain.path())?)
     }
 
     /// Half of the changes is committed, the rest is of every other kind.
@@ -124,6 +141,7 @@ impl Bench {
     fn look(&self, worktree: &Worktree, looks: &mut Looks) -> Result<()> {
         let started = Instant::now();
         git(&worktree.path(), &["status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignored=traditional"])?;
+        looks.status.push(ms(started));
         git(&worktree.path(), &["diff", "--name-status", "-z", &format!("{}..HEAD", self.base)])?;
         looks.git.push(ms(started));
         let started = Instant::now();
@@ -153,6 +171,8 @@ struct Starts {
 
 #[derive(Default)]
 struct Looks {
+    /// The first part of what git does.
+    status: Vec<f64>,
     git: Vec<f64>,
     ours: Vec<f64>,
 }
@@ -172,11 +192,11 @@ fn import(root: &Path, files: usize) -> Result<()> {
     if importing.wait()?.success() { Ok(()) } else { Err("git fast-import failed".into()) }
 }
 
-/// How long `git status` takes in a cage above a fresh layered worktree, the first and the second time.
-fn status_in_cage(worktree: &Worktree) -> Result<(f64, f64)> {
+/// How long `git status` takes in a cage above a fresh layered worktree, each time.
+fn status_in_cage(worktree: &Worktree, times: usize) -> Result<Vec<f64>> {
     let profile = Profile::builtin("code_development").ok_or("no profile")?;
-    let mut times = Vec::new();
-    for _ in 0..2 {
+    let mut measured = Vec::new();
+    for _ in 0..times {
         let cage = worktree.cage();
         let script = "a=$(date +%s%N); test -z \"$(git status --porcelain)\" || exit 1; b=$(date +%s%N); echo $(( (b - a) / 1000 ))";
         let request = Request::new(["sh", "-c", script])
@@ -187,9 +207,9 @@ fn status_in_cage(worktree: &Worktree) -> Result<(f64, f64)> {
         if outcome.exit != Exit::Code(0) {
             return Err(format!("git status in the cage: {}", String::from_utf8_lossy(&output.stderr)).into());
         }
-        times.push(String::from_utf8_lossy(&output.stdout).trim().parse::<f64>()? / 1000.0);
+        measured.push(String::from_utf8_lossy(&output.stdout).trim().parse::<f64>()? / 1000.0);
     }
-    Ok((times[0], times[1]))
+    Ok(measured)
 }
 
 fn directory(root: &Path, number: usize) -> PathBuf {
@@ -229,4 +249,9 @@ fn median(times: &[f64]) -> f64 {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len() / 2).copied().unwrap_or_default()
+}
+
+fn median_ratio(these: &[f64], those: &[f64]) -> f64 {
+    let ratios: Vec<f64> = these.iter().zip(those).map(|(this, that)| this / that).collect();
+    median(&ratios)
 }

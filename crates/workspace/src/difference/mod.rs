@@ -69,7 +69,7 @@ pub enum DifferenceKind {
     TypeChanged,
     /// Nothing is there any more.
     Deleted,
-    /// It had another name; both count.
+    /// It had another name, and the same content; both names count. Moved and edited is deleted and added.
     Renamed,
     /// It is like another one, which is still there.
     Copied,

@@ -26,7 +26,7 @@ pub(super) const SETTINGS: &[(&str, &str, &str)] = &[
     ("core.untrackedCache", "false", "what is not tracked is looked at, not remembered"),
     ("core.quotePath", "true", "names in patches are quoted in one way"),
     ("credential.helper", "", "helpers are programs"),
-    ("checkout.workers", "1", "one caller takes one processor"),
+    ("checkout.workers", "1", "one caller takes one processor, unless it says otherwise"),
     ("diff.external", "", "it is a program"),
     ("gpg.program", "false", "it is a program"),
     ("commit.gpgSign", "false", "signing starts a program"),

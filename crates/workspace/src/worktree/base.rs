@@ -21,7 +21,7 @@ use rustix::io::Errno;
 
 use super::admin::{make_in, write};
 use super::making::worktrees;
-use super::plain::{CHECKOUT_MS, UNFLUSHED};
+use super::plain::write_files;
 use super::record::Kind;
 use super::{WorktreeError, is_directory};
 use crate::dir::{Dir, absent};
@@ -116,8 +116,7 @@ fn make(repository: &Repository, bases: &Dir, commit: &ObjectId) -> Result<(), W
 
 fn fill(repository: &Repository, dir: &Dir, commit: &ObjectId) -> Result<(), WorktreeError> {
     let git = repository.git().work_tree(tree(repository, commit)).index(index(repository, commit));
-    let arguments = ["-c", UNFLUSHED, "read-tree", "--reset", "-u", "--no-recurse-submodules", commit.as_str()];
-    git.timeout_ms(CHECKOUT_MS).run(arguments)?;
+    write_files(git, commit)?;
     wait_for_the_next_second();
     rustix::fs::syncfs(dir).doing("flush", "a base")?;
     write(dir, COMPLETE, b"", repository.owner())?;

@@ -4,10 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use super::record::{FILE, Kind, Record};
-use super::{
-    Worktree, WorktreeError, WorktreeName, admin, base, is_directory, making,
-    plain::{CHECKOUT_MS, UNFLUSHED},
-};
+use super::{Worktree, WorktreeError, WorktreeName, admin, base, is_directory, making, plain::write_files};
 use crate::dir::{Dir, absent};
 use crate::error::Doing;
 use crate::git::GitError;
@@ -231,9 +228,7 @@ impl Worktree {
     /// Writes every file of the branch. No filter is run, no submodule filled.
     pub(super) fn check_out(&self) -> Result<(), WorktreeError> {
         let tip = self.repository.tip(self.branch())?.unwrap_or_else(|| self.base().clone());
-        let git = self.git()?.timeout_ms(CHECKOUT_MS);
-        git.run(["-c", UNFLUSHED, "read-tree", "--reset", "-u", "--no-recurse-submodules", tip.as_str()])?;
-        Ok(())
+        Ok(write_files(self.git()?, &tip)?)
     }
 
     /// Removes every part of it that is there. The branch goes if it is still where the worktree began.

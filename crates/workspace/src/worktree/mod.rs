@@ -209,7 +209,8 @@ pub(crate) fn is_work(path: &TreePath) -> bool {
 }
 
 /// In a cage files have other owners, and the numbers of files and the times of their entries are those of the overlay:
-/// without these settings git would read every file again to see that nothing changed.
+/// without these settings git would read every file again to see that nothing changed. With them the first `git status` of
+/// a cage looks up every name in a mount that is new, and reads no content.
 fn variables() -> Vec<(String, String)> {
     let settings = [("core.checkStat", "minimal"), ("core.trustctime", "false")];
     let mut variables = vec![("GIT_CONFIG_COUNT".to_owned(), settings.len().to_string())];

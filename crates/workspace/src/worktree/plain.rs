@@ -1,15 +1,32 @@
 //! Plain worktrees: a checkout of their own, at their path.
 
+use std::num::NonZero;
+
 use super::making::Making;
 use super::record::Kind;
 use super::{Plan, Worktree, WorktreeError};
+use crate::git::{Git, GitError, ObjectId};
 use crate::repository::Repository;
 
 /// Writing every file of a large tree takes long on a busy machine.
 pub(super) const CHECKOUT_MS: u64 = 30 * 60 * 1000;
 
 /// A checkout can be made again; waiting for the disk would cost more than it is worth.
-pub(super) const UNFLUSHED: &str = "core.fsync=none";
+const UNFLUSHED: &str = "core.fsync=none";
+
+/// More processes than this wait for each other at the disk.
+const MOST_WORKERS: usize = 8;
+
+/// Writes every file of a commit, and the index that fits them. No filter is run, no submodule filled.
+///
+/// Somebody waits for it, so it takes every processor there is: one alone needs several times as long.
+pub(super) fn write_files(git: Git, commit: &ObjectId) -> Result<(), GitError> {
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let workers = format!("checkout.workers={}", processors.min(MOST_WORKERS));
+    let settings = ["-c", UNFLUSHED, "-c", &workers];
+    let what = ["read-tree", "--reset", "-u", "--no-recurse-submodules", commit.as_str()];
+    git.timeout_ms(CHECKOUT_MS).run(settings.into_iter().chain(what)).map(drop)
+}
 
 impl Repository {
     /// Makes a plain worktree with its branch. If anything fails, nothing is left of it.
