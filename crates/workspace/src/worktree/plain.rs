@@ -14,12 +14,13 @@ pub(super) const CHECKOUT_MS: u64 = 30 * 60 * 1000;
 /// A checkout can be made again; waiting for the disk would cost more than it is worth.
 const UNFLUSHED: &str = "core.fsync=none";
 
-/// More processes than this wait for each other at the disk.
+/// A bound for machines with many processors; only two were measured.
 const MOST_WORKERS: usize = 8;
 
 /// Writes every file of a commit, and the index that fits them. No filter is run, no submodule filled.
 ///
-/// Somebody waits for it, so it takes every processor there is: one alone needs several times as long.
+/// Somebody waits for it, so it takes every processor there is. Two wrote 20,000 files in a quarter to a half of the time
+/// that one took, on a busy machine; with 100,000 files it went both ways.
 pub(super) fn write_files(git: Git, commit: &ObjectId) -> Result<(), GitError> {
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let workers = format!("checkout.workers={}", processors.min(MOST_WORKERS));
