@@ -83,7 +83,7 @@ impl HostFacts {
             }
         }
         let found = match &request.workspace {
-            Some(workspace) => found::found(workspace.host(), &request.rules, &mut entries)?,
+            Some(workspace) => found::found(workspace, &request.rules, &mut entries)?,
             None => BTreeMap::new(),
         };
         let (landlock_abi, seccomp) = (sys::landlock_abi(), sys::seccomp_filters_available());

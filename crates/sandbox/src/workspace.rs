@@ -44,6 +44,14 @@ pub enum Workspace {
 }
 
 impl Workspace {
+    /// Where changes of earlier commands are, if they are kept apart.
+    pub(crate) fn upper(&self) -> Option<&Path> {
+        match self {
+            Self::Direct(_) => None,
+            Self::Layered(layers) => Some(&layers.upper),
+        }
+    }
+
     /// The host directory whose content is seen.
     #[must_use]
     pub fn host(&self) -> &Path {

@@ -7,19 +7,21 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Entry;
+use super::{Entry, EntryKind};
 use crate::error::SandboxError;
 use crate::rules::{Access, MAX_RULES, Rules};
+use crate::workspace::Workspace;
 
 /// As many as a large monorepo has; a walk through them takes about a second.
 const MAX_WALKED: usize = 1_000_000;
 
 /// The paths the rules cover beyond those they name; and the entries of all of them, for the plan.
 pub(super) fn found(
-    workspace: &Path,
+    workspace: &Workspace,
     rules: &Rules,
     entries: &mut BTreeMap<PathBuf, Entry>,
 ) -> Result<BTreeMap<PathBuf, Access>, SandboxError> {
+    let (upper, workspace) = (workspace.upper(), workspace.host());
     let mut found = BTreeMap::new();
     for (path, access) in rules.paths.iter().filter(|(_, access)| **access != Access::Writable) {
         found.extend(spellings(workspace, path).into_iter().map(|spelling| (spelling, *access)));
@@ -33,11 +35,18 @@ pub(super) fn found(
     }
     for path in rules.paths.keys().chain(found.keys()).flat_map(|path| path.ancestors()) {
         let host = workspace.join(path);
-        if let Some(entry) = Entry::at(&host).filter(|_| path != Path::new("")) {
+        let entry = Entry::at(&host).or_else(|| in_upper(upper?, path));
+        if let Some(entry) = entry.filter(|_| path != Path::new("")) {
             entries.insert(host, entry);
         }
     }
     Ok(found)
+}
+
+/// What an earlier command, or whoever prepared the layers, put where the lower has nothing. A device there is the
+/// kernel's note that nothing is.
+fn in_upper(upper: &Path, path: &Path) -> Option<Entry> {
+    Entry::at(&upper.join(path)).filter(|entry| entry.kind != EntryKind::Device)
 }
 
 /// The ways a path is really spelled, ignoring case: what is checked out on a host that ignores it must not differ.

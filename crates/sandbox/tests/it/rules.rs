@@ -12,6 +12,7 @@ use crate::world::{Layered, Ran, Workspace, eventually, refused, run, sh, start}
 tests![
     a7_a_read_only_path_can_be_read_and_run_but_not_changed,
     a7_an_absent_protected_path_cannot_be_made,
+    a7_a_protected_path_that_only_the_upper_has_is_seen_and_not_changed,
     nothing_is_left_behind_by_rules_for_absent_paths,
     a7_directories_above_a_protected_path_cannot_be_moved_away,
     a7_protected_paths_cannot_be_exchanged_or_linked_into_place,
@@ -94,6 +95,18 @@ fn a7_an_absent_protected_path_cannot_be_made() {
         ];
         all_fail(&layered, &rules, &attacks.each_ref().map(String::as_str));
     }
+}
+
+fn a7_a_protected_path_that_only_the_upper_has_is_seen_and_not_changed() {
+    let layered = Layered::new().with("other", "");
+    run(sh("mkdir own; echo kept > own/file; echo kept > note").workspace(layered.layers())).succeeded();
+    let rules = Rules::writable().path("own", Access::ReadOnly).path("note", Access::ReadOnly);
+    assert_eq!(protected(&layered, rules.clone(), "cat own/file note").succeeded(), "kept\nkept\n");
+    for attack in ["echo x > own/file", "echo x > own/new", "rm -rf own", "mv own away", "rm note", "mv other note"] {
+        let tried = protected(&layered, rules.clone(), attack);
+        assert_ne!(tried.exit, Exit::Code(0), "`{attack}` succeeded: {tried:?}");
+    }
+    assert_eq!(protected(&layered, rules, "cat own/file note; ls own").succeeded(), "kept\nkept\nfile\n");
 }
 
 fn nothing_is_left_behind_by_rules_for_absent_paths() {
