@@ -1,6 +1,7 @@
 //! Where agents work, what they changed, and what becomes of it.
 //!
-//! - [`Repository`]: found and asked without running anything that it names; its branches, its one way out ([`Push`]).
+//! - [`Repository`]: found and asked without running anything that it names; its branches, what one takes over
+//!   from another ([`Merge`]), its one way out ([`Push`]).
 //! - [`worktree`]: where one agent works on one branch, plain or sharing the checkout of its base.
 //! - [`difference`]: everything that differs from a base, wherever it is kept, and every line that was added.
 //! - [`layer`]: the upper of a run is its diff. Preview it, take snapshots and go back to them, promote exactly what was
@@ -46,6 +47,7 @@ mod git;
 pub mod harvest;
 pub mod layer;
 mod limits;
+mod merge;
 mod path;
 mod push;
 mod remove;
@@ -57,6 +59,7 @@ pub use digest::{BadDigest, Digest};
 pub use error::LayerError;
 pub use git::{BadName, Branch, Call, Git, GitError, ObjectId};
 pub use limits::Limits;
+pub use merge::{Merge, MergeError, Merging};
 pub use path::{BadEscape, BadPath, MAX_PATH_BYTES, RawBytes, TreePath};
 pub use push::{Push, PushError};
 pub use remove::remove_run;

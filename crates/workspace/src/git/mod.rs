@@ -5,6 +5,7 @@
 //! would start a program. It never looks for a repository: the directory is given, and must not be one that a run can
 //! write to.
 
+mod held;
 mod id;
 mod neutral;
 mod patience;
@@ -22,6 +23,7 @@ use std::process::Command;
 
 use thiserror::Error;
 
+pub(crate) use held::Held;
 pub(crate) use id::is_hex;
 pub use id::{BadName, Branch, ObjectId};
 use neutral::{SETTINGS, VARIABLES};
@@ -237,9 +239,14 @@ impl Git {
 
     /// Asks something to which no is an answer: exit code 1 is as good as 0.
     pub(crate) fn answer(&self, call: Call) -> Result<Vec<u8>, GitError> {
+        self.explained(call).map(|(_, stdout)| stdout)
+    }
+
+    /// The same question as [`Git::ask`], with what was printed: why it is a yes or a no.
+    pub(crate) fn explained(&self, call: Call) -> Result<(bool, Vec<u8>), GitError> {
         let shown = call.shown();
         match self.ran(call, &shown)? {
-            (Some(0 | 1), stdout, _) => Ok(stdout),
+            (Some(code @ (0 | 1)), stdout, _) => Ok((code == 0, stdout)),
             (code, _, stderr) => Err(failed(shown, code, stderr)),
         }
     }

@@ -97,6 +97,11 @@ impl Repository {
         self.root.join(WORKTREES)
     }
 
+    /// Whether only parts of the tree are in the main checkout.
+    pub(crate) fn is_sparse(&self) -> bool {
+        self.settings.is_true("core.sparsecheckout")
+    }
+
     pub(crate) fn owner(&self) -> Owner {
         self.owner
     }

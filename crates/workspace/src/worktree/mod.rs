@@ -27,6 +27,7 @@ use std::path::{Path, PathBuf};
 pub use error::WorktreeError;
 pub use list::{Damage, Listed};
 pub use name::WorktreeName;
+pub(crate) use plain::CHECKOUT_MS;
 pub use record::Kind;
 pub use remove::{Losing, Unsaved};
 pub use state::State;
@@ -191,7 +192,7 @@ impl Worktree {
     pub fn refresh(&self) -> Result<(), WorktreeError> {
         if self.kind() == Kind::Plain {
             check_rules(&self.path()).map_err(Box::new)?;
-            let git = self.git()?.timeout_ms(plain::CHECKOUT_MS);
+            let git = self.git()?.timeout_ms(CHECKOUT_MS);
             git.answer(Call::new(["update-index", "-q", "--refresh", "--ignore-submodules"]))?;
         }
         Ok(())

@@ -9,7 +9,7 @@ use crate::git::{Git, GitError, ObjectId};
 use crate::repository::Repository;
 
 /// Writing every file of a large tree takes long on a busy machine.
-pub(super) const CHECKOUT_MS: u64 = 30 * 60 * 1000;
+pub(crate) const CHECKOUT_MS: u64 = 30 * 60 * 1000;
 
 /// A checkout can be made again; waiting for the disk would cost more than it is worth.
 const UNFLUSHED: &str = "core.fsync=none";

@@ -12,6 +12,7 @@ mod harness;
 mod harvest;
 mod hostile;
 mod layers;
+mod merging;
 mod planted;
 mod project;
 mod pushing;
@@ -49,6 +50,7 @@ fn scenarios() -> Vec<harness::Test> {
         worktrees::TESTS,
         differing::TESTS,
         pushing::TESTS,
+        merging::TESTS,
     ]
     .concat()
 }
