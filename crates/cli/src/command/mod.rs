@@ -75,6 +75,8 @@ enum Command {
     Handoff(worktree::handoff::Args),
     /// A pull request, ready to paste; pushes the branch only if asked to
     Pr(worktree::pr::Args),
+    /// Take the work of a closed worktree over into its base branch
+    Merge(worktree::merge::Args),
     /// Give a worktree up
     Abort(worktree::abort::Args),
     /// Bring disk and record in line after a crash
@@ -154,6 +156,7 @@ pub(crate) async fn run(cli: Cli, out: &Out) -> Result<ExitCode, CliError> {
         Command::Close(args) => worktree::close::run(args, who, out).await,
         Command::Handoff(args) => worktree::handoff::run(args, who, out).await,
         Command::Pr(args) => worktree::pr::run(args, who, out).await,
+        Command::Merge(args) => worktree::merge::run(args, who, out).await,
         Command::Abort(args) => worktree::abort::run(args, who, out).await,
         Command::Adopt(args) => worktree::adopt::run(args, who, out).await,
         Command::Gc(args) => worktree::gc::run(args, who, out).await,

@@ -10,6 +10,7 @@ pub(crate) mod exec;
 pub(crate) mod exempt;
 pub(crate) mod gc;
 pub(crate) mod handoff;
+pub(crate) mod merge;
 pub(crate) mod pr;
 pub(crate) mod prompt;
 pub(crate) mod start;

@@ -4,6 +4,7 @@ mod cage;
 mod close;
 mod kinds;
 mod many;
+mod merge;
 mod people;
 mod repo;
 mod start;

@@ -3,7 +3,7 @@
 use super::repo::{PAIR, Repo};
 
 /// A repository with a reviewer besides the admin.
-fn with_ada(repo: Repo) -> Repo {
+pub(super) fn with_ada(repo: Repo) -> Repo {
     repo.placet(&["identity", "add", "ada", "--role", "reviewer"]).ok();
     repo
 }
