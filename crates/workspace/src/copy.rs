@@ -176,7 +176,7 @@ fn copy_attributes(from: &impl AsFd, to: &impl AsFd) -> rustix::io::Result<()> {
 }
 
 /// Programs that build only what is older than its sources rely on them.
-fn set_times(to: &Dir, name: &[u8], stat: &Stat) -> rustix::io::Result<()> {
+pub(crate) fn set_times(to: &Dir, name: &[u8], stat: &Stat) -> rustix::io::Result<()> {
     let last_modification =
         Timespec { tv_sec: stat.st_mtime, tv_nsec: i64::try_from(stat.st_mtime_nsec).unwrap_or_default() };
     let times = Timestamps { last_access: last_modification, last_modification };

@@ -79,6 +79,9 @@ pub enum LayerError {
         /// What is wrong with it.
         why: String,
     },
+    /// Something is where something else was to be put.
+    #[error("`{0}` is there already: name another place")]
+    Taken(TreePath),
     /// A snapshot is not what it was when it was taken.
     #[error("the snapshot `{0}` is damaged: its content is not what was recorded; use another one")]
     Damaged(PathBuf),

@@ -6,7 +6,7 @@
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-use placet_domain::scope::{Access as Kept, Enclosure, Glob, Leaf, Tree};
+use placet_domain::scope::{Access as Kept, Enclosure, Glob, Leaf, Scope, ScopeDraft, Tree};
 use placet_domain::worktree::{Opening, RUNTIME_OWN};
 use placet_sandbox::{Access, Layers, Request, Rules};
 use placet_workspace::{CagePaths, RepositoryError, Worktree};
@@ -47,7 +47,10 @@ impl Cage<'_> {
 
     /// What mounts can keep of the manifest. What they cannot, the check finds and the harvest refuses.
     pub fn rules(&self) -> Result<Rules, RepositoryError> {
-        let enclosure = self.enclosure()?;
+        self.rules_of(&self.enclosure()?)
+    }
+
+    fn rules_of(&self, enclosure: &Enclosure) -> Result<Rules, RepositoryError> {
         let mut rules = match enclosure.ground() {
             Kept::Writable => Rules::writable(),
             Kept::ReadOnly => Rules::read_only(),
@@ -62,13 +65,23 @@ impl Cage<'_> {
         Ok(rules.path(OWN, Access::ReadOnly).path(".git", Access::ReadOnly).hide_env_files())
     }
 
+    /// For a command of the team's own: everything but what is protected.
+    pub(crate) fn rules_of_the_team(&self) -> Result<Rules, RepositoryError> {
+        let everything = ScopeDraft { allow: vec!["**".parse().expect("a glob")], ..ScopeDraft::default() };
+        self.rules_of(&self.enclosed(&Scope::lock(everything))?)
+    }
+
     /// The scope in mounts, and where it does not fit into them.
     pub fn enclosure(&self) -> Result<Enclosure, RepositoryError> {
+        self.enclosed(&self.opening.manifest.scope)
+    }
+
+    fn enclosed(&self, scope: &Scope) -> Result<Enclosure, RepositoryError> {
         let own = RUNTIME_OWN.iter().filter_map(|glob| glob.parse().ok());
         let lifted = |glob: &&Glob| !self.exempted.contains(glob);
         let protected = self.opening.manifest.protected.iter().map(|protected| &protected.path).filter(lifted).cloned();
         let denied: Vec<Glob> = protected.chain(own).collect();
-        Ok(Enclosure::of(&self.opening.manifest.scope, &denied, &self.tree()?))
+        Ok(Enclosure::of(scope, &denied, &self.tree()?))
     }
 
     /// What is in the base. What an agent made itself it may also change.

@@ -84,7 +84,7 @@ pub fn run(check: &Check, cage: &Cage<'_>, profile: &Profile) -> Result<DoneItem
     Ok(DoneItem { name, holds: exit == Exit::Code(0), detail: format!("{} {}", ended(exit), last_lines(&output)) })
 }
 
-fn ended(exit: Exit) -> String {
+pub(crate) fn ended(exit: Exit) -> String {
     match exit {
         Exit::Code(0) => "passed.".to_owned(),
         Exit::Code(code) => format!("ended with {code}."),
@@ -95,7 +95,7 @@ fn ended(exit: Exit) -> String {
 }
 
 /// What people read of it: no escapes, no secrets, no addresses.
-fn last_lines(output: &Output) -> String {
+pub(crate) fn last_lines(output: &Output) -> String {
     let all = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
     let clean = Scanner::shipped().redact(&all).into_owned();
     let clean = placet_secrets::redact_personal(&clean).into_owned();

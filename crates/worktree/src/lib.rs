@@ -3,8 +3,8 @@
 //! - [`team`]: what a team writes down in its repository (`agents/`): who its agents are, what each may change, what is
 //!   protected, who decides. Read strictly, all problems at once, each with file, line and place.
 //! - [`prompt`]: what an agent is told when it begins to work at a ticket.
-//! - [`start`]: an agent is given a ticket, a branch and a place; [`setup`] and [`ports`] make it ready, [`own`] is what the
-//!   runtime itself puts there.
+//! - [`start`]: an agent is given a ticket, a branch and a place; [`setup`] and [`ports`] are what the team declared for
+//!   it, [`ready`] puts it there, [`own`] is what the runtime itself puts there.
 //! - [`cage`]: what the kernel keeps of the manifest while the agent works; [`take_over`]: what comes out.
 //! - [`check`]: everything that differs from the base, judged; [`commit_form`]: which commits are well-formed.
 //! - [`done`] and [`report`]: the definition of done, run and not believed; [`pull_request`]: the way out.
@@ -21,6 +21,7 @@ pub mod own;
 pub mod ports;
 pub mod prompt;
 pub mod pull_request;
+pub mod ready;
 pub mod report;
 pub mod setup;
 pub mod start;

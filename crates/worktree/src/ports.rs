@@ -24,6 +24,18 @@ pub fn lease(root: &Path, name: &WorktreeName) -> io::Result<u32> {
     Ok(slot)
 }
 
+/// The slot of every worktree that has one.
+pub fn leased(root: &Path) -> io::Result<BTreeMap<String, u32>> {
+    match File::open(root.join(FILE)) {
+        Ok(mut file) => {
+            file.lock_shared()?;
+            read(&mut file)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+        Err(error) => Err(error),
+    }
+}
+
 /// Gives a slot back.
 pub fn release(root: &Path, name: &WorktreeName) -> io::Result<()> {
     let mut file = locked(root)?;

@@ -3,6 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
+use placet_workspace::TreePath;
+
+use crate::own;
 use crate::team::{Cache, CacheMode, Team};
 
 /// A cache that cannot be handed over.
@@ -14,6 +17,10 @@ pub enum SetupError {
         "the cache `{to}` of `agents/policy.json` has no place in a cage; name an absolute path below /opt, /mnt, /srv or /home/agent"
     )]
     NoPlace { to: String },
+    #[error(
+        "the cache `{to}` of `agents/policy.json` has no place in a worktree; name a path from its root, and none of the runtime's own"
+    )]
+    NoRoom { to: String },
 }
 
 /// The variables of a command: those the team sets, those of the host it names, and the worktree's ports.
@@ -32,17 +39,35 @@ pub fn read_only(team: &Team, home: Option<&Path>) -> Result<Vec<(PathBuf, PathB
 }
 
 fn mounted(cache: &Cache, home: Option<&Path>) -> Result<(PathBuf, PathBuf), SetupError> {
-    let from = match (cache.from.strip_prefix("~/"), home) {
-        (Some(rest), Some(home)) => home.join(rest),
-        (Some(_), None) => return Err(SetupError::NoCache { from: cache.from.clone() }),
-        (None, _) => PathBuf::from(&cache.from),
-    };
-    if !from.is_dir() {
-        return Err(SetupError::NoCache { from: cache.from.clone() });
-    }
     let to = PathBuf::from(&cache.to);
     if !to.is_absolute() {
         return Err(SetupError::NoPlace { to: cache.to.clone() });
     }
-    Ok((from, to))
+    Ok((source(cache, home)?, to))
+}
+
+/// Caches that are laid into each worktree when it starts.
+pub fn laid(team: &Team) -> impl Iterator<Item = &Cache> {
+    team.policy().setup.caches.iter().filter(|cache| cache.how == CacheMode::Hardlink)
+}
+
+/// Where such a cache comes from, and where in the worktree it goes.
+pub fn placed(cache: &Cache, home: Option<&Path>) -> Result<(PathBuf, TreePath), SetupError> {
+    let no_room = || SetupError::NoRoom { to: cache.to.clone() };
+    let to = TreePath::new(cache.to.trim_end_matches('/').as_bytes()).map_err(|_| no_room())?;
+    let first = to.as_bytes().split(|&byte| byte == b'/').next().unwrap_or_default();
+    let is_ours = [".git", own::OWN, ".placet", ".worktrees", "agents"];
+    if is_ours.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(first)) {
+        return Err(no_room());
+    }
+    Ok((source(cache, home)?, to))
+}
+
+fn source(cache: &Cache, home: Option<&Path>) -> Result<PathBuf, SetupError> {
+    let no_cache = || SetupError::NoCache { from: cache.from.clone() };
+    let from = match cache.from.strip_prefix("~/") {
+        Some(rest) => home.ok_or_else(no_cache)?.join(rest),
+        None => PathBuf::from(&cache.from),
+    };
+    if from.is_dir() { Ok(from) } else { Err(no_cache()) }
 }

@@ -8,10 +8,11 @@ use std::path::PathBuf;
 
 use placet_domain::worktree::{Layout, Opening};
 use placet_wire::api::WorktreeView;
-use placet_workspace::worktree::Kind;
+use placet_workspace::worktree::{Kind, Listed};
 use placet_workspace::{Branch, ObjectId, Plan, Repository, RepositoryError, Worktree, WorktreeError, WorktreeName};
 
 use crate::own::{self, ManifestFile};
+use crate::ready::ReadyError;
 use crate::team::{BadTicket, NoSuchAgent, Team, branch_of};
 
 /// Below this a checkout would end half-written.
@@ -41,6 +42,12 @@ pub enum StartError {
     EnvFile { path: String },
     #[error("`{at}` cannot be written")]
     Write { at: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Ready(#[from] ReadyError),
+    #[error(
+        "all worktrees together take {found_bytes} bytes and `agents/policy.json` allows {most_bytes}; `placet gc` shows what can go"
+    )]
+    DiskQuota { found_bytes: u64, most_bytes: u64 },
 }
 
 /// How somebody wants it.
@@ -108,10 +115,15 @@ impl<'a> Start<'a> {
 
     /// Nothing is begun that would end half-way.
     fn check_room(&self) -> Result<(), StartError> {
-        let most = self.team.policy().quotas.worktrees;
-        let found = u32::try_from(self.repository.list()?.len()).unwrap_or(u32::MAX);
+        let quotas = &self.team.policy().quotas;
+        let (most, listed) = (quotas.worktrees, self.repository.list()?);
+        let found = u32::try_from(listed.len()).unwrap_or(u32::MAX);
         if found >= most {
             return Err(StartError::Quota { found, most });
+        }
+        let (found_bytes, most_bytes) = (room_of(&listed), quotas.disk_bytes_total);
+        if found_bytes >= most_bytes {
+            return Err(StartError::DiskQuota { found_bytes, most_bytes });
         }
         let disk = rustix::fs::statvfs(self.repository.root()).map_err(io::Error::from);
         let disk = disk.map_err(|source| StartError::Write { at: self.repository.root().to_owned(), source })?;
@@ -119,8 +131,14 @@ impl<'a> Start<'a> {
         if free_bytes < LEAST_FREE_BYTES { Err(StartError::Disk { free_bytes }) } else { Ok(()) }
     }
 
-    /// Makes what was planned, with the runtime's own files in it. A failure leaves nothing behind.
-    pub fn make(&self, created_at: &str, created_by: &str) -> Result<Worktree, StartError> {
+    /// Makes what was planned, with the runtime's own files in it, and has it made ready to work in. A failure leaves
+    /// nothing behind.
+    pub fn make(
+        &self,
+        created_at: &str,
+        created_by: &str,
+        ready: impl FnOnce(&Opening, &Worktree) -> Result<(), ReadyError>,
+    ) -> Result<Worktree, StartError> {
         self.no_env_files()?;
         let worktree = match self.opening.layout {
             Layout::Plain => self.repository.add(&self.plan)?,
@@ -128,12 +146,16 @@ impl<'a> Start<'a> {
         };
         let manifest = ManifestFile::of(&self.opening, created_at, created_by);
         let home = files_of(&worktree);
-        if let Err(source) = own::write(&home, &manifest, &self.team.policy().commit_form) {
-            // What cannot be told is not there; the first error is the one to report.
-            let _ = worktree.erase();
-            return Err(StartError::Write { at: home.join(own::OWN), source });
+        let written = own::write(&home, &manifest, &self.team.policy().commit_form)
+            .map_err(|source| StartError::Write { at: home.join(own::OWN), source });
+        match written.and_then(|()| Ok(ready(&self.opening, &worktree)?)) {
+            Ok(()) => Ok(worktree),
+            Err(error) => {
+                // What cannot be told is not there; the first error is the one to report.
+                let _ = worktree.erase();
+                Err(error)
+            }
         }
-        Ok(worktree)
     }
 
     /// A tree with somebody's environment in it is no place for an agent.
@@ -158,6 +180,12 @@ impl<'a> Start<'a> {
             }
         }
     }
+}
+
+/// What worktrees take, as it was last measured. Only one that never was is measured now: starting stays fast.
+fn room_of(listed: &[Listed]) -> u64 {
+    let room = |worktree: &Worktree| worktree.measured().or_else(|| worktree.measure().ok()).unwrap_or(0);
+    listed.iter().filter_map(|one| one.worktree.as_ref()).map(room).sum()
 }
 
 /// Where a worktree's own files can be written on the host: the directory itself, or the layer of its changes.

@@ -166,6 +166,13 @@ impl Differences {
         &self.tip
     }
 
+    /// The same without those that the caller knows about.
+    #[must_use]
+    pub(crate) fn without(mut self, known: impl Fn(&Difference) -> bool) -> Self {
+        self.list.retain(|difference| !known(difference));
+        self
+    }
+
     /// Each difference, in the order of paths within each origin.
     pub fn iter(&self) -> std::slice::Iter<'_, Difference> {
         self.list.iter()

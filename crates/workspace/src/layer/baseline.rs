@@ -63,6 +63,11 @@ impl Told {
         }
     }
 
+    /// Whether the clock of its file system is fine enough to tell any two writes apart.
+    pub(crate) fn is_fine(&self) -> bool {
+        self.changed.1 != 0
+    }
+
     /// Whether it is the same after a move, which counts as a change of the entry but not of the content.
     pub(crate) fn same_content(&self, other: &Self) -> bool {
         let of = |told: &Self| (told.raw_mode, told.inode, told.size, told.modified);

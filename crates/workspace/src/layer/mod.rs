@@ -31,8 +31,10 @@ use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
 pub use baseline::Baseline;
+pub(crate) use baseline::Told;
 pub use changes::{Change, ChangeKind, Changes, Conflict};
 pub use diff::{MAX_DIFF_BYTES, Shown};
+pub(crate) use node::MODE_BITS;
 pub use node::{Node, Special};
 pub use promote::Recovered;
 pub use snapshot::Snapshot;

@@ -12,6 +12,8 @@
 mod admin;
 mod base;
 mod error;
+mod given;
+mod lay;
 mod layered;
 mod list;
 mod making;
@@ -25,6 +27,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use error::WorktreeError;
+pub use given::{Given, Untouched};
 pub use list::{Damage, Listed};
 pub use name::WorktreeName;
 pub(crate) use plain::CHECKOUT_MS;

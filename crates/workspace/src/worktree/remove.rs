@@ -12,7 +12,7 @@ use crate::path::TreePath;
 
 /// Work that is in no commit of the repository.
 ///
-/// Files that rules ignore do not count: builds make them anew. Commits on the branch do not count either: the branch
+/// Files that rules ignore do not count: builds make them anew. Nor does what the worktree was given. Commits on the branch do not count either: the branch
 /// stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unsaved {
@@ -59,7 +59,7 @@ impl Worktree {
     /// Work in it that is nowhere else.
     pub fn unsaved(&self) -> Result<Unsaved, DifferenceError> {
         let tip = self.tip()?;
-        let differences = self.differences(&tip)?;
+        let differences = self.without_given(self.differences(&tip)?)?;
         let counts = |origin| matches!(origin, Origin::Staged | Origin::Unstaged | Origin::Untracked);
         let mut files: Vec<TreePath> = differences
             .iter()

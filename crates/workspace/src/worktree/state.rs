@@ -1,12 +1,14 @@
 //! How a worktree stands: where its branch is, what it holds that is in no commit, how much room it takes.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::io::Read as _;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::FileType;
 
-use super::{Kind, Worktree, WorktreeError, is_work};
+use super::given::open;
+use super::{Kind, Worktree, WorktreeError, admin, is_work};
 use crate::difference::{DifferenceError, Origin};
 use crate::dir::{Dir, absent};
 use crate::error::{Doing, LayerError};
@@ -52,7 +54,7 @@ impl Worktree {
         let other = self.repository.tip(beside)?.ok_or_else(|| RepositoryError::NoBranch(beside.clone()))?;
         let (ahead, behind) = self.repository.ahead_behind(&tip, &other)?;
         // From the tip on: what is in no commit.
-        let differences = self.differences(&tip)?;
+        let differences = self.without_given(self.differences(&tip)?)?;
         let count = |origin| differences.iter().filter(|each| each.origin == origin && is_work(&each.path)).count();
         Ok(State {
             ahead,
@@ -88,18 +90,48 @@ impl Worktree {
 
     /// How much room it takes on disk, beyond what it shares with others.
     pub fn disk_bytes(&self) -> Result<u64, WorktreeError> {
-        let mut counted = Counting { bytes: 0, seen: HashSet::new() };
+        let mut counted = Counting { bytes: 0, shared: HashMap::new() };
         for path in [self.path(), self.layers(), self.git_dir()] {
             counted.tree(&path)?;
         }
-        Ok(counted.bytes)
+        Ok(counted.total())
+    }
+
+    /// The same, remembered for whoever cannot wait for it.
+    pub fn measure(&self) -> Result<u64, WorktreeError> {
+        let bytes = self.disk_bytes()?;
+        // Without the note it is measured again, which takes longer and harms nobody.
+        let _ = self.note_size(bytes);
+        Ok(bytes)
+    }
+
+    /// How much room it took when it was last measured.
+    #[must_use]
+    pub fn measured(&self) -> Option<u64> {
+        let (file, _) = Dir::open(&self.layers()).ok()?.file(SIZE.as_bytes()).ok()?;
+        let mut text = String::new();
+        file.take(MOST_SIZE_BYTES).read_to_string(&mut text).ok()?;
+        text.trim().parse().ok()
+    }
+
+    fn note_size(&self, bytes: u64) -> Result<(), WorktreeError> {
+        let dir = open(&self.layers())?;
+        let fresh = format!("{SIZE}-{}", std::process::id());
+        let _ = dir.unlink(fresh.as_bytes());
+        admin::write(&dir, &fresh, bytes.to_string().as_bytes(), self.repository.owner())?;
+        Ok(rustix::fs::renameat(&dir, &fresh, &dir, SIZE).doing("rename", SIZE)?)
     }
 }
 
-/// Files with several names count once.
+/// Beside the layers of a worktree: how much room it took when it was last measured, in bytes.
+const SIZE: &str = "size";
+const MOST_SIZE_BYTES: u64 = 32;
+
+/// A file with several names counts once, and not at all if one of them is elsewhere: the room is somebody else's.
 struct Counting {
     bytes: u64,
-    seen: HashSet<(u64, u64)>,
+    /// By number: names on disk, names that were seen, room.
+    shared: HashMap<(u64, u64), (u64, u64, u64)>,
 }
 
 impl Counting {
@@ -109,15 +141,24 @@ impl Counting {
         while let Some(dir) = waiting.pop() {
             for name in dir.names().doing("list", path.display())? {
                 let stat = dir.stat(&name).doing("look at", path.display())?;
-                if stat.st_nlink < 2 || self.seen.insert((stat.st_dev, stat.st_ino)) {
-                    self.bytes += u64::try_from(stat.st_blocks).unwrap_or_default() * BLOCK_BYTES;
-                }
+                let bytes = u64::try_from(stat.st_blocks).unwrap_or_default() * BLOCK_BYTES;
                 if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+                    self.bytes += bytes;
                     // The kernel's own room, and what an agent closed, take no room that counts.
                     waiting.extend(dir.dir(&name).ok());
+                } else if stat.st_nlink < 2 {
+                    self.bytes += bytes;
+                } else {
+                    let names = self.shared.entry((stat.st_dev, stat.st_ino)).or_insert((stat.st_nlink, 0, bytes));
+                    names.1 += 1;
                 }
             }
         }
         Ok(())
+    }
+
+    fn total(&self) -> u64 {
+        let own = self.shared.values().filter(|(names, seen, _)| seen >= names).map(|(_, _, bytes)| bytes);
+        self.bytes + own.sum::<u64>()
     }
 }

@@ -87,14 +87,20 @@ impl Checked {
 
 /// Judges everything that differs from the base.
 pub fn check(worktree: &Worktree, base: &ObjectId, rules: &Rules<'_>) -> Result<Checked, CheckError> {
-    let differences = worktree.differences(base)?;
+    let differences = of_the_agent(worktree, base)?;
     let secrets = secrets::find(worktree, &differences, rules)?;
     Ok(answer(&differences, secrets, rules))
 }
 
 /// The same without looking for secrets, where only names are asked about.
 pub fn check_paths(worktree: &Worktree, base: &ObjectId, rules: &Rules<'_>) -> Result<Checked, CheckError> {
-    Ok(answer(&worktree.differences(base)?, Vec::new(), rules))
+    Ok(answer(&of_the_agent(worktree, base)?, Vec::new(), rules))
+}
+
+/// Everything that differs, without what the worktree was given and what is still as it was.
+fn of_the_agent(worktree: &Worktree, base: &ObjectId) -> Result<Differences, CheckError> {
+    let differences = worktree.differences(base)?;
+    Ok(worktree.without_given(differences).map_err(DifferenceError::from)?)
 }
 
 fn answer(differences: &Differences, secrets: Vec<SecretFound>, rules: &Rules<'_>) -> Checked {

@@ -3,9 +3,10 @@
 use placet_domain::worktree::WorktreeStatus;
 use placet_wire::api::{Reason, WorktreeView};
 use placet_worktree::own::{self, ManifestFile};
+use placet_worktree::ready;
 use placet_worktree::start::{Start, Wish, files_of, name_of};
 
-use super::{Pair, Site, failed, look_up};
+use super::{Pair, Site, failed, look_up, make_ready};
 use crate::context::Who;
 use crate::desk::Desk;
 use crate::error::{CliError, Code};
@@ -53,6 +54,11 @@ fn repair(site: &Site, view: &WorktreeView, who: &Who) -> Result<String, CliErro
         Some(_) => site.repository.repair(&name).map_err(failed)?,
     };
     match repaired {
+        // Nobody has worked in it yet, and what it was to be given is not all there.
+        Some(worktree) if view.status == WorktreeStatus::Opening && ready::is_needed(&site.team) => {
+            worktree.erase().map_err(failed)?;
+            make_again(site, view, who)?;
+        }
         Some(worktree) => {
             let home = files_of(&worktree);
             if !home.join(own::OWN).exists() {
@@ -70,5 +76,7 @@ fn make_again(site: &Site, view: &WorktreeView, who: &Who) -> Result<(), CliErro
     let wish = Wish { layout: view.opening.layout, follows: Some(view) };
     let (agent, ticket) = (view.opening.agent.as_str(), view.opening.ticket.as_str());
     let start = Start::plan(&site.repository, &site.team, agent, ticket, wish).map_err(failed)?;
-    start.make(&jiff::Timestamp::now().to_string(), &who.acting_as).map(drop).map_err(failed)
+    let (now, ready) =
+        (jiff::Timestamp::now().to_string(), |opening: &_, worktree: &_| make_ready(site, opening, worktree, who));
+    start.make(&now, &who.acting_as, ready).map(drop).map_err(failed)
 }

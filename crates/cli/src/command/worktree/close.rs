@@ -83,7 +83,7 @@ fn checks(
     let agent = site.team.agent(view.opening.agent.as_str()).map_err(failed)?;
     let (worktree, exempted) = (site.on_disk(view)?, view.exempted());
     let cage = Cage { worktree: &worktree, opening: &view.opening, exempted: &exempted };
-    let profile = super::profile_of(site, view, who)?;
+    let profile = super::profile_of(site, &view.opening, who)?;
     let mut items = Vec::new();
     for check in done::applying(site.team.checks_of(agent), checked) {
         out.note(&format!("running {}", check.command.join(" ")));

@@ -3,12 +3,14 @@
 use std::process::ExitCode;
 
 use placet_domain::worktree::{Work, WorktreeStatus};
-use placet_sandbox::{Exit, Launcher};
+use placet_sandbox::{Exit, Launcher, LimitKind};
 use placet_wire::api::WorktreeView;
+use placet_workspace::Worktree;
 use placet_worktree::cage::Cage;
 use placet_worktree::take_over::{Before, Taken};
 
 use super::check::note;
+use super::status::size;
 use super::{Pair, Site, failed, look_up};
 use crate::command::sandbox::attend;
 use crate::context::Who;
@@ -54,12 +56,14 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<ExitCode, Cl
         CliError::new(Code::Refused, crate::error::chain(&error))
             .hint("look at it with `placet shell`, put it right, and the next command takes it over")
     });
+    // For the next start, which has no time to look.
+    let _ = worktree.measure();
     report(who, &view, &args.command, &site, &ended, taken.as_ref().ok()).await?;
     let taken = taken?;
     if taken.commits > 0 || taken.files > 0 {
         out.note(&format!("{} commits and {} files were taken over", taken.commits, taken.files));
     }
-    conclude(ended.exit)
+    conclude(ended.exit, &site)
 }
 
 struct Ended {
@@ -74,14 +78,25 @@ async fn in_cage(
     command: &[String],
     who: &Who,
 ) -> Result<Ended, CliError> {
-    let profile = super::profile_of(site, view, who)?;
-    let request = super::equipped(cage.request(command).map_err(failed)?, site, view)?;
-    let launched = Launcher::default().launch(&profile, request.stdin_piped());
+    let profile = super::profile_of(site, &view.opening, who)?;
+    let request = super::equipped(cage.request(command).map_err(failed)?, site, &view.opening)?;
+    let mut limits = profile.limits();
+    limits.disk_bytes = limits.disk_bytes.min(room(site, cage.worktree));
+    let launched = Launcher::default().launch(&profile, request.limits(limits).stdin_piped());
     let running = launched.map_err(|error| crate::command::sandbox::not_started(&error))?;
     let started = std::time::Instant::now();
     let (outcome, _) = attend(running, false).await?;
     let wall_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     Ok(Ended { exit: outcome.exit, wall_ms })
+}
+
+/// Enough to put things right in a worktree that is full: what is removed may have to be noted first.
+const LEAST_ROOM_BYTES: u64 = 16 << 20;
+
+/// What is left of the quota of one worktree, as it was last measured.
+fn room(site: &Site, worktree: &Worktree) -> u64 {
+    let quota = site.team.policy().quotas.disk_bytes_per_worktree;
+    quota.saturating_sub(worktree.measured().unwrap_or(0)).max(LEAST_ROOM_BYTES.min(quota))
 }
 
 async fn report(
@@ -111,6 +126,11 @@ fn redacted(command: &[String]) -> Vec<String> {
     command.iter().map(|word| String::from_utf8_lossy(&scanner.redact(word.as_bytes())).into_owned()).collect()
 }
 
-fn conclude(exit: Exit) -> Result<ExitCode, CliError> {
-    crate::command::sandbox::conclude(exit)
+fn conclude(exit: Exit, site: &Site) -> Result<ExitCode, CliError> {
+    let concluded = crate::command::sandbox::conclude(exit);
+    let Exit::Limit { which: LimitKind::Disk, .. } = exit else { return concluded };
+    let quota = size(site.team.policy().quotas.disk_bytes_per_worktree);
+    let hint =
+        format!("one worktree may take {quota} (`quotas.diskBytesPerWorktree` of agents/policy.json); make room first");
+    concluded.map_err(|error| error.hint(hint))
 }

@@ -20,13 +20,15 @@ mod unsaved;
 use std::path::PathBuf;
 
 use placet_domain::id::WorktreeId;
+use placet_domain::worktree::Opening;
 use placet_sandbox::{Profile, Request};
 use placet_wire::Client;
 use placet_wire::api::{ProjectView, WorktreeList, WorktreeView};
 use placet_workspace::{Repository, Worktree};
+use placet_worktree::ready::Ready;
 use placet_worktree::start::name_of;
 use placet_worktree::team::Team;
-use placet_worktree::{ports, setup};
+use placet_worktree::{ports, ready, setup};
 
 use super::project;
 use crate::context::Who;
@@ -76,22 +78,39 @@ pub(crate) fn repository() -> Result<Repository, CliError> {
 }
 
 /// The kind of cage of a worktree's agent, from the profiles of the home or those that ship.
-pub(crate) fn profile_of(site: &Site, view: &WorktreeView, who: &Who) -> Result<Profile, CliError> {
-    let agent = site.team.agent(view.opening.agent.as_str()).map_err(failed)?;
+pub(crate) fn profile_of(site: &Site, opening: &Opening, who: &Who) -> Result<Profile, CliError> {
+    let agent = site.team.agent(opening.agent.as_str()).map_err(failed)?;
     let name = agent.cage().as_str();
     let found = match who.home() {
         Ok(home) => home.profiles()?.get(name).cloned(),
         Err(_) => Profile::builtin(name),
     };
     found.ok_or_else(|| {
-        let message = format!("there is no sandbox profile `{name}`, which `{}` works in", view.opening.agent);
+        let message = format!("there is no sandbox profile `{name}`, which `{}` works in", opening.agent);
         CliError::new(Code::NotFound, message).hint("placet sandbox profiles")
     })
 }
 
+/// Puts into a new worktree what the team declared.
+pub(crate) fn make_ready(
+    site: &Site,
+    opening: &Opening,
+    worktree: &Worktree,
+    who: &Who,
+) -> Result<(), ready::ReadyError> {
+    if !ready::is_needed(&site.team) {
+        return Ok(());
+    }
+    let unusable = |error: CliError| ready::ReadyError::Equipment(error.into());
+    let profile = profile_of(site, opening, who).map_err(unusable)?;
+    let equip = |request| equipped(request, site, opening).map_err(Into::into);
+    let ready = Ready { team: &site.team, opening, profile: &profile, home: std::env::home_dir(), equip: &equip };
+    ready.make(worktree)
+}
+
 /// What the team declared for its worktrees, added to a command: variables, ports, caches.
-pub(crate) fn equipped(mut request: Request, site: &Site, view: &WorktreeView) -> Result<Request, CliError> {
-    let name = name_of(&view.opening).map_err(failed)?;
+pub(crate) fn equipped(mut request: Request, site: &Site, opening: &Opening) -> Result<Request, CliError> {
+    let name = name_of(opening).map_err(failed)?;
     let slot = ports::lease(site.repository.root(), &name)?;
     for (name, value) in setup::variables(&site.team, slot, |name| std::env::var(name).ok()) {
         request = request.env(name, value);

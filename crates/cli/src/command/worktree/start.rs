@@ -3,10 +3,11 @@
 use placet_domain::worktree::{Layout, WorktreeStatus};
 use placet_wire::api::{Decision, NewWorktree, Rejection, WorktreeView};
 use placet_workspace::worktree::Losing;
-use placet_worktree::start::{Start, Wish};
+use placet_worktree::ports;
+use placet_worktree::start::{Start, Wish, name_of};
 
 use super::adopt::adopt;
-use super::{Pair, Site, failed, project_of, recorded};
+use super::{Pair, Site, failed, make_ready, project_of, recorded};
 use crate::context::Who;
 use crate::desk::Desk;
 use crate::error::{CliError, Code};
@@ -79,7 +80,7 @@ pub(super) async fn begin(site: &Site, pair: &Pair, wish: Wish<'_>, who: &Who) -
         Layout::Layered => Some(desk),
     };
     let view = opened?;
-    make(start, view, desk, who).await
+    make(site, start, view, desk, who).await
 }
 
 /// What the same agent did at the same ticket before, if it is over and its branch is where it was left: more work goes on
@@ -101,9 +102,15 @@ async fn open(desk: &Desk, start: &Start<'_>) -> Result<WorktreeView, CliError> 
     Ok(desk.client.post(&path, &new).await?)
 }
 
-async fn make(start: Start<'_>, view: WorktreeView, desk: Option<Desk>, who: &Who) -> Result<WorktreeView, CliError> {
+async fn make(
+    site: &Site,
+    start: Start<'_>,
+    view: WorktreeView,
+    desk: Option<Desk>,
+    who: &Who,
+) -> Result<WorktreeView, CliError> {
     let (created_at, created_by) = (jiff::Timestamp::now().to_string(), who.acting_as.clone());
-    let made = start.make(&created_at, &created_by);
+    let made = start.make(&created_at, &created_by, |opening, worktree| make_ready(site, opening, worktree, who));
     let desk = match desk {
         Some(desk) => desk,
         None => Desk::open(who).await?,
@@ -117,8 +124,18 @@ async fn make(start: Start<'_>, view: WorktreeView, desk: Option<Desk>, who: &Wh
         }
     };
     desk.close().await;
-    made.map_err(failed)?;
-    Ok(settled?)
+    match made {
+        Err(error) => {
+            // A start that was not made gives back what it was lent.
+            ports::release(site.repository.root(), &name_of(&view.opening).map_err(failed)?)?;
+            Err(failed(error))
+        }
+        Ok(worktree) => {
+            // Numbers that are known from the first day stay the same to the last.
+            ports::lease(site.repository.root(), worktree.name())?;
+            Ok(settled?)
+        }
+    }
 }
 
 /// What is there and whole goes on; what was interrupted half-way is made anew.

@@ -6,5 +6,6 @@ mod kinds;
 mod many;
 mod merge;
 mod people;
+mod ready;
 mod repo;
 mod start;
