@@ -29,6 +29,8 @@ pub(crate) struct Args {
 struct Row {
     name: String,
     disk_bytes: u64,
+    /// Beyond what one worktree may take.
+    over_quota: bool,
     removable: bool,
     because: String,
 }
@@ -86,11 +88,12 @@ fn look(site: &Site, listed: Listed, recorded: &[WorktreeView]) -> Result<Found,
     let view = recorded.iter().find(is_it).cloned();
     let (mut disk_bytes, mut verdict) = (0, (false, "its record cannot be read".to_owned()));
     if let Some(worktree) = &listed.worktree {
-        disk_bytes = worktree.disk_bytes().unwrap_or(0);
+        disk_bytes = worktree.measure().unwrap_or(0);
         verdict = judge(site, &listed, view.as_ref())?;
     }
     let (removable, because) = verdict;
-    let row = Row { name: listed.name.to_string(), disk_bytes, removable, because };
+    let over_quota = disk_bytes > site.team.policy().quotas.disk_bytes_per_worktree;
+    let row = Row { name: listed.name.to_string(), disk_bytes, over_quota, removable, because };
     Ok(Found { row, listed, view })
 }
 
@@ -147,7 +150,8 @@ fn shown(answer: &Answer) -> String {
             (true, false) => styled(ASK, "removable"),
             (false, _) => styled(DIM, "kept"),
         };
-        vec![mark, row.name.clone(), size(row.disk_bytes), row.because.clone()]
+        let over = if row.over_quota { styled(ASK, "over its quota") } else { String::new() };
+        vec![mark, row.name.clone(), size(row.disk_bytes), over, row.because.clone()]
     };
     let mut text = table(&answer.worktrees.iter().map(row).collect::<Vec<_>>());
     let bases = answer.unused_bases.len();
@@ -157,5 +161,8 @@ fn shown(answer: &Answer) -> String {
         size(answer.disk_bytes),
         size(answer.most_disk_bytes)
     ));
+    if answer.disk_bytes >= answer.most_disk_bytes {
+        text.push_str(&format!("; {}", styled(ASK, "nothing new is started until there is room")));
+    }
     text.trim_start().to_owned()
 }

@@ -1,7 +1,12 @@
 //! `placet status`: all worktrees of a repository, as they are recorded and as they are on disk.
 
-use placet_wire::api::WorktreeView;
+use std::collections::BTreeMap;
+
+use placet_domain::scope::Glob;
+use placet_domain::text::spelled_out;
+use placet_wire::api::{ExemptionView, WorktreeView};
 use placet_workspace::worktree::Listed;
+use placet_worktree::ports;
 use placet_worktree::start::name_of;
 use serde::Serialize;
 
@@ -31,6 +36,12 @@ struct Row {
     dirty: Option<u64>,
     disk_bytes: Option<u64>,
     age_days: Option<u64>,
+    /// The numbers of its ports, by the names the team gave them.
+    ports: BTreeMap<String, u16>,
+    /// What somebody asked to be exempted, and nobody decided yet: `number: paths (reason)`.
+    exemptions_waiting: Vec<String>,
+    /// Beyond what one worktree may take.
+    over_quota: bool,
     damage: Vec<String>,
 }
 
@@ -40,12 +51,14 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     let recorded = all_recorded(&desk.client).await;
     desk.close().await;
     let listed = site.repository.list().map_err(failed)?;
+    let slots = ports::leased(site.repository.root())?;
     let mut rows = Vec::new();
     for view in recorded? {
         let name = name_of(&view.opening).map_err(failed)?;
         let on_disk = listed.iter().find(|listed| listed.name == name);
         if args.all || on_disk.is_some() || view.status.is_held() {
-            rows.push(row(&view, on_disk)?);
+            let slot = on_disk.and_then(|listed| slots.get(listed.name.as_str()));
+            rows.push(row(&site, &view, on_disk, slot.copied())?);
         }
     }
     if rows.is_empty() && !out.is_json() {
@@ -56,8 +69,8 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     Ok(())
 }
 
-fn row(view: &WorktreeView, on_disk: Option<&Listed>) -> Result<Row, CliError> {
-    let opening = &view.opening;
+fn row(site: &Site, view: &WorktreeView, on_disk: Option<&Listed>, slot: Option<u32>) -> Result<Row, CliError> {
+    let (opening, policy) = (&view.opening, site.team.policy());
     let mut row = Row {
         agent: opening.agent.to_string(),
         ticket: opening.ticket.to_string(),
@@ -68,6 +81,9 @@ fn row(view: &WorktreeView, on_disk: Option<&Listed>) -> Result<Row, CliError> {
         dirty: None,
         disk_bytes: None,
         age_days: None,
+        ports: slot.map(|slot| policy.ports.of_slot(slot)).unwrap_or_default(),
+        exemptions_waiting: waiting(view),
+        over_quota: false,
         damage: Vec::new(),
     };
     let Some(listed) = on_disk else {
@@ -83,11 +99,23 @@ fn row(view: &WorktreeView, on_disk: Option<&Listed>) -> Result<Row, CliError> {
         row.ahead = Some(state.ahead);
         row.behind = Some(state.behind);
         row.dirty = Some((state.staged + state.unstaged + state.untracked) as u64);
-        row.disk_bytes = Some(worktree.disk_bytes().map_err(failed)?);
+        let disk_bytes = worktree.measure().map_err(failed)?;
+        row.disk_bytes = Some(disk_bytes);
+        row.over_quota = disk_bytes > policy.quotas.disk_bytes_per_worktree;
         let now = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default();
         row.age_days = Some(now.saturating_sub(worktree.made_at_ms()) / 86_400_000);
     }
     Ok(row)
+}
+
+/// What nobody decided yet, while there is something to decide.
+fn waiting(view: &WorktreeView) -> Vec<String> {
+    let open = view.exemptions.iter().filter(|asked| view.status.is_held() && asked.exemption.granted.is_none());
+    let told = |asked: &ExemptionView| {
+        let paths: Vec<&str> = asked.exemption.paths.iter().map(Glob::as_str).collect();
+        format!("{}: {} ({})", asked.number, paths.join(", "), asked.exemption.reason)
+    };
+    open.map(told).collect()
 }
 
 fn shown(rows: &[Row]) -> String {
@@ -99,13 +127,22 @@ fn shown(rows: &[Row]) -> String {
             Some(0) | None => number(row.dirty),
         };
         let disk = row.disk_bytes.map_or_else(|| "-".to_owned(), size);
-        let damage = if row.damage.is_empty() { String::new() } else { styled(BAD, row.damage.join("; ")) };
+        let disk = if row.over_quota { styled(BAD, format!("{disk}, over its quota")) } else { disk };
         let (ahead, behind, age) = (number(row.ahead), number(row.behind), number(row.age_days));
         let (ticket, agent, status) = (row.ticket.clone(), row.agent.clone(), row.status.clone());
-        vec![ticket, agent, status, row.branch.clone(), ahead, behind, dirty, disk, age, damage]
+        vec![ticket, agent, status, row.branch.clone(), ahead, behind, dirty, disk, age, more(row)]
     };
     let head = head.iter().map(|cell| styled(DIM, cell)).collect();
     table(&std::iter::once(head).chain(rows.iter().map(line)).collect::<Vec<_>>())
+}
+
+/// What most worktrees have nothing of.
+fn more(row: &Row) -> String {
+    let ports: Vec<String> = row.ports.iter().map(|(name, number)| format!("{name}={number}")).collect();
+    let asked = row.exemptions_waiting.iter().map(|asked| styled(ASK, format!("exemption {}", spelled_out(asked))));
+    let damage = row.damage.iter().map(|damage| styled(BAD, damage));
+    let ports = (!ports.is_empty()).then(|| ports.join(" "));
+    ports.into_iter().chain(asked).chain(damage).collect::<Vec<_>>().join("; ")
 }
 
 /// A size that is read at a glance.

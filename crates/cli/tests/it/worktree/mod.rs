@@ -8,4 +8,5 @@ mod merge;
 mod people;
 mod ready;
 mod repo;
+mod room;
 mod start;
