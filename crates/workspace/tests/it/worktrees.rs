@@ -78,7 +78,9 @@ fn layered_worktrees_share_one_checkout() {
 fn what_fails_leaves_nothing_behind() {
     let project = Project::new();
     project.plain("here");
-    project.git(&["branch", "feat/taken"]);
+    // Somebody's branch with somebody's commit. One that is where the worktree begins is taken up.
+    let theirs = project.git(&["commit-tree", "HEAD^{tree}", "-m", "elsewhere"]);
+    project.git(&["branch", "feat/taken", theirs.trim()]);
     let other = |change: fn(&mut Plan)| {
         let mut plan = project.plan("new");
         change(&mut plan);
