@@ -28,7 +28,7 @@ pub struct Glob {
 
 /// A pattern that is refused, with what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("bad path pattern `{pattern}`: {why}")]
+#[error("bad path pattern `{}`: {why}", crate::text::spelled_out(pattern))]
 pub struct BadGlob {
     pattern: String,
     why: String,

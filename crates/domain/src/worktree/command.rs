@@ -56,6 +56,8 @@ pub enum WorktreeCommand {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Work {
+    /// A command is about to run in its cage. Without this in the record, none does.
+    Began { command: Vec<String>, profile: String },
     /// A command ran in its cage.
     Executed { command: Vec<String>, profile: String, ended: String, wall_ms: u64 },
     /// Commits were taken over from the cage.

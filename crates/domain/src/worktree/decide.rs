@@ -70,7 +70,7 @@ const fn operation(command: &WorktreeCommand) -> Operation {
         | WorktreeCommand::RefuseExemption { .. }
         | WorktreeCommand::Abort { .. } => Operation::Start,
         WorktreeCommand::Note { work } => match work {
-            Work::Executed { .. } | Work::Harvested { .. } => Operation::Execute,
+            Work::Began { .. } | Work::Executed { .. } | Work::Harvested { .. } => Operation::Execute,
             Work::Checked { .. } => Operation::ScopeCheck,
             Work::Pushed { .. } | Work::Collected { .. } => Operation::Close,
         },
@@ -185,7 +185,7 @@ fn open(
 
 /// What is over is not worked in any more; it may still be looked at, pushed and removed.
 fn note(state: Option<&Worktree>, work: &Work) -> Result<WorktreeEvent, Refusal> {
-    let needs_open = matches!(work, Work::Executed { .. } | Work::Harvested { .. });
+    let needs_open = matches!(work, Work::Began { .. } | Work::Executed { .. } | Work::Harvested { .. });
     if let Some(worktree) = state
         && needs_open
         && worktree.status != Status::Open
@@ -229,7 +229,7 @@ fn check_text(command: &WorktreeCommand) -> Result<(), Refusal> {
         | WorktreeCommand::RefuseExemption { reason: text, .. }
         | WorktreeCommand::Abort { reason: text }
         | WorktreeCommand::Close { force: Some(text), .. } => text,
-        WorktreeCommand::Note { work: Work::Executed { command, .. } } => {
+        WorktreeCommand::Note { work: Work::Began { command, .. } | Work::Executed { command, .. } } => {
             let long = command.iter().map(String::len).sum::<usize>() > LONGEST_COMMAND;
             return if long { Err(Refusal::invalid("the command is longer than 16 KiB")) } else { Ok(()) };
         }

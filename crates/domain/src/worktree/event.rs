@@ -62,6 +62,7 @@ impl WorktreeEvent {
             Self::Opened => "worktree.opened",
             Self::Adopted { .. } => "worktree.adopted",
             Self::Noted { work } => match work {
+                Work::Began { .. } => "worktree.began",
                 Work::Executed { .. } => "worktree.executed",
                 Work::Harvested { .. } => "worktree.harvested",
                 Work::Checked { .. } => "worktree.checked",

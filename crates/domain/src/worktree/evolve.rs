@@ -60,7 +60,11 @@ fn change(worktree: &mut Worktree, event: &WorktreeEvent) {
 fn note(worktree: &mut Worktree, work: &Work) {
     match work {
         Work::Harvested { to, .. } => worktree.tip = to.clone(),
-        Work::Executed { .. } | Work::Checked { .. } | Work::Pushed { .. } | Work::Collected { .. } => {}
+        Work::Began { .. }
+        | Work::Executed { .. }
+        | Work::Checked { .. }
+        | Work::Pushed { .. }
+        | Work::Collected { .. } => {}
     }
 }
 

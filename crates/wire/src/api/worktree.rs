@@ -28,7 +28,7 @@ pub struct NewWorktree {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkReport {
-    /// `executed`, `harvested`, `checked`, `pushed` or `collected`, with what belongs to it.
+    /// `began`, `executed`, `harvested`, `checked`, `pushed` or `collected`, with what belongs to it.
     #[schema(value_type = Object)]
     pub work: Work,
 }
