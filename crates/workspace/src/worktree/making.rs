@@ -28,6 +28,9 @@ enum Made {
     Directory(PathBuf),
 }
 
+/// How a worktree on its way comes by its branch.
+pub(super) type MakeBranch = fn(&mut Making) -> Result<(), WorktreeError>;
+
 /// A worktree on its way.
 pub(super) struct Making {
     worktree: Worktree,
@@ -91,6 +94,14 @@ impl Making {
         };
         self.made.push(Made::Branch);
         Ok(())
+    }
+
+    /// The branch may be there already; then it stays where it is, and is not taken back.
+    pub(super) fn branch_or_kept(&mut self) -> Result<(), WorktreeError> {
+        match self.branch() {
+            Err(WorktreeError::BranchExists(_)) => Ok(()),
+            made => made,
+        }
     }
 
     /// Where cages will write.

@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use super::making::Making;
+use super::making::{MakeBranch, Making};
 use super::record::Kind;
 use super::{Plan, Worktree, WorktreeError};
 use crate::git::{Git, GitError, ObjectId};
@@ -34,10 +34,24 @@ impl Repository {
     ///
     /// No filter is run: pointers to large files stay pointers.
     pub fn add(&self, plan: &Plan) -> Result<Worktree, WorktreeError> {
+        self.add_plain(plan, Making::branch)
+    }
+
+    /// Makes a worktree again of which nothing is left but its branch, or not even that. Commits on the branch stay, and
+    /// so the files are those of the branch: a layered worktree whose branch went on comes back as a plain one.
+    pub fn restore(&self, plan: &Plan, kind: Kind) -> Result<Worktree, WorktreeError> {
+        let went_on = self.tip(&plan.branch)?.is_some_and(|tip| tip != plan.base);
+        match kind {
+            Kind::Layered if !went_on => self.add_above(plan, Making::branch_or_kept),
+            Kind::Layered | Kind::Plain => self.add_plain(plan, Making::branch_or_kept),
+        }
+    }
+
+    fn add_plain(&self, plan: &Plan, branch: MakeBranch) -> Result<Worktree, WorktreeError> {
         let mut making = Making::new(self, plan, Kind::Plain)?;
         let git_file = making.worktree().path().join(".git");
         making.admin(&git_file, None)?;
-        making.branch()?;
+        branch(&mut making)?;
         making.layers()?;
         let directory = making.directory()?;
         making.worktree().write_git_file(&directory)?;
