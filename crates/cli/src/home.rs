@@ -49,14 +49,24 @@ pub(crate) struct Home {
 
 const NAME: &str = ".placet";
 
+/// Where to begin to look. What is below the `.worktrees` of a repository was written by agents: a home that lies there
+/// is none of ours, and its record would say whatever an agent likes.
+fn outside_of_worktrees(here: &Path) -> &Path {
+    let all = here.ancestors().filter(|dir| dir.file_name().is_some_and(|name| name == ".worktrees"));
+    all.filter_map(Path::parent).filter(|root| root.join(".git").is_dir()).last().unwrap_or(here)
+}
+
 impl Home {
     /// The home to work with: the one named, or the nearest above the current directory.
     pub(crate) fn find(named: Option<&Path>) -> Result<Self, CliError> {
         if let Some(dir) = named {
             return Self::at(dir);
         }
-        let start = std::env::current_dir()?;
-        let found = start.ancestors().map(|dir| dir.join(NAME)).find(|dir| dir.join("placet.toml").is_file());
+        let here = std::env::current_dir()?;
+        let found = outside_of_worktrees(&here)
+            .ancestors()
+            .map(|dir| dir.join(NAME))
+            .find(|dir| dir.join("placet.toml").is_file());
         found.map(|dir| Self { dir }).ok_or_else(|| {
             let message = format!("there is no {NAME} here or in any directory above");
             CliError::new(Code::NotFound, message).hint("make one with `placet init`, or try `placet demo`")

@@ -38,7 +38,7 @@ impl Out {
         if self.json {
             self.line(&serde_json::to_string_pretty(value).unwrap_or_default());
         } else {
-            self.line(&words(value));
+            self.line(&harmless(&words(value)));
         }
     }
 
@@ -51,7 +51,7 @@ impl Out {
     /// Something said along the way; not part of the answer.
     pub(crate) fn note(&self, text: &str) {
         if !self.json {
-            let _ = writeln!(anstream::stderr(), "{text}");
+            let _ = writeln!(anstream::stderr(), "{}", harmless(text));
         }
     }
 
@@ -66,13 +66,38 @@ impl Out {
             let problem = serde_json::json!({ "error": error.message, "hint": error.hint, "exit": error.code as u8 });
             let _ = writeln!(anstream::stderr(), "{problem}");
         } else {
-            let _ = writeln!(anstream::stderr(), "{} {}", styled(BAD, "error:"), error.message);
+            let _ = writeln!(anstream::stderr(), "{} {}", styled(BAD, "error:"), harmless(&error.message));
             if let Some(hint) = &error.hint {
-                let _ = writeln!(anstream::stderr(), "{} {hint}", styled(BOLD, " next:"));
+                let _ = writeln!(anstream::stderr(), "{} {}", styled(BOLD, " next:"), harmless(hint));
             }
         }
         ExitCode::from(error.code as u8)
     }
+}
+
+/// The only escapes that reach a terminal: those of our own styles.
+const OWN_STYLES: &[&str] = &["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
+
+/// Text for a terminal. Much of it was written by agents or by other people: what would move the cursor, hide something
+/// or turn the direction of writing is spelled out.
+fn harmless(text: &str) -> String {
+    let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(first) = rest.chars().next() {
+        let taken = match OWN_STYLES.iter().find(|style| rest.starts_with(**style)) {
+            Some(style) => style.len(),
+            None => first.len_utf8(),
+        };
+        let (piece, after) = rest.split_at(taken);
+        let turns = matches!(first, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        let is_control = first.is_control() && !matches!(first, '\n' | '\t');
+        if taken == first.len_utf8() && (is_control || turns) {
+            shown.push_str(&placet_domain::text::spelled_out(piece));
+        } else {
+            shown.push_str(piece);
+        }
+        rest = after;
+    }
+    shown
 }
 
 /// Columns padded to the same width; the last one is left as it is.
@@ -99,6 +124,19 @@ fn visible(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_our_own_styles_reach_a_terminal() {
+        let good = format!("{} a\tb\n{} 👍🏽", styled(GOOD, "ok"), styled(BAD, "no"));
+        assert_eq!(harmless(&good), good);
+        for trick in ["\u{1b}[8mhidden", "\u{1b}]0;title\u{7}", "\u{9b}2J", "a\rb", "\u{202e}txt", "\u{1b}[2J"] {
+            let shown = harmless(trick);
+            assert!(
+                shown.contains("⟦U+") && !shown.contains(['\u{1b}', '\r', '\u{7}', '\u{9b}', '\u{202e}']),
+                "{shown}"
+            );
+        }
+    }
 
     #[test]
     fn columns_line_up_whether_coloured_or_not() {
