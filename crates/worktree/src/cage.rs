@@ -11,6 +11,7 @@ use placet_domain::worktree::{Opening, RUNTIME_OWN};
 use placet_sandbox::{Access, Layers, Request, Rules};
 use placet_workspace::{CagePaths, RepositoryError, Worktree};
 
+use crate::git_settings::{self, GitSettingsError};
 use crate::own::OWN;
 
 /// Where hooks are in the cage: the workspace is always at the same place there.
@@ -26,9 +27,14 @@ pub struct Cage<'a> {
 
 impl Cage<'_> {
     /// The command as a request, with layers and rules; what else it needs is the caller's to add.
-    pub fn request(&self, command: &[String]) -> Result<Request, RepositoryError> {
-        let paths = self.worktree.cage();
-        let (files, repository) = layers(&paths);
+    pub fn request(&self, command: &[String]) -> Result<Request, GitSettingsError> {
+        self.request_in(&self.worktree.cage(), command)
+    }
+
+    /// The same in other layers than the worktree's own.
+    pub fn request_in(&self, paths: &CagePaths, command: &[String]) -> Result<Request, GitSettingsError> {
+        git_settings::cover(self.worktree.repository(), paths)?;
+        let (files, repository) = layers(paths);
         let mut request = Request::new(command.iter().cloned());
         request = request.workspace(files).layer(repository, &paths.git_lower).rules(self.rules()?);
         for (name, value) in variables(&paths.variables).into_iter().chain(self.identity()) {

@@ -3,7 +3,7 @@
 //! The runtime runs the team's checks itself, in cages over the worktree whose changes are thrown away; what an agent says
 //! about its tests counts for nothing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use placet_domain::scope::ScopePath;
 use placet_domain::text::spelled_out;
@@ -12,10 +12,12 @@ use placet_sandbox::{Exit, Launcher, Output, Profile, SandboxError};
 use placet_secrets::Scanner;
 use placet_workspace::difference::Origin;
 use placet_workspace::worktree::Kind;
-use placet_workspace::{LayerError, RepositoryError, Worktree};
+use placet_workspace::worktree::Unsaved;
+use placet_workspace::{CagePaths, LayerError, Worktree};
 
 use crate::cage::Cage;
 use crate::check::{Checked, Verdict};
+use crate::git_settings::GitSettingsError;
 use crate::team::Check;
 
 #[derive(Debug, thiserror::Error)]
@@ -25,46 +27,58 @@ pub enum DoneError {
     #[error(transparent)]
     Layer(#[from] LayerError),
     #[error(transparent)]
-    Repository(#[from] RepositoryError),
+    Settings(#[from] GitSettingsError),
     #[error("`{at}` cannot be used")]
     Io { at: PathBuf, source: std::io::Error },
 }
 
 /// What is told of a check's output: the end says most.
 const SHOWN_LINES: usize = 20;
+/// More names say less; `placet scope-check` lists all of them.
+const NAMED: usize = 50;
+/// An item is read by people and kept for ever.
+const LONGEST_DETAIL: usize = 8_000;
 
-/// What the scope-check says, as items.
-pub fn of_check(checked: &Checked) -> Vec<DoneItem> {
-    let out = |wanted: fn(Verdict) -> bool| checked.files.iter().filter(move |file| wanted(file.verdict));
-    let named = |files: Vec<String>| if files.is_empty() { "none".to_owned() } else { files.join(", ") };
-    let outside: Vec<String> =
-        out(|verdict| !verdict.is_allowed() && verdict != Verdict::Protected).map(|file| file.path.clone()).collect();
-    let protected: Vec<String> = out(|verdict| verdict == Verdict::Protected).map(|file| file.path.clone()).collect();
+/// What the scope-check says, as items, and whether something waits in the worktree that is in no commit.
+pub fn of_check(checked: &Checked, unsaved: &Unsaved) -> Vec<DoneItem> {
+    let named = |wanted: fn(Verdict) -> bool| -> Vec<String> {
+        checked.files.iter().filter(|file| wanted(file.verdict)).map(|file| file.path.clone()).collect()
+    };
+    let outside = named(|verdict| !verdict.is_allowed() && verdict != Verdict::Protected);
+    let protected = named(|verdict| verdict == Verdict::Protected);
     let secrets: Vec<String> = checked.secrets.iter().filter(|found| !found.is_allowed()).map(shown).collect();
     let commits: Vec<String> =
         checked.bad_commits.iter().map(|bad| format!("{}: {}", &bad.commit[..12], bad.because)).collect();
-    let item = |name: &str, bad: Vec<String>| DoneItem { name: name.into(), holds: bad.is_empty(), detail: named(bad) };
     vec![
-        item("no file out of scope", outside),
-        item("no protected file", protected),
-        item("no secret", secrets),
-        item("commits well-formed", commits),
-        DoneItem {
-            name: "everything committed".into(),
-            holds: uncommitted(checked).is_empty(),
-            detail: named(uncommitted(checked)),
-        },
+        item("no file out of scope", &outside),
+        item("no protected file", &protected),
+        item("no secret", &secrets),
+        item("commits well-formed", &commits),
+        item("everything committed", &uncommitted(checked, unsaved)),
     ]
+}
+
+/// An item that holds if there is nothing to name.
+fn item(name: &str, bad: &[String]) -> DoneItem {
+    let detail = match bad {
+        [] => "none".to_owned(),
+        few if few.len() <= NAMED => few.join(", "),
+        many => format!("{} and {} more", many[..NAMED].join(", "), many.len() - NAMED),
+    };
+    DoneItem { name: name.into(), holds: bad.is_empty(), detail: told(&detail) }
 }
 
 fn shown(found: &crate::check::SecretFound) -> String {
     format!("{}:{} {} {}", found.place, found.line, found.rule, found.redacted)
 }
 
-/// What would be left behind when the branch goes on.
-fn uncommitted(checked: &Checked) -> Vec<String> {
+/// What would be left behind when the branch goes on: what is in no commit, and what was refused when it was taken over.
+fn uncommitted(checked: &Checked, unsaved: &Unsaved) -> Vec<String> {
     let left = |origin| matches!(origin, Origin::Staged | Origin::Unstaged | Origin::Untracked);
-    checked.files.iter().filter(|file| left(file.origin)).map(|file| file.path.clone()).collect()
+    let files = checked.files.iter().filter(|file| left(file.origin)).map(|file| file.path.clone());
+    let refused = unsaved.unpromoted.iter().map(|path| format!("{path} (not taken over)"));
+    let commits = unsaved.unharvested.iter().map(|tip| format!("commits up to {tip} (not taken over)"));
+    files.chain(refused).chain(commits).collect()
 }
 
 /// The checks that count for what changed.
@@ -81,7 +95,8 @@ pub fn run(check: &Check, cage: &Cage<'_>, profile: &Profile) -> Result<DoneItem
     scratch.throw_away()?;
     let (exit, output) = outcome?;
     let name = format!("check {}", check.name);
-    Ok(DoneItem { name, holds: exit == Exit::Code(0), detail: format!("{} {}", ended(exit), last_lines(&output)) })
+    let detail = told(&format!("{} {}", ended(exit), last_lines(&output)));
+    Ok(DoneItem { name, holds: exit == Exit::Code(0), detail })
 }
 
 pub(crate) fn ended(exit: Exit) -> String {
@@ -94,55 +109,74 @@ pub(crate) fn ended(exit: Exit) -> String {
     }
 }
 
-/// What people read of it: no escapes, no secrets, no addresses.
+/// The end of what it said, without escapes.
 pub(crate) fn last_lines(output: &Output) -> String {
     let all = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
-    let clean = Scanner::shipped().redact(&all).into_owned();
-    let clean = placet_secrets::redact_personal(&clean).into_owned();
-    let text = String::from_utf8_lossy(&clean);
+    let text = String::from_utf8_lossy(&all);
     let lines: Vec<String> = text.lines().map(spelled_out).collect();
     lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n")
 }
 
-/// Where a check writes: the layers of a plain worktree are empty between commands, those of a layered one are not.
-struct Scratch<'a> {
-    worktree: &'a Worktree,
-    kept: Option<(placet_workspace::layer::Snapshot, PathBuf)>,
+/// What goes into the record: no secrets, no addresses of people, no more than anybody reads.
+pub(crate) fn told(detail: &str) -> String {
+    let clean = Scanner::shipped().redact(detail.as_bytes());
+    let clean = placet_secrets::redact_personal(&clean).into_owned();
+    let text = String::from_utf8_lossy(&clean);
+    if text.chars().count() <= LONGEST_DETAIL {
+        return text.into_owned();
+    }
+    let shown: String = text.chars().take(LONGEST_DETAIL).collect();
+    format!("{shown} … (shortened)")
 }
 
-impl<'a> Scratch<'a> {
-    fn over(worktree: &'a Worktree) -> Result<Self, DoneError> {
-        let kept = match worktree.kind() {
-            Kind::Plain => None,
-            Kind::Layered => {
-                let at = worktree.cage().upper.with_file_name("before-check");
-                let _ = placet_workspace::remove_run(&at);
-                Some((worktree.files()?.snapshot(&at)?, at))
-            }
-        };
-        Ok(Self { worktree, kept })
+/// Where a check writes: layers of its own above the worktree as it is. What waits in the worktree's layers is not
+/// touched, and a check that is interrupted leaves nothing but these, which the next one removes.
+struct Scratch {
+    at: PathBuf,
+    paths: CagePaths,
+}
+
+impl Scratch {
+    fn over(worktree: &Worktree) -> Result<Self, DoneError> {
+        let mut paths = worktree.cage();
+        let files = paths.upper.parent().unwrap_or(&paths.upper);
+        let at = files.with_file_name("check");
+        remove(&at)?;
+        let (files, repository) = (at.join("files"), at.join("git"));
+        for directory in [files.join("work"), repository.join("upper"), repository.join("work")] {
+            make(&directory)?;
+        }
+        match worktree.kind() {
+            // What was taken over is in the checkout.
+            Kind::Plain => make(&files.join("upper"))?,
+            Kind::Layered => drop(worktree.files()?.snapshot(&files.join("upper"))?),
+        }
+        (paths.upper, paths.work) = (files.join("upper"), files.join("work"));
+        (paths.git_upper, paths.git_work) = (repository.join("upper"), repository.join("work"));
+        Ok(Self { at, paths })
     }
 
     fn run(&self, check: &Check, cage: &Cage<'_>, profile: &Profile) -> Result<(Exit, Output), DoneError> {
         let mut limits = profile.limits();
         limits.wall_ms = limits.wall_ms.min(u64::from(check.timeout_seconds) * 1000);
         // A check may write wherever it likes: it is the team's own, and nothing of it stays.
-        let request = cage.request(&check.command)?.rules(placet_sandbox::Rules::writable().hide_env_files());
+        let rules = placet_sandbox::Rules::writable().hide_env_files();
+        let request = cage.request_in(&self.paths, &check.command)?.rules(rules);
         let running = Launcher::default().launch(profile, request.limits(limits))?;
         let (outcome, output) = running.collect()?;
         Ok((outcome.exit, output))
     }
 
     fn throw_away(self) -> Result<(), DoneError> {
-        match self.kept {
-            None => self.worktree.files()?.discard()?,
-            Some((snapshot, at)) => {
-                self.worktree.files()?.roll_back(&snapshot)?;
-                let _ = placet_workspace::remove_run(&at);
-            }
-        }
-        // A check commits nothing that anybody asked for.
-        self.worktree.commits()?.discard()?;
-        Ok(())
+        remove(&self.at)
     }
+}
+
+fn make(directory: &Path) -> Result<(), DoneError> {
+    std::fs::create_dir_all(directory).map_err(|source| DoneError::Io { at: directory.to_owned(), source })
+}
+
+/// What an interrupted check left, if one did.
+fn remove(at: &Path) -> Result<(), DoneError> {
+    if at.symlink_metadata().is_ok() { Ok(placet_workspace::remove_run(at)?) } else { Ok(()) }
 }

@@ -5,7 +5,8 @@
 //! - [`prompt`]: what an agent is told when it begins to work at a ticket.
 //! - [`start`]: an agent is given a ticket, a branch and a place; [`setup`] and [`ports`] are what the team declared for
 //!   it, [`ready`] puts it there, [`own`] is what the runtime itself puts there.
-//! - [`cage`]: what the kernel keeps of the manifest while the agent works; [`take_over`]: what comes out.
+//! - [`cage`]: what the kernel keeps of the manifest while the agent works; [`take_over`]: what comes out; [`turn`]: one
+//!   command at a time; [`git_settings`]: what is seen of the repository's settings.
 //! - [`check`]: everything that differs from the base, judged; [`commit_form`]: which commits are well-formed.
 //! - [`done`] and [`report`]: the definition of done, run and not believed; [`pull_request`]: the way out.
 //!
@@ -17,13 +18,16 @@ pub mod cage;
 pub mod check;
 pub mod commit_form;
 pub mod done;
+pub mod git_settings;
 pub mod own;
 pub mod ports;
 pub mod prompt;
 pub mod pull_request;
 pub mod ready;
+pub mod redact;
 pub mod report;
 pub mod setup;
 pub mod start;
 pub mod take_over;
 pub mod team;
+pub mod turn;

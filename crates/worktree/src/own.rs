@@ -2,13 +2,16 @@
 //!
 //! The directory ignores itself, so that nothing of it is ever committed by accident; harvest and check refuse it besides.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
+use placet_domain::digest::Digest;
 use placet_domain::scope::Glob;
 use placet_domain::worktree::Opening;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::commit_form::CommitForm;
@@ -17,8 +20,13 @@ use crate::commit_form::CommitForm;
 pub const OWN: &str = ".agent";
 const MANIFEST: &str = "manifest.json";
 const REPORT: &str = "REPORT.md";
-const HOOK: &str = "hooks/commit-msg";
+const HOOKS: &str = "hooks";
+const COMMIT_MSG: &str = "commit-msg";
 const IGNORE: &str = ".gitignore";
+/// The directory until everything is in it.
+const UNFINISHED: &str = ".agent-unfinished";
+/// Far more than the report of anything that people read.
+const LONGEST_REPORT: u64 = 16 << 20;
 
 /// `manifest.json`, as people and agents read it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,37 +65,70 @@ impl ManifestFile {
     }
 }
 
-/// Writes `.agent/` into a directory that has none.
+/// Writes `.agent/` into a directory that has none; it appears in one step, so that one with its own name is whole.
 pub fn write(directory: &Path, manifest: &ManifestFile, form: &CommitForm) -> io::Result<()> {
-    let own = directory.join(OWN);
-    fs::DirBuilder::new().mode(0o755).create(&own)?;
-    fs::DirBuilder::new().mode(0o755).create(own.join("hooks"))?;
-    put(&own.join(IGNORE), b"*\n", 0o644)?;
-    put(&own.join(HOOK), form.hook().as_bytes(), 0o755)?;
+    let (inside, unfinished) = (open_directory(CWD, directory)?, directory.join(UNFINISHED));
+    // What an interrupted call left; a link is removed and not followed.
+    match unfinished.symlink_metadata() {
+        Ok(meta) if meta.is_dir() => fs::remove_dir_all(&unfinished)?,
+        Ok(_) => fs::remove_file(&unfinished)?,
+        Err(_) => {}
+    }
+    let own = make_directory(&inside, UNFINISHED)?;
+    let hooks = make_directory(&own, HOOKS)?;
+    put(&own, IGNORE, b"*\n", 0o644)?;
+    put(&hooks, COMMIT_MSG, form.hook().as_bytes(), 0o755)?;
     let text = serde_json::to_string_pretty(manifest).map_err(io::Error::other)?;
-    put(&own.join(MANIFEST), format!("{text}\n").as_bytes(), 0o644)
+    put(&own, MANIFEST, format!("{text}\n").as_bytes(), 0o644)?;
+    Ok(rustix::fs::renameat_with(&inside, UNFINISHED, &inside, OWN, RenameFlags::NOREPLACE)?)
 }
 
-/// Writes the report at closing, in the place of an earlier one.
+/// Writes the report at closing, in the place of an earlier one. Nothing that stands there is followed.
 pub fn write_report(directory: &Path, text: &str) -> io::Result<()> {
-    let (own, name) = (directory.join(OWN), format!(".{REPORT}.new"));
-    let fresh = own.join(&name);
-    match fs::remove_file(&fresh) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        Ok(()) | Err(_) => {}
+    let own = open_directory(open_directory(CWD, directory)?, OWN)?;
+    let fresh = format!(".{REPORT}.new");
+    match rustix::fs::unlinkat(&own, &fresh, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(error) => return Err(error.into()),
     }
-    put(&fresh, text.as_bytes(), 0o644)?;
-    fs::rename(&fresh, own.join(REPORT))
+    put(&own, &fresh, text.as_bytes(), 0o644)?;
+    Ok(rustix::fs::renameat(&own, &fresh, &own, REPORT)?)
+}
+
+/// The report as it was closed with; nothing, if something else stands there by now.
+pub fn read_report(directory: &Path, closed_with: Digest) -> io::Result<Option<String>> {
+    let own = open_directory(open_directory(CWD, directory)?, OWN)?;
+    // Not waiting: a pipe would have no end.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::openat(own, REPORT, flags, Mode::empty())?);
+    if !file.metadata()?.is_file() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    file.take(LONGEST_REPORT).read_to_end(&mut bytes)?;
+    Ok((Digest::of(&bytes) == closed_with).then(|| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// Whether a path of a worktree is one of the files the runtime keeps there.
 pub fn is_known(path: &[u8]) -> bool {
-    let known = [MANIFEST, REPORT, HOOK, IGNORE];
-    known.iter().any(|name| path == format!("{OWN}/{name}").as_bytes())
+    let hook = format!("{HOOKS}/{COMMIT_MSG}");
+    [MANIFEST, REPORT, &hook, IGNORE].iter().any(|name| path == format!("{OWN}/{name}").as_bytes())
+}
+
+/// A directory that is one: a link in its place is not followed.
+fn open_directory(at: impl AsFd, path: impl rustix::path::Arg) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat(at, path, flags, Mode::empty())?)
+}
+
+fn make_directory(at: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
+    rustix::fs::mkdirat(at, name, Mode::from_raw_mode(0o755))?;
+    open_directory(at, name)
 }
 
 /// A file that must not exist yet; a link in its place is not followed.
-fn put(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+fn put(at: &OwnedFd, name: &str, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = File::from(rustix::fs::openat(at, name, flags, Mode::from_raw_mode(mode))?);
     file.write_all(bytes)
 }

@@ -7,6 +7,8 @@ use placet_wire::api::WorktreeView;
 use placet_workspace::CommitInfo;
 use serde::Serialize;
 
+use crate::redact::redacted;
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PullRequest {
     pub title: String,
@@ -41,8 +43,8 @@ impl PullRequest {
         if let Some(report) = report {
             let _ = writeln!(body, "\n<details><summary>Report</summary>\n\n{report}\n</details>");
         }
-        let title = title.chars().take(LONGEST_TITLE).collect();
-        Self { title, body, branch: opening.branch.to_string(), base: opening.base_branch.to_string() }
+        let title = redacted(&title).chars().take(LONGEST_TITLE).collect();
+        Self { title, body: redacted(&body), branch: opening.branch.to_string(), base: opening.base_branch.to_string() }
     }
 }
 

@@ -15,7 +15,8 @@ use placet_workspace::worktree::{Given, Kind};
 use placet_workspace::{LayerError, Limits, RepositoryError, TreePath, Worktree, WorktreeError};
 
 use crate::cage::Cage;
-use crate::done::{ended, last_lines};
+use crate::done::{ended, last_lines, told};
+use crate::git_settings::GitSettingsError;
 use crate::own;
 use crate::setup::{self, SetupError};
 use crate::team::{Generate, Team};
@@ -40,6 +41,8 @@ pub enum ReadyError {
     Layer(#[from] LayerError),
     #[error(transparent)]
     Repository(#[from] RepositoryError),
+    #[error(transparent)]
+    Settings(#[from] GitSettingsError),
     #[error(transparent)]
     Worktree(#[from] WorktreeError),
     #[error(transparent)]
@@ -121,7 +124,7 @@ impl Ready<'_> {
             return Ok(());
         }
         let name = command.name.to_string();
-        Err(ReadyError::Failed { name, ended: ended(outcome.exit), last_lines: last_lines(&output) })
+        Err(ReadyError::Failed { name, ended: ended(outcome.exit), last_lines: told(&last_lines(&output)) })
     }
 }
 

@@ -9,6 +9,7 @@ use placet_workspace::CommitInfo;
 use placet_workspace::difference::{DifferenceKind, Origin};
 
 use crate::check::Checked;
+use crate::redact::redacted;
 
 /// What a report is written from.
 #[derive(Debug)]
@@ -34,7 +35,7 @@ impl Report<'_> {
         self.checklist(&mut text);
         self.risks(&mut text);
         self.actions(&mut text);
-        text
+        redacted(&text)
     }
 
     fn metadata(&self, text: &mut String) {

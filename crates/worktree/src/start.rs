@@ -188,6 +188,18 @@ fn room_of(listed: &[Listed]) -> u64 {
     listed.iter().filter_map(|one| one.worktree.as_ref()).map(room).sum()
 }
 
+/// Makes a worktree again of which nothing is left on disk, exactly as it was recorded, whatever the team's files say now.
+/// Commits on its branch stay.
+pub fn restore(repository: &Repository, opening: &Opening) -> Result<Worktree, StartError> {
+    let path = repository.root().join(&opening.path);
+    let (branch, base) = (parsed(opening.branch.as_str())?, object(&opening.base)?);
+    let kind = match opening.layout {
+        Layout::Plain => Kind::Plain,
+        Layout::Layered => Kind::Layered,
+    };
+    Ok(repository.restore(&Plan { name: name_of(opening)?, path, branch, base }, kind)?)
+}
+
 /// Where a worktree's own files can be written on the host: the directory itself, or the layer of its changes.
 pub fn files_of(worktree: &Worktree) -> PathBuf {
     match worktree.kind() {

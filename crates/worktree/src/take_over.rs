@@ -11,6 +11,7 @@ use placet_workspace::layer::{Baseline, Changes, Layered};
 use placet_workspace::worktree::Kind;
 use placet_workspace::{Difference, LayerError, Limits, ObjectId, RepositoryError, Worktree, WorktreeError};
 
+use crate::check::unfit;
 use crate::own;
 
 #[derive(Debug, thiserror::Error)]
@@ -83,11 +84,10 @@ impl<'a> Before<'a> {
 
     fn harvest(&self) -> Result<(ObjectId, u64), TakeOverError> {
         let layered = self.worktree.commits()?;
-        let harvested = self.worktree.harvest(&layered)?.take_if(|differences, _| {
-            let both = |difference: &'_ Difference| [Some(difference.path.clone()), difference.old_path.clone()];
-            let mut names = differences.iter().flat_map(both).flatten();
-            names.try_for_each(|path| self.allowed(path.as_bytes()))
-        })?;
+        let harvested = self
+            .worktree
+            .harvest(&layered)?
+            .take_if(|differences, _| differences.iter().try_for_each(|difference| self.takes(difference)))?;
         let Harvested::Moved(to) = harvested else { return Ok((self.tip.clone(), 0)) };
         let commits = self.worktree.repository().commits(&self.tip, &to)?.len() as u64;
         // The real repository has it all now, and the layer would hide what others do there.
@@ -95,7 +95,17 @@ impl<'a> Before<'a> {
         Ok((to, commits))
     }
 
-    /// The same question as the scope-check asks, of one path.
+    /// The same questions as the scope-check asks: both names of what was renamed, and what stands there now.
+    fn takes(&self, difference: &Difference) -> Result<(), String> {
+        let mut names = [Some(&difference.path), difference.old_path.as_ref()].into_iter().flatten();
+        names.try_for_each(|path| self.allowed(path.as_bytes()))?;
+        match unfit(difference) {
+            Some(because) => Err(format!("`{}`: {because}", difference.path)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a path lies in the scope.
     fn allowed(&self, path: &[u8]) -> Result<(), String> {
         let shown = || placet_domain::text::spelled_out(&String::from_utf8_lossy(path));
         let Ok(scope_path) = placet_domain::scope::ScopePath::new(path) else {

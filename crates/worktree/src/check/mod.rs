@@ -17,6 +17,7 @@ use serde::Serialize;
 
 use crate::commit_form::CommitForm;
 use crate::team::Team;
+pub(crate) use paths::unfit;
 pub use paths::{Judged, Verdict};
 pub use secrets::SecretFound;
 

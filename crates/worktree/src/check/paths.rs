@@ -107,6 +107,11 @@ fn by_name(path: &TreePath, rules: &Rules<'_>) -> Said {
     }
 }
 
+/// Why nobody takes over what stands there now, whatever it is called.
+pub(crate) fn unfit(difference: &Difference) -> Option<String> {
+    by_entry(difference).map(|(_, _, because)| because)
+}
+
 fn by_entry(difference: &Difference) -> Option<Said> {
     let said = |verdict, because: &str| Some((verdict, None, because.to_owned()));
     match difference.new? {

@@ -2,10 +2,11 @@
 
 use placet_wire::api::{Rejection, WorktreeView};
 use placet_worktree::ports;
+use placet_worktree::redact::redacted;
 use placet_worktree::start::name_of;
 
 use super::unsaved::losing;
-use super::{Pair, Site, failed, recorded};
+use super::{Pair, Site, failed, recorded, turn};
 use crate::context::Who;
 use crate::desk::Desk;
 use crate::error::CliError;
@@ -43,8 +44,9 @@ async fn give_up(desk: &Desk, site: &Site, args: &Args) -> Result<WorktreeView, 
         Some(_) => site.repository.repair(&name).map_err(failed)?,
         None => None,
     };
+    let _turn = worktree.as_ref().map(turn).transpose()?;
     let losing = worktree.as_ref().map(|worktree| losing(worktree, args.discard)).transpose()?;
-    let reason = Rejection { reason: args.reason.clone() };
+    let reason = Rejection { reason: redacted(&args.reason) };
     let view: WorktreeView = desk.client.post(&format!("/api/v1/worktrees/{}/abort", view.id), &reason).await?;
     if let (Some(worktree), Some(losing)) = (worktree, losing) {
         worktree.remove(&losing).map_err(failed)?;

@@ -2,11 +2,13 @@
 
 use placet_domain::worktree::WorktreeStatus;
 use placet_wire::api::{Reason, WorktreeView};
+use placet_workspace::Worktree;
+use placet_workspace::worktree::{Damage, Kind, Listed};
 use placet_worktree::own::{self, ManifestFile};
 use placet_worktree::ready;
-use placet_worktree::start::{Start, Wish, files_of, name_of};
+use placet_worktree::start::{files_of, name_of, restore};
 
-use super::{Pair, Site, failed, look_up, make_ready};
+use super::{Pair, Site, failed, look_up, make_ready, turn};
 use crate::context::Who;
 use crate::desk::Desk;
 use crate::error::{CliError, Code};
@@ -43,40 +45,52 @@ pub(super) async fn adopt(site: &Site, view: &WorktreeView, who: &Who) -> Result
 fn repair(site: &Site, view: &WorktreeView, who: &Who) -> Result<String, CliError> {
     let name = name_of(&view.opening).map_err(failed)?;
     let known = site.repository.list().map_err(failed)?.into_iter().find(|listed| listed.name == name);
-    let damage = match &known {
-        None => "nothing was on disk".to_owned(),
-        Some(listed) if listed.damage.is_empty() => "it was whole".to_owned(),
-        Some(listed) => listed.damage.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
-    };
-    let repaired = match known {
+    let found = known.as_ref().map_or_else(|| "nothing was on disk".to_owned(), told);
+    let worktree = known.as_ref().and_then(|listed| listed.worktree.as_ref());
+    let _turn = worktree.filter(|worktree| worktree.git_dir().is_dir()).map(turn).transpose()?;
+    let whole = match known {
         None => None,
         Some(listed) if listed.damage.is_empty() => listed.worktree,
+        Some(listed) if has_lost_commits(&listed) => {
+            listed.worktree.as_ref().map(Worktree::erase).transpose().map_err(failed)?;
+            None
+        }
         Some(_) => site.repository.repair(&name).map_err(failed)?,
     };
-    match repaired {
-        // Nobody has worked in it yet, and what it was to be given is not all there.
+    // Nobody has worked in it yet, and what it was to be given may not all be there.
+    let whole = match whole {
         Some(worktree) if view.status == WorktreeStatus::Opening && ready::is_needed(&site.team) => {
             worktree.erase().map_err(failed)?;
-            make_again(site, view, who)?;
+            None
         }
-        Some(worktree) => {
-            let home = files_of(&worktree);
-            if !home.join(own::OWN).exists() {
-                let manifest = ManifestFile::of(&view.opening, &jiff::Timestamp::now().to_string(), &who.acting_as);
-                own::write(&home, &manifest, &site.team.policy().commit_form)?;
-            }
-        }
-        None => make_again(site, view, who)?,
+        whole => whole,
+    };
+    let (worktree, is_new) = match whole {
+        Some(worktree) => (worktree, false),
+        None => (restore(&site.repository, &view.opening).map_err(failed)?, true),
+    };
+    let files = files_of(&worktree);
+    if files.join(own::OWN).symlink_metadata().is_err() {
+        let manifest = ManifestFile::of(&view.opening, &jiff::Timestamp::now().to_string(), &who.acting_as);
+        own::write(&files, &manifest, &site.team.policy().commit_form)?;
     }
-    Ok(damage)
+    if is_new {
+        make_ready(site, &view.opening, &worktree, who).map_err(failed)?;
+    }
+    Ok(found)
 }
 
-/// From the commit it was recorded to start from, not from where the base branch is by now.
-fn make_again(site: &Site, view: &WorktreeView, who: &Who) -> Result<(), CliError> {
-    let wish = Wish { layout: view.opening.layout, follows: Some(view) };
-    let (agent, ticket) = (view.opening.agent.as_str(), view.opening.ticket.as_str());
-    let start = Start::plan(&site.repository, &site.team, agent, ticket, wish).map_err(failed)?;
-    let (now, ready) =
-        (jiff::Timestamp::now().to_string(), |opening: &_, worktree: &_| make_ready(site, opening, worktree, who));
-    start.make(&now, &who.acting_as, ready).map(drop).map_err(failed)
+/// Whether the layers are gone that held files which the branch has: the checkout below is that of its base.
+fn has_lost_commits(listed: &Listed) -> bool {
+    let went_on = |worktree: &Worktree| worktree.tip().is_ok_and(|tip| tip != *worktree.base());
+    let lost = listed.damage.contains(&Damage::NoDirectory);
+    lost && listed.worktree.as_ref().is_some_and(|worktree| worktree.kind() == Kind::Layered && went_on(worktree))
+}
+
+/// How it was found.
+fn told(listed: &Listed) -> String {
+    match listed.damage.as_slice() {
+        [] => "it was whole".to_owned(),
+        damage => damage.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+    }
 }

@@ -1,16 +1,17 @@
 //! `placet close`: the definition of done, run and not reported; REPORT.md; and the end of a worktree.
 
 use placet_domain::digest::Digest;
-use placet_domain::worktree::{DoneItem, Work, WorktreeStatus};
+use placet_domain::worktree::{DoneItem, WorktreeStatus};
 use placet_wire::api::{Closing, WorktreeView};
 use placet_worktree::cage::Cage;
 use placet_worktree::check::Checked;
+use placet_worktree::redact::redacted;
 use placet_worktree::report::Report;
 use placet_worktree::start::{files_of, object};
 use placet_worktree::{done, own};
 
-use super::check::{judge, note};
-use super::{Pair, Site, failed, look_up};
+use super::check::judge;
+use super::{Pair, Site, failed, look_up, turn};
 use crate::context::Who;
 use crate::desk::Desk;
 use crate::error::{CliError, Code};
@@ -43,28 +44,17 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     if view.status != WorktreeStatus::Open {
         return Err(CliError::new(Code::Conflict, format!("it is {}; {}", view.status, view.status.hint())));
     }
+    let args = Args { force: args.force.map(|reason| redacted(&reason)), ..args };
+    let worktree = site.on_disk(&view)?;
+    let _turn = turn(&worktree)?;
     let checked = judge(&site, &view, false)?;
-    let mut items = done::of_check(&checked);
+    let mut items = done::of_check(&checked, &worktree.unsaved().map_err(failed)?);
     items.extend(checks(&site, &view, &checked, who, out)?);
     let text = written(&site, &view, &args, &checked, &mut items)?;
     items.iter().for_each(|item| tell(item, out));
-    note(
-        who,
-        &view,
-        Work::Checked {
-            tip: checked.tip.parse().map_err(failed)?,
-            differences: checked.files.len() as u64,
-            findings: checked.findings(),
-            answer: checked.digest(),
-        },
-    )
-    .await?;
-    let closing = Closing {
-        tip: checked.tip.parse().map_err(failed)?,
-        report: Digest::of(text.as_bytes()),
-        items,
-        force: args.force.clone(),
-    };
+    super::check::record(who, &view, &checked).await?;
+    let tip = checked.tip.parse().map_err(failed)?;
+    let closing = Closing { tip, report: Digest::of(text.as_bytes()), items, force: args.force.clone() };
     let closed = record(who, &view, &closing).await?;
     out.answer(&closed, |view| format!("{} {} at {}", styled(GOOD, "closed"), view.opening.agent, view.opening.ticket));
     let pair = format!("--agent {} --ticket {}", view.opening.agent, view.opening.ticket);

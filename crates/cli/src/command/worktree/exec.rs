@@ -7,11 +7,12 @@ use placet_sandbox::{Exit, Launcher, LimitKind};
 use placet_wire::api::WorktreeView;
 use placet_workspace::Worktree;
 use placet_worktree::cage::Cage;
+use placet_worktree::redact::redacted_words;
 use placet_worktree::take_over::{Before, Taken};
 
 use super::check::note;
 use super::status::size;
-use super::{Pair, Site, failed, look_up};
+use super::{Pair, Site, failed, look_up, turn};
 use crate::command::sandbox::attend;
 use crate::context::Who;
 use crate::error::{CliError, Code};
@@ -48,9 +49,13 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<ExitCode, Cl
         return Err(CliError::new(Code::Conflict, format!("it is {}; {}", view.status, view.status.hint())));
     }
     let worktree = site.on_disk(&view)?;
+    let _turn = turn(&worktree)?;
     let (manifest, exempted) = (view.manifest(), view.exempted());
     let before = Before::record(&worktree, manifest, &exempted).map_err(failed)?;
     let cage = Cage { worktree: &worktree, opening: &view.opening, exempted: &exempted };
+    let told = Told::of(&site, &view, &args.command)?;
+    // First the record, which also tells whether this person may: nothing runs that is not in it.
+    note(who, &view, Work::Began { command: told.command.clone(), profile: told.profile.clone() }).await?;
     let ended = in_cage(&site, &view, &cage, &args.command, who).await?;
     let taken = before.take().map_err(|error| {
         CliError::new(Code::Refused, crate::error::chain(&error))
@@ -58,12 +63,40 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<ExitCode, Cl
     });
     // For the next start, which has no time to look.
     let _ = worktree.measure();
-    report(who, &view, &args.command, &site, &ended, taken.as_ref().ok()).await?;
+    report(who, &view, told, &ended, taken.as_ref().ok()).await?;
     let taken = taken?;
     if taken.commits > 0 || taken.files > 0 {
         out.note(&format!("{} commits and {} files were taken over", taken.commits, taken.files));
     }
     conclude(ended.exit, &site)
+}
+
+/// What the record says of a command.
+struct Told {
+    command: Vec<String>,
+    profile: String,
+}
+
+impl Told {
+    fn of(site: &Site, view: &WorktreeView, command: &[String]) -> Result<Self, CliError> {
+        let agent = site.team.agent(view.opening.agent.as_str()).map_err(failed)?;
+        Ok(Self { command: shortened(redacted_words(command)), profile: agent.cage().to_string() })
+    }
+}
+
+/// Scripts can be long; the record keeps the beginning of each word, which says what it is.
+fn shortened(words: Vec<String>) -> Vec<String> {
+    const MOST_CHARACTERS: usize = 3_000;
+    let most = (MOST_CHARACTERS / words.len().max(1)).max(1);
+    let total: usize = words.iter().map(|word| word.chars().count()).sum();
+    if total <= MOST_CHARACTERS {
+        return words;
+    }
+    let cut = |word: String| match word.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &word[..end]),
+        None => word,
+    };
+    words.into_iter().take(MOST_CHARACTERS).map(cut).collect()
 }
 
 struct Ended {
@@ -102,15 +135,13 @@ fn room(site: &Site, worktree: &Worktree) -> u64 {
 async fn report(
     who: &Who,
     view: &WorktreeView,
-    command: &[String],
-    site: &Site,
+    told: Told,
     ended: &Ended,
     taken: Option<&Taken>,
 ) -> Result<(), CliError> {
-    let profile = site.team.agent(view.opening.agent.as_str()).map(|agent| agent.cage().to_string());
     let work = Work::Executed {
-        command: redacted(command),
-        profile: profile.unwrap_or_default(),
+        command: told.command,
+        profile: told.profile,
         ended: format!("{:?}", ended.exit),
         wall_ms: ended.wall_ms,
     };
@@ -118,12 +149,6 @@ async fn report(
     let Some(taken) = taken.filter(|taken| taken.from != taken.to) else { return Ok(()) };
     let (from, to) = (taken.from.as_str().parse().map_err(failed)?, taken.to.as_str().parse().map_err(failed)?);
     note(who, view, Work::Harvested { from, to, commits: taken.commits }).await
-}
-
-/// What goes into the ledger carries no secret, whoever typed it.
-fn redacted(command: &[String]) -> Vec<String> {
-    let scanner = placet_secrets::Scanner::shipped();
-    command.iter().map(|word| String::from_utf8_lossy(&scanner.redact(word.as_bytes())).into_owned()).collect()
 }
 
 fn conclude(exit: Exit, site: &Site) -> Result<ExitCode, CliError> {

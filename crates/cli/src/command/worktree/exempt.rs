@@ -2,6 +2,7 @@
 
 use placet_domain::scope::Glob;
 use placet_wire::api::{Decision, ExemptionRequest, Rejection, WorktreeView};
+use placet_worktree::redact::redacted;
 
 use super::{Pair, recorded};
 use crate::context::Who;
@@ -74,7 +75,7 @@ async fn answer(desk: &Desk, command: Command) -> Result<WorktreeView, CliError>
             let globs: Result<Vec<Glob>, _> = paths.iter().map(|path| path.parse::<Glob>()).collect();
             let paths = globs.map_err(|error| CliError::usage(error.to_string()))?;
             let path = format!("/api/v1/worktrees/{}/exemptions", view.id);
-            Ok(desk.client.post(&path, &ExemptionRequest { paths, reason }).await?)
+            Ok(desk.client.post(&path, &ExemptionRequest { paths, reason: redacted(&reason) }).await?)
         }
         Command::List { pair } => recorded(&desk.client, &pair).await,
         Command::Grant { pair, number } => {
@@ -88,7 +89,7 @@ async fn answer(desk: &Desk, command: Command) -> Result<WorktreeView, CliError>
         Command::Refuse { pair, number, reason } => {
             let view = recorded(&desk.client, &pair).await?;
             let path = format!("/api/v1/worktrees/{}/exemptions/{number}/refuse", view.id);
-            Ok(desk.client.post(&path, &Rejection { reason }).await?)
+            Ok(desk.client.post(&path, &Rejection { reason: redacted(&reason) }).await?)
         }
     }
 }

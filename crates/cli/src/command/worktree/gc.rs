@@ -3,14 +3,15 @@
 
 use placet_domain::worktree::{Work, WorktreeStatus};
 use placet_wire::api::WorktreeView;
-use placet_workspace::worktree::{Listed, Losing};
+use placet_workspace::worktree::Listed;
 use placet_worktree::ports;
 use placet_worktree::start::name_of;
 use serde::Serialize;
 
 use super::check::note;
 use super::status::size;
-use super::{Site, all_recorded, failed};
+use super::unsaved::{Kept, losing};
+use super::{Site, all_recorded, failed, turn};
 use crate::context::Who;
 use crate::desk::Desk;
 use crate::error::CliError;
@@ -110,9 +111,9 @@ fn judge(site: &Site, listed: &Listed, view: Option<&WorktreeView>) -> Result<(b
         return Ok((false, because));
     }
     if listed.damage.is_empty() {
-        let unsaved = worktree.unsaved().map_err(failed)?;
-        if !unsaved.is_empty() {
-            return Ok((false, format!("in no commit: {unsaved}")));
+        let work = Kept::in_worktree(worktree)?.work;
+        if !work.is_empty() {
+            return Ok((false, format!("in no commit: {work}")));
         }
     }
     Ok((true, over(site, view)))
@@ -136,9 +137,18 @@ fn over(site: &Site, view: &WorktreeView) -> String {
 
 async fn remove(site: &Site, found: &Found, who: &Who) -> Result<(), CliError> {
     let (Some(worktree), Some(view)) = (&found.listed.worktree, &found.view) else { return Ok(()) };
+    let _turn = worktree.git_dir().is_dir().then(|| turn(worktree)).transpose()?;
     let work = Work::Collected { freed_bytes: found.row.disk_bytes, because: found.row.because.clone() };
     note(who, view, work).await?;
-    worktree.clone().remove(&Losing::Nothing).map_err(failed)?;
+    // A removal that was interrupted left a part; made whole again, it can be told whether anything would be lost.
+    let whole = match found.listed.damage.is_empty() {
+        true => Some(worktree.clone()),
+        false => site.repository.repair(&found.listed.name).map_err(failed)?,
+    };
+    if let Some(worktree) = whole {
+        let losing = losing(&worktree, false)?;
+        worktree.remove(&losing).map_err(failed)?;
+    }
     ports::release(site.repository.root(), &found.listed.name)?;
     Ok(())
 }

@@ -28,6 +28,7 @@ use placet_workspace::{Repository, Worktree};
 use placet_worktree::ready::Ready;
 use placet_worktree::start::name_of;
 use placet_worktree::team::Team;
+use placet_worktree::turn::{Turn, TurnError};
 use placet_worktree::{ports, ready, setup};
 
 use super::project;
@@ -163,6 +164,14 @@ pub(crate) async fn look_up(who: &Who, pair: &Pair) -> Result<WorktreeView, CliE
     let found = recorded(&desk.client, pair).await;
     desk.close().await;
     found
+}
+
+/// From here on until it is dropped, nobody else works in the worktree.
+pub(crate) fn turn(worktree: &Worktree) -> Result<Turn, CliError> {
+    Turn::take(worktree).map_err(|error| {
+        let code = if matches!(error, TurnError::Taken(_)) { Code::Conflict } else { Code::Failed };
+        CliError::new(code, chain(&error))
+    })
 }
 
 pub(crate) fn failed(error: impl std::error::Error) -> CliError {

@@ -1,7 +1,9 @@
 //! `placet pr`: a pull request, ready to paste. Pushes the branch only when asked to, and never a protected one.
 
 use placet_domain::worktree::{Work, WorktreeStatus};
+use placet_wire::api::WorktreeView;
 use placet_workspace::Push;
+use placet_worktree::own;
 use placet_worktree::pull_request::PullRequest;
 use placet_worktree::start::{files_of, object};
 
@@ -32,10 +34,10 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     }
     let (base, tip) = (object(&view.opening.base).map_err(failed)?, object(&view.tip).map_err(failed)?);
     let commits = site.repository.commits(&base, &tip).map_err(failed)?;
-    let report = site
-        .on_disk(&view)
-        .ok()
-        .and_then(|worktree| std::fs::read_to_string(files_of(&worktree).join(".agent/REPORT.md")).ok());
+    let report = report(&site, &view);
+    if report.is_none() {
+        out.note("the report is gone from the worktree, or is not what it was closed with: it is left out");
+    }
     let request = PullRequest::of(&view, &commits, report.as_deref());
     if let Some(remote) = &args.push {
         push(&site, &view, remote)?;
@@ -49,8 +51,14 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     Ok(())
 }
 
+/// The report it was closed with, if it is still there.
+fn report(site: &Site, view: &WorktreeView) -> Option<String> {
+    let worktree = site.on_disk(view).ok()?;
+    own::read_report(&files_of(&worktree), view.report?).ok()?
+}
+
 /// Exactly what was closed, to a branch that is nobody's but the agent's.
-fn push(site: &Site, view: &placet_wire::api::WorktreeView, remote: &str) -> Result<(), CliError> {
+fn push(site: &Site, view: &WorktreeView, remote: &str) -> Result<(), CliError> {
     let branch = view.opening.branch.as_str();
     if site.team.policy().is_protected_branch(branch) {
         let message = format!("`{branch}` is a protected branch; nothing is pushed to it");

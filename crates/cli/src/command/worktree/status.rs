@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use placet_domain::scope::Glob;
 use placet_domain::text::spelled_out;
 use placet_wire::api::{ExemptionView, WorktreeView};
+use placet_workspace::Worktree;
+use placet_workspace::difference::{Difference, Origin};
 use placet_workspace::worktree::Listed;
+use placet_worktree::own;
 use placet_worktree::ports;
 use placet_worktree::start::name_of;
 use serde::Serialize;
@@ -95,10 +98,15 @@ fn row(site: &Site, view: &WorktreeView, on_disk: Option<&Listed>, slot: Option<
     row.damage = listed.damage.iter().map(ToString::to_string).collect();
     if let Some(worktree) = listed.worktree.as_ref().filter(|_| listed.damage.is_empty()) {
         let beside = opening.base_branch.as_str().parse().map_err(failed)?;
-        let state = worktree.state(&beside).map_err(failed)?;
-        row.ahead = Some(state.ahead);
-        row.behind = Some(state.behind);
-        row.dirty = Some((state.staged + state.unstaged + state.untracked) as u64);
+        match worktree.state(&beside) {
+            Ok(state) => {
+                row.ahead = Some(state.ahead);
+                row.behind = Some(state.behind);
+                row.dirty = Some((state.staged + state.unstaged + state.untracked) as u64);
+            }
+            // The base branch may be gone; the rest can still be told.
+            Err(_) => row.dirty = Some(dirty(worktree)?),
+        }
         let disk_bytes = worktree.measure().map_err(failed)?;
         row.disk_bytes = Some(disk_bytes);
         row.over_quota = disk_bytes > policy.quotas.disk_bytes_per_worktree;
@@ -116,6 +124,16 @@ fn waiting(view: &WorktreeView) -> Vec<String> {
         format!("{}: {} ({})", asked.number, paths.join(", "), asked.exemption.reason)
     };
     open.map(told).collect()
+}
+
+/// How much is in no commit. Nothing is locked for it: somebody may be at work meanwhile.
+fn dirty(worktree: &Worktree) -> Result<u64, CliError> {
+    let differences = worktree.differences(&worktree.tip().map_err(failed)?).map_err(failed)?;
+    let counts = |each: &&Difference| {
+        let uncommitted = matches!(each.origin, Origin::Staged | Origin::Unstaged | Origin::Untracked);
+        uncommitted && !own::is_known(each.path.as_bytes())
+    };
+    Ok(differences.iter().filter(counts).count() as u64)
 }
 
 fn shown(rows: &[Row]) -> String {

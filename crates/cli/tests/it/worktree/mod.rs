@@ -2,9 +2,12 @@
 
 mod cage;
 mod close;
+mod hostile;
+mod interrupted;
 mod kinds;
 mod many;
 mod merge;
+mod odd_places;
 mod people;
 mod ready;
 mod repo;

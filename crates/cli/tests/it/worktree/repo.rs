@@ -10,14 +10,23 @@ use crate::support::{Said, clean, free_port, placet};
 
 /// A repository on `main`, set up with `placet init`, with `backend` (src, tests) and `docs` as its agents.
 pub(super) struct Repo {
-    dir: tempfile::TempDir,
+    _dir: tempfile::TempDir,
+    root: PathBuf,
 }
 
 pub(super) const PAIR: [&str; 4] = ["--agent", "backend", "--ticket", "PAY-1"];
 
 impl Repo {
     pub(super) fn new() -> Self {
-        let repo = Self { dir: tempfile::tempdir().unwrap() };
+        Self::named("")
+    }
+
+    /// One in a directory of this name.
+    pub(super) fn named(name: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join(name);
+        fs::create_dir_all(&root).unwrap();
+        let repo = Self { _dir: dir, root };
         repo.git(&["init", "-q", "-b", "main"]);
         for (name, value) in [("user.name", "Mira"), ("user.email", "mira@example.org")] {
             repo.git(&["config", name, value]);
@@ -46,7 +55,7 @@ impl Repo {
     }
 
     pub(super) fn root(&self) -> &Path {
-        self.dir.path()
+        &self.root
     }
 
     /// A path in the worktree of `backend` at `PAY-1`.
