@@ -82,6 +82,8 @@ impl Ground {
             }
         }
         ground.git(&["init", "-q", "-b", "main"])?;
+        // Git would tidy up in the background and meet the measurement.
+        ground.git(&["config", "gc.auto", "0"])?;
         ground.git(&["config", "user.name", "bench"])?;
         ground.git(&["config", "user.email", "bench@localhost"])?;
         ground.placet(&["init", "--address", "127.0.0.1:9"])?;
