@@ -11,6 +11,7 @@
 
 pub mod action;
 pub mod approval;
+pub mod budget;
 pub mod canonical;
 pub mod command;
 pub mod decide;

@@ -3,6 +3,7 @@
 mod amendments;
 mod approvals;
 mod attacks;
+mod budgets;
 mod enclosures;
 mod expect;
 mod globs;
