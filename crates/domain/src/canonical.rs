@@ -11,7 +11,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde_json::{Map, Number, Value};
 
 /// The largest integer that every JSON reader of the world reads alike (RFC 7493 §2.2).
-const LARGEST_SAFE_INTEGER: u64 = (1 << 53) - 1;
+pub const LARGEST_SAFE_INTEGER: u64 = (1 << 53) - 1;
 /// Deeper nesting serves no action and costs every reader stack.
 const DEEPEST_NESTING: usize = 32;
 

@@ -1,0 +1,118 @@
+//! Names that entries and templates use. Each is plain by construction: none can leave its place in a path or a sentence.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A name that is refused, with what a good one looks like.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{given}` is no {what}: {rule}")]
+pub struct BadName {
+    given: String,
+    what: &'static str,
+    rule: &'static str,
+}
+
+/// Enough of a bad name to recognise it.
+const SHOWN_OF_BAD_NAME: usize = 80;
+
+macro_rules! names {
+    ($($(#[$doc:meta])* $name:ident = $what:literal, $good:ident, $rule:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = BadName;
+            fn from_str(text: &str) -> Result<Self, BadName> {
+                if $good(text) {
+                    return Ok(Self(text.to_owned()));
+                }
+                let given = crate::text::spelled_out(&text.chars().take(SHOWN_OF_BAD_NAME).collect::<String>());
+                Err(BadName { given, what: $what, rule: $rule })
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = BadName;
+            fn try_from(text: String) -> Result<Self, BadName> {
+                text.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(name: $name) -> Self {
+                name.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    )*};
+}
+
+names! {
+    /// What an entry of the catalogue is called by.
+    EntryId = "agent of the catalogue", is_plain, "a lowercase letter, then at most 63 lowercase letters, digits, `-` or `_`";
+    /// What a template is called by.
+    TemplateId = "template", is_plain, "a lowercase letter, then at most 63 lowercase letters, digits, `-` or `_`";
+    /// The name of a profile of cages.
+    ProfileName = "profile", is_plain, "a lowercase letter, then at most 63 lowercase letters, digits, `-` or `_`";
+    /// A program: an absolute path, because what is looked up can change.
+    ProgramPath = "program", is_program, "an absolute path without `.`, `..` or `//`, of at most 1024 bytes";
+    /// The name of a variable of the environment. Values are never part of an entry: it is no place for a secret.
+    VariableName = "variable", is_variable, "a letter or `_`, then at most 63 letters, digits or `_`; names only, never values";
+}
+
+fn is_plain(text: &str) -> bool {
+    let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase());
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
+    first && text.len() <= 64 && text.bytes().all(plain)
+}
+
+fn is_program(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix('/') else { return false };
+    let part = |part: &str| !matches!(part, "" | "." | "..");
+    text.len() <= 1024 && rest.split('/').all(part) && !text.chars().any(|c| c.is_control())
+}
+
+fn is_variable(text: &str) -> bool {
+    let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+    first && text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_leave_their_place() {
+        for trick in ["", "..", "a/b", "-x", "A", "a b", "a\nb", "é", "1a", &"a".repeat(65)] {
+            assert!(trick.parse::<EntryId>().is_err(), "{trick:?}");
+        }
+        for trick in ["sh", "/", "/a/../b", "/a//b", "/a/", "./x", "/a\0", "/a\nb", ""] {
+            assert!(trick.parse::<ProgramPath>().is_err(), "{trick:?}");
+        }
+        for trick in ["", "1A", "A=secret", "A B", "A-B"] {
+            assert!(trick.parse::<VariableName>().is_err(), "{trick:?}");
+        }
+    }
+
+    #[test]
+    fn usual_names_are_taken() {
+        assert!("browser_agent".parse::<EntryId>().is_ok());
+        assert!("/usr/bin/python3.12".parse::<ProgramPath>().is_ok());
+        assert!("LC_ALL".parse::<VariableName>().is_ok());
+    }
+}

@@ -1,0 +1,52 @@
+//! Step 5: the cage for it. Never more than the entry of the agent allows, and of that only what the work takes.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::encode::Task;
+use super::subtask::Subtask;
+use crate::budget::Amounts;
+use crate::catalogue::{CageCapability, Entry, NetworkUse, ProfileName};
+
+/// What the cage of a run shall be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CageChoice {
+    pub profile: ProfileName,
+    /// The most the run may use: the less of the agent's limits and what was granted.
+    pub limits: Amounts,
+    pub network: NetworkUse,
+    pub capabilities: BTreeSet<CageCapability>,
+}
+
+pub fn configure(entry: &Entry, task: &Task, subtasks: &[Subtask]) -> CageChoice {
+    let kinds = subtasks.iter().flat_map(|subtask| &subtask.kinds);
+    let needed: BTreeSet<CageCapability> = kinds.filter_map(|kind| CageCapability::needed_for(*kind)).collect();
+    CageChoice {
+        profile: entry.cage.profile.clone(),
+        limits: limits(entry, task),
+        network: network(entry, task),
+        capabilities: needed.intersection(&entry.cage.capabilities).copied().collect(),
+    }
+}
+
+fn limits(entry: &Entry, task: &Task) -> Amounts {
+    let (most, granted) = (entry.limits, task.ceiling);
+    let less = |most: u64, granted: Option<u64>| granted.map_or(most, |granted| granted.min(most));
+    Amounts {
+        tokens: less(most.tokens, granted.tokens),
+        usd_micros: less(most.usd_micros, granted.usd_micros),
+        wall_ms: less(most.wall_ms, granted.wall_ms),
+        actions: less(most.actions, granted.actions),
+        pages: less(most.pages, granted.pages),
+        disk_bytes: less(most.disk_bytes, granted.disk_bytes),
+    }
+}
+
+/// Only what the work has to reach, and of that only what the agent may.
+fn network(entry: &Entry, task: &Task) -> NetworkUse {
+    let targets = task.constraints.targets.iter().filter(|target| entry.cage.network.reaches(target));
+    let targets: Vec<_> = targets.cloned().collect();
+    if targets.is_empty() { NetworkUse::None } else { NetworkUse::Allow(targets) }
+}

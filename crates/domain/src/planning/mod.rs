@@ -1,0 +1,44 @@
+//! PLANNING: from what a person wants to a plan that a person can approve. Steps 1 to 6 of the pipeline, each a pure function
+//! whose product is recorded and shown:
+//!
+//! ```text
+//!  intent ─► encode ─► decompose ─► choose ─► configure ─► estimate
+//!            task      sub-tasks    agent,    cage         amounts,
+//!                                   table                  likely and worst
+//! ```
+//!
+//! No language model is needed: sub-tasks come from declared steps or from a template. The same input always gives the same
+//! plan. Nothing here is a decision: the scope is locked, the budget reserved and the plan approved elsewhere.
+
+mod attention;
+mod choose;
+mod configure;
+mod criterion;
+mod decompose;
+mod encode;
+mod estimate;
+mod input;
+mod intent;
+mod mode;
+mod plan;
+mod refusal;
+mod shipped;
+mod subtask;
+mod template;
+mod verb;
+
+pub use attention::Attention;
+pub use choose::{Ranked, Selection, choose};
+pub use configure::{CageChoice, configure};
+pub use criterion::{Criterion, Row};
+pub use decompose::decompose;
+pub use encode::{Task, encode};
+pub use estimate::{Estimate, estimate};
+pub use input::{BadPlace, BaseFolder, DataClass, Input, InputPath};
+pub use intent::{Constraints, DeclaredStep, Intent};
+pub use mode::{Effect, Mode};
+pub use plan::{Plan, plan};
+pub use refusal::{Objection, PlanRefusal};
+pub use shipped::shipped_templates;
+pub use subtask::Subtask;
+pub use template::{Template, TemplateStep, Templates};

@@ -1,0 +1,66 @@
+//! Why there is no plan: everything at once, and what to do about it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::criterion::Row;
+use crate::catalogue::TemplateId;
+use crate::refusal::Refusal;
+
+/// One thing that stands against an intent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Objection {
+    /// Which part of the intent, as in `inputs[2]`.
+    pub place: String,
+    pub why: String,
+}
+
+impl Objection {
+    pub(super) fn new(place: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { place: place.into(), why: why.into() }
+    }
+}
+
+impl fmt::Display for Objection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.why)
+    }
+}
+
+/// Planning ended without a plan. An outcome like any other: nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanRefusal {
+    #[error("the intent cannot be planned: {}", joined(.0))]
+    Intent(Vec<Objection>),
+    #[error("there is no template `{name}`; there are {}", joined(.known))]
+    UnknownTemplate { name: TemplateId, known: Vec<TemplateId> },
+    #[error("{}", lacking(.table))]
+    NobodyFits { table: Vec<Row> },
+}
+
+fn joined(all: &[impl fmt::Display]) -> String {
+    all.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// What each agent lacks, one line for each of them.
+fn lacking(table: &[Row]) -> String {
+    let mut lines: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for row in table.iter().filter(|row| !row.fits) {
+        let lack = format!("{} (needs {}; has {})", row.criterion, row.needs, row.has);
+        lines.entry(row.agent.as_str()).or_default().push(lack);
+    }
+    if lines.is_empty() {
+        return "no agent fits: the catalogue is empty; add an entry".to_owned();
+    }
+    let lines = lines.iter().map(|(agent, lacks)| format!("\n  {agent} lacks {}", lacks.join(", ")));
+    format!(
+        "no agent of the catalogue fits; change the intent, or add an entry that does:{}",
+        lines.collect::<String>()
+    )
+}
+
+impl From<PlanRefusal> for Refusal {
+    fn from(refusal: PlanRefusal) -> Self {
+        Self::invalid(refusal.to_string())
+    }
+}
