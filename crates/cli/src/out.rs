@@ -1,9 +1,10 @@
 //! Printing: data on stdout, everything else on stderr; JSON when asked for; colour only where somebody sees it.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
+use placet_domain::text::{is_invisible, spelled_out};
 use serde::Serialize;
 
 use crate::error::CliError;
@@ -36,7 +37,7 @@ impl Out {
     /// The answer: as JSON for machines, or in words for people.
     pub(crate) fn answer<T: Serialize>(&self, value: &T, words: impl FnOnce(&T) -> String) {
         if self.json {
-            self.line(&serde_json::to_string_pretty(value).unwrap_or_default());
+            self.data(&serde_json::to_string_pretty(value).unwrap_or_default());
         } else {
             self.line(&harmless(&words(value)));
         }
@@ -46,6 +47,20 @@ impl Out {
     pub(crate) fn line(&self, text: &str) {
         // A closed pipe (`placet queue | head`) is no error of ours.
         let _ = writeln!(anstream::stdout(), "{}", text.trim_end_matches('\n'));
+    }
+
+    /// Data that is JSON already.
+    pub(crate) fn data(&self, json: &str) {
+        self.line(&visible_json(json));
+    }
+
+    /// Bytes that a program of strangers wrote: as they are for a file or a program, spelled out for eyes.
+    pub(crate) fn bytes(&self, bytes: &[u8]) -> std::io::Result<()> {
+        let mut stdout = std::io::stdout();
+        if !stdout.is_terminal() {
+            return stdout.write_all(bytes);
+        }
+        stdout.write_all(for_eyes(&String::from_utf8_lossy(bytes)).as_bytes())
     }
 
     /// Something said along the way; not part of the answer.
@@ -64,7 +79,7 @@ impl Out {
     pub(crate) fn fail(&self, error: &CliError) -> ExitCode {
         if self.json {
             let problem = serde_json::json!({ "error": error.message, "hint": error.hint, "exit": error.code as u8 });
-            let _ = writeln!(anstream::stderr(), "{problem}");
+            let _ = writeln!(anstream::stderr(), "{}", visible_json(&problem.to_string()));
         } else {
             let _ = writeln!(anstream::stderr(), "{} {}", styled(BAD, "error:"), harmless(&error.message));
             if let Some(hint) = &error.hint {
@@ -91,11 +106,37 @@ fn harmless(text: &str) -> String {
         let turns = matches!(first, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         let is_control = first.is_control() && !matches!(first, '\n' | '\t');
         if taken == first.len_utf8() && (is_control || turns) {
-            shown.push_str(&placet_domain::text::spelled_out(piece));
+            shown.push_str(&spelled_out(piece));
         } else {
             shown.push_str(piece);
         }
         rest = after;
+    }
+    shown
+}
+
+/// The same JSON, with everything escaped that a terminal might take for a command or an eye might not see. JSON leaves
+/// more of it in place than people think: the control characters above ASCII, and what turns the direction of writing.
+fn visible_json(json: &str) -> String {
+    json.chars().fold(String::with_capacity(json.len()), |mut shown, c| {
+        if (c.is_control() && c != '\n') || is_invisible(c) {
+            let mut units = [0; 2];
+            c.encode_utf16(&mut units).iter().for_each(|unit| shown.push_str(&format!("\\u{unit:04x}")));
+        } else {
+            shown.push(c);
+        }
+        shown
+    })
+}
+
+/// Text of strangers for a terminal: its lines and tabs, and nothing else that would do something there.
+fn for_eyes(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => shown.push(c),
+            other => shown.push_str(&spelled_out(other.encode_utf8(&mut [0; 4]))),
+        }
     }
     shown
 }
@@ -136,6 +177,21 @@ mod tests {
                 "{shown}"
             );
         }
+    }
+
+    #[test]
+    fn json_says_the_same_and_nothing_of_it_acts_on_a_terminal() {
+        let value = serde_json::json!({ "a": "\u{9b}2J\u{7f}\u{202e}\u{e0041}\u{1b}[2J\n", "b": "日本 👍" });
+        let shown = visible_json(&serde_json::to_string_pretty(&value).unwrap());
+        assert!(!shown.contains(|c: char| (c.is_control() && c != '\n') || is_invisible(c)), "{shown:?}");
+        assert!(shown.contains("\\u009b2J\\u007f\\u202e\\udb40\\udc41") && shown.contains("日本 👍"), "{shown}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
+    }
+
+    #[test]
+    fn what_a_program_printed_keeps_its_lines_and_loses_its_tricks() {
+        assert_eq!(for_eyes("a\tb\nc"), "a\tb\nc");
+        assert_eq!(for_eyes("\u{1b}[1mx\r\u{9b}"), "⟦U+001B⟧[1mx⟦U+000D⟧⟦U+009B⟧");
     }
 
     #[test]

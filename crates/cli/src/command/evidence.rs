@@ -1,10 +1,10 @@
 //! `placet evidence`: what executions left, fetched and checked.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Item, Manifest};
+use placet_domain::text::spelled_out;
 use placet_sandbox::LimitName;
 use placet_wire::Client;
 use placet_wire::api::ActionDetail;
@@ -46,7 +46,7 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
             let bytes = fetch(&client, &detail, item).await?;
             match to {
                 Some(path) => std::fs::write(path, bytes)?,
-                None => std::io::stdout().write_all(&bytes)?,
+                None => out.bytes(&bytes)?,
             }
         }
         Command::Verify { action } => {
@@ -90,16 +90,17 @@ fn checked(what: &str, recorded: Digest, bytes: &[u8]) -> Result<(), CliError> {
     Err(CliError::new(Code::Integrity, format!("{what} is {found}, recorded was {recorded}")))
 }
 
+/// Names and reasons are a worker's own: each stays on its line.
 fn words(manifest: &Manifest) -> String {
     let rows: Vec<Vec<String>> = manifest
         .items
         .iter()
-        .map(|item| vec![item.name.clone(), format!("{} bytes", item.size_bytes), item.digest.to_string()])
+        .map(|item| vec![spelled_out(&item.name), format!("{} bytes", item.size_bytes), item.digest.to_string()])
         .collect();
     let usage = manifest.usage;
     format!(
         "{} after {} ms ({} ms of processor time, at most {} of memory)\n{}",
-        manifest.exit.in_words(),
+        spelled_out(&manifest.exit.in_words()),
         usage.wall_ms,
         usage.cpu_ms,
         LimitName::Memory.show(usage.peak_memory_bytes),

@@ -1,5 +1,6 @@
 //! `placet run`: make, decide, move and watch runs.
 
+use placet_domain::text::spelled_out;
 use placet_wire::Client;
 use placet_wire::api::{
     AuditRow, AuditTrail, Decision, NewRun, PlanSubmission, Reason, Rejection, RunList, RunView, Summary,
@@ -114,7 +115,7 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
 
 fn answer(out: &Out, run: &RunView) {
     out.answer(run, |run| {
-        let because = run.because.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
+        let because = run.because.as_deref().map(|why| format!(" ({})", spelled_out(why))).unwrap_or_default();
         format!("{} {}{because}\n{}", styled(BOLD, run.status), run.meaning, styled(DIM, run.id))
     });
 }
@@ -144,13 +145,13 @@ async fn approve(client: &Client, run: &str, verb: &str, out: &Out) -> Result<()
 }
 
 fn plan(run: &RunView) -> String {
-    let steps = run.plan.iter().enumerate().map(|(index, step)| format!("  {}. {step}", index + 1));
-    format!("{}\n{}\n  scope {}", styled(BOLD, &run.goal), steps.collect::<Vec<_>>().join("\n"), run.scope)
+    let steps = run.plan.iter().enumerate().map(|(index, step)| format!("  {}. {}", index + 1, spelled_out(step)));
+    format!("{}\n{}\n  scope {}", styled(BOLD, spelled_out(&run.goal)), steps.collect::<Vec<_>>().join("\n"), run.scope)
 }
 
 async fn list(client: &Client, out: &Out) -> Result<(), CliError> {
     let list = RunList { runs: all_runs(client).await?, next: None };
-    let row = |run: &RunView| vec![short(run.id), run.status.to_string(), run.goal.clone()];
+    let row = |run: &RunView| vec![short(run.id), run.status.to_string(), spelled_out(&run.goal)];
     out.answer(&list, |list| table(&list.runs.iter().map(row).collect::<Vec<_>>()));
     Ok(())
 }
@@ -162,9 +163,15 @@ async fn show(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
     let both = serde_json::json!({ "run": view, "actions": actions });
     out.answer(&both, |_| {
         let rows: Vec<Vec<String>> = actions.iter().map(card::row).collect();
-        format!("{}\n{} {}\n\n{}", plan(&view), view.status, view.meaning, table(&rows))
+        format!("{}\n{} {}\n{}\n{}", plan(&view), view.status, view.meaning, said(&view), table(&rows))
     });
     Ok(())
+}
+
+/// What was said with the last change, an agent's summary for example. Marked on every line: nobody checked it.
+fn said(run: &RunView) -> String {
+    let words = run.because.as_deref().unwrap_or_default();
+    words.lines().map(|line| format!("  {} {}\n", styled(DIM, "│"), spelled_out(line))).collect()
 }
 
 async fn watch(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
@@ -172,7 +179,7 @@ async fn watch(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
     let mut events = client.follow(&format!("/api/v1/runs/{id}/stream"), None).await?;
     while let Some(event) = events.next().await {
         if out.is_json() {
-            out.line(&event.data);
+            out.data(&event.data);
         } else {
             out.line(&format!("{:>6}  {}", event.seq, event.event));
         }

@@ -10,6 +10,7 @@
 )]
 
 mod amending;
+mod attacks;
 mod crash;
 mod demo;
 mod exit_codes;

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn kin_is_parent_child_and_self_at_any_distance() {
+    fn kin_is_self_parent_child_and_whoever_has_somebody_behind_them_in_common() {
         let grandparent = identity(1, &[Role::Agent]);
         let parent = Identity { lineage: Lineage::below(&grandparent), ..identity(2, &[Role::Agent]) };
         let child = Identity { lineage: Lineage::below(&parent), ..identity(3, &[Role::Agent]) };
@@ -221,6 +221,11 @@ mod tests {
         assert!(child.is_kin_of(grandparent.id, &grandparent.lineage));
         assert!(child.is_kin_of(child.id, &child.lineage));
         assert!(!stranger.is_kin_of(child.id, &child.lineage));
+        let sibling = Identity { lineage: Lineage::below(&parent), ..identity(5, &[Role::Reviewer]) };
+        let aunt = Identity { lineage: Lineage::below(&grandparent), ..identity(6, &[Role::Reviewer]) };
+        assert!(sibling.is_kin_of(child.id, &child.lineage) && aunt.is_kin_of(child.id, &child.lineage));
+        let other = Identity { lineage: Lineage::below(&stranger), ..identity(7, &[Role::Reviewer]) };
+        assert!(!other.is_kin_of(child.id, &child.lineage), "two lines that never meet");
     }
 
     #[test]

@@ -104,6 +104,11 @@ impl Lineage {
     pub fn includes(&self, id: IdentityId) -> bool {
         self.0.contains(&id)
     }
+
+    /// Whether somebody is in both.
+    fn meets(&self, other: &Self) -> bool {
+        !self.0.is_disjoint(&other.0)
+    }
 }
 
 /// One holder of a credential.
@@ -124,9 +129,10 @@ impl Identity {
         self.roles.contains(&role)
     }
 
-    /// Whether the two are the same or one stands behind the other.
+    /// Whether the two are the same, one stands behind the other, or somebody stands behind both: whoever does would
+    /// decide on their own undertaking with another's hand.
     pub fn is_kin_of(&self, id: IdentityId, lineage: &Lineage) -> bool {
-        self.id == id || lineage.includes(self.id) || self.lineage.includes(id)
+        self.id == id || lineage.includes(self.id) || self.lineage.includes(id) || self.lineage.meets(lineage)
     }
 }
 

@@ -10,6 +10,6 @@ mod merge;
 mod odd_places;
 mod people;
 mod ready;
-mod repo;
+pub(crate) mod repo;
 mod room;
 mod start;

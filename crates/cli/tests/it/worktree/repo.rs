@@ -9,20 +9,20 @@ use serde_json::Value;
 use crate::support::{Said, clean, free_port, placet};
 
 /// A repository on `main`, set up with `placet init`, with `backend` (src, tests) and `docs` as its agents.
-pub(super) struct Repo {
+pub(crate) struct Repo {
     _dir: tempfile::TempDir,
     root: PathBuf,
 }
 
-pub(super) const PAIR: [&str; 4] = ["--agent", "backend", "--ticket", "PAY-1"];
+pub(crate) const PAIR: [&str; 4] = ["--agent", "backend", "--ticket", "PAY-1"];
 
 impl Repo {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::named("")
     }
 
     /// One in a directory of this name.
-    pub(super) fn named(name: &str) -> Self {
+    pub(crate) fn named(name: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join(name);
         fs::create_dir_all(&root).unwrap();
@@ -48,29 +48,29 @@ impl Repo {
     }
 
     /// One whose agent is at work.
-    pub(super) fn started(options: &[&str]) -> Self {
+    pub(crate) fn started(options: &[&str]) -> Self {
         let repo = Self::new();
         repo.on("start", options).ok();
         repo
     }
 
-    pub(super) fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
     /// A path in the worktree of `backend` at `PAY-1`.
-    pub(super) fn at(&self, name: &str) -> PathBuf {
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.root().join(".worktrees/PAY-1/backend").join(name)
     }
 
-    pub(super) fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.root().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
     /// Changes one of the team's files.
-    pub(super) fn edit(&self, name: &str, change: impl FnOnce(&mut Value)) {
+    pub(crate) fn edit(&self, name: &str, change: impl FnOnce(&mut Value)) {
         let path = self.root().join(name);
         let mut value: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
         change(&mut value);
@@ -79,45 +79,45 @@ impl Repo {
 
     /// What a person does with git, in the main checkout.
     #[track_caller]
-    pub(super) fn git(&self, args: &[&str]) -> String {
+    pub(crate) fn git(&self, args: &[&str]) -> String {
         self.git_in(self.root(), args)
     }
 
     #[track_caller]
-    pub(super) fn git_in(&self, dir: &Path, args: &[&str]) -> String {
+    pub(crate) fn git_in(&self, dir: &Path, args: &[&str]) -> String {
         let mut git = clean(Command::new("git"));
         git.current_dir(dir).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").args(args);
         Said::by(&mut git).ok().out().to_owned()
     }
 
-    pub(super) fn commit(&self, message: &str) {
+    pub(crate) fn commit(&self, message: &str) {
         self.git(&["add", "-A"]);
         self.git(&["commit", "-q", "-m", message]);
     }
 
-    pub(super) fn placet(&self, args: &[&str]) -> Said {
+    pub(crate) fn placet(&self, args: &[&str]) -> Said {
         Said::by(placet().current_dir(self.root()).args(args))
     }
 
     /// A command about `backend` at `PAY-1`.
-    pub(super) fn on(&self, verb: &str, more: &[&str]) -> Said {
+    pub(crate) fn on(&self, verb: &str, more: &[&str]) -> Said {
         self.placet(&[&[verb], &PAIR[..], more].concat())
     }
 
     /// What the agent does, in its cage.
-    pub(super) fn agent(&self, script: &str) -> Said {
+    pub(crate) fn agent(&self, script: &str) -> Said {
         self.on("exec", &["--", "sh", "-ec", script])
     }
 
     /// The answer of a scope-check, whether it holds or not.
-    pub(super) fn checked(&self) -> Value {
+    pub(crate) fn checked(&self) -> Value {
         let said = self.placet(&[&["--json", "scope-check"], &PAIR[..]].concat());
         assert!(matches!(said.code, Some(0 | 3)), "{}: {}", said.what, said.stderr);
         said.json()
     }
 
     /// What is said of each path that is held against the agent: `path: verdict`.
-    pub(super) fn findings(&self) -> Vec<String> {
+    pub(crate) fn findings(&self) -> Vec<String> {
         let checked = self.checked();
         let files = checked["files"].as_array().unwrap().iter().filter(|file| file["verdict"] != "allowed");
         let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -125,7 +125,7 @@ impl Repo {
     }
 
     /// The kinds of entries in the ledger, in order, that are about worktrees.
-    pub(super) fn recorded(&self) -> Vec<String> {
+    pub(crate) fn recorded(&self) -> Vec<String> {
         let books = self.root().join(".placet/data/placet.db");
         let books = rusqlite::Connection::open_with_flags(books, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
         let mut kinds = books.prepare("SELECT kind FROM ledger WHERE kind LIKE 'worktree.%' ORDER BY seq").unwrap();
