@@ -30,10 +30,10 @@ impl Digest {
 
     /// The digest of everything that can be read, and its length.
     pub(crate) fn of_reader(mut reader: impl Read) -> io::Result<(Self, u64)> {
-        let (mut hasher, mut length, mut chunk) = (Sha256::new(), 0, [0; CHUNK_BYTES]);
+        let (mut hasher, mut length, mut chunk) = (Hasher::default(), 0, [0; CHUNK_BYTES]);
         loop {
             match reader.read(&mut chunk) {
-                Ok(0) => return Ok((Self(hasher.finalize().into()), length)),
+                Ok(0) => return Ok((hasher.finish(), length)),
                 Ok(read) => {
                     hasher.update(&chunk[..read]);
                     length += read as u64;
@@ -48,6 +48,20 @@ impl Digest {
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
+    }
+}
+
+/// Hashes bytes that come in pieces.
+#[derive(Debug, Default)]
+pub(crate) struct Hasher(Sha256);
+
+impl Hasher {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    pub(crate) fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
     }
 }
 

@@ -6,6 +6,7 @@
 //! - [`difference`]: everything that differs from a base, wherever it is kept, and every line that was added.
 //! - [`layer`]: the upper of a run is its diff. Preview it, take snapshots and go back to them, promote exactly what was
 //!   previewed, or discard it.
+//! - [`space`]: the directory of one hosted run: its layers, its agent's memory, snapshots of both, the way back.
 //! - [`harvest`]: commits of a run, taken over into the real repository: one branch, checked, nothing else.
 //! - [`Git`]: the one way git is run, neutralised.
 //!
@@ -52,6 +53,7 @@ mod path;
 mod push;
 mod remove;
 mod repository;
+pub mod space;
 pub mod worktree;
 
 pub use difference::{Difference, DifferenceError, Differences};
@@ -64,4 +66,5 @@ pub use path::{BadEscape, BadPath, MAX_PATH_BYTES, RawBytes, TreePath};
 pub use push::{Push, PushError};
 pub use remove::remove_run;
 pub use repository::{CommitInfo, Person, Repository, RepositoryError};
+pub use space::{Space, SpaceError};
 pub use worktree::{CagePaths, Plan, Worktree, WorktreeError, WorktreeName};

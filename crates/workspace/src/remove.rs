@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use rustix::fs::FileType;
+use rustix::fs::{FileType, Stat};
 use rustix::io::{Errno, Result};
 
 use crate::dir::Dir;
@@ -26,13 +26,36 @@ pub fn remove_run(run: &Path) -> std::result::Result<(), LayerError> {
 /// Removes `name` and everything below. Links are removed, not followed. It is gone from its place at once; what an
 /// interrupted call left in `trash` is removed by the next one.
 pub(crate) fn remove_tree(parent: &Dir, name: &[u8], trash: &[u8]) -> Result<()> {
+    remove_counted(parent, name, trash, &mut Removed::default())
+}
+
+/// What was removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Removed {
+    /// Everything but directories.
+    pub(crate) files: u64,
+    /// Sizes; a file with several names counts with the last of them.
+    pub(crate) bytes: u64,
+}
+
+impl Removed {
+    fn count(&mut self, stat: &Stat) {
+        self.files += 1;
+        if stat.st_nlink < 2 {
+            self.bytes += u64::try_from(stat.st_size).unwrap_or_default();
+        }
+    }
+}
+
+/// The same, counting.
+pub(crate) fn remove_counted(parent: &Dir, name: &[u8], trash: &[u8], removed: &mut Removed) -> Result<()> {
     let heap = heap(parent, trash)?;
     open_up(parent, name)?;
     match parent.move_to(name, &heap, &free_name(&heap, &mut 0)?) {
         Ok(()) | Err(Errno::NOENT) => {}
         Err(error) => return Err(error),
     }
-    empty(&heap)?;
+    empty(&heap, removed)?;
     parent.remove_empty(trash)
 }
 
@@ -43,7 +66,7 @@ fn heap(parent: &Dir, trash: &[u8]) -> Result<Dir> {
     }
 }
 
-fn empty(heap: &Dir) -> Result<()> {
+fn empty(heap: &Dir, removed: &mut Removed) -> Result<()> {
     let mut counter = 0;
     loop {
         let names = heap.names()?;
@@ -51,39 +74,43 @@ fn empty(heap: &Dir) -> Result<()> {
             return Ok(());
         }
         for name in names {
-            if is_directory(heap, &name)? {
-                scatter(heap, &name, &mut counter)?;
+            let stat = heap.stat(&name)?;
+            if is_directory(&stat) {
+                scatter(heap, &name, &mut counter, removed)?;
                 heap.remove_empty(&name)?;
             } else {
                 heap.unlink(&name)?;
+                removed.count(&stat);
             }
         }
     }
 }
 
 /// Removes what is in a directory of the heap, or moves it up to the heap itself.
-fn scatter(heap: &Dir, name: &[u8], counter: &mut u64) -> Result<()> {
+fn scatter(heap: &Dir, name: &[u8], counter: &mut u64, removed: &mut Removed) -> Result<()> {
     open_up(heap, name)?;
     let directory = heap.dir(name)?;
     for inner in directory.names()? {
-        if is_directory(&directory, &inner)? {
+        let stat = directory.stat(&inner)?;
+        if is_directory(&stat) {
             open_up(&directory, &inner)?;
             directory.move_to(&inner, heap, &free_name(heap, counter)?)?;
         } else {
             directory.unlink(&inner)?;
+            removed.count(&stat);
         }
     }
     Ok(())
 }
 
-fn is_directory(parent: &Dir, name: &[u8]) -> Result<bool> {
-    Ok(FileType::from_raw_mode(parent.stat(name)?.st_mode) == FileType::Directory)
+fn is_directory(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::Directory
 }
 
 /// A directory without the right to write cannot be emptied or moved, not even by its owner.
 fn open_up(parent: &Dir, name: &[u8]) -> Result<()> {
     match parent.stat(name) {
-        Ok(stat) if FileType::from_raw_mode(stat.st_mode) != FileType::Directory => Ok(()),
+        Ok(stat) if !is_directory(&stat) => Ok(()),
         Ok(stat) if stat.st_mode & 0o700 == 0o700 => Ok(()),
         Ok(_) => parent.set_mode_of(name, 0o700),
         Err(Errno::NOENT) => Ok(()),

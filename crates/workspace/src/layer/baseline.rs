@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dir::Dir;
 use crate::error::{Doing, LayerError};
+use crate::layer::changes::Conflict;
 use crate::layer::node::{MODE_BITS, Node};
 use crate::layer::promote::is_unfinished;
 use crate::limits::{Limits, Meter};
@@ -96,6 +97,16 @@ impl Baseline {
         self
     }
 
+    /// What somebody changed in the directory since, in the order of paths. What is in a directory that appeared or
+    /// vanished is listed, too.
+    pub fn drift(&self, lower: &Path, limits: Limits) -> Result<Vec<(TreePath, Conflict)>, LayerError> {
+        let root = Dir::open(lower).doing("open", lower.display())?;
+        let mut drifting = Drifting { baseline: self, meter: Meter::new(limits), seen: 0, found: BTreeMap::new() };
+        drifting.directory(&root, None, 1)?;
+        drifting.vanished(&root)?;
+        Ok(drifting.found.into_iter().collect())
+    }
+
     pub(crate) fn protects(&self, path: &TreePath) -> bool {
         std::iter::successors(Some(path.clone()), TreePath::parent).any(|path| self.protected.contains(&path))
     }
@@ -150,6 +161,67 @@ impl Recording {
             Err(LayerError::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => Ok(Stamp::Told(told)),
             read => read.map(Stamp::Known),
         }
+    }
+}
+
+/// Compares a directory with what it was.
+struct Drifting<'a> {
+    baseline: &'a Baseline,
+    meter: Meter,
+    /// How many paths of the baseline are still there.
+    seen: usize,
+    found: BTreeMap<TreePath, Conflict>,
+}
+
+impl Drifting<'_> {
+    fn directory(&mut self, dir: &Dir, at: Option<&TreePath>, depth: usize) -> Result<(), LayerError> {
+        let shown = at.map_or_else(|| "the lower directory".to_owned(), ToString::to_string);
+        for name in dir.names().doing("list", shown)? {
+            self.meter.entry(depth)?;
+            let path = TreePath::below(at, &name)?;
+            let stat = dir.stat(&name).doing("look at", &path)?;
+            self.one(dir, &path, &stat)?;
+            if FileType::from_raw_mode(stat.st_mode) == FileType::Directory
+                && let Some(inner) = open(dir, &name, &path)?
+            {
+                self.directory(&inner, Some(&path), depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn one(&mut self, dir: &Dir, path: &TreePath, stat: &Stat) -> Result<(), LayerError> {
+        let told = Told::new(stat);
+        let still = match self.baseline.stamps.get(path) {
+            None => {
+                self.found.insert(path.clone(), Conflict::Appeared);
+                return Ok(());
+            }
+            Some(Stamp::Told(then)) => told == *then,
+            // Only what was young when the run began has to be read.
+            Some(Stamp::Directory { .. } | Stamp::Known(_)) => {
+                let node = Node::read(dir, stat, path, &mut self.meter)?;
+                self.baseline.is_still(path, &node, &told)
+            }
+        };
+        self.seen += 1;
+        if !still {
+            self.found.insert(path.clone(), Conflict::Drifted);
+        }
+        Ok(())
+    }
+
+    /// Looked for only if some are missing.
+    fn vanished(&mut self, root: &Dir) -> Result<(), LayerError> {
+        if self.seen == self.baseline.stamps.len() {
+            return Ok(());
+        }
+        for path in self.baseline.stamps.keys() {
+            if root.look(path).doing("look at", path)?.is_none() {
+                self.found.insert(path.clone(), Conflict::Vanished);
+            }
+        }
+        Ok(())
     }
 }
 

@@ -154,7 +154,7 @@ impl Layered {
 }
 
 /// Locks a directory until the descriptor is closed. A cage holds the lock of its work directory as long as it lives.
-fn hold(dir: &Dir, path: &Path) -> Result<(), LayerError> {
+pub(crate) fn hold(dir: &Dir, path: &Path) -> Result<(), LayerError> {
     match rustix::fs::flock(dir, FlockOperation::NonBlockingLockExclusive) {
         Err(Errno::WOULDBLOCK) => Err(LayerError::Busy(path.to_owned())),
         other => other.doing("lock", path.display()),

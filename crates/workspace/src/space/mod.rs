@@ -1,0 +1,441 @@
+//! The directory of one hosted run: what it changed, what its agent remembers, and the snapshots to go back to.
+//!
+//! ```text
+//!  <root>/
+//!    space.json          what this is, and where the base is
+//!    base/               only without a folder of the host: empty, never written
+//!    upper/  work/       the layers of the workspace, for cages
+//!    agent/              the agent's own directory: its memory
+//!    snapshots/<n>/      upper.jsonl, agent.jsonl: every entry of both trees; meta.json: their digests
+//!    objects/            the content of all snapshots, each once
+//!    index               what upper was when it was last read; may be lost
+//! ```
+//!
+//! - The base is a folder of people. Nothing here writes to it: whatever happens in a space, their files stay.
+//! - A snapshot is taken between two actions, at rest: the lock that every cage holds is needed for it, and for going
+//!   back. The agent's directory has no such lock: whoever takes a snapshot lets the agent sleep, and whoever goes back
+//!   ends it first and starts it again.
+//! - A snapshot never changes. It is proven when it is taken: everything new in it is made once again by the code that a
+//!   rollback uses, and read back.
+//! - [`Space::restore`] touches what differs and nothing else, in one step for workspace and memory.
+//! - A crash at any point leaves what was or what was to be: [`Space::open`] removes an unfinished snapshot and finishes
+//!   or undoes a rollback.
+//!
+//! ```no_run
+//! use std::path::Path;
+//! use placet_workspace::space::Space;
+//!
+//! # fn main() -> Result<(), placet_workspace::space::SpaceError> {
+//! let space = Space::create(Path::new("/srv/runs/7"), Some(Path::new("/srv/project")))?;
+//! // … a cage works in layers: `space.base()`, `space.upper()`, `space.work()` …
+//! let gate = space.snapshot(1)?;
+//! // … the next action goes wrong …
+//! println!("{} paths would change", space.preview(1)?.workspace.listed.len());
+//! space.restore(1, &gate)?;
+//! space.destroy()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What is deliberately not kept: owners (everything belongs to the owner of its tree's root), access times, access
+//! control lists, and pipes, sockets and devices, which a snapshot names and a rollback removes.
+
+mod attributes;
+mod content;
+mod destroy;
+mod entry;
+mod error;
+mod files;
+mod index;
+mod make;
+mod objects;
+mod outputs;
+mod preview;
+mod restore;
+mod scan;
+mod snapshot;
+mod tree;
+mod usage;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+pub use destroy::Destruction;
+pub use error::SpaceError;
+pub use outputs::Output;
+pub use preview::{Effect, MAX_LISTED, PartPreview, PreviewLine, RollbackPreview, Seen, What};
+pub use restore::{Recovery, Restored};
+pub use scan::Refused;
+pub use snapshot::SnapshotRecord;
+pub use usage::Usage;
+
+use crate::digest::Digest;
+use crate::dir::{Dir, absent};
+use crate::error::Doing;
+use crate::layer::{Baseline, Changes, Conflict, Layered, hold, place};
+use crate::limits::Limits;
+use crate::path::TreePath;
+use crate::remove::remove_tree;
+use entry::Entry;
+use index::Index;
+use objects::Objects;
+use restore::{Part, Trees};
+use scan::Scan;
+use snapshot::Saved;
+
+const RECORD: &[u8] = b"space.json";
+const BASE: &str = "base";
+const UPPER: &str = "upper";
+const WORK: &str = "work";
+const AGENT: &str = "agent";
+const SNAPSHOTS: &[u8] = b"snapshots";
+const OBJECTS: &[u8] = b"objects";
+const INDEX: &[u8] = b"index";
+const BASELINE: &[u8] = b"baseline.json";
+/// Which run of the machine used it last.
+const BOOT: &[u8] = b"boot";
+/// What is on its way out.
+const TRASH: &[u8] = b".placet-trash";
+
+const VERSION: u32 = 1;
+
+/// The directory of one hosted run.
+#[derive(Debug)]
+pub struct Space {
+    path: PathBuf,
+    dir: Dir,
+    base: Option<PathBuf>,
+    limits: Limits,
+    recovered: Recovery,
+}
+
+/// Both trees of a space, by their digests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    /// Everything the run changed in its workspace.
+    pub workspace: Digest,
+    /// Everything in the agent's own directory.
+    pub memory: Digest,
+}
+
+/// What `space.json` says.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Record {
+    version: u32,
+    /// Escaped like every path that may have any bytes; nothing for an empty folder of the space's own.
+    base: Option<crate::path::RawBytes>,
+}
+
+impl Space {
+    /// Makes a space where nothing is yet. `base` is a folder of the host that the run sees and never changes; without
+    /// one, it sees an empty folder. What the base holds now is remembered, so that later changes by people are told.
+    ///
+    /// A crash leaves nothing that counts.
+    pub fn create(root: &Path, base: Option<&Path>) -> Result<Self, SpaceError> {
+        if let Some(base) = base {
+            refuse_overlap(base, root)?;
+        }
+        let (parent, name) = place(root)?;
+        let unfinished = [b".placet-space-", name.as_slice()].concat();
+        remove_tree(&parent, &unfinished, &[&unfinished[..], b".trash"].concat())
+            .doing("remove", "an unfinished space")?;
+        let dir = parent.make(&unfinished).doing("make", root.display())?;
+        lay_out(&dir, base)?;
+        rustix::fs::syncfs(&dir).doing("flush", root.display())?;
+        match parent.move_to(&unfinished, &parent, &name) {
+            Err(rustix::io::Errno::EXIST) => {
+                remove_tree(&parent, &unfinished, &[&unfinished[..], b".trash"].concat())
+                    .doing("remove", "an unfinished space")?;
+                return Err(SpaceError::Exists(root.to_owned()));
+            }
+            moved => moved.doing("name", root.display())?,
+        }
+        parent.sync().doing("flush", root.display())?;
+        Self::open(root)
+    }
+
+    /// Takes up a space, and finishes or undoes what was interrupted.
+    pub fn open(root: &Path) -> Result<Self, SpaceError> {
+        let no_space = |why: &str| SpaceError::NoSpace { path: root.to_owned(), why: why.to_owned() };
+        let dir = absent(Dir::open(root)).doing("open", root.display())?.ok_or_else(|| no_space("nothing is there"))?;
+        let bytes = files::read(&dir, RECORD)?.ok_or_else(|| no_space("it has no `space.json`"))?;
+        let record: Record =
+            serde_json::from_slice(&bytes).map_err(|_| no_space("its `space.json` cannot be understood"))?;
+        if record.version != VERSION {
+            return Err(no_space("another version of Placet made it"));
+        }
+        let base = record.base.map(|base| {
+            use std::os::unix::ffi::OsStringExt;
+            PathBuf::from(std::ffi::OsString::from_vec(base.as_bytes().to_vec()))
+        });
+        let recovered = Recovery::Nothing;
+        let mut space = Self { path: root.to_owned(), dir, base, limits: Limits::default(), recovered };
+        space.recovered = space.recover()?;
+        Ok(space)
+    }
+
+    /// Limits instead of the usual ones.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// What was done when it was opened.
+    #[must_use]
+    pub fn recovered(&self) -> Recovery {
+        self.recovered
+    }
+
+    /// The directory itself.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder below the run's changes, never written.
+    #[must_use]
+    pub fn base(&self) -> PathBuf {
+        self.base.clone().unwrap_or_else(|| self.path.join(BASE))
+    }
+
+    /// Where every change of the run goes.
+    #[must_use]
+    pub fn upper(&self) -> PathBuf {
+        self.path.join(UPPER)
+    }
+
+    /// Room for the kernel, beside the upper.
+    #[must_use]
+    pub fn work(&self) -> PathBuf {
+        self.path.join(WORK)
+    }
+
+    /// The agent's own directory.
+    #[must_use]
+    pub fn agent(&self) -> PathBuf {
+        self.path.join(AGENT)
+    }
+
+    /// Saves workspace and memory under a number that is free.
+    pub fn snapshot(&self, number: u64) -> Result<SnapshotRecord, SpaceError> {
+        let _held = self.hold()?;
+        snapshot::take(self, number)
+    }
+
+    /// The numbers of all snapshots, the least first.
+    pub fn snapshots(&self) -> Result<Vec<u64>, SpaceError> {
+        let names = self.dir.dir(SNAPSHOTS).and_then(|dir| dir.names()).doing("list", "the snapshots")?;
+        let number = |name: Vec<u8>| {
+            let text = String::from_utf8(name).ok()?;
+            text.parse().ok().filter(|number| snapshot::name(*number) == text)
+        };
+        let mut numbers: Vec<u64> = names.into_iter().filter_map(number).collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    /// What a snapshot was when it was taken, as its own directory says. What counts is what was recorded elsewhere.
+    pub fn record(&self, number: u64) -> Result<SnapshotRecord, SpaceError> {
+        snapshot::record(self, number)
+    }
+
+    /// What workspace and memory are now, as a snapshot would name them.
+    pub fn state(&self) -> Result<State, SpaceError> {
+        let _held = self.hold()?;
+        let live = Trees::open(self)?.scan(self, self.index().as_ref())?;
+        Ok(State { workspace: live.workspace.tree.digest()?, memory: live.memory.tree.digest()? })
+    }
+
+    /// What going back would change. Nothing is written.
+    pub fn preview(&self, number: u64) -> Result<RollbackPreview, SpaceError> {
+        let _held = self.hold()?;
+        preview::preview(self, number)
+    }
+
+    /// Makes workspace and memory what they were when the snapshot was taken, in one step. `expected` is what was
+    /// recorded then, somewhere safe: a snapshot that is not that, or cannot be brought back whole, changes nothing.
+    pub fn restore(&self, number: u64, expected: &SnapshotRecord) -> Result<Restored, SpaceError> {
+        let _held = self.hold()?;
+        restore::restore(self, number, expected, &mut |_| {})
+    }
+
+    /// Forgets a snapshot and what only it needs.
+    pub fn forget(&self, number: u64) -> Result<(), SpaceError> {
+        let _held = self.hold()?;
+        let snapshots = self.dir.dir(SNAPSHOTS).doing("open", "the snapshots")?;
+        let name = snapshot::name(number);
+        if absent(snapshots.stat(name.as_bytes())).doing("look at", "the snapshots")?.is_none() {
+            return Err(SpaceError::NoSnapshot(number));
+        }
+        remove_tree(&snapshots, name.as_bytes(), TRASH).doing("remove", "the snapshot")?;
+        self.sweep()
+    }
+
+    /// What the run changed, compared with the base, the way it would be promoted.
+    pub fn changes(&self) -> Result<Changes, SpaceError> {
+        let layered = self.layered()?;
+        Ok(layered.preview(&self.baseline()?)?)
+    }
+
+    /// The layers, held, with everything that can be done with them.
+    pub fn layered(&self) -> Result<Layered, SpaceError> {
+        Ok(Layered::open(&self.base(), &self.upper(), &self.work())?.limits(self.limits))
+    }
+
+    /// What the base was when the space was made.
+    pub fn baseline(&self) -> Result<Baseline, SpaceError> {
+        let Some(bytes) = files::read(&self.dir, BASELINE)? else { return Ok(Baseline::default()) };
+        serde_json::from_slice(&bytes).map_err(|error| SpaceError::NoSpace {
+            path: self.path.clone(),
+            why: format!("its `baseline.json` cannot be understood: {error}"),
+        })
+    }
+
+    /// What people changed in the base since the space was made.
+    pub fn drift(&self) -> Result<Vec<(TreePath, Conflict)>, SpaceError> {
+        Ok(self.baseline()?.drift(&self.base(), self.limits)?)
+    }
+
+    /// The files the run made or changed whose paths are wanted, in order.
+    pub fn outputs(&self, wanted: impl Fn(&TreePath) -> bool) -> Result<Vec<Output>, SpaceError> {
+        let _held = self.hold()?;
+        outputs::list(self, &wanted)
+    }
+
+    /// Hands on the content of a listed output. If it fails, what was handed on is not the output.
+    pub fn read_output(&self, output: &Output, into: &mut dyn Write) -> Result<(), SpaceError> {
+        outputs::read(self, output, into)
+    }
+
+    /// What the run has on disk now. Cheap, and possible while a cage works: then it is a moment's guess.
+    pub fn usage(&self) -> Result<Usage, SpaceError> {
+        usage::measure(self)
+    }
+
+    /// Removes everything, and looks that nothing is left.
+    pub fn destroy(self) -> Result<Destruction, SpaceError> {
+        let held = self.hold()?;
+        let path = self.path.clone();
+        drop(self);
+        let destroyed = destroy::destroy(&path);
+        drop(held);
+        destroyed
+    }
+
+    /// The same for a directory that may be no whole space any more; nothing to do if it is gone.
+    pub fn destroy_at(root: &Path) -> Result<Destruction, SpaceError> {
+        match Self::open(root) {
+            Ok(space) => space.destroy(),
+            Err(SpaceError::NoSpace { .. }) => destroy::destroy(root),
+            Err(other) => Err(other),
+        }
+    }
+
+    fn recover(&self) -> Result<Recovery, SpaceError> {
+        let _held = self.hold()?;
+        for trash in [TRASH, snapshot::SCRATCH] {
+            remove_tree(&self.dir, trash, b".placet-trash-of-trash").doing("remove", "what was on its way out")?;
+        }
+        let rollback = restore::recover(self)?;
+        let snapshots = self.dir.dir(SNAPSHOTS).doing("open", "the snapshots")?;
+        let unfinished = absent(snapshots.stat(snapshot::UNFINISHED)).doing("look at", "the snapshots")?.is_some();
+        if unfinished {
+            remove_tree(&snapshots, snapshot::UNFINISHED, TRASH).doing("remove", "an unfinished snapshot")?;
+            self.sweep()?;
+        }
+        if files::read(&self.dir, BOOT)?.as_deref() != Some(index::boot().as_bytes()) {
+            return Ok(Recovery::MachineRestarted);
+        }
+        Ok(if rollback == Recovery::Nothing && unfinished { Recovery::Undone } else { rollback })
+    }
+
+    /// Removes content that no snapshot needs. An index counts on what it names being kept, so it goes as well.
+    fn sweep(&self) -> Result<(), SpaceError> {
+        absent(self.dir.unlink(INDEX)).doing("remove", "the index")?;
+        let mut needed = HashSet::new();
+        for number in self.snapshots()? {
+            let saved = Saved::load(self, number)?;
+            let entries = saved.workspace.entries.iter().chain(&saved.memory.entries);
+            needed.extend(entries.filter_map(Entry::digest));
+        }
+        self.objects()?.sweep(&needed)
+    }
+
+    /// No cage writes, and nobody else works on this space, as long as it is held.
+    fn hold(&self) -> Result<Dir, SpaceError> {
+        let work = self.dir.dir(WORK.as_bytes()).doing("open", self.work().display())?;
+        hold(&work, &self.work())?;
+        Ok(work)
+    }
+
+    fn tree(&self, part: Part) -> Result<Dir, SpaceError> {
+        let name = match part {
+            Part::Workspace => UPPER,
+            Part::Memory => AGENT,
+        };
+        Ok(self.dir.dir(name.as_bytes()).doing("open", name)?)
+    }
+
+    fn base_dir(&self) -> Result<Dir, SpaceError> {
+        let base = self.base();
+        Ok(Dir::open(&base).doing("open", base.display())?)
+    }
+
+    fn objects(&self) -> Result<Objects, SpaceError> {
+        Ok(Objects::new(self.dir.dir(OBJECTS).doing("open", "the objects")?))
+    }
+
+    /// One that cannot be read is as good as none.
+    fn index(&self) -> Option<Index> {
+        files::read(&self.dir, INDEX).ok().flatten().and_then(|bytes| Index::from_bytes(&bytes))
+    }
+
+    /// Notes what the upper is, all of whose content is kept.
+    fn remember(&self, scan: Scan) -> Result<(), SpaceError> {
+        let index = Index::settled(scan.tree, scan.stamps, &self.dir)?;
+        files::replace(&self.dir, INDEX, &index.to_bytes()?)?;
+        files::replace(&self.dir, BOOT, index::boot().as_bytes())
+    }
+}
+
+/// Everything a space has, in an empty directory. What says that it is one comes last.
+fn lay_out(dir: &Dir, base: Option<&Path>) -> Result<(), SpaceError> {
+    for name in [UPPER.as_bytes(), WORK.as_bytes(), AGENT.as_bytes(), SNAPSHOTS, OBJECTS] {
+        dir.make(name).doing("make", String::from_utf8_lossy(name))?;
+    }
+    match base {
+        None => drop(dir.make(BASE.as_bytes()).doing("make", BASE)?),
+        Some(base) => {
+            let baseline = Baseline::record(base, Limits::default())?;
+            let bytes = serde_json::to_vec(&baseline).map_err(SpaceError::unwritable)?;
+            files::replace(dir, BASELINE, &bytes)?;
+        }
+    }
+    files::replace(dir, BOOT, index::boot().as_bytes())?;
+    let base = base.map(std::path::absolute).transpose().doing("make absolute", BASE)?;
+    let base = base.map(|base| {
+        use std::os::unix::ffi::OsStrExt;
+        crate::path::RawBytes::new(base.as_os_str().as_bytes())
+    });
+    let record = serde_json::to_vec_pretty(&Record { version: VERSION, base }).map_err(SpaceError::unwritable)?;
+    files::replace_durably(dir, RECORD, &record)
+}
+
+/// Compared by where they really are, as far as they exist.
+fn refuse_overlap(base: &Path, root: &Path) -> Result<(), SpaceError> {
+    let real_base = base.canonicalize().doing("find", base.display())?;
+    let parent = root.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let real_root = parent.canonicalize().doing("find", parent.display())?.join(root.file_name().unwrap_or_default());
+    if real_base.starts_with(&real_root) || real_root.starts_with(&real_base) {
+        return Err(SpaceError::Overlapping { base: real_base, root: real_root });
+    }
+    Ok(())
+}

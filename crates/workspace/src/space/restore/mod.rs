@@ -1,0 +1,218 @@
+//! The way back to a snapshot, in one step for workspace and memory.
+//!
+//! ```text
+//!  what differs? ──► prepare it beside ──► journal ──► exchange, path by path ──► look again ──► the old goes
+//! ```
+//!
+//! Only what differs is touched: going back costs what the run did since, not what it has. Everything that is put in
+//! place is prepared and checked before; up to the journal nothing live was touched, and a crash leaves everything as it
+//! was. With the journal written, opening the space again takes the steps that are left. No cage can run in between:
+//! the lock that cages need is held, and a space is opened before it is used.
+//!
+//! Nothing is flushed: the kernel does not flush what cages write either. After a restart of the machine live trees are
+//! not to be relied on, and a rollback then reads and compares everything.
+
+mod apply;
+mod journal;
+mod plan;
+mod stage;
+
+use std::collections::HashMap;
+
+pub(super) use journal::Part;
+
+use super::error::SpaceError;
+use super::index::{Index, boot};
+use super::make::Maker;
+use super::scan::{Content, Scan, Trust, scan};
+use super::snapshot::{Saved, SnapshotRecord};
+use super::tree::{Tree, side_by_side};
+use super::{Space, files};
+use crate::copy::Owner;
+use crate::dir::{Dir, absent};
+use crate::error::Doing;
+use crate::remove::remove_tree;
+use apply::Ground;
+use journal::{Journal, Step, Touched};
+use plan::Plan;
+use stage::Stage;
+
+const RESTORE: &[u8] = b"restore";
+const HELD: &[u8] = b"held";
+const JOURNAL: &[u8] = b"journal";
+
+/// What a rollback did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Restored {
+    /// Paths that were put, taken or exchanged, each with all that is below it.
+    pub paths: u64,
+}
+
+/// What was done when the space was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recovery {
+    /// Nothing was interrupted.
+    #[default]
+    Nothing,
+    /// A snapshot or rollback had begun and had changed nothing; what it left is gone.
+    Undone,
+    /// A rollback had begun to change things; it was finished.
+    Finished,
+    /// The machine was started anew since the space was last used: what cages wrote may not have reached the disk. Roll
+    /// back to a snapshot before going on.
+    MachineRestarted,
+}
+
+/// Where a rollback stands; whoever watches may end the process there, and does in tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Point {
+    Prepared,
+    Journaled,
+    Stepped(usize),
+    Touched,
+    CleanedUp,
+}
+
+pub(super) fn restore(
+    space: &Space,
+    number: u64,
+    expected: &SnapshotRecord,
+    watch: &mut dyn FnMut(Point),
+) -> Result<Restored, SpaceError> {
+    let saved = Saved::load(space, number)?;
+    saved.check(number, expected)?;
+    let index = space.index();
+    let trees = Trees::open(space)?;
+    let live = trees.scan(space, index.as_ref())?;
+    discard(space)?;
+    let journal = match trees.prepare(space, number, &saved, &live) {
+        Ok(journal) => journal,
+        Err(error) => {
+            discard(space)?;
+            return Err(error);
+        }
+    };
+    watch(Point::Prepared);
+    let bytes = serde_json::to_vec(&journal).map_err(SpaceError::unwritable)?;
+    let restoring = space.dir.dir(RESTORE).doing("open", "the rollback")?;
+    files::replace(&restoring, JOURNAL, &bytes)?;
+    watch(Point::Journaled);
+    finish(space, &trees, &journal, watch)?;
+    renew_index(space, &trees, index, &saved)?;
+    Ok(Restored { paths: journal.steps.len() as u64 })
+}
+
+/// Does what is left of a rollback that was interrupted.
+pub(super) fn recover(space: &Space) -> Result<Recovery, SpaceError> {
+    let Some(restoring) = absent(space.dir.dir(RESTORE)).doing("open", "the rollback")? else {
+        return Ok(Recovery::Nothing);
+    };
+    let journal: Option<Journal> =
+        files::read(&restoring, JOURNAL)?.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    match journal.filter(|journal| journal.boot == boot()) {
+        Some(journal) => {
+            finish(space, &Trees::open(space)?, &journal, &mut |_| {})?;
+            Ok(Recovery::Finished)
+        }
+        None => {
+            discard(space)?;
+            Ok(Recovery::Undone)
+        }
+    }
+}
+
+/// Removes what was prepared, and what was there before.
+fn discard(space: &Space) -> Result<(), SpaceError> {
+    Ok(remove_tree(&space.dir, RESTORE, super::TRASH).doing("remove", "what a rollback left")?)
+}
+
+fn finish(space: &Space, trees: &Trees, journal: &Journal, watch: &mut dyn FnMut(Point)) -> Result<(), SpaceError> {
+    let held = space.dir.dir(RESTORE).and_then(|restoring| restoring.dir(HELD)).doing("open", "the rollback")?;
+    let ground = Ground { workspace: &trees.workspace, memory: &trees.memory, held: &held };
+    journal.touched.iter().try_for_each(|touched| ground.open(touched))?;
+    for (position, step) in journal.steps.iter().enumerate() {
+        ground.take(step)?;
+        watch(Point::Stepped(position));
+    }
+    let objects = space.objects()?;
+    for touched in journal.touched.iter().rev() {
+        let maker = Maker { objects: &objects, owner: trees.owner(touched.part)?, number: 0 };
+        ground.touch(touched, &maker)?;
+    }
+    watch(Point::Touched);
+    discard(space)?;
+    watch(Point::CleanedUp);
+    Ok(())
+}
+
+/// Reads what is in place now, compares it with what was wanted, and remembers it.
+fn renew_index(space: &Space, trees: &Trees, before: Option<Index>, saved: &Saved) -> Result<(), SpaceError> {
+    let now = trees.scan(space, before.as_ref())?;
+    drop(before);
+    check_same(&now.workspace.tree, &saved.workspace)?;
+    check_same(&now.memory.tree, &saved.memory)?;
+    space.remember(now.workspace)
+}
+
+fn check_same(live: &Tree, wanted: &Tree) -> Result<(), SpaceError> {
+    let differs = side_by_side(&live.entries, &wanted.entries).find(|(one, other)| one != other);
+    match differs.and_then(|(one, other)| one.or(other)) {
+        Some(entry) => Err(SpaceError::Disturbed(entry.path.to_string())),
+        None if live.root != wanted.root => Err(SpaceError::Disturbed("the root of the tree".to_owned())),
+        None => Ok(()),
+    }
+}
+
+/// Both live trees.
+pub(super) struct Trees {
+    workspace: Dir,
+    memory: Dir,
+}
+
+/// Both of them as they are now.
+pub(super) struct Live {
+    pub(super) workspace: Scan,
+    pub(super) memory: Scan,
+}
+
+impl Trees {
+    pub(super) fn open(space: &Space) -> Result<Self, SpaceError> {
+        Ok(Self { workspace: space.tree(Part::Workspace)?, memory: space.tree(Part::Memory)? })
+    }
+
+    pub(super) fn scan(&self, space: &Space, index: Option<&Index>) -> Result<Live, SpaceError> {
+        let trust = index.map_or(Trust::Nothing(None), Trust::Stamps);
+        let workspace = scan(&self.workspace, trust, Content::Named, space.limits)?;
+        let memory = scan(&self.memory, Trust::Nothing(None), Content::Named, space.limits)?;
+        Ok(Live { workspace, memory })
+    }
+
+    fn owner(&self, part: Part) -> Result<Owner, SpaceError> {
+        let root = match part {
+            Part::Workspace => &self.workspace,
+            Part::Memory => &self.memory,
+        };
+        Ok(Owner::of(&root.own_stat().doing("look at", "the root of the tree")?))
+    }
+
+    fn prepare(&self, space: &Space, number: u64, saved: &Saved, live: &Live) -> Result<Journal, SpaceError> {
+        let restoring = space.dir.make(RESTORE).doing("make room for", "the rollback")?;
+        let held = restoring.make(HELD).doing("make room for", "the rollback")?;
+        let (objects, mut next) = (space.objects()?, 0);
+        let (mut steps, mut all_touched) = (Vec::new(), Vec::new());
+        let parts = [
+            (Part::Workspace, &self.workspace, &live.workspace, &saved.workspace),
+            (Part::Memory, &self.memory, &live.memory, &saved.memory),
+        ];
+        for (part, root, live, wanted) in parts {
+            let maker = Maker { objects: &objects, owner: self.owner(part)?, number };
+            let plan = Plan::new(live, wanted);
+            let mut stage = Stage { part, maker, live: root, wanted, held: &held, made: HashMap::new() };
+            let staged: Vec<Step> = stage.steps(&plan, &mut next)?;
+            steps.extend(staged);
+            let touched = plan.touched.into_iter();
+            all_touched.extend(touched.map(|(path, meta)| Touched { part, path, meta: meta.clone() }));
+        }
+        Ok(Journal { boot: boot(), steps, touched: all_touched })
+    }
+}

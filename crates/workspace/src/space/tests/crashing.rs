@@ -1,0 +1,109 @@
+//! The process ends at every point there is: afterwards everything is as it was, or as it was to be.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::world::*;
+use crate::space::restore::{Point, restore};
+use crate::space::{Recovery, SnapshotRecord, Space};
+
+/// A space that has left its snapshot in several places.
+fn world() -> (World, SnapshotRecord, [Seen; 3]) {
+    let world = World::new().with("base", "x");
+    let space = world.create();
+    for name in ["text", "dir/one", "dir/two", "other/deep/file"] {
+        write(&world.upper(name), name);
+    }
+    write(&world.agent("memory"), "then");
+    let (record, then) = (space.snapshot(1).unwrap(), world.seen());
+    write(&world.upper("text"), "now");
+    remove(&world.upper("dir/one"));
+    write(&world.upper("dir/three"), "now");
+    remove(&world.upper("other"));
+    write(&world.upper("other"), "a file now");
+    mode(&world.upper("dir"), 0o711);
+    write(&world.agent("memory"), "now");
+    write(&world.agent("more"), "now");
+    (world, record, then)
+}
+
+/// Ends a rollback at a point, the way a crash would: nothing is cleaned up but descriptors and locks.
+fn crash_at(space: &Space, record: &SnapshotRecord, reached: usize) -> Option<Point> {
+    let (mut count, mut last) = (0, None);
+    let mut watch = |point: Point| {
+        if count == reached {
+            last = Some(point);
+            std::panic::resume_unwind(Box::new("crash"));
+        }
+        count += 1;
+    };
+    let outcome = catch_unwind(AssertUnwindSafe(|| restore(space, 1, record, &mut watch)));
+    assert_eq!(outcome.is_err(), last.is_some());
+    last
+}
+
+#[test]
+fn a_rollback_that_ends_anywhere_is_undone_or_finished_when_the_space_is_opened() {
+    for reached in 0.. {
+        let (world, record, then) = world();
+        let before = world.seen();
+        let Some(point) = crash_at(&world.open(), &record, reached) else {
+            assert!(reached >= 9, "every step was a point: {reached}");
+            break;
+        };
+        let space = world.open();
+        let (expected, state) = match point {
+            Point::Prepared => (Recovery::Undone, &before),
+            Point::Journaled | Point::Stepped(_) | Point::Touched => (Recovery::Finished, &then),
+            Point::CleanedUp => (Recovery::Nothing, &then),
+        };
+        assert_eq!((space.recovered(), &world.seen()), (expected, state), "{point:?}");
+        assert_eq!(world.open().recovered(), Recovery::Nothing, "{point:?}");
+        space.restore(1, &record).unwrap();
+        assert_eq!(world.seen(), then, "{point:?}");
+    }
+}
+
+#[test]
+fn a_rollback_that_is_interrupted_again_while_it_is_finished_is_finished_all_the_same() {
+    let (world, record, then) = world();
+    crash_at(&world.open(), &record, 4).unwrap();
+    // What the first attempt to finish did, and then it ended, too.
+    let copy = world.path("space/restore-copy");
+    std::process::Command::new("cp").args(["-a"]).arg(world.path("space/restore")).arg(&copy).status().unwrap();
+    drop(world.open());
+    assert_eq!(world.seen(), then);
+    std::fs::remove_dir_all(copy).unwrap();
+    assert_eq!(world.open().recovered(), Recovery::Nothing);
+}
+
+#[test]
+fn a_snapshot_that_was_not_finished_is_gone_with_what_it_kept() {
+    let (world, record, _) = world();
+    write(&world.path("space/snapshots/.new/upper.jsonl"), "half of a list");
+    write(&world.path("space/objects/.incoming"), "half of a file");
+    write(&world.path("space/objects/00/orphan"), "of nobody");
+    write(&world.path("space/scratch/again"), "x");
+    let before = world.seen();
+    let space = world.open();
+    assert_eq!(space.recovered(), Recovery::Undone);
+    assert_eq!((world.seen(), space.snapshots().unwrap()), (before, vec![1]));
+    for left in ["snapshots/.new", "objects/.incoming", "objects/00/orphan", "scratch"] {
+        assert!(!world.path("space").join(left).exists(), "{left}");
+    }
+    space.restore(1, &record).unwrap();
+}
+
+#[test]
+fn a_journal_of_another_run_of_the_machine_says_nothing() {
+    let (world, record, then) = world();
+    crash_at(&world.open(), &record, 1).unwrap();
+    let journal = world.path("space/restore/journal");
+    let boot = crate::space::index::boot();
+    let text = std::fs::read_to_string(&journal).unwrap();
+    write(&journal, text.replace(&boot, "another"));
+    write(&world.path("space/boot"), "another");
+    let space = world.open();
+    assert_eq!(space.recovered(), Recovery::MachineRestarted);
+    space.restore(1, &record).unwrap();
+    assert_eq!(world.seen(), then);
+}

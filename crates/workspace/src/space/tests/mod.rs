@@ -1,0 +1,10 @@
+//! Spaces without a cage: uppers are written here the way the kernel would.
+
+mod crashing;
+mod destroying;
+mod exporting;
+mod looking;
+mod proving;
+mod random;
+mod returning;
+mod world;
