@@ -17,6 +17,7 @@ mod planted;
 mod project;
 mod pushing;
 mod repository;
+mod spaces;
 mod worktrees;
 mod world;
 
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [harness::AS_USER_FLAG, name] => harness::run_one(name, &scenarios()),
+        [spaces::killed::FLAG, root] => spaces::killed::go_back_and_forth(root.as_ref()),
         _ => harness::run(&arguments, &plain(), &of_root(), &scenarios()),
     }
 }
@@ -51,6 +53,9 @@ fn scenarios() -> Vec<harness::Test> {
         differing::TESTS,
         pushing::TESTS,
         merging::TESTS,
+        spaces::TESTS,
+        spaces::killed::TESTS,
+        spaces::large::TESTS,
     ]
     .concat()
 }

@@ -11,7 +11,7 @@ use placet_workspace::layer::{Baseline, Changes, Layered};
 use tempfile::TempDir;
 
 /// Lists a tree the same way inside and outside: kind, mode, name, target, content.
-const LISTING: &str = "find . -mindepth 1 -printf '%y %m %p %l\\n' | LC_ALL=C sort; \
+pub(crate) const LISTING: &str = "find . -mindepth 1 -printf '%y %m %p %l\\n' | LC_ALL=C sort; \
                        find . -type f -print0 | LC_ALL=C sort -z | xargs -0r sha256sum";
 
 pub(crate) fn profile() -> Profile {

@@ -138,9 +138,14 @@ fn act_all(space: &Space, in_workspace: &[Deed], in_memory: &[Deed]) {
 
 /// Whoever is not root cannot look into what is closed to them.
 fn openly(deeds: Vec<Deed>) -> Vec<Deed> {
-    let open = |deed| match deed {
-        Deed::Mode(place, mode) if !rustix::process::geteuid().is_root() => Deed::Mode(place, mode | 0o700),
-        other => other,
+    let root = rustix::process::geteuid().is_root();
+    let open = |mut deed| {
+        if let Deed::Mode(_, mode) = &mut deed
+            && !root
+        {
+            *mode |= 0o700;
+        }
+        deed
     };
     deeds.into_iter().map(open).collect()
 }
