@@ -1,16 +1,15 @@
-//! The socket between launcher and helper: one message out with the plan, a few reports back.
+//! The sockets between a launcher and its processes. To the zygote: a request for every helper. To a helper: one message
+//! with the plan, and a few reports back.
 //!
-//! It is also what keeps a cage alive: when the launcher's end closes or is shut down, for whatever reason, the cage
-//! ends. The command itself never holds it.
+//! They are also what keeps the other side alive: when the launcher's end closes or is shut down, for whatever reason, the
+//! zygote or the cage ends. The command itself never holds one.
 
 use std::fs::File;
 use std::io::{IoSlice, IoSliceMut, Read, Seek, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::io::Errno;
 use rustix::net::{
@@ -24,9 +23,6 @@ use crate::error::StepError;
 use crate::outcome::{Excess, Usage};
 use crate::profile::Limits;
 use crate::step::Step;
-
-/// Reports are small; the longest carries the text of a failed step.
-const MAX_MESSAGE_BYTES: usize = 64 << 10;
 
 /// The program and at most four interpreters (as in the kernel), or the plan and the input.
 const MAX_DESCRIPTORS: usize = 8;
@@ -43,6 +39,10 @@ pub(crate) struct Spec {
 /// What the helper and its children tell the launcher.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
+    /// The helper is there; a descriptor of its process comes along.
+    Up { process: u32 },
+    /// The zygote could not fork one.
+    NotForked { errno: i32 },
     /// A door is open; its listening socket comes along.
     Door { port: u16 },
     /// The program is open; the descriptors come along, in the same order. Where the launcher wants to look at it first,
@@ -62,16 +62,18 @@ pub(crate) enum Report {
     Gone { usage: Usage },
 }
 
-/// What the launcher tells the helper to do.
+/// What the launcher asks of the zygote: a helper, which begins with these steps. The helper's own socket and the two
+/// pipes its command writes to come along.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Order {
-    /// Take these steps and wait for more. Should the launcher go away meanwhile, these groups go with it.
-    Prepare { steps: Vec<Step>, groups: Vec<PathBuf> },
-    /// Enter the cage; the plan and the input come along.
-    Enter,
+pub(crate) struct Fork {
+    pub(crate) steps: Vec<Step>,
 }
 
-/// What the launcher tells the helper after the plan.
+/// What the launcher tells the helper then: to enter the cage. The plan and the input come along.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Enter;
+
+/// What the launcher tells the helper after that.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Answer {
     /// Execute the program.
@@ -105,7 +107,7 @@ impl Control {
 
     /// The next message; `None` when the other side is gone.
     pub(crate) fn receive<M: DeserializeOwned>(&self) -> Result<Option<(M, Vec<OwnedFd>)>, Errno> {
-        let mut bytes = vec![0; MAX_MESSAGE_BYTES];
+        let mut bytes = vec![0; self.next_length()?];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let received = rustix::io::retry_on_intr(|| {
@@ -124,11 +126,11 @@ impl Control {
         Ok(Some((message, descriptors)))
     }
 
-    /// Whether the other side is gone.
-    pub(crate) fn is_closed(&self) -> bool {
-        let mut watched = [PollFd::new(&self.0, PollFlags::RDHUP)];
-        let now = Timespec::default();
-        rustix::event::poll(&mut watched, Some(&now)).is_ok() && !watched[0].revents().is_empty()
+    /// Waits for the next message, and asks for its length only: room for the longest would be most of the memory that a
+    /// helper touches, and it is forked to touch little.
+    fn next_length(&self) -> Result<usize, Errno> {
+        let flags = RecvFlags::PEEK | RecvFlags::TRUNC;
+        rustix::io::retry_on_intr(|| rustix::net::recv(&self.0, &mut [0; 0], flags)).map(|(_, length)| length)
     }
 
     /// From now on [`Control::receive`] gives up after this time with `EAGAIN`.

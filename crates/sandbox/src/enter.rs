@@ -1,8 +1,9 @@
-//! The helper: the same binary, executed again, alone and with one thread. It takes the steps of the plan in order.
+//! The same binary, executed again, alone and with one thread: the zygote, and the helpers it forks, which take the steps of
+//! a plan in order.
 //!
-//! Three processes share this code. The helper takes steps until the first fork and stays behind as [`monitor`]; its
-//! child becomes process 1 and stays behind as [`init`]; the last one becomes the program. Nothing here decides what
-//! to do: see [`crate::plan`].
+//! Four kinds of process share this code. The [`zygote`] forks a helper for every cage; the helper takes steps until the
+//! next fork and stays behind as [`monitor`]; its child becomes process 1 and stays behind as [`init`]; the last one
+//! becomes the program. Nothing here decides what to do: see [`crate::plan`].
 
 mod census;
 mod door;
@@ -18,6 +19,7 @@ pub(crate) mod owners;
 mod program;
 mod watch;
 mod written;
+mod zygote;
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -27,7 +29,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::control::{self, Control, Order, Report, Spec};
+use crate::control::{self, Control, Enter, Report, Spec};
 use crate::error::StepError;
 use crate::profile::Limits;
 use crate::step::{LimitedResource, MountFlag, Role, Step};
@@ -39,6 +41,7 @@ use owners::Mappings;
 use program::Program;
 use watch::Outlook;
 use written::Written;
+use zygote::Born;
 
 /// The name under which the binary knows that it is the helper.
 pub(crate) const HELPER_NAME: &str = "placet-cage";
@@ -75,9 +78,10 @@ struct Entering {
     ready: Option<OwnedFd>,
 }
 
-/// Runs the helper to its end.
+/// Runs the zygote, or the helper it became, to its end.
 pub(crate) fn run() -> ! {
-    let Ok(control) = connect() else { sys::exit_now(GAVE_UP) };
+    let Ok(Born { control, steps }) = zygote::serve() else { sys::exit_now(GAVE_UP) };
+    begin(&control, &steps);
     let Ok((mut entering, spec)) = receive(control) else { sys::exit_now(GAVE_UP) };
     for step in &spec.steps {
         if let Err(errno) = entering.take(step) {
@@ -88,29 +92,20 @@ pub(crate) fn run() -> ! {
     sys::exit_now(GAVE_UP)
 }
 
-/// The launcher is at descriptor 0.
-fn connect() -> Result<Control> {
-    let socket = rustix::io::fcntl_dupfd_cloexec(sys::standard_input(), 3)?;
-    quiet(0)?;
-    Ok(Control::new(socket))
+/// While the launcher looks at the host.
+fn begin(control: &Control, steps: &[Step]) {
+    for step in steps {
+        if let Err(errno) = prepare(step) {
+            // When the launcher is gone there is nobody left to tell.
+            let _ = control.send(&failed(step, errno), &[]);
+            sys::exit_now(GAVE_UP);
+        }
+    }
 }
 
-/// Waits for the plan and the input, prepared as far as the launcher wants it.
+/// Waits for the plan and the input.
 fn receive(control: Control) -> Result<(Entering, Spec)> {
-    let mut prepared = Vec::new();
-    let descriptors = loop {
-        match control.receive()? {
-            Some((Order::Prepare { steps, groups }, _)) => {
-                prepared = groups;
-                prepare_all(&control, &steps)?;
-            }
-            Some((Order::Enter, descriptors)) => break descriptors,
-            None => {
-                abandon(&prepared);
-                return Err(Errno::PIPE);
-            }
-        }
-    };
+    let (Enter, descriptors) = control.receive()?.ok_or(Errno::PIPE)?;
     let [spec, stdin] = <[OwnedFd; 2]>::try_from(descriptors).map_err(|_| Errno::BADMSG)?;
     let spec = control::read_spec(spec)?;
     let entering = Entering {
@@ -133,24 +128,6 @@ fn receive(control: Control) -> Result<(Entering, Spec)> {
     Ok((entering, spec))
 }
 
-/// The launcher is gone. Nobody was in the groups yet; a launcher that still lives removes them itself, and that is the
-/// same.
-fn abandon(groups: &[PathBuf]) {
-    for group in groups {
-        let _ = rustix::fs::rmdir(group);
-    }
-}
-
-fn prepare_all(control: &Control, steps: &[Step]) -> Result<()> {
-    for step in steps {
-        if let Err(errno) = prepare(step) {
-            let _ = control.send(&failed(step, errno), &[]);
-            return Err(errno);
-        }
-    }
-    Ok(())
-}
-
 /// Steps that need nothing of what a request brings.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a new step needs a request until somebody says otherwise")]
 fn prepare(step: &Step) -> Result<()> {
@@ -169,10 +146,10 @@ fn failed(step: &Step, errno: Errno) -> Report {
     Report::Failed(StepError { step: step.kind(), action: step.to_string(), errno: errno.raw_os_error() })
 }
 
-/// Points a standard stream at nothing.
-fn quiet(stream: i32) -> Result<()> {
+/// Points standard streams at nothing.
+fn quiet(streams: &[i32]) -> Result<()> {
     let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
-    sys::replace_stdio(null.as_fd(), stream)
+    streams.iter().try_for_each(|stream| sys::replace_stdio(null.as_fd(), *stream))
 }
 
 impl Entering {
@@ -227,10 +204,10 @@ impl Entering {
             }
             Step::MountLayers { at, flags, skeleton } => self.mount_layers(at, flags, skeleton),
             Step::Rebind { at, flags } => mounts::rebind(self.root()?, at, flags),
-            Step::Blank { at } => mounts::blank(self.root()?, at),
+            Step::Blank { at } => mounts::blank(self.site()?, at),
             Step::MountProc { at } => mounts::mount_proc(self.root()?, at),
             Step::Freeze { at } => mounts::freeze(self.root()?, at),
-            Step::Mask { at } => mounts::mask(self.root()?, at),
+            Step::Mask { at } => mounts::mask(self.site()?, at),
             Step::SealRoot => mounts::seal_root(self.root()?),
             Step::PivotRoot => {
                 let site = self.site.take().ok_or(Errno::NOENT)?;
@@ -267,14 +244,18 @@ impl Entering {
         sys::exit_now(GAVE_UP)
     }
 
+    fn site(&self) -> Result<&Site> {
+        self.site.as_ref().ok_or(Errno::NOENT)
+    }
+
     fn root(&self) -> Result<&OwnedFd> {
-        self.site.as_ref().map(|site| &site.root).ok_or(Errno::NOENT)
+        self.site().map(|site| &site.root)
     }
 
     fn mount_layers(&mut self, at: &Path, flags: &[MountFlag], skeleton: &[PathBuf]) -> Result<()> {
         let lower = self.detached.remove(at).ok_or(Errno::NOENT)?;
         let layers = Layers { lower, upper: self.uppers.remove(at), skeleton };
-        let site = self.site.as_ref().ok_or(Errno::NOENT)?;
+        let site = self.site()?;
         let mount = layers::mount_layers(&site.stage, &layers, flags)?;
         mounts::attach(&mount, &site.root, at)?;
         self.locks.extend(layers.upper.map(Upper::into_lock));
@@ -307,9 +288,10 @@ fn new_session() -> Result<()> {
     rustix::process::setsid().map(drop)
 }
 
+/// What signals do was reset by the zygote; process 1 blocks one.
 fn reset_process() -> Result<()> {
     rustix::process::umask(Mode::WGRP | Mode::WOTH);
-    sys::reset_signals()
+    sys::unblock_signals()
 }
 
 fn limit(resource: LimitedResource, value: u64) -> Result<()> {

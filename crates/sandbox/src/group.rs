@@ -29,7 +29,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use leftovers::collect_leftovers;
-pub(crate) use parents::{Parent, Parents, parents};
+pub(crate) use parents::{Parents, parents};
 
 use crate::error::SandboxError;
 use crate::profile::Limits;
@@ -74,9 +74,8 @@ pub struct GroupDirectory {
 }
 
 /// The control groups of one cage. Dropping it ends what is left in them and removes them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Group {
-    name: String,
     directories: Vec<GroupDirectory>,
 }
 
@@ -87,16 +86,9 @@ impl Group {
         parents();
     }
 
-    /// Makes the directories that every cage has, before it is known what its limits are. Empty where the host offers
-    /// none.
-    pub(crate) fn prepare() -> Result<Self, SandboxError> {
-        Self::below(parents()).map_err(|source| SandboxError::Io { doing: "make a control group", source })
-    }
-
-    /// Makes what these limits need besides, and writes them down.
-    pub(crate) fn limit(&mut self, limits: &Limits) -> Result<(), SandboxError> {
-        self.limit_below(parents(), limits)
-            .map_err(|source| SandboxError::Io { doing: "limit a control group", source })
+    /// Makes the directories, with these limits. Empty where the host offers none.
+    pub(crate) fn make(limits: &Limits) -> Result<Self, SandboxError> {
+        Self::below(parents(), limits).map_err(|source| SandboxError::Io { doing: "make a control group", source })
     }
 
     /// The directories it would make.
@@ -105,25 +97,17 @@ impl Group {
         Ok(parents().wanted(limits).map(|parent| parent.directory_of(&name.to_string())).collect())
     }
 
-    fn below(parents: &Parents) -> io::Result<Self> {
-        let mut group = Self { name: Name::next()?.to_string(), directories: Vec::new() };
-        parents.always_wanted().try_for_each(|parent| group.add(parent))?;
-        Ok(group)
-    }
-
-    fn limit_below(&mut self, parents: &Parents, limits: &Limits) -> io::Result<()> {
-        parents.wanted(limits).try_for_each(|parent| self.add(parent))?;
-        self.directories.iter().try_for_each(|directory| settings::write(directory, limits))
-    }
-
-    /// Noted as soon as it is made: when a later one fails, dropping the group removes it.
-    fn add(&mut self, parent: &Parent) -> io::Result<()> {
-        let directory = parent.directory_of(&self.name);
-        if !self.directories.contains(&directory) {
+    fn below(parents: &Parents, limits: &Limits) -> io::Result<Self> {
+        let mut group = Self { directories: Vec::new() };
+        let name = Name::next()?.to_string();
+        for parent in parents.wanted(limits) {
+            let directory = parent.directory_of(&name);
             fs::create_dir(&directory.path)?;
-            self.directories.push(directory);
+            // Noted as soon as it is made: when a later one fails, dropping the group removes it.
+            group.directories.push(directory);
         }
-        Ok(())
+        group.directories.iter().try_for_each(|directory| settings::write(directory, limits))?;
+        Ok(group)
     }
 
     pub(crate) fn directories(&self) -> &[GroupDirectory] {

@@ -63,8 +63,9 @@ pub enum EntryKind {
 }
 
 impl HostFacts {
-    /// Looks at every path that profile and request mention, for the cage behind this helper.
-    pub(crate) fn gather(profile: &Profile, request: &Request, helper: u32) -> Result<Self, SandboxError> {
+    /// Looks at every path that profile and request mention. For a cage that has neither helper nor groups yet; the
+    /// caller's number stands in for that of the helper.
+    pub(crate) fn gather(profile: &Profile, request: &Request) -> Result<Self, SandboxError> {
         let mut entries = BTreeMap::new();
         let of_profile = profile.mounts.iter().filter_map(|mount| match &mount.what {
             MountKind::Host | MountKind::Device => Some(Path::new(mount.at.as_ref())),
@@ -87,13 +88,19 @@ impl HostFacts {
             None => BTreeMap::new(),
         };
         let (landlock_abi, seccomp) = (sys::landlock_abi(), sys::seccomp_filters_available());
-        let (cage, groups) = (HostUser::of_helper(helper), Vec::new());
+        let (cage, groups) = (HostUser::of_helper(std::process::id()), Vec::new());
         Ok(Self { caller: caller(), cage, landlock_abi, seccomp, groups, entries, found })
     }
 
     /// The same, for a cage in these control groups.
     pub(crate) fn with_groups(mut self, groups: &[GroupDirectory]) -> Self {
         self.groups = groups.to_vec();
+        self
+    }
+
+    /// The same, for the cage behind this helper.
+    pub(crate) fn with_helper(mut self, process: u32) -> Self {
+        self.cage = HostUser::of_helper(process);
         self
     }
 

@@ -1,38 +1,37 @@
-//! The launcher's side of the start: plan, spawn the helper, hand it the plan, wait until the program runs.
+//! The launcher's side of the start: ask for a helper, plan, hand it the plan, wait until the program runs.
 //!
-//! The calling process is never forked: it may be large and have many threads. The helper is spawned, which shares
-//! memory only until it executes.
+//! The calling process is never forked: it may be large and have many threads. Its zygote is, which is small and has one;
+//! see [`crate::zygote`].
 
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, LazyLock};
 
 use rustix::io::Errno;
 
-use crate::control::{self, Answer, Control, Order, Report, Spec};
+use crate::control::{self, Answer, Enter, Report, Spec};
 use crate::enter::{self, HELPER_NAME};
 use crate::error::SandboxError;
 use crate::group::Group;
+use crate::helper::Helper;
 use crate::host::{self, HostFacts};
 use crate::outcome::{Excess, LimitKind};
 use crate::plan::{plan, preparation};
 use crate::profile::{Limits, Profile};
 use crate::request::{Input, Request};
-use crate::running::{Door, Helper, Parting, Program, ProgramFile, Running, Streams};
+use crate::running::{Door, Program, ProgramFile, Running, Streams};
 use crate::step::Step;
+use crate::zygote::Zygotes;
 
-/// A cage is entered within milliseconds. Longer than this, the binary that was executed is no helper.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// What the calling process executes, whatever is at its path by now.
+const OWN_BINARY: &str = "/proc/self/exe";
 
 /// How often a launch is tried when files of the host are being replaced.
 const ATTEMPTS: usize = 3;
 
-/// First in every `main` that may launch cages: in the re-executed helper it never returns.
+/// First in every `main` that may launch cages: in the zygote, which is that binary executed again, it never returns.
 pub fn helper_entry() {
     if is_helper() {
         enter::run()
@@ -60,35 +59,31 @@ pub fn program_path(profile: &Profile, name: &str) -> Option<PathBuf> {
     profile.program_path.iter().map(|directory| Path::new(directory.as_ref()).join(name)).find(executable)
 }
 
-/// Launches cages with a given helper.
+/// Launches cages. The first launch starts the zygote, a copy of the helper's binary that waits and forks a helper for
+/// every cage.
+///
+/// What the zygote is, its helpers are: namespaces and control groups of the caller count as they were at the first
+/// launch.
 #[derive(Clone, Debug)]
 pub struct Launcher {
-    helper: PathBuf,
-    spare: Option<Spare>,
+    zygotes: Arc<Zygotes>,
 }
 
-/// Room for one helper that has come up and waits for a plan. It is used once, like every other.
-type Spare = Arc<Mutex<Option<Starting>>>;
-
 impl Default for Launcher {
-    /// The calling binary itself, even if its file was replaced since it started.
+    /// The calling binary itself, even if its file was replaced since it started. All of these share one zygote, which
+    /// ends with the process.
     fn default() -> Self {
-        Self { helper: "/proc/self/exe".into(), spare: None }
+        static OF_THIS_PROCESS: LazyLock<Launcher> = LazyLock::new(|| Launcher::with_helper(OWN_BINARY));
+        OF_THIS_PROCESS.clone()
     }
 }
 
 impl Launcher {
-    /// Another binary whose `main` begins with [`helper_entry`].
+    /// Another binary whose `main` begins with [`helper_entry`]. Its zygote ends with the last clone of this launcher and
+    /// the last of its cages.
     #[must_use]
     pub fn with_helper(helper: impl Into<PathBuf>) -> Self {
-        Self { helper: helper.into(), spare: None }
-    }
-
-    /// From the second launch on, a helper stands ready, so that nobody waits until it has come up. It sleeps, and ends
-    /// with the last clone of this launcher. For callers that launch often.
-    #[must_use]
-    pub fn keeping_one_ready(self) -> Self {
-        Self { spare: Some(Spare::default()), ..self }
+        Self { zygotes: Arc::new(Zygotes::of(helper.into())) }
     }
 
     /// Returns when the program runs; by then every wall stands.
@@ -129,15 +124,17 @@ impl Launcher {
         accept: &mut Option<Accept<'_>>,
     ) -> Result<Running, SandboxError> {
         let limits = request.limits.unwrap_or(profile.limits);
-        // First the helper, which takes a moment to come up, and whose number makes the user of the cage.
-        let mut starting = self.ready_helper().map_or_else(|| Starting::cold(&self.helper), Ok)?;
-        starting.group.limit(&limits)?;
-        let facts = HostFacts::gather(profile, request, starting.helper.process())?;
-        let steps = plan(profile, request, &facts.with_groups(starting.group.directories()))?;
-        let steps = starting.still_to_take(steps)?;
-        starting.helper.part(parting(request));
+        let begun = preparation(host::caller());
+        // First the helper: it comes up while this process looks at the host.
+        let asked = self.zygotes.ask(&begun)?;
+        let group = Group::make(&limits)?;
+        let facts = HostFacts::gather(profile, request)?.with_groups(group.directories());
+        let (helper, outputs) = asked.up()?;
+        let steps = plan(profile, request, &facts.with_helper(helper.process()))?;
+        // A caller that became somebody else meanwhile cannot use what was begun for another.
+        let steps = steps.strip_prefix(begun.as_slice()).ok_or(SandboxError::HelperDied)?.to_vec();
+        let mut starting = Starting { helper, group, outputs, input: None };
         starting.hand_over(&Spec { steps, limits, held: accept.is_some() }, &request.stdin)?;
-        self.make_ready();
         starting.finish(limits, accept)
     }
 
@@ -147,86 +144,25 @@ impl Launcher {
         request.check()?;
         let (profile, request) = (&*host::resolved_profile(profile)?, host::resolved(request)?);
         let limits = request.limits.unwrap_or(profile.limits);
-        let facts = HostFacts::gather(profile, &request, std::process::id())?;
+        let facts = HostFacts::gather(profile, &request)?;
         plan(profile, &request, &facts.with_groups(&Group::foresee(&limits)?))
-    }
-
-    /// The helper that stands ready, if it still stands.
-    fn ready_helper(&self) -> Option<Starting> {
-        let spare = self.spare.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take();
-        spare.filter(|spare| spare.helper.is_up())
-    }
-
-    /// Starts the next helper while this one is at work.
-    fn make_ready(&self) {
-        let Some(spare) = &self.spare else { return };
-        // Without one the next launch starts its own, and says what is wrong.
-        let next = Starting::spawn(&self.helper).and_then(Starting::prepared).ok();
-        *spare.lock().unwrap_or_else(PoisonError::into_inner) = next;
     }
 }
 
 /// What the caller says to the opened program before it runs.
 type Accept<'a> = Box<dyn FnOnce(&Program) -> Result<(), String> + 'a>;
 
-/// A helper that was spawned and is on its way.
+/// A helper that is up, on its way into the cage.
 #[derive(Debug)]
 struct Starting {
     /// Before the group, which can be removed only when the cage is gone.
     helper: Helper,
     group: Group,
     outputs: [File; 2],
-    /// The steps it was told to take already.
-    taken: Vec<Step>,
     input: Option<File>,
 }
 
 impl Starting {
-    /// Comes up while the launcher looks at the host.
-    fn cold(helper: &Path) -> Result<Self, SandboxError> {
-        Group::find_place();
-        let spawned = Self::spawn(helper)?;
-        Ok(Self { group: Group::prepare()?, ..spawned })
-    }
-
-    /// Sends it ahead, as far as every plan goes, and makes what every cage has.
-    fn prepared(mut self) -> Result<Self, SandboxError> {
-        self.group = Group::prepare()?;
-        self.taken = preparation(host::caller());
-        let groups = self.group.directories().iter().map(|directory| directory.path.clone()).collect();
-        let order = Order::Prepare { steps: self.taken.clone(), groups };
-        self.helper.control().send(&order, &[]).map_err(SandboxError::io("prepare the helper"))?;
-        Ok(self)
-    }
-
-    /// The rest of the plan.
-    fn still_to_take(&self, steps: Vec<Step>) -> Result<Vec<Step>, SandboxError> {
-        // A process that changed its user since cannot use what was prepared for another.
-        steps.strip_prefix(self.taken.as_slice()).map(<[Step]>::to_vec).ok_or(SandboxError::HelperDied)
-    }
-
-    fn spawn(helper: &Path) -> Result<Self, SandboxError> {
-        let failed = |source| SandboxError::Io { doing: "start the helper", source };
-        let (control, socket) = Control::pair().map_err(SandboxError::io("make a socket"))?;
-        let (stdout, stdout_in) = pipe()?;
-        let (stderr, stderr_in) = pipe()?;
-        let child = Command::new(helper)
-            .arg0(HELPER_NAME)
-            .env_clear()
-            .stdin(Stdio::from(socket))
-            .stdout(Stdio::from(stdout_in))
-            .stderr(Stdio::from(stderr_in))
-            .spawn()
-            .map_err(failed)?;
-        Ok(Self {
-            helper: Helper::new(child, control),
-            group: Group::default(),
-            outputs: [stdout, stderr],
-            taken: Vec::new(),
-            input: None,
-        })
-    }
-
     fn hand_over(&mut self, spec: &Spec, stdin: &Input) -> Result<(), SandboxError> {
         let memory = |name, bytes: &[u8]| {
             control::sealed(name, bytes)
@@ -239,7 +175,7 @@ impl Starting {
             Input::Bytes(bytes) => memory("placet-cage-stdin", bytes)?,
             Input::Pipe => self.pipe_in()?,
         };
-        match self.helper.control().send(&Order::Enter, &[plan.as_fd(), stdin.as_fd()]) {
+        match self.helper.control().send(&Enter, &[plan.as_fd(), stdin.as_fd()]) {
             // A helper that is gone has said why, or its silence is noticed next.
             Ok(()) | Err(Errno::PIPE) => Ok(()),
             Err(errno) => Err(SandboxError::io("hand the plan to the helper")(errno)),
@@ -264,7 +200,6 @@ impl Starting {
         wall_ms: u64,
         accept: &mut Option<Accept<'_>>,
     ) -> Result<(Vec<Door>, Program), SandboxError> {
-        self.helper.control().set_patience(Some(PATIENCE)).map_err(SandboxError::io("wait for the helper"))?;
         let mut doors = Vec::new();
         let program = loop {
             match self.next()? {
@@ -288,10 +223,7 @@ impl Starting {
 
     fn next(&mut self) -> Result<(Report, Vec<OwnedFd>), SandboxError> {
         match self.helper.control().receive() {
-            Ok(Some(received)) => {
-                self.helper.note_answer();
-                Ok(received)
-            }
+            Ok(Some(received)) => Ok(received),
             Ok(None) | Err(Errno::CONNRESET) => Err(SandboxError::HelperDied),
             Err(Errno::AGAIN) => Err(SandboxError::HelperSilent),
             Err(errno) => Err(SandboxError::io("read the helper's report")(errno)),
@@ -311,11 +243,6 @@ fn while_stale<T>(mut attempt: impl FnMut() -> Result<T, SandboxError>) -> Resul
     attempt()
 }
 
-/// An upper is mounted once at a time.
-fn parting(request: &Request) -> Parting {
-    if request.all_layers().next().is_some() { Parting::Unmounted } else { Parting::Empty }
-}
-
 fn zip(paths: Vec<String>, files: Vec<OwnedFd>) -> Vec<ProgramFile> {
     paths.into_iter().zip(files).map(|(path, file)| ProgramFile::new(path.into(), file.into())).collect()
 }
@@ -326,15 +253,14 @@ fn unexpected(report: Report, wall_ms: u64) -> SandboxError {
         Report::NoProgram { name } => SandboxError::ProgramNotFound(name),
         Report::Over(Excess { which: LimitKind::WallClock, .. }) => SandboxError::TimeIsUp { wall_ms },
         Report::Over(Excess { which, limit, .. }) => SandboxError::LimitTooLow { which, limit },
-        Report::Gone { .. } | Report::Ended { .. } | Report::Started | Report::Program { .. } | Report::Door { .. } => {
-            SandboxError::HelperDied
-        }
+        Report::Up { .. }
+        | Report::NotForked { .. }
+        | Report::Gone { .. }
+        | Report::Ended { .. }
+        | Report::Started
+        | Report::Program { .. }
+        | Report::Door { .. } => SandboxError::HelperDied,
     }
-}
-
-fn pipe() -> Result<(File, OwnedFd), SandboxError> {
-    let made = io::pipe().map_err(|source| SandboxError::Io { doing: "make a pipe", source })?;
-    Ok((File::from(OwnedFd::from(made.0)), OwnedFd::from(made.1)))
 }
 
 #[cfg(test)]

@@ -125,7 +125,7 @@ fn written(request: &Request) -> Vec<PathBuf> {
     workspace.chain(request.layers.iter().map(|layer| &layer.layers.upper)).cloned().collect()
 }
 
-/// How every plan of a caller begins, whatever is asked for: a helper can take these steps before it is needed.
+/// How every plan of a caller begins, whatever is asked for: the helper takes these steps while the host is looked at.
 ///
 /// Root becomes another user later, because host files are detached with rights that are given up then; a network that
 /// belongs to the host's root is out of the reach of everybody in the cage.

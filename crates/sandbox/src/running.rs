@@ -7,16 +7,15 @@ use std::fs::File;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::Child;
 use std::sync::{Arc, OnceLock};
 
 use crate::control::{Control, Report};
 use crate::error::SandboxError;
 use crate::group::Group;
+use crate::helper::Helper;
 use crate::outcome::{Excess, Exit, LimitKind, Outcome, Output, Usage};
 use crate::output::read_both;
 use crate::profile::Limits;
-use crate::reaper;
 
 /// A running command. Dropping it ends the command.
 #[derive(Debug)]
@@ -59,7 +58,7 @@ struct Cage {
 impl Ending for Cage {
     fn outcome(&mut self, limits: &Limits, killer: &Killer) -> Result<Outcome, SandboxError> {
         let mut end = End::default();
-        while let Ok(Some((report, _))) = self.helper.control.receive() {
+        while let Ok(Some((report, _))) = self.helper.control().receive() {
             end.note(report);
             if end.usage.is_some() {
                 break;
@@ -67,84 +66,8 @@ impl Ending for Cage {
         }
         // Nobody is left in the cage, so its groups go while the helper takes the rest of it apart.
         self.group.remove();
-        let left = if end.usage.is_some() { self.helper.leave() } else { self.helper.wait() };
-        left.map_err(|source| SandboxError::Io { doing: "wait for the helper", source })?;
+        self.helper.wait().map_err(SandboxError::io("wait for the helper"))?;
         end.outcome(limits, killer.cause()).ok_or(SandboxError::HelperDied)
-    }
-}
-
-/// When the end of a cage is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Parting {
-    /// As soon as nobody is left in it. The helper, which is outside, then lets go of mounts that nobody sees any more.
-    Empty,
-    /// When its mounts are gone too: the upper of a layer must not be mounted a second time before that.
-    Unmounted,
-}
-
-/// The helper process and the socket to it. Dropping it ends the cage and leaves no zombie.
-#[derive(Debug)]
-pub(crate) struct Helper {
-    /// Until it is reaped, or somebody else sees to that.
-    child: Option<Child>,
-    process: u32,
-    control: Arc<Control>,
-    /// Until it has said something, it may be any binary, and one that does not end by itself.
-    answered: bool,
-    parting: Parting,
-}
-
-impl Helper {
-    pub(crate) fn new(child: Child, control: Control) -> Self {
-        let process = child.id();
-        Self { child: Some(child), process, control: Arc::new(control), answered: false, parting: Parting::Unmounted }
-    }
-
-    pub(crate) fn control(&self) -> &Control {
-        &self.control
-    }
-
-    pub(crate) fn process(&self) -> u32 {
-        self.process
-    }
-
-    /// Whether it has not ended. Looks at its socket, which closes with it, so that it is not reaped by the way.
-    pub(crate) fn is_up(&self) -> bool {
-        !self.control.is_closed()
-    }
-
-    pub(crate) fn note_answer(&mut self) {
-        self.answered = true;
-    }
-
-    pub(crate) fn part(&mut self, parting: Parting) {
-        self.parting = parting;
-    }
-
-    /// After its last report.
-    fn leave(&mut self) -> std::io::Result<()> {
-        match self.parting {
-            Parting::Unmounted => self.wait(),
-            Parting::Empty => {
-                self.child.take().into_iter().for_each(reaper::reap_later);
-                Ok(())
-            }
-        }
-    }
-
-    fn wait(&mut self) -> std::io::Result<()> {
-        self.child.take().map_or(Ok(()), |mut child| child.wait().map(drop))
-    }
-}
-
-impl Drop for Helper {
-    fn drop(&mut self) {
-        self.control.shut_down();
-        if let Some(child) = self.child.as_mut().filter(|_| !self.answered) {
-            let _ = child.kill();
-        }
-        // Gone already after its last report; otherwise the helper ends as soon as the cage is empty.
-        let _ = self.wait();
     }
 }
 
@@ -217,7 +140,7 @@ impl Running {
         program: Program,
         limits: Limits,
     ) -> Self {
-        let killer = Killer::of(Arc::<Control>::clone(&helper.control));
+        let killer = Killer::of(Arc::<Control>::clone(helper.control()));
         let end = Box::new(Cage { helper, group });
         let (stdout, stderr) = (Some(stdout), Some(stderr));
         Self { end, killer, stdin: input, stdout, stderr, doors, program, limits }
@@ -318,7 +241,9 @@ impl End {
             Report::Over(excess) => self.over = Some(excess),
             Report::Ended { stopped, status, command } => self.ended = Some(Ended { stopped, status, command }),
             Report::Gone { usage } => self.usage = Some(usage),
-            Report::Door { .. }
+            Report::Up { .. }
+            | Report::NotForked { .. }
+            | Report::Door { .. }
             | Report::Program { .. }
             | Report::NoProgram { .. }
             | Report::Started

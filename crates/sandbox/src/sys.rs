@@ -31,9 +31,9 @@ pub(crate) enum Side {
     Parent(Pid),
 }
 
-/// Forks. Only the helper calls this, and it has one thread: there is no lock another thread could have held.
+/// Forks. Only the zygote and its helpers call this, and they have one thread: there is no lock another thread could have held.
 pub(crate) fn fork() -> Result<Side> {
-    // SAFETY: no arguments; the helper is single-threaded (checked in `enter`), so the child may run any code.
+    // SAFETY: no arguments; the caller is single-threaded, so the child may run any code.
     let pid = check(c_long::from(unsafe { libc::fork() }))?;
     Ok(match Pid::from_raw(pid as i32) {
         None => Side::Child,
@@ -110,6 +110,30 @@ pub(crate) fn close_on_exec_from(first: u32) -> Result<()> {
     check(unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) }).map(drop)
 }
 
+/// Closes every descriptor from `first` on, whoever left it open.
+pub(crate) fn close_from(first: u32) -> Result<()> {
+    // SAFETY: plain numbers; the zygote calls this before it owns any descriptor of its own.
+    check(unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) }).map(drop)
+}
+
+/// From now on the kernel reaps children by itself.
+pub(crate) fn leave_children_to_kernel() -> Result<()> {
+    on_child_signal(libc::SIG_IGN)
+}
+
+/// From now on children wait to be reaped.
+pub(crate) fn keep_children() -> Result<()> {
+    on_child_signal(libc::SIG_DFL)
+}
+
+fn on_child_signal(action: libc::sighandler_t) -> Result<()> {
+    // SAFETY: both callers pass an action that is no function, so no code of ours runs in a handler.
+    match unsafe { libc::signal(libc::SIGCHLD, action) } {
+        libc::SIG_ERR => check(-1).map(drop),
+        _ => Ok(()),
+    }
+}
+
 /// Makes `target` (0, 1 or 2) a copy of `fd` that survives exec.
 pub(crate) fn replace_stdio(fd: BorrowedFd<'_>, target: c_int) -> Result<()> {
     // SAFETY: plain numbers; 0, 1 and 2 are owned by nobody in the helper.
@@ -163,15 +187,22 @@ pub(crate) fn child_signal_fd() -> Result<OwnedFd> {
     }
 }
 
-/// Default action for every signal, none blocked: ignored signals and masks would survive exec.
-pub(crate) fn reset_signals() -> Result<()> {
-    let mut none = MaybeUninit::<libc::sigset_t>::zeroed();
-    // SAFETY: `none` is initialised by sigemptyset; SIG_DFL is a valid handler for every signal, and the few signals
-    // for which the call is refused (KILL, STOP, the C library's own) keep their default action anyway.
+/// Default action for every signal: ignored ones would survive fork and exec.
+pub(crate) fn reset_signals() {
+    // SAFETY: SIG_DFL is a valid handler for every signal, and the few signals for which the call is refused (KILL, STOP,
+    // the C library's own) keep their default action anyway.
     unsafe {
         for signal in 1..=libc::SIGRTMAX() {
             libc::signal(signal, libc::SIG_DFL);
         }
+    }
+}
+
+/// Blocks no signal: a mask would survive exec.
+pub(crate) fn unblock_signals() -> Result<()> {
+    let mut none = MaybeUninit::<libc::sigset_t>::zeroed();
+    // SAFETY: `none` is valid for writes and initialised by sigemptyset before it is read.
+    unsafe {
         libc::sigemptyset(none.as_mut_ptr());
         check(c_long::from(libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut()))).map(drop)
     }

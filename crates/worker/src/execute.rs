@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use placet_domain::digest::Digest;
@@ -91,7 +91,7 @@ fn cage(
     let request =
         Request::new(spec.argv.iter().cloned()).workspace(workspace.path()).limits(limits(spec.limits, profile));
     let request = spec.environment.iter().fold(request, |request, (name, value)| request.env(name, value));
-    let running = LAUNCHER.launch_if(profile, request, |opened| {
+    let running = Launcher::default().launch_if(profile, request, |opened| {
         let digest = digest_of(opened).map_err(|error| format!("the program cannot be read: {error}"))?;
         *program = Some(digest);
         match spec.program_digest {
@@ -102,9 +102,6 @@ fn cage(
     cancel.watch(running.killer());
     running.collect()
 }
-
-/// One for all executions, so that the next finds a helper that stands ready.
-static LAUNCHER: LazyLock<Launcher> = LazyLock::new(|| Launcher::default().keeping_one_ready());
 
 /// The digest of the very file that is executed, read through the descriptor that is executed.
 fn digest_of(program: &Program) -> io::Result<Digest> {

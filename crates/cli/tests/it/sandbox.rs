@@ -315,10 +315,12 @@ fn a_profile_that_demands_every_layer_starts_nothing_on_a_lesser_host() {
 fn cages_are_measured_beside_a_bare_process() {
     let dir = tempfile::tempdir().unwrap();
     let report = placet_in(dir.path(), &["bench", "--only", "cage", "--only", "leased", "--seconds", "1"]).ok().json();
-    for what in ["fork_exec", "cage", "cage_ready"] {
-        let [min, half, most] = ["min_ms", "p50_ms", "p95_ms"].map(|at| report["cage"][what][at].as_f64().unwrap());
+    for what in ["/fork_exec", "/cage", "/cage_cold", "/sustained/cage"] {
+        let times = report["cage"].pointer(what).unwrap();
+        let [min, half, most] = ["min_ms", "p50_ms", "p95_ms"].map(|at| times[at].as_f64().unwrap());
         assert!(0.0 < min && min <= half && half <= most, "{report}");
     }
+    assert!(report["cage"]["cage_first_ms"].as_f64().unwrap() > 0.0, "{report}");
     assert!(report["cage"]["cage_over_fork_exec"]["p50"].as_f64().unwrap() > 1.0, "{report}");
     for peer in ["bwrap", "runc", "podman"] {
         let (told, ratio) = (&report["cage"][peer], &report["cage"][format!("cage_over_{peer}")]["p50"]);

@@ -96,6 +96,11 @@ pub(super) fn drop_capabilities() -> Result<()> {
     }
     rustix::thread::clear_ambient_capability_set()?;
     rustix::thread::set_capabilities_secure_bits(locked_bits())?;
+    drop_own_capabilities()
+}
+
+/// Enough for a process that never executes anything: what a program may gain is no matter to it.
+pub(super) fn drop_own_capabilities() -> Result<()> {
     let none = CapabilitySet::empty();
     rustix::thread::set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
 }

@@ -41,9 +41,7 @@ struct Init {
 
 impl Init {
     fn run(mut self, entering: &Entering, ready: &OwnedFd) -> Result<()> {
-        for stream in [1, 2] {
-            quiet(stream)?;
-        }
+        quiet(&[1, 2])?;
         if !self.started(ready)? {
             return Ok(());
         }

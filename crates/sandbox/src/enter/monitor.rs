@@ -59,9 +59,8 @@ enum Event {
 impl Cage<'_> {
     fn watch(mut self) -> Result<()> {
         let pidfd = rustix::process::pidfd_open(self.init, PidfdFlags::empty())?;
-        quiet(1)?;
-        quiet(2)?;
-        identity::drop_capabilities()?;
+        quiet(&[1, 2])?;
+        identity::drop_own_capabilities()?;
         identity::become_undumpable()?;
         let event = self.wait(&pidfd)?;
         match &event {

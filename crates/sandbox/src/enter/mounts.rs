@@ -85,18 +85,33 @@ pub(super) fn make_private() -> Result<()> {
 pub(super) struct Site {
     /// Room for what is needed on the way; it stays behind with the old root.
     pub(super) stage: OwnedFd,
-    /// The root to be.
+    /// The root to be: a directory of the stage, and a mount of its own.
     pub(super) root: OwnedFd,
 }
 
+const ROOT: &str = "root";
+const EMPTY_DIRECTORY: &str = "nothing";
+const EMPTY_FILE: &str = "empty";
+
+/// One file system for the root and for the nothing that covers things: making one takes longer than a dozen mounts.
 pub(super) fn mount_root(size_bytes: u64) -> Result<Site> {
     let flags = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
-    let stage = scratch(STAGE_BYTES, "0755", flags)?;
+    let stage = scratch(size_bytes + STAGE_BYTES, "0755", flags)?;
     rustix::mount::move_mount(&stage, "", CWD, BUILD_SITE, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
-    let root = scratch(size_bytes, "0755", flags)?;
-    make_directory(&stage, Path::new("/root"))?;
-    attach(&root, &stage, Path::new("/root"))?;
+    rustix::fs::mkdirat(&stage, EMPTY_DIRECTORY, Mode::from_raw_mode(0o555))?;
+    make_file(&stage, Path::new(EMPTY_FILE), "")?;
+    make_directory(&stage, Path::new(ROOT))?;
+    let root = clone_tree(stage.as_fd(), Path::new(ROOT))?;
+    attach(&root, &stage, Path::new(ROOT))?;
     Ok(Site { stage, root })
+}
+
+impl Site {
+    /// Something empty of the stage, to be mounted over what nobody is to see.
+    fn nothing(&self, name: &str) -> Result<OwnedFd> {
+        let tree = clone_tree(self.stage.as_fd(), Path::new(name))?;
+        restrict(&tree, attributes(NOTHING)).map(|()| tree)
+    }
 }
 
 pub(super) fn scratch(size_bytes: u64, mode: &str, attributes: MountAttrFlags) -> Result<OwnedFd> {
@@ -159,22 +174,14 @@ pub(super) fn rebind(root: &OwnedFd, at: &Path, flags: &[MountFlag]) -> Result<(
 }
 
 /// A directory is covered by an empty one, anything else by an empty file: the kernel mounts like on like.
-pub(super) fn blank(root: &OwnedFd, at: &Path) -> Result<()> {
-    let place = place(root, at)?;
-    match FileType::from_raw_mode(rustix::fs::fstat(&place)?.st_mode) == FileType::Directory {
-        true => attach_to(&scratch(4_096, "0555", attributes(NOTHING))?, &place),
-        false => blank_file(root, &place),
-    }
+pub(super) fn blank(site: &Site, at: &Path) -> Result<()> {
+    let place = place(&site.root, at)?;
+    let name = if is_directory(&rustix::fs::fstat(&place)?) { EMPTY_DIRECTORY } else { EMPTY_FILE };
+    attach_to(&site.nothing(name)?, &place)
 }
 
-/// The file loses its name as soon as it is mounted; the mount is all that is left of it.
-fn blank_file(root: &OwnedFd, place: &OwnedFd) -> Result<()> {
-    let name = Path::new("/.empty");
-    make_file(root, name, "")?;
-    let tree = clone_tree(root.as_fd(), inside(name))?;
-    restrict(&tree, attributes(NOTHING))?;
-    attach_to(&tree, place)?;
-    rustix::fs::unlinkat(root, inside(name), AtFlags::empty())
+fn is_directory(stat: &rustix::fs::Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::Directory
 }
 
 pub(super) fn make_scratch(size_bytes: u64, flags: &[MountFlag]) -> Result<OwnedFd> {
@@ -201,17 +208,17 @@ pub(super) fn freeze(root: &OwnedFd, at: &Path) -> Result<()> {
     cover(&tree, root, at)
 }
 
-pub(super) fn mask(root: &OwnedFd, at: &Path) -> Result<()> {
-    let stat = match rustix::fs::statat(root, inside(at), AtFlags::SYMLINK_NOFOLLOW) {
+pub(super) fn mask(site: &Site, at: &Path) -> Result<()> {
+    let stat = match rustix::fs::statat(&site.root, inside(at), AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => return Ok(()),
         other => other?,
     };
-    let nothing = if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
-        scratch(4_096, "0555", attributes(NOTHING))?
+    let nothing = if is_directory(&stat) {
+        site.nothing(EMPTY_DIRECTORY)?
     } else {
-        clone_tree(root.as_fd(), Path::new("dev/null"))?
+        clone_tree(site.root.as_fd(), Path::new("dev/null"))?
     };
-    cover(&nothing, root, at)
+    cover(&nothing, &site.root, at)
 }
 
 /// Like [`attach`], for places the kernel itself made, where nobody can put a link.

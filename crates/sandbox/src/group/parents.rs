@@ -88,15 +88,10 @@ impl Parents {
         self.usable.iter().map(|parent| parent.directory.as_path())
     }
 
-    /// Where every cage needs a group.
-    pub(super) fn always_wanted(&self) -> impl Iterator<Item = &Parent> {
-        self.usable.iter().filter(|parent| parent.controllers != [Controller::CpuShare])
-    }
-
     /// Where a cage with these limits needs a group; one that is there for shares alone only if a share is asked for.
     pub(super) fn wanted(&self, limits: &Limits) -> impl Iterator<Item = &Parent> {
-        let for_share = self.usable.iter().filter(|parent| parent.controllers == [Controller::CpuShare]);
-        self.always_wanted().chain(for_share.filter(|_| limits.cpu_percent.is_some()))
+        let shared = limits.cpu_percent.is_some();
+        self.usable.iter().filter(move |parent| shared || parent.controllers != [Controller::CpuShare])
     }
 
     /// Where the controller is, if it can be used.

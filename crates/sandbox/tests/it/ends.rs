@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
-use placet_sandbox::{Exit, Launcher, Request};
+use placet_sandbox::{Exit, Request};
 use rustix::process::{Pid, Signal};
 
 use crate::harness::tests;
-use crate::world::{alive, eventually, group_prefix, groups, has_groups, marker, profile, run, sh, start};
+use crate::processes::{is_gone, the_child_of, zygote};
+use crate::world::{alive, eventually, group_prefix, groups, has_groups, marker, run, sh, start};
 
 tests![
     an_exit_code_comes_back,
@@ -22,15 +23,12 @@ tests![
     it_dies_with_its_helper,
     groups_of_a_killed_caller_are_collected_by_the_next_start,
     groups_of_a_living_caller_are_left_alone,
-    what_was_made_ahead_goes_with_its_caller,
+    the_zygote_goes_with_its_caller,
     output_can_be_read_while_it_runs,
 ];
 
 /// Tells this binary to launch a cage and wait to be killed.
 pub(crate) const ABANDON_FLAG: &str = "--abandon";
-
-/// Tells this binary to have a helper stand ready and wait to be killed.
-pub(crate) const ABANDON_READY_FLAG: &str = "--abandon-ready";
 
 fn an_exit_code_comes_back() {
     for code in [0, 1, 42, 255] {
@@ -107,36 +105,24 @@ pub(crate) fn launch_and_wait_to_be_killed(word: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// The same, with nothing but a helper that stands ready. Says so.
-#[expect(clippy::print_stdout, reason = "read by the scenario that started it")]
-pub(crate) fn make_ready_and_wait_to_be_killed() -> ExitCode {
-    let launcher = Launcher::default().keeping_one_ready();
-    let ended = launcher.launch(&profile(), sh("true")).expect("a cage").wait().expect("an end");
-    println!("{:?}", ended.exit);
-    std::thread::sleep(Duration::from_secs(60));
-    drop(launcher);
-    ExitCode::FAILURE
-}
-
-fn what_was_made_ahead_goes_with_its_caller() {
-    let own = std::env::current_exe().expect("the path of this binary");
-    let ready = Command::new(own).arg(ABANDON_READY_FLAG).stdout(Stdio::piped()).spawn();
-    let mut caller = ready.expect("a caller");
-    let mut said = [0; 8];
-    caller.stdout.take().expect("its output").read_exact(&mut said).expect("it says that it is ready");
-    assert_eq!(&said, b"Code(0)\n");
-    let prefix = group_prefix(caller.id());
-    assert_eq!(groups(&prefix).is_empty(), !has_groups());
+/// However its caller ends: nobody tells it, its socket closes.
+fn the_zygote_goes_with_its_caller() {
+    let word = marker();
+    let mut caller = caller(&word);
+    let in_cage = format!("{word}0");
+    eventually("the cage runs", || alive(&in_cage));
+    let zygote = the_child_of(caller.id());
     caller.kill().expect("killed");
     caller.wait().expect("reaped");
-    eventually("its groups are gone", || groups(&prefix).is_empty());
+    eventually("the zygote is gone", || is_gone(zygote));
+    eventually("the cage is gone", || !alive(&in_cage));
 }
 
 fn it_dies_with_its_helper() {
     let word = marker();
     let running = start(sh(&format!("trap '' TERM HUP; sleep {word}")));
     eventually("it runs", || alive(&word));
-    let helper = children().into_iter().next().expect("the helper is the only child");
+    let helper = Pid::from_raw(the_child_of(zygote()) as i32).expect("the helper is the only child of the zygote");
     rustix::process::kill_process(helper, Signal::KILL).expect("killed");
     assert!(matches!(running.wait(), Err(placet_sandbox::SandboxError::HelperDied)));
     eventually("the cage is gone", || !alive(&word));
@@ -182,18 +168,6 @@ fn groups_of_a_living_caller_are_left_alone() {
 fn caller(word: &str) -> Child {
     let own = std::env::current_exe().expect("the path of this binary");
     Command::new(own).args([ABANDON_FLAG, word]).stdout(Stdio::null()).spawn().expect("a caller")
-}
-
-fn children() -> Vec<Pid> {
-    let own = std::process::id().to_string();
-    let stats = std::fs::read_dir("/proc").expect("processes").flatten();
-    let stats = stats.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
-    let fields = |stat: String| {
-        let (number, rest) = stat.split_once(' ')?;
-        let parent = rest.rsplit_once(") ")?.1.split(' ').nth(1)?.to_owned();
-        (parent == own).then(|| number.parse().ok().and_then(Pid::from_raw)).flatten()
-    };
-    stats.filter_map(fields).collect()
 }
 
 fn output_can_be_read_while_it_runs() {

@@ -16,6 +16,7 @@ mod inside;
 mod layers;
 mod limits;
 mod plans;
+mod processes;
 mod profiles;
 mod programs;
 mod rule_plans;
@@ -28,6 +29,7 @@ mod traces;
 mod users;
 mod view;
 mod world;
+mod zygotes;
 
 use std::process::ExitCode;
 
@@ -37,7 +39,6 @@ fn main() -> ExitCode {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [inside::FLAG, probe, operands @ ..] => inside::run(probe, operands),
         [world::REPORT_FLAG] => world::report(),
-        [ends::ABANDON_READY_FLAG] => ends::make_ready_and_wait_to_be_killed(),
         [ends::ABANDON_FLAG, marker] => ends::launch_and_wait_to_be_killed(marker),
         [submounts::FLAG, directory] => submounts::look_below(directory),
         [harness::AS_USER_FLAG, name] => harness::run_one(name, &scenarios()),
@@ -76,6 +77,7 @@ fn scenarios() -> Vec<harness::Test> {
         limits::TESTS,
         ends::TESTS,
         traces::TESTS,
+        zygotes::TESTS,
     ];
     all.concat()
 }

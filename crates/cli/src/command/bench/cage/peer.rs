@@ -72,7 +72,15 @@ impl Peer {
         Ok(())
     }
 
-    /// The same, unless it has used up that much time.
+    /// Launches once; none if it takes no part.
+    pub(super) fn launch(&mut self) -> Result<Option<()>, CliError> {
+        match &mut self.state {
+            State::Here(launcher) => succeed(&mut launcher.command()?).map(Some),
+            State::Missing | State::Unusable(_) => Ok(None),
+        }
+    }
+
+    /// Like [`Peer::take_part`], unless it has used up that much time.
     pub(super) fn take_part_within(&mut self, time: Duration) -> Result<(), CliError> {
         if self.spent < time { self.take_part() } else { Ok(()) }
     }
