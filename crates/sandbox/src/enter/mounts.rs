@@ -133,8 +133,12 @@ pub(super) fn make_directory(root: &OwnedFd, at: &Path) -> Result<()> {
 }
 
 pub(super) fn make_file(root: &OwnedFd, at: &Path, text: &str) -> Result<()> {
+    let mode = Mode::from_raw_mode(0o444);
+    if text.is_empty() {
+        return rustix::fs::mknodat(root, inside(at), FileType::RegularFile, mode, 0);
+    }
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(root, inside(at), flags, Mode::from_raw_mode(0o444))?;
+    let file = rustix::fs::openat(root, inside(at), flags, mode)?;
     let mut rest = text.as_bytes();
     while !rest.is_empty() {
         rest = &rest[rustix::io::write(&file, rest)?..];
