@@ -17,6 +17,7 @@ mod shipped;
 mod switches;
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 pub use capability::{CageCapability, Capability};
 pub use entry::{Cage, CheckpointEvery, Entry, Laws};
@@ -29,60 +30,40 @@ pub use shipped::shipped;
 pub use switches::Switches;
 
 use crate::canonical;
-use crate::datafile::{Problem, Problems};
+use crate::datafile::{Problems, Shelf};
 use crate::digest::Digest;
-
-/// More than anybody compares. A table of all of them still fits on a screen or two.
-const MOST_ENTRIES: usize = 200;
 
 /// All entries that can be chosen from, in the order of their ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Catalogue(BTreeMap<EntryId, Listed>);
+pub struct Catalogue(Shelf<EntryId, Entry>);
 
-/// An entry and the file it was read from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Listed {
-    entry: Entry,
-    file: String,
+static SHIPPED: LazyLock<Shelf<EntryId, Entry>> = LazyLock::new(|| Shelf::shipped(shipped(), read::entry));
+
+impl Default for Catalogue {
+    /// Those that ship.
+    fn default() -> Self {
+        Self(SHIPPED.clone())
+    }
 }
 
 impl Catalogue {
     /// Those that ship and these: pairs of file name and text. Either all of them count or none.
     pub fn with<'t>(own: impl IntoIterator<Item = (&'t str, &'t str)>) -> Result<Self, Problems> {
-        Self::of(shipped().iter().copied().chain(own))
-    }
-
-    /// These and no others.
-    pub fn of<'t>(files: impl IntoIterator<Item = (&'t str, &'t str)>) -> Result<Self, Problems> {
-        let (mut known, mut problems): (BTreeMap<EntryId, Listed>, Vec<Problem>) = (BTreeMap::new(), Vec::new());
-        for (file, text) in files {
-            match read::entry(file, text) {
-                Ok(entry) if known.contains_key(&entry.id) => {
-                    problems.push(read::taken(file, text, &entry.id, &known[&entry.id].file));
-                }
-                Ok(_) if known.len() == MOST_ENTRIES => problems.push(read::too_many(file, text, MOST_ENTRIES)),
-                Ok(entry) => {
-                    known.insert(entry.id.clone(), Listed { entry, file: file.to_owned() });
-                }
-                Err(found) => problems.extend(found),
-            }
-        }
-        Problems::none_or_err(problems)?;
-        Ok(Self(known))
+        SHIPPED.and(own, read::entry).map(Self)
     }
 
     pub fn get(&self, id: &EntryId) -> Option<&Entry> {
-        self.0.get(id).map(|listed| &listed.entry)
+        self.0.get(id)
     }
 
     /// Every entry, by id.
     pub fn iter(&self) -> impl Iterator<Item = &Entry> {
-        self.0.values().map(|listed| &listed.entry)
+        self.0.iter().map(|(_, entry)| entry)
     }
 
-    /// The file an entry was read from, as it was named.
+    /// The file an entry was read from, as it was named; `None` for one that ships.
     pub fn file_of(&self, id: &EntryId) -> Option<&str> {
-        self.0.get(id).map(|listed| listed.file.as_str())
+        self.0.file_of(id)
     }
 
     /// Names the catalogue by its content: another entry, or one that says something else, is another catalogue.

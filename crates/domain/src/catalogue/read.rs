@@ -16,8 +16,8 @@ const NAME: &str = "text in quotes, at most 100 bytes";
 const SENTENCE: &str = "a sentence in quotes, at most 500 bytes";
 const NUMBER: &str = "a whole number";
 
-pub(super) fn entry(file: &str, text: &str) -> Result<Entry, Vec<Problem>> {
-    datafile::read(file, text, |top| {
+pub(super) fn entry(file: &str, text: &str) -> Result<(EntryId, Entry), Vec<Problem>> {
+    let entry = datafile::read(file, text, |top| {
         let id = top.need("id", "a short lowercase name, as in \"code_agent\"");
         let name = top.need("name", NAME);
         let about = top.need("about", SENTENCE);
@@ -50,7 +50,8 @@ pub(super) fn entry(file: &str, text: &str) -> Result<Entry, Vec<Problem>> {
             launch: launch?,
             averages: averages?,
         })
-    })
+    })?;
+    Ok((entry.id.clone(), entry))
 }
 
 const CHECKPOINT: &str = "{ steps = N }, { minutes = N } or { pages = N }, with N at least 1";
@@ -177,14 +178,4 @@ fn rate(section: &mut Section<'_, '_>) -> Option<Rate> {
         actions: actions?,
         disk_bytes: disk_bytes?,
     })
-}
-
-/// An id that another file has.
-pub(super) fn taken(file: &str, text: &str, id: &EntryId, other: &str) -> Problem {
-    let message = format!("`{id}` is the id of {other} already");
-    Problem::at_key(file, text, "id", message, "give every agent an id of its own; what ships cannot be replaced")
-}
-
-pub(super) fn too_many(file: &str, text: &str, most: usize) -> Problem {
-    Problem::at_key(file, text, "id", format!("there are more than {most} agents"), "remove those that nobody uses")
 }

@@ -6,6 +6,8 @@
 mod nearest;
 mod problem;
 mod section;
+mod shelf;
 
 pub use problem::{Problem, Problems};
 pub(crate) use section::{Section, read};
+pub(crate) use shelf::Shelf;

@@ -4,7 +4,6 @@ use std::fmt;
 use std::ops::Range;
 
 use serde::Serialize;
-use toml::Spanned;
 use toml::de::DeTable;
 
 use crate::text::spelled_out;
@@ -35,18 +34,20 @@ impl Problem {
 }
 
 impl Problem {
-    /// A problem that shows only beside other files, at a key of this one.
-    pub(crate) fn at_key(
-        file: &str,
-        text: &str,
-        key: &str,
-        message: impl Into<String>,
-        hint: impl Into<String>,
-    ) -> Self {
-        let table = DeTable::parse(text).ok();
-        let span = table.and_then(|table| table.get_ref().get(key).map(Spanned::span)).unwrap_or(0..0);
+    /// A problem that shows only beside other files, at a key of this one, as in `cage.profile`.
+    pub fn at_key(file: &str, text: &str, key: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        let span = span_of(text, key).unwrap_or(0..0);
         Self::new(&Source { file, text }, &span, key, Complaint::new(message, hint))
     }
+}
+
+/// Where the value of a key is written.
+fn span_of(text: &str, key: &str) -> Option<Range<usize>> {
+    let table = DeTable::parse(text).ok()?;
+    let (first, rest) = key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
+    let value = table.get_ref().get(first)?;
+    let inner = rest.and_then(|rest| rest.split('.').try_fold(value, |value, key| value.get_ref().get(key)));
+    Some(inner.unwrap_or(value).span())
 }
 
 impl fmt::Display for Problem {
@@ -84,7 +85,8 @@ impl Complaint {
 pub struct Problems(Vec<Problem>);
 
 impl Problems {
-    pub(crate) fn none_or_err(mut problems: Vec<Problem>) -> Result<(), Self> {
+    /// The problems in the order of files and lines, if there are any.
+    pub fn check(mut problems: Vec<Problem>) -> Result<(), Self> {
         problems.sort();
         problems.dedup();
         if problems.is_empty() { Ok(()) } else { Err(Self(problems)) }

@@ -135,8 +135,8 @@ impl<'t, 'f> Section<'t, 'f> {
         key: &'static str,
         of: impl FnOnce(&mut Section<'_, '_>) -> Option<T>,
     ) -> Option<T> {
-        let value = self.must(key, "a table")?;
         let place = self.at(key);
+        let value = self.must(key, &format!("a table that begins with `[{place}]`"))?;
         self.inner(place, value, of)
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::criterion::visits_pages;
 use super::encode::Task;
 use super::subtask::Subtask;
 use crate::budget::Amounts;
@@ -26,7 +27,7 @@ pub fn configure(entry: &Entry, task: &Task, subtasks: &[Subtask]) -> CageChoice
     CageChoice {
         profile: entry.cage.profile.clone(),
         limits: limits(entry, task),
-        network: network(entry, task),
+        network: network(entry, task, subtasks),
         capabilities: needed.intersection(&entry.cage.capabilities).copied().collect(),
     }
 }
@@ -44,9 +45,13 @@ fn limits(entry: &Entry, task: &Task) -> Amounts {
     }
 }
 
-/// Only what the work has to reach, and of that only what the agent may.
-fn network(entry: &Entry, task: &Task) -> NetworkUse {
-    let targets = task.constraints.targets.iter().filter(|target| entry.cage.network.reaches(target));
-    let targets: Vec<_> = targets.cloned().collect();
-    if targets.is_empty() { NetworkUse::None } else { NetworkUse::Allow(targets) }
+/// Only what the work has to reach, and of that only what the agent may. Work that visits pages without saying whose gets
+/// what the agent may reach; the scope of the run is then all that says which.
+fn network(entry: &Entry, task: &Task, subtasks: &[Subtask]) -> NetworkUse {
+    let (targets, may) = (&task.constraints.targets, &entry.cage.network);
+    if targets.is_empty() {
+        return if visits_pages(subtasks) { may.clone() } else { NetworkUse::None };
+    }
+    let reached: Vec<_> = targets.iter().filter(|target| may.reaches(target)).cloned().collect();
+    if reached.is_empty() { NetworkUse::None } else { NetworkUse::Allow(reached) }
 }

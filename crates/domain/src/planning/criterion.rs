@@ -9,7 +9,7 @@ use super::encode::Task;
 use super::estimate::Estimate;
 use super::subtask::Subtask;
 use crate::budget::{Amounts, Resource};
-use crate::catalogue::{CageCapability, Capability, Entry, EntryId, Level};
+use crate::catalogue::{CageCapability, Capability, Entry, EntryId, Level, NetworkUse, Switches};
 use crate::proposal::ActionKind;
 
 macro_rules! criteria {
@@ -60,6 +60,11 @@ pub struct Row {
     pub fits: bool,
 }
 
+/// Whether pages are visited at all.
+pub(super) fn visits_pages(subtasks: &[Subtask]) -> bool {
+    subtasks.iter().any(|subtask| subtask.pages > 0)
+}
+
 /// What is needed, what is there, and whether that is enough.
 struct Answer {
     needs: String,
@@ -72,6 +77,7 @@ pub(super) struct Measure<'p> {
     task: &'p Task,
     capabilities: BTreeSet<Capability>,
     kinds: BTreeSet<ActionKind>,
+    visits_pages: bool,
 }
 
 impl<'p> Measure<'p> {
@@ -79,7 +85,7 @@ impl<'p> Measure<'p> {
         let capabilities =
             task.needs.iter().copied().chain(subtasks.iter().map(|subtask| subtask.capability)).collect();
         let kinds = subtasks.iter().flat_map(|subtask| subtask.kinds.iter().copied()).collect();
-        Self { task, capabilities, kinds }
+        Self { task, capabilities, kinds, visits_pages: visits_pages(subtasks) }
     }
 
     pub(super) fn rows(&self, entry: &Entry, estimate: &Estimate) -> Vec<Row> {
@@ -120,10 +126,15 @@ impl<'p> Measure<'p> {
         Answer { needs: format!("{needed} for {mode}"), has: entry.level.to_string(), fits: entry.level >= needed }
     }
 
+    /// Who visits pages without saying whose needs some network; which one, the scope of the run says.
     fn network(&self, entry: &Entry) -> Option<Answer> {
-        let targets = &self.task.constraints.targets;
-        let fits = targets.iter().all(|target| entry.cage.network.reaches(target));
-        (!targets.is_empty()).then(|| Answer { needs: list(targets), has: short(entry.cage.network.to_string()), fits })
+        let (targets, network) = (&self.task.constraints.targets, &entry.cage.network);
+        let (needs, fits) = match (targets.is_empty(), self.visits_pages) {
+            (false, _) => (list(targets), targets.iter().all(|target| network.reaches(target))),
+            (true, true) => ("pages within the scope".to_owned(), *network != NetworkUse::None),
+            (true, false) => return None,
+        };
+        Some(Answer { needs, has: short(network.to_string()), fits })
     }
 
     fn profile(&self, entry: &Entry) -> Option<Answer> {
@@ -134,7 +145,7 @@ impl<'p> Measure<'p> {
 
     /// Only what a switch could close is a question.
     fn switches(&self, entry: &Entry) -> Option<Answer> {
-        let all_on = crate::catalogue::Switches::default();
+        let all_on = Switches::default();
         let closable: Vec<ActionKind> =
             self.kinds.iter().copied().filter(|kind| all_on.closing(*kind).is_some()).collect();
         let closing: Vec<&str> = closable.iter().filter_map(|kind| entry.switches.closing(*kind)).collect();

@@ -16,7 +16,7 @@ use crate::prose::Prose;
 pub fn decompose(task: &Task, templates: &Templates) -> Result<Vec<Subtask>, PlanRefusal> {
     let drafts: Vec<Draft> = match &task.template {
         Some(name) => {
-            let unknown = || PlanRefusal::UnknownTemplate { name: name.clone(), known: templates.names() };
+            let unknown = || PlanRefusal::UnknownTemplate { name: name.clone(), known: templates.ids() };
             from_template(templates.get(name).ok_or_else(unknown)?)
         }
         None if task.steps.is_empty() => task.needs.iter().map(|capability| from_word(*capability)).collect(),

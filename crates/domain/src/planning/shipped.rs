@@ -1,7 +1,7 @@
 //! The templates that ship. They are files of the repository, read in review like any other.
 
 macro_rules! shipped {
-    ($($file:literal)*) => { &[$((concat!("templates/", $file), include_str!(concat!("../../catalogue/templates/", $file)))),*] };
+    ($($file:literal)*) => { &[$(($file, include_str!(concat!("../../catalogue/templates/", $file)))),*] };
 }
 
 /// The shipped templates: names of files and their texts.

@@ -1,6 +1,7 @@
 //! Templates: plans that people wrote once and use often. Data files like entries of the catalogue, read as strictly.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,7 @@ use super::intent::USUAL_TURNS;
 use super::shipped::shipped_templates;
 use crate::canonical;
 use crate::catalogue::{Capability, TemplateId};
-use crate::datafile::{self, Problem, Problems, Section};
+use crate::datafile::{self, Problem, Problems, Section, Shelf};
 use crate::digest::Digest;
 use crate::proposal::ActionKind;
 use crate::prose::Prose;
@@ -61,56 +62,47 @@ fn title(step: &TemplateStep, turn: u64) -> Prose<300> {
     text.parse().expect("200 bytes and two small numbers fit into 300 bytes")
 }
 
-/// All templates, in the order of their names.
+/// All templates, in the order of their ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Templates(BTreeMap<TemplateId, Listed>);
+pub struct Templates(Shelf<TemplateId, Template>);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Listed {
-    template: Template,
-    file: String,
+static SHIPPED: LazyLock<Shelf<TemplateId, Template>> = LazyLock::new(|| Shelf::shipped(shipped_templates(), read));
+
+impl Default for Templates {
+    /// Those that ship.
+    fn default() -> Self {
+        Self(SHIPPED.clone())
+    }
 }
 
 impl Templates {
     /// Those that ship and these: pairs of file name and text. Either all of them count or none.
     pub fn with<'t>(own: impl IntoIterator<Item = (&'t str, &'t str)>) -> Result<Self, Problems> {
-        let (mut known, mut problems): (BTreeMap<TemplateId, Listed>, Vec<Problem>) = (BTreeMap::new(), Vec::new());
-        for (file, text) in shipped_templates().iter().copied().chain(own) {
-            match datafile::read(file, text, template) {
-                Ok(template) => match known.get(&template.id) {
-                    Some(other) => problems.push(taken(file, text, &template.id, &other.file)),
-                    None => {
-                        known.insert(template.id.clone(), Listed { template, file: file.to_owned() });
-                    }
-                },
-                Err(found) => problems.extend(found),
-            }
-        }
-        Problems::none_or_err(problems)?;
-        Ok(Self(known))
+        SHIPPED.and(own, read).map(Self)
     }
 
-    pub fn get(&self, name: &TemplateId) -> Option<&Template> {
-        self.0.get(name).map(|listed| &listed.template)
+    pub fn get(&self, id: &TemplateId) -> Option<&Template> {
+        self.0.get(id)
     }
 
+    /// Every template, by id.
     pub fn iter(&self) -> impl Iterator<Item = &Template> {
-        self.0.values().map(|listed| &listed.template)
+        self.0.iter().map(|(_, template)| template)
     }
 
-    /// The file a template was read from, as it was named.
-    pub fn file_of(&self, name: &TemplateId) -> Option<&str> {
-        self.0.get(name).map(|listed| listed.file.as_str())
+    /// The file a template was read from, as it was named; `None` for one that ships.
+    pub fn file_of(&self, id: &TemplateId) -> Option<&str> {
+        self.0.file_of(id)
     }
 
-    pub fn names(&self) -> Vec<TemplateId> {
-        self.0.keys().cloned().collect()
+    pub fn ids(&self) -> Vec<TemplateId> {
+        self.0.iter().map(|(id, _)| id.clone()).collect()
     }
 }
 
-fn taken(file: &str, text: &str, id: &TemplateId, other: &str) -> Problem {
-    let message = format!("`{id}` is the id of {other} already");
-    Problem::at_key(file, text, "id", message, "give every template an id of its own; what ships cannot be replaced")
+fn read(file: &str, text: &str) -> Result<(TemplateId, Template), Vec<Problem>> {
+    let template = datafile::read(file, text, template)?;
+    Ok((template.id.clone(), template))
 }
 
 fn template(top: &mut Section<'_, '_>) -> Option<Template> {

@@ -78,7 +78,7 @@ fn c4_an_id_that_is_taken_is_refused_and_says_by_whom() {
     let found = problems("mine.toml", &text);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].line, line(&text, "id = "));
-    assert_eq!(found[0].message, "`goose` is the id of goose.toml already");
+    assert_eq!(found[0].message, "`goose` is the id of one that ships");
 }
 
 #[test]
@@ -131,4 +131,21 @@ fn c4_the_version_of_a_catalogue_is_that_of_its_entries() {
     let of = |id: &str| Catalogue::with([("x.toml", own(id, "code_agent").as_str())]).unwrap().version();
     assert_eq!(of("x"), of("x"));
     assert_ne!(of("x"), of("y"));
+}
+
+#[test]
+fn of_two_files_with_one_id_the_second_is_refused_and_names_the_first() {
+    let text = own("x", "code_agent");
+    let all = Catalogue::with([("a.toml", text.as_str()), ("b.toml", &text)]).unwrap_err();
+    assert_eq!(all.all()[0].message, "`x` is the id of a.toml already");
+    assert_eq!(all.all()[0].file, "b.toml");
+}
+
+#[test]
+fn there_are_never_more_agents_than_anybody_compares() {
+    let texts: Vec<(String, String)> =
+        (0..100).map(|at| (format!("a{at}.toml"), own(&format!("a{at}"), "code_agent"))).collect();
+    let all = Catalogue::with(texts.iter().map(|(file, text)| (file.as_str(), text.as_str()))).unwrap_err();
+    assert_eq!(all.all().len(), shipped().len());
+    assert!(all.to_string().contains("more than 100"), "{all}");
 }

@@ -75,6 +75,17 @@ fn c7_tools_network_limits_and_ceiling_each_decide() {
 }
 
 #[test]
+fn c5_who_visits_pages_needs_an_agent_with_a_network() {
+    let text = started(&own("reader", "browser_agent")).replace("network = \"filtered\"", "network = \"none\"");
+    let catalogue = Catalogue::with([("reader.toml", text.as_str())]).unwrap();
+    let scrape = Intent { template: Some(the("price_scrape")), ..intent("Prices") };
+    let PlanRefusal::NobodyFits { table } = plan(&scrape, &catalogue, templates()).unwrap_err() else {
+        panic!("nobody fits")
+    };
+    assert_eq!(misfits(&table, "reader"), [Criterion::Network]);
+}
+
+#[test]
 fn c4_a_switch_that_closes_an_act_keeps_an_agent_from_work_that_needs_it() {
     let closed = started(&own("writer", "code_agent")).replace("\"write_text\"]", "\"write_text\", \"send_messages\"]");
     let open = closed.replace("block_messages = true", "block_messages = false");

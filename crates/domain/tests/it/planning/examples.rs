@@ -16,6 +16,7 @@ fn c7_a_research_report_stands_still_at_six_checkpoints() {
     assert!(plan.subtasks.iter().all(|subtask| subtask.gate_after));
     assert_eq!(plan.selection.chosen.as_str(), "our_browser_agent");
     assert_eq!(plan.estimate.worst.pages, 40);
+    assert_eq!(plan.cage.network, NetworkUse::Filtered, "pages are visited; whose, the scope says");
 }
 
 #[test]

@@ -30,7 +30,7 @@ static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
     Catalogue::with(texts.iter().map(|(file, text)| (file.as_str(), text.as_str()))).expect("entries")
 });
 
-static TEMPLATES: LazyLock<Templates> = LazyLock::new(|| Templates::with([]).expect("templates"));
+static TEMPLATES: LazyLock<Templates> = LazyLock::new(Templates::default);
 
 pub(crate) fn catalogue() -> &'static Catalogue {
     &CATALOGUE
