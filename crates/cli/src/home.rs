@@ -19,6 +19,7 @@ use placet_sandbox::Profiles;
 use placet_wire::Token;
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::Listing;
 use crate::error::{CliError, Code};
 use crate::profiles::{check_tools, profiles_in};
 use webhooks::{WebhookIn, WebhookOut};
@@ -89,7 +90,7 @@ impl Home {
                 .hint("use it with `placet serve`, or set up another with --home DIR"));
         }
         let home = Self { dir: dir.to_owned() };
-        for folder in ["", "policy", "profiles", "keys", "tokens", "data", "logs"] {
+        for folder in ["", "policy", "profiles", "catalog", "catalog/templates", "keys", "tokens", "data", "logs"] {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(dir.join(folder))?;
         }
         // Keys and tokens lie here: none of it is ever part of a repository around it.
@@ -176,6 +177,16 @@ impl Home {
     /// The profiles of this home, or all that is wrong with them.
     pub(crate) fn profiles(&self) -> Result<Profiles, CliError> {
         profiles_in(&self.profiles_dir())
+    }
+
+    /// Where a team keeps agents of its own; their templates lie in `templates` below it.
+    pub(crate) fn catalogue_dir(&self) -> PathBuf {
+        self.dir.join("catalog")
+    }
+
+    /// The agents and templates of this home, or all that is wrong with them.
+    pub(crate) fn catalogue(&self) -> Result<Listing, CliError> {
+        Listing::fitting(&self.catalogue_dir(), &self.profiles()?, &self.tools()?)
     }
 
     pub(crate) fn signer(&self) -> Result<PermitSigner, CliError> {

@@ -1,6 +1,7 @@
 //! The `placet` binary: roles (serve, work) and commands, one file each. The only place where all crates meet.
 
 mod card;
+mod catalogue;
 mod changes;
 mod command;
 mod context;

@@ -4,6 +4,7 @@ mod action;
 mod amend;
 mod approve;
 mod bench;
+mod catalog;
 mod completions;
 mod content;
 mod demo;
@@ -127,6 +128,9 @@ enum Command {
     /// Check, test and explain the rules
     #[command(subcommand)]
     Policy(policy::Command),
+    /// Agents and templates of plans: list, show, check
+    #[command(subcommand)]
+    Catalog(catalog::Command),
     /// Run a command in a cage by hand, explain cages, list profiles
     #[command(subcommand)]
     Sandbox(sandbox::Command),
@@ -177,6 +181,7 @@ pub(crate) async fn run(cli: Cli, out: &Out) -> Result<ExitCode, CliError> {
         Command::Evidence(command) => evidence::run(command, who, out).await,
         Command::Ledger(command) => ledger::run(command, who, out).await,
         Command::Policy(command) => policy::run(command, who, out),
+        Command::Catalog(command) => catalog::run(command, who, out),
         // Commands that may end with a code that is not ours.
         Command::Sandbox(command) => return sandbox::run(command, who, out).await,
         Command::Doctor(args) => doctor::run(args, who, out),

@@ -11,6 +11,7 @@
 
 mod amending;
 mod attacks;
+mod catalog;
 mod crash;
 mod demo;
 mod exit_codes;

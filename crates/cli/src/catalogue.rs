@@ -1,0 +1,135 @@
+//! The catalogue of a home: the agents and templates that ship, and the files in `catalog/` and `catalog/templates/`. That
+//! an agent of a team's own names a profile and tools that are there is checked here: the domain knows neither cages nor
+//! homes, and a run would notice only when it is too late.
+
+use std::path::{Path, PathBuf};
+
+use placet_domain::catalogue::{CageCapability, Catalogue, Entry};
+use placet_domain::datafile::{Problem, Problems};
+use placet_domain::planning::Templates;
+use placet_domain::proposal::Tools;
+use placet_sandbox::Profiles;
+
+use crate::error::CliError;
+use crate::home::read;
+use crate::profiles::files_in;
+
+/// Everything a plan is made from.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    pub(crate) agents: Catalogue,
+    pub(crate) templates: Templates,
+}
+
+/// Names of files and their texts.
+type Texts = Vec<(String, String)>;
+
+impl Listing {
+    /// What ships, and the files of a folder; all that is wrong with them is told at once. A folder that is not there
+    /// holds none.
+    pub(crate) fn in_folder(folder: &Path) -> Result<Self, CliError> {
+        let (agents, templates) = (texts(folder)?, texts(&templates_of(folder))?);
+        let (agents, templates) = (Catalogue::with(borrowed(&agents)), Templates::with(borrowed(&templates)));
+        match (agents, templates) {
+            (Ok(agents), Ok(templates)) => Ok(Self { agents, templates }),
+            (agents, templates) => Err(wrong(agents.err().into_iter().chain(templates.err()))),
+        }
+    }
+
+    /// The same, where every agent of the folder also fits the profiles and tools of a home.
+    pub(crate) fn fitting(folder: &Path, profiles: &Profiles, tools: &Tools) -> Result<Self, CliError> {
+        let listing = Self::in_folder(folder)?;
+        let mut problems = Vec::new();
+        for (file, text) in texts(folder)? {
+            let own = listing.agents.iter().filter(|entry| listing.agents.file_of(&entry.id) == Some(file.as_str()));
+            let written = Written { file: &file, text: &text };
+            problems.extend(own.flat_map(|entry| misfits(entry, &written, profiles, tools)));
+        }
+        Problems::check(problems).map_err(|problems| wrong([problems]))?;
+        Ok(listing)
+    }
+}
+
+/// Where a team keeps templates of its own.
+fn templates_of(folder: &Path) -> PathBuf {
+    folder.join("templates")
+}
+
+fn texts(folder: &Path) -> Result<Texts, CliError> {
+    files_in(folder)?.iter().map(|path| Ok((path.display().to_string(), read(path)?))).collect()
+}
+
+fn borrowed(texts: &Texts) -> impl Iterator<Item = (&str, &str)> {
+    texts.iter().map(|(file, text)| (file.as_str(), text.as_str()))
+}
+
+fn wrong(problems: impl IntoIterator<Item = Problems>) -> CliError {
+    let said: Vec<String> = problems.into_iter().map(|problems| problems.to_string()).collect();
+    CliError::usage(format!("the catalogue is refused\n{}", said.join("\n")))
+        .hint("put it right, then look again with `placet catalog check`")
+}
+
+/// A file, for whoever has something to say about a place in it.
+struct Written<'t> {
+    file: &'t str,
+    text: &'t str,
+}
+
+impl Written<'_> {
+    fn problem(&self, key: &str, message: String, hint: String) -> Problem {
+        Problem::at_key(self.file, self.text, key, message, hint)
+    }
+}
+
+/// What an agent names that is not there.
+fn misfits(entry: &Entry, written: &Written<'_>, profiles: &Profiles, tools: &Tools) -> Vec<Problem> {
+    let unknown = entry.tools.iter().filter(|tool| tools.get(tool).is_none()).map(|tool| {
+        let message = format!("there is no tool `{tool}` in tools.toml");
+        written.problem("tools", message, "declare it there, or take it off the list".to_owned())
+    });
+    unknown.chain(cage_misfit(entry, written, profiles)).collect()
+}
+
+fn cage_misfit(entry: &Entry, written: &Written<'_>, profiles: &Profiles) -> Option<Problem> {
+    let name = entry.cage.profile.as_str();
+    let Some(profile) = profiles.get(name) else {
+        let message = format!("there is no profile `{name}`");
+        let hint = format!("name one of {}, or write profiles/{name}.toml in the home", profiles.listed());
+        return Some(written.problem("cage.profile", message, hint));
+    };
+    let there = |wanted: &CageCapability| profile.capabilities().iter().any(|has| has.to_string() == wanted.as_str());
+    let lacks = entry.cage.capabilities.iter().find(|wanted| !there(wanted))?;
+    let message = format!("the profile `{name}` is not meant for {lacks}");
+    let hint = "name a profile with that capability; `placet sandbox profiles` lists them".to_owned();
+    Some(written.problem("cage.capabilities", message, hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_crates_have_one_word_for_each_capability_of_a_cage() {
+        let profiles = Profiles::default();
+        let known = |word: &str| {
+            profiles.iter().any(|profile| profile.capabilities().iter().any(|has| has.to_string() == word))
+        };
+        assert!(CageCapability::ALL.iter().all(|capability| known(capability.as_str())));
+    }
+
+    #[test]
+    fn what_ships_fits_the_profiles_that_ship() {
+        let (listing, profiles) = (Listing::default(), Profiles::default());
+        let written = Written { file: "", text: "" };
+        for entry in listing.agents.iter() {
+            assert_eq!(cage_misfit(entry, &written, &profiles), None, "{}", entry.id);
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_holds_nothing_of_its_own() {
+        let listing = Listing::in_folder(Path::new("/nowhere/at/all")).unwrap();
+        assert_eq!(listing.agents, Catalogue::default());
+        assert_eq!(listing.templates, Templates::default());
+    }
+}

@@ -1,0 +1,55 @@
+//! `placet catalog`: which agents and templates there are, what each of them says, and what is wrong with a team's own.
+
+mod check;
+mod list;
+mod show;
+
+use std::path::PathBuf;
+
+use crate::catalogue::Listing;
+use crate::context::Who;
+use crate::error::CliError;
+use crate::out::Out;
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// The agents and templates there are, and where they come from
+    #[command(after_help = "Examples:\n  placet catalog list\n  placet --home /srv/placet catalog list")]
+    List,
+    /// One agent: what it can do, what it is held to and how it is started
+    #[command(
+        after_help = "An agent of your own is a file in the folder `catalog` of the home. Begin with one that ships:\n  placet catalog show code_agent --source > .placet/catalog/ours.toml\n\nExamples:\n  placet catalog show developer_agent\n  placet --json catalog show goose"
+    )]
+    Show(show::Args),
+    /// One template: the steps of a plan
+    #[command(
+        after_help = "A template of your own is a file in the folder `catalog/templates` of the home.\n\nExamples:\n  placet catalog template research_report\n  placet catalog template price_scrape --source"
+    )]
+    Template(show::Args),
+    /// Everything that is wrong with your own files, with line and hint
+    #[command(after_help = "Examples:\n  placet catalog check\n  placet catalog check --catalog ./agents")]
+    Check(check::Args),
+}
+
+pub(crate) fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError> {
+    match command {
+        Command::List => list::run(who, out),
+        Command::Show(args) => show::agent(&args, who, out),
+        Command::Template(args) => show::template(&args, who, out),
+        Command::Check(args) => check::run(&args, who, out),
+    }
+}
+
+/// What there is to look at: that of the home, or what ships where there is none.
+fn listing(who: &Who) -> Result<Listing, CliError> {
+    match who.home() {
+        Ok(home) => Listing::in_folder(&home.catalogue_dir()),
+        Err(_) if who.home.is_none() => Ok(Listing::default()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Where it comes from.
+fn origin(file: Option<&PathBuf>) -> String {
+    file.map_or_else(|| "built in".to_owned(), |file| file.display().to_string())
+}
