@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::criterion::{Measure, Row};
 use super::encode::Task;
-use super::estimate::{Estimate, estimate};
-use super::refusal::PlanRefusal;
+use super::estimate::worst_case;
+use super::refusal::{PlanRefusal, recordable};
 use super::subtask::Subtask;
+use crate::budget::Amounts;
 use crate::catalogue::{Catalogue, Entry, EntryId};
 use crate::digest::Digest;
 
@@ -18,6 +19,8 @@ pub struct Selection {
     pub chosen: EntryId,
     /// The version of its entry: another one was not chosen.
     pub version: Digest,
+    /// The version of the catalogue it was chosen from.
+    pub catalogue: Digest,
     pub table: Vec<Row>,
     /// Everybody who fits, the chosen one first.
     pub ranking: Vec<Ranked>,
@@ -37,39 +40,39 @@ pub fn choose(task: &Task, subtasks: &[Subtask], catalogue: &Catalogue) -> Resul
     let measure = Measure::new(task, subtasks);
     let (mut table, mut fitting): (Vec<Row>, Vec<Candidate<'_>>) = (Vec::new(), Vec::new());
     for entry in catalogue.iter() {
-        let estimate = estimate(entry, subtasks);
-        let rows = measure.rows(entry, &estimate);
+        let worst = worst_case(entry, subtasks);
+        let rows = measure.rows(entry, &worst);
         if rows.iter().all(|row| row.fits) {
-            fitting.push(Candidate { entry, surplus: measure.surplus(entry), estimate });
+            fitting.push(Candidate { entry, surplus: measure.surplus(entry), worst });
         }
         table.extend(rows);
     }
     fitting.sort_by(|one, other| one.key().cmp(&other.key()));
-    match fitting.first() {
-        None => Err(PlanRefusal::NobodyFits { table }),
-        Some(first) => Ok(Selection {
-            chosen: first.entry.id.clone(),
-            version: first.entry.version(),
-            table,
-            ranking: fitting.iter().map(Candidate::ranked).collect(),
-        }),
-    }
+    let Some(first) = fitting.first() else { return Err(PlanRefusal::NobodyFits { table }) };
+    let selection = Selection {
+        chosen: first.entry.id.clone(),
+        version: first.entry.version(),
+        catalogue: catalogue.version(),
+        table,
+        ranking: fitting.iter().map(Candidate::ranked).collect(),
+    };
+    recordable("selection", "name the agent in the intent, or remove agents that nobody uses", selection)
 }
 
 struct Candidate<'c> {
     entry: &'c Entry,
     surplus: usize,
-    estimate: Estimate,
+    worst: Amounts,
 }
 
 impl Candidate<'_> {
     fn key(&self) -> (usize, u64, u64, &EntryId) {
-        let worst = &self.estimate.worst;
+        let worst = &self.worst;
         (self.surplus, worst.usd_micros, worst.wall_ms, &self.entry.id)
     }
 
     fn ranked(&self) -> Ranked {
-        let worst = &self.estimate.worst;
+        let worst = &self.worst;
         let because = format!(
             "{} capabilities beyond the need; {} usd_micros and {} wall_ms in the worst case",
             self.surplus, worst.usd_micros, worst.wall_ms

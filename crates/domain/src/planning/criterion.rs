@@ -6,7 +6,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::encode::Task;
-use super::estimate::Estimate;
 use super::subtask::Subtask;
 use crate::budget::{Amounts, Resource};
 use crate::catalogue::{CageCapability, Capability, Entry, EntryId, Level, NetworkUse, Switches};
@@ -30,6 +29,7 @@ macro_rules! criteria {
     };
 }
 
+// Those that eliminate come first.
 criteria! {
     Wish = "wish": "It is the agent that was asked for.";
     Launch = "launch": "Placet can start it.";
@@ -41,6 +41,13 @@ criteria! {
     Switches = "switches": "No safety switch closes an act that is likely.";
     Limits = "limits": "The worst case is within its limits.";
     Ceiling = "ceiling": "The worst case is within what was granted.";
+}
+
+impl Criterion {
+    /// Whether an agent that does not fit here is out at once.
+    const fn eliminates(self) -> bool {
+        matches!(self, Self::Wish | Self::Launch)
+    }
 }
 
 impl fmt::Display for Criterion {
@@ -88,12 +95,18 @@ impl<'p> Measure<'p> {
         Self { task, capabilities, kinds, visits_pages: visits_pages(subtasks) }
     }
 
-    pub(super) fn rows(&self, entry: &Entry, estimate: &Estimate) -> Vec<Row> {
+    /// Everything about one agent. Who was not asked for or cannot be started is not measured any further: nobody would
+    /// read it.
+    pub(super) fn rows(&self, entry: &Entry, worst: &Amounts) -> Vec<Row> {
         let row = |criterion: &Criterion| {
-            let Answer { needs, has, fits } = self.ask(*criterion, entry, estimate)?;
+            let Answer { needs, has, fits } = self.ask(*criterion, entry, worst)?;
             Some(Row { agent: entry.id.clone(), criterion: *criterion, needs, has, fits })
         };
-        Criterion::ALL.iter().filter_map(row).collect()
+        let mut rows: Vec<Row> = Criterion::ALL.iter().filter_map(row).collect();
+        if let Some(out) = rows.iter().position(|row| !row.fits && row.criterion.eliminates()) {
+            rows.truncate(out + 1);
+        }
+        rows
     }
 
     /// How many capabilities an agent has that the work does not take.
@@ -101,7 +114,7 @@ impl<'p> Measure<'p> {
         entry.capabilities.difference(&self.capabilities).count()
     }
 
-    fn ask(&self, criterion: Criterion, entry: &Entry, estimate: &Estimate) -> Option<Answer> {
+    fn ask(&self, criterion: Criterion, entry: &Entry, worst: &Amounts) -> Option<Answer> {
         match criterion {
             Criterion::Wish => self.wish(entry),
             Criterion::Launch => Some(launch(entry)),
@@ -111,8 +124,8 @@ impl<'p> Measure<'p> {
             Criterion::Network => self.network(entry),
             Criterion::Profile => self.profile(entry),
             Criterion::Switches => self.switches(entry),
-            Criterion::Limits => Some(within(&estimate.worst, |resource| Some(entry.limits.of(resource)))),
-            Criterion::Ceiling => self.ceiling(estimate),
+            Criterion::Limits => Some(within(worst, |resource| Some(entry.limits.of(resource)))),
+            Criterion::Ceiling => self.ceiling(worst),
         }
     }
 
@@ -153,10 +166,10 @@ impl<'p> Measure<'p> {
         (!closable.is_empty()).then(|| Answer { needs: list(&closable), has, fits: closing.is_empty() })
     }
 
-    fn ceiling(&self, estimate: &Estimate) -> Option<Answer> {
+    fn ceiling(&self, worst: &Amounts) -> Option<Answer> {
         let ceiling = self.task.ceiling;
         let limited = Resource::ALL.iter().any(|resource| ceiling.of(*resource).is_some());
-        limited.then(|| within(&estimate.worst, |resource| ceiling.of(resource)))
+        limited.then(|| within(worst, |resource| ceiling.of(resource)))
     }
 }
 

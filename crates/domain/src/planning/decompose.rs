@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::attention::Attention;
 use super::encode::Task;
 use super::intent::{DeclaredStep, USUAL_TURNS};
-use super::refusal::PlanRefusal;
+use super::refusal::{PlanRefusal, recordable};
 use super::subtask::Subtask;
 use super::template::{Template, Templates};
 use crate::catalogue::Capability;
@@ -22,7 +22,7 @@ pub fn decompose(task: &Task, templates: &Templates) -> Result<Vec<Subtask>, Pla
         None if task.steps.is_empty() => task.needs.iter().map(|capability| from_word(*capability)).collect(),
         None => task.steps.iter().filter_map(from_step).collect(),
     };
-    Ok(numbered(drafts))
+    recordable("plan", "take fewer steps, or shorter titles", numbered(drafts))
 }
 
 /// A sub-task without its number.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::intent::{Constraints, DeclaredStep, Intent};
-use super::refusal::{Objection, PlanRefusal};
+use super::refusal::{Objection, PlanRefusal, recordable};
 use super::verb::verbs_in;
 use super::{BaseFolder, Effect, Input, Mode};
 use crate::budget::{Ceiling, Resource};
@@ -60,7 +60,10 @@ pub fn encode(intent: &Intent) -> Result<Task, PlanRefusal> {
             Err(why) => objections.push(Objection::new(format!("steps[{index}]"), why)),
         }
     }
-    if objections.is_empty() { Ok(task(intent, steps)) } else { Err(PlanRefusal::Intent(objections)) }
+    if !objections.is_empty() {
+        return Err(PlanRefusal::Intent(objections));
+    }
+    recordable("task", "say it in fewer words, and name folders instead of single files", task(intent, steps))
 }
 
 fn task(intent: &Intent, steps: Vec<DeclaredStep>) -> Task {

@@ -23,17 +23,30 @@ pub struct Estimate {
 /// Adds up. Grows with every sub-task, turn and page, and with every average; sums end at the largest number that can be
 /// recorded, which is over every limit.
 pub fn estimate(entry: &Entry, subtasks: &[Subtask]) -> Estimate {
-    let averages = &entry.averages;
-    let turns = subtasks.iter().map(|subtask| u128::from(subtask.turns)).sum();
-    let pages = subtasks.iter().map(|subtask| u128::from(subtask.pages)).sum();
-    let likely = used(averages, &Work { turns, pages }, 100);
-    let worst = used(averages, &Work { turns, pages }, averages.worst_case_percent);
-    Estimate { likely, worst, basis: basis(entry, turns, pages) }
+    let work = Work::of(subtasks);
+    Estimate {
+        likely: used(&entry.averages, &work, 100),
+        worst: worst_case(entry, subtasks),
+        basis: basis(entry, &work),
+    }
 }
 
+/// What is reserved, for whoever compares agents.
+pub(super) fn worst_case(entry: &Entry, subtasks: &[Subtask]) -> Amounts {
+    used(&entry.averages, &Work::of(subtasks), entry.averages.worst_case_percent)
+}
+
+/// What there is to do, counted.
 struct Work {
     turns: u128,
     pages: u128,
+}
+
+impl Work {
+    fn of(subtasks: &[Subtask]) -> Self {
+        let sum = |of: fn(&Subtask) -> u64| subtasks.iter().map(|subtask| u128::from(of(subtask))).sum();
+        Self { turns: sum(|subtask| subtask.turns), pages: sum(|subtask| subtask.pages) }
+    }
 }
 
 /// What work uses, at so many percent of the average. Parts of a whole count as a whole one.
@@ -64,8 +77,8 @@ fn capped(amount: u128) -> u64 {
     u64::try_from(amount).unwrap_or(u64::MAX).min(LARGEST_SAFE_INTEGER)
 }
 
-fn basis(entry: &Entry, turns: u128, pages: u128) -> String {
-    let averages = &entry.averages;
+fn basis(entry: &Entry, work: &Work) -> String {
+    let (averages, Work { turns, pages }) = (&entry.averages, work);
     format!(
         "{turns} turns and {pages} pages by the averages of `{}` ({}), {} and {} usd_micros per 1000 tokens in and out; \
          {} % of that is reserved; averages: {}",

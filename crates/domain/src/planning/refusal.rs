@@ -3,9 +3,22 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::Serialize;
+
 use super::criterion::Row;
+use crate::canonical;
 use crate::catalogue::TemplateId;
 use crate::refusal::Refusal;
+
+/// Each product of planning becomes the body of one entry of the ledger, which has 64 KiB; this leaves room for the rest of
+/// the entry.
+const MOST_PRODUCT_BYTES: usize = 40 * 1024;
+
+/// The product, if it can be recorded.
+pub(super) fn recordable<T: Serialize>(what: &'static str, hint: &'static str, product: T) -> Result<T, PlanRefusal> {
+    let bytes = canonical::to_bytes(&product).len();
+    if bytes > MOST_PRODUCT_BYTES { Err(PlanRefusal::TooLarge { what, bytes, hint }) } else { Ok(product) }
+}
 
 /// One thing that stands against an intent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +47,8 @@ pub enum PlanRefusal {
     Intent(Vec<Objection>),
     #[error("there is no template `{name}`; there are {}", joined(.known))]
     UnknownTemplate { name: TemplateId, known: Vec<TemplateId> },
+    #[error("the {what} would have {bytes} bytes, and {MOST_PRODUCT_BYTES} can be recorded; {hint}")]
+    TooLarge { what: &'static str, bytes: usize, hint: &'static str },
     #[error("{}", lacking(.table))]
     NobodyFits { table: Vec<Row> },
 }

@@ -105,7 +105,7 @@ fn a_launch_that_contradicts_itself_is_refused() {
         own("x", "code_agent").replace("speaks = \"placet-api\"", "speaks = \"placet-api\"\nprogram = \"agent.py\"");
     assert_eq!(problems("x.toml", &relative)[0].place, "launch.program");
     let secret = own("x", "code_agent").replace("environment = [\"LANG\"]", "environment = [\"API_KEY=abc\"]");
-    assert!(problems("x.toml", &secret)[0].message.contains("never values"));
+    assert!(problems("x.toml", &secret)[0].message.contains("never a value"));
 }
 
 #[test]

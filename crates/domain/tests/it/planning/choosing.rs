@@ -26,7 +26,7 @@ fn c7_the_table_says_for_everybody_what_is_needed_and_what_is_there() {
     assert_eq!(plan.selection.chosen.as_str(), "our_developer_agent", "a code agent of level 2 asks for everything");
     assert_eq!(misfits(table, "our_code_agent"), [Criterion::Level]);
     assert_eq!(misfits(table, "our_browser_agent"), [Criterion::Capabilities]);
-    assert_eq!(misfits(table, "claude"), [Criterion::Launch, Criterion::Level]);
+    assert_eq!(misfits(table, "claude"), [Criterion::Launch]);
     let level = table.iter().find(|row| row.agent.as_str() == "our_code_agent" && row.criterion == Criterion::Level);
     assert_eq!(level.map(|row| (row.needs.as_str(), row.has.as_str())), Some(("L3 for CHECKPOINT", "L2")));
 }
@@ -115,4 +115,15 @@ fn equals_are_ranked_by_id_whatever_the_order_of_files() {
     let reversed: Vec<_> = texts.iter().rev().cloned().collect();
     assert_eq!(order(&texts).chosen.as_str(), "abe");
     assert_eq!(order(&texts), order(&reversed));
+}
+
+#[test]
+fn a_table_that_no_entry_of_the_ledger_can_hold_is_refused_and_a_wish_helps() {
+    let texts: Vec<(String, String)> =
+        (0..80).map(|at| (format!("a{at}.toml"), started(&own(&format!("a{at}"), "code_agent")))).collect();
+    let catalogue = Catalogue::with(texts.iter().map(|(file, text)| (file.as_str(), text.as_str()))).unwrap();
+    let refusal = plan(&intent("Run it"), &catalogue, templates()).unwrap_err();
+    assert!(matches!(refusal, PlanRefusal::TooLarge { what: "selection", .. }), "{refusal}");
+    let wish = Intent { agent: Some(the("a7")), ..intent("Run it") };
+    assert_eq!(plan(&wish, &catalogue, templates()).unwrap().selection.chosen.as_str(), "a7");
 }

@@ -2,6 +2,7 @@
 
 use placet_domain::catalogue::Capability;
 use placet_domain::planning::{DataClass, DeclaredStep, Input, Intent, Mode, PlanRefusal, encode};
+use placet_domain::prose::Prose;
 use placet_domain::refusal::Refusal;
 
 use super::{intent, planned, refused, the};
@@ -121,4 +122,16 @@ fn an_intent_is_read_strictly_and_has_careful_defaults() {
         assert!(read(wrong).is_err(), "{wrong}");
     }
     assert!(read(&format!(r#"{{"goal":"{}"}}"#, "x".repeat(2001))).is_err());
+}
+
+#[test]
+fn what_no_entry_of_the_ledger_can_hold_is_refused_with_what_to_do() {
+    let long = |letter: &str| the::<Prose<300>>(&format!("Run {}", letter.repeat(290)));
+    let steps: Vec<DeclaredStep> = (0..200).map(|_| DeclaredStep { title: long("x"), ..step("Run it") }).collect();
+    let task = refused(&Intent { steps, ..intent("x") });
+    assert!(matches!(task, PlanRefusal::TooLarge { what: "task", .. }), "{task}");
+    assert!(task.to_string().contains("40960 can be recorded; say it in fewer words"), "{task}");
+    let short: Vec<DeclaredStep> = (0..200).map(|_| step(&format!("Implement {}", "x".repeat(80)))).collect();
+    let plan = refused(&Intent { steps: short, ..intent("x") });
+    assert!(matches!(plan, PlanRefusal::TooLarge { what: "plan", .. }), "{plan}");
 }

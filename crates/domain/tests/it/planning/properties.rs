@@ -15,7 +15,9 @@ fn word() -> impl Strategy<Value = String> {
 
 fn step() -> impl Strategy<Value = DeclaredStep> {
     let capability = prop::option::of(prop::sample::select(Capability::ALL));
-    (word(), capability, any::<bool>(), 0..200_000_u64, 0..20_000_u64).prop_filter_map(
+    let pages = prop_oneof![9 => 0..40_u64, 1 => 0..200_000_u64];
+    let turns = prop_oneof![9 => 1..30_u64, 1 => 0..20_000_u64];
+    (word(), capability, any::<bool>(), pages, turns).prop_filter_map(
         "a title has something to read in it",
         |(title, capability, checkpoint, pages, turns)| {
             Some(DeclaredStep { title: title.parse().ok()?, capability, checkpoint, pages, turns })
@@ -24,7 +26,9 @@ fn step() -> impl Strategy<Value = DeclaredStep> {
 }
 
 fn input() -> impl Strategy<Value = Input> {
-    ("[a-c]{1,2}", prop::sample::select(DataClass::ALL), any::<bool>()).prop_map(|(path, class, shared)| Input {
+    let seldom = prop::sample::select(DataClass::ALL);
+    let class = prop_oneof![8 => Just(DataClass::Public), 1 => seldom];
+    ("[a-z]{2}", class, any::<bool>()).prop_map(|(path, class, shared)| Input {
         path: the(&path),
         class,
         shared,
@@ -34,17 +38,17 @@ fn input() -> impl Strategy<Value = Input> {
 
 prop_compose! {
     fn intents()(
-        goal in "[A-Za-z ]{0,20}(fix|scrape|test|report|send)?",
+        goal in "[A-Za-z]{0,8} (fix|scrape|test|report|send|[a-z]{4})",
         inputs in prop::collection::vec(input(), 0..3),
-        steps in prop::collection::vec(step(), 0..6),
-        template in prop::option::weighted(0.3, prop_oneof![Just("code_change"), Just("price_scrape"), Just("nowhere")]),
-        agent in prop::option::weighted(0.2, prop_oneof![Just("our_code_agent"), Just("goose"), Just("nobody")]),
+        steps in prop_oneof![Just(Vec::new()), prop::collection::vec(step(), 1..5)],
+        template in prop::option::weighted(0.2, prop_oneof![Just("code_change"), Just("price_scrape"), Just("nowhere")]),
+        agent in prop::option::weighted(0.1, prop_oneof![Just("our_code_agent"), Just("goose"), Just("nobody")]),
         mode in prop::sample::select(Mode::ALL),
         effect in prop::sample::select(Effect::ALL),
-        tokens in prop::option::of(any::<u64>()),
-        target in prop::option::of(prop_oneof![Just("example.org"), Just("10.0.0.0/8")]),
+        tokens in prop::option::weighted(0.2, prop_oneof![9 => 0..9_000_000_u64, 1 => any::<u64>()]),
+        target in prop::option::weighted(0.2, prop_oneof![Just("example.org"), Just("10.0.0.0/8")]),
     ) -> Intent {
-        let mut intent = super::intent(&format!("x{goal}"));
+        let mut intent = super::intent(&format!("it {goal}"));
         intent.constraints.targets = target.into_iter().map(the).collect();
         intent.ceiling.tokens = tokens;
         let template = template.map(the);
@@ -78,6 +82,7 @@ proptest! {
             }
             Err(PlanRefusal::Intent(objections)) => prop_assert!(!objections.is_empty()),
             Err(PlanRefusal::UnknownTemplate { name, .. }) => prop_assert_eq!(name.as_str(), "nowhere"),
+            Err(refusal @ PlanRefusal::TooLarge { .. }) => prop_assert!(false, "not so large: {refusal}"),
         }
     }
 
