@@ -41,11 +41,20 @@ impl RawBytes {
 
 impl fmt::Display for RawBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|&byte| match byte {
-            b'%' | b'`' | 0..=0x1f | 0x7f.. => write!(f, "%{byte:02X}"),
-            plain => write!(f, "{}", char::from(plain)),
-        })
+        // Runs of plain characters are written at once: lists have many paths, and most are plain.
+        for run in self.0.chunk_by(|one, next| is_plain(*one) && is_plain(*next)) {
+            match std::str::from_utf8(run) {
+                Ok(plain) if is_plain(run[0]) => f.write_str(plain)?,
+                Ok(_) | Err(_) => run.iter().try_for_each(|byte| write!(f, "%{byte:02X}"))?,
+            }
+        }
+        Ok(())
     }
+}
+
+/// Shown as it is.
+fn is_plain(byte: u8) -> bool {
+    !matches!(byte, b'%' | b'`' | 0..=0x1f | 0x7f..)
 }
 
 impl fmt::Debug for RawBytes {
@@ -64,23 +73,25 @@ impl FromStr for RawBytes {
 
     fn from_str(text: &str) -> Result<Self, BadEscape> {
         let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
+        // One spelling for each: what is compared or hashed as text is the same thing or another one.
         while let Some((&first, after)) = rest.split_first() {
             let (byte, after) = match (first, after) {
-                (b'%', [high, low, after @ ..]) => (unhex(*high, *low).ok_or(BadEscape)?, after),
-                (b'%', _) => return Err(BadEscape),
-                (plain, after) => (plain, after),
+                (b'%', [high, low, after @ ..]) => (unhex(*high, *low).filter(|byte| !is_plain(*byte)), after),
+                (plain, after) => (is_plain(plain).then_some(plain), after),
             };
-            bytes.push(byte);
+            bytes.push(byte.ok_or(BadEscape)?);
             rest = after;
         }
-        let read = Self(bytes);
-        // One spelling for each: what is compared or hashed as text is the same thing or another one.
-        if read.to_string() == text { Ok(read) } else { Err(BadEscape) }
+        Ok(Self(bytes))
     }
 }
 
 fn unhex(high: u8, low: u8) -> Option<u8> {
-    let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
+    let digit = |digit: u8| match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
+    };
     digit(high).zip(digit(low)).map(|(high, low)| high << 4 | low)
 }
 

@@ -60,6 +60,7 @@ mod usage;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -83,10 +84,9 @@ use crate::limits::Limits;
 use crate::path::TreePath;
 use crate::remove::remove_tree;
 use entry::Entry;
-use index::Index;
+use index::{Index, Known, Stamp};
 use objects::Objects;
 use restore::{Part, Trees};
-use scan::Scan;
 use snapshot::Saved;
 
 const RECORD: &[u8] = b"space.json";
@@ -148,7 +148,6 @@ impl Space {
             .doing("remove", "an unfinished space")?;
         let dir = parent.make(&unfinished).doing("make", root.display())?;
         lay_out(&dir, base)?;
-        rustix::fs::syncfs(&dir).doing("flush", root.display())?;
         match parent.move_to(&unfinished, &parent, &name) {
             Err(rustix::io::Errno::EXIST) => {
                 remove_tree(&parent, &unfinished, &[&unfinished[..], b".trash"].concat())
@@ -250,7 +249,7 @@ impl Space {
     /// What workspace and memory are now, as a snapshot would name them.
     pub fn state(&self) -> Result<State, SpaceError> {
         let _held = self.hold()?;
-        let live = Trees::open(self)?.scan(self, self.index().as_ref())?;
+        let live = Trees::open(self)?.scan(self, None)?;
         Ok(State { workspace: live.workspace.tree.digest()?, memory: live.memory.tree.digest()? })
     }
 
@@ -341,11 +340,11 @@ impl Space {
 
     fn recover(&self) -> Result<Recovery, SpaceError> {
         let _held = self.hold()?;
-        for trash in [TRASH, snapshot::SCRATCH] {
-            remove_tree(&self.dir, trash, b".placet-trash-of-trash").doing("remove", "what was on its way out")?;
+        let snapshots = self.dir.dir(SNAPSHOTS).doing("open", "the snapshots")?;
+        for (dir, left) in [(&self.dir, TRASH), (&snapshots, TRASH), (&self.dir, snapshot::SCRATCH)] {
+            remove_tree(dir, left, b".placet-trash-of-trash").doing("remove", "what was on its way out")?;
         }
         let rollback = restore::recover(self)?;
-        let snapshots = self.dir.dir(SNAPSHOTS).doing("open", "the snapshots")?;
         let unfinished = absent(snapshots.stat(snapshot::UNFINISHED)).doing("look at", "the snapshots")?.is_some();
         if unfinished {
             remove_tree(&snapshots, snapshot::UNFINISHED, TRASH).doing("remove", "an unfinished snapshot")?;
@@ -362,7 +361,8 @@ impl Space {
         absent(self.dir.unlink(INDEX)).doing("remove", "the index")?;
         let mut needed = HashSet::new();
         for number in self.snapshots()? {
-            let saved = Saved::load(self, number)?;
+            // What a damaged one needs is not known, so everything stays.
+            let Ok(saved) = Saved::load(self, number) else { return Ok(()) };
             let entries = saved.workspace.entries.iter().chain(&saved.memory.entries);
             needed.extend(entries.filter_map(Entry::digest));
         }
@@ -393,14 +393,22 @@ impl Space {
         Ok(Objects::new(self.dir.dir(OBJECTS).doing("open", "the objects")?))
     }
 
-    /// One that cannot be read is as good as none.
-    fn index(&self) -> Option<Index> {
-        files::read(&self.dir, INDEX).ok().flatten().and_then(|bytes| Index::from_bytes(&bytes))
+    /// What the upper was when it was last read, as far as that counts. An index that cannot be read is as good as none.
+    /// If it is about a snapshot that was read already, its list is not read again.
+    fn known<'a>(&self, at_hand: Option<&'a Saved>) -> Option<Known<'a>> {
+        let bytes = files::read(&self.dir, INDEX).ok().flatten()?;
+        let Index { number, workspace, stamps } = Index::from_bytes(&bytes)?;
+        let same = |saved: &&Saved| saved.number == number && saved.record.workspace == workspace;
+        let tree = match at_hand.filter(same) {
+            Some(saved) => Cow::Borrowed(&saved.workspace),
+            None => Cow::Owned(snapshot::workspace(self, number, workspace)?),
+        };
+        (tree.entries.len() == stamps.len()).then_some(Known { tree, stamps })
     }
 
-    /// Notes what the upper is, all of whose content is kept.
-    fn remember(&self, scan: Scan) -> Result<(), SpaceError> {
-        let index = Index::settled(scan.tree, scan.stamps, &self.dir)?;
+    /// Notes that the upper is what a snapshot has, and how its files are known again.
+    fn remember(&self, number: u64, workspace: Digest, stamps: Vec<Option<Stamp>>) -> Result<(), SpaceError> {
+        let index = Index::settled((number, workspace), stamps, &self.dir)?;
         files::replace(&self.dir, INDEX, &index.to_bytes()?)?;
         files::replace(&self.dir, BOOT, index::boot().as_bytes())
     }
@@ -416,7 +424,7 @@ fn lay_out(dir: &Dir, base: Option<&Path>) -> Result<(), SpaceError> {
         Some(base) => {
             let baseline = Baseline::record(base, Limits::default())?;
             let bytes = serde_json::to_vec(&baseline).map_err(SpaceError::unwritable)?;
-            files::replace(dir, BASELINE, &bytes)?;
+            files::replace_durably(dir, BASELINE, &bytes)?;
         }
     }
     files::replace(dir, BOOT, index::boot().as_bytes())?;

@@ -30,7 +30,7 @@ pub struct Output {
 }
 
 pub(super) fn list(space: &Space, wanted: &dyn Fn(&TreePath) -> bool) -> Result<Vec<Output>, SpaceError> {
-    let live = Trees::open(space)?.scan(space, space.index().as_ref())?;
+    let live = Trees::open(space)?.scan(space, None)?;
     let tree = &live.workspace.tree;
     let chosen = tree.entries.iter().filter(|entry| wanted(&entry.path));
     Ok(chosen.filter_map(|entry| output(tree, entry)).collect())

@@ -118,7 +118,7 @@ pub enum What {
 
 pub(super) fn preview(space: &Space, number: u64) -> Result<RollbackPreview, SpaceError> {
     let saved = Saved::load(space, number)?;
-    let Live { workspace, memory } = Trees::open(space)?.scan(space, space.index().as_ref())?;
+    let Live { workspace, memory } = Trees::open(space)?.scan(space, Some(&saved))?;
     let base = space.base_dir()?;
     let (drift, drift_left_off) = bounded(space.drift()?);
     Ok(RollbackPreview {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::attributes;
 use super::entry::{Entry, Kind, Meta, Sort};
 use super::error::SpaceError;
-use super::index::{Index, Stamp};
+use super::index::{Known, Stamp};
 use super::objects::Objects;
 use super::tree::{Tree, in_order};
 use crate::digest::Digest;
@@ -43,7 +43,7 @@ pub(super) enum Content<'a> {
 #[derive(Clone, Copy)]
 pub(super) enum Trust<'a> {
     /// A file whose stamp is the same is the same: nobody can write to this tree while no cage holds it.
-    Stamps(&'a Index),
+    Stamps(&'a Known<'a>),
     /// Everything is read: a program that sleeps may have mapped its files, and a write through a map leaves no trace.
     Nothing(Option<&'a Tree>),
 }
@@ -59,13 +59,9 @@ pub(super) struct Scan {
 }
 
 pub(super) fn scan(root: &Dir, trust: Trust<'_>, content: Content<'_>, limits: Limits) -> Result<Scan, SpaceError> {
-    let known = match trust {
-        Trust::Stamps(index) => Some(&index.tree),
-        Trust::Nothing(tree) => tree,
-    };
-    let stamps = match trust {
-        Trust::Stamps(index) => index.stamps.as_slice(),
-        Trust::Nothing(_) => &[],
+    let (known, stamps) = match trust {
+        Trust::Stamps(known) => (Some(&*known.tree), known.stamps.as_slice()),
+        Trust::Nothing(tree) => (tree, &[][..]),
     };
     let mut scanning = Scanning {
         known: known.map_or(&[], |tree| &tree.entries),
@@ -282,7 +278,7 @@ impl Drop for Closed<'_> {
     }
 }
 
-fn directory_meta(dir: &Dir, shown: impl ToString) -> Result<Meta, SpaceError> {
+pub(super) fn directory_meta(dir: &Dir, shown: impl ToString) -> Result<Meta, SpaceError> {
     let shown = shown.to_string();
     let stat = dir.own_stat().doing("look at", &shown)?;
     let attributes = attributes::read(dir).doing("read the attributes of", &shown)?;

@@ -61,19 +61,19 @@ pub(super) fn take(space: &Space, number: u64) -> Result<SnapshotRecord, SpaceEr
     }
     let fresh = fresh(&snapshots, UNFINISHED)?;
     let objects = space.objects()?;
-    let (index, earlier) = (space.index(), latest_memory(space)?);
-    let trust = index.as_ref().map_or(Trust::Nothing(None), Trust::Stamps);
+    let (known, earlier) = (space.known(None), latest_memory(space)?);
+    let trust = known.as_ref().map_or(Trust::Nothing(None), Trust::Stamps);
     let workspace = scan(&space.tree(Part::Workspace)?, trust, Content::Kept(&objects), space.limits)?;
     let trust = Trust::Nothing(earlier.as_ref());
     let memory = scan(&space.tree(Part::Memory)?, trust, Content::Kept(&objects), space.limits)?;
     prove(space, &workspace, number)?;
     prove(space, &memory, number)?;
     let record = write(&fresh, &workspace, &memory)?;
-    Saved::read(fresh, number)?.check(number, &record)?;
+    Saved::read(fresh, number)?.check(&record)?;
     rustix::fs::syncfs(&snapshots).doing("flush", "the snapshot")?;
     snapshots.move_to(UNFINISHED, &snapshots, name(number).as_bytes()).doing("name", "the snapshot")?;
     snapshots.sync().doing("flush", "the snapshots")?;
-    space.remember(workspace)?;
+    space.remember(number, record.workspace, workspace.stamps)?;
     Ok(record)
 }
 
@@ -204,6 +204,12 @@ fn damaged(number: u64, what: impl Into<String>) -> SpaceError {
     SpaceError::Damaged { number, what: what.into() }
 }
 
+/// The workspace in a snapshot, if its list has this digest.
+pub(super) fn workspace(space: &Space, number: u64, digest: Digest) -> Option<Tree> {
+    let list = List::open(space, number).ok().filter(|list| list.record.workspace == digest)?;
+    list.workspace().ok()
+}
+
 /// What a number was recorded as.
 pub(super) fn record(space: &Space, number: u64) -> Result<SnapshotRecord, SpaceError> {
     List::open(space, number).map(|list| list.record)
@@ -211,7 +217,8 @@ pub(super) fn record(space: &Space, number: u64) -> Result<SnapshotRecord, Space
 
 /// A snapshot, read back and found to be what its own record says.
 pub(super) struct Saved {
-    record: SnapshotRecord,
+    pub(super) number: u64,
+    pub(super) record: SnapshotRecord,
     pub(super) workspace: Tree,
     pub(super) memory: Tree,
 }
@@ -226,14 +233,15 @@ impl Saved {
     }
 
     fn of(list: List) -> Result<Self, SpaceError> {
-        Ok(Self { workspace: list.workspace()?, memory: list.memory()?, record: list.record })
+        let List { number, .. } = list;
+        Ok(Self { number, workspace: list.workspace()?, memory: list.memory()?, record: list.record })
     }
 
     /// Whether it is the one that is meant, and not one that somebody put in its place.
-    pub(super) fn check(&self, number: u64, expected: &SnapshotRecord) -> Result<(), SpaceError> {
+    pub(super) fn check(&self, expected: &SnapshotRecord) -> Result<(), SpaceError> {
         if self.record.state() == expected.state() {
             return Ok(());
         }
-        Err(damaged(number, "it is not the one that was recorded when it was taken"))
+        Err(damaged(self.number, "it is not the one that was recorded when it was taken"))
     }
 }

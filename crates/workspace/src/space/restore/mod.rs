@@ -12,6 +12,7 @@
 //! Nothing is flushed: the kernel does not flush what cages write either. After a restart of the machine live trees are
 //! not to be relied on, and a rollback then reads and compares everything.
 
+mod after;
 mod apply;
 mod journal;
 mod plan;
@@ -22,16 +23,16 @@ use std::collections::HashMap;
 pub(super) use journal::Part;
 
 use super::error::SpaceError;
-use super::index::{Index, boot};
+use super::index::{Stamp, boot};
 use super::make::Maker;
 use super::scan::{Content, Scan, Trust, scan};
 use super::snapshot::{Saved, SnapshotRecord};
-use super::tree::{Tree, side_by_side};
 use super::{Space, files};
 use crate::copy::Owner;
 use crate::dir::{Dir, absent};
 use crate::error::Doing;
 use crate::remove::remove_tree;
+use after::After;
 use apply::Ground;
 use journal::{Journal, Step, Touched};
 use plan::Plan;
@@ -80,12 +81,11 @@ pub(super) fn restore(
     watch: &mut dyn FnMut(Point),
 ) -> Result<Restored, SpaceError> {
     let saved = Saved::load(space, number)?;
-    saved.check(number, expected)?;
-    let index = space.index();
+    saved.check(expected)?;
     let trees = Trees::open(space)?;
-    let live = trees.scan(space, index.as_ref())?;
+    let live = trees.scan(space, Some(&saved))?;
     discard(space)?;
-    let journal = match trees.prepare(space, number, &saved, &live) {
+    let journal = match trees.prepare(space, &saved, &live) {
         Ok(journal) => journal,
         Err(error) => {
             discard(space)?;
@@ -98,7 +98,8 @@ pub(super) fn restore(
     files::replace(&restoring, JOURNAL, &bytes)?;
     watch(Point::Journaled);
     finish(space, &trees, &journal, watch)?;
-    renew_index(space, &trees, index, &saved)?;
+    let stamps = trees.look_again(space, &saved, &live, &journal)?;
+    space.remember(number, saved.record.workspace, stamps)?;
     Ok(Restored { paths: journal.steps.len() as u64 })
 }
 
@@ -145,24 +146,6 @@ fn finish(space: &Space, trees: &Trees, journal: &Journal, watch: &mut dyn FnMut
     Ok(())
 }
 
-/// Reads what is in place now, compares it with what was wanted, and remembers it.
-fn renew_index(space: &Space, trees: &Trees, before: Option<Index>, saved: &Saved) -> Result<(), SpaceError> {
-    let now = trees.scan(space, before.as_ref())?;
-    drop(before);
-    check_same(&now.workspace.tree, &saved.workspace)?;
-    check_same(&now.memory.tree, &saved.memory)?;
-    space.remember(now.workspace)
-}
-
-fn check_same(live: &Tree, wanted: &Tree) -> Result<(), SpaceError> {
-    let differs = side_by_side(&live.entries, &wanted.entries).find(|(one, other)| one != other);
-    match differs.and_then(|(one, other)| one.or(other)) {
-        Some(entry) => Err(SpaceError::Disturbed(entry.path.to_string())),
-        None if live.root != wanted.root => Err(SpaceError::Disturbed("the root of the tree".to_owned())),
-        None => Ok(()),
-    }
-}
-
 /// Both live trees.
 pub(super) struct Trees {
     workspace: Dir,
@@ -180,8 +163,10 @@ impl Trees {
         Ok(Self { workspace: space.tree(Part::Workspace)?, memory: space.tree(Part::Memory)? })
     }
 
-    pub(super) fn scan(&self, space: &Space, index: Option<&Index>) -> Result<Live, SpaceError> {
-        let trust = index.map_or(Trust::Nothing(None), Trust::Stamps);
+    /// Reads both as far as they are not known. A snapshot that was read already need not be read again for that.
+    pub(super) fn scan(&self, space: &Space, at_hand: Option<&Saved>) -> Result<Live, SpaceError> {
+        let known = space.known(at_hand);
+        let trust = known.as_ref().map_or(Trust::Nothing(None), Trust::Stamps);
         let workspace = scan(&self.workspace, trust, Content::Named, space.limits)?;
         let memory = scan(&self.memory, Trust::Nothing(None), Content::Named, space.limits)?;
         Ok(Live { workspace, memory })
@@ -195,7 +180,21 @@ impl Trees {
         Ok(Owner::of(&root.own_stat().doing("look at", "the root of the tree")?))
     }
 
-    fn prepare(&self, space: &Space, number: u64, saved: &Saved, live: &Live) -> Result<Journal, SpaceError> {
+    /// Compares what is in place now with what was wanted, and tells how the files of the workspace are known again.
+    fn look_again(
+        &self,
+        space: &Space,
+        saved: &Saved,
+        live: &Live,
+        journal: &Journal,
+    ) -> Result<Vec<Option<Stamp>>, SpaceError> {
+        let limits = space.limits;
+        let of = |part, root, live, wanted| After::new(part, journal).stamps(root, live, wanted, limits);
+        of(Part::Memory, &self.memory, &live.memory, &saved.memory)?;
+        of(Part::Workspace, &self.workspace, &live.workspace, &saved.workspace)
+    }
+
+    fn prepare(&self, space: &Space, saved: &Saved, live: &Live) -> Result<Journal, SpaceError> {
         let restoring = space.dir.make(RESTORE).doing("make room for", "the rollback")?;
         let held = restoring.make(HELD).doing("make room for", "the rollback")?;
         let (objects, mut next) = (space.objects()?, 0);
@@ -205,7 +204,7 @@ impl Trees {
             (Part::Memory, &self.memory, &live.memory, &saved.memory),
         ];
         for (part, root, live, wanted) in parts {
-            let maker = Maker { objects: &objects, owner: self.owner(part)?, number };
+            let maker = Maker { objects: &objects, owner: self.owner(part)?, number: saved.number };
             let plan = Plan::new(live, wanted);
             let mut stage = Stage { part, maker, live: root, wanted, held: &held, made: HashMap::new() };
             let staged: Vec<Step> = stage.steps(&plan, &mut next)?;

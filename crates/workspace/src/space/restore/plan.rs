@@ -102,7 +102,7 @@ fn closed_above(swaps: &BTreeMap<TreePath, Option<&Entry>>, live: &Tree) -> BTre
     above.filter(is_closed).collect()
 }
 
-fn is_below(path: &TreePath, above: &TreePath) -> bool {
+pub(super) fn is_below(path: &TreePath, above: &TreePath) -> bool {
     path.as_bytes().strip_prefix(above.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'/'))
 }
 

@@ -152,6 +152,24 @@ fn forgetting_a_snapshot_removes_what_only_it_needs() {
 }
 
 #[test]
+fn beside_a_damaged_snapshot_everything_else_goes_on_and_nothing_it_may_need_is_removed() {
+    let (world, space) = world();
+    write(&world.upper("file"), "of the first");
+    space.snapshot(1).unwrap();
+    write(&world.upper("file"), "of the second");
+    let second = space.snapshot(2).unwrap();
+    write(&world.path("space/snapshots/1/upper.jsonl"), "damaged");
+    write(&world.path("space/snapshots/.new/upper.jsonl"), "half of a list");
+    assert_eq!(world.open().recovered(), Recovery::Undone);
+    assert!(object(&world, "of the first").exists());
+    write(&world.upper("file"), "live");
+    space.snapshot(3).unwrap();
+    space.restore(2, &second).unwrap();
+    space.forget(3).unwrap();
+    assert_eq!(fs::read_to_string(world.upper("file")).unwrap(), "of the second");
+}
+
+#[test]
 fn a_lost_or_foreign_index_costs_time_and_nothing_else() {
     let (world, space) = world();
     write(&world.upper("file"), "saved");

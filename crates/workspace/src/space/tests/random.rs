@@ -151,7 +151,7 @@ fn openly(deeds: Vec<Deed>) -> Vec<Deed> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_happens_between_a_snapshot_brings_back_what_was_there(

@@ -17,7 +17,7 @@ tests![a_process_killed_anywhere_leaves_one_state_or_the_other];
 /// Tells a copy of this binary to be the process that is killed.
 pub(crate) const FLAG: &str = "--back-and-forth";
 
-const ROUNDS: u64 = 60;
+const ROUNDS: u64 = 40;
 
 /// Never ends by itself. Every third way back is followed by a snapshot, under a number of its own.
 pub(crate) fn go_back_and_forth(root: &Path) -> ExitCode {
