@@ -182,3 +182,58 @@ fn escape_codes_in_a_file_never_reach_a_terminal() {
     let said = world.cli(&["catalog", "check"]).exits(2);
     assert!(said.stderr.contains("control character U+001B") && !said.stderr.contains('\u{1b}'), "{}", said.stderr);
 }
+
+/// A home with an agent that Placet could start.
+fn home_with_agent() -> World {
+    let program = "speaks = \"placet-api\"\nprogram = \"/usr/bin/env\"";
+    home_with_own(|text| text.replace("speaks = \"placet-api\"", program)).0
+}
+
+#[test]
+fn c7_a_goal_is_planned_with_steps_agent_table_cage_and_estimate() {
+    let world = home_with_agent();
+    let plan = world.cli(&["--json", "catalog", "plan", "Implement a parser and test it"]).ok().json();
+    assert_eq!(plan["selection"]["chosen"], "ours");
+    assert_eq!(plan["subtasks"].as_array().unwrap().len(), 2);
+    assert_eq!((&plan["cage"]["profile"], &plan["cage"]["network"]), (&"code_development".into(), &"none".into()));
+    assert!(plan["estimate"]["worst"]["usd_micros"].as_u64() > plan["estimate"]["likely"]["usd_micros"].as_u64());
+    let words = world.cli(&["catalog", "plan", "Implement a parser and test it"]).ok();
+    for part in ["chosen: ours", "after it", "reserved", "external: a person starts it", "assumed, not measured"] {
+        assert!(words.out().contains(part), "{part}: {}", words.out());
+    }
+    let same = world.cli(&["--json", "catalog", "plan", "Implement a parser and test it"]).ok().json();
+    assert_eq!(plan, same, "the same goal is the same plan");
+}
+
+#[test]
+fn c7_where_nobody_fits_it_is_refused_and_everybody_listed() {
+    let world = home_with_agent();
+    let level = world.cli(&["catalog", "plan", "Run the tests", "--mode", "checkpoint"]).exits(3);
+    assert!(level.stderr.contains("ours lacks level (needs L3 for CHECKPOINT; has L2)"), "{}", level.stderr);
+    let reach = world.cli(&["catalog", "plan", "Run the tests", "--target", "example.org"]).exits(3);
+    assert!(reach.stderr.contains("ours lacks network (needs example.org; has none)"), "{}", reach.stderr);
+    let wish = world.cli(&["catalog", "plan", "Run the tests", "--agent", "goose"]).exits(3);
+    assert!(wish.stderr.contains("goose lacks launch"), "{}", wish.stderr);
+    world.cli(&["catalog", "plan", "Ponder"]).exits(2);
+    world.cli(&["catalog", "plan", "x", "--template", "haiku"]).exits(10);
+    world.cli(&["catalog", "plan", "x", "--mode", "AUTONOMOUS"]).exits(2);
+}
+
+#[test]
+fn c3_an_intent_in_a_file_is_read_strictly_and_keeps_what_is_confidential_out() {
+    let world = home_with_agent();
+    let file = world.path("intent.toml");
+    let plan = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        world.cli(&["--json", "catalog", "plan", "--intent", file.to_str().unwrap()])
+    };
+    let good =
+        "goal = \"Summarise the minutes\"\n[[inputs]]\npath = \"minutes.md\"\nclass = \"INTERNAL\"\nshared = true\n";
+    assert_eq!(plan(good).ok().json()["task"]["inputs"][0]["path"], "minutes.md");
+    let unshared = plan(&good.replace("shared = true", "")).exits(2);
+    assert!(unshared.stderr.contains("share it explicitly"), "{}", unshared.stderr);
+    let secret = plan(&good.replace("INTERNAL", "CONFIDENTIAL")).exits(2);
+    assert!(secret.stderr.contains("never enters a cage"), "{}", secret.stderr);
+    let typo = plan(&good.replace("goal", "gaol")).exits(2);
+    assert!(typo.stderr.contains("gaol"), "{}", typo.stderr);
+}

@@ -2,6 +2,7 @@
 
 mod check;
 mod list;
+mod plan;
 mod show;
 
 use std::path::PathBuf;
@@ -26,6 +27,11 @@ pub(crate) enum Command {
         after_help = "A template of your own is a file in the folder `catalog/templates` of the home.\n\nExamples:\n  placet catalog template research_report\n  placet catalog template price_scrape --source"
     )]
     Template(show::Args),
+    /// What would be planned for a goal, with whom and why; nothing is recorded
+    #[command(
+        after_help = "Examples:\n  placet catalog plan 'Implement a parser and test it'\n  placet catalog plan 'Prices of the shop' --template price_scrape --target shop.example\n  placet catalog plan --intent intent.toml --all"
+    )]
+    Plan(plan::Args),
     /// Everything that is wrong with your own files, with line and hint
     #[command(after_help = "Examples:\n  placet catalog check\n  placet catalog check --catalog ./agents")]
     Check(check::Args),
@@ -36,6 +42,7 @@ pub(crate) fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError
         Command::List => list::run(who, out),
         Command::Show(args) => show::agent(&args, who, out),
         Command::Template(args) => show::template(&args, who, out),
+        Command::Plan(args) => plan::run(&args, who, out),
         Command::Check(args) => check::run(&args, who, out),
     }
 }
