@@ -33,7 +33,7 @@ use crate::control::{self, Control, Enter, Report, Spec};
 use crate::error::StepError;
 use crate::profile::Limits;
 use crate::step::{LimitedResource, MountFlag, Role, Step};
-use crate::sys::{self, Result, Side};
+use crate::sys::{self, Result, Side, Turns};
 use groups::Groups;
 use layers::{Layers, Upper};
 use mounts::Site;
@@ -288,9 +288,11 @@ fn new_session() -> Result<()> {
     rustix::process::setsid().map(drop)
 }
 
-/// What signals do was reset by the zygote; process 1 blocks one.
+/// What signals do was reset by the zygote; process 1 blocks one. The program waits for its turn like everybody else.
 fn reset_process() -> Result<()> {
     rustix::process::umask(Mode::WGRP | Mode::WOTH);
+    // Refused only where the zygote was refused.
+    let _ = sys::take_turns(Turns::Usual);
     sys::unblock_signals()
 }
 

@@ -84,7 +84,7 @@ pub enum Step {
     NoNewPrivileges,
     /// Be invisible to debuggers and closed in /proc.
     Undumpable,
-    /// Default signals, none blocked, and the usual mask for new files: all of these survive exec.
+    /// No signal blocked, the usual mask for new files, and the usual turns of the scheduler: all of these survive exec.
     ResetProcess,
     /// Make the given input the command's descriptor 0; its outputs are in place.
     Stdio,

@@ -134,6 +134,30 @@ fn on_child_signal(action: libc::sighandler_t) -> Result<()> {
     }
 }
 
+/// How long a process runs at a stretch while others wait.
+#[derive(Clone, Copy)]
+pub(crate) enum Turns {
+    /// As short as the kernel allows, and therefore sooner. Kernels before 6.12 do not listen.
+    Short,
+    Usual,
+}
+
+/// Asks the scheduler for such turns. How much the process runs altogether stays the same.
+pub(crate) fn take_turns(turns: Turns) -> Result<()> {
+    const SIZE: u32 = size_of::<libc::sched_attr>() as u32;
+    let mut attributes = MaybeUninit::<libc::sched_attr>::zeroed();
+    // SAFETY: the kernel writes at most the size that is passed with it.
+    check(unsafe { libc::syscall(libc::SYS_sched_getattr, 0, attributes.as_mut_ptr(), SIZE, 0) })?;
+    // SAFETY: zero-initialised above and all-zero bytes are valid attributes; the kernel only overwrites them.
+    let mut attributes = unsafe { attributes.assume_init() };
+    attributes.sched_runtime = match turns {
+        Turns::Short => 100_000,
+        Turns::Usual => 0,
+    };
+    // SAFETY: `attributes` says its own size and is valid for reads for the length of the call.
+    check(unsafe { libc::syscall(libc::SYS_sched_setattr, 0, ptr::from_ref(&attributes), 0) }).map(drop)
+}
+
 /// Makes `target` (0, 1 or 2) a copy of `fd` that survives exec.
 pub(crate) fn replace_stdio(fd: BorrowedFd<'_>, target: c_int) -> Result<()> {
     // SAFETY: plain numbers; 0, 1 and 2 are owned by nobody in the helper.

@@ -11,7 +11,7 @@ use rustix::process::PidfdFlags;
 use super::{FIRST_OTHER, new_session, quiet};
 use crate::control::{Control, Fork, Report};
 use crate::step::Step;
-use crate::sys::{self, Result, Side};
+use crate::sys::{self, Result, Side, Turns};
 
 /// In a process that was forked for one cage: its own socket to the launcher, and what to begin with.
 pub(super) struct Born {
@@ -49,6 +49,8 @@ fn connect() -> Result<Control> {
     rustix::process::chdir("/")?;
     sys::reset_signals();
     sys::leave_children_to_kernel()?;
+    // Helpers have little to do, one after the other, and somebody waits for it. Where that is refused, a cage takes longer.
+    let _ = sys::take_turns(Turns::Short);
     Ok(Control::new(socket))
 }
 

@@ -23,6 +23,7 @@ tests![
     no_launch_is_lost_while_zygotes_are_being_killed,
     a_zygote_that_stands_still_holds_up_its_own_cages_only,
     a_cage_of_a_fresh_zygote_is_the_same_cage,
+    programs_get_the_turns_of_everybody_and_helpers_shorter_ones,
 ];
 
 fn signal(process: u32, signal: Signal) {
@@ -193,4 +194,17 @@ fn a_cage_of_a_fresh_zygote_is_the_same_cage() {
     let refused = launcher.launch(&profile(), Request::new(["no-such-program"]));
     assert!(matches!(refused, Err(SandboxError::ProgramNotFound(_))), "{refused:?}");
     assert_eq!(look(&launcher), fresh);
+}
+
+/// The length of its turns, in nanoseconds, where the kernel tells.
+fn turns(sched: &str) -> Option<u64> {
+    sched.lines().find_map(|line| line.strip_prefix("se.slice")?.rsplit(' ').next()?.parse().ok())
+}
+
+fn programs_get_the_turns_of_everybody_and_helpers_shorter_ones() {
+    let own = std::fs::read_to_string("/proc/self/sched").ok();
+    let Some(own) = own.as_deref().and_then(turns) else { return };
+    assert_eq!(turns(&run(Request::new(["cat", "/proc/self/sched"])).succeeded()), Some(own));
+    let of_zygote = std::fs::read_to_string(format!("/proc/{}/sched", zygote())).expect("the kernel tells");
+    assert!(turns(&of_zygote).is_some_and(|turn| turn <= own), "{of_zygote}");
 }
