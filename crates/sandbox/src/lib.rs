@@ -6,10 +6,10 @@
 //!  reasons     steps    takes them outcome
 //! ```
 //!
-//! A [`Profile`] and a [`Request`] become a list of [`Step`]s, which a re-executed copy of the calling binary takes one
-//! by one: new user, mount, pid, network, ipc, uts and cgroup namespaces; a root of its own with the host's programs
-//! read-only; no capabilities, no new privileges, Landlock and seccomp; limits; a process 1 that reaps and ends
-//! everything. When the calling process dies, the cage dies.
+//! A [`Profile`] and a [`Request`] become a list of [`Step`]s, which a helper takes one by one, forked from a small copy of
+//! the calling binary that is executed once: new user, mount, pid, network, ipc, uts and cgroup namespaces; a root of its
+//! own with the host's programs read-only; no capabilities, no new privileges, Landlock and seccomp; limits; a process 1
+//! that reaps and ends everything. When the calling process dies, the cage dies.
 //!
 //! A command works in a host directory or, better, in [`Layers`] above one, where [`Rules`] say what is writable,
 //! read-only or hidden:
