@@ -137,6 +137,7 @@ fn c5_an_agent_that_names_a_profile_or_a_tool_that_is_not_there_is_refused() {
     });
     let profile = format!("ours.toml:{}: cage.profile: there is no profile `tent`", line(&text, "profile = "));
     refused(world.cli(&["catalog", "check"]), &[&profile, "there is no tool `wand`", "research_only"]);
+    refused(world.cli(&["catalog", "plan", "Run the tests"]), &[&profile]);
     let (reading, _) =
         home_with_own(|text| text.replace("profile = \"code_development\"", "profile = \"research_only\""));
     refused(

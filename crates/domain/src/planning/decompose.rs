@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::attention::Attention;
-use super::encode::Task;
-use super::intent::{DeclaredStep, USUAL_TURNS};
+use super::encode::{Step, Task};
+use super::intent::{USUAL_TURNS, usual_pages};
 use super::refusal::{PlanRefusal, recordable};
 use super::subtask::Subtask;
 use super::template::{Template, Templates};
@@ -20,7 +20,7 @@ pub fn decompose(task: &Task, templates: &Templates) -> Result<Vec<Subtask>, Pla
             from_template(templates.get(name).ok_or_else(unknown)?)
         }
         None if task.steps.is_empty() => task.needs.iter().map(|capability| from_word(*capability)).collect(),
-        None => task.steps.iter().filter_map(from_step).collect(),
+        None => task.steps.iter().map(from_step).collect(),
     };
     recordable("plan", "take fewer steps, or shorter titles", numbered(drafts))
 }
@@ -39,16 +39,15 @@ fn usual_kinds(capability: Capability) -> BTreeSet<ActionKind> {
     capability.usual_kinds().iter().copied().collect()
 }
 
-fn from_step(step: &DeclaredStep) -> Option<Draft> {
-    let capability = step.capability?;
-    Some(Draft {
+fn from_step(step: &Step) -> Draft {
+    Draft {
         title: step.title.clone(),
-        capability,
-        kinds: usual_kinds(capability),
+        capability: step.capability,
+        kinds: usual_kinds(step.capability),
         stands_still: step.checkpoint,
         pages: step.pages,
         turns: step.turns,
-    })
+    }
 }
 
 fn from_word(capability: Capability) -> Draft {
@@ -58,7 +57,7 @@ fn from_word(capability: Capability) -> Draft {
         capability,
         kinds: usual_kinds(capability),
         stands_still: true,
-        pages: 0,
+        pages: usual_pages(capability),
         turns: USUAL_TURNS,
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::intent::{Constraints, DeclaredStep, Intent};
+use super::intent::{Constraints, DeclaredStep, Intent, usual_pages};
 use super::refusal::{Objection, PlanRefusal, recordable};
 use super::verb::verbs_in;
 use super::{BaseFolder, Effect, Input, Mode};
@@ -37,14 +37,25 @@ pub struct Task {
     pub outputs: Vec<Glob>,
     pub constraints: Constraints,
     pub done: Vec<Prose<500>>,
-    /// Declared steps, each with the capability it takes.
-    pub steps: Vec<DeclaredStep>,
+    /// The declared steps; none where a template or the goal itself says what to do.
+    pub steps: Vec<Step>,
     pub template: Option<TemplateId>,
     pub agent: Option<EntryId>,
     pub mode: Mode,
     pub effect: Effect,
     pub ceiling: Ceiling,
     pub base: Option<BaseFolder>,
+}
+
+/// A declared step that was understood.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    pub title: Prose<300>,
+    pub capability: Capability,
+    pub checkpoint: bool,
+    pub pages: u64,
+    pub turns: u64,
 }
 
 /// Understands an intent. Pure: the same intent is always the same task.
@@ -66,13 +77,13 @@ pub fn encode(intent: &Intent) -> Result<Task, PlanRefusal> {
     recordable("task", "say it in fewer words, and name folders instead of single files", task(intent, steps))
 }
 
-fn task(intent: &Intent, steps: Vec<DeclaredStep>) -> Task {
+fn task(intent: &Intent, steps: Vec<Step>) -> Task {
     let intent = intent.clone();
     let found: Vec<_> = verbs_in(intent.goal.as_str()).collect();
     let needs = match (&intent.template, steps.is_empty()) {
         (Some(_), _) => Vec::new(),
         (None, true) => once_each(found.iter().map(|(_, capability)| *capability)),
-        (None, false) => once_each(steps.iter().filter_map(|step| step.capability)),
+        (None, false) => once_each(steps.iter().map(|step| step.capability)),
     };
     Task {
         goal: intent.goal,
@@ -143,14 +154,15 @@ fn source_of_steps(intent: &Intent) -> Option<Objection> {
 }
 
 /// A step with its capability, named or understood from its title.
-fn understood(step: &DeclaredStep) -> Result<DeclaredStep, String> {
-    if step.pages > MOST_PAGES || step.turns > MOST_TURNS || step.turns == 0 {
-        return Err(format!("a step has 1 to {MOST_TURNS} turns and at most {MOST_PAGES} pages"));
-    }
+fn understood(step: &DeclaredStep) -> Result<Step, String> {
     let first_verb = || verbs_in(step.title.as_str()).next().map(|(_, capability)| capability);
     let capability = step.capability.or_else(first_verb).ok_or_else(|| {
         let known: Vec<&str> = Capability::ALL.iter().map(|capability| capability.as_str()).collect();
         format!("nothing in its title says what it takes; give it a `capability`: {}", known.join(", "))
     })?;
-    Ok(DeclaredStep { capability: Some(capability), ..step.clone() })
+    let (pages, turns) = (step.pages.unwrap_or(usual_pages(capability)), step.turns);
+    if pages > MOST_PAGES || !(1..=MOST_TURNS).contains(&turns) {
+        return Err(format!("a step has 1 to {MOST_TURNS} turns and at most {MOST_PAGES} pages"));
+    }
+    Ok(Step { title: step.title.clone(), capability, checkpoint: step.checkpoint, pages, turns })
 }

@@ -107,16 +107,30 @@ pub struct DeclaredStep {
     /// Whether the run stands still after it.
     #[serde(default = "stands_still")]
     pub checkpoint: bool,
-    /// How many pages it visits.
-    #[serde(default)]
-    pub pages: u64,
+    /// How many pages it visits; if nothing is said, none, or ten for a step that browses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<u64>,
     /// How often the agent thinks and proposes in it, for the estimate.
     #[serde(default = "usual_turns")]
     pub turns: u64,
 }
 
-/// An assumption, and named as one in every estimate that rests on it.
+/// An assumption, for whoever says nothing. The basis of every estimate names the turns and pages it was made with.
 pub(super) const USUAL_TURNS: u64 = 5;
+
+/// The same for pages: who browses visits some.
+pub(super) const fn usual_pages(capability: Capability) -> u64 {
+    match capability {
+        Capability::Browse => 10,
+        Capability::WriteCode
+        | Capability::RunCode
+        | Capability::Research
+        | Capability::ExtractData
+        | Capability::WriteText
+        | Capability::Spreadsheets
+        | Capability::SendMessages => 0,
+    }
+}
 
 const fn usual_turns() -> u64 {
     USUAL_TURNS

@@ -32,7 +32,7 @@ pub use choose::{Ranked, Selection, choose};
 pub use configure::{CageChoice, configure};
 pub use criterion::{Criterion, Row};
 pub use decompose::decompose;
-pub use encode::{Task, encode};
+pub use encode::{Step, Task, encode};
 pub use estimate::{Estimate, estimate};
 pub use input::{BadPlace, BaseFolder, DataClass, Input, InputPath};
 pub use intent::{Constraints, DeclaredStep, Intent};

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use super::encode::{MOST_PAGES, MOST_STEPS, MOST_TURNS};
-use super::intent::USUAL_TURNS;
+use super::intent::{USUAL_TURNS, usual_pages};
 use super::shipped::shipped_templates;
 use crate::canonical;
 use crate::catalogue::{Capability, TemplateId};
@@ -124,7 +124,7 @@ fn step(section: &mut Section<'_, '_>) -> Option<TemplateStep> {
     let capability = section.need("capability", &format!("one of: {}", words.join(", ")));
     let kinds = section.may("kinds", "a list of kinds of act, as in tools.toml");
     let checkpoint = section.need("checkpoint", "true or false: whether the run stands still after it");
-    let pages = section.number_within("pages", 0, 0..=MOST_PAGES);
+    let pages = section.number_within("pages", capability.map_or(0, usual_pages), 0..=MOST_PAGES);
     let turns = section.number_within("turns", USUAL_TURNS, 1..=MOST_TURNS);
     let repeat = section.number_within("repeat", 1, 1..=MOST_STEPS as u64);
     Some(TemplateStep {

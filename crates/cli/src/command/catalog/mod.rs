@@ -56,6 +56,15 @@ fn listing(who: &Who) -> Result<Listing, CliError> {
     }
 }
 
+/// What plans can be made from: the same, where every agent also fits the profiles and tools of the home.
+fn usable(who: &Who) -> Result<Listing, CliError> {
+    match who.home() {
+        Ok(home) => home.catalogue(),
+        Err(_) if who.home.is_none() => Ok(Listing::default()),
+        Err(error) => Err(error),
+    }
+}
+
 /// Where it comes from.
 fn origin(file: Option<&PathBuf>) -> String {
     file.map_or_else(|| "built in".to_owned(), |file| file.display().to_string())

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use placet_domain::budget::{Amounts, Resource};
 use placet_domain::planning::{Intent, Mode, Plan, PlanRefusal, Row, plan};
 
-use super::listing;
+use super::usable;
 use crate::context::Who;
 use crate::error::{CliError, Code};
 use crate::home::read;
@@ -41,7 +41,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, who: &Who, out: &Out) -> Result<(), CliError> {
-    let (intent, all) = (intent(args)?, listing(who)?);
+    let (intent, all) = (intent(args)?, usable(who)?);
     let planned = plan(&intent, &all.agents, &all.templates).map_err(refused)?;
     out.answer(&planned, |planned| words(planned, args.all));
     Ok(())

@@ -1,6 +1,6 @@
 //! What becomes a task, and what is refused before anything is planned with it.
 
-use placet_domain::catalogue::Capability;
+use placet_domain::catalogue::{Capability, NetworkUse};
 use placet_domain::planning::{DataClass, DeclaredStep, Input, Intent, Mode, PlanRefusal, encode};
 use placet_domain::prose::Prose;
 use placet_domain::refusal::Refusal;
@@ -134,4 +134,16 @@ fn what_no_entry_of_the_ledger_can_hold_is_refused_with_what_to_do() {
     let short: Vec<DeclaredStep> = (0..200).map(|_| step(&format!("Implement {}", "x".repeat(80)))).collect();
     let plan = refused(&Intent { steps: short, ..intent("x") });
     assert!(matches!(plan, PlanRefusal::TooLarge { what: "plan", .. }), "{plan}");
+}
+
+#[test]
+fn who_browses_visits_pages_also_where_nobody_counted_them() {
+    let plan = planned(&intent("Browse the catalogue of the museum"));
+    assert_eq!((plan.subtasks[0].pages, plan.estimate.worst.pages), (10, 10));
+    assert_eq!(plan.cage.network, NetworkUse::Filtered);
+    let counted = DeclaredStep { pages: Some(3), ..step("Visit the front pages") };
+    let steps = vec![counted, step("Visit the others"), step("Report")];
+    let pages: Vec<u64> =
+        planned(&Intent { steps, ..intent("x") }).subtasks.iter().map(|subtask| subtask.pages).collect();
+    assert_eq!(pages, [3, 10, 0]);
 }

@@ -17,7 +17,7 @@ fn step() -> impl Strategy<Value = DeclaredStep> {
     let capability = prop::option::of(prop::sample::select(Capability::ALL));
     let pages = prop_oneof![9 => 0..40_u64, 1 => 0..200_000_u64];
     let turns = prop_oneof![9 => 1..30_u64, 1 => 0..20_000_u64];
-    (word(), capability, any::<bool>(), pages, turns).prop_filter_map(
+    (word(), capability, any::<bool>(), prop::option::of(pages), turns).prop_filter_map(
         "a title has something to read in it",
         |(title, capability, checkpoint, pages, turns)| {
             Some(DeclaredStep { title: title.parse().ok()?, capability, checkpoint, pages, turns })
@@ -102,7 +102,7 @@ proptest! {
     ) {
         let with = |turns, pages| {
             let steps = vec![DeclaredStep {
-                title: the("Run it"), capability: Some(Capability::RunCode), checkpoint: true, pages, turns,
+                title: the("Run it"), capability: Some(Capability::RunCode), checkpoint: true, pages: Some(pages), turns,
             }];
             placet_domain::planning::encode(&Intent { steps, ..super::intent("x") }).unwrap()
         };
