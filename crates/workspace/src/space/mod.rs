@@ -41,6 +41,7 @@
 //! control lists, and pipes, sockets and devices, which a snapshot names and a rollback removes.
 
 mod attributes;
+mod beginning;
 mod content;
 mod destroy;
 mod entry;
@@ -51,6 +52,7 @@ mod make;
 mod objects;
 mod outputs;
 mod preview;
+mod recovering;
 mod restore;
 mod scan;
 mod snapshot;
@@ -61,7 +63,6 @@ mod usage;
 mod tests;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -79,11 +80,10 @@ pub use usage::Usage;
 use crate::digest::Digest;
 use crate::dir::{Dir, absent};
 use crate::error::Doing;
-use crate::layer::{Baseline, Changes, Conflict, Layered, hold, place};
+use crate::layer::{Baseline, Changes, Conflict, Layered, hold};
 use crate::limits::Limits;
 use crate::path::TreePath;
 use crate::remove::remove_tree;
-use entry::Entry;
 use index::{Index, Known, Stamp};
 use objects::Objects;
 use restore::{Part, Trees};
@@ -102,8 +102,6 @@ const BASELINE: &[u8] = b"baseline.json";
 const BOOT: &[u8] = b"boot";
 /// What is on its way out.
 const TRASH: &[u8] = b".placet-trash";
-
-const VERSION: u32 = 1;
 
 /// The directory of one hosted run.
 #[derive(Debug)]
@@ -124,62 +122,7 @@ pub struct State {
     pub memory: Digest,
 }
 
-/// What `space.json` says.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Record {
-    version: u32,
-    /// Escaped like every path that may have any bytes; nothing for an empty folder of the space's own.
-    base: Option<crate::path::RawBytes>,
-}
-
 impl Space {
-    /// Makes a space where nothing is yet. `base` is a folder of the host that the run sees and never changes; without
-    /// one, it sees an empty folder. What the base holds now is remembered, so that later changes by people are told.
-    ///
-    /// A crash leaves nothing that counts.
-    pub fn create(root: &Path, base: Option<&Path>) -> Result<Self, SpaceError> {
-        if let Some(base) = base {
-            refuse_overlap(base, root)?;
-        }
-        let (parent, name) = place(root)?;
-        let unfinished = [b".placet-space-", name.as_slice()].concat();
-        remove_tree(&parent, &unfinished, &[&unfinished[..], b".trash"].concat())
-            .doing("remove", "an unfinished space")?;
-        let dir = parent.make(&unfinished).doing("make", root.display())?;
-        lay_out(&dir, base)?;
-        match parent.move_to(&unfinished, &parent, &name) {
-            Err(rustix::io::Errno::EXIST) => {
-                remove_tree(&parent, &unfinished, &[&unfinished[..], b".trash"].concat())
-                    .doing("remove", "an unfinished space")?;
-                return Err(SpaceError::Exists(root.to_owned()));
-            }
-            moved => moved.doing("name", root.display())?,
-        }
-        parent.sync().doing("flush", root.display())?;
-        Self::open(root)
-    }
-
-    /// Takes up a space, and finishes or undoes what was interrupted.
-    pub fn open(root: &Path) -> Result<Self, SpaceError> {
-        let no_space = |why: &str| SpaceError::NoSpace { path: root.to_owned(), why: why.to_owned() };
-        let dir = absent(Dir::open(root)).doing("open", root.display())?.ok_or_else(|| no_space("nothing is there"))?;
-        let bytes = files::read(&dir, RECORD)?.ok_or_else(|| no_space("it has no `space.json`"))?;
-        let record: Record =
-            serde_json::from_slice(&bytes).map_err(|_| no_space("its `space.json` cannot be understood"))?;
-        if record.version != VERSION {
-            return Err(no_space("another version of Placet made it"));
-        }
-        let base = record.base.map(|base| {
-            use std::os::unix::ffi::OsStringExt;
-            PathBuf::from(std::ffi::OsString::from_vec(base.as_bytes().to_vec()))
-        });
-        let recovered = Recovery::Nothing;
-        let mut space = Self { path: root.to_owned(), dir, base, limits: Limits::default(), recovered };
-        space.recovered = space.recover()?;
-        Ok(space)
-    }
-
     /// Limits instead of the usual ones.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -225,7 +168,7 @@ impl Space {
 
     /// Saves workspace and memory under a number that is free.
     pub fn snapshot(&self, number: u64) -> Result<SnapshotRecord, SpaceError> {
-        let _held = self.hold()?;
+        let _held = self.ready()?;
         snapshot::take(self, number)
     }
 
@@ -248,27 +191,27 @@ impl Space {
 
     /// What workspace and memory are now, as a snapshot would name them.
     pub fn state(&self) -> Result<State, SpaceError> {
-        let _held = self.hold()?;
+        let _held = self.ready()?;
         let live = Trees::open(self)?.scan(self, None)?;
         Ok(State { workspace: live.workspace.tree.digest()?, memory: live.memory.tree.digest()? })
     }
 
     /// What going back would change. Nothing is written.
     pub fn preview(&self, number: u64) -> Result<RollbackPreview, SpaceError> {
-        let _held = self.hold()?;
+        let _held = self.ready()?;
         preview::preview(self, number)
     }
 
     /// Makes workspace and memory what they were when the snapshot was taken, in one step. `expected` is what was
     /// recorded then, somewhere safe: a snapshot that is not that, or cannot be brought back whole, changes nothing.
     pub fn restore(&self, number: u64, expected: &SnapshotRecord) -> Result<Restored, SpaceError> {
-        let _held = self.hold()?;
+        let _held = self.ready()?;
         restore::restore(self, number, expected, &mut |_| {})
     }
 
     /// Forgets a snapshot and what only it needs.
     pub fn forget(&self, number: u64) -> Result<(), SpaceError> {
-        let _held = self.hold()?;
+        let _held = self.ready()?;
         let snapshots = self.dir.dir(SNAPSHOTS).doing("open", "the snapshots")?;
         let name = snapshot::name(number);
         if absent(snapshots.stat(name.as_bytes())).doing("look at", "the snapshots")?.is_none() {
@@ -305,7 +248,7 @@ impl Space {
 
     /// The files the run made or changed whose paths are wanted, in order.
     pub fn outputs(&self, wanted: impl Fn(&TreePath) -> bool) -> Result<Vec<Output>, SpaceError> {
-        let _held = self.hold()?;
+        let _held = self.ready()?;
         outputs::list(self, &wanted)
     }
 
@@ -338,42 +281,18 @@ impl Space {
         }
     }
 
-    fn recover(&self) -> Result<Recovery, SpaceError> {
-        let _held = self.hold()?;
-        let snapshots = self.dir.dir(SNAPSHOTS).doing("open", "the snapshots")?;
-        for (dir, left) in [(&self.dir, TRASH), (&snapshots, TRASH), (&self.dir, snapshot::SCRATCH)] {
-            remove_tree(dir, left, b".placet-trash-of-trash").doing("remove", "what was on its way out")?;
-        }
-        let rollback = restore::recover(self)?;
-        let unfinished = absent(snapshots.stat(snapshot::UNFINISHED)).doing("look at", "the snapshots")?.is_some();
-        if unfinished {
-            remove_tree(&snapshots, snapshot::UNFINISHED, TRASH).doing("remove", "an unfinished snapshot")?;
-            self.sweep()?;
-        }
-        if files::read(&self.dir, BOOT)?.as_deref() != Some(index::boot().as_bytes()) {
-            return Ok(Recovery::MachineRestarted);
-        }
-        Ok(if rollback == Recovery::Nothing && unfinished { Recovery::Undone } else { rollback })
-    }
-
-    /// Removes content that no snapshot needs. An index counts on what it names being kept, so it goes as well.
-    fn sweep(&self) -> Result<(), SpaceError> {
-        absent(self.dir.unlink(INDEX)).doing("remove", "the index")?;
-        let mut needed = HashSet::new();
-        for number in self.snapshots()? {
-            // What a damaged one needs is not known, so everything stays.
-            let Ok(saved) = Saved::load(self, number) else { return Ok(()) };
-            let entries = saved.workspace.entries.iter().chain(&saved.memory.entries);
-            needed.extend(entries.filter_map(Entry::digest));
-        }
-        self.objects()?.sweep(&needed)
-    }
-
     /// No cage writes, and nobody else works on this space, as long as it is held.
     fn hold(&self) -> Result<Dir, SpaceError> {
         let work = self.dir.dir(WORK.as_bytes()).doing("open", self.work().display())?;
         hold(&work, &self.work())?;
         Ok(work)
+    }
+
+    /// Held, and with nothing half done: a rollback that failed in the middle is finished first.
+    fn ready(&self) -> Result<Dir, SpaceError> {
+        let held = self.hold()?;
+        restore::recover(self)?;
+        Ok(held)
     }
 
     fn tree(&self, part: Part) -> Result<Dir, SpaceError> {
@@ -412,38 +331,4 @@ impl Space {
         files::replace(&self.dir, INDEX, &index.to_bytes()?)?;
         files::replace(&self.dir, BOOT, index::boot().as_bytes())
     }
-}
-
-/// Everything a space has, in an empty directory. What says that it is one comes last.
-fn lay_out(dir: &Dir, base: Option<&Path>) -> Result<(), SpaceError> {
-    for name in [UPPER.as_bytes(), WORK.as_bytes(), AGENT.as_bytes(), SNAPSHOTS, OBJECTS] {
-        dir.make(name).doing("make", String::from_utf8_lossy(name))?;
-    }
-    match base {
-        None => drop(dir.make(BASE.as_bytes()).doing("make", BASE)?),
-        Some(base) => {
-            let baseline = Baseline::record(base, Limits::default())?;
-            let bytes = serde_json::to_vec(&baseline).map_err(SpaceError::unwritable)?;
-            files::replace_durably(dir, BASELINE, &bytes)?;
-        }
-    }
-    files::replace(dir, BOOT, index::boot().as_bytes())?;
-    let base = base.map(std::path::absolute).transpose().doing("make absolute", BASE)?;
-    let base = base.map(|base| {
-        use std::os::unix::ffi::OsStrExt;
-        crate::path::RawBytes::new(base.as_os_str().as_bytes())
-    });
-    let record = serde_json::to_vec_pretty(&Record { version: VERSION, base }).map_err(SpaceError::unwritable)?;
-    files::replace_durably(dir, RECORD, &record)
-}
-
-/// Compared by where they really are, as far as they exist.
-fn refuse_overlap(base: &Path, root: &Path) -> Result<(), SpaceError> {
-    let real_base = base.canonicalize().doing("find", base.display())?;
-    let parent = root.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let real_root = parent.canonicalize().doing("find", parent.display())?.join(root.file_name().unwrap_or_default());
-    if real_base.starts_with(&real_root) || real_root.starts_with(&real_base) {
-        return Err(SpaceError::Overlapping { base: real_base, root: real_root });
-    }
-    Ok(())
 }

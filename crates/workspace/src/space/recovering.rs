@@ -1,0 +1,45 @@
+//! What is done when a space is opened after something was interrupted, and what is removed because nothing needs it.
+
+use std::collections::HashSet;
+
+use super::entry::Entry;
+use super::error::SpaceError;
+use super::restore::{self, Recovery};
+use super::snapshot::{self, Saved};
+use super::{BOOT, INDEX, SNAPSHOTS, Space, TRASH, files, index};
+use crate::dir::absent;
+use crate::error::Doing;
+use crate::remove::remove_tree;
+
+impl Space {
+    pub(super) fn recover(&self) -> Result<Recovery, SpaceError> {
+        let _held = self.hold()?;
+        let snapshots = self.dir.dir(SNAPSHOTS).doing("open", "the snapshots")?;
+        for (dir, left) in [(&self.dir, TRASH), (&snapshots, TRASH), (&self.dir, snapshot::SCRATCH)] {
+            remove_tree(dir, left, b".placet-trash-of-trash").doing("remove", "what was on its way out")?;
+        }
+        let rollback = restore::recover(self)?;
+        let unfinished = absent(snapshots.stat(snapshot::UNFINISHED)).doing("look at", "the snapshots")?.is_some();
+        if unfinished {
+            remove_tree(&snapshots, snapshot::UNFINISHED, TRASH).doing("remove", "an unfinished snapshot")?;
+            self.sweep()?;
+        }
+        if files::read(&self.dir, BOOT)?.as_deref() != Some(index::boot().as_bytes()) {
+            return Ok(Recovery::MachineRestarted);
+        }
+        Ok(if rollback == Recovery::Nothing && unfinished { Recovery::Undone } else { rollback })
+    }
+
+    /// Removes content that no snapshot needs. An index counts on what it names being kept, so it goes as well.
+    pub(super) fn sweep(&self) -> Result<(), SpaceError> {
+        absent(self.dir.unlink(INDEX)).doing("remove", "the index")?;
+        let mut needed = HashSet::new();
+        for number in self.snapshots()? {
+            // What a damaged one needs is not known, so everything stays.
+            let Ok(saved) = Saved::load(self, number) else { return Ok(()) };
+            let entries = saved.workspace.entries.iter().chain(&saved.memory.entries);
+            needed.extend(entries.filter_map(Entry::digest));
+        }
+        self.objects()?.sweep(&needed)
+    }
+}
