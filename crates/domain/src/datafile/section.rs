@@ -45,9 +45,12 @@ fn syntax(source: &Source<'_>, error: &toml::de::Error) -> Problem {
     Problem::new(source, &error.span().unwrap_or(0..0), "", complaint)
 }
 
-/// What the reader says, in one line.
+/// What the reader says, in one line and in the words of a file: it has keys and values, not fields and variants.
 fn said(error: &toml::de::Error) -> String {
-    spelled_out(&error.message().lines().collect::<Vec<_>>().join("; "))
+    let line = error.message().lines().collect::<Vec<_>>().join("; ");
+    let words =
+        [("unknown variant", "unknown value"), ("unknown field", "unknown key"), ("missing field", "missing key")];
+    spelled_out(&words.iter().fold(line, |line, (theirs, ours)| line.replace(theirs, ours)))
 }
 
 /// A table that is being read.
