@@ -6,6 +6,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "scenarios block on purpose: the cage knows no async runtime")]
 
+mod browser;
 mod confinement;
 #[cfg(feature = "container")]
 mod container;
@@ -69,6 +70,7 @@ fn scenarios() -> Vec<harness::Test> {
         secrets::TESTS,
         users::TESTS,
         tools::TESTS,
+        browser::TESTS,
         confinement::TESTS,
         doors::TESTS,
         syscalls::TESTS,
