@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::process::Command;
 
 use placet_sandbox::Profile;
 
@@ -13,6 +14,7 @@ use crate::harness::tests;
 tests![
     the_attempts_are_the_reviewed_ones,
     there_are_many_in_every_group_and_none_twice,
+    every_attempt_is_made_by_root_and_by_an_ordinary_user,
     a_rule_that_is_named_exists_and_answers_with_that_code,
     every_refused_call_is_attempted,
 ];
@@ -47,6 +49,20 @@ fn there_are_many_in_every_group_and_none_twice() {
     for group in ["files", "kernel", "net", "process", "resources"] {
         let count = all.iter().filter(|case| case.group == group).count();
         assert!(count >= 15, "{group} has {count}");
+    }
+}
+
+/// By the list of this very binary. Started by an ordinary user it cannot become root, and makes every attempt as that user.
+fn every_attempt_is_made_by_root_and_by_an_ordinary_user() {
+    let own = std::env::current_exe().expect("the path of this binary");
+    let said = Command::new(own).arg("--list").output().expect("the list");
+    let text = String::from_utf8(said.stdout).expect("text");
+    let listed: BTreeSet<&str> = text.lines().filter_map(|line| line.strip_suffix(": test")).collect();
+    let callers: &[&str] = if rustix::process::geteuid().is_root() { &["root", "user"] } else { &["user"] };
+    for caller in callers {
+        let wanted = attempt::all().iter().map(|case| format!("{caller}::{}", case.name())).collect::<Vec<_>>();
+        let missing: Vec<_> = wanted.iter().filter(|name| !listed.contains(name.as_str())).collect();
+        assert!(wanted.len() >= LEAST && missing.is_empty(), "not made as {caller}: {missing:?}");
     }
 }
 
