@@ -149,6 +149,9 @@ fn runs(text: &mut String, detail: &ActionDetail) {
     }
     let limits = &spec.limits;
     let _ = writeln!(text, "  cage     {}, no network, at most {} ms", spec.profile, limits.timeout_ms);
+    // What the name amounts to: `placet sandbox explain --profile NAME` shows it with the same digest.
+    let sealed = spec.profile_digest.map_or_else(|| "by its name alone".to_owned(), |digest| digest.to_string());
+    let _ = writeln!(text, "           {}", styled(DIM, sealed));
 }
 
 fn words(text: &mut String, detail: &ActionDetail) {
@@ -182,7 +185,7 @@ mod tests {
                 "v": 1, "run": format!("run_{id}"), "agent": format!("idn_{id}"), "scope": digest, "tool": "sh",
                 "tool_version": digest, "kind": "execute_code",
                 "argv": ["/bin/sh", "-c", "rm -rf \u{202e}build\u{1b}[2K\rls\nargv[3]  harmless"],
-                "environment": { "A": "x\ny" }, "files": [], "outputs": ["out\u{200b}.txt"], "profile": "default",
+                "environment": { "A": "x\ny" }, "files": [], "outputs": ["out\u{200b}.txt"], "profile": "default", "profile_digest": digest,
                 "limits": { "timeout_ms": 1000, "memory_bytes": 1, "output_bytes": 1, "file_bytes": 1, "processes": 1 },
             },
             "justification": "Perfectly safe.\n\nWhy you are asked\n  0.00  A  nothing",
@@ -199,6 +202,7 @@ mod tests {
         place("argv[2]  rm -rf ⟦U+202E⟧build⟦U+001B⟧[2K⟦U+000D⟧ls⟦U+000A⟧argv[3]  harmless");
         place("A=x⟦U+000A⟧y");
         place("out⟦U+200B⟧.txt");
+        place(&format!("cage     default, no network, at most 1000 ms\n           sha256:{}", "a".repeat(64)));
         let invisible = |c: char| c != '\n' && (c.is_control() || placet_domain::text::is_invisible(c));
         assert!(!shown.contains(invisible), "{shown:?}");
     }

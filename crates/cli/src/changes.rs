@@ -21,6 +21,8 @@ pub(crate) struct Wish<'a> {
     files: &'a [FileOperand],
     outputs: &'a [String],
     timeout_ms: Option<u64>,
+    /// The cage, of something sealed.
+    cage: Option<String>,
 }
 
 impl<'a> From<&'a ActionSpec> for Wish<'a> {
@@ -34,6 +36,11 @@ impl<'a> From<&'a ActionSpec> for Wish<'a> {
             files: &spec.files,
             outputs: &spec.outputs,
             timeout_ms: Some(spec.limits.timeout_ms),
+            cage: Some(format!(
+                "{} {}",
+                spec.profile,
+                spec.profile_digest.map(|digest| digest.to_string()).unwrap_or_default()
+            )),
         }
     }
 }
@@ -49,6 +56,7 @@ impl<'a> From<&'a Proposal> for Wish<'a> {
             files: &proposal.files,
             outputs: &proposal.outputs,
             timeout_ms: proposal.timeout_ms,
+            cage: None,
         }
     }
 }
@@ -64,6 +72,7 @@ pub(crate) fn between<'a>(before: impl Into<Wish<'a>>, after: impl Into<Wish<'a>
     lines.named("reads", " ", &contents(before.files), &contents(after.files));
     lines.named("leaves", "", &names(before.outputs), &names(after.outputs));
     let time = |timeout_ms: Option<u64>| timeout_ms.map(|timeout_ms| format!("{timeout_ms} ms"));
+    lines.value("cage", before.cage, after.cage);
     lines.value("at most", time(before.timeout_ms), time(after.timeout_ms));
     lines.0
 }

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::Listing;
 use crate::error::{CliError, Code};
-use crate::profiles::{check_tools, profiles_in};
+use crate::profiles::{cages, check_tools, profiles_in};
 use webhooks::{WebhookIn, WebhookOut};
 
 /// `placet.toml`. An unknown key refuses to start: a typo must not silently mean the default.
@@ -156,7 +156,7 @@ impl Home {
         let policy = policy.map_err(|problems| {
             CliError::usage(problems.to_string()).hint("`placet policy check` shows all problems")
         })?;
-        Ok(Rules { policy, tools })
+        Rules::new(policy, tools, cages(&self.profiles()?)).map_err(|error| CliError::usage(error.to_string()))
     }
 
     /// The tools of this home, each with a profile that is there and meant for it.
@@ -344,7 +344,7 @@ mod tests {
         let (_dir, home) = home();
         assert_eq!(home.config().unwrap().terms, Terms::default());
         assert_eq!(home.signer().unwrap().verifier(), home.verifier().unwrap());
-        assert!(home.rules().unwrap().policy.examples_checked() > 0);
+        assert!(home.rules().unwrap().policy().examples_checked() > 0);
         assert!(home.ledger_key().is_ok());
     }
 

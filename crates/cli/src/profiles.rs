@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use placet_domain::proposal::{ActionKind, Tools};
+use placet_domain::digest::Digest;
+use placet_domain::proposal::{ActionKind, Cages, Tools};
 use placet_sandbox::{Capability, ProfileError, Profiles};
 
 use crate::error::CliError;
@@ -21,6 +22,11 @@ pub(crate) fn profiles_of(files: &[PathBuf]) -> Result<Profiles, CliError> {
         files.iter().map(|path| Ok((stem(path), read(path)?))).collect::<Result<_, CliError>>()?;
     let texts = texts.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     Profiles::with(texts).map_err(|errors| wrong(&errors, files))
+}
+
+/// What each amounts to, for those who must not know more of cages.
+pub(crate) fn cages(profiles: &Profiles) -> Cages {
+    profiles.iter().map(|profile| (profile.name().to_owned(), Digest::of(&profile.effective()))).collect()
 }
 
 /// Every `.toml` file of a folder, by name.

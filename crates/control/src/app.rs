@@ -9,7 +9,7 @@ use placet_domain::digest::Digest;
 use placet_domain::identity::{Actor, Identity};
 use placet_domain::permit::PermitSigner;
 use placet_domain::policy::Policy;
-use placet_domain::proposal::Tools;
+use placet_domain::proposal::{Cages, Tool, ToolError, Tools};
 use placet_store::{Extras, Receipt, Store, StoreError, SubmitError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 
@@ -22,11 +22,20 @@ use crate::webhook::Hooks;
 /// The policy and the tools in force. They come from files on the host and never change while the control plane runs.
 #[derive(Debug)]
 pub struct Rules {
-    pub policy: Policy,
-    pub tools: Tools,
+    policy: Policy,
+    tools: Tools,
 }
 
 impl Rules {
+    /// Refuses tools whose cage nobody knows: what it amounts to is part of what is approved.
+    pub fn new(policy: Policy, tools: Tools, cages: Cages) -> Result<Self, ToolError> {
+        Ok(Self { policy, tools: tools.in_cages(cages)? })
+    }
+
+    pub const fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
     /// No rules and no tools: every action is refused.
     ///
     /// # Panics
@@ -37,8 +46,10 @@ impl Rules {
         Self { policy, tools }
     }
 
+    /// The tools and the cages they run in.
     pub fn tools_version(&self) -> Digest {
-        let versions: Vec<_> = self.tools.iter().map(|(name, tool)| (name, tool.version())).collect();
+        let version = |(name, tool)| (name, Tool::version(tool), self.tools.cage_of(tool));
+        let versions: Vec<_> = self.tools.iter().map(version).collect();
         Digest::of(&canonical::to_bytes(&versions))
     }
 }

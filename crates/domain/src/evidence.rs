@@ -40,6 +40,10 @@ impl Exit {
         matches!(self, Self::Code(0))
     }
 
+    pub const fn is_not_started(&self) -> bool {
+        matches!(self, Self::NotStarted { .. })
+    }
+
     /// What the worker says in its own words.
     fn words(&self) -> &str {
         match self {

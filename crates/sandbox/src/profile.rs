@@ -9,6 +9,7 @@
 mod builtin;
 mod catalogue;
 mod change;
+mod effective;
 mod error;
 mod extend;
 mod file;
@@ -242,7 +243,8 @@ pub struct Mount {
 }
 
 /// What a [`Mount`] shows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MountKind {
     /// The host's own file or directory of the same name, read-only with everything mounted below it. Where the host
     /// has a symbolic link, the link is repeated; where it has nothing, nothing appears.
@@ -295,7 +297,8 @@ pub struct Variable {
 }
 
 /// How much a profile insists on a layer of the cage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Demand {
     /// Launching fails where the host lacks it.
     Required,
@@ -304,7 +307,8 @@ pub enum Demand {
 }
 
 /// How files of a workspace become writable for the cage's user when the caller is root.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum WorkspaceOwnership {
     /// By a mapping in the mount: on disk nothing changes owner. Where the file system cannot do that, as `Chowned`.
     Mapped,

@@ -6,6 +6,7 @@ mod refusable;
 mod table;
 
 use libc::sock_filter;
+use serde::Serialize;
 
 use crate::profile::Programs;
 pub(crate) use filter::Filter;
@@ -29,7 +30,7 @@ pub struct SyscallRule {
 
 /// A condition on one argument. Only the low 32 bits count: the kernel ignores the rest of an `int` argument, so a
 /// comparison of all 64 bits could be evaded by setting a high one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Condition {
     /// Which argument, from 0.
     pub argument: u8,
@@ -38,7 +39,8 @@ pub struct Condition {
 }
 
 /// What a [`Condition`] compares with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Comparison {
     /// The argument is this value.
     Equal(u32),

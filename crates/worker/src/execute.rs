@@ -67,6 +67,21 @@ pub(crate) fn execute(fitting: Fitting, workspace: Workspace, profiles: &Profile
     Execution { permit, started_at, finished_at, exit, usage, program, pieces }
 }
 
+/// What is reported of an action that this worker does not start. Its permit is consumed here and never redeemed.
+pub(crate) fn decline(fitting: Fitting, why: String) -> Execution {
+    let ((permit, _), moment) = (fitting.spend(), now());
+    let (usage, pieces) = (Usage::default(), Vec::new());
+    Execution {
+        permit,
+        started_at: moment,
+        finished_at: moment,
+        exit: Exit::NotStarted { why },
+        usage,
+        program: None,
+        pieces,
+    }
+}
+
 type Ran = (Exit, Usage, Option<Digest>, Output);
 
 fn run(spec: &ActionSpec, workspace: &Workspace, profiles: &Profiles, cancel: &Cancel) -> Ran {

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use placet_domain::id::ActionId;
 use placet_domain::permit::Fitting;
-use placet_domain::proposal::{Action, Unsealable};
+use placet_domain::proposal::{Action, ActionSpec, Cages, Unsealable};
 use placet_domain::refusal::PermitFlaw;
 use placet_wire::ClientError;
 use placet_wire::api::{Job, JobReport, Redemption, RedemptionView};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::execute::{Cancel, execute};
+use crate::execute::{Cancel, decline, execute};
 use crate::lease::Worker;
 use crate::report;
 use crate::workspace::Workspace;
@@ -39,6 +39,10 @@ pub enum JobError {
 
 pub(crate) async fn perform(worker: &Worker, job: Job) -> Result<(), JobError> {
     let fitting = check(worker, &job)?;
+    if let Some(why) = other_cage(&worker.cages, fitting.sealed().spec()) {
+        tracing::warn!(action = %job.action, attempt = job.attempt, why, "not started");
+        return report::report(worker, &job, decline(fitting, why)).await;
+    }
     let workspace = Workspace::prepare(worker, &job, fitting.sealed()).await?;
     let lease = redeem(worker, &job).await?;
     let cancel = Cancel::default();
@@ -62,6 +66,20 @@ fn check(worker: &Worker, job: &Job) -> Result<Fitting, JobError> {
     let sealed = Action::open(job.sealed.as_bytes())?;
     let signed = worker.config.verifier.check(&job.permit)?;
     Ok(signed.fit(job.action, sealed, worker.identity)?)
+}
+
+/// Why this worker's cage is not the one that was approved, if it is not. Found out before the permit is spent: what was
+/// approved did not happen, and is not half done.
+fn other_cage(cages: &Cages, spec: &ActionSpec) -> Option<String> {
+    let name = &spec.profile;
+    match (cages.get(name), spec.profile_digest) {
+        (None, _) => Some(format!("this worker has no profile `{name}`, only {}", cages.listed())),
+        (Some(here), Some(approved)) if here != approved => Some(format!(
+            "the profile `{name}` of this worker is {here}, approved was {approved}; restart what reads older files, and \
+             propose it again"
+        )),
+        (Some(_), _) => None,
+    }
 }
 
 /// Spends the permit at the control plane. The key makes a repeated call after a lost answer harmless, and only for us.
@@ -115,5 +133,33 @@ async fn keep_alive(
             Ok(Err(_)) | Err(_) => {}
         }
         next = Instant::now() + lease.length / 3;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use placet_domain::digest::Digest;
+
+    use super::*;
+
+    fn spec(profile_digest: Option<Digest>) -> ActionSpec {
+        let (id, digest) = ("0".repeat(32), Digest::of(b""));
+        let spec = serde_json::json!({
+            "v": 1, "run": format!("run_{id}"), "agent": format!("idn_{id}"), "scope": digest, "tool": "sh",
+            "tool_version": digest, "kind": "execute_code", "argv": ["/bin/true"], "environment": {}, "files": [],
+            "outputs": [], "profile": "ours", "profile_digest": profile_digest, "limits": {},
+        });
+        serde_json::from_value(spec).unwrap()
+    }
+
+    #[test]
+    fn another_cage_than_was_approved_is_found_out_and_an_older_build_named_none() {
+        let (one, other) = (Digest::of(b"one"), Digest::of(b"other"));
+        let here: Cages = [("ours".to_owned(), one)].into_iter().collect();
+        assert_eq!(other_cage(&here, &spec(Some(one))), None);
+        assert_eq!(other_cage(&here, &spec(None)), None);
+        let why = other_cage(&here, &spec(Some(other))).unwrap();
+        assert!(why.contains(&one.to_string()) && why.contains(&format!("approved was {other}")), "{why}");
+        assert!(other_cage(&Cages::default(), &spec(None)).unwrap().contains("no profile `ours`"));
     }
 }

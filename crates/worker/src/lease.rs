@@ -4,9 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use placet_domain::digest::Digest;
 use placet_domain::id::IdentityId;
 use placet_domain::permit::PermitVerifier;
-use placet_sandbox::Profiles;
+use placet_domain::proposal::Cages;
+use placet_sandbox::{Profile, Profiles};
 use placet_wire::api::{IdentityView, Job};
 use placet_wire::{Client, ClientError};
 use tokio::sync::{Semaphore, watch};
@@ -37,13 +39,17 @@ pub struct WorkerConfig {
 pub struct Worker {
     pub(crate) config: Arc<WorkerConfig>,
     pub(crate) identity: IdentityId,
+    /// What its profiles amount to: they never change while it runs.
+    pub(crate) cages: Arc<Cages>,
 }
 
 impl Worker {
     /// Reports in: asks the control plane whom it takes this worker for.
     pub async fn connect(config: WorkerConfig) -> Result<Self, ClientError> {
         let me: IdentityView = config.client.get("/api/v1/whoami").await?;
-        Ok(Self { config: Arc::new(config), identity: me.id })
+        let amounts = |profile: &Profile| (profile.name().to_owned(), Digest::of(&profile.effective()));
+        let cages = Arc::new(config.profiles.iter().map(amounts).collect());
+        Ok(Self { config: Arc::new(config), identity: me.id, cages })
     }
 
     pub const fn identity(&self) -> IdentityId {

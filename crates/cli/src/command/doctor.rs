@@ -84,7 +84,7 @@ fn git() -> Finding {
 fn home(who: &Who) -> Finding {
     match who.home().and_then(|home| home.rules().map(|rules| (home, rules))) {
         Ok((home, rules)) => {
-            let detail = format!("{} with {} rules", home.dir().display(), rules.policy.rules().count());
+            let detail = format!("{} with {} rules", home.dir().display(), rules.policy().rules().count());
             Finding { name: "home".into(), good: true, detail, todo: None }
         }
         Err(error) => Finding { name: "home".into(), good: false, detail: error.message, todo: error.hint },

@@ -11,6 +11,7 @@
 
 mod amending;
 mod attacks;
+mod cages;
 mod catalog;
 mod crash;
 mod demo;

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use placet_control::{App, Hooks, Rules, Serving, Settings, bootstrap, serve};
+use placet_domain::digest::Digest;
 use placet_domain::id::{ProjectId, RunId};
 use placet_domain::identity::Role;
 use placet_domain::permit::PermitSigner;
@@ -46,7 +47,8 @@ pub(crate) fn rules_of(tools: &str, more: &str) -> Arc<Rules> {
         files.push(("more.cedar".to_owned(), more.to_owned()));
     }
     let policy = Policy::load(&files, &tools).unwrap_or_else(|problems| panic!("{problems}"));
-    Arc::new(Rules { policy, tools })
+    let cages = tools.iter().map(|(_, tool)| (tool.profile.clone(), Digest::of(tool.profile.as_bytes()))).collect();
+    Arc::new(Rules::new(policy, tools, cages).unwrap())
 }
 
 /// Where a control plane lives between two starts.

@@ -345,7 +345,14 @@ fn heartbeat(state: &ActionState, attempt: u32, setting: &Setting<'_>) -> Decisi
     Ok(vec![ActionEvent::Renewed { attempt, expires_at }])
 }
 
-/// Takes a result. One that comes too late is kept and marked, never dropped and never counted.
+/// Whether the worker holds a permit that it has not spent: it may say why it will not.
+fn holds_unspent(state: &ActionState, worker: IdentityId, attempt: u32) -> bool {
+    let its_lease = state.lease().is_some_and(|lease| lease.worker == worker);
+    its_lease && state.attempt == attempt && state.status == Status::Leased
+}
+
+/// Takes a result. One that comes too late is kept and marked, never dropped and never counted. Before its permit is spent a
+/// worker has one thing to report: that it does not start the action, and why.
 fn complete(state: &ActionState, evidence: &Evidence, setting: &Setting<'_>) -> Decision {
     let worker = needs_role(setting, Role::Worker)?.id;
     evidence.check().map_err(|bad| Refusal::invalid(bad.to_string()))?;
@@ -357,7 +364,8 @@ fn complete(state: &ActionState, evidence: &Evidence, setting: &Setting<'_>) -> 
     if !state.was_held_by(worker, manifest.attempt) {
         return Err(PermitFlaw::OtherAttempt.into());
     }
-    if !holds(state, worker, manifest.attempt) {
+    let unstarted = manifest.exit.is_not_started() && holds_unspent(state, worker, manifest.attempt);
+    if !unstarted && !holds(state, worker, manifest.attempt) {
         return Ok(vec![ActionEvent::Quarantined { worker, attempt: manifest.attempt, evidence }]);
     }
     if manifest.executed != state.digest {

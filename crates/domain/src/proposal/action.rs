@@ -148,6 +148,10 @@ pub struct ActionSpec {
     pub files: Vec<FileOperand>,
     pub outputs: Vec<String>,
     pub profile: String,
+    /// What that profile amounts to: a worker whose profile of that name is another one does not run it. Older builds
+    /// sealed the name alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile_digest: Option<Digest>,
     pub limits: Limits,
 }
 
@@ -213,6 +217,7 @@ impl Action {
             files: sorted_files(&proposal.files)?,
             outputs: sorted_outputs(&proposal.outputs)?,
             profile: tool.profile.clone(),
+            profile_digest: tools.cage_of(tool),
             limits: limits(tool, proposal.timeout_ms)?,
         };
         let action = Self::from_spec(spec);

@@ -5,9 +5,11 @@
 //! executed. The agent's own words are advisory: kept beside the action, never part of the digest.
 
 mod action;
+mod cage;
 mod change;
 mod tool;
 
 pub use action::{Action, ActionSpec, FileOperand, Limits, Proposal, Unsealable};
+pub use cage::Cages;
 pub use change::BadChange;
 pub use tool::{ActionKind, Arguments, BadName, Tool, ToolError, ToolName, Tools};

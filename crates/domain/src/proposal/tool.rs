@@ -10,6 +10,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::Limits;
+use super::cage::Cages;
 use crate::canonical;
 use crate::digest::Digest;
 
@@ -179,9 +180,12 @@ impl Tool {
     }
 }
 
-/// All tools of a project.
+/// All tools of a project, and the cages they run in as far as those are known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tools(BTreeMap<ToolName, Tool>);
+pub struct Tools {
+    tools: BTreeMap<ToolName, Tool>,
+    cages: Cages,
+}
 
 /// A tools file that is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -190,6 +194,8 @@ pub enum ToolError {
     Syntax(String),
     #[error("tool `{name}`: the program `{program}` is not an absolute path")]
     RelativeProgram { name: ToolName, program: String },
+    #[error("tool `{name}` runs in the profile `{profile}`, which does not exist; name one of {known}")]
+    UnknownProfile { name: ToolName, profile: String, known: String },
     #[error("tool `{name}`: {which} must be at least 1")]
     ZeroLimit { name: ToolName, which: &'static str },
 }
@@ -206,15 +212,29 @@ impl Tools {
                 return Err(ToolError::ZeroLimit { name: name.clone(), which });
             }
         }
-        Ok(Self(tools))
+        Ok(Self { tools, cages: Cages::default() })
+    }
+
+    /// The same tools, each in a cage that is known: from here on what is sealed says what its cage amounts to.
+    pub fn in_cages(self, cages: Cages) -> Result<Self, ToolError> {
+        if let Some((name, tool)) = self.iter().find(|(_, tool)| cages.get(&tool.profile).is_none()) {
+            let (name, profile, known) = (name.clone(), tool.profile.clone(), cages.listed());
+            return Err(ToolError::UnknownProfile { name, profile, known });
+        }
+        Ok(Self { cages, ..self })
     }
 
     pub fn get(&self, name: &ToolName) -> Option<&Tool> {
-        self.0.get(name)
+        self.tools.get(name)
+    }
+
+    /// What the cage of a tool amounts to, where cages are known.
+    pub fn cage_of(&self, tool: &Tool) -> Option<Digest> {
+        self.cages.get(&tool.profile)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&ToolName, &Tool)> {
-        self.0.iter()
+        self.tools.iter()
     }
 }
 
@@ -258,6 +278,18 @@ mod tests {
         let version = |text: &str| Tools::parse(text).unwrap().get(&"nmap".parse().unwrap()).unwrap().version();
         assert_ne!(version(NMAP), version(&NMAP.replace("-Pn", "-A")));
         assert_eq!(version(NMAP), version(NMAP));
+    }
+
+    #[test]
+    fn tools_of_a_profile_that_is_not_there_are_refused_with_those_that_are() {
+        let cages =
+            |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), Digest::of(name.as_bytes()))).collect();
+        let tools = Tools::parse(NMAP).unwrap().in_cages(cages(&["default"])).unwrap();
+        let nmap = tools.get(&"nmap".parse().unwrap()).unwrap();
+        assert_eq!(tools.cage_of(nmap), Some(Digest::of(b"default")));
+        let lost = Tools::parse(&format!("{NMAP}profile = \"ours\"")).unwrap();
+        let why = lost.in_cages(cages(&["default", "other"])).unwrap_err().to_string();
+        assert!(why.contains("`nmap`") && why.contains("`ours`") && why.contains("default, other"), "{why}");
     }
 
     #[test]

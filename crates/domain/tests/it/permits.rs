@@ -225,6 +225,19 @@ fn b6_a_result_without_a_redeemed_permit_is_not_a_result() {
 }
 
 #[test]
+fn b6_a_worker_that_does_not_start_it_says_why_and_its_permit_is_worth_nothing_from_then_on() {
+    let why = || Exit::NotStarted { why: "another cage".to_owned() };
+    let mut world = leased();
+    assert_eq!(world.by(Who::OtherWorker).completes(why()), Err(PermitFlaw::OtherAttempt.into()));
+    let permit = world.permit_saying("attempt", json!(1));
+    world.worker().completes(why()).unwrap();
+    assert_eq!(world.ledger.last().unwrap().kind(), "job.completed");
+    assert_eq!(world.status(), Status::Failed);
+    assert_eq!(world.action().because.as_deref(), Some("not started: another cage"));
+    assert_eq!(world.worker().act(ActionCommand::Redeem { permit }), Err(PermitFlaw::Replayed.into()));
+}
+
+#[test]
 fn b6_evidence_names_what_was_executed_by_whom_and_under_its_own_digest() {
     let mut world = executing();
     let honest = world.manifest(Who::Worker, 1, Exit::Code(0));

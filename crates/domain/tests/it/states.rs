@@ -65,7 +65,7 @@ fn action_arrows() -> Arrows {
             if let Ok(to) = trials::try_action(world.clone(), trial) {
                 let from = world.status();
                 // A result that comes too late, or without a redeemed permit, is kept and marked; the action stays where it is.
-                let quarantined = matches!(trial.kind, Move::Complete { .. }) && to == from;
+                let quarantined = matches!(trial.kind, Move::Complete { .. } | Move::Decline) && to == from;
                 let command = if quarantined { "complete (uncounted)" } else { trial.label };
                 let arrow = Arrow { from: action_state(from), command, to: action_state(to) };
                 arrows.entry(arrow).or_default().insert(role);

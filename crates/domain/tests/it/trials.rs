@@ -4,7 +4,7 @@
 
 use placet_domain::action::{ActionCommand, ActionCommandKind, ActionStatus, Resolution};
 use placet_domain::digest::Digest;
-use placet_domain::evidence::Exit;
+use placet_domain::evidence::{Exit, Manifest};
 use placet_domain::policy::Tier;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{RunCommand, RunCommandKind, RunStatus};
@@ -77,7 +77,11 @@ pub(crate) enum Move {
     Lease,
     Redeem,
     Heartbeat,
-    Complete { exit_code: i32 },
+    Complete {
+        exit_code: i32,
+    },
+    /// Says that it is not started, and why.
+    Decline,
     Resolve(Resolution),
     Lapse,
 }
@@ -97,6 +101,7 @@ pub(crate) const ACTION_TRIALS: &[Trial<Move>] = &[
     Trial { label: "heartbeat", kind: Move::Heartbeat, usual: Who::Worker },
     Trial { label: "complete (exit 0)", kind: Move::Complete { exit_code: 0 }, usual: Who::Worker },
     Trial { label: "complete (exit 1)", kind: Move::Complete { exit_code: 1 }, usual: Who::Worker },
+    Trial { label: "complete (not started)", kind: Move::Decline, usual: Who::Worker },
     Trial { label: "resolve (retry)", kind: Move::Resolve(Resolution::Retry), usual: Who::Reviewer },
     Trial { label: "resolve (abandon)", kind: Move::Resolve(Resolution::Abandon), usual: Who::Reviewer },
     Trial { label: "lapse", kind: Move::Lapse, usual: Who::Runtime },
@@ -127,6 +132,7 @@ impl Move {
             | Self::Redeem
             | Self::Heartbeat
             | Self::Complete { .. }
+            | Self::Decline
             | Self::Resolve(_) => {}
         }
     }
@@ -149,9 +155,12 @@ impl Move {
             Self::Redeem => ActionCommand::Redeem { permit: world.permit_saying("worker", serde_json::json!(worker)) },
             Self::Heartbeat => ActionCommand::Heartbeat { attempt: action.attempt },
             Self::Complete { exit_code } => {
-                let mut manifest = world.manifest(Who::Worker, action.attempt, Exit::Code(exit_code));
-                manifest.worker = worker;
-                complete(manifest)
+                let manifest = world.manifest(Who::Worker, action.attempt, Exit::Code(exit_code));
+                complete(Manifest { worker, ..manifest })
+            }
+            Self::Decline => {
+                let manifest = world.manifest(Who::Worker, action.attempt, Exit::NotStarted { why: reason });
+                complete(Manifest { worker, ..manifest })
             }
             Self::Resolve(resolution) => ActionCommand::Resolve { resolution, reason },
             Self::Lapse => ActionCommand::Lapse,

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use placet_domain::digest::Digest;
 use placet_sandbox::{
     Change, Effect, Launcher, LeastTier, LimitName, Limits, Mount, MountKind, Profile, Programs, Step, SyscallRule,
 };
@@ -29,6 +30,8 @@ pub(crate) struct Args {
 #[derive(Debug, Serialize)]
 struct Explanation {
     profile: String,
+    /// What it amounts to: an approval names it.
+    digest: Digest,
     about: String,
     lineage: Vec<String>,
     demands: LeastTier,
@@ -98,6 +101,7 @@ fn explain(profile: &Profile, limits: Limits, asked: Asked) -> Explanation {
     let set = asked.variables.into_iter().map(|(name, value)| Part::new(name, value, ASKED));
     Explanation {
         profile: profile.name().to_owned(),
+        digest: Digest::of(&profile.effective()),
         about: profile.about().to_owned(),
         lineage: profile.lineage().iter().map(ToString::to_string).collect(),
         demands: profile.demands(),
@@ -190,7 +194,8 @@ fn heading(cage: &Explanation) -> String {
         Some(why) => format!("{} it would not start: {why}", styled(BAD, "here:")),
     };
     let (name, about) = (styled(BOLD, &cage.profile), &cage.about);
-    format!("{name}: {about}\n  demands tier {}{built}; {programs}\n  {here}", cage.demands)
+    let digest = styled(DIM, cage.digest);
+    format!("{name}: {about}\n  {digest}\n  demands tier {}{built}; {programs}\n  {here}", cage.demands)
 }
 
 fn section(title: &str, rows: impl Iterator<Item = Vec<String>>) -> String {

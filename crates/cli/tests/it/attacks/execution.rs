@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::attacks;
 use super::scene::{Hand, Scene, done_if};
+use crate::support::World;
 
 attacks! { "governance";
     program_calls_the_api, "approve from inside a cage", NoNetwork, "unreachable", honestly the_agent_behind_a_door_is_answered;
@@ -13,6 +14,7 @@ attacks! { "governance";
     usage_with_a_summary, "say what the run has cost", StrictJson, "400 bad_json: unknown field `tokens`", honestly a_summary_without_numbers;
     usage_that_rounds, "a number two readers read differently", StrictJson, "400 bad_json: not acceptable JSON", honestly a_worker_reports_usage;
     usage_below_zero, "a number that gives back", StrictJson, "400 bad_json: invalid value", honestly a_worker_reports_usage;
+    profile_changed_after_the_approval, "run in a looser cage than was approved", Seal, "FAILED: not started: the profile `ours`", honestly the_profile_that_was_approved;
     agent_reports_a_result, "complete its own action", Role, "403 role", honestly a_worker_reports_usage;
 }
 
@@ -118,6 +120,35 @@ fn a_worker_reports_usage(scene: &Scene) -> String {
     let told = reported(scene, "5000");
     let manifest = scene.world.json("ada", &["evidence", "list", &scene.newest()]);
     done_if(told == super::DONE && manifest["usage"]["cpu_ms"] == 5_000, || told)
+}
+
+/// Whoever may write files of a worker loosens a profile between the yes and the start.
+fn profile_changed_after_the_approval(_: &Scene) -> String {
+    in_profile("512MiB", "64GiB")
+}
+
+fn the_profile_that_was_approved(_: &Scene) -> String {
+    let told = in_profile("512MiB", "512MiB");
+    done_if(told == "SUCCEEDED: exit 0", || told)
+}
+
+/// How an action ends that is approved in a profile with one limit and meets another.
+fn in_profile(approved: &str, met: &str) -> String {
+    let mut world = World::set_up();
+    let write = |world: &World, memory: &str| {
+        let text =
+            format!("about = \"x\"\nextends = \"default\"\n[limits]\nmemory = {{ is = \"{memory}\", reason = \"r\" }}");
+        std::fs::write(world.home().join("profiles/ours.toml"), text).unwrap();
+    };
+    write(&world, approved);
+    world.edit("tools.toml", |text| text.replace("[sh]\n", "[sh]\nprofile = \"ours\"\n"));
+    world.serve();
+    let run = world.undertake();
+    let id = world.cleared(&run, &["sh", "true"]);
+    write(&world, met);
+    let _worker = world.worker(&[]);
+    let status = world.done(&id).status;
+    format!("{status}: {}", world.json("ada", &["show", &id])["because"].as_str().unwrap())
 }
 
 fn agent_reports_a_result(scene: &Scene) -> String {

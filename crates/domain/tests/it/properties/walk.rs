@@ -101,6 +101,7 @@ impl Walk {
             ActionStatus::PendingApproval if die < 70 => (pick(DECIDERS, other), Move::Amend(pick(TIERS, die))),
             ActionStatus::PendingApproval => (pick(DECIDERS, other), Move::Approve),
             ActionStatus::Approved => (pick(&[Who::Worker, Who::OtherWorker], other), Move::Lease),
+            ActionStatus::Leased if die < 40 => (self.holder(), Move::Decline),
             ActionStatus::Leased => (self.holder(), Move::Redeem),
             ActionStatus::Executing if die < 90 => (self.holder(), Move::Heartbeat),
             ActionStatus::Executing if die < 170 => (Who::Runtime, Move::Lapse),
