@@ -87,7 +87,30 @@ impl Git {
         matched
     }
 
-    /// The same for thousands of patterns at once, by attributes, which know only the path modes.
+    /// For each pattern, the texts that an ignore rule covers: by their own name, or by that of a directory above them.
+    pub(super) fn ignored<P: AsRef<[u8]>>(&self, patterns: &[P], case: Case) -> Vec<BTreeSet<usize>> {
+        patterns.chunks(AT_ONCE).flat_map(|chunk| self.ignored_by_rules(chunk, case)).collect()
+    }
+
+    fn ignored_by_rules<P: AsRef<[u8]>>(&self, patterns: &[P], case: Case) -> Vec<BTreeSet<usize>> {
+        let rule = |(n, pattern): (usize, &P)| {
+            [format!("/[{}]{:02}???/", n / 100, n % 100).as_bytes(), pattern.as_ref(), b"\n"].concat()
+        };
+        let rules: Vec<Vec<u8>> = patterns.iter().enumerate().map(rule).collect();
+        std::fs::write(self.dir.path().join(".git/info/exclude"), rules.concat()).expect("rules can be written");
+        let ignore_case = format!("core.ignoreCase={}", case == Case::Ignore);
+        let names: Vec<Vec<u8>> = (0..patterns.len()).flat_map(|n| self.names(n)).collect();
+        let options = ["-c", &ignore_case, "check-ignore", "-z", "-v", "--no-index", "--stdin"];
+        let told = self.ask(&options, &names.concat());
+        let told: Vec<&[u8]> = told.split(|byte| *byte == 0).collect();
+        let mut ignored = vec![BTreeSet::new(); patterns.len()];
+        for row in told.chunks_exact(4) {
+            ignored[number(&row[3][..3])].insert(number(&row[3][3..6]));
+        }
+        ignored
+    }
+
+    /// The same as [`Self::matched`] for thousands of patterns at once, by attributes, which know only the path modes.
     pub(super) fn matched_by_attributes(&self, patterns: &[String], case: Case) -> Vec<BTreeSet<usize>> {
         let line = |(n, pattern): (usize, &String)| format!("/?00???/{pattern} n{n}\n");
         let lines: String = patterns.iter().enumerate().map(line).collect();
