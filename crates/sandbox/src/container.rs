@@ -153,6 +153,7 @@ impl Backend for Engine {
         let stdin = match std::mem::take(&mut request.stdin) {
             Input::Bytes(bytes) => bytes,
             Input::Pipe => return Err(configure::unsupported("a piped input".into(), "give it the bytes")),
+            Input::Terminal => return Err(configure::unsupported("a terminal".into(), "use a cage of this host")),
         };
         let config = ContainerConfig::new(profile, &request, &self.image, &self.facts)?;
         let written = request.workspace.as_ref().filter(|_| request.rules.elsewhere == Access::Writable);

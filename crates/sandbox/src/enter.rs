@@ -17,6 +17,7 @@ mod monitor;
 mod mounts;
 pub(crate) mod owners;
 mod program;
+mod terminal;
 mod watch;
 mod written;
 mod zygote;
@@ -220,6 +221,7 @@ impl Entering {
             Step::Undumpable => identity::become_undumpable(),
             Step::ResetProcess => reset_process(),
             Step::Stdio => sys::replace_stdio(self.stdin.as_fd(), 0),
+            Step::Terminal => terminal::take(&self.stdin),
             Step::Limit { resource, value } => limit(*resource, *value),
             Step::ChangeDirectory { to } => rustix::process::chdir(to.as_path()),
             Step::OpenProgram { name, path } => self.open_program(name, path),

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use rustix::io::Errno;
+use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 
 use crate::control::{self, Answer, Enter, Report, Spec};
 use crate::enter::{self, HELPER_NAME};
@@ -133,7 +134,7 @@ impl Launcher {
         let steps = plan(profile, request, &facts.with_helper(helper.process()))?;
         // A caller that became somebody else meanwhile cannot use what was begun for another.
         let steps = steps.strip_prefix(begun.as_slice()).ok_or(SandboxError::HelperDied)?.to_vec();
-        let mut starting = Starting { helper, group, outputs, input: None };
+        let mut starting = Starting { helper, group, outputs, input: None, terminal: None };
         starting.hand_over(&Spec { steps, limits, held: accept.is_some() }, &request.stdin)?;
         starting.finish(limits, accept)
     }
@@ -160,6 +161,7 @@ struct Starting {
     group: Group,
     outputs: [File; 2],
     input: Option<File>,
+    terminal: Option<File>,
 }
 
 impl Starting {
@@ -174,6 +176,7 @@ impl Starting {
         let stdin = match stdin {
             Input::Bytes(bytes) => memory("placet-cage-stdin", bytes)?,
             Input::Pipe => self.pipe_in()?,
+            Input::Terminal => self.terminal_in()?,
         };
         match self.helper.control().send(&Enter, &[plan.as_fd(), stdin.as_fd()]) {
             // A helper that is gone has said why, or its silence is noticed next.
@@ -189,9 +192,20 @@ impl Starting {
         Ok(read.into())
     }
 
+    /// Keeps the end that stands for the person, and returns the one that stands for the screen and the keys.
+    fn terminal_in(&mut self) -> Result<OwnedFd, SandboxError> {
+        let failed = |errno| SandboxError::io("make a terminal")(errno);
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let made = openpt(flags).and_then(|ours| unlockpt(&ours).map(|()| ours));
+        let ours = made.map_err(failed)?;
+        let theirs = ioctl_tiocgptpeer(&ours, flags).map_err(failed)?;
+        self.terminal = Some(File::from(ours));
+        Ok(theirs)
+    }
+
     fn finish(mut self, limits: Limits, accept: &mut Option<Accept<'_>>) -> Result<Running, SandboxError> {
         let (doors, program) = self.await_start(limits.wall_ms, accept)?;
-        let streams = Streams { input: self.input, outputs: self.outputs };
+        let streams = Streams { input: self.input, terminal: self.terminal, outputs: self.outputs };
         Ok(Running::new(self.helper, self.group, streams, doors, program, limits))
     }
 

@@ -15,7 +15,7 @@ use crate::group::Controller;
 use crate::host::{Entry, EntryKind, HostFacts};
 use crate::probe::LANDLOCK_WANTED;
 use crate::profile::{Demand, LeastTier, Limits, Mount, MountKind, Profile, Programs};
-use crate::request::{HostUser, Request, RequestError};
+use crate::request::{HostUser, Input, Request, RequestError};
 use crate::step::{Detach, LimitedResource, MountFlag, Namespace, Ownership, Role, Step};
 use crate::workspace::{Workspace, overlaps};
 use layers::Owners;
@@ -189,7 +189,11 @@ fn demand(profile: &Profile, facts: &HostFacts) -> Result<(), SandboxError> {
 /// The last process before the program.
 fn command(profile: &Profile, request: &Request, writable: Vec<PathBuf>, facts: &HostFacts) -> Vec<Step> {
     let directory = request.workspace.as_ref().map_or("/tmp", |_| WORKSPACE);
-    let mut steps = vec![Step::NewSession, Step::ResetProcess, Step::Stdio];
+    let streams = match request.stdin {
+        Input::Bytes(_) | Input::Pipe => Step::Stdio,
+        Input::Terminal => Step::Terminal,
+    };
+    let mut steps = vec![Step::NewSession, Step::ResetProcess, streams];
     steps.extend(limits(request.limits.unwrap_or(profile.limits), facts));
     steps.extend([
         Step::ChangeDirectory { to: directory.into() },

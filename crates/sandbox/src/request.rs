@@ -105,6 +105,8 @@ pub struct Request {
 pub(crate) enum Input {
     Bytes(Vec<u8>),
     Pipe,
+    /// All three standard streams are one terminal.
+    Terminal,
 }
 
 impl Default for Input {
@@ -293,6 +295,14 @@ impl Request {
         self
     }
 
+    /// All three standard streams are a terminal of its own, which the caller keeps the other end of: see
+    /// [`crate::Running::take_terminal`]. It is the command's controlling terminal, so that shells have job control.
+    #[must_use]
+    pub fn terminal(mut self) -> Self {
+        self.stdin = Input::Terminal;
+        self
+    }
+
     /// A way out, and the only kind there is: whatever connects to `127.0.0.1:port` in the cage waits until the caller
     /// accepts it with [`crate::Running::take_door`]. Nothing listens on the host, and no other cage can use it.
     #[must_use]
@@ -344,7 +354,7 @@ impl Request {
         within("the command with its variables", arguments + variables, MAX_ARGUMENT_BYTES)?;
         match &self.stdin {
             Input::Bytes(bytes) => within("standard input", bytes.len(), MAX_STDIN_BYTES),
-            Input::Pipe => Ok(()),
+            Input::Pipe | Input::Terminal => Ok(()),
         }
     }
 

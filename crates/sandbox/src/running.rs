@@ -23,6 +23,7 @@ pub struct Running {
     end: Box<dyn Ending>,
     killer: Killer,
     stdin: Option<File>,
+    terminal: Option<File>,
     stdout: Option<File>,
     stderr: Option<File>,
     doors: Vec<Door>,
@@ -74,6 +75,7 @@ impl Ending for Cage {
 /// The caller's ends of the standard streams.
 pub(crate) struct Streams {
     pub(crate) input: Option<File>,
+    pub(crate) terminal: Option<File>,
     pub(crate) outputs: [File; 2],
 }
 
@@ -135,7 +137,7 @@ impl Running {
     pub(crate) fn new(
         helper: Helper,
         group: Group,
-        Streams { input, outputs: [stdout, stderr] }: Streams,
+        Streams { input, terminal, outputs: [stdout, stderr] }: Streams,
         doors: Vec<Door>,
         program: Program,
         limits: Limits,
@@ -143,7 +145,7 @@ impl Running {
         let killer = Killer::of(Arc::<Control>::clone(helper.control()));
         let end = Box::new(Cage { helper, group });
         let (stdout, stderr) = (Some(stdout), Some(stderr));
-        Self { end, killer, stdin: input, stdout, stderr, doors, program, limits }
+        Self { end, killer, stdin: input, terminal, stdout, stderr, doors, program, limits }
     }
 
     /// A command of another backend, which has neither doors nor a piped input.
@@ -156,7 +158,7 @@ impl Running {
         limits: Limits,
     ) -> Self {
         let (stdout, stderr) = (Some(stdout), Some(stderr));
-        Self { end, killer, stdin: None, stdout, stderr, doors: Vec::new(), program, limits }
+        Self { end, killer, stdin: None, terminal: None, stdout, stderr, doors: Vec::new(), program, limits }
     }
 
     /// The files that are executed, opened before they were: hash these to know what ran.
@@ -168,6 +170,12 @@ impl Running {
     /// What the command reads, if the request said [`crate::Request::stdin_piped`]. Dropping it ends the input.
     pub fn take_stdin(&mut self) -> Option<File> {
         self.stdin.take()
+    }
+
+    /// The caller's end of the command's terminal, if the request said [`crate::Request::terminal`]: what is written to it
+    /// was typed, what is read from it is shown, and it has a size. Reading fails once nobody has the other end open.
+    pub fn take_terminal(&mut self) -> Option<File> {
+        self.terminal.take()
     }
 
     /// Standard output. The caller then also counts its bytes.
@@ -208,7 +216,7 @@ impl Running {
     pub fn collect(mut self) -> Result<(Outcome, Output), SandboxError> {
         let killer = self.killer();
         // Nobody can write to it any more: a command that waits for input is told so.
-        drop(self.stdin.take());
+        drop((self.stdin.take(), self.terminal.take()));
         let (stdout, stderr) = (self.stdout.take(), self.stderr.take());
         let (output, seen) = read_both(stdout, stderr, self.limits.output_bytes, |seen| killer.kill_over_output(seen))
             .map_err(|source| SandboxError::Io { doing: "read the output", source })?;

@@ -88,6 +88,8 @@ pub enum Step {
     ResetProcess,
     /// Make the given input the command's descriptor 0; its outputs are in place.
     Stdio,
+    /// Make the given terminal the controlling one and all three standard streams.
+    Terminal,
     /// Set a limit.
     Limit { resource: LimitedResource, value: u64 },
     /// Start in this directory.
@@ -258,6 +260,8 @@ pub enum StepKind {
     Undumpable,
     ResetProcess,
     Stdio,
+    /// See [`Step::Terminal`].
+    Terminal,
     Limit,
     ChangeDirectory,
     OpenProgram,
@@ -308,6 +312,7 @@ impl Step {
             Self::Undumpable => StepKind::Undumpable,
             Self::ResetProcess => StepKind::ResetProcess,
             Self::Stdio => StepKind::Stdio,
+            Self::Terminal => StepKind::Terminal,
             Self::Limit { .. } => StepKind::Limit,
             Self::ChangeDirectory { .. } => StepKind::ChangeDirectory,
             Self::OpenProgram { .. } => StepKind::OpenProgram,

@@ -52,6 +52,7 @@ impl fmt::Display for Step {
             Self::Undumpable => write!(out, "become undumpable"),
             Self::ResetProcess => write!(out, "reset signals and file mask"),
             Self::Stdio => write!(out, "take the given standard input"),
+            Self::Terminal => write!(out, "take the given terminal"),
             Self::Limit { resource, value } => write!(out, "limit {resource:?} to {value}"),
             Self::ChangeDirectory { to } => write!(out, "change directory to {}", to.display()),
             Self::OpenProgram { name, path } => write!(out, "open program `{name}` in {}", path.join(":")),

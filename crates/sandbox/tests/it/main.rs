@@ -25,6 +25,7 @@ mod rules;
 mod secrets;
 mod submounts;
 mod syscalls;
+mod terminal;
 mod tools;
 mod traces;
 mod users;
@@ -69,6 +70,7 @@ fn scenarios() -> Vec<harness::Test> {
         rules::TESTS,
         secrets::TESTS,
         users::TESTS,
+        terminal::TESTS,
         tools::TESTS,
         browser::TESTS,
         confinement::TESTS,
