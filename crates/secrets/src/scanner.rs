@@ -79,8 +79,13 @@ impl Scanner {
     /// Every secret in the text, in order. Of what overlaps, the one that says most.
     #[must_use]
     pub fn scan(&self, text: &[u8]) -> Vec<Finding> {
+        self.findings(text).collect()
+    }
+
+    /// The same one after the other, for callers that do not keep all of them.
+    pub fn findings<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = Finding> + 't {
         let mut place = Place { line: 1, line_start: 0, at: 0 };
-        without_overlaps(self.hits(text)).iter().map(|hit| self.tell(text, hit, &mut place)).collect()
+        without_overlaps(self.hits(text)).into_iter().map(move |hit| self.tell(text, &hit, &mut place))
     }
 
     /// Every secret in lines of which some may be missing, as in a diff. What follows each other is read together, so

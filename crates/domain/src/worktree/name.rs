@@ -1,10 +1,5 @@
 //! Names that become parts of paths, branches and commands, and so are plain by construction.
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
-
 /// A name that is refused, with what a good one looks like.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is no {what}: {rule}")]
@@ -17,10 +12,21 @@ pub struct BadName {
 /// Enough of a bad name to recognise it.
 const SHOWN_OF_BAD_NAME: usize = 80;
 
+impl BadName {
+    /// Refuses a text as the name of something, with the rule that good ones keep.
+    pub fn new(given: &str, what: &'static str, rule: &'static str) -> Self {
+        let shown: String = given.chars().take(SHOWN_OF_BAD_NAME).collect();
+        Self { given: crate::text::spelled_out(&shown), what, rule }
+    }
+}
+
+/// Types for texts that keep a rule: they are made by parsing alone, and are written as they are. Each line gives the
+/// type, what it is called in messages, the rule as a function and the rule in words.
+#[macro_export]
 macro_rules! names {
     ($($(#[$doc:meta])* $name:ident = $what:literal, $good:expr, $rule:literal;)*) => {$(
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, ::serde::Serialize, ::serde::Deserialize)]
         #[serde(try_from = "String", into = "String")]
         pub struct $name(String);
 
@@ -30,21 +36,19 @@ macro_rules! names {
             }
         }
 
-        impl FromStr for $name {
-            type Err = BadName;
-            fn from_str(text: &str) -> Result<Self, BadName> {
+        impl ::std::str::FromStr for $name {
+            type Err = $crate::worktree::BadName;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
                 let good: fn(&str) -> bool = $good;
-                if good(text) {
-                    return Ok(Self(text.to_owned()));
-                }
-                let given = crate::text::spelled_out(&text.chars().take(SHOWN_OF_BAD_NAME).collect::<String>());
-                Err(BadName { given, what: $what, rule: $rule })
+                if good(text) { Ok(Self(text.to_owned())) } else { Err(Self::Err::new(text, $what, $rule)) }
             }
         }
 
         impl TryFrom<String> for $name {
-            type Error = BadName;
-            fn try_from(text: String) -> Result<Self, BadName> {
+            type Error = $crate::worktree::BadName;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
                 text.parse()
             }
         }
@@ -55,8 +59,8 @@ macro_rules! names {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 f.write_str(&self.0)
             }
         }

@@ -1,15 +1,20 @@
-//! Whether a value keeps what its name promises.
+//! Whether a value keeps what its name promises. What a value is instead, if it is no secret, is told in [`plain`].
+
+mod plain;
 
 use std::ops::Range;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
+use self::plain::{is_code, is_digest, is_number, is_public};
 use super::assign::Written;
 use super::name::Promise;
 use crate::class::Class;
 use crate::placeholder::is_placeholder;
 use crate::randomness::{bits_per_byte, wordy_share};
+
+pub(crate) use self::plain::is_uuid;
 
 /// Longer ones are documents, not secrets; key material in blocks is found by its own frame.
 const LONGEST_SECRET: usize = 1024;
@@ -21,59 +26,6 @@ const TOKEN: Class = Class::of("A-Za-z0-9+/=_.~:!@#$%^&*?|,;-");
 /// Schemes that stand before the secret in a header.
 const SCHEMES: &[&[u8]] =
     &[b"Bearer ", b"bearer ", b"Token ", b"token ", b"ApiKey ", b"Basic ", b"basic ", b"OAuth ", b"key="];
-
-/// What public values begin with: certificates, public keys, hashes, pictures, addresses, files.
-const PUBLIC: &[&[u8]] = &[
-    b"ssh-rsa ",
-    b"ssh-ed25519 ",
-    b"ecdsa-",
-    b"-----BEGIN",
-    b"sha1-",
-    b"sha256-",
-    b"sha384-",
-    b"sha512-",
-    b"sha256:",
-    b"md5:",
-    b"data:",
-    b"iVBORw0",
-    b"/9j/",
-    b"R0lGOD",
-    b"http:",
-    b"https:",
-    b"/",
-    b"./",
-    b"../",
-    b"~/",
-    b"file:",
-    b"urn:",
-    b"arn:",
-    b"C:\\",
-    b"\\\\",
-    b"MIIC",
-    b"MIID",
-    b"MIIF",
-    b"MIIG",
-    b"AAAAB3",
-    b"AAAAC3",
-    b"projects/",
-    b"{SSHA",
-    b"{SHA",
-    b"$2a$",
-    b"$2b$",
-    b"$2y$",
-    b"$6$",
-    b"$argon2",
-    b"$5$",
-    b"pbkdf2",
-    b"vault:",
-    b"secret/",
-    b"ref:",
-    b"ref+",
-    b"kms:",
-    b"mailto:",
-    b"crypt",
-    b"bcrypt",
-];
 
 /// Where in a value the secret is: behind the scheme of a header, without white space around it.
 pub(crate) fn core(value: &[u8]) -> Range<usize> {
@@ -102,92 +54,6 @@ pub(crate) fn keeps(promise: Promise, value: &[u8], written: Written) -> bool {
         Promise::Secret => is_random(value, least) || is_credentials(value),
         Promise::Key => is_random(value, least) && is_key(value),
     }
-}
-
-fn is_public(value: &[u8]) -> bool {
-    PUBLIC.iter().any(|beginning| value.starts_with(beginning))
-}
-
-/// Numbers of programs, dates, versions and times.
-fn is_number(value: &[u8], written: Written) -> bool {
-    const WITH_SIGNS: Class = Class::of("0-9TZ:.,+/_-");
-    const HEX: Class = Class::of("0-9a-fA-Fx_");
-    let digits = value.iter().all(u8::is_ascii_digit);
-    let suffix =
-        ["u8", "u16", "u32", "u64", "i32", "i64", "f32", "f64", "usize", "_u32", "L", "UL", "ULL", "LL", "U", "n"];
-    let value = value.strip_prefix(b"-").unwrap_or(value);
-    let body = suffix.iter().find_map(|suffix| value.strip_suffix(suffix.as_bytes())).unwrap_or(value);
-    let literal = written != Written::Quoted
-        && (body.starts_with(b"0x") || body.iter().all(u8::is_ascii_digit) && body.len() < value.len());
-    let coded = written == Written::Bare && digits;
-    let signs = !digits && value.iter().all(|byte| WITH_SIGNS.has(*byte));
-    coded || signs || literal && body.iter().all(|byte| HEX.has(*byte))
-}
-
-/// Expressions, formats and prose: what no machine and hardly a person takes for a password.
-fn is_code(value: &[u8], written: Written) -> bool {
-    let spaced = value.iter().any(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control());
-    let called = value.contains(&b'(') || value.ends_with(b"()") || value.ends_with(b":") || value.contains(&b'\\');
-    let expression = written != Written::Quoted
-        && (is_identifier(value) && (value.contains(&b'.') || value.contains(&b':') || !is_random(value, 8))
-            || value.starts_with(b"$")
-            || value.starts_with(b"@"));
-    spaced || called || expression || is_file_name(value) || is_dotted_words(value)
-}
-
-/// What a variable may be called: `password2`, `self.token`, `Config::KEY`. Not `hunter2x!`.
-fn is_identifier(value: &[u8]) -> bool {
-    let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
-    let plain = value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.:*&?->".contains(byte));
-    let path = value.windows(2).any(|pair| pair == b"::") || value.contains(&b'.');
-    plain && !value[0].is_ascii_digit() && (digits < 2 || wordy_share(value) > 0.5 || path && digits < 5)
-}
-
-fn is_file_name(value: &[u8]) -> bool {
-    let ending = value.rsplit(|byte| *byte == b'.').next().unwrap_or(value);
-    let known = [
-        "pem",
-        "key",
-        "crt",
-        "cer",
-        "json",
-        "yaml",
-        "yml",
-        "txt",
-        "toml",
-        "xml",
-        "html",
-        "js",
-        "ts",
-        "py",
-        "rs",
-        "go",
-        "rb",
-        "php",
-        "java",
-        "p12",
-        "pfx",
-        "jks",
-        "md",
-        "conf",
-        "cfg",
-        "ini",
-        "properties",
-        "com",
-        "org",
-        "net",
-        "io",
-        "png",
-        "svg",
-    ];
-    ending.len() < value.len() && known.iter().any(|known| known.as_bytes() == ending)
-}
-
-/// `com.example.auth.token`, `/api/v1/tokens`, `auth/token/create`, `x-api-key`.
-fn is_dotted_words(value: &[u8]) -> bool {
-    let separators = value.iter().filter(|byte| b"./:_-".contains(byte)).count();
-    let others = value.iter().any(|byte| !byte.is_ascii_alphabetic() && !b"./:_-".contains(byte));
-    separators > 0 && !others && wordy_share(value) > 0.45
 }
 
 /// A password may be weak. It is let go when it is a word, or hardly anything.
@@ -239,19 +105,6 @@ fn is_key(value: &[u8]) -> bool {
     let hex = value.iter().all(u8::is_ascii_hexdigit) && value.len() < 32;
     let path = value.iter().any(|byte| b"./:".contains(byte)) && wordy_share(value) > 0.2 || value.contains(&b'.');
     !hex && !path && !is_digest(value) && !is_uuid(value) && wordy_share(value) < 0.35
-}
-
-/// 40 or 64 hexadecimal digits are more often the name of content than a key.
-fn is_digest(value: &[u8]) -> bool {
-    [32, 40, 64, 128].contains(&value.len()) && value.iter().all(u8::is_ascii_hexdigit)
-}
-
-pub(crate) fn is_uuid(value: &[u8]) -> bool {
-    value.len() == 36
-        && value
-            .iter()
-            .enumerate()
-            .all(|(at, byte)| if [8, 13, 18, 23].contains(&at) { *byte == b'-' } else { byte.is_ascii_hexdigit() })
 }
 
 /// Base64 of `user:password`, as in headers and in the settings of registries.

@@ -31,7 +31,7 @@ use serde::{Serialize, Serializer};
 
 pub use files::FileError;
 pub use init::{InitError, MAKE_INCLUDE, Outcome, Written, init, makefile_lacks_include};
-pub use name::{BadWord, BranchGlob, CageName, CheckName, TicketKind, branch_of};
+pub use name::{BranchGlob, CageName, CheckName, TicketKind, branch_of};
 pub use policy::{BadTicket, Cache, CacheMode, Check, Environment, Generate, Policy, Ports, Quotas, Setup, Tickets};
 pub use problem::{Problem, ProblemKind, TeamProblems};
 pub use registry::{Agent, AgentScope};

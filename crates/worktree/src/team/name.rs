@@ -5,74 +5,16 @@ use std::fmt;
 use std::str::FromStr;
 
 use placet_domain::scope::{Case, Glob, Slash, wildmatch};
-use placet_domain::text::spelled_out;
-use placet_domain::worktree::{AgentName, BranchName, Ticket};
+use placet_domain::worktree::{AgentName, BadName, BranchName, Ticket};
 use serde::{Deserialize, Serialize};
 
-/// A text that cannot be the word it was given for.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is no {what}: {rule}")]
-pub struct BadWord {
-    given: String,
-    what: &'static str,
-    rule: &'static str,
-}
-
-fn bad(given: &str, what: &'static str, rule: &'static str) -> BadWord {
-    BadWord { given: spelled_out(given).chars().take(80).collect(), what, rule }
-}
-
-/// A word with its rule.
-macro_rules! words {
-    ($($(#[$about:meta])* $name:ident = $what:literal, $rule:literal, $longest:literal;)*) => {$(
-        $(#[$about])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
-        pub struct $name(String);
-
-        impl $name {
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = BadWord;
-
-            fn from_str(text: &str) -> Result<Self, BadWord> {
-                if is_word(text, $longest) { Ok(Self(text.to_owned())) } else { Err(bad(text, $what, $rule)) }
-            }
-        }
-
-        impl TryFrom<String> for $name {
-            type Error = BadWord;
-
-            fn try_from(text: String) -> Result<Self, BadWord> {
-                text.parse()
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(name: $name) -> Self {
-                name.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-    )*};
-}
-
-words! {
+placet_domain::names! {
     /// The name of a check or of a step of the setup.
-    CheckName = "name of a check", "write 1 to 64 lowercase letters, digits, `_` or `-`, a letter first", 64;
+    CheckName = "name of a check", |text| is_word(text, 64), "write 1 to 64 lowercase letters, digits, `_` or `-`, a letter first";
     /// The name of a kind of cage.
-    CageName = "name of a sandbox profile", "write 1 to 64 lowercase letters, digits, `_` or `-`, a letter first", 64;
+    CageName = "name of a sandbox profile", |text| is_word(text, 64), "write 1 to 64 lowercase letters, digits, `_` or `-`, a letter first";
     /// A kind of ticket, which a sequence of agents belongs to.
-    TicketKind = "kind of ticket", "write 1 to 32 lowercase letters, digits, `_` or `-`, a letter first", 32;
+    TicketKind = "kind of ticket", |text| is_word(text, 32), "write 1 to 32 lowercase letters, digits, `_` or `-`, a letter first";
 }
 
 fn is_word(text: &str, longest: usize) -> bool {
@@ -104,25 +46,25 @@ impl BranchGlob {
 }
 
 impl FromStr for BranchGlob {
-    type Err = BadWord;
+    type Err = BadName;
 
-    fn from_str(text: &str) -> Result<Self, BadWord> {
+    fn from_str(text: &str) -> Result<Self, BadName> {
         const WHAT: &str = "pattern for branches";
         if text.starts_with("refs/") {
-            return Err(bad(text, WHAT, "leave `refs/heads/` out"));
+            return Err(BadName::new(text, WHAT, "leave `refs/heads/` out"));
         }
         if text.ends_with('/') {
-            return Err(bad(text, WHAT, "end it with `**` for everything below"));
+            return Err(BadName::new(text, WHAT, "end it with `**` for everything below"));
         }
-        let glob = text.parse().map_err(|_| bad(text, WHAT, "write it as for paths, such as `release/**`"))?;
+        let glob = text.parse().map_err(|_| BadName::new(text, WHAT, "write it as for paths, such as `release/**`"))?;
         Ok(Self(glob))
     }
 }
 
 impl TryFrom<String> for BranchGlob {
-    type Error = BadWord;
+    type Error = BadName;
 
-    fn try_from(text: String) -> Result<Self, BadWord> {
+    fn try_from(text: String) -> Result<Self, BadName> {
         text.parse()
     }
 }
