@@ -1,12 +1,15 @@
 //! The service log: one JSON object a line, ISO timestamps, append-only. Rotated by size into a new file; nothing that was
 //! written is ever rewritten, renamed or deleted. What happened to actions is in the ledger, not here.
 
+use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use placet_secrets::Scanner;
+use serde::de::IgnoredAny;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -25,7 +28,7 @@ pub(crate) fn start(dir: &Path) -> Result<(), CliError> {
 
 /// Logs to stderr from here on: for workers, which may have no directory of their own.
 pub(crate) fn to_stderr() {
-    tracing_subscriber::fmt().json().with_env_filter(filter()).with_writer(io::stderr).init();
+    tracing_subscriber::fmt().json().with_env_filter(filter()).with_writer(|| Clean(io::stderr())).init();
 }
 
 fn filter() -> EnvFilter {
@@ -64,17 +67,46 @@ fn fresh_file(dir: &Path) -> io::Result<File> {
 impl Write for Journal {
     /// Takes whole lines: one call is one event.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let given = line.len();
+        let line = &*without_secrets(line);
         if self.written > 0 && self.written + line.len() as u64 > self.largest {
             self.file = fresh_file(&self.dir)?;
             self.written = 0;
         }
         self.file.write_all(line)?;
         self.written += line.len() as u64;
-        Ok(line.len())
+        Ok(given)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
+    }
+}
+
+/// Whole lines on their way to somebody, each without secrets.
+struct Clean<W>(W);
+
+impl<W: Write> Write for Clean<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.write_all(&without_secrets(line)).map(|()| line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// A line that is still one JSON object, without what looks like a secret or an address of a person. A secret that cannot
+/// be told from the form of the line takes the line with it.
+fn without_secrets(line: &[u8]) -> Cow<'_, [u8]> {
+    let clean = Scanner::shipped().redact(line);
+    let clean = placet_secrets::redact_personal(&clean).into_owned();
+    if clean == line {
+        return Cow::Borrowed(line);
+    }
+    match serde_json::from_slice::<IgnoredAny>(&clean) {
+        Ok(_) => Cow::Owned(clean),
+        Err(_) => Cow::Borrowed(b"{\"message\":\"a line with a secret in it was left out\"}\n"),
     }
 }
 
@@ -127,5 +159,44 @@ mod tests {
         assert_eq!(text.lines().count(), 1);
         let line: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert!(line["timestamp"].as_str().unwrap().parse::<jiff::Timestamp>().is_ok());
+    }
+
+    /// As people write them into settings and commands. Made of pieces, so that they are secrets to nobody else.
+    fn token() -> String {
+        ["gh", "p_", "wJ4k9QzT2mX7vB1nR5cY8dL3", "fH6sA0eU9pKq"].concat()
+    }
+
+    #[test]
+    fn a9_no_secret_and_no_address_reaches_the_journal() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::open(dir.path(), 1_000_000).unwrap();
+        let subscriber = tracing_subscriber::fmt().json().with_writer(Mutex::new(journal)).finish();
+        let key = format!(
+            "-----BEGIN {} KEY-----\n{}\n-----END {} KEY-----",
+            "PRIVATE",
+            "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC".repeat(4),
+            "PRIVATE"
+        );
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::warn!(error = %format!("`{}` was refused", token()), "the remote said no");
+            tracing::info!(url = format!("https://mira:{}@example.org/x", token()), "calling");
+            tracing::info!(text = key, who = "mira.lang@example.org", "a key");
+        });
+        let (_, text) = files(dir.path()).remove(0);
+        assert!(!text.contains(&token()) && !text.contains("MIIEvQIB") && !text.contains("mira.lang@"), "{text}");
+        assert_eq!(text.lines().count(), 3);
+        for line in text.lines() {
+            serde_json::from_str::<serde_json::Value>(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        }
+        assert!(text.contains("[redacted"), "{text}");
+    }
+
+    #[test]
+    fn a9_what_a_worker_logs_goes_the_same_way() {
+        let mut screen = Vec::new();
+        let line = format!("{{\"fields\":{{\"message\":\"got {}\"}}}}\n", token());
+        Clean(&mut screen).write_all(line.as_bytes()).unwrap();
+        let shown = String::from_utf8(screen).unwrap();
+        assert!(shown.contains("[redacted github") && !shown.contains(&token()), "{shown}");
     }
 }

@@ -3,6 +3,7 @@
 use crate::action::ActionCommand;
 use crate::approval::Terms;
 use crate::digest::Digest;
+use crate::evidence::SecretsSeen;
 use crate::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use crate::identity::{Actor, IdentityCommand};
 use crate::project::ProjectCommand;
@@ -40,6 +41,7 @@ pub enum Command {
         project: ProjectId,
         digest: Digest,
         size_bytes: u64,
+        secrets: SecretsSeen,
     },
     /// Records that something was refused before it could become a command: a forged permit, a wrong role.
     NoteRefusal {

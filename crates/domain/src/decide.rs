@@ -112,9 +112,9 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
             let news = worktree::decide(*id, known, loaded.project.as_ref(), command, actor)?;
             news.into_iter().map(Event::Worktree).collect()
         }
-        Command::KeepBlob { digest, size_bytes, .. } => {
+        Command::KeepBlob { digest, size_bytes, secrets, .. } => {
             loaded.project.as_ref().ok_or(Refusal::Unknown { what: "project" })?;
-            vec![Event::BlobKept(BlobKept { digest: *digest, size_bytes: *size_bytes })]
+            vec![Event::BlobKept(BlobKept { digest: *digest, size_bytes: *size_bytes, secrets: secrets.clone() })]
         }
         Command::NoteRefusal { tried, refusal, .. } => vec![refused(tried, refusal)],
         Command::NoteStart { .. } if *actor != Actor::Runtime => return Err(Refusal::Role { needed: Role::Admin }),

@@ -2,7 +2,11 @@
 //!
 //! The bytes are elsewhere, stored by digest and never deleted. No evidence means not done, whatever a worker says.
 
+mod seen;
+
 use serde::{Deserialize, Serialize};
+
+pub use self::seen::{SecretSeen, SecretsSeen};
 
 use crate::canonical;
 use crate::digest::Digest;

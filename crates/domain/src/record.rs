@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::action::ActionEvent;
 use crate::command::About;
 use crate::digest::Digest;
+use crate::evidence::SecretsSeen;
 use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::IdentityEvent;
 use crate::project::ProjectEvent;
@@ -36,6 +37,9 @@ pub enum Event {
 pub struct BlobKept {
     pub digest: Digest,
     pub size_bytes: u64,
+    /// What looked like secrets in it when it was kept.
+    #[serde(default, skip_serializing_if = "SecretsSeen::is_empty")]
+    pub secrets: SecretsSeen,
 }
 
 /// An attempt at something its author must not do.

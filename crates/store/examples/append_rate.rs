@@ -12,6 +12,7 @@ use placet_domain::action::{ActionCommand, ActionState};
 use placet_domain::approval::Terms;
 use placet_domain::command::{Command, Submission};
 use placet_domain::digest::Digest;
+use placet_domain::evidence::SecretsSeen;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
 use placet_domain::identity::{Actor, Identity, IdentityCommand, Reach, Role};
 use placet_domain::permit::{Permit, PermitSigner};
@@ -40,7 +41,10 @@ async fn main() -> Result<()> {
     for submitters in SUBMITTERS {
         let record = move |submitter: u64, round: u64| {
             let digest = Digest::of(&[submitter.to_be_bytes(), round.to_be_bytes()].concat());
-            Ok(asking(Actor::Runtime, Command::KeepBlob { project, digest, size_bytes: round }))
+            Ok(asking(
+                Actor::Runtime,
+                Command::KeepBlob { project, digest, size_bytes: round, secrets: SecretsSeen::default() },
+            ))
         };
         result["records"][submitters.to_string()] = measure(&store, submitters, record).await?;
     }

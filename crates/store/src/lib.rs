@@ -29,7 +29,7 @@ pub use clock::{Clock, ManualClock};
 pub use config::Config;
 pub use error::{IntegrityFault, StoreError, SubmitError};
 pub use query::{
-    ActionFilter, EntryFilter, Listed, LockedScope, MOST_ROWS, Order, RunFilter, StoredEntry, WorktreeFilter,
+    ActionFilter, EntryFilter, Kept, Listed, LockedScope, MOST_ROWS, Order, RunFilter, StoredEntry, WorktreeFilter,
 };
 pub use receipt::{Extras, Receipt};
 pub use report::{Difference, Scrub};

@@ -128,6 +128,14 @@ pub struct LockedScope {
     pub at: Timestamp,
 }
 
+/// Bytes that a project keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kept {
+    pub size_bytes: u64,
+    /// The ledger entry that says so.
+    pub seq: u64,
+}
+
 /// A ledger entry as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEntry {

@@ -21,7 +21,7 @@ use crate::blob::{self, Blobs};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::{StoreError, SubmitError};
-use crate::query::{ActionFilter, EntryFilter, Listed, LockedScope, RunFilter, StoredEntry, WorktreeFilter};
+use crate::query::{ActionFilter, EntryFilter, Kept, Listed, LockedScope, RunFilter, StoredEntry, WorktreeFilter};
 use crate::receipt::{Extras, Lease, Receipt};
 use crate::report::{Difference, Scrub};
 use crate::sqlite::Sqlite;
@@ -197,8 +197,8 @@ impl Store {
         backend!(self, sqlite => sqlite.advice(action, digest).await)
     }
 
-    /// How many bytes a project keeps under this digest, if it does.
-    pub async fn kept(&self, project: ProjectId, digest: Digest) -> Result<Option<u64>, StoreError> {
+    /// What a project keeps under this digest, if anything.
+    pub async fn kept(&self, project: ProjectId, digest: Digest) -> Result<Option<Kept>, StoreError> {
         backend!(self, sqlite => sqlite.kept(project, digest).await)
     }
 }

@@ -1,27 +1,36 @@
-//! `placet evidence`: what executions left, fetched and checked.
+//! `placet evidence`: what executions left, fetched and checked. What looks like a secret is taken out of what is shown,
+//! unless somebody asks for the bytes as they were recorded.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Item, Manifest};
 use placet_domain::text::spelled_out;
 use placet_sandbox::LimitName;
+use placet_secrets::Scanner;
 use placet_wire::Client;
-use placet_wire::api::ActionDetail;
+use placet_wire::api::{ActionDetail, PieceSecrets, SecretList, SecretView};
+use serde::Serialize;
 
 use crate::context::{Who, action_id};
 use crate::error::{CliError, Code};
-use crate::out::{Out, table};
+use crate::out::{BAD, Out, styled, table};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     /// What the execution of an action left
     List { action: String },
-    /// Fetch one piece (`stdout`, `stderr`, `out/…`) and check it against its digest
-    #[command(after_help = "Example:\n  placet evidence get ACTION stdout")]
+    /// Fetch one piece (`stdout`, `stderr`, `out/…`), check it against its digest, and show it without secrets
+    #[command(
+        after_help = "Examples:\n  placet evidence get ACTION stdout\n  placet evidence get ACTION out/a.pem --raw --to a.pem"
+    )]
     Get {
         action: String,
         name: String,
+        /// The bytes as they were recorded, with the secrets that are in them
+        #[arg(long)]
+        raw: bool,
         /// Write it here instead of to stdout
         #[arg(long, value_name = "FILE")]
         to: Option<PathBuf>,
@@ -34,19 +43,21 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
     let client = who.client()?;
     match command {
         Command::List { action } => {
-            let (_, manifest) = find(&client, &action).await?;
-            out.answer(&manifest, words);
+            let (detail, manifest) = find(&client, &action).await?;
+            let secrets = secrets(&client, &detail).await?;
+            out.answer(&Listing { manifest: &manifest, secrets: &secrets }, words);
         }
-        Command::Get { action, name, to } => {
+        Command::Get { action, name, raw, to } => {
             let (detail, manifest) = find(&client, &action).await?;
             let item = manifest.items.iter().find(|item| item.name == name);
             let item = item.ok_or_else(|| {
                 CliError::new(Code::NotFound, format!("no evidence `{name}`")).hint("placet evidence list ACTION")
             })?;
             let bytes = fetch(&client, &detail, item).await?;
+            let shown = if raw { Cow::Borrowed(&bytes[..]) } else { without_secrets(&bytes, out) };
             match to {
-                Some(path) => std::fs::write(path, bytes)?,
-                None => out.bytes(&bytes)?,
+                Some(path) => std::fs::write(path, shown)?,
+                None => out.bytes(&shown)?,
             }
         }
         Command::Verify { action } => {
@@ -90,8 +101,32 @@ fn checked(what: &str, recorded: Digest, bytes: &[u8]) -> Result<(), CliError> {
     Err(CliError::new(Code::Integrity, format!("{what} is {found}, recorded was {recorded}")))
 }
 
+/// The bytes without what looks like secrets now: rules learn, and what was recorded long ago is shown by those of today.
+fn without_secrets<'b>(bytes: &'b [u8], out: &Out) -> Cow<'b, [u8]> {
+    let clean = Scanner::shipped().redact(bytes);
+    if clean != bytes {
+        out.note("secrets were taken out of what is shown; --raw gives the bytes as they were recorded");
+    }
+    clean
+}
+
+async fn secrets(client: &Client, detail: &ActionDetail) -> Result<Vec<PieceSecrets>, CliError> {
+    let list: SecretList = client.get(&format!("/api/v1/actions/{}/evidence/secrets", detail.action.id)).await?;
+    Ok(list.pieces.into_iter().filter(|piece| !piece.secrets.is_empty()).collect())
+}
+
+/// What `list` answers: the manifest as it is, and what looked like secrets in its pieces.
+#[derive(Serialize)]
+struct Listing<'a> {
+    #[serde(flatten)]
+    manifest: &'a Manifest,
+    #[serde(skip_serializing_if = "<[PieceSecrets]>::is_empty")]
+    secrets: &'a [PieceSecrets],
+}
+
 /// Names and reasons are a worker's own: each stays on its line.
-fn words(manifest: &Manifest) -> String {
+fn words(listing: &Listing<'_>) -> String {
+    let manifest = listing.manifest;
     let rows: Vec<Vec<String>> = manifest
         .items
         .iter()
@@ -104,6 +139,20 @@ fn words(manifest: &Manifest) -> String {
         usage.wall_ms,
         usage.cpu_ms,
         LimitName::Memory.show(usage.peak_memory_bytes),
-        table(&rows)
+        [table(&rows)].into_iter().chain(warnings(listing.secrets)).collect::<Vec<_>>().join("\n")
     )
+}
+
+/// One line for each place, in the order of the pieces.
+fn warnings(pieces: &[PieceSecrets]) -> Vec<String> {
+    let line = |piece: &PieceSecrets, seen: &SecretView| {
+        let SecretView { rule, line, column, shown, .. } = seen;
+        format!("{} {}:{line}:{column} {rule} {shown}", styled(BAD, "secret"), spelled_out(&piece.name))
+    };
+    let of_piece = |piece: &PieceSecrets| {
+        let more = (piece.more > 0)
+            .then(|| format!("{} {}: {} more", styled(BAD, "secret"), spelled_out(&piece.name), piece.more));
+        piece.secrets.iter().map(|seen| line(piece, seen)).chain(more).collect::<Vec<_>>()
+    };
+    pieces.iter().flat_map(of_piece).collect()
 }

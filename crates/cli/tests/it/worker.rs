@@ -25,6 +25,30 @@ fn output_is_evidence_byte_for_byte() {
     world.by("ada", &["evidence", "verify", &done.id]).ok();
 }
 
+/// As programs print them. Made of pieces, so that it is a secret to nobody else.
+fn token() -> String {
+    ["gh", "p_", "wJ4k9QzT2mX7vB1nR5cY8dL3", "fH6sA0eU9pKq"].concat()
+}
+
+#[test]
+fn a9_a_secret_that_a_program_prints_is_told_and_not_shown_and_the_evidence_stays_as_it_was() {
+    let (world, run, worker) = start("");
+    let script = format!("printf 'one\\nusing %s now\\n' {}", token());
+    let done = world.perform(&run, &["sh", &script]);
+    let printed = format!("one\nusing {} now\n", token());
+    let listed = world.by("ada", &["evidence", "list", &done.id]).ok();
+    assert!(listed.out().contains("secret stdout:2:7 github"), "{}", listed.out());
+    assert!(!listed.out().contains(&token()));
+    assert_eq!(done.manifest["secrets"][0]["secrets"][0]["shown"], "ghp_**** (40 bytes)");
+    let shown = world.by("ada", &["evidence", "get", &done.id, "stdout"]).ok();
+    assert!(shown.out().starts_with("one\nusing [redacted github"), "{}", shown.out());
+    assert!(shown.stderr.contains("--raw"), "{}", shown.stderr);
+    let raw = world.by("ada", &["evidence", "get", &done.id, "stdout", "--raw"]).ok();
+    assert_eq!(raw.out(), printed);
+    world.by("ada", &["evidence", "verify", &done.id]).ok();
+    assert!(!worker.stderr().contains(&token()), "nor in a log");
+}
+
 #[test]
 fn arguments_arrive_exactly_as_they_were_sealed() {
     let (world, run, _worker) = start("");

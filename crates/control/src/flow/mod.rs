@@ -6,6 +6,7 @@ mod admin;
 mod amend;
 mod approve;
 mod dispatch;
+mod inspect;
 mod propose;
 mod receive;
 mod record;
@@ -17,6 +18,7 @@ pub(crate) use admin::{identities, lock_scope, make_identity, make_project, repl
 pub(crate) use amend::amend;
 pub(crate) use approve::{approve, reject, resolve, withdraw};
 pub(crate) use dispatch::{lease, redeem};
+pub(crate) use inspect::seen_in;
 pub(crate) use propose::propose;
 pub(crate) use receive::{complete, heartbeat, keep_blob};
 pub(crate) use record::{audit, note_refusal, reported};
@@ -55,6 +57,8 @@ pub enum No {
     KeyReused,
     #[error("the bytes do not have the digest they were sent under")]
     WrongDigest,
+    #[error("the bytes could not be looked at")]
+    Unseen,
     #[error("this token is not known or was revoked")]
     NoLongerKnown,
     #[error("the store has a fault")]

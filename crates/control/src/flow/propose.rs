@@ -39,7 +39,7 @@ pub(crate) async fn propose(app: &App, caller: &Caller, run: RunId, proposal: Pr
 pub(super) async fn needs_files(app: &App, run: &Ground, action: &Action) -> Result<(), No> {
     for file in &action.spec().files {
         let kept = app.store().kept(run.project, file.digest).await.map_err(No::Fault)?;
-        if kept != Some(file.size_bytes) {
+        if kept.map(|kept| kept.size_bytes) != Some(file.size_bytes) {
             return Err(No::MissingEvidence(file.path.clone()));
         }
     }

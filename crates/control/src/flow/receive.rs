@@ -8,6 +8,7 @@ use placet_domain::evidence::Manifest;
 use placet_domain::id::{ActionId, ProjectId};
 
 use super::approve::change;
+use super::inspect::inspect;
 use super::{Caller, No, find_place};
 use crate::app::App;
 
@@ -27,7 +28,7 @@ pub(crate) async fn complete(
     let project = find_place(app, caller, id).await?.project;
     for item in &evidence.manifest().items {
         let kept = app.store().kept(project, item.digest).await.map_err(No::Fault)?;
-        if kept != Some(item.size_bytes) {
+        if kept.map(|kept| kept.size_bytes) != Some(item.size_bytes) {
             return Err(No::MissingEvidence(item.name.clone()));
         }
     }
@@ -53,7 +54,8 @@ pub(crate) async fn keep_blob(
     if app.store().kept(project, digest).await.map_err(No::Fault)?.is_some() {
         return Ok(size_bytes);
     }
+    let secrets = inspect(bytes.clone()).await?;
     app.store().blobs().put(bytes.into()).await.map_err(No::Fault)?;
-    app.submit(caller.actor(), Command::KeepBlob { project, digest, size_bytes }, None).await?;
+    app.submit(caller.actor(), Command::KeepBlob { project, digest, size_bytes, secrets }, None).await?;
     Ok(size_bytes)
 }

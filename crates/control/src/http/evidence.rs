@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use placet_domain::digest::Digest;
+use placet_domain::evidence::{Manifest, SecretSeen, SecretsSeen};
 use placet_domain::id::ProjectId;
 use placet_domain::refusal::Refusal;
 use placet_wire::api;
@@ -85,6 +86,30 @@ pub(super) async fn manifest(
     let bytes = app.store().sealed(action.id, digest).await.map_err(No::Fault)?.ok_or_else(none)?;
     let headers = [(header::CONTENT_TYPE, "application/json".to_owned()), (header::ETAG, format!("\"{digest}\""))];
     Ok((headers, bytes).into_response())
+}
+
+/// What looked like secrets in the pieces of the manifest that counts.
+pub(super) async fn secrets(
+    State(app): State<App>,
+    Path(action): Path<String>,
+    caller: Caller,
+) -> Result<Json<api::SecretList>, Failure> {
+    let action = flow::find_action(&app, &caller, action.parse().map_err(Failure::bad_id)?).await?;
+    let none = || No::Refused(Refusal::Unknown { what: "evidence" });
+    let digest = action.evidence.ok_or_else(none)?;
+    let bytes = app.store().sealed(action.id, digest).await.map_err(No::Fault)?.ok_or_else(none)?;
+    let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|_| none())?;
+    let seen = flow::seen_in(&app, action.project, &manifest).await?;
+    let pieces = manifest.items.into_iter().zip(seen).map(|(item, seen)| piece(item.name, &seen));
+    Ok(Json(api::SecretList { pieces: pieces.collect() }))
+}
+
+fn piece(name: String, seen: &SecretsSeen) -> api::PieceSecrets {
+    let view = |seen: &SecretSeen| {
+        let SecretSeen { rule, line, column, shown, fingerprint } = seen.clone();
+        api::SecretView { rule, line, column, shown, fingerprint }
+    };
+    api::PieceSecrets { name, secrets: seen.listed().iter().map(view).collect(), more: seen.more() }
 }
 
 pub(super) async fn refuse_delete() -> Response {

@@ -106,6 +106,7 @@ pub(crate) fn routes() -> Vec<Route> {
         post("/api/v1/actions/{action}/withdraw", actions::withdraw).access(Access::Roles(&[Agent, Operator])).takes::<api::Withdrawal>().gives::<api::ActionView>(200).about("Takes a proposal back."),
         post("/api/v1/actions/{action}/resolve", actions::resolve).access(Access::Roles(&[Reviewer])).takes::<api::ResolutionRequest>().gives::<api::ActionView>(200).about("Decides what becomes of an interrupted action."),
         get("/api/v1/actions/{action}/evidence", evidence::manifest).access(WATCHERS).asks::<evidence::ManifestQuery>().about("The manifest of what its execution left."),
+        get("/api/v1/actions/{action}/evidence/secrets", evidence::secrets).access(WATCHERS).gives::<api::SecretList>(200).about("What looked like secrets in what its execution left: where, and never what."),
 
         // Jobs: a worker leases, redeems its permit once, keeps alive, reports.
         post("/api/v1/leases", jobs::lease).access(Access::Roles(&[Worker])).takes_any().gives::<api::Job>(200).about("Leases the approved action whose time runs out first; waits up to `wait_ms` for one; 204 when there is none."),

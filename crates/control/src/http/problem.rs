@@ -66,6 +66,7 @@ impl From<No> for Failure {
             No::Evidence(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_evidence", detail),
             No::MissingEvidence(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "missing_evidence", detail),
             No::WrongDigest => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "wrong_digest", detail),
+            No::Unseen => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "unseen", detail),
             No::KeyReused => Self::new(StatusCode::CONFLICT, "key_reused", detail),
             No::NoLongerKnown => Self::new(StatusCode::UNAUTHORIZED, "unauthorized", detail),
             No::Fault(fault) => Self::from(fault),

@@ -238,6 +238,12 @@ impl Scenario {
         self.entries_from(from).await.into_iter().map(|entry| entry.kind).collect()
     }
 
+    /// The text of all entries from there on.
+    pub(crate) async fn bodies_from(&self, from: u64) -> String {
+        let entries = self.entries_from(from).await.into_iter();
+        entries.map(|entry| String::from_utf8(entry.bytes).unwrap()).collect::<Vec<_>>().join("\n")
+    }
+
     /// Waits until an entry of this kind stands at `from` or later.
     pub(crate) async fn until(&self, from: u64, kind: &str) {
         let mut changes = self.store().subscribe();

@@ -7,7 +7,7 @@ use placet_domain::action::{ActionCommand, ActionState, ActionStatus as Status};
 use placet_domain::command::{About, Command};
 use placet_domain::decide::{Loaded, decide};
 use placet_domain::digest::Digest;
-use placet_domain::evidence::{Exit, Item};
+use placet_domain::evidence::{Exit, Item, SecretsSeen};
 use placet_domain::identity::{IdentityCommand, Reach, Role};
 use placet_domain::permit::Permit;
 use placet_domain::policy::Tier;
@@ -169,7 +169,12 @@ fn b2_projects_are_walls() {
     let lock = |id| Command::Project { id, command: lock.clone() };
     assert_eq!(world.submit(Who::Stranger, lock(project_id(1))).unwrap_err().code(), "unknown");
     world.submit(Who::Stranger, lock(project_id(2))).unwrap();
-    let keep = |project| Command::KeepBlob { project, digest: Digest::of(b"x"), size_bytes: 1 };
+    let keep = |project| Command::KeepBlob {
+        project,
+        digest: Digest::of(b"x"),
+        size_bytes: 1,
+        secrets: SecretsSeen::default(),
+    };
     assert_eq!(world.submit(Who::Stranger, keep(project_id(1))).unwrap_err().code(), "unknown");
 }
 

@@ -30,7 +30,7 @@ use tokio::sync::{Mutex, watch};
 
 use crate::clock::Clock;
 use crate::error::{StoreError, SubmitError};
-use crate::query::{ActionFilter, EntryFilter, Listed, LockedScope, RunFilter, StoredEntry, WorktreeFilter};
+use crate::query::{ActionFilter, EntryFilter, Kept, Listed, LockedScope, RunFilter, StoredEntry, WorktreeFilter};
 use crate::receipt::{Extras, Lease, Receipt};
 use crate::report::{Difference, Scrub};
 use readers::Readers;
@@ -185,7 +185,7 @@ reads! {
     outdated(policy: Digest => policy, limit: u32 => limit) -> Vec<(RunId, ActionId)>;
     sealed(action: ActionId => action, digest: Digest => digest) -> Option<Vec<u8>>;
     advice(action: ActionId => action, digest: Digest => digest) -> Option<String>;
-    kept(project: ProjectId => project, digest: Digest => digest) -> Option<u64>;
+    kept(project: ProjectId => project, digest: Digest => digest) -> Option<Kept>;
     entries(filter: EntryFilter => &filter) -> Vec<StoredEntry>;
     entry(seq: u64 => seq) -> Option<StoredEntry>;
     cursor(name: String => &name) -> Option<u64>;

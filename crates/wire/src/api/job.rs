@@ -62,6 +62,32 @@ pub struct CompletionView {
     pub action: ActionView,
 }
 
+/// What looked like secrets in the evidence of an action.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct SecretList {
+    pub pieces: Vec<PieceSecrets>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct PieceSecrets {
+    /// The piece, as the manifest names it.
+    pub name: String,
+    pub secrets: Vec<SecretView>,
+    /// How many there are besides.
+    pub more: u64,
+}
+
+/// Where a secret is, and never what it is.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct SecretView {
+    pub rule: String,
+    pub line: u32,
+    pub column: u32,
+    /// What all secrets of its kind begin with, and how long it is.
+    pub shown: String,
+    pub fingerprint: String,
+}
+
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct KeptBlob {
     #[schema(value_type = String)]

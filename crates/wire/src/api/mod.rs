@@ -13,7 +13,10 @@ pub use action::{
     Rejection, ResolutionRequest, VerdictView, Withdrawal,
 };
 pub use identity::{IdentityList, IdentityView, NewIdentity, NewToken, TokenOnce};
-pub use job::{Completion, CompletionView, HeartbeatView, Job, JobReport, KeptBlob, Redemption, RedemptionView};
+pub use job::{
+    Completion, CompletionView, HeartbeatView, Job, JobReport, KeptBlob, PieceSecrets, Redemption, RedemptionView,
+    SecretList, SecretView,
+};
 pub use ledger::{AuditRow, AuditTrail, ConsistencyProof, EntryList, EntryView, HeadView, InclusionProof};
 pub use project::{
     NewProject, NewScope, PolicyView, ProjectList, ProjectView, RuleView, ScopeList, ScopeView, ToolView,

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use placet_domain::approval::Terms;
 use placet_domain::command::{Command, Submission};
 use placet_domain::digest::Digest;
+use placet_domain::evidence::SecretsSeen;
 use placet_domain::id::ProjectId;
 use placet_domain::identity::Actor;
 use placet_domain::project::{ProjectCommand, Separation};
@@ -54,7 +55,7 @@ async fn append(store: Store, project: ProjectId, submitter: usize, until: Insta
     let mut appended = 0;
     while Instant::now() < until {
         let digest = Digest::of(format!("{submitter}/{appended}").as_bytes());
-        let command = Command::KeepBlob { project, digest, size_bytes: 1 };
+        let command = Command::KeepBlob { project, digest, size_bytes: 1, secrets: SecretsSeen::default() };
         store.submit(submission(command), Extras::default()).await.map_err(failed)?;
         appended += 1;
     }

@@ -124,3 +124,45 @@ async fn b6_an_execution_that_ended_badly_has_evidence_too() {
     assert_eq!(done.action.because.as_deref(), Some("signal 9"));
     agent.post(&format!("/api/v1/runs/{}/finish", app.team.run), &json!({ "summary": "done" })).await.is(200);
 }
+
+/// As programs print them. Made of pieces, so that it is a secret to nobody else.
+fn token() -> String {
+    ["gh", "p_", "wJ4k9QzT2mX7vB1nR5cY8dL3", "fH6sA0eU9pKq"].concat()
+}
+
+#[tokio::test]
+async fn a9_secrets_in_evidence_are_recorded_and_told_and_never_shown() {
+    let (app, agent, _, worker) = Scenario::start().await;
+    agent.proposes(app.team.run, &reading()).await;
+    let job = worker.leases().await.unwrap();
+    worker.redeems(&job).await.is(200);
+    let before = app.size();
+    let printed: &'static str = format!("fetching\nusing {}\n", token()).leak();
+    let items = vec![
+        worker.uploads(&job, "stdout", printed.as_bytes()).await,
+        worker.uploads(&job, "stderr", b"nothing of note").await,
+    ];
+    let kept = app.auditor.get(&path(job.project, items[0].digest)).await.is(200);
+    assert_eq!(&kept.body[..], printed.as_bytes(), "evidence stays as it was");
+    worker.reports(&job, &worker.manifest(&job, items)).await.is(200);
+    let told = app.auditor.get(&format!("/api/v1/actions/{}/evidence/secrets", job.action)).await.is(200);
+    assert!(!String::from_utf8_lossy(&told.body).contains(&token()[4..]), "where, and never what");
+    let told: api::SecretList = told.json();
+    let [stdout, stderr] = &told.pieces[..] else { panic!("two pieces: {told:?}") };
+    assert!(stderr.secrets.is_empty() && stderr.more == 0);
+    let [seen] = &stdout.secrets[..] else { panic!("one secret: {stdout:?}") };
+    assert_eq!((stdout.name.as_str(), seen.line, seen.column), ("stdout", 2, 7));
+    assert_eq!(seen.shown, "ghp_**** (40 bytes)");
+    let entries = app.bodies_from(before).await;
+    assert!(entries.contains(&seen.fingerprint) && !entries.contains(&token()[4..]), "{entries}");
+}
+
+#[tokio::test]
+async fn a9_what_is_full_of_secrets_is_recorded_in_a_few_lines() {
+    let (app, _, _, worker) = Scenario::start().await;
+    let bytes = format!("{}\n", token()).repeat(100_000);
+    let (digest, before) = (Digest::of(bytes.as_bytes()), app.size());
+    worker.put(&path(app.team.project, digest), bytes.into_bytes()).await.is(201);
+    let entries = app.bodies_from(before).await;
+    assert!(entries.contains("\"more\":99900") && entries.len() < 50_000, "{} bytes", entries.len());
+}

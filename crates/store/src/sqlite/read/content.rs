@@ -2,9 +2,10 @@
 
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, ProjectId};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::error::{IntegrityFault, StoreError};
+use crate::query::Kept;
 
 /// The bytes of an action, or of the manifest of what an execution of it left.
 pub(crate) fn sealed(conn: &Connection, action: ActionId, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
@@ -27,10 +28,14 @@ fn intact<T: AsRef<[u8]>>(what: &'static str, digest: Digest, content: T) -> Res
     if found == digest { Ok(content) } else { Err(IntegrityFault::Changed { what, digest, found }.into()) }
 }
 
-/// How many bytes a project keeps under this digest, if it does: another project's evidence does not exist here.
-pub(crate) fn kept(conn: &Connection, project: ProjectId, digest: Digest) -> Result<Option<u64>, StoreError> {
-    let sql = "SELECT size_bytes FROM evidence WHERE project = (SELECT created FROM project WHERE id = ?1)
+/// What a project keeps under this digest, if anything: another project's evidence does not exist here.
+pub(crate) fn kept(conn: &Connection, project: ProjectId, digest: Digest) -> Result<Option<Kept>, StoreError> {
+    let sql = "SELECT size_bytes, seq FROM evidence WHERE project = (SELECT created FROM project WHERE id = ?1)
         AND digest = ?2";
     let values = params![project.as_bytes(), digest.as_bytes()];
-    Ok(conn.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()?)
+    Ok(conn.prepare_cached(sql)?.query_row(values, read_kept).optional()?)
+}
+
+fn read_kept(row: &Row<'_>) -> rusqlite::Result<Kept> {
+    Ok(Kept { size_bytes: row.get(0)?, seq: row.get(1)? })
 }

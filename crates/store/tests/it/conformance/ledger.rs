@@ -2,6 +2,7 @@
 
 use placet_domain::command::Command;
 use placet_domain::digest::Digest;
+use placet_domain::evidence::SecretsSeen;
 use placet_domain::identity::Actor;
 use placet_ledger::{Entry, bundle, leaf_hash};
 use placet_store::{EntryFilter, MOST_ROWS, Store};
@@ -14,7 +15,7 @@ async fn append(world: &World, count: u64) {
         let (store, project) = (world.store.clone(), world.project);
         tokio::spawn(async move {
             let digest = Digest::of(&number.to_be_bytes());
-            let command = Command::KeepBlob { project, digest, size_bytes: number };
+            let command = Command::KeepBlob { project, digest, size_bytes: number, secrets: SecretsSeen::default() };
             submit(&store, asking(Actor::Runtime, command)).await.unwrap().seqs
         })
     });

@@ -3,6 +3,7 @@
 use placet_domain::action::ActionStatus;
 use placet_domain::command::Command;
 use placet_domain::digest::Digest;
+use placet_domain::evidence::SecretsSeen;
 use placet_domain::id::ActionId;
 use placet_domain::identity::{Actor, Reach};
 use placet_domain::run::{RunCommand, RunStatus};
@@ -123,9 +124,9 @@ pub(super) async fn sealed_bytes_and_words_are_kept_beside_the_ledger<G: Ground>
     assert_eq!(world.store.sealed(id, done.digest).await.unwrap(), None, "one action's bytes are not another's");
     assert_eq!(world.store.advice(id, Digest::of(b"")).await.unwrap(), None);
     let digest = Digest::of(b"kept");
-    let keep = Command::KeepBlob { project: world.project, digest, size_bytes: 4 };
+    let keep = Command::KeepBlob { project: world.project, digest, size_bytes: 4, secrets: SecretsSeen::default() };
     submit(&world.store, asking(Actor::Runtime, keep)).await.unwrap();
-    assert_eq!(world.store.kept(world.project, digest).await.unwrap(), Some(4));
+    assert_eq!(world.store.kept(world.project, digest).await.unwrap().map(|kept| kept.size_bytes), Some(4));
     let beta = make_project(&world.store, "beta").await;
     assert_eq!(world.store.kept(beta, digest).await.unwrap(), None, "another project's evidence does not exist here");
 }

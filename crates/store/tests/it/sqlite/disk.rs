@@ -7,6 +7,7 @@ use std::process::{Child, Command as Process, Stdio};
 
 use placet_domain::command::{Command, Submission};
 use placet_domain::digest::Digest;
+use placet_domain::evidence::SecretsSeen;
 use placet_domain::id::ProjectId;
 use placet_domain::identity::Actor;
 use placet_ledger::SigningKey;
@@ -19,7 +20,7 @@ const VICTIM: &str = "PLACET_STORE_TEST_VICTIM";
 
 fn keep(project: ProjectId, number: u64) -> Submission {
     let digest = Digest::of(&number.to_be_bytes());
-    asking(Actor::Runtime, Command::KeepBlob { project, digest, size_bytes: number })
+    asking(Actor::Runtime, Command::KeepBlob { project, digest, size_bytes: number, secrets: SecretsSeen::default() })
 }
 
 /// Submits until a fault, printing what was acknowledged; answers the fault.

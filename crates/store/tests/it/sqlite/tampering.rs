@@ -2,6 +2,7 @@
 
 use placet_domain::command::Command;
 use placet_domain::digest::Digest;
+use placet_domain::evidence::SecretsSeen;
 use placet_domain::identity::Actor;
 use placet_domain::project::{ProjectCommand, Separation};
 use placet_ledger::{Fault, leaf_hash};
@@ -20,7 +21,8 @@ async fn a_store_with_history() -> (Folder, World) {
         let action = world.propose("B").await;
         if number % 50 == 0 {
             let digest = Digest::of(&number.to_be_bytes());
-            let keep = Command::KeepBlob { project: world.project, digest, size_bytes: 8 };
+            let keep =
+                Command::KeepBlob { project: world.project, digest, size_bytes: 8, secrets: SecretsSeen::default() };
             submit(&world.store, asking(Actor::Runtime, keep)).await.unwrap();
             submit(&world.store, world.approval(&action, &world.reviewers[0])).await.unwrap();
         }
