@@ -63,7 +63,7 @@ pub use git::{BadName, Branch, Call, Git, GitError, ObjectId};
 pub use limits::Limits;
 pub use merge::{Merge, MergeError, Merging};
 pub use path::{BadEscape, BadPath, MAX_PATH_BYTES, RawBytes, TreePath};
-pub use push::{Push, PushError};
+pub use push::{Outgoing, Push, PushError};
 pub use remove::remove_run;
 pub use repository::{CommitInfo, Person, Repository, RepositoryError};
 pub use space::{Space, SpaceError};

@@ -10,7 +10,9 @@
 //!
 //! Without filters, large files of Git LFS arrive in a main checkout as the pointers that the commits hold.
 
-use std::ffi::{OsStr, OsString};
+mod again;
+
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::{fs, io};
@@ -74,6 +76,14 @@ pub enum MergeError {
     /// Only parts of the tree are in the main checkout.
     #[error("`{0}` is checked out in parts (`core.sparseCheckout`): check out another branch there first")]
     Sparse(Branch),
+    /// The commit of a merge that is to be taken up again is not there, or is of another merge.
+    #[error("{commit} is no merge of `{branch}` that can be taken up again")]
+    Another {
+        /// What was recorded.
+        commit: ObjectId,
+        /// The branch that was to be taken over.
+        branch: Branch,
+    },
     /// Another checkout has the branch, and would not follow.
     #[error("`{into}` is checked out at `{at}`: check out another branch there first")]
     Elsewhere {
@@ -114,6 +124,16 @@ pub struct Merging {
 struct Checkout {
     git: Git,
     root: PathBuf,
+    how: Following,
+}
+
+/// How its files become those of the commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Following {
+    /// From those of the branch as it was.
+    Step,
+    /// From whatever is there: somebody was interrupted, and nothing of a person's is in between.
+    Jump,
 }
 
 impl Checkout {
@@ -144,11 +164,22 @@ impl Repository {
         if let Some(checkout) = &checkout {
             ready_to_follow(checkout, into, (&before, &commit))?;
         }
+        self.locked(into, before, commit, checkout)
+    }
+
+    /// A merge whose commit and files are ready: from here on nobody else moves the branch.
+    fn locked(
+        &self,
+        into: &Branch,
+        before: ObjectId,
+        commit: ObjectId,
+        checkout: Option<Checkout>,
+    ) -> Result<Merging, MergeError> {
         let held = self.git().hold(into, &before, &commit, "placet: merge").map_err(|error| match error {
-            GitError::Failed { .. } => MergeError::Moved { branch: (*into).clone(), expected: before.clone() },
+            GitError::Failed { .. } => MergeError::Moved { branch: into.clone(), expected: before.clone() },
             other @ (GitError::Start(_) | GitError::TimedOut { .. } | GitError::TooMuch { .. }) => other.into(),
         })?;
-        Ok(Merging { into: (*into).clone(), before, commit, held: Some(held), checkout })
+        Ok(Merging { into: into.clone(), before, commit, held: Some(held), checkout })
     }
 
     /// The commit, from objects alone.
@@ -190,7 +221,7 @@ impl Repository {
             return Err(MergeError::Sparse(into.clone()));
         }
         let git = self.git().work_tree(self.root()).timeout_ms(CHECKOUT_MS);
-        Ok(is_main.then(|| Checkout { git, root: self.root().to_owned() }))
+        Ok(is_main.then(|| Checkout { git, root: self.root().to_owned(), how: Following::Step }))
     }
 }
 
@@ -210,10 +241,13 @@ impl Merging {
     /// Does it: the files of the main checkout first, if they have to follow, and then the branch.
     pub fn finish(mut self) -> Result<ObjectId, MergeError> {
         let Some(held) = self.held.take() else { return Ok(self.commit) };
-        if let Some(Checkout { git, .. }) = &self.checkout {
-            let follow = ["read-tree", "-m", "-u", "--no-recurse-submodules"].map(OsString::from);
-            let commits = [self.before.as_str().into(), self.commit.as_str().into()];
-            git.run(follow.into_iter().chain(commits)).map_err(|error| in_the_way(&self.into, error))?;
+        if let Some(Checkout { git, how, .. }) = &self.checkout {
+            let (before, commit) = (self.before.as_str(), self.commit.as_str());
+            let arguments = match how {
+                Following::Step => vec!["read-tree", "-m", "-u", "--no-recurse-submodules", before, commit],
+                Following::Jump => vec!["read-tree", "--reset", "-u", "--no-recurse-submodules", commit],
+            };
+            git.run(arguments).map_err(|error| in_the_way(&self.into, error))?;
         }
         held.release()?;
         Ok(self.commit)

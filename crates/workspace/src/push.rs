@@ -102,9 +102,17 @@ impl Transport {
     }
 }
 
+/// A push that nothing here speaks against. The remote has not been asked yet.
+#[derive(Debug)]
+pub struct Outgoing<'a> {
+    repository: &'a Repository,
+    push: &'a Push<'a>,
+    transport: Transport,
+}
+
 impl Repository {
-    /// Pushes one branch to a remote under its own name. It is new there, or continues what is there.
-    pub fn push(&self, push: &Push<'_>) -> Result<(), PushError> {
+    /// Looks whether a branch may leave, and by what means, and reaches nobody.
+    pub fn outgoing<'a>(&'a self, push: &'a Push<'a>) -> Result<Outgoing<'a>, PushError> {
         let Push { remote, branch, expected_tip, protected, .. } = push;
         let same = |other: &&Branch| other.as_str().eq_ignore_ascii_case(branch.as_str());
         if protected.iter().any(|other| same(&other)) {
@@ -113,14 +121,22 @@ impl Repository {
         if self.tip(branch)?.as_ref() != Some(*expected_tip) {
             return Err(PushError::Moved { branch: (*branch).clone(), expected: (*expected_tip).clone() });
         }
-        let transport = self.transport(remote)?;
-        self.send(push, transport)
+        Ok(Outgoing { repository: self, push, transport: self.transport(remote)? })
     }
 
-    fn send(&self, push: &Push<'_>, transport: Transport) -> Result<(), PushError> {
+    /// Pushes one branch to a remote under its own name. It is new there, or continues what is there.
+    pub fn push(&self, push: &Push<'_>) -> Result<(), PushError> {
+        self.outgoing(push)?.send()
+    }
+}
+
+impl Outgoing<'_> {
+    /// Pushes it. The remote takes it as a whole, or says no.
+    pub fn send(self) -> Result<(), PushError> {
+        let Self { repository, push, transport } = self;
         let allow = (format!("protocol.{}.allow", transport.name()), "always".to_owned());
         let no_tags = ("push.followTags".to_owned(), "false".to_owned());
-        let mut git = self.git().settings(&[allow, no_tags]).timeout_ms(PUSH_MS).variable("GIT_SSH_COMMAND", SSH);
+        let mut git = repository.git().settings(&[allow, no_tags]).timeout_ms(PUSH_MS).variable("GIT_SSH_COMMAND", SSH);
         for (name, value) in push.credentials.iter().filter(|(name, _)| CREDENTIALS.contains(&name.as_str())) {
             git = git.variable(name, value);
         }
@@ -139,7 +155,9 @@ impl Repository {
             Err(error) => Err(RepositoryError::from(error).into()),
         }
     }
+}
 
+impl Repository {
     /// By what means this remote is reached, if by any that is allowed.
     fn transport(&self, remote: &str) -> Result<Transport, PushError> {
         let refuse = |why| Err(PushError::Remote { remote: remote.escape_debug().to_string(), why });

@@ -23,6 +23,12 @@ pub fn remove_run(run: &Path) -> std::result::Result<(), LayerError> {
     std::fs::remove_dir(run).doing("remove", run.display())
 }
 
+/// Opens the one directory that the kernel makes in its room, and which nobody but root could list.
+pub(crate) fn open_room(work: &Path) -> std::result::Result<(), LayerError> {
+    let room = Dir::open(work).doing("open", work.display())?;
+    open_up(&room, b"work").doing("open", work.display())
+}
+
 /// Removes `name` and everything below. Links are removed, not followed. It is gone from its place at once; what an
 /// interrupted call left in `trash` is removed by the next one.
 pub(crate) fn remove_tree(parent: &Dir, name: &[u8], trash: &[u8]) -> Result<()> {

@@ -64,6 +64,8 @@ pub enum Work {
     Harvested { from: CommitId, to: CommitId, commits: u64 },
     /// What differs was judged; the digest is of the whole answer.
     Checked { tip: CommitId, differences: u64, findings: u64, answer: Digest },
+    /// Its branch is about to go to a remote. Without this in the record, none does.
+    Pushing { remote: String, tip: CommitId },
     /// Its branch went to a remote.
     Pushed { remote: String, tip: CommitId },
     /// It was removed from disk; the branch stayed or was merged.

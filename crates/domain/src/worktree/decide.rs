@@ -72,7 +72,7 @@ const fn operation(command: &WorktreeCommand) -> Operation {
         WorktreeCommand::Note { work } => match work {
             Work::Began { .. } | Work::Executed { .. } | Work::Harvested { .. } => Operation::Execute,
             Work::Checked { .. } => Operation::ScopeCheck,
-            Work::Pushed { .. } | Work::Collected { .. } => Operation::Close,
+            Work::Pushing { .. } | Work::Pushed { .. } | Work::Collected { .. } => Operation::Close,
         },
         WorktreeCommand::Close { .. } => Operation::Close,
         WorktreeCommand::Merge { .. } => Operation::Merge,

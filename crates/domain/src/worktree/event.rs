@@ -66,6 +66,7 @@ impl WorktreeEvent {
                 Work::Executed { .. } => "worktree.executed",
                 Work::Harvested { .. } => "worktree.harvested",
                 Work::Checked { .. } => "worktree.checked",
+                Work::Pushing { .. } => "worktree.pushing",
                 Work::Pushed { .. } => "worktree.pushed",
                 Work::Collected { .. } => "worktree.collected",
             },

@@ -20,6 +20,7 @@ pub fn evolve(id: WorktreeId, state: Option<Worktree>, event: &WorktreeEvent) ->
             items: Vec::new(),
             forced: None,
             because: None,
+            merged: None,
         });
     }
     let mut worktree = state?;
@@ -49,7 +50,10 @@ fn change(worktree: &mut Worktree, event: &WorktreeEvent) {
             worktree.items.clone_from(items);
             worktree.forced.clone_from(forced);
         }
-        WorktreeEvent::Merged { .. } => worktree.status = WorktreeStatus::Merged,
+        WorktreeEvent::Merged { commit, .. } => {
+            worktree.status = WorktreeStatus::Merged;
+            worktree.merged = Some(commit.clone());
+        }
         WorktreeEvent::Aborted { reason } => {
             worktree.status = WorktreeStatus::Aborted;
             worktree.because = Some(reason.clone());
@@ -63,6 +67,7 @@ fn note(worktree: &mut Worktree, work: &Work) {
         Work::Began { .. }
         | Work::Executed { .. }
         | Work::Checked { .. }
+        | Work::Pushing { .. }
         | Work::Pushed { .. }
         | Work::Collected { .. } => {}
     }

@@ -133,6 +133,9 @@ pub struct Worktree {
     /// Why it was closed although something was not done.
     pub forced: Option<String>,
     pub because: Option<String>,
+    /// The commit with which its work was taken over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged: Option<CommitId>,
 }
 
 impl Worktree {

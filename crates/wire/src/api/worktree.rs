@@ -94,6 +94,10 @@ pub struct WorktreeView {
     pub forced: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
+    /// The commit with which its work was taken over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub merged: Option<CommitId>,
     /// When it was first made and last changed, where it comes from a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_at: Option<String>,
@@ -158,6 +162,7 @@ impl From<Worktree> for WorktreeView {
             items: worktree.items,
             forced: worktree.forced,
             because: worktree.because,
+            merged: worktree.merged,
             changed_at: None,
         }
     }

@@ -18,6 +18,7 @@ pub(super) const SETTINGS: &[(&str, &str, &str)] = &[
     ("core.fsync", "all", "what was taken over survives a crash"),
     ("core.bigFileThreshold", "32m", "larger objects are streamed, not kept in memory"),
     ("core.excludesFile", "/dev/null", "rules of the user hide files"),
+    ("core.ignoreCase", "false", "a file that differs from a tracked one in case alone is another file"),
     ("core.gitProxy", "none", "a proxy is a program"),
     ("core.filesRefLockTimeout", "10000", "whoever moves a branch at the same time is waited for"),
     ("core.packedRefsTimeout", "10000", "whoever packs branches at the same time is waited for"),

@@ -132,6 +132,10 @@ impl Intake<'_> {
 /// When git says no here, it says it of what the run wrote.
 fn rejected(error: GitError) -> HarvestError {
     match error {
+        // Ended from outside it says nothing.
+        GitError::Failed { command, status, stderr } if stderr.trim().is_empty() => {
+            HarvestError::Rejected(format!("`git {command}` failed ({status})"))
+        }
         GitError::Failed { stderr, .. } => HarvestError::Rejected(stderr),
         error @ (GitError::Start(_) | GitError::TimedOut { .. } | GitError::TooMuch { .. }) => HarvestError::Git(error),
     }

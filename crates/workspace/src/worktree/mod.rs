@@ -41,6 +41,7 @@ use crate::git::{Branch, Call, Git, ObjectId};
 use crate::harvest::Harvest;
 use crate::layer::Layered;
 use crate::path::TreePath;
+use crate::remove::open_room;
 use crate::repository::{Repository, RepositoryError};
 use record::Record;
 
@@ -146,6 +147,12 @@ impl Worktree {
     pub fn tip(&self) -> Result<ObjectId, WorktreeError> {
         let tip = self.repository.tip(self.branch())?;
         tip.ok_or_else(|| RepositoryError::NoBranch(self.branch().clone()).into())
+    }
+
+    /// Opens what the kernel left closed when the last cage ended, so that a person can remove everything by hand.
+    pub fn open_up(&self) -> Result<(), LayerError> {
+        let cage = self.cage();
+        [cage.work, cage.git_work].iter().try_for_each(|work| open_room(work))
     }
 
     /// What a cage for it is given.

@@ -16,6 +16,8 @@ tests![
     a13_while_a_merge_waits_nobody_else_moves_the_branch,
     a13_what_was_not_seen_is_not_taken_over,
     a13_a_branch_that_another_checkout_has_stays,
+    a13_an_interrupted_merge_is_finished_as_it_was_recorded,
+    a13_what_a_person_did_after_an_interrupted_merge_stays,
 ];
 
 /// `feat/x` changes `src/one.rs` and adds `new`; `main` went on with `src/two.rs`; `side` is checked out.
@@ -147,4 +149,66 @@ fn a13_a_branch_that_another_checkout_has_stays() {
     project.git(&["worktree", "add", "--quiet", &other.display().to_string(), "main"]);
     let error = merge(&project).expect_err("its files would not follow");
     assert!(matches!(&error, MergeError::Elsewhere { .. }), "{error}");
+}
+
+/// The commit of a merge that nobody finished, with `main` checked out.
+fn interrupted(project: &Project) -> ObjectId {
+    project.git(&["checkout", "--quiet", "main"]);
+    let commit = merge(project).expect("it can be merged").commit().clone();
+    assert_ne!(at(project, "main"), commit);
+    commit
+}
+
+fn merge_again(project: &Project, commit: &ObjectId) -> Result<Merging, MergeError> {
+    let (from, into, tip) = (branch("feat/x"), branch("main"), at(project, "feat/x"));
+    let merge =
+        Merge { branch: &from, expected_tip: &tip, into: &into, message: "", by: ("ada", "ada@people.invalid") };
+    project.open().merge_again(&merge, commit)
+}
+
+/// How far whoever was interrupted came with the files of the main checkout.
+type End = fn(&Project, &ObjectId);
+
+fn a13_an_interrupted_merge_is_finished_as_it_was_recorded() {
+    let untouched = |_: &Project, _: &ObjectId| {};
+    let half_written = |project: &Project, _: &ObjectId| project.write("new", "x\n");
+    let one_more = |project: &Project, _: &ObjectId| {
+        project.write("new", "x\n");
+        project.write("src/one.rs", "changed\n");
+    };
+    let all_but_the_branch = |project: &Project, commit: &ObjectId| {
+        project.git(&["read-tree", "-m", "-u", "main", commit.as_str()]);
+    };
+    let ends: [End; 4] = [untouched, half_written, one_more, all_but_the_branch];
+    for end in ends {
+        let project = project();
+        let commit = interrupted(&project);
+        end(&project, &commit);
+        merge_again(&project, &commit).expect("it goes on").finish().expect("it ends");
+        assert_eq!(at(&project, "main"), commit);
+        assert_eq!(project.git(&["status", "--short"]), "");
+        assert!(merge_again(&project, &commit).expect("it is there").is_nothing_new());
+    }
+}
+
+fn a13_what_a_person_did_after_an_interrupted_merge_stays() {
+    for (name, text) in [("new", "mine\n"), ("src/one.rs", "mine\n"), ("src/two.rs", "mine\n")] {
+        let project = project();
+        let (commit, main) = (interrupted(&project), at(&project, "main"));
+        project.write(name, text);
+        let error = merge_again(&project, &commit).expect_err("it is theirs");
+        assert!(matches!(&error, MergeError::NotClean { .. }), "{error}");
+        assert_eq!(
+            (at(&project, "main"), fs::read_to_string(project.path(name)).expect("it")),
+            (main, text.to_owned())
+        );
+    }
+    let project = project();
+    let commit = interrupted(&project);
+    project.write("src/two.rs", "further\n");
+    project.commit("further");
+    let error = merge_again(&project, &commit).expect_err("it went on");
+    assert!(matches!(&error, MergeError::Moved { .. }), "{error}");
+    let error = merge_again(&project, &at(&project, "main")).expect_err("it is no merge");
+    assert!(matches!(&error, MergeError::Another { .. }), "{error}");
 }
