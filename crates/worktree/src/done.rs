@@ -18,6 +18,7 @@ use placet_workspace::{CagePaths, LayerError, Worktree};
 use crate::cage::Cage;
 use crate::check::{Checked, Verdict};
 use crate::git_settings::GitSettingsError;
+use crate::setup::Equip;
 use crate::team::Check;
 
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +29,8 @@ pub enum DoneError {
     Layer(#[from] LayerError),
     #[error(transparent)]
     Settings(#[from] GitSettingsError),
+    #[error("a check of the team cannot be given what it declared")]
+    Equipment(#[source] Box<dyn std::error::Error + Send + Sync>),
     #[error("`{at}` cannot be used")]
     Io { at: PathBuf, source: std::io::Error },
 }
@@ -88,10 +91,10 @@ pub fn applying<'a>(checks: impl Iterator<Item = &'a Check>, checked: &Checked) 
     checks.filter(|check| check.applies_to(changed.iter())).collect()
 }
 
-/// Runs a check over the worktree as it is. Nothing it writes stays.
-pub fn run(check: &Check, cage: &Cage<'_>, profile: &Profile) -> Result<DoneItem, DoneError> {
+/// Runs a check over the worktree as it is, with what every command of the worktree has. Nothing it writes stays.
+pub fn run(check: &Check, cage: &Cage<'_>, profile: &Profile, equip: &Equip<'_>) -> Result<DoneItem, DoneError> {
     let scratch = Scratch::over(cage.worktree)?;
-    let outcome = scratch.run(check, cage, profile);
+    let outcome = scratch.run(check, cage, profile, equip);
     scratch.throw_away()?;
     let (exit, output) = outcome?;
     let name = format!("check {}", check.name);
@@ -156,12 +159,19 @@ impl Scratch {
         Ok(Self { at, paths })
     }
 
-    fn run(&self, check: &Check, cage: &Cage<'_>, profile: &Profile) -> Result<(Exit, Output), DoneError> {
+    fn run(
+        &self,
+        check: &Check,
+        cage: &Cage<'_>,
+        profile: &Profile,
+        equip: &Equip<'_>,
+    ) -> Result<(Exit, Output), DoneError> {
         let mut limits = profile.limits();
         limits.wall_ms = limits.wall_ms.min(u64::from(check.timeout_seconds) * 1000);
         // A check may write wherever it likes: it is the team's own, and nothing of it stays.
         let rules = placet_sandbox::Rules::writable().hide_env_files();
         let request = cage.request_in(&self.paths, &check.command)?.rules(rules);
+        let request = equip(request).map_err(DoneError::Equipment)?;
         let running = Launcher::default().launch(profile, request.limits(limits))?;
         let (outcome, output) = running.collect()?;
         Ok((outcome.exit, output))

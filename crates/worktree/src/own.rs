@@ -20,6 +20,8 @@ use crate::commit_form::CommitForm;
 pub const OWN: &str = ".agent";
 const MANIFEST: &str = "manifest.json";
 const REPORT: &str = "REPORT.md";
+/// The report until all of it is written. One that was interrupted leaves it; it is nobody's work.
+const FRESH_REPORT: &str = ".REPORT.md.new";
 const HOOKS: &str = "hooks";
 const COMMIT_MSG: &str = "commit-msg";
 const IGNORE: &str = ".gitignore";
@@ -86,13 +88,12 @@ pub fn write(directory: &Path, manifest: &ManifestFile, form: &CommitForm) -> io
 /// Writes the report at closing, in the place of an earlier one. Nothing that stands there is followed.
 pub fn write_report(directory: &Path, text: &str) -> io::Result<()> {
     let own = open_directory(open_directory(CWD, directory)?, OWN)?;
-    let fresh = format!(".{REPORT}.new");
-    match rustix::fs::unlinkat(&own, &fresh, AtFlags::empty()) {
+    match rustix::fs::unlinkat(&own, FRESH_REPORT, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
         Err(error) => return Err(error.into()),
     }
-    put(&own, &fresh, text.as_bytes(), 0o644)?;
-    Ok(rustix::fs::renameat(&own, &fresh, &own, REPORT)?)
+    put(&own, FRESH_REPORT, text.as_bytes(), 0o644)?;
+    Ok(rustix::fs::renameat(&own, FRESH_REPORT, &own, REPORT)?)
 }
 
 /// The report as it was closed with; nothing, if something else stands there by now.
@@ -112,7 +113,7 @@ pub fn read_report(directory: &Path, closed_with: Digest) -> io::Result<Option<S
 /// Whether a path of a worktree is one of the files the runtime keeps there.
 pub fn is_known(path: &[u8]) -> bool {
     let hook = format!("{HOOKS}/{COMMIT_MSG}");
-    [MANIFEST, REPORT, &hook, IGNORE].iter().any(|name| path == format!("{OWN}/{name}").as_bytes())
+    [MANIFEST, REPORT, FRESH_REPORT, &hook, IGNORE].iter().any(|name| path == format!("{OWN}/{name}").as_bytes())
 }
 
 /// A directory that is one: a link in its place is not followed.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use placet_domain::text::spelled_out;
 use placet_domain::worktree::Opening;
-use placet_sandbox::{Exit, Launcher, Profile, Request, SandboxError};
+use placet_sandbox::{Exit, Launcher, Profile, SandboxError};
 use placet_workspace::difference::{Difference, DifferenceError, Entry, Origin};
 use placet_workspace::layer::Baseline;
 use placet_workspace::worktree::{Given, Kind};
@@ -18,7 +18,7 @@ use crate::cage::Cage;
 use crate::done::{ended, last_lines, told};
 use crate::git_settings::GitSettingsError;
 use crate::own;
-use crate::setup::{self, SetupError};
+use crate::setup::{self, Equip, SetupError};
 use crate::team::{Generate, Team};
 
 #[derive(Debug, thiserror::Error)]
@@ -50,9 +50,6 @@ pub enum ReadyError {
     #[error("a command of the team cannot be given what it declared")]
     Equipment(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
-
-/// Adds to a command what the team declared for all of them.
-pub type Equip<'a> = dyn Fn(Request) -> Result<Request, Box<dyn std::error::Error + Send + Sync>> + 'a;
 
 /// What a worktree is made ready with.
 pub struct Ready<'a> {

@@ -3,10 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
+use placet_sandbox::Request;
 use placet_workspace::TreePath;
 
 use crate::own;
 use crate::team::{Cache, CacheMode, Team};
+
+/// Adds to a command what the team declared for all of them: variables, ports, caches.
+pub type Equip<'a> = dyn Fn(Request) -> Result<Request, Box<dyn std::error::Error + Send + Sync>> + 'a;
 
 /// A cache that cannot be handed over.
 #[derive(Debug, thiserror::Error)]

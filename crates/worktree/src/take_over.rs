@@ -9,9 +9,12 @@ use placet_domain::worktree::Manifest;
 use placet_workspace::harvest::{HarvestError, Harvested};
 use placet_workspace::layer::{Baseline, Changes, Layered};
 use placet_workspace::worktree::Kind;
-use placet_workspace::{Difference, LayerError, Limits, ObjectId, RepositoryError, Worktree, WorktreeError};
+use placet_workspace::{
+    CommitInfo, Difference, LayerError, Limits, ObjectId, RepositoryError, Worktree, WorktreeError,
+};
 
-use crate::check::unfit;
+use crate::check::{bad_commit, unfit};
+use crate::commit_form::CommitForm;
 use crate::own;
 
 #[derive(Debug, thiserror::Error)]
@@ -44,17 +47,23 @@ pub struct Before<'a> {
     worktree: &'a Worktree,
     manifest: &'a Manifest,
     exempted: &'a [Glob],
+    form: &'a CommitForm,
     tip: ObjectId,
     baseline: Option<Baseline>,
 }
 
 impl<'a> Before<'a> {
-    pub fn record(worktree: &'a Worktree, manifest: &'a Manifest, exempted: &'a [Glob]) -> Result<Self, TakeOverError> {
+    pub fn record(
+        worktree: &'a Worktree,
+        manifest: &'a Manifest,
+        exempted: &'a [Glob],
+        form: &'a CommitForm,
+    ) -> Result<Self, TakeOverError> {
         let baseline = match worktree.kind() {
             Kind::Plain => Some(Baseline::record(&worktree.path(), Limits::default())?),
             Kind::Layered => None,
         };
-        Ok(Self { worktree, manifest, exempted, tip: worktree.tip()?, baseline })
+        Ok(Self { worktree, manifest, exempted, form, tip: worktree.tip()?, baseline })
     }
 
     /// Takes the work over. The cage must have ended.
@@ -84,15 +93,23 @@ impl<'a> Before<'a> {
 
     fn harvest(&self) -> Result<(ObjectId, u64), TakeOverError> {
         let layered = self.worktree.commits()?;
-        let harvested = self
-            .worktree
-            .harvest(&layered)?
-            .take_if(|differences, _| differences.iter().try_for_each(|difference| self.takes(difference)))?;
+        let harvested = self.worktree.harvest(&layered)?.take_if(|differences, commits| {
+            commits.iter().try_for_each(|commit| self.takes_commit(commit))?;
+            differences.iter().try_for_each(|difference| self.takes(difference))
+        })?;
         let Harvested::Moved(to) = harvested else { return Ok((self.tip.clone(), 0)) };
         let commits = self.worktree.repository().commits(&self.tip, &to)?.len() as u64;
         // The real repository has it all now, and the layer would hide what others do there.
         layered.discard()?;
         Ok((to, commits))
+    }
+
+    /// Once it is on the branch, a message is not changed any more: one that slipped past the hook is told while it can be.
+    fn takes_commit(&self, commit: &CommitInfo) -> Result<(), String> {
+        match bad_commit(commit, self.form) {
+            Some(bad) => Err(format!("{}: {}", &bad.commit[..12], bad.because)),
+            None => Ok(()),
+        }
     }
 
     /// The same questions as the scope-check asks: both names of what was renamed, and what stands there now.

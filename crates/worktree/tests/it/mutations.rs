@@ -20,7 +20,7 @@ const FILES: [&str; 5] = [
 const POLICY: &str = r#"{
     "version": 1, "baseBranch": "develop", "protectedBranches": ["develop", "prod-*"], "tickets": {"prefixes": ["PAY"]},
     "commitTypes": ["feat", "perf"],
-    "checks": [{"name": "unit", "command": ["make", "test"], "when": ["src/**"], "timeoutSeconds": 60, "cage": false}],
+    "checks": [{"name": "unit", "command": ["make", "test"], "when": ["src/**"], "timeoutSeconds": 60, "cage": true}],
     "setup": {"caches": [{"from": "/var/cache/npm", "to": "node_modules", "how": "hardlink"}],
               "generate": [{"name": "proto", "command": ["make", "proto"]}],
               "environment": {"pass": ["LANG"], "set": {"CI": "1"}}},

@@ -55,7 +55,7 @@ fn a3_everything_a_policy_can_say_is_read() {
     let text = r#"{
         "version": 1, "baseBranch": "develop", "protectedBranches": ["develop", "prod-*"],
         "tickets": { "prefixes": ["PAY", "OPS"] }, "commitTypes": ["feat", "perf"],
-        "checks": [ { "name": "unit", "command": ["make", "test"], "when": ["src/**"], "timeoutSeconds": 6e1, "cage": false } ],
+        "checks": [ { "name": "unit", "command": ["make", "test"], "when": ["src/**"], "timeoutSeconds": 6e1, "cage": true } ],
         "setup": { "caches": [ { "from": "~/.cargo/registry", "to": "/cache/cargo", "how": "readOnly" },
                                { "from": "/var/cache/npm", "to": "node_modules", "how": "hardlink" } ],
                    "generate": [ { "name": "proto", "command": ["make", "proto"] } ],
@@ -85,6 +85,7 @@ fn a3_contradictions_within_a_policy_are_found_where_they_stand() {
         (r#"{"checks":[{"name":"a","command":[]}]}"#, "/checks/0/command: it has 0 entries and needs 1"),
         (r#"{"checks":[{"name":"a","command":[""]}]}"#, "/checks/0/command/0: the program is empty"),
         (r#"{"checks":[{"name":"a","command":"make test"}]}"#, "expected a list in [ ], found `make test`"),
+        (r#"{"checks":[{"name":"a","command":["x"],"cage":false}]}"#, "/checks/0/cage: every check runs in a cage"),
         (r#"{"protectedBranches":["main","feat/**"]}"#, "/protectedBranches/1: `feat/**` protects the very branches"),
         (r#"{"protectedBranches":["**"]}"#, "protects the very branches"),
         (r#"{"protectedBranches":["refs/heads/main"]}"#, "leave `refs/heads/` out"),

@@ -16,6 +16,10 @@ pub(super) fn contradictions(policy: &Policy) -> Vec<(String, String)> {
     found.extend(
         repeated(checks).map(|(at, name)| (format!("/checks/{at}/name"), format!("there are two checks `{name}`"))),
     );
+    for (at, _) in policy.checks.iter().enumerate().filter(|(_, check)| !check.is_caged) {
+        let message = "every check runs in a cage, because it runs what an agent wrote; leave the key out";
+        found.push((format!("/checks/{at}/cage"), message.into()));
+    }
     let steps = policy.setup.generate.iter().map(|step| &step.name);
     found.extend(
         repeated(steps)
