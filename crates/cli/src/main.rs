@@ -12,6 +12,7 @@ mod journal;
 mod out;
 mod profiles;
 mod progress;
+mod terminal;
 
 use std::process::ExitCode;
 

@@ -65,7 +65,7 @@ enum Command {
     /// Run a command in the cage of a worktree, and take over what it did
     Exec(worktree::exec::Args),
     /// Work in the cage of a worktree by hand
-    Shell(worktree::exec::ShellArgs),
+    Shell(worktree::shell::Args),
     /// All worktrees, as recorded and as they are on disk
     Status(worktree::status::Args),
     /// Judge everything a worktree changed; the exit code tells
@@ -154,7 +154,7 @@ pub(crate) async fn run(cli: Cli, out: &Out) -> Result<ExitCode, CliError> {
         Command::Start(args) => worktree::start::run(args, who, out).await,
         Command::Prompt(args) => worktree::prompt::run(args, out),
         Command::Exec(args) => return worktree::exec::run(args, who, out).await,
-        Command::Shell(args) => return worktree::exec::shell(args, who, out).await,
+        Command::Shell(args) => return worktree::shell::run(args, who, out).await,
         Command::Status(args) => worktree::status::run(args, who, out).await,
         Command::ScopeCheck(args) => worktree::check::run(args, who, out).await,
         Command::Close(args) => worktree::close::run(args, who, out).await,

@@ -1,7 +1,7 @@
 //! `placet sandbox run`: one command in a cage, with the standard streams of this process.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{IsTerminal, Read, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +17,7 @@ use crate::command::serve::told_to_stop;
 use crate::context::Who;
 use crate::error::{CliError, Code, chain};
 use crate::out::{DIM, Out, styled};
+use crate::terminal::Plain;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -100,8 +101,8 @@ impl Passing {
     fn begin(mut running: Running) -> Result<(Outcome, Output), placet_sandbox::SandboxError> {
         let passing = Self { seen: Arc::default(), limit: running.limits().output_bytes, killer: running.killer() };
         let threads = [
-            passing.pass_on(running.take_stdout(), std::io::stdout()),
-            passing.pass_on(running.take_stderr(), std::io::stderr()),
+            passing.pass_on(running.take_stdout(), for_whoever_reads(std::io::stdout())),
+            passing.pass_on(running.take_stderr(), for_whoever_reads(std::io::stderr())),
         ];
         let mut outcome = running.wait()?;
         for thread in threads {
@@ -131,6 +132,11 @@ impl Passing {
             }
         })
     }
+}
+
+/// A terminal is protected from what strangers print; a file or a pipe gets the bytes as they are.
+fn for_whoever_reads(stream: impl Write + IsTerminal + Send + 'static) -> Box<dyn Write + Send> {
+    if stream.is_terminal() { Box::new(Plain::new(stream)) } else { Box::new(stream) }
 }
 
 fn tell(changes: Vec<Changed>, out: &Out) {

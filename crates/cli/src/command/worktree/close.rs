@@ -11,7 +11,7 @@ use placet_worktree::start::{files_of, object};
 use placet_worktree::{done, own};
 
 use super::check::judge;
-use super::{Pair, Site, failed, look_up, turn};
+use super::{Pair, Site, equipped, failed, look_up, turn};
 use crate::context::Who;
 use crate::desk::Desk;
 use crate::error::{CliError, Code};
@@ -74,10 +74,11 @@ fn checks(
     let (worktree, exempted) = (site.on_disk(view)?, view.exempted());
     let cage = Cage { worktree: &worktree, opening: &view.opening, exempted: &exempted };
     let profile = super::profile_of(site, &view.opening, who)?;
+    let equip = |request| equipped(request, site, &view.opening).map_err(Into::into);
     let mut items = Vec::new();
     for check in done::applying(site.team.checks_of(agent), checked) {
         out.note(&format!("running {}", check.command.join(" ")));
-        items.push(done::run(check, &cage, &profile).map_err(failed)?);
+        items.push(done::run(check, &cage, &profile, &equip).map_err(failed)?);
     }
     Ok(items)
 }

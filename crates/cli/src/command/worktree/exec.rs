@@ -1,9 +1,9 @@
-//! `placet exec` and `placet shell`: a command in the cage of a worktree, and what it did taken over when it ends.
+//! `placet exec`: a command in the cage of a worktree, and what it did taken over when it ends. `placet shell` is one too.
 
 use std::process::ExitCode;
 
 use placet_domain::worktree::{Work, WorktreeStatus};
-use placet_sandbox::{Exit, Launcher, LimitKind};
+use placet_sandbox::{Exit, Launcher, LimitKind, Profile, Request};
 use placet_wire::api::WorktreeView;
 use placet_workspace::Worktree;
 use placet_worktree::cage::Cage;
@@ -12,11 +12,12 @@ use placet_worktree::take_over::{Before, Taken};
 
 use super::check::note;
 use super::status::size;
-use super::{Pair, Site, failed, look_up, turn};
+use super::{Pair, Site, equipped, failed, look_up, profile_of, turn};
 use crate::command::sandbox::attend;
 use crate::context::Who;
 use crate::error::{CliError, Code};
 use crate::out::Out;
+use crate::terminal;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  placet exec --agent backend --ticket PAY-123 -- make test\n  \
@@ -29,34 +30,45 @@ pub(crate) struct Args {
     command: Vec<String>,
 }
 
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  placet shell --agent backend --ticket PAY-123")]
-pub(crate) struct ShellArgs {
-    #[command(flatten)]
-    pair: Pair,
-}
-
-pub(crate) async fn shell(args: ShellArgs, who: &Who, out: &Out) -> Result<ExitCode, CliError> {
-    out.note("you are where the agent is: its scope is writable, nothing else; leave with `exit`");
-    let command = ["bash", "--norc", "-i"].map(str::to_owned).to_vec();
-    run(Args { pair: args.pair, command }, who, out).await
+/// What a command reads from and writes to.
+#[derive(Clone, Copy)]
+pub(super) enum Streams {
+    /// Pipes that end at this process, which passes on what comes.
+    Pipes,
+    /// A terminal of its own behind the one of this process.
+    Terminal,
 }
 
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<ExitCode, CliError> {
+    work(&args.pair, &args.command, Streams::Pipes, who, out).await
+}
+
+/// Recorded, run, taken over, and recorded again.
+pub(super) async fn work(
+    pair: &Pair,
+    command: &[String],
+    streams: Streams,
+    who: &Who,
+    out: &Out,
+) -> Result<ExitCode, CliError> {
     let site = Site::here()?;
-    let view = look_up(who, &args.pair).await?;
+    let view = look_up(who, pair).await?;
     if view.status != WorktreeStatus::Open {
         return Err(CliError::new(Code::Conflict, format!("it is {}; {}", view.status, view.status.hint())));
     }
     let worktree = site.on_disk(&view)?;
     let _turn = turn(&worktree)?;
     let (manifest, exempted) = (view.manifest(), view.exempted());
-    let before = Before::record(&worktree, manifest, &exempted).map_err(failed)?;
+    let before = Before::record(&worktree, manifest, &exempted, &site.team.policy().commit_form).map_err(failed)?;
     let cage = Cage { worktree: &worktree, opening: &view.opening, exempted: &exempted };
-    let told = Told::of(&site, &view, &args.command)?;
+    let told = Told::of(&site, &view, command)?;
     // First the record, which also tells whether this person may: nothing runs that is not in it.
     note(who, &view, Work::Began { command: told.command.clone(), profile: told.profile.clone() }).await?;
-    let ended = in_cage(&site, &view, &cage, &args.command, who).await?;
+    let profile = profile_of(&site, &view.opening, who)?;
+    let request = requested(&site, &cage, &profile, command)?;
+    let ended = in_cage(&profile, request, streams).await?;
+    // For the person who removes it by hand; whoever uses it again needs nothing of it.
+    let _ = worktree.open_up();
     let taken = before.take().map_err(|error| {
         CliError::new(Code::Refused, crate::error::chain(&error))
             .hint("look at it with `placet shell`, put it right, and the next command takes it over")
@@ -104,21 +116,26 @@ struct Ended {
     wall_ms: u64,
 }
 
-async fn in_cage(
-    site: &Site,
-    view: &WorktreeView,
-    cage: &Cage<'_>,
-    command: &[String],
-    who: &Who,
-) -> Result<Ended, CliError> {
-    let profile = super::profile_of(site, &view.opening, who)?;
-    let request = super::equipped(cage.request(command).map_err(failed)?, site, &view.opening)?;
+/// The command with everything the team declared, and within what is left of its quota.
+fn requested(site: &Site, cage: &Cage<'_>, profile: &Profile, command: &[String]) -> Result<Request, CliError> {
+    let request = equipped(cage.request(command).map_err(failed)?, site, cage.opening)?;
     let mut limits = profile.limits();
     limits.disk_bytes = limits.disk_bytes.min(room(site, cage.worktree));
-    let launched = Launcher::default().launch(&profile, request.limits(limits).stdin_piped());
+    Ok(request.limits(limits))
+}
+
+async fn in_cage(profile: &Profile, request: Request, streams: Streams) -> Result<Ended, CliError> {
+    let request = match streams {
+        Streams::Pipes => request.stdin_piped(),
+        Streams::Terminal => terminal::named(request.terminal()),
+    };
+    let launched = Launcher::default().launch(profile, request);
     let running = launched.map_err(|error| crate::command::sandbox::not_started(&error))?;
     let started = std::time::Instant::now();
-    let (outcome, _) = attend(running, false).await?;
+    let outcome = match streams {
+        Streams::Pipes => attend(running, false).await?.0,
+        Streams::Terminal => terminal::attend(running).await?,
+    };
     let wall_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     Ok(Ended { exit: outcome.exit, wall_ms })
 }

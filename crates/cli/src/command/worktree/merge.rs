@@ -3,7 +3,7 @@
 
 use placet_domain::worktree::WorktreeStatus;
 use placet_wire::api::{IdentityView, Merging as Record, WorktreeView};
-use placet_workspace::{Branch, Merge, MergeError, Merging};
+use placet_workspace::{Branch, Merge, MergeError, Merging, ObjectId};
 use placet_worktree::start::object;
 use serde::Serialize;
 
@@ -47,20 +47,30 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
 async fn merge(desk: &Desk, site: &Site, pair: &Pair) -> Result<Answer, CliError> {
     let view = recorded(&desk.client, pair).await?;
     let (branch, into) = branches(&view)?;
-    if view.status != WorktreeStatus::Closed {
-        return Err(not_closed(site, &view, &branch, &into));
-    }
     let person: IdentityView = desk.client.get("/api/v1/whoami").await?;
-    let merging = work_out(site, &view, (&branch, &into), &person)?;
-    let commit = merging.commit().as_str().parse().map_err(failed)?;
-    let record = Record { into: view.opening.base_branch.clone(), commit };
-    desk.client.post::<WorktreeView>(&format!("/api/v1/worktrees/{}/merge", view.id), &record).await?;
+    let merging = match interrupted(site, &view, (&branch, &into)) {
+        Some(commit) => work_out(site, &view, (&branch, &into), &person, Some(&commit))?,
+        None if view.status != WorktreeStatus::Closed => return Err(not_closed(&view)),
+        None => {
+            let merging = work_out(site, &view, (&branch, &into), &person, None)?;
+            let commit = merging.commit().as_str().parse().map_err(failed)?;
+            let record = Record { into: view.opening.base_branch.clone(), commit };
+            desk.client.post::<WorktreeView>(&format!("/api/v1/worktrees/{}/merge", view.id), &record).await?;
+            merging
+        }
+    };
     let nothing_new = merging.is_nothing_new();
     let commit = merging.finish().map_err(|error| {
-        let by_hand = format!("it is recorded; finish it by hand: git switch {into} && git merge --no-ff {branch}");
-        CliError::failed(chain(&error)).hint(by_hand)
+        CliError::failed(chain(&error)).hint("it is recorded; put right what is said here and merge again")
     })?;
     Ok(Answer { branch: branch.to_string(), into: into.to_string(), commit: commit.to_string(), nothing_new })
+}
+
+/// The commit of a merge that was recorded and is not in the base branch: whoever began it did not get to the end.
+fn interrupted(site: &Site, view: &WorktreeView, (branch, into): (&Branch, &Branch)) -> Option<ObjectId> {
+    let is_over = || site.repository.is_merged(branch, into).unwrap_or(true);
+    let recorded = view.merged.as_ref().filter(|_| view.status == WorktreeStatus::Merged && !is_over())?;
+    object(recorded).ok()
 }
 
 fn branches(view: &WorktreeView) -> Result<(Branch, Branch), CliError> {
@@ -73,12 +83,17 @@ fn work_out(
     view: &WorktreeView,
     (branch, into): (&Branch, &Branch),
     person: &IdentityView,
+    interrupted: Option<&ObjectId>,
 ) -> Result<Merging, CliError> {
     let tip = object(&view.tip).map_err(failed)?;
     let message = format!("Merge {branch} ({})\n", view.opening.ticket);
     let mail = format!("{}@people.invalid", person.name);
     let merge = Merge { branch, expected_tip: &tip, into, message: &message, by: (&person.name, &mail) };
-    site.repository.merge(&merge).map_err(|error| refused(&error, view))
+    let merging = match interrupted {
+        None => site.repository.merge(&merge),
+        Some(commit) => site.repository.merge_again(&merge, commit),
+    };
+    merging.map_err(|error| refused(&error, view))
 }
 
 /// That both sides went on is nobody's failure.
@@ -94,20 +109,19 @@ fn refused(error: &MergeError, view: &WorktreeView) -> CliError {
         | MergeError::NotClean { .. }
         | MergeError::InTheWay { .. }
         | MergeError::Sparse(_)
+        | MergeError::Another { .. }
         | MergeError::Elsewhere { .. } => CliError::new(Code::Conflict, error.to_string()),
         MergeError::Unrelated(..) | MergeError::Repository(_) | _ => CliError::failed(chain(error)),
     }
 }
 
-fn not_closed(site: &Site, view: &WorktreeView, branch: &Branch, into: &Branch) -> CliError {
+fn not_closed(view: &WorktreeView) -> CliError {
     let said = CliError::new(Code::Conflict, format!("it is {}; only what is closed is taken over", view.status));
     match view.status {
         WorktreeStatus::Opening | WorktreeStatus::Open => {
             let (agent, ticket) = (&view.opening.agent, &view.opening.ticket);
             said.hint(format!("placet close --agent {agent} --ticket {ticket}"))
         }
-        WorktreeStatus::Merged if !site.repository.is_merged(branch, into).unwrap_or(true) => said
-            .hint(format!("{into} has not got it; finish it by hand: git switch {into} && git merge --no-ff {branch}")),
         WorktreeStatus::Merged | WorktreeStatus::Closed | WorktreeStatus::Aborted => said.hint(view.status.hint()),
     }
 }

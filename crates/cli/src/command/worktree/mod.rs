@@ -13,6 +13,7 @@ pub(crate) mod handoff;
 pub(crate) mod merge;
 pub(crate) mod pr;
 pub(crate) mod prompt;
+pub(crate) mod shell;
 pub(crate) mod start;
 pub(crate) mod status;
 mod unsaved;

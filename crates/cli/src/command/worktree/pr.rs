@@ -40,8 +40,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     }
     let request = PullRequest::of(&view, &commits, report.as_deref());
     if let Some(remote) = &args.push {
-        push(&site, &view, remote)?;
-        note(who, &view, Work::Pushed { remote: remote.clone(), tip: view.tip.clone() }).await?;
+        push(&site, &view, remote, who).await?;
         out.note(&format!("pushed {} to {remote}", view.opening.branch));
     }
     out.answer(&request, |request| {
@@ -58,7 +57,7 @@ fn report(site: &Site, view: &WorktreeView) -> Option<String> {
 }
 
 /// Exactly what was closed, to a branch that is nobody's but the agent's.
-fn push(site: &Site, view: &WorktreeView, remote: &str) -> Result<(), CliError> {
+async fn push(site: &Site, view: &WorktreeView, remote: &str, who: &Who) -> Result<(), CliError> {
     let branch = view.opening.branch.as_str();
     if site.team.policy().is_protected_branch(branch) {
         let message = format!("`{branch}` is a protected branch; nothing is pushed to it");
@@ -66,10 +65,18 @@ fn push(site: &Site, view: &WorktreeView, remote: &str) -> Result<(), CliError> 
     }
     let (name, expected_tip) = (branch.parse().map_err(failed)?, object(&view.tip).map_err(failed)?);
     let base = site.team.policy().base_branch.as_str().parse().map_err(failed)?;
-    let known = ["HOME", "SSH_AUTH_SOCK", "GIT_ASKPASS"];
-    let credentials: Vec<(String, String)> =
-        known.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?))).collect();
+    let credentials = credentials();
     let push =
         Push { remote, branch: &name, expected_tip: &expected_tip, protected: &[base], credentials: &credentials };
-    site.repository.push(&push).map_err(failed)
+    let outgoing = site.repository.outgoing(&push).map_err(failed)?;
+    // First the record, which also tells whether this person may: nothing leaves that is not in it.
+    note(who, view, Work::Pushing { remote: remote.to_owned(), tip: view.tip.clone() }).await?;
+    outgoing.send().map_err(failed)?;
+    note(who, view, Work::Pushed { remote: remote.to_owned(), tip: view.tip.clone() }).await
+}
+
+/// Where the person's keys are, and who answers for them.
+fn credentials() -> Vec<(String, String)> {
+    let known = ["HOME", "SSH_AUTH_SOCK", "GIT_ASKPASS"];
+    known.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?))).collect()
 }
