@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 pub(crate) use process::Process;
-pub(crate) use said::{Said, clean, placet, placet_in};
+pub(crate) use said::{BINARY, Said, clean, placet, placet_in};
 pub(crate) use world::{Done, World};
 
 /// Looks again until it is so; a scenario that waits in vain says for what.

@@ -79,6 +79,50 @@ fn a12_a_check_that_fails_refuses_closing_and_leaves_no_trace_in_the_worktree() 
 }
 
 #[test]
+fn a12_a_check_has_the_variables_ports_and_caches_that_the_agent_has() {
+    let (laid, mounted) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::write(laid.path().join("dep.txt"), "laid\n").unwrap();
+    fs::write(mounted.path().join("dep.txt"), "mounted\n").unwrap();
+    let show = "echo $MODE $PORT $(cat deps/dep.txt) $(cat /opt/deps/dep.txt)";
+    for options in [&[][..], &["--overlay"]] {
+        let repo = Repo::new();
+        repo.write(".gitignore", "deps/\n");
+        repo.edit("agents/policy.json", |policy| {
+            policy["checks"] = serde_json::json!([{ "name": "unit", "command": ["sh", "-c", show] }]);
+            policy["ports"] = serde_json::json!({ "first": 30000, "perWorktree": 1, "names": ["PORT"] });
+            policy["setup"] = serde_json::json!({
+                "environment": { "set": { "MODE": "test" } },
+                "caches": [
+                    { "from": laid.path(), "to": "deps", "how": "hardlink" },
+                    { "from": mounted.path(), "to": "/opt/deps", "how": "readOnly" },
+                ],
+            });
+        });
+        repo.commit("chore(agents): setup");
+        repo.on("start", options).ok();
+        let work = format!("echo 1 >> src/main.rs; git commit -qam 'feat(core): one'; {show}");
+        let agent = repo.agent(&work).ok();
+        assert_eq!(agent.out(), "test 30000 laid mounted\n", "{options:?}");
+        let said = repo.on("close", &[]).ok();
+        assert!(said.stderr.contains("passed. test 30000 laid mounted"), "{options:?}: {}", said.stderr);
+    }
+}
+
+#[test]
+fn a8_a_commit_that_is_not_well_formed_is_not_taken_over_until_it_is() {
+    for options in [&[][..], &["--overlay"]] {
+        let repo = Repo::started(options);
+        let before = repo.git(&["rev-parse", "feat/PAY-1-backend"]);
+        let said = repo.agent("echo 1 >> src/main.rs; git commit -q --no-verify -am 'no form at all'").exits(3);
+        assert!(said.stderr.contains("it does not begin with a type"), "{}", said.stderr);
+        assert_eq!(repo.git(&["rev-parse", "feat/PAY-1-backend"]), before);
+        repo.on("close", &[]).exits(3);
+        repo.agent("git commit -q --amend -m 'feat(core): with a form'").ok();
+        repo.on("close", &[]).ok();
+    }
+}
+
+#[test]
 fn a12_what_is_not_committed_keeps_it_open() {
     let repo = Repo::started(&[]);
     repo.agent("echo 1 >> src/main.rs").ok();

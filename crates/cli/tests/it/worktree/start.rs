@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::repo::{PAIR, Repo};
-use crate::support::names_in;
+use crate::support::{names_in, placet};
 
 #[test]
 fn a1_start_makes_worktree_and_branch_from_the_base() {
@@ -121,7 +121,8 @@ fn a10_a_tree_with_somebody_s_environment_in_it_is_no_place_for_an_agent() {
 fn a15_make_targets_do_what_the_commands_do() {
     let repo = Repo::new();
     repo.write("Makefile", "include agents/agents.mk\n");
-    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_placet")).parent().unwrap().display().to_string();
+    let binary = placet().get_program().to_owned();
+    let bin = std::path::Path::new(&binary).parent().unwrap().display().to_string();
     let path = format!("{bin}:{}", std::env::var("PATH").unwrap());
     let make = |target: &str| {
         let mut make = crate::support::clean(std::process::Command::new("make"));
