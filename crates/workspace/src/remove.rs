@@ -23,10 +23,17 @@ pub fn remove_run(run: &Path) -> std::result::Result<(), LayerError> {
     std::fs::remove_dir(run).doing("remove", run.display())
 }
 
-/// Opens the one directory that the kernel makes in its room, and which nobody but root could list.
+/// Opens the directories that the kernel makes in its room, one in the other, and which nobody but root could list.
 pub(crate) fn open_room(work: &Path) -> std::result::Result<(), LayerError> {
-    let room = Dir::open(work).doing("open", work.display())?;
-    open_up(&room, b"work").doing("open", work.display())
+    let mut inside = Dir::open(work).doing("open", work.display())?;
+    for name in [&b"work"[..], b"incompat", b"volatile"] {
+        open_up(&inside, name).doing("open", work.display())?;
+        inside = match inside.dir(name) {
+            Err(Errno::NOENT) => return Ok(()),
+            opened => opened.doing("open", work.display())?,
+        };
+    }
+    Ok(())
 }
 
 /// Removes `name` and everything below. Links are removed, not followed. It is gone from its place at once; what an
