@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 pub use self::gap::{Gap, GapKind};
 pub use self::tree::{Leaf, Tree};
 
-use self::survey::Survey;
+use self::survey::{Detail, Survey};
 use super::{Glob, Scope};
 
 /// A cage takes 1,024 mounts; the rest is for those it makes of its own: the git directory, environment files, the runtime.
@@ -51,8 +51,15 @@ impl Enclosure {
     /// The same for a cage that takes fewer or more mounts.
     pub fn within(most_mounts: usize, scope: &Scope, protected: &[Glob], tree: &Tree) -> Self {
         let rules = scope.rules();
-        let mut survey = Survey::of(&rules.allow, rules.deny.iter().chain(protected), tree);
-        budget::fit(&mut survey, most_mounts);
+        let survey = |detail| Survey::of(detail, &rules.allow, rules.deny.iter().chain(protected), tree);
+        let mut survey = match survey(Detail::Changes) {
+            few if few.places.mounts() <= most_mounts => few,
+            _ => {
+                let mut all = survey(Detail::Everything);
+                budget::fit(&mut all, most_mounts);
+                all
+            }
+        };
         survey.close_lone_links();
         let ground = survey.places.ground();
         Self { ground, rules: survey.places.rules(), gaps: survey.gaps.into_list() }

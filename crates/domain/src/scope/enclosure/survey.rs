@@ -99,7 +99,9 @@ impl<'scope> Reaching<'scope> {
     }
 
     fn allows(&self, path: &[u8]) -> bool {
-        self.allow.iter().any(|(glob, ..)| glob.matches_bytes(path, Case::Exact)) && !self.denies(path)
+        let matches =
+            |(glob, _, reach): &Rule<'scope>| *reach == Reach::Everything || glob.matches_bytes(path, Case::Exact);
+        self.allow.iter().any(matches) && !self.denies(path)
     }
 
     fn denies(&self, path: &[u8]) -> bool {
@@ -121,15 +123,30 @@ impl<'scope> Reaching<'scope> {
     }
 }
 
+/// Which places are noted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// Directories, and what is other than the directory it is in: enough for the rules, and few of a large tree.
+    Changes,
+    /// Everything that is seen, for whoever wants to close directories.
+    Everything,
+}
+
 /// What was found.
 pub(super) struct Survey<'scope> {
+    detail: Detail,
     pub(super) places: Places,
     pub(super) gaps: Gaps<'scope>,
 }
 
 impl<'scope> Survey<'scope> {
-    pub(super) fn of(allow: &'scope [Glob], deny: impl Iterator<Item = &'scope Glob>, tree: &Tree) -> Self {
-        let mut survey = Self { places: Places::default(), gaps: Gaps::default() };
+    pub(super) fn of(
+        detail: Detail,
+        allow: &'scope [Glob],
+        deny: impl Iterator<Item = &'scope Glob>,
+        tree: &Tree,
+    ) -> Self {
+        let mut survey = Self { detail, places: Places::default(), gaps: Gaps::default() };
         survey.directory(b"", &tree.entries, &Reaching::new(allow, deny));
         survey
     }
@@ -147,8 +164,7 @@ impl<'scope> Survey<'scope> {
         for (name, node) in entries {
             let path = join(path, name);
             match node.seen() {
-                Seen::Leaf(leaf) if rules.allows(&path) => self.put(&path, Kind::Leaf(leaf), Access::Writable),
-                Seen::Leaf(leaf) => self.put(&path, Kind::Leaf(leaf), Access::ReadOnly),
+                Seen::Leaf(leaf) => self.leaf(&path, leaf, access, rules),
                 Seen::Directory(entries) => self.directory(&path, entries, &rules.entered(name)),
             }
         }
@@ -160,6 +176,13 @@ impl<'scope> Survey<'scope> {
         self.deny_absent(path, entries, rules);
         if access == Access::Writable {
             self.denied_by_name(path, entries, rules);
+        }
+    }
+
+    fn leaf(&mut self, path: &[u8], leaf: Leaf, above: Access, rules: &Reaching<'scope>) {
+        let access = if rules.allows(path) { Access::Writable } else { Access::ReadOnly };
+        if access != above || self.detail == Detail::Everything {
+            self.put(path, Kind::Leaf(leaf), access);
         }
     }
 
@@ -224,18 +247,17 @@ impl<'scope> Survey<'scope> {
     fn deny_absent(&mut self, path: &[u8], entries: &Entries, rules: &Reaching<'scope>) {
         let file =
             |(_, _, reach): &Rule<'scope>| reach.file().map(|name| (join(path, name), entries.contains_key(name)));
-        for (place, exists) in rules.deny.iter().filter_map(file) {
+        for (place, _) in rules.deny.iter().filter_map(file).filter(|(_, exists)| !exists) {
             match self.places.0.get_mut(&place) {
-                Some(_) if exists => {}
                 Some(known) => known.access = Access::ReadOnly,
                 None => self.put(&place, Kind::Absent, Access::ReadOnly),
             }
         }
     }
 
-    /// As long as it stays, nothing can be made below it.
+    /// As long as it stays, nothing can be made below it. What is not noted is as writable as the directory it is in.
     fn keep_in_the_way(&mut self, glob: &'scope Glob, path: &[u8], leaf: Leaf) {
-        if self.places.0.get(path).is_some_and(|place| place.access == Access::Writable) {
+        if self.places.0.get(path).is_none_or(|place| place.access == Access::Writable) {
             self.gaps.add(GapKind::InTheWay, Some(glob), path);
         }
         self.put(path, Kind::Leaf(leaf), Access::ReadOnly);
@@ -257,11 +279,13 @@ impl<'scope> Survey<'scope> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn survey<'scope>(allow: &'scope [Glob], deny: &'scope [Glob], paths: &[&str]) -> Survey<'scope> {
         let tree = Tree::new(paths.iter().map(|path| (path.as_bytes(), Leaf::File)));
-        Survey::of(allow, deny.iter(), &tree)
+        Survey::of(Detail::Everything, allow, deny.iter(), &tree)
     }
 
     fn globs(patterns: &[&str]) -> Vec<Glob> {
@@ -283,5 +307,37 @@ mod tests {
         let survey = survey(&allow, &deny, &["a/1", "a/2/3", "b/x/y", "c/d"]);
         let places: Vec<&[u8]> = survey.places.0.keys().map(Vec::as_slice).collect();
         assert_eq!(places, [&b""[..], b"a", b"b", b"b/x", b"c"]);
+    }
+
+    fn pattern() -> impl Strategy<Value = Glob> {
+        let part = prop_oneof!["[ab]", Just("*".to_owned()), Just("**".to_owned()), Just("a*".to_owned())];
+        let joined = proptest::collection::vec(part, 1..4).prop_map(|parts| parts.join("/"));
+        joined.prop_filter_map("a pattern", |text| text.parse().ok())
+    }
+
+    fn tree() -> impl Strategy<Value = Tree> {
+        let leaf = prop_oneof![4 => Just(Leaf::File), 1 => Just(Leaf::Link)];
+        let entry = ("[abAB]{1,2}(/[abAB]{1,2}){0,3}", leaf);
+        proptest::collection::vec(entry, 0..40)
+            .prop_map(|entries| Tree::new(entries.iter().map(|(path, leaf)| (path.as_bytes(), *leaf))))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+
+        #[test]
+        fn what_is_noted_of_a_large_tree_tells_the_same_rules_as_everything(
+            allow in proptest::collection::vec(pattern(), 0..4),
+            deny in proptest::collection::vec(pattern(), 0..4),
+            tree in tree(),
+        ) {
+            let both = [Detail::Changes, Detail::Everything].map(|detail| {
+                let mut survey = Survey::of(detail, &allow, deny.iter(), &tree);
+                let mounts = survey.places.mounts();
+                survey.close_lone_links();
+                (survey.places.ground(), survey.places.rules(), mounts, survey.gaps.into_list())
+            });
+            prop_assert_eq!(&both[0], &both[1]);
+        }
     }
 }
