@@ -53,6 +53,7 @@ mod path;
 mod push;
 mod remove;
 mod repository;
+mod room;
 pub mod space;
 pub mod worktree;
 

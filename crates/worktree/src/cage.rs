@@ -3,15 +3,17 @@
 //! Files and repository are layers: whatever a command does, the checkout below and the repository stay as they are
 //! until somebody takes the work over. In the layers the scope is writable, and nothing else is; secrets are hidden.
 
-use std::os::unix::ffi::OsStrExt as _;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 
-use placet_domain::scope::{Access as Kept, Enclosure, Glob, Leaf, Scope, ScopeDraft, Tree};
+use placet_domain::scope::{Access as Enclosed, Enclosure, Glob, Leaf, Scope, ScopeDraft, Tree};
 use placet_domain::worktree::{Opening, RUNTIME_OWN};
 use placet_sandbox::{Access, Layers, Request, Rules};
 use placet_workspace::{CagePaths, RepositoryError, Worktree};
 
 use crate::git_settings::{self, GitSettingsError};
+use crate::kept::Kept;
 use crate::own::OWN;
 
 /// Where hooks are in the cage: the workspace is always at the same place there.
@@ -53,20 +55,22 @@ impl Cage<'_> {
 
     /// What mounts can keep of the manifest. What they cannot, the check finds and the harvest refuses.
     pub fn rules(&self) -> Result<Rules, RepositoryError> {
-        self.rules_of(&self.enclosure()?)
+        self.rules_by(&self.opening.manifest.scope)
     }
 
-    fn rules_of(&self, enclosure: &Enclosure) -> Result<Rules, RepositoryError> {
-        let mut rules = match enclosure.ground() {
-            Kept::Writable => Rules::writable(),
-            Kept::ReadOnly => Rules::read_only(),
+    fn rules_by(&self, scope: &Scope) -> Result<Rules, RepositoryError> {
+        let denied = self.denied();
+        let kept = Kept::of(self.worktree, scope, &denied, || self.enclosed(scope, &denied))?;
+        let mut rules = match kept.ground {
+            Enclosed::Writable => Rules::writable(),
+            Enclosed::ReadOnly => Rules::read_only(),
         };
-        for (path, access) in enclosure.rules() {
+        for (path, access) in kept.rules {
             let access = match access {
-                Kept::Writable => Access::Writable,
-                Kept::ReadOnly => Access::ReadOnly,
+                Enclosed::Writable => Access::Writable,
+                Enclosed::ReadOnly => Access::ReadOnly,
             };
-            rules = rules.path(PathBuf::from(std::ffi::OsStr::from_bytes(path)), access);
+            rules = rules.path(PathBuf::from(OsString::from_vec(path)), access);
         }
         Ok(rules.path(OWN, Access::ReadOnly).path(".git", Access::ReadOnly).hide_env_files())
     }
@@ -74,20 +78,24 @@ impl Cage<'_> {
     /// For a command of the team's own: everything but what is protected.
     pub(crate) fn rules_of_the_team(&self) -> Result<Rules, RepositoryError> {
         let everything = ScopeDraft { allow: vec!["**".parse().expect("a glob")], ..ScopeDraft::default() };
-        self.rules_of(&self.enclosed(&Scope::lock(everything))?)
+        self.rules_by(&Scope::lock(everything))
     }
 
     /// The scope in mounts, and where it does not fit into them.
     pub fn enclosure(&self) -> Result<Enclosure, RepositoryError> {
-        self.enclosed(&self.opening.manifest.scope)
+        self.enclosed(&self.opening.manifest.scope, &self.denied())
     }
 
-    fn enclosed(&self, scope: &Scope) -> Result<Enclosure, RepositoryError> {
+    fn enclosed(&self, scope: &Scope, denied: &[Glob]) -> Result<Enclosure, RepositoryError> {
+        Ok(Enclosure::of(scope, denied, &self.tree()?))
+    }
+
+    /// What is denied beside the scope itself.
+    fn denied(&self) -> Vec<Glob> {
         let own = RUNTIME_OWN.iter().filter_map(|glob| glob.parse().ok());
         let lifted = |glob: &&Glob| !self.exempted.contains(glob);
         let protected = self.opening.manifest.protected.iter().map(|protected| &protected.path).filter(lifted).cloned();
-        let denied: Vec<Glob> = protected.chain(own).collect();
-        Ok(Enclosure::of(scope, &denied, &self.tree()?))
+        protected.chain(own).collect()
     }
 
     /// What is in the base. What an agent made itself it may also change.

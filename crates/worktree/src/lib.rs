@@ -19,6 +19,7 @@ pub mod check;
 pub mod commit_form;
 pub mod done;
 pub mod git_settings;
+mod kept;
 pub mod own;
 pub mod ports;
 pub mod prompt;

@@ -39,6 +39,13 @@ pub struct Taken {
     pub commits: u64,
     /// Files that changed in a plain worktree.
     pub files: usize,
+    /// How much more room they take; nothing, if what changed does not tell.
+    grown_bytes: Option<i64>,
+}
+
+/// How much more room something takes than before.
+fn grown(before: Option<u64>, after: Option<u64>) -> Option<i64> {
+    after?.checked_signed_diff(before?)
 }
 
 /// What is known of a worktree before a command runs in it, so that what others change meanwhile is noticed.
@@ -70,14 +77,30 @@ impl<'a> Before<'a> {
     pub fn take(&self) -> Result<Taken, TakeOverError> {
         let previewed = self.preview()?;
         let (to, commits) = self.harvest()?;
-        let mut files = 0;
+        let (mut files, mut grown_bytes) = (0, Some(0));
         if let Some((layered, baseline, changes)) = previewed {
             files = changes.len();
+            let before = self.worktree.room_of(&changes)?;
             layered.promote(baseline, &changes)?;
             layered.discard()?;
-            self.worktree.refresh()?;
+            grown_bytes = grown(before, self.worktree.room_of(&changes)?);
+            // Where nothing moved, the index knows every file already.
+            if files > 0 || commits > 0 {
+                self.worktree.refresh()?;
+            }
         }
-        Ok(Taken { from: self.tip.clone(), to, commits, files })
+        Ok(Taken { from: self.tip.clone(), to, commits, files, grown_bytes })
+    }
+
+    /// Notes how much room the worktree takes now, without looking at every file again: all of them were looked at before
+    /// the command ran, and what it changed is known. What was refused changed nothing.
+    pub fn note_room(&self, taken: Option<&Taken>) -> Result<u64, TakeOverError> {
+        let before = self.baseline.as_ref().and_then(Baseline::room_bytes);
+        let grown = taken.map_or(Some(0), |taken| taken.grown_bytes);
+        Ok(match (before, grown) {
+            (Some(before), Some(grown)) => self.worktree.measure_beside(before.saturating_add_signed(grown))?,
+            (_, _) => self.worktree.measure()?,
+        })
     }
 
     /// What would be promoted, every path of it in scope. The upper of a layered worktree stays where it is.

@@ -16,6 +16,7 @@ use crate::worktree::Worktree;
 /// Times, numbers, owners, mode and size of a file, before the name of its object.
 const STAT_BYTES: usize = 40;
 const MODE_AT: usize = 24;
+const SIZE_AT: usize = 36;
 
 /// In the flags of an entry.
 const ASSUMED: u16 = 0x8000;
@@ -38,6 +39,8 @@ pub(super) struct Listing {
 
 #[derive(Debug)]
 struct Listed {
+    /// Where the entry begins.
+    at: usize,
     name: Range<usize>,
     assumed: bool,
     skipped: bool,
@@ -61,6 +64,7 @@ impl Listing {
             if !entry.is_empty() {
                 let tab = entry.iter().position(|&byte| byte == b'\t').ok_or_else(|| unexpected(entry))?;
                 entries.push(Listed {
+                    at,
                     name: at + tab + 1..at + entry.len(),
                     assumed: entry[0].is_ascii_lowercase(),
                     skipped: entry[0].eq_ignore_ascii_case(&b'S'),
@@ -94,6 +98,33 @@ impl Listing {
     }
 }
 
+/// How much room the files of a worktree take that was just checked out, with the directories they are in, where room is
+/// given in blocks of this size. Nothing, if the index is in a form that is not known here.
+pub(crate) fn expected_bytes(worktree: &Worktree, block_bytes: u64) -> Option<u64> {
+    let object_bytes = worktree.base().as_str().len() / 2;
+    let listing = Listing::from_file(read_file(worktree)?, object_bytes)?;
+    listing.expected_bytes(block_bytes)
+}
+
+impl Listing {
+    fn expected_bytes(&self, block_bytes: u64) -> Option<u64> {
+        let (mut blocks, mut before) = (0, &[][..]);
+        for entry in &self.entries {
+            let name = &self.bytes[entry.name.clone()];
+            let size = number(&self.bytes, entry.at.checked_add(SIZE_AT)?)?;
+            blocks += u64::from(size).div_ceil(block_bytes) + new_directories(before, name);
+            before = name;
+        }
+        blocks.checked_mul(block_bytes)
+    }
+}
+
+/// How many directories a path is in and the one before it in the order of an index is not.
+fn new_directories(before: &[u8], path: &[u8]) -> u64 {
+    let same = before.iter().zip(path).take_while(|(one, other)| one == other).count();
+    path[same..].iter().filter(|&&byte| byte == b'/').count() as u64
+}
+
 /// A plain file, or nothing.
 fn read_file(worktree: &Worktree) -> Option<Vec<u8>> {
     let (mut file, stat) = Dir::open(&worktree.git_dir()).and_then(|dir| dir.file(b"index")).ok()?;
@@ -121,7 +152,7 @@ fn entry(bytes: &[u8], at: usize, version: u32, object_bytes: usize) -> Option<(
     let next = at + (name.end - at + 8) / 8 * 8;
     bytes.get(name.end..next)?.iter().all(|&byte| byte == 0).then_some(())?;
     let submodule = number(bytes, at + MODE_AT)? & KIND == SUBMODULE;
-    Some((Listed { name, assumed: flags & ASSUMED != 0, skipped: more & SKIPPED != 0, submodule }, next))
+    Some((Listed { at, name, assumed: flags & ASSUMED != 0, skipped: more & SKIPPED != 0, submodule }, next))
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {

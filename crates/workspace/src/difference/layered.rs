@@ -16,7 +16,8 @@ use rustix::fs::FileType;
 
 use super::committed::between;
 use super::plain::{MOST_BYTES, ignored, read_link};
-use super::raw::{self, unexpected};
+use super::raw;
+use super::tip::Tip;
 use super::walk::{entry_of, file_type};
 use super::{Difference, DifferenceError, DifferenceKind, Entry, Origin};
 use crate::dir::Dir;
@@ -26,9 +27,6 @@ use crate::layer::Special;
 use crate::layer::upper::{Shape, shapes};
 use crate::path::TreePath;
 use crate::worktree::Worktree;
-
-/// What the tip has, by path: mode and object.
-type Tip = BTreeMap<Vec<u8>, (Vec<u8>, Vec<u8>)>;
 
 /// Everything that differs from the tip of the branch.
 pub(super) fn working(worktree: &Worktree, tip: &ObjectId) -> Result<Vec<Difference>, DifferenceError> {
@@ -61,19 +59,7 @@ pub(super) fn narrow(
 }
 
 fn read_tip(worktree: &Worktree, tip: &ObjectId) -> Result<Tip, DifferenceError> {
-    let git = worktree.repository().git().output_bytes(MOST_BYTES);
-    let printed = git.run(["ls-tree", "-r", "-z", "--full-tree", tip.as_str()])?;
-    let entries = printed.split(|&byte| byte == 0).filter(|entry| !entry.is_empty());
-    entries
-        .map(|entry| {
-            let tab = entry.iter().position(|&byte| byte == b'\t').ok_or_else(|| unexpected(entry))?;
-            let mut words = entry[..tab].split(|&byte| byte == b' ');
-            let (Some(mode), Some(_), Some(object)) = (words.next(), words.next(), words.next()) else {
-                return Err(unexpected(entry));
-            };
-            Ok((entry[tab + 1..].to_vec(), (mode.to_vec(), object.to_vec())))
-        })
-        .collect()
+    Tip::read(&worktree.repository().git().output_bytes(MOST_BYTES), tip)
 }
 
 /// The worktree's own `.git` is a plain file in the upper. Anything else there is the agent's.
@@ -125,13 +111,13 @@ impl Comparing<'_> {
         above.all(|path| {
             let is_link =
                 lower.look(&path).is_ok_and(|stat| stat.is_some_and(|stat| file_type(&stat) == FileType::Symlink));
-            !is_link && self.tip.get(path.as_bytes()).is_none_or(|(mode, _)| mode != b"160000")
+            !is_link && self.tip.get(path.as_bytes()).is_none_or(|blob| !blob.is_submodule())
         })
     }
 
     /// A file; a submodule in the tip is none, whatever lies in its place.
     fn tracks(&self, path: &TreePath) -> bool {
-        self.tip.get(path.as_bytes()).is_some_and(|(mode, _)| mode != b"160000")
+        self.tip.get(path.as_bytes()).is_some_and(|blob| !blob.is_submodule())
     }
 
     /// A `.git` inside is there, or a directory looks like a bare repository.
@@ -159,11 +145,11 @@ impl Comparing<'_> {
     fn narrow(&self, paths: &[&TreePath]) -> Result<(Git, Scratch), DifferenceError> {
         let index = Scratch::new(self.worktree);
         let git = self.git.clone().work_tree(self.worktree.cage().upper).index(&index.0);
-        let rules = self.tip.keys().filter(|path| path.ends_with(b".gitattributes"));
-        let all: BTreeSet<&[u8]> = paths.iter().map(|path| path.as_bytes()).chain(rules.map(Vec::as_slice)).collect();
+        let rules = self.tip.iter().map(|blob| blob.path).filter(|path| path.ends_with(b".gitattributes"));
+        let all: BTreeSet<&[u8]> = paths.iter().map(|path| path.as_bytes()).chain(rules).collect();
         let line = |path: &&[u8]| {
-            let (mode, object) = self.tip.get(*path)?;
-            Some([mode.as_slice(), b" ", object, b"\t", path, b"\0"].concat())
+            let blob = self.tip.get(path)?;
+            Some([blob.mode, b" ", blob.object, b"\t", path, b"\0"].concat())
         };
         let lines: Vec<u8> = all.iter().filter_map(line).flatten().collect();
         git.call(Call::new(["update-index", "-z", "--index-info"]).input(lines))?;
@@ -185,29 +171,14 @@ impl Comparing<'_> {
 
     /// What the tip has and the upper hides.
     fn deleted(&self) -> Result<Vec<Difference>, DifferenceError> {
-        let gone = self.tip.iter().filter(|(path, (mode, _))| mode != b"160000" && self.hides(path));
-        gone.map(|(path, (mode, _))| {
-            let old = Entry::from_mode(mode);
-            let path = TreePath::new(path.as_slice())?;
-            Ok(Difference { old, ..Difference::new(path, Origin::Unstaged, DifferenceKind::Deleted) })
-        })
-        .collect()
-    }
-
-    /// Whether something stands in the way of what is below at this path: at itself, or above.
-    fn hides(&self, path: &[u8]) -> bool {
-        let Ok(path) = TreePath::new(path) else { return false };
-        match self.shapes.get(&path) {
-            Some(Shape::Whiteout | Shape::Directory { .. }) => return true,
-            Some(Shape::File(_)) => return false,
-            None => {}
-        }
-        let mut above = std::iter::successors(path.parent(), TreePath::parent);
-        above.any(|path| match self.shapes.get(&path) {
-            Some(Shape::Whiteout | Shape::File(_)) => true,
-            Some(Shape::Directory { opaque }) => *opaque,
-            None => false,
-        })
+        let gone = hidden(&self.tip, &self.shapes);
+        gone.into_iter()
+            .map(|(path, mode)| {
+                let old = Entry::from_mode(mode);
+                let path = TreePath::new(path)?;
+                Ok(Difference { old, ..Difference::new(path, Origin::Unstaged, DifferenceKind::Deleted) })
+            })
+            .collect()
     }
 
     /// What commits changed since the base, where the upper shows nothing: the files are those of the base.
@@ -216,7 +187,7 @@ impl Comparing<'_> {
         for change in between {
             for (path, is_new_name) in [(Some(change.path.clone()), true), (change.old_path.clone(), false)] {
                 let Some(path) = path.filter(|path| !self.touches(path)) else { continue };
-                let in_tip = self.tip.contains_key(path.as_bytes());
+                let in_tip = self.tip.get(path.as_bytes()).is_some();
                 let in_base =
                     !matches!(change.kind, DifferenceKind::Added | DifferenceKind::Renamed | DifferenceKind::Copied)
                         || !is_new_name;
@@ -234,8 +205,47 @@ impl Comparing<'_> {
 
     /// Whether the upper says anything about this path.
     fn touches(&self, path: &TreePath) -> bool {
-        self.shapes.contains_key(path) || self.hides(path.as_bytes())
+        self.shapes.contains_key(path) || hides(&self.shapes, path)
     }
+}
+
+/// Whether something stands in the way of what is below at this path: at itself, or above.
+fn hides(shapes: &BTreeMap<TreePath, Shape>, path: &TreePath) -> bool {
+    match shapes.get(path) {
+        Some(Shape::Whiteout | Shape::Directory { .. }) => return true,
+        Some(Shape::File(_)) => return false,
+        None => {}
+    }
+    let mut above = std::iter::successors(path.parent(), TreePath::parent);
+    above.any(|path| shapes.get(&path).is_some_and(|shape| covers(*shape)))
+}
+
+/// Whether nothing below a path shows.
+fn covers(shape: Shape) -> bool {
+    match shape {
+        Shape::Whiteout | Shape::File(_) => true,
+        Shape::Directory { opaque } => opaque,
+    }
+}
+
+/// The files of a tip that something stands in the way of, with their modes. What an upper has is little beside what the
+/// tip has, so it is the upper that is gone through.
+fn hidden<'a>(tip: &'a Tip, shapes: &BTreeMap<TreePath, Shape>) -> BTreeMap<&'a [u8], &'a [u8]> {
+    let mut found = BTreeMap::new();
+    for (path, shape) in shapes {
+        let itself = tip.get(path.as_bytes()).filter(|_| !matches!(shape, Shape::File(_)));
+        let below = covers(*shape).then(|| tip.below(path.as_bytes())).into_iter().flatten();
+        found.extend(
+            itself.into_iter().chain(below).filter(|blob| !blob.is_submodule()).map(|blob| (blob.path, blob.mode)),
+        );
+    }
+    // What is shown again below something that covers.
+    for (path, shape) in shapes {
+        if matches!(shape, Shape::File(_)) {
+            found.remove(path.as_bytes());
+        }
+    }
+    found
 }
 
 fn special(path: &TreePath, kind: FileType) -> Result<Difference, DifferenceError> {
@@ -272,5 +282,46 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // It may never have been made.
         let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn path() -> impl Strategy<Value = String> {
+        "[ab][.0]?(/[ab][.0]?){0,3}"
+    }
+
+    fn shape() -> impl Strategy<Value = Shape> {
+        prop_oneof![
+            Just(Shape::Whiteout),
+            Just(Shape::File(FileType::RegularFile)),
+            Just(Shape::Directory { opaque: true }),
+            Just(Shape::Directory { opaque: false }),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        #[test]
+        fn what_is_hidden_is_the_same_whether_the_upper_or_the_tip_is_gone_through(
+            files in proptest::collection::btree_map(path(), prop_oneof![Just("100644"), Just("160000")], 0..30),
+            upper in proptest::collection::btree_map(path(), shape(), 0..8),
+        ) {
+            let printed: String = files.iter().map(|(path, mode)| format!("{mode} kind object\t{path}\0")).collect();
+            let tip = Tip::parse(printed.into_bytes()).unwrap();
+            let shapes: BTreeMap<TreePath, Shape> =
+                upper.iter().map(|(path, shape)| (TreePath::new(path.as_str()).unwrap(), *shape)).collect();
+            let one_by_one: BTreeMap<&[u8], &[u8]> = tip
+                .iter()
+                .filter(|blob| !blob.is_submodule() && hides(&shapes, &TreePath::new(blob.path).unwrap()))
+                .map(|blob| (blob.path, blob.mode))
+                .collect();
+            prop_assert_eq!(hidden(&tip, &shapes), one_by_one);
+        }
     }
 }

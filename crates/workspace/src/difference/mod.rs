@@ -20,6 +20,7 @@ mod patch;
 mod plain;
 mod raw;
 mod status;
+mod tip;
 mod walk;
 
 use serde::Serialize;
@@ -30,6 +31,7 @@ pub(crate) use link::lead_by_text;
 pub use link::{Leads, Link};
 
 pub(crate) use committed::committed;
+pub(crate) use index::expected_bytes;
 pub(crate) use plain::check_rules;
 
 use crate::error::LayerError;

@@ -20,6 +20,7 @@ use crate::layer::node::{MODE_BITS, Node};
 use crate::layer::promote::is_unfinished;
 use crate::limits::{Limits, Meter};
 use crate::path::TreePath;
+use crate::room::Counting;
 
 /// The coarsest clock of a usual file system counts in two seconds.
 const RECENT_S: i64 = 2;
@@ -29,6 +30,9 @@ const RECENT_S: i64 = 2;
 pub struct Baseline {
     stamps: BTreeMap<TreePath, Stamp>,
     protected: BTreeSet<TreePath>,
+    /// How much room everything took, if every file has one name.
+    #[serde(default)]
+    room_bytes: Option<u64>,
 }
 
 /// How one path is recognised.
@@ -84,9 +88,17 @@ impl Baseline {
             return Err(LayerError::Unfinished(lower.to_owned()));
         }
         let recent_from = seconds_now() - RECENT_S;
-        let mut recording = Recording { stamps: BTreeMap::new(), meter: Meter::new(limits), recent_from };
+        let (stamps, counting) = (BTreeMap::new(), Counting::default());
+        let mut recording = Recording { stamps, meter: Meter::new(limits), recent_from, counting };
         recording.directory(&root, None, 1)?;
-        Ok(Self { stamps: recording.stamps, protected: BTreeSet::new() })
+        let room_bytes = recording.counting.is_plain().then(|| recording.counting.total());
+        Ok(Self { stamps: recording.stamps, protected: BTreeSet::new(), room_bytes })
+    }
+
+    /// How much room everything took on disk. Nothing, if a file has several names: what it takes may be somebody else's.
+    #[must_use]
+    pub fn room_bytes(&self) -> Option<u64> {
+        self.room_bytes
     }
 
     /// Names paths that no promotion may overwrite or remove, with everything below them, for instance those that no
@@ -130,6 +142,7 @@ struct Recording {
     stamps: BTreeMap<TreePath, Stamp>,
     meter: Meter,
     recent_from: i64,
+    counting: Counting,
 }
 
 impl Recording {
@@ -139,6 +152,7 @@ impl Recording {
             self.meter.entry(depth)?;
             let path = TreePath::below(at, &name)?;
             let stat = dir.stat(&name).doing("look at", &path)?;
+            self.counting.entry(&stat);
             let stamp = self.stamp(dir, &path, &stat)?;
             let is_directory = matches!(stamp, Stamp::Directory { .. });
             self.stamps.insert(path.clone(), stamp);

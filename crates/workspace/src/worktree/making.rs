@@ -162,6 +162,7 @@ impl Making {
 
     /// It is whole, and stays.
     pub(super) fn finish(mut self) -> Result<Worktree, WorktreeError> {
+        self.worktree.expect_size();
         admin::finish(&self.worktree.repository, &self.worktree.record.name)?;
         self.made.clear();
         Ok(self.worktree.clone())

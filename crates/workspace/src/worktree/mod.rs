@@ -18,9 +18,11 @@ mod layered;
 mod list;
 mod making;
 mod name;
+mod note;
 mod plain;
 mod record;
 mod remove;
+mod room;
 mod state;
 
 use std::fs;

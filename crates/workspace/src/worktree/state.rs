@@ -1,22 +1,13 @@
-//! How a worktree stands: where its branch is, what it holds that is in no commit, how much room it takes.
+//! How a worktree stands: where its branch is, and what it holds that is in no commit.
 
-use std::collections::HashMap;
-use std::io::Read as _;
-use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::FileType;
-
-use super::given::open;
-use super::{Kind, Worktree, WorktreeError, admin, is_work};
+use super::{Kind, Worktree, is_work};
 use crate::difference::{DifferenceError, Origin};
-use crate::dir::{Dir, absent};
-use crate::error::{Doing, LayerError};
+use crate::dir::Dir;
+use crate::error::Doing;
 use crate::git::{Branch, ObjectId};
 use crate::repository::RepositoryError;
-
-/// The kernel counts the room of a file in blocks of this size.
-const BLOCK_BYTES: u64 = 512;
 
 /// How a worktree stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,79 +77,5 @@ impl Worktree {
         // A time of the agent's choice is no later than now.
         let latest = changed.max().unwrap_or_default().min(i64::try_from(now).unwrap_or(i64::MAX));
         Ok(latest.max(committed))
-    }
-
-    /// How much room it takes on disk, beyond what it shares with others.
-    pub fn disk_bytes(&self) -> Result<u64, WorktreeError> {
-        let mut counted = Counting { bytes: 0, shared: HashMap::new() };
-        for path in [self.path(), self.layers(), self.git_dir()] {
-            counted.tree(&path)?;
-        }
-        Ok(counted.total())
-    }
-
-    /// The same, remembered for whoever cannot wait for it.
-    pub fn measure(&self) -> Result<u64, WorktreeError> {
-        let bytes = self.disk_bytes()?;
-        // Without the note it is measured again, which takes longer and harms nobody.
-        let _ = self.note_size(bytes);
-        Ok(bytes)
-    }
-
-    /// How much room it took when it was last measured.
-    #[must_use]
-    pub fn measured(&self) -> Option<u64> {
-        let (file, _) = Dir::open(&self.layers()).ok()?.file(SIZE.as_bytes()).ok()?;
-        let mut text = String::new();
-        file.take(MOST_SIZE_BYTES).read_to_string(&mut text).ok()?;
-        text.trim().parse().ok()
-    }
-
-    fn note_size(&self, bytes: u64) -> Result<(), WorktreeError> {
-        let dir = open(&self.layers())?;
-        let fresh = format!("{SIZE}-{}", std::process::id());
-        let _ = dir.unlink(fresh.as_bytes());
-        admin::write(&dir, &fresh, bytes.to_string().as_bytes(), self.repository.owner())?;
-        Ok(rustix::fs::renameat(&dir, &fresh, &dir, SIZE).doing("rename", SIZE)?)
-    }
-}
-
-/// Beside the layers of a worktree: how much room it took when it was last measured, in bytes.
-const SIZE: &str = "size";
-const MOST_SIZE_BYTES: u64 = 32;
-
-/// A file with several names counts once, and not at all if one of them is elsewhere: the room is somebody else's.
-struct Counting {
-    bytes: u64,
-    /// By number: names on disk, names that were seen, room.
-    shared: HashMap<(u64, u64), (u64, u64, u64)>,
-}
-
-impl Counting {
-    fn tree(&mut self, path: &Path) -> Result<(), LayerError> {
-        let Some(root) = absent(Dir::open(path)).doing("open", path.display())? else { return Ok(()) };
-        let mut waiting = vec![root];
-        while let Some(dir) = waiting.pop() {
-            for name in dir.names().doing("list", path.display())? {
-                let stat = dir.stat(&name).doing("look at", path.display())?;
-                let bytes = u64::try_from(stat.st_blocks).unwrap_or_default() * BLOCK_BYTES;
-                if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
-                    self.bytes += bytes;
-                    // The kernel's own room, and what an agent closed, take no room that counts.
-                    waiting.extend(dir.dir(&name).ok());
-                } else if stat.st_nlink < 2 {
-                    self.bytes += bytes;
-                } else {
-                    let names = self.shared.entry((stat.st_dev, stat.st_ino)).or_insert((stat.st_nlink, 0, bytes));
-                    names.1 += 1;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn total(&self) -> u64 {
-        let own = self.shared.values().filter(|(names, seen, _)| seen >= names).map(|(_, _, bytes)| bytes);
-        self.bytes + own.sum::<u64>()
     }
 }

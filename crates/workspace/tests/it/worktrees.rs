@@ -28,6 +28,8 @@ tests![
     what_a_cage_left_behind_counts_as_unsaved,
     the_state_of_a_worktree_is_told,
     disk_is_counted_without_what_is_shared,
+    a_new_worktree_is_measured_by_its_index,
+    notes_are_beside_the_layers_and_go_with_them,
 ];
 
 fn a_plain_worktree_is_what_git_makes() {
@@ -351,4 +353,33 @@ fn disk_is_counted_without_what_is_shared() {
     let (plain, layered) = (project.plain("one"), project.layered("two"));
     let (plain, layered) = (plain.disk_bytes().expect("bytes"), layered.disk_bytes().expect("bytes"));
     assert!(plain > 1 << 20 && layered < 1 << 18, "{plain} {layered}");
+}
+
+fn a_new_worktree_is_measured_by_its_index() {
+    let project = Project::new();
+    for number in 0..40 {
+        project.write(&format!("deep/{}/file-{number}", number % 7), &"x".repeat(number * 700));
+    }
+    project.write("large", &"x".repeat(1 << 20));
+    project.commit("many");
+    for worktree in [project.plain("one"), project.layered("two")] {
+        let (noted, counted) = (worktree.measured().expect("a note"), worktree.disk_bytes().expect("bytes"));
+        // Links may be kept without a block, and the note itself takes one.
+        assert!(noted.abs_diff(counted) <= 16 << 10, "{:?}: {noted} {counted}", worktree.kind());
+        assert_eq!(worktree.measure().expect("bytes"), counted);
+        assert_eq!(worktree.measured(), Some(counted));
+    }
+}
+
+fn notes_are_beside_the_layers_and_go_with_them() {
+    let project = Project::new();
+    let worktree = project.layered("one");
+    assert_eq!(worktree.noted("thing"), None);
+    for content in [&b"one"[..], b"another"] {
+        worktree.note("thing", content).expect("noted");
+        assert_eq!(worktree.noted("thing").as_deref(), Some(content));
+    }
+    assert_eq!(agent(&worktree, "find / -name thing 2>/dev/null || true"), "", "no cage sees them");
+    worktree.clone().remove(&Losing::Nothing).expect("nothing is lost");
+    assert_eq!(worktree.noted("thing"), None);
 }

@@ -74,7 +74,7 @@ pub(super) async fn work(
             .hint("look at it with `placet shell`, put it right, and the next command takes it over")
     });
     // For the next start, which has no time to look.
-    let _ = worktree.measure();
+    let _ = before.note_room(taken.as_ref().ok());
     report(who, &view, told, &ended, taken.as_ref().ok()).await?;
     let taken = taken?;
     if taken.commits > 0 || taken.files > 0 {

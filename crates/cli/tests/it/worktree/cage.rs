@@ -1,6 +1,7 @@
 //! The kernel keeps the manifest: what an agent must not change, it cannot.
 
 use super::repo::Repo;
+use crate::support::names_in;
 
 /// Both ways a worktree can lie on disk.
 const LAYOUTS: [&[&str]; 2] = [&[], &["--overlay"]];
@@ -18,6 +19,22 @@ fn a7_out_of_scope_and_protected_paths_are_read_only_in_the_cage() {
         assert_eq!(said.ok().out(), "", "{layout:?}");
         assert_eq!(repo.findings(), Vec::<String>::new(), "{layout:?}");
         assert_eq!(repo.git(&["status", "--short"]), "", "the main checkout is as it was");
+    }
+}
+
+#[test]
+fn a7_what_was_worked_out_for_one_command_holds_for_the_next_and_is_never_believed_in_part() {
+    let repo = Repo::started(&[]);
+    let kept = || names_in(&repo.layers()).into_iter().filter(|name| name.starts_with("kept-")).collect::<Vec<_>>();
+    let script = "(echo x >> docs/guide.md) 2>/dev/null && echo WROTE; echo x > src/new.rs";
+    assert_eq!(repo.agent(script).ok().out(), "");
+    let [note] = &kept()[..] else { panic!("{:?}", kept()) };
+    let whole = std::fs::read(repo.layers().join(note)).unwrap();
+    assert_eq!(repo.agent(script).ok().out(), "");
+    for damage in [&b""[..], b"w", b"w\0docs\0", &whole[..whole.len() - 1]] {
+        std::fs::write(repo.layers().join(note), damage).unwrap();
+        assert_eq!(repo.agent(script).ok().out(), "", "{damage:?}");
+        assert_eq!(std::fs::read(repo.layers().join(note)).unwrap(), whole, "worked out again");
     }
 }
 

@@ -63,6 +63,15 @@ impl Repo {
         self.root().join(".worktrees/PAY-1/backend").join(name)
     }
 
+    /// Where notes about that worktree are, and what its cages wrote.
+    pub(crate) fn layers(&self) -> PathBuf {
+        self.root().join(".worktrees/.layers/PAY-1-backend")
+    }
+
+    pub(crate) fn noted(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.layers().join(name)).ok()
+    }
+
     pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.root().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

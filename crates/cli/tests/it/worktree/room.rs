@@ -48,6 +48,27 @@ fn a_command_that_writes_more_than_its_worktree_may_take_is_stopped_and_told_why
 }
 
 #[test]
+fn what_a_command_changed_is_counted_as_if_every_file_was_looked_at_again() {
+    for layout in [&[][..], &["--overlay"]] {
+        let repo = Repo::started(layout);
+        let scripts = [
+            "true",
+            "head -c 300K /dev/urandom > src/one.bin; mkdir src/deep; for n in $(seq 200); do echo $n > src/deep/$n; done",
+            "rm -r src/one.bin src/deep; echo 1 >> src/main.rs",
+            "git add -A; git commit -qm 'feat(core): one'",
+            "ln src/main.rs src/again.rs; mv src/util.rs src/moved.rs",
+        ];
+        for script in scripts {
+            repo.agent(script).ok();
+            let noted = repo.noted("size").unwrap();
+            // Looks at every file.
+            let status = repo.placet(&["--json", "status"]).ok().json();
+            assert_eq!(noted, status[0]["disk_bytes"].to_string(), "{layout:?}: {script}");
+        }
+    }
+}
+
+#[test]
 fn status_names_ports_and_what_waits_for_a_decision() {
     let repo = Repo::new();
     repo.edit("agents/policy.json", |policy| policy["ports"] = json!({ "names": ["WEB_PORT", "DB_PORT"] }));

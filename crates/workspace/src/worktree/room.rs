@@ -1,0 +1,74 @@
+//! How much room a worktree takes on disk, beyond what it shares with others, and a note of it for whoever cannot wait.
+
+use super::given::open;
+use super::{Kind, Worktree, WorktreeError};
+use crate::difference::expected_bytes;
+use crate::error::LayerError;
+use crate::layer::Changes;
+use crate::room::{Counting, of_paths};
+
+/// The note of how much room it took when it was last measured, in bytes.
+const SIZE: &str = "size";
+
+impl Worktree {
+    /// How much room it takes on disk, beyond what it shares with others.
+    pub fn disk_bytes(&self) -> Result<u64, WorktreeError> {
+        let mut counted = Counting::default();
+        for path in [self.path(), self.layers(), self.git_dir()] {
+            counted.tree(&path)?;
+        }
+        Ok(counted.total())
+    }
+
+    /// The same, remembered for whoever cannot wait for it.
+    pub fn measure(&self) -> Result<u64, WorktreeError> {
+        let bytes = self.disk_bytes()?;
+        self.remember_size(bytes);
+        Ok(bytes)
+    }
+
+    /// The same for somebody who knows how much room the files take, which are most of a plain worktree.
+    pub fn measure_beside(&self, files_bytes: u64) -> Result<u64, WorktreeError> {
+        let mut counted = Counting::default();
+        for path in [self.layers(), self.git_dir()] {
+            counted.tree(&path)?;
+        }
+        let bytes = counted.total() + files_bytes;
+        self.remember_size(bytes);
+        Ok(bytes)
+    }
+
+    /// How much room it took when it was last measured.
+    #[must_use]
+    pub fn measured(&self) -> Option<u64> {
+        String::from_utf8(self.noted(SIZE)?).ok()?.trim().parse().ok()
+    }
+
+    /// How much room the files take on the host that these changes are about, with the directories above them. Nothing,
+    /// if one of them has several names.
+    pub fn room_of(&self, changes: &Changes) -> Result<Option<u64>, LayerError> {
+        let root = open(&self.path())?;
+        of_paths(&root, changes.iter().map(|change| change.path()))
+    }
+
+    /// A plain worktree that was just made is measured by its index, which knows the length of every file: looking at
+    /// each of them again takes longer than most commands.
+    pub(super) fn expect_size(&self) {
+        let files = match self.kind() {
+            Kind::Plain => self.files_by_index(),
+            Kind::Layered => Some(0),
+        };
+        // Without the note it is measured when it has to be.
+        let _ = files.map(|files| self.measure_beside(files));
+    }
+
+    fn files_by_index(&self) -> Option<u64> {
+        let disk = rustix::fs::statvfs(self.path()).ok()?;
+        expected_bytes(self, disk.f_frsize)
+    }
+
+    /// Without the note it is measured again, which takes longer and harms nobody.
+    fn remember_size(&self, bytes: u64) {
+        let _ = self.note(SIZE, bytes.to_string().as_bytes());
+    }
+}
