@@ -11,6 +11,7 @@
 
 mod amending;
 mod attacks;
+mod bench;
 mod cages;
 mod catalog;
 mod crash;

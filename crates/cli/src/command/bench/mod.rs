@@ -30,6 +30,16 @@ pub(crate) struct Args {
     /// Only these; may be given several times
     #[arg(long = "only", value_name = "WHAT", value_enum)]
     only: Vec<What>,
+    /// How many files the repository of `worktree` has
+    #[arg(long, value_name = "COUNT", default_value_t = 100_000, value_parser = at_least_one())]
+    files: u64,
+    /// How many rounds `worktree` runs, unless time is up before
+    #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = at_least_one())]
+    rounds: u64,
+}
+
+fn at_least_one() -> clap::builder::RangedU64ValueParser<u64> {
+    clap::value_parser!(u64).range(1..=1_000_000)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -46,7 +56,7 @@ enum What {
     Cage,
     /// A leased action from permit to recorded evidence
     Leased,
-    /// Worktrees of a large repository beside git itself; takes minutes and a few gigabytes
+    /// Worktrees of a large repository beside git itself; takes minutes and about five gigabytes
     Worktree,
     /// Rollback of a workspace of 50,000 files beside git and cp; takes minutes and several gigabytes
     Rollback,
@@ -76,15 +86,27 @@ pub(crate) async fn run(args: Args, out: &Out) -> Result<(), CliError> {
         report.insert("leased".into(), measure_leased(args.seconds, out).await?);
     }
     // Only if they are named: each takes longer than all the others together.
+    let mut ground = None;
     if args.only.contains(&What::Worktree) {
-        report.insert("worktree".into(), worktree::measure()?);
+        let (measured, left) = worktree::measure(args.size()).await?;
+        report.insert("worktree".into(), measured);
+        ground = Some(left);
     }
     if args.only.contains(&What::Rollback) {
         report.insert("rollback".into(), rollback::measure()?);
     }
     let pretty = serde_json::to_string_pretty(&report).unwrap_or_default();
     out.line(&pretty);
+    // More than a million files are removed only now.
+    drop(ground);
     Ok(())
+}
+
+impl Args {
+    fn size(&self) -> worktree::Size {
+        let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        worktree::Size { files: count(self.files), rounds: count(self.rounds) }
+    }
 }
 
 async fn measure_leased(seconds: u64, out: &Out) -> Result<serde_json::Value, CliError> {
