@@ -100,6 +100,8 @@ const INDEX: &[u8] = b"index";
 const BASELINE: &[u8] = b"baseline.json";
 /// Which run of the machine used it last.
 const BOOT: &[u8] = b"boot";
+/// What rollbacks replaced, until there is time to remove it.
+const REPLACED: &[u8] = b"replaced";
 /// What is on its way out.
 const TRASH: &[u8] = b".placet-trash";
 
@@ -169,7 +171,9 @@ impl Space {
     /// Saves workspace and memory under a number that is free.
     pub fn snapshot(&self, number: u64) -> Result<SnapshotRecord, SpaceError> {
         let _held = self.ready()?;
-        snapshot::take(self, number)
+        let record = snapshot::take(self, number)?;
+        self.tidy()?;
+        Ok(record)
     }
 
     /// The numbers of all snapshots, the least first.

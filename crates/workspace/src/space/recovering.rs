@@ -6,7 +6,7 @@ use super::entry::Entry;
 use super::error::SpaceError;
 use super::restore::{self, Recovery};
 use super::snapshot::{self, Saved};
-use super::{BOOT, INDEX, SNAPSHOTS, Space, TRASH, files, index};
+use super::{BOOT, INDEX, REPLACED, SNAPSHOTS, Space, TRASH, files, index};
 use crate::dir::absent;
 use crate::error::Doing;
 use crate::remove::remove_tree;
@@ -19,6 +19,7 @@ impl Space {
             remove_tree(dir, left, b".placet-trash-of-trash").doing("remove", "what was on its way out")?;
         }
         let rollback = restore::recover(self)?;
+        self.tidy()?;
         let unfinished = absent(snapshots.stat(snapshot::UNFINISHED)).doing("look at", "the snapshots")?.is_some();
         if unfinished {
             remove_tree(&snapshots, snapshot::UNFINISHED, TRASH).doing("remove", "an unfinished snapshot")?;
@@ -28,6 +29,11 @@ impl Space {
             return Ok(Recovery::MachineRestarted);
         }
         Ok(if rollback == Recovery::Nothing && unfinished { Recovery::Undone } else { rollback })
+    }
+
+    /// Removes what rollbacks replaced.
+    pub(super) fn tidy(&self) -> Result<(), SpaceError> {
+        Ok(remove_tree(&self.dir, REPLACED, TRASH).doing("remove", "what rollbacks replaced")?)
     }
 
     /// Removes content that no snapshot needs. An index counts on what it names being kept, so it goes as well.
