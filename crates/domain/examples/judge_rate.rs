@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use placet_domain::id::{IdentityId, RunId};
 use placet_domain::policy::{DEFAULT_TOOLS, Policy, default_policy};
 use placet_domain::proposal::{Action, ActionKind, Proposal, Tools};
+use placet_domain::run::Posture;
 use placet_domain::scope::{Scope, ScopeDraft};
 use uuid::Uuid;
 
@@ -103,7 +104,7 @@ fn measure(policy: &Policy, actions: &[Action], scope: &Scope) -> serde_json::Va
     let started = Instant::now();
     for action in actions.iter().cycle().take(ROUNDS) {
         let before = Instant::now();
-        std::hint::black_box(policy.judge(std::hint::black_box(action), scope));
+        std::hint::black_box(policy.judge(std::hint::black_box(action), scope, &Posture::default()));
         taken.push(before.elapsed());
     }
     let elapsed = started.elapsed();

@@ -6,6 +6,7 @@ use crate::digest::Digest;
 use crate::evidence::SecretsSeen;
 use crate::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use crate::identity::{Actor, IdentityCommand};
+use crate::organisation::OrganisationCommand;
 use crate::project::ProjectCommand;
 use crate::refusal::Refusal;
 use crate::run::RunCommand;
@@ -17,6 +18,7 @@ pub enum Command {
         id: ProjectId,
         command: ProjectCommand,
     },
+    Organisation(OrganisationCommand),
     Identity {
         id: IdentityId,
         command: IdentityCommand,

@@ -5,13 +5,15 @@
 //! ```
 
 use crate::action::{self, ActionState, Setting};
+use crate::allot;
 use crate::command::{About, Command, Submission};
 use crate::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use crate::identity::{self, Actor, Identity, Role};
+use crate::organisation::{self, Organisation};
 use crate::project::{self, Project};
 use crate::record::{BlobKept, Event, Record, Refused, Started};
 use crate::refusal::Refusal;
-use crate::run::{self, Run, RunCommand};
+use crate::run::{self, Consequence, Run, RunCommand};
 use crate::time::Timestamp;
 use crate::worktree::{self, Worktree};
 
@@ -25,6 +27,10 @@ pub struct Reads {
     /// What is to stand in the action's place: there must be nothing yet.
     pub successor: Option<ActionId>,
     pub worktree: Option<WorktreeId>,
+    /// The run that pays for a new one.
+    pub parent: Option<RunId>,
+    /// Whether the project and the parent of the run are needed too, because they pay for it.
+    pub payer: bool,
 }
 
 /// What was found.
@@ -37,6 +43,10 @@ pub struct Loaded {
     /// What stands in the action's place after it was amended.
     pub successor: Option<ActionState>,
     pub worktree: Option<Worktree>,
+    /// The run that pays for the run.
+    pub parent: Option<Run>,
+    /// Always there, and read with every command: it may have been halted.
+    pub organisation: Organisation,
 }
 
 impl Command {
@@ -46,23 +56,25 @@ impl Command {
             Self::KeepBlob { project, .. } => Reads { project: Some(*project), ..Reads::default() },
             Self::Identity { id, .. } => Reads { identity: Some(*id), ..Reads::default() },
             // Whether one person works alone is the project's decision, not that of whoever makes a run.
-            Self::Run { id, command: RunCommand::Create { project, .. } } => {
-                Reads { run: Some(*id), project: Some(*project), ..Reads::default() }
+            Self::Run { id, command: RunCommand::Create(founding) } => {
+                let (project, parent) = (Some(founding.project), founding.parent);
+                Reads { run: Some(*id), project, parent, ..Reads::default() }
             }
-            Self::Run { id, .. } => Reads { run: Some(*id), ..Reads::default() },
+            Self::Run { id, command } => Reads { run: Some(*id), payer: command.concerns_payer(), ..Reads::default() },
             Self::Action { id, run, command } => {
                 Reads { action: Some(*id), run: Some(*run), successor: command.successor(), ..Reads::default() }
             }
             Self::Worktree { id, project, .. } => {
                 Reads { worktree: Some(*id), project: Some(*project), ..Reads::default() }
             }
-            Self::NoteRefusal { .. } | Self::NoteStart { .. } => Reads::default(),
+            Self::Organisation(_) | Self::NoteRefusal { .. } | Self::NoteStart { .. } => Reads::default(),
         }
     }
 
     /// A word for it, in logs and in records of refusals.
     pub const fn name(&self) -> &'static str {
         match self {
+            Self::Organisation(command) => command.name(),
             Self::Project { .. } => "project",
             Self::Identity { .. } => "identity",
             Self::Run { command, .. } => command.kind().as_str(),
@@ -80,19 +92,26 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
     let actor = &submission.actor;
     let about = about(loaded, &submission.command);
     admit(submission, about.project)?;
+    check_halt(&loaded.organisation, &submission.command)?;
     let events: Vec<Event> = match &submission.command {
+        Command::Organisation(command) => {
+            let events = organisation::decide(&loaded.organisation, command, actor)?;
+            events.into_iter().map(Event::Organisation).collect()
+        }
         Command::Project { id, command } => {
             let events = project::decide(loaded.project.as_ref(), command, actor)?;
-            events.into_iter().map(|event| Event::Project(*id, event)).collect()
+            let allotted = allot::by_project(loaded, *id, &events)?.map(Event::Organisation);
+            events.into_iter().map(|event| Event::Project(*id, event)).chain(allotted).collect()
         }
         Command::Identity { id, command } => {
             let events = identity::decide(loaded.identity.as_ref(), command, actor)?;
             events.into_iter().map(|event| Event::Identity(*id, event)).collect()
         }
         Command::Run { id, command } => {
-            check_project(loaded.project.as_ref(), command)?;
-            let events = run::decide(loaded.run.as_ref(), command, actor)?;
-            events.into_iter().map(|event| Event::Run(*id, event)).collect()
+            check_surroundings(loaded, command)?;
+            let events = run::decide(loaded.run.as_ref(), command, actor, now)?;
+            let paid = allot::by_run(loaded, *id, &events, now)?;
+            events.into_iter().map(|event| Event::Run(*id, event)).chain(paid).collect()
         }
         Command::Action { id, command, .. } => {
             let run = loaded.run.as_ref().ok_or(Refusal::Unknown { what: "run" })?;
@@ -101,7 +120,14 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
             }
             let setting = Setting { run, actor, terms: &submission.terms, policy: submission.policy, now };
             let events = action::decide(*id, loaded.action.as_ref(), command, &setting)?;
-            events.into_iter().map(|(id, event)| Event::Action(id, event)).collect()
+            let on_run = |events: Vec<_>| events.into_iter().map(|event| Event::Run(run.id, event));
+            match run::follow(run, loaded.action.as_ref(), &events)? {
+                Consequence::Instead(instead) => on_run(instead).collect(),
+                Consequence::Also(also) => {
+                    let events = events.into_iter().map(|(id, event)| Event::Action(id, event));
+                    events.chain(on_run(also)).collect()
+                }
+            }
         }
         Command::Worktree { id, project, command } => {
             // The duties of one project say nothing about the worktrees of another.
@@ -129,9 +155,11 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
 fn about_event(event: &Event, about: About) -> About {
     match event {
         Event::Action(id, _) => About { action: Some(*id), ..about },
-        Event::Project(..)
+        // What pays for a run may be another one.
+        Event::Run(id, _) => About { run: Some(*id), ..about },
+        Event::Organisation(_)
+        | Event::Project(..)
         | Event::Identity(..)
-        | Event::Run(..)
         | Event::Worktree(_)
         | Event::BlobKept(_)
         | Event::Refused(_)
@@ -156,13 +184,38 @@ fn admit(submission: &Submission, project: Option<ProjectId>) -> Result<(), Refu
     Ok(())
 }
 
-fn check_project(project: Option<&Project>, command: &RunCommand) -> Result<(), Refusal> {
-    let RunCommand::Create { project: named, separation, .. } = command else { return Ok(()) };
-    let project = project.filter(|project| project.id == *named).ok_or(Refusal::Unknown { what: "project" })?;
-    if project.separation == *separation {
-        return Ok(());
+/// A new run fits its project and its parent.
+fn check_surroundings(loaded: &Loaded, command: &RunCommand) -> Result<(), Refusal> {
+    let RunCommand::Create(founding) = command else { return Ok(()) };
+    let project = loaded.project.as_ref().filter(|project| project.id == founding.project);
+    let project = project.ok_or(Refusal::Unknown { what: "project" })?;
+    if project.separation != founding.separation {
+        return Err(Refusal::invalid("the run asks for another separation of duties than its project has"));
     }
-    Err(Refusal::invalid("the run asks for another separation of duties than its project has"))
+    let known = loaded.parent.as_ref().is_some_and(|parent| parent.project == founding.project);
+    if founding.parent.is_some() && !known {
+        return Err(Refusal::Unknown { what: "parent run" });
+    }
+    Ok(())
+}
+
+/// While everything is stopped, nothing begins and nothing goes on. To look, to end and to take back is always possible.
+fn check_halt(organisation: &Organisation, command: &Command) -> Result<(), Refusal> {
+    let goes_on = match command {
+        Command::Run { command, .. } => command.goes_on(),
+        Command::Action { command, .. } => command.goes_on(),
+        Command::Organisation(_)
+        | Command::Project { .. }
+        | Command::Identity { .. }
+        | Command::Worktree { .. }
+        | Command::KeepBlob { .. }
+        | Command::NoteRefusal { .. }
+        | Command::NoteStart { .. } => false,
+    };
+    match &organisation.halt {
+        Some(halt) if goes_on => Err(Refusal::Halted { reason: halt.reason.clone() }),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// The record of a refused attempt, for the refusals that are worth one.
@@ -180,22 +233,28 @@ fn about(loaded: &Loaded, command: &Command) -> About {
     let project = match command {
         Command::Project { id, .. } => Some(*id),
         Command::KeepBlob { project, .. } | Command::Worktree { project, .. } => Some(*project),
-        Command::Run { command: RunCommand::Create { project, .. }, .. } => Some(*project),
+        Command::Run { command: RunCommand::Create(founding), .. } => Some(founding.project),
         Command::NoteRefusal { about, .. } => return *about,
         Command::Run { .. } | Command::Action { .. } => loaded.run.as_ref().map(|run| run.project),
-        Command::Identity { .. } | Command::NoteStart { .. } => None,
+        Command::Organisation(_) | Command::Identity { .. } | Command::NoteStart { .. } => None,
     };
     let reads = command.reads();
     About { project, run: reads.run, action: reads.action }
 }
 
 impl Loaded {
-    /// What is known after a record.
-    pub fn apply(&mut self, record: &Record) {
+    /// What is known after a record of that moment.
+    pub fn apply(&mut self, record: &Record, at: Timestamp) {
         match &record.event {
+            Event::Organisation(event) => {
+                self.organisation = organisation::evolve(std::mem::take(&mut self.organisation), event);
+            }
             Event::Project(id, event) => self.project = project::evolve(*id, self.project.take(), event),
             Event::Identity(id, event) => self.identity = identity::evolve(*id, self.identity.take(), event),
-            Event::Run(id, event) => self.run = run::evolve(*id, self.run.take(), event),
+            Event::Run(id, event) => {
+                let run = self.run_slot(*id);
+                *run = run::evolve(*id, run.take(), event, at);
+            }
             Event::Action(id, event) => {
                 let state = self.slot(*id);
                 *state = action::evolve(*id, state.take(), event);
@@ -204,6 +263,14 @@ impl Loaded {
                 self.worktree = worktree::evolve(news.worktree, self.worktree.take(), &news.event);
             }
             Event::BlobKept(_) | Event::Refused(_) | Event::Started(_) => {}
+        }
+    }
+
+    /// Where a run is kept: the one that a command was about, or the one that pays for it.
+    fn run_slot(&mut self, id: RunId) -> &mut Option<Run> {
+        match &self.parent {
+            Some(parent) if parent.id == id => &mut self.parent,
+            Some(_) | None => &mut self.run,
         }
     }
 

@@ -10,6 +10,7 @@
 //! [`action`], [`run`] and [`worktree`] hold the state machines: `decide` says what may happen, `evolve` what a recorded event means.
 
 pub mod action;
+mod allot;
 pub mod approval;
 pub mod budget;
 pub mod canonical;
@@ -21,6 +22,7 @@ pub mod digest;
 pub mod evidence;
 pub mod id;
 pub mod identity;
+pub mod organisation;
 pub mod permit;
 pub mod planning;
 pub mod policy;

@@ -5,9 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::ProjectId;
+use crate::budget::{Amounts, Budget, Ceiling, Purpose};
+use crate::id::{ProjectId, RunId};
 use crate::identity::{Actor, Role};
 use crate::refusal::Refusal;
+use crate::run::Allowance;
 use crate::scope::Scope;
 use crate::worktree::Duties;
 
@@ -32,6 +34,9 @@ pub struct Project {
     /// Who decides what about worktrees.
     #[serde(default, skip_serializing_if = "Duties::are_usual")]
     pub duties: Duties,
+    /// What all of its runs together may use up. Without one they are not limited together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,14 +44,37 @@ pub enum ProjectCommand {
     Create { name: String, separation: Separation },
     LockScope { name: String, scope: Scope },
     AssignDuties { duties: Box<Duties> },
+    SetBudget { allowance: Allowance },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
 pub enum ProjectEvent {
-    Created { name: String, separation: Separation },
-    ScopeLocked { name: String, scope: Scope },
-    DutiesAssigned { duties: Box<Duties> },
+    Created {
+        name: String,
+        separation: Separation,
+    },
+    ScopeLocked {
+        name: String,
+        scope: Scope,
+    },
+    DutiesAssigned {
+        duties: Box<Duties>,
+    },
+    BudgetSet {
+        ceiling: Ceiling,
+        warn_at_percent: u8,
+    },
+    /// A run was given a share.
+    Allotted {
+        run: RunId,
+        amounts: Amounts,
+    },
+    /// A run is over; the rest of its share is free again.
+    Returned {
+        run: RunId,
+        spent: Amounts,
+    },
 }
 
 impl ProjectEvent {
@@ -55,6 +83,9 @@ impl ProjectEvent {
             Self::Created { .. } => "project.created",
             Self::ScopeLocked { .. } => "scope.locked",
             Self::DutiesAssigned { .. } => "project.duties_assigned",
+            Self::BudgetSet { .. } => "project.budget_set",
+            Self::Allotted { .. } => "project.allotted",
+            Self::Returned { .. } => "project.returned",
         }
     }
 }
@@ -67,8 +98,14 @@ pub fn decide(state: Option<&Project>, command: &ProjectCommand, actor: &Actor) 
             Ok(vec![ProjectEvent::Created { name: name.clone(), separation: *separation }])
         }
         (ProjectCommand::Create { .. }, Some(_)) => Err(Refusal::Exists { what: "project" }),
-        (ProjectCommand::LockScope { .. } | ProjectCommand::AssignDuties { .. }, None) => {
-            Err(Refusal::Unknown { what: "project" })
+        (
+            ProjectCommand::LockScope { .. } | ProjectCommand::AssignDuties { .. } | ProjectCommand::SetBudget { .. },
+            None,
+        ) => Err(Refusal::Unknown { what: "project" }),
+        (ProjectCommand::SetBudget { allowance }, Some(project)) => {
+            needs(actor, Role::Admin)?;
+            let Allowance { ceiling, warn_at_percent } = allowance.checked(project.budget.as_ref())?;
+            Ok(vec![ProjectEvent::BudgetSet { ceiling, warn_at_percent }])
         }
         (ProjectCommand::AssignDuties { duties }, Some(_)) => {
             needs(actor, Role::Admin)?;
@@ -86,13 +123,30 @@ pub fn decide(state: Option<&Project>, command: &ProjectCommand, actor: &Actor) 
 pub fn evolve(id: ProjectId, state: Option<Project>, event: &ProjectEvent) -> Option<Project> {
     match event {
         ProjectEvent::Created { name, separation } => {
-            Some(Project { id, name: name.clone(), separation: *separation, duties: Duties::default() })
+            let duties = Duties::default();
+            Some(Project { id, name: name.clone(), separation: *separation, duties, budget: None })
         }
         ProjectEvent::ScopeLocked { .. } => state,
         ProjectEvent::DutiesAssigned { duties } => {
             state.map(|project| Project { duties: (**duties).clone(), ..project })
         }
+        ProjectEvent::BudgetSet { ceiling, warn_at_percent } => with_budget(state, |budget| {
+            (budget.ceiling, budget.warn_at_percent) = (*ceiling, *warn_at_percent);
+        }),
+        ProjectEvent::Allotted { run, amounts } => {
+            with_budget(state, |budget| budget.hold(Purpose::Run(*run), *amounts))
+        }
+        ProjectEvent::Returned { run, spent } => {
+            with_budget(state, |budget| budget.settle(&Purpose::Run(*run), *spent))
+        }
     }
+}
+
+fn with_budget(state: Option<Project>, change: impl FnOnce(&mut Budget)) -> Option<Project> {
+    state.map(|mut project| {
+        change(project.budget.get_or_insert_default());
+        project
+    })
 }
 
 fn needs(actor: &Actor, role: Role) -> Result<(), Refusal> {

@@ -9,6 +9,7 @@ use crate::digest::Digest;
 use crate::evidence::SecretsSeen;
 use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::IdentityEvent;
+use crate::organisation::OrganisationEvent;
 use crate::project::ProjectEvent;
 use crate::run::RunEvent;
 use crate::worktree::WorktreeNews;
@@ -22,6 +23,7 @@ pub struct Record {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
+    Organisation(OrganisationEvent),
     Project(ProjectId, ProjectEvent),
     Identity(IdentityId, IdentityEvent),
     Run(RunId, RunEvent),
@@ -81,6 +83,7 @@ impl Record {
     /// `run.created`, `action.approved`, `permit.redeemed`, …
     pub const fn kind(&self) -> &'static str {
         match &self.event {
+            Event::Organisation(event) => event.kind(),
             Event::Project(_, event) => event.kind(),
             Event::Identity(_, event) => event.kind(),
             Event::Run(_, event) => event.kind(),
@@ -98,6 +101,7 @@ impl Record {
     /// Never for our own types: all of them are plain JSON.
     pub fn body(&self) -> Value {
         let json = match &self.event {
+            Event::Organisation(event) => serde_json::to_value(event),
             Event::Project(_, event) => serde_json::to_value(event),
             Event::Identity(id, event) => serde_json::to_value(IdentityBody { identity: *id, event: event.clone() }),
             Event::Run(_, event) => serde_json::to_value(event),
@@ -116,6 +120,7 @@ impl Record {
         let family = kind.split('.').next().unwrap_or_default();
         let nameless = |what| Unreadable::Nameless { kind: kind.to_owned(), what };
         let event = match (family, kind) {
+            ("organisation", _) => Event::Organisation(read(kind, body)?),
             ("project" | "scope", _) => {
                 Event::Project(about.project.ok_or_else(|| nameless("project"))?, read(kind, body)?)
             }

@@ -2,6 +2,7 @@
 //!
 //! Not errors: a broken disk or an unreachable server is a fault of the shell and never looks like this.
 
+use crate::budget::NotHeld;
 use crate::digest::Digest;
 use crate::identity::Role;
 
@@ -28,6 +29,12 @@ pub enum Refusal {
     Revoked,
     #[error("this run belongs to another agent")]
     OtherAgent,
+    #[error("this run is hosted by another worker")]
+    OtherHost,
+    #[error("{why}")]
+    Budget { why: String },
+    #[error("everything was stopped: {reason}; an administrator can let it go on (`placet kill --release`)")]
+    Halted { reason: String },
     #[error("who proposes or amends, or stands behind whoever did, cannot decide; ask another reviewer")]
     Kin,
     #[error("you have decided this already; the other approval must come from another person")]
@@ -67,6 +74,12 @@ pub enum PermitFlaw {
     OtherAttempt,
 }
 
+impl From<NotHeld> for Refusal {
+    fn from(not_held: NotHeld) -> Self {
+        Self::Budget { why: not_held.to_string() }
+    }
+}
+
 impl Refusal {
     pub const fn not_now(what: &'static str, status: &'static str, hint: &'static str) -> Self {
         Self::NotNow { what, status, hint }
@@ -89,6 +102,9 @@ impl Refusal {
             Self::RunNotActive { .. } => "run_not_active",
             Self::Revoked => "revoked",
             Self::OtherAgent => "other_agent",
+            Self::OtherHost => "other_host",
+            Self::Budget { .. } => "budget",
+            Self::Halted { .. } => "halted",
             Self::Kin => "kin",
             Self::SamePerson => "same_person",
             Self::Denied { .. } => "denied",
@@ -105,6 +121,7 @@ impl Refusal {
             Self::Role { .. }
             | Self::Duty { .. }
             | Self::OtherAgent
+            | Self::OtherHost
             | Self::Kin
             | Self::SamePerson
             | Self::Denied { .. }
@@ -116,6 +133,8 @@ impl Refusal {
             | Self::NotNow { .. }
             | Self::RunNotActive { .. }
             | Self::Revoked
+            | Self::Budget { .. }
+            | Self::Halted { .. }
             | Self::Stale { .. }
             | Self::Expired
             | Self::LostLease { .. } => false,

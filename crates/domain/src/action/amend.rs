@@ -133,6 +133,7 @@ fn proposed(state: &ActionState, amended: &Amended, amender: &Identity, setting:
         // The agent's words were about what it proposed, not about this.
         advice: None,
         amendment: Some(Amendment { of: state.id, amenders: amenders(state, amended, amender) }),
+        rollbacks: setting.run.rollbacks,
     }
 }
 

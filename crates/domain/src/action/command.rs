@@ -76,6 +76,21 @@ pub enum ActionCommand {
 }
 
 impl ActionCommand {
+    /// Whether work begins or goes on by it.
+    pub const fn goes_on(&self) -> bool {
+        match self {
+            Self::Propose { .. } | Self::Lease { .. } | Self::Redeem { .. } | Self::Heartbeat { .. } => true,
+            Self::Approve { .. }
+            | Self::Amend { .. }
+            | Self::Reject { .. }
+            | Self::Withdraw { .. }
+            | Self::Rejudge { .. }
+            | Self::Complete { .. }
+            | Self::Resolve { .. }
+            | Self::Lapse => false,
+        }
+    }
+
     /// The id of what it would put in the action's place.
     pub fn successor(&self) -> Option<ActionId> {
         let Self::Amend { amended, .. } = self else { return None };
@@ -102,7 +117,7 @@ macro_rules! kinds {
         }
 
         impl ActionCommand {
-            pub const fn kind(&self) -> ActionCommandKind {
+    pub const fn kind(&self) -> ActionCommandKind {
                 match self { $(Self::$variant { .. } => ActionCommandKind::$variant,)* }
             }
         }

@@ -14,7 +14,7 @@ use crate::policy::{Ruling, Tier, Verdict};
 use crate::project::Separation;
 use crate::proposal::Action;
 use crate::refusal::{PermitFlaw, Refusal};
-use crate::run::{Run, RunStatus};
+use crate::run::{Hosting, Run, RunStatus, Treatment};
 use crate::time::Timestamp;
 
 const LONGEST_REASON: usize = 2_000;
@@ -89,6 +89,19 @@ fn needs_executing(run: &Run) -> Result<(), Refusal> {
     if run.status == RunStatus::Executing { Ok(()) } else { Err(run_not_active(run)) }
 }
 
+/// What was proposed before a rollback was about a state that is no more.
+fn needs_same_past(state: &ActionState, run: &Run, what: &'static str) -> Result<(), Refusal> {
+    if state.rollbacks == run.rollbacks {
+        return Ok(());
+    }
+    Err(Refusal::not_now(what, "from before the run was rolled back", "it must be proposed again"))
+}
+
+/// Where the files of a run are, there its actions are executed.
+fn needs_its_host(run: &Run, worker: IdentityId) -> Result<(), Refusal> {
+    if run.hosting == Hosting::External || run.host == Some(worker) { Ok(()) } else { Err(Refusal::OtherHost) }
+}
+
 fn needs_open(run: &Run) -> Result<(), Refusal> {
     if run.status.is_open() { Ok(()) } else { Err(run_not_active(run)) }
 }
@@ -127,8 +140,15 @@ fn propose(action: &Action, verdict: &Verdict, advice: Option<Digest>, setting: 
         proposer_lineage: agent.lineage.clone(),
         advice,
         amendment: None,
+        rollbacks: setting.run.rollbacks,
     };
-    Ok(vec![proposed, judged(verdict, setting)])
+    let rehearsed = rehearses(action, verdict, setting.run).then_some(ActionEvent::Rehearsed);
+    Ok([proposed, judged(verdict, setting)].into_iter().chain(rehearsed).collect())
+}
+
+/// What nobody refuses is still not executed where the run only shows what it would do.
+fn rehearses(action: &Action, verdict: &Verdict, run: &Run) -> bool {
+    verdict.ruling() != Ruling::Deny && run.posture.treatment(action.spec().kind) == Treatment::Rehearse
 }
 
 pub(super) fn judged(verdict: &Verdict, setting: &Setting<'_>) -> ActionEvent {
@@ -173,6 +193,7 @@ pub(super) fn needs_decider<'a>(
     let reviewer = needs_role(setting, Role::Reviewer)?;
     needs_status(state, kind, Status::PendingApproval)?;
     needs_open(setting.run)?;
+    needs_same_past(state, setting.run, "decided")?;
     if setting.now >= state.deadline {
         return Err(Refusal::Expired);
     }
@@ -262,6 +283,7 @@ fn withdraw(state: &ActionState, reason: &str, setting: &Setting<'_>) -> Decisio
     match state.status {
         Status::PendingApproval | Status::Approved => Ok(vec![ActionEvent::Withdrawn { reason: reason.to_owned() }]),
         Status::Denied
+        | Status::Rehearsed
         | Status::Rejected
         | Status::Expired
         | Status::Superseded
@@ -282,6 +304,8 @@ fn lease(state: &ActionState, worker: IdentityId, setting: &Setting<'_>) -> Deci
     }
     needs_status(state, Kind::Lease, Status::Approved)?;
     needs_executing(setting.run)?;
+    needs_same_past(state, setting.run, "leased")?;
+    needs_its_host(setting.run, worker)?;
     if setting.now >= state.deadline {
         return Err(Refusal::Expired);
     }
@@ -322,6 +346,7 @@ fn redeem(state: &ActionState, permit: &Signed, setting: &Setting<'_>) -> Decisi
         return Err(PermitFlaw::Expired.into());
     }
     needs_executing(setting.run)?;
+    needs_same_past(state, setting.run, "started")?;
     if state.verdict.policy() != setting.policy {
         return Err(Refusal::not_now("started", "judged by an older policy", "it will be judged again"));
     }
@@ -341,6 +366,7 @@ fn heartbeat(state: &ActionState, attempt: u32, setting: &Setting<'_>) -> Decisi
         return Err(Refusal::LostLease { given: attempt, current: state.attempt });
     }
     needs_open(setting.run)?;
+    needs_same_past(state, setting.run, "kept alive")?;
     let expires_at = setting.now.plus_ms(setting.terms.lease_ms);
     Ok(vec![ActionEvent::Renewed { attempt, expires_at }])
 }
@@ -365,7 +391,8 @@ fn complete(state: &ActionState, evidence: &Evidence, setting: &Setting<'_>) -> 
         return Err(PermitFlaw::OtherAttempt.into());
     }
     let unstarted = manifest.exit.is_not_started() && holds_unspent(state, worker, manifest.attempt);
-    if !unstarted && !holds(state, worker, manifest.attempt) {
+    let held = unstarted || holds(state, worker, manifest.attempt);
+    if !held || state.rollbacks != setting.run.rollbacks {
         return Ok(vec![ActionEvent::Quarantined { worker, attempt: manifest.attempt, evidence }]);
     }
     if manifest.executed != state.digest {
@@ -427,12 +454,15 @@ fn lapse(state: &ActionState, setting: &Setting<'_>) -> Decision {
     match state.status {
         Status::Leased if lease_over => Ok(vec![ActionEvent::LeaseLapsed { attempt: state.attempt, started: false }]),
         Status::Executing if lease_over => Ok(vec![ActionEvent::LeaseLapsed { attempt: state.attempt, started: true }]),
-        Status::PendingApproval | Status::Approved if setting.now >= state.deadline => {
+        Status::PendingApproval | Status::Approved
+            if setting.now >= state.deadline || state.rollbacks != setting.run.rollbacks =>
+        {
             Ok(vec![ActionEvent::DeadlineLapsed])
         }
         Status::PendingApproval
         | Status::Approved
         | Status::Denied
+        | Status::Rehearsed
         | Status::Rejected
         | Status::Expired
         | Status::Superseded

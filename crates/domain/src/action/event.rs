@@ -31,12 +31,17 @@ pub enum ActionEvent {
         /// What it replaces, if a reviewer made it of something else.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         amendment: Option<Amendment>,
+        /// How often its run had been rolled back: what was proposed before that is void.
+        #[serde(default, skip_serializing_if = "is_none_yet")]
+        rollbacks: u32,
     },
     Judged {
         verdict: Verdict,
         review: Digest,
         deadline: Timestamp,
     },
+    /// The run only shows what it would do: it is kept as it is, and never executed.
+    Rehearsed,
     Approved {
         approval: Approval,
         /// Whether this was the last approval that was missing.
@@ -97,11 +102,17 @@ pub enum ActionEvent {
     },
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+const fn is_none_yet(count: &u32) -> bool {
+    *count == 0
+}
+
 impl ActionEvent {
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Proposed { .. } => "action.proposed",
             Self::Judged { .. } => "action.judged",
+            Self::Rehearsed => "action.rehearsed",
             Self::Approved { .. } => "action.approved",
             Self::Rejected { .. } => "action.rejected",
             Self::Superseded { .. } => "action.superseded",

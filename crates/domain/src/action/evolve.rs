@@ -9,8 +9,18 @@ use crate::policy::{Ruling, Verdict};
 use crate::time::Timestamp;
 
 pub fn evolve(id: ActionId, state: Option<ActionState>, event: &ActionEvent) -> Option<ActionState> {
-    if let ActionEvent::Proposed { project, run, digest, tool, kind, proposer, proposer_lineage, advice, amendment } =
-        event
+    if let ActionEvent::Proposed {
+        project,
+        run,
+        digest,
+        tool,
+        kind,
+        proposer,
+        proposer_lineage,
+        advice,
+        amendment,
+        rollbacks,
+    } = event
     {
         return Some(ActionState {
             id,
@@ -23,6 +33,7 @@ pub fn evolve(id: ActionId, state: Option<ActionState>, event: &ActionEvent) -> 
             proposer_lineage: proposer_lineage.clone(),
             advice: *advice,
             amendment: amendment.clone(),
+            rollbacks: *rollbacks,
             // Until the verdict is in, there is nothing to approve: no card has this digest.
             review: *digest,
             verdict: Verdict::unheard(*digest),
@@ -54,6 +65,7 @@ fn apply(action: &mut ActionState, event: &ActionEvent) {
                 action.deadline = approval.expires_at;
             }
         }
+        ActionEvent::Rehearsed => end(action, Status::Rehearsed, None),
         ActionEvent::Rejected { reason, .. } => end(action, Status::Rejected, Some(reason)),
         ActionEvent::Superseded { by, reason, .. } => {
             action.superseded_by = Some(*by);

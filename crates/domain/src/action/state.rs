@@ -47,6 +47,7 @@ statuses! {
     PendingApproval = "PENDING_APPROVAL": "Waits for a person.", "a reviewer must decide first";
     Approved = "APPROVED": "May be taken up by a worker.", "a worker takes it up";
     Denied = "DENIED": "Refused by the policy.", "propose something the policy permits";
+    Rehearsed = "REHEARSED": "Kept to be looked at; its run executes nothing of this kind.", "look at what it would do";
     Rejected = "REJECTED": "Refused by a person.", "read the reason and propose something else";
     Expired = "EXPIRED": "Nobody decided or took it up in time.", "propose it again";
     Superseded = "SUPERSEDED": "Replaced by what a reviewer made of it.", "look at the action that replaced it";
@@ -65,6 +66,7 @@ impl ActionStatus {
         matches!(
             self,
             Self::Denied
+                | Self::Rehearsed
                 | Self::Rejected
                 | Self::Expired
                 | Self::Superseded
@@ -107,6 +109,9 @@ pub struct ActionState {
     /// What it replaces, if a reviewer made it of something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amendment: Option<Amendment>,
+    /// How often its run had been rolled back when it was proposed.
+    #[serde(default)]
+    pub rollbacks: u32,
     pub verdict: Verdict,
     pub(super) review: Digest,
     pub status: ActionStatus,

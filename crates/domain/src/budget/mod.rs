@@ -114,6 +114,12 @@ impl Budget {
         Self { ceiling, warn_at_percent, spent: Amounts::NONE, held: BTreeMap::new() }
     }
 
+    /// The same with other limits.
+    #[must_use]
+    pub fn within(self, ceiling: Ceiling, warn_at_percent: u8) -> Self {
+        Self { ceiling, warn_at_percent, ..self }
+    }
+
     /// What is held for things that are under way, all together.
     pub fn held(&self) -> Amounts {
         self.held.values().copied().sum()

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::attention::Attention;
 use super::encode::{Step, Task};
 use super::intent::{USUAL_TURNS, usual_pages};
 use super::refusal::{PlanRefusal, recordable};
@@ -11,6 +10,7 @@ use super::template::{Template, Templates};
 use crate::catalogue::Capability;
 use crate::proposal::ActionKind;
 use crate::prose::Prose;
+use crate::run::{Watch, watch};
 
 /// Splits a task. Never empty: a task that says nothing was refused when it was encoded.
 pub fn decompose(task: &Task, templates: &Templates) -> Result<Vec<Subtask>, PlanRefusal> {
@@ -80,7 +80,7 @@ fn from_template(template: &Template) -> Vec<Draft> {
 fn numbered(drafts: Vec<Draft>) -> Vec<Subtask> {
     let last = drafts.len();
     let number = |(number, draft): (u32, Draft)| {
-        let always = draft.kinds.iter().any(|kind| Attention::of(*kind) == Attention::Always);
+        let always = draft.kinds.iter().any(|kind| watch(*kind) == Watch::Always);
         let is_last = usize::try_from(number) == Ok(last);
         Subtask {
             number,

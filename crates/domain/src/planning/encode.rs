@@ -10,11 +10,12 @@ use serde::{Deserialize, Serialize};
 use super::intent::{Constraints, DeclaredStep, Intent, usual_pages};
 use super::refusal::{Objection, PlanRefusal, recordable};
 use super::verb::verbs_in;
-use super::{BaseFolder, Effect, Input, Mode};
+use super::{BaseFolder, Input};
 use crate::budget::{Ceiling, Resource};
 use crate::canonical::LARGEST_SAFE_INTEGER;
 use crate::catalogue::{Capability, EntryId, TemplateId};
 use crate::prose::Prose;
+use crate::run::{Effect, Mode};
 use crate::scope::Glob;
 
 /// A run's plan has no more steps than a person can read.

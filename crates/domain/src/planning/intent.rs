@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BaseFolder, Effect, Input, Mode};
+use super::{BaseFolder, Input};
 use crate::budget::Ceiling;
 use crate::catalogue::{Capability, EntryId, TemplateId};
 use crate::proposal::ToolName;
 use crate::prose::Prose;
+use crate::run::{Effect, Mode};
 use crate::scope::{Glob, TargetRule};
 
 /// What is wanted. Only a goal is needed; the rest narrows it.

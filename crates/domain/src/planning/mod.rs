@@ -10,7 +10,6 @@
 //! No language model is needed: sub-tasks come from declared steps or from a template. The same input always gives the same
 //! plan. Nothing here is a decision: the scope is locked, the budget reserved and the plan approved elsewhere.
 
-mod attention;
 mod choose;
 mod configure;
 mod criterion;
@@ -19,7 +18,6 @@ mod encode;
 mod estimate;
 mod input;
 mod intent;
-mod mode;
 mod plan;
 mod refusal;
 mod shipped;
@@ -27,7 +25,6 @@ mod subtask;
 mod template;
 mod verb;
 
-pub use attention::Attention;
 pub use choose::{Ranked, Selection, choose};
 pub use configure::{CageChoice, configure};
 pub use criterion::{Criterion, Row};
@@ -36,7 +33,6 @@ pub use encode::{Step, Task, encode};
 pub use estimate::{Estimate, estimate};
 pub use input::{BadPlace, BaseFolder, DataClass, Input, InputPath};
 pub use intent::{Constraints, DeclaredStep, Intent};
-pub use mode::{Effect, Mode};
 pub use plan::{Plan, plan};
 pub use refusal::{Objection, PlanRefusal};
 pub use shipped::shipped_templates;

@@ -10,15 +10,17 @@ use super::question::Question;
 use super::verdict::{Reason, Risk, Tier, Verdict};
 use super::{Policy, RuleEffect};
 use crate::proposal::Action;
+use crate::run::Posture;
 use crate::scope::Scope;
 
 /// Numbers of approvals that are tried, least first, and the tier each one means.
 pub(super) const LEVELS: [(i64, Tier); 3] = [(0, Tier::A), (1, Tier::B), (2, Tier::C)];
 
-pub(super) fn judge(policy: &Policy, action: &Action, scope: &Scope) -> Verdict {
+pub(super) fn judge(policy: &Policy, action: &Action, scope: &Scope, posture: &Posture) -> Verdict {
     let hearing = Hearing::hold(policy, action);
-    let laws = law::broken(action, scope, &policy.tools);
-    let tier = if laws.is_empty() { hearing.tier() } else { Tier::D };
+    let mut laws = law::broken(action, scope, &policy.tools);
+    laws.extend(law::demanded(action, posture));
+    let tier = laws.iter().map(|law| law.demands).fold(hearing.tier(), Tier::max);
     let mut reasons = hearing.reasons(policy);
     reasons.extend(laws);
     Verdict::of(action.digest(), policy.version(), tier, reasons)

@@ -1,10 +1,11 @@
-//! Laws that no policy file can repeal: an action stays within the scope and the tool it was sealed under.
+//! Laws that no policy file can repeal: an action stays within the scope and the tool it was sealed under, and a run's mode is kept.
 
 use std::collections::BTreeMap;
 
 use super::verdict::{Reason, Risk, Tier};
 use crate::digest::Digest;
 use crate::proposal::{Action, ToolName};
+use crate::run::{Effect, Mode, Posture, Watch, watch};
 use crate::scope::{PathRuling, Scope, ScopePath};
 
 /// Every law the action breaks, each as a reason that refuses it.
@@ -14,6 +15,25 @@ pub(super) fn broken(action: &Action, scope: &Scope, tools: &BTreeMap<ToolName, 
     let target = uncovered_target(action, scope);
     let paths = action.spec().outputs.iter().filter_map(|path| forbidden_path(path, scope));
     version.into_iter().chain(tool).chain(target).chain(paths).collect()
+}
+
+/// What the way in which a run is carried out demands for this action.
+pub(super) fn demanded(action: &Action, posture: &Posture) -> Vec<Reason> {
+    let kind = action.spec().kind;
+    let observes = posture.effect == Effect::Observe && watch(kind) != Watch::Monitored;
+    let refused =
+        observes.then(|| law("mode.observe", format!("this run only observes, and `{kind}` may change something")));
+    let supervised = (posture.mode == Mode::Supervised)
+        .then(|| asks("mode.supervised", "every action of this run asks a person".to_owned()));
+    let stops = posture.stops_before(kind).then(|| {
+        asks("mode.always_asks", format!("before `{kind}` a person is always asked, whatever the policy says"))
+    });
+    refused.into_iter().chain(supervised).chain(stops).collect()
+}
+
+/// It adds nothing to the risk: that a person is asked says nothing about the action.
+fn asks(rule: &str, because: String) -> Reason {
+    Reason { rule: rule.to_owned(), demands: Tier::B, weight: Risk::NONE, because }
 }
 
 fn law(rule: &str, because: String) -> Reason {

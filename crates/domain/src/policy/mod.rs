@@ -33,6 +33,7 @@ pub use verdict::{BadRisk, Reason, Risk, Ruling, Tier, Verdict};
 use crate::canonical;
 use crate::digest::Digest;
 use crate::proposal::{Action, ActionKind, ToolName, Tools};
+use crate::run::Posture;
 use crate::scope::Scope;
 
 /// Counted up whenever the same files would be judged differently by new code.
@@ -133,9 +134,9 @@ impl Policy {
         self.version
     }
 
-    /// Judges an action within the scope of its run. Never fails: what cannot be judged is refused.
-    pub fn judge(&self, action: &Action, scope: &Scope) -> Verdict {
-        judge::judge(self, action, scope)
+    /// Judges an action within the scope of its run, which is carried out in this way. Never fails: what cannot be judged is refused.
+    pub fn judge(&self, action: &Action, scope: &Scope, posture: &Posture) -> Verdict {
+        judge::judge(self, action, scope, posture)
     }
 
     /// All rules, in the order of their ids.

@@ -104,6 +104,30 @@ kinds! {
     DatabaseWrite = "database_write": "Changes a database.";
 }
 
+impl ActionKind {
+    /// Whether somebody outside of the run's own workspace may notice it.
+    pub const fn reaches_others(self) -> bool {
+        match self {
+            Self::NavigateNewDomain
+            | Self::NetworkScan
+            | Self::HttpRequest
+            | Self::SendEmail
+            | Self::SubmitForm
+            | Self::MakePayment
+            | Self::PublishContent
+            | Self::DatabaseWrite => true,
+            // Searching and looking change nothing for anybody.
+            Self::ReadFile
+            | Self::SearchWeb
+            | Self::TakeScreenshot
+            | Self::CreateFile
+            | Self::ModifyFile
+            | Self::ExecuteCode
+            | Self::DeleteFile => false,
+        }
+    }
+}
+
 impl fmt::Display for ActionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())

@@ -1,22 +1,61 @@
-//! What people, agents and the clockwork may ask of a run.
+//! What people, agents, hosts and the clockwork may ask of a run.
 
+use std::collections::BTreeSet;
+
+use super::hosting::{Hosting, Output};
+use super::mode::Posture;
+use crate::budget::{Amounts, Budget, Ceiling, Purpose};
 use crate::digest::Digest;
-use crate::id::{IdentityId, ProjectId};
+use crate::id::{IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
 use crate::project::Separation;
+use crate::refusal::Refusal;
 use crate::scope::Scope;
+
+/// What a run is given to use up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowance {
+    pub ceiling: Ceiling,
+    /// How much of a limit may be used before a person is asked.
+    pub warn_at_percent: u8,
+}
+
+impl Allowance {
+    /// Itself, if it makes sense beside what is spent and held already.
+    pub(crate) fn checked(self, now: Option<&Budget>) -> Result<Self, Refusal> {
+        if !(1..=100).contains(&self.warn_at_percent) {
+            return Err(Refusal::invalid("a person is asked at 1 to 100 percent of a limit"));
+        }
+        let committed = now.map(Budget::committed).unwrap_or_default();
+        let enough = self.ceiling.permits(Amounts::NONE, committed);
+        enough.map_err(|short| Refusal::Budget { why: format!("more than this is spent or held already: {short}") })?;
+        Ok(self)
+    }
+}
+
+/// What a run is made with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Founding {
+    pub project: ProjectId,
+    /// The run that has it made.
+    pub parent: Option<RunId>,
+    pub separation: Separation,
+    pub goal: String,
+    /// A plan that is given at once is submitted at once.
+    pub plan: Vec<String>,
+    pub scope: Scope,
+    pub posture: Posture,
+    pub hosting: Hosting,
+    pub allowance: Option<Allowance>,
+    pub agent: IdentityId,
+    pub agent_lineage: Lineage,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunCommand {
-    Create {
-        project: ProjectId,
-        separation: Separation,
-        goal: String,
-        /// A plan that is given at once is submitted at once.
-        plan: Vec<String>,
-        scope: Box<Scope>,
-        agent: IdentityId,
-        agent_lineage: Lineage,
+    Create(Box<Founding>),
+    SetBudget {
+        allowance: Allowance,
     },
     Submit {
         plan: Vec<String>,
@@ -28,25 +67,70 @@ pub enum RunCommand {
         reason: String,
     },
     Start,
+    /// A worker takes it in.
+    Host,
     Attach,
+    /// The agent has done the next step of the plan.
+    FinishStep {
+        step: u32,
+        summary: String,
+    },
+    /// Somebody wants a person to look before it goes on.
     ReachGate {
         summary: String,
     },
     PassGate {
         seen: Digest,
+        /// What the agent should know or do otherwise.
+        note: String,
+        /// What is to be done instead of the steps that are left.
+        plan: Option<Vec<String>>,
+    },
+    /// What was done since the last checkpoint will not do.
+    RejectGate {
+        reason: String,
     },
     Pause {
         reason: String,
     },
     Resume,
     RollBack {
-        snapshot: Digest,
+        to: u32,
+        reason: String,
+    },
+    /// Its host took a snapshot and has tried to restore it.
+    KeepSnapshot {
+        number: u32,
+        workspace: Digest,
+        memory: Digest,
+        files: u64,
+        size_bytes: u64,
+    },
+    /// Its host brought a snapshot back.
+    Restore {
+        number: u32,
+        workspace: Digest,
+        memory: Digest,
+    },
+    Hold {
+        purpose: Purpose,
+        amounts: Amounts,
+    },
+    Settle {
+        purpose: Purpose,
+        spent: Amounts,
     },
     Finish {
         summary: String,
     },
+    /// Its host collected what it made.
+    Collect {
+        outputs: Vec<Output>,
+    },
     ApproveResults {
         seen: Digest,
+        /// Which outputs are let out; all of them if nothing is said.
+        chosen: Option<BTreeSet<u32>>,
     },
     RejectResults {
         reason: String,
@@ -57,6 +141,51 @@ pub enum RunCommand {
     Cancel {
         reason: String,
     },
+    /// Its host removed everything and looked that nothing is left.
+    Destroy,
+    /// The clockwork noticed that something is due.
+    Lapse,
+}
+
+impl RunCommand {
+    /// Whether it may change what is held for the run by whoever pays for it.
+    pub const fn concerns_payer(&self) -> bool {
+        matches!(self, Self::SetBudget { .. } | Self::Submit { .. } | Self::ApproveResults { .. } | Self::Cancel { .. })
+    }
+
+    /// Whether work begins or goes on by it.
+    pub const fn goes_on(&self) -> bool {
+        match self {
+            Self::Start
+            | Self::Host
+            | Self::Attach
+            | Self::FinishStep { .. }
+            | Self::PassGate { .. }
+            | Self::Resume
+            | Self::Hold { .. }
+            // It may let a checkpoint pass.
+            | Self::Lapse => true,
+            Self::Create(_)
+            | Self::SetBudget { .. }
+            | Self::Submit { .. }
+            | Self::ApprovePlan { .. }
+            | Self::RejectPlan { .. }
+            | Self::ReachGate { .. }
+            | Self::RejectGate { .. }
+            | Self::Pause { .. }
+            | Self::RollBack { .. }
+            | Self::KeepSnapshot { .. }
+            | Self::Restore { .. }
+            | Self::Settle { .. }
+            | Self::Finish { .. }
+            | Self::Collect { .. }
+            | Self::ApproveResults { .. }
+            | Self::RejectResults { .. }
+            | Self::Fail { .. }
+            | Self::Cancel { .. }
+            | Self::Destroy => false,
+        }
+    }
 }
 
 macro_rules! kinds {
@@ -88,19 +217,30 @@ macro_rules! kinds {
 
 kinds! {
     Create = "create", "created";
+    SetBudget = "set-budget", "given another budget";
     Submit = "submit", "submitted";
     ApprovePlan = "approve-plan", "approved";
     RejectPlan = "reject-plan", "rejected";
     Start = "start", "started";
+    Host = "host", "hosted";
     Attach = "attach", "attached to";
+    FinishStep = "finish-step", "brought a step further";
     ReachGate = "reach-gate", "brought to a checkpoint";
     PassGate = "pass-gate", "let through a checkpoint";
+    RejectGate = "reject-gate", "sent back from a checkpoint";
     Pause = "pause", "paused";
     Resume = "resume", "resumed";
     RollBack = "roll-back", "rolled back";
+    KeepSnapshot = "keep-snapshot", "given this snapshot";
+    Restore = "restore", "restored";
+    Hold = "hold", "charged";
+    Settle = "settle", "settled";
     Finish = "finish", "finished";
+    Collect = "collect", "given outputs";
     ApproveResults = "approve-results", "completed";
     RejectResults = "reject-results", "sent back to work";
     Fail = "fail", "failed";
     Cancel = "cancel", "cancelled";
+    Destroy = "destroy", "destroyed";
+    Lapse = "lapse", "let lapse";
 }

@@ -1,46 +1,55 @@
 //! What may happen to a run, and who may make it happen.
 //!
-//! Two questions in this order: does the state allow it (the table in [`lawful`]), and may this actor do it ([`authority`]).
+//! Three questions in this order: does the state allow it (the table in [`lawful`]), may this actor do it ([`authority`]), and does what
+//! the command carries fit ([`super::change`]).
 
+use super::change::{Context, change, create};
 use super::command::{RunCommand, RunCommandKind as Kind};
 use super::event::RunEvent;
+use super::hosting::Hosting;
 use super::state::{Run, RunStatus as Status};
-use crate::id::IdentityId;
+use super::text::check_text;
 use crate::identity::{Actor, Identity, Role};
 use crate::project::Separation;
 use crate::refusal::Refusal;
-
-const MOST_PLAN_STEPS: usize = 200;
-/// Goals, reasons and summaries are read by people.
-const LONGEST_TEXT: usize = 2_000;
+use crate::time::Timestamp;
 
 /// Decides a command about a run that may not exist yet.
-pub fn decide(state: Option<&Run>, command: &RunCommand, actor: &Actor) -> Result<Vec<RunEvent>, Refusal> {
+pub fn decide(
+    state: Option<&Run>,
+    command: &RunCommand,
+    actor: &Actor,
+    now: Timestamp,
+) -> Result<Vec<RunEvent>, Refusal> {
     check_text(command)?;
     match (state, command) {
-        (None, RunCommand::Create { .. }) => create(command, actor),
-        (Some(_), RunCommand::Create { .. }) => Err(Refusal::Exists { what: "run" }),
+        (None, RunCommand::Create(founding)) => create(founding, actor),
+        (Some(_), RunCommand::Create(_)) => Err(Refusal::Exists { what: "run" }),
         (None, _) => Err(Refusal::Unknown { what: "run" }),
         (Some(run), _) => {
-            if !lawful(run.status, command.kind()) {
+            if !lawful(run, command.kind()) {
                 return Err(Refusal::not_now(command.kind().participle(), run.status.as_str(), run.status.hint()));
             }
             let single_operator = authority(run, command.kind(), actor)?;
-            change(run, command, actor, single_operator).map(|event| vec![event])
+            change(run, command, &Context { actor, single_operator, now })
         }
     }
 }
 
 /// The state machine: in which states a command may be given. `docs/states.md` is generated from this.
-pub(super) const fn lawful(status: Status, kind: Kind) -> bool {
+fn lawful(run: &Run, kind: Kind) -> bool {
+    let status = run.status;
     match kind {
         Kind::Create => false,
         Kind::Submit => matches!(status, Status::Draft),
+        Kind::SetBudget => {
+            matches!(status, Status::Draft | Status::Executing | Status::CheckpointReached | Status::Paused)
+        }
         Kind::ApprovePlan | Kind::RejectPlan => matches!(status, Status::PendingApproval),
         Kind::Start => matches!(status, Status::Approved),
-        Kind::Attach => matches!(status, Status::SpawningSandbox),
-        Kind::ReachGate | Kind::Finish => matches!(status, Status::Executing),
-        Kind::PassGate => matches!(status, Status::CheckpointReached),
+        Kind::Host | Kind::Attach => matches!(status, Status::SpawningSandbox),
+        Kind::FinishStep | Kind::ReachGate | Kind::Finish | Kind::Hold => matches!(status, Status::Executing),
+        Kind::PassGate | Kind::RejectGate => matches!(status, Status::CheckpointReached),
         Kind::Pause => matches!(status, Status::Executing | Status::CheckpointReached),
         Kind::Resume => matches!(status, Status::Paused | Status::RolledBack),
         Kind::RollBack => {
@@ -49,9 +58,15 @@ pub(super) const fn lawful(status: Status, kind: Kind) -> bool {
                 Status::Executing | Status::CheckpointReached | Status::Paused | Status::PendingExport | Status::Failed
             )
         }
-        Kind::ApproveResults | Kind::RejectResults => matches!(status, Status::PendingExport),
+        Kind::KeepSnapshot => matches!(status, Status::SpawningSandbox | Status::CheckpointReached),
+        Kind::Restore => matches!(status, Status::RolledBack),
+        Kind::Collect | Kind::ApproveResults | Kind::RejectResults => matches!(status, Status::PendingExport),
         Kind::Fail => matches!(status, Status::SpawningSandbox | Status::Executing | Status::CheckpointReached),
         Kind::Cancel => !status.is_final(),
+        Kind::Destroy => status.is_final() && !run.destroyed,
+        // What was begun is settled, whatever became of the run meanwhile.
+        Kind::Settle => run.budget.is_some(),
+        Kind::Lapse => matches!(status, Status::Executing | Status::CheckpointReached),
     }
 }
 
@@ -60,33 +75,85 @@ fn authority(run: &Run, kind: Kind, actor: &Actor) -> Result<bool, Refusal> {
     let identity = match actor {
         Actor::Identity(identity) => identity,
         // The clockwork stops things; it never approves, starts or resumes them.
-        Actor::Runtime => return runtime_may(kind).then_some(false).ok_or(Refusal::Role { needed: Role::Reviewer }),
+        Actor::Runtime => {
+            return runtime_may(run, kind).then_some(false).ok_or(Refusal::Role { needed: Role::Reviewer });
+        }
     };
     match kind {
-        Kind::Attach | Kind::Finish => is_its_agent(run, identity),
-        Kind::ReachGate | Kind::Fail => is_its_agent(run, identity).or_else(|_| has(identity, Role::Operator)),
+        Kind::Attach | Kind::Finish | Kind::FinishStep => is_its_agent(run, identity),
+        Kind::ReachGate | Kind::Fail => is_its_agent(run, identity)
+            .or_else(|_| is_its_host(run, identity))
+            .or_else(|_| has(identity, Role::Operator)),
         Kind::ApprovePlan | Kind::PassGate | Kind::ApproveResults => independent_reviewer(run, identity),
-        Kind::RejectPlan | Kind::RejectResults => has(identity, Role::Reviewer),
+        Kind::RejectPlan | Kind::RejectResults | Kind::RejectGate => has(identity, Role::Reviewer),
         Kind::Create | Kind::Submit | Kind::Start => has(identity, Role::Operator),
+        // Before anybody approved it, a budget is part of the plan; after that, more of it is a person's decision.
+        Kind::SetBudget if run.status == Status::Draft => has(identity, Role::Operator),
+        Kind::SetBudget => independent_reviewer(run, identity),
         // Going on from a snapshot skips what stood after it, a checkpoint perhaps: that takes a reviewer.
         Kind::Resume if run.status == Status::RolledBack => independent_reviewer(run, identity),
         Kind::Pause | Kind::Resume | Kind::RollBack | Kind::Cancel => {
             has(identity, Role::Operator).or_else(|_| has(identity, Role::Reviewer))
         }
+        Kind::Host => may_host(run, identity),
+        Kind::KeepSnapshot | Kind::Restore | Kind::Collect | Kind::Destroy => is_its_host(run, identity),
+        Kind::Hold | Kind::Settle | Kind::Lapse => Err(Refusal::Role { needed: Role::Admin }),
     }
 }
 
-const fn runtime_may(kind: Kind) -> bool {
-    matches!(kind, Kind::Create | Kind::Submit | Kind::ReachGate | Kind::Pause | Kind::Fail | Kind::Cancel)
+const fn runtime_may(run: &Run, kind: Kind) -> bool {
+    match kind {
+        Kind::Create
+        | Kind::Submit
+        | Kind::ReachGate
+        | Kind::Pause
+        | Kind::Fail
+        | Kind::Cancel
+        | Kind::Hold
+        | Kind::Settle
+        | Kind::Lapse => true,
+        Kind::SetBudget => matches!(run.status, Status::Draft),
+        Kind::ApprovePlan
+        | Kind::RejectPlan
+        | Kind::Start
+        | Kind::Host
+        | Kind::Attach
+        | Kind::FinishStep
+        | Kind::PassGate
+        | Kind::RejectGate
+        | Kind::Resume
+        | Kind::RollBack
+        | Kind::KeepSnapshot
+        | Kind::Restore
+        | Kind::Finish
+        | Kind::Collect
+        | Kind::ApproveResults
+        | Kind::RejectResults
+        | Kind::Destroy => false,
+    }
 }
 
-fn has(identity: &Identity, role: Role) -> Result<bool, Refusal> {
+pub(super) fn has(identity: &Identity, role: Role) -> Result<bool, Refusal> {
     if identity.has(role) { Ok(false) } else { Err(Refusal::Role { needed: role }) }
 }
 
 fn is_its_agent(run: &Run, identity: &Identity) -> Result<bool, Refusal> {
     has(identity, Role::Agent)?;
     if identity.id == run.agent { Ok(false) } else { Err(Refusal::OtherAgent) }
+}
+
+fn may_host(run: &Run, identity: &Identity) -> Result<bool, Refusal> {
+    has(identity, Role::Worker)?;
+    match (run.hosting, run.host) {
+        (Hosting::Hosted, None) => Ok(false),
+        (Hosting::Hosted, Some(_)) => Err(Refusal::Exists { what: "host" }),
+        (Hosting::External, _) => Err(Refusal::invalid("the agent of this run comes by itself; no worker hosts it")),
+    }
+}
+
+fn is_its_host(run: &Run, identity: &Identity) -> Result<bool, Refusal> {
+    has(identity, Role::Worker)?;
+    if run.host == Some(identity.id) { Ok(false) } else { Err(Refusal::OtherHost) }
 }
 
 /// A reviewer who neither made the run, nor wrote its plan, nor stands behind its agent; or, where one person works alone,
@@ -102,87 +169,4 @@ fn independent_reviewer(run: &Run, identity: &Identity) -> Result<bool, Refusal>
         (true, true) => Ok(true),
         (true, false) => Err(Refusal::Kin),
     }
-}
-
-fn create(command: &RunCommand, actor: &Actor) -> Result<Vec<RunEvent>, Refusal> {
-    let RunCommand::Create { project, separation, goal, plan, scope, agent, agent_lineage } = command else {
-        return Err(Refusal::Unknown { what: "run" });
-    };
-    if let Actor::Identity(identity) = actor {
-        has(identity, Role::Operator)?;
-    }
-    let created = RunEvent::Created {
-        project: *project,
-        separation: *separation,
-        goal: goal.clone(),
-        scope_version: scope.version(),
-        scope: scope.clone(),
-        agent: *agent,
-        agent_lineage: agent_lineage.clone(),
-        created_by: author(actor),
-    };
-    let submitted = (!plan.is_empty()).then(|| RunEvent::Submitted { plan: plan.clone(), by: author(actor) });
-    Ok(std::iter::once(created).chain(submitted).collect())
-}
-
-fn author(actor: &Actor) -> Option<IdentityId> {
-    actor.identity().map(|identity| identity.id)
-}
-
-fn change(run: &Run, command: &RunCommand, actor: &Actor, single_operator: bool) -> Result<RunEvent, Refusal> {
-    Ok(match command {
-        RunCommand::Create { .. } => return Err(Refusal::Exists { what: "run" }),
-        RunCommand::Submit { plan } if plan.is_empty() => return Err(Refusal::invalid("a plan has at least one step")),
-        RunCommand::Submit { plan } => RunEvent::Submitted { plan: plan.clone(), by: author(actor) },
-        RunCommand::ApprovePlan { seen } | RunCommand::PassGate { seen } | RunCommand::ApproveResults { seen }
-            if *seen != run.review() =>
-        {
-            return Err(Refusal::Stale { seen: *seen, current: run.review() });
-        }
-        RunCommand::ApprovePlan { seen } => RunEvent::PlanApproved { seen: *seen, single_operator },
-        RunCommand::RejectPlan { reason } => RunEvent::PlanRejected { reason: reason.clone() },
-        RunCommand::Start => RunEvent::Started,
-        RunCommand::Attach => RunEvent::Attached,
-        RunCommand::ReachGate { summary } => RunEvent::GateReached { summary: summary.clone() },
-        RunCommand::PassGate { seen } => RunEvent::GatePassed { seen: *seen, single_operator },
-        RunCommand::Pause { reason } => RunEvent::Paused { reason: reason.clone() },
-        RunCommand::Resume => RunEvent::Resumed,
-        RunCommand::RollBack { snapshot } => RunEvent::RolledBack { snapshot: *snapshot },
-        RunCommand::Finish { summary } => RunEvent::Finished { summary: summary.clone() },
-        RunCommand::ApproveResults { seen } => RunEvent::ResultsApproved { seen: *seen, single_operator },
-        RunCommand::RejectResults { reason } => RunEvent::ResultsRejected { reason: reason.clone() },
-        RunCommand::Fail { reason } => RunEvent::Failed { reason: reason.clone() },
-        RunCommand::Cancel { reason } => RunEvent::Cancelled { reason: reason.clone() },
-    })
-}
-
-fn check_text(command: &RunCommand) -> Result<(), Refusal> {
-    let (text, needed) = match command {
-        RunCommand::Create { goal, .. } => (goal, true),
-        RunCommand::RejectPlan { reason } | RunCommand::RejectResults { reason } | RunCommand::Fail { reason } => {
-            (reason, true)
-        }
-        RunCommand::Pause { reason } | RunCommand::Cancel { reason } => (reason, false),
-        RunCommand::ReachGate { summary } | RunCommand::Finish { summary } => (summary, false),
-        RunCommand::Submit { plan } => return check_plan(plan),
-        RunCommand::ApprovePlan { .. }
-        | RunCommand::Start
-        | RunCommand::Attach
-        | RunCommand::PassGate { .. }
-        | RunCommand::Resume
-        | RunCommand::RollBack { .. }
-        | RunCommand::ApproveResults { .. } => return Ok(()),
-    };
-    if text.len() > LONGEST_TEXT || (needed && text.trim().is_empty()) {
-        return Err(Refusal::invalid("say in 1 to 2000 bytes what it is about"));
-    }
-    if let RunCommand::Create { plan, .. } = command { check_plan(plan) } else { Ok(()) }
-}
-
-fn check_plan(plan: &[String]) -> Result<(), Refusal> {
-    let step_ok = |step: &String| !step.trim().is_empty() && step.len() <= LONGEST_TEXT;
-    if plan.len() <= MOST_PLAN_STEPS && plan.iter().all(step_ok) {
-        return Ok(());
-    }
-    Err(Refusal::invalid("a plan has at most 200 steps of 1 to 2000 bytes each"))
 }

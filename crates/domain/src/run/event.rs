@@ -1,25 +1,40 @@
-//! What happened to a run. Each event is one ledger entry and one lawful transition.
+//! What happened to a run. Each event is one ledger entry and at most one lawful transition.
 
 use serde::{Deserialize, Serialize};
 
+use super::gate::GateKind;
+use super::hosting::{Hosting, Output};
+use super::mode::Posture;
+use crate::budget::{Amounts, Ceiling, Purpose, Resource};
 use crate::digest::Digest;
-use crate::id::{IdentityId, ProjectId};
+use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
 use crate::project::Separation;
 use crate::scope::Scope;
+use crate::time::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
 pub enum RunEvent {
     Created {
         project: ProjectId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<RunId>,
         separation: Separation,
         goal: String,
         scope: Box<Scope>,
         scope_version: Digest,
+        #[serde(default, skip_serializing_if = "Posture::is_usual")]
+        posture: Posture,
+        #[serde(default, skip_serializing_if = "Hosting::is_external")]
+        hosting: Hosting,
         agent: IdentityId,
         agent_lineage: Lineage,
         created_by: Option<IdentityId>,
+    },
+    BudgetSet {
+        ceiling: Ceiling,
+        warn_at_percent: u8,
     },
     Submitted {
         plan: Vec<String>,
@@ -33,27 +48,89 @@ pub enum RunEvent {
         reason: String,
     },
     Started,
+    Hosted {
+        worker: IdentityId,
+    },
     Attached,
-    GateReached {
+    StepFinished {
+        step: u32,
         summary: String,
+    },
+    GateReached {
+        #[serde(default = "asked_for")]
+        kind: GateKind,
+        summary: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        action: Option<ActionId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resource: Option<Resource>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        passes_at: Option<Timestamp>,
     },
     GatePassed {
         seen: Digest,
         single_operator: bool,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        note: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        plan: Option<Vec<String>>,
+    },
+    /// Nobody looked for as long as was agreed.
+    GateLapsed,
+    /// The action that it waited for was decided, one way or the other.
+    GateSettled {
+        action: ActionId,
+        executes: bool,
+    },
+    /// Another action stands in the place of the one that it waits for.
+    GateMoved {
+        action: ActionId,
+    },
+    GateRejected {
+        reason: String,
     },
     Paused {
         reason: String,
     },
+    /// There is not enough left of something to go on.
+    Exhausted {
+        resource: Resource,
+        reason: String,
+    },
     Resumed,
     RolledBack {
-        snapshot: Digest,
+        to: u32,
+        reason: String,
+    },
+    SnapshotKept {
+        number: u32,
+        workspace: Digest,
+        memory: Digest,
+        files: u64,
+        size_bytes: u64,
+    },
+    Restored {
+        number: u32,
+    },
+    Held {
+        purpose: Purpose,
+        amounts: Amounts,
+    },
+    Settled {
+        purpose: Purpose,
+        spent: Amounts,
     },
     Finished {
         summary: String,
     },
+    Collected {
+        outputs: Vec<Output>,
+    },
     ResultsApproved {
         seen: Digest,
         single_operator: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exported: Option<Vec<u32>>,
     },
     ResultsRejected {
         reason: String,
@@ -64,27 +141,47 @@ pub enum RunEvent {
     Cancelled {
         reason: String,
     },
+    Destroyed,
+}
+
+/// What a checkpoint was before there were kinds of them.
+const fn asked_for() -> GateKind {
+    GateKind::Step
 }
 
 impl RunEvent {
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Created { .. } => "run.created",
+            Self::BudgetSet { .. } => "run.budget_set",
             Self::Submitted { .. } => "run.submitted",
             Self::PlanApproved { .. } => "run.plan_approved",
             Self::PlanRejected { .. } => "run.plan_rejected",
             Self::Started => "run.started",
+            Self::Hosted { .. } => "run.hosted",
             Self::Attached => "run.attached",
+            Self::StepFinished { .. } => "run.step_finished",
             Self::GateReached { .. } => "run.checkpoint_reached",
             Self::GatePassed { .. } => "run.checkpoint_passed",
+            Self::GateLapsed => "run.checkpoint_lapsed",
+            Self::GateSettled { .. } => "run.checkpoint_settled",
+            Self::GateMoved { .. } => "run.checkpoint_moved",
+            Self::GateRejected { .. } => "run.checkpoint_rejected",
             Self::Paused { .. } => "run.paused",
+            Self::Exhausted { .. } => "run.exhausted",
             Self::Resumed => "run.resumed",
             Self::RolledBack { .. } => "run.rolled_back",
+            Self::SnapshotKept { .. } => "run.snapshot_kept",
+            Self::Restored { .. } => "run.restored",
+            Self::Held { .. } => "run.held",
+            Self::Settled { .. } => "run.settled",
             Self::Finished { .. } => "run.finished",
+            Self::Collected { .. } => "run.collected",
             Self::ResultsApproved { .. } => "run.completed",
             Self::ResultsRejected { .. } => "run.results_rejected",
             Self::Failed { .. } => "run.failed",
             Self::Cancelled { .. } => "run.cancelled",
+            Self::Destroyed => "run.destroyed",
         }
     }
 }

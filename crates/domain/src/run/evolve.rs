@@ -1,45 +1,211 @@
 //! What a recorded event means for a run. Total: history is taken as it is, never judged again.
 
 use super::event::RunEvent;
-use super::state::{Run, RunStatus};
+use super::gate::{Gate, GateCount};
+use super::hosting::Snapshot;
+use super::state::{Run, RunStatus, WorkClock};
 use crate::id::RunId;
+use crate::time::Timestamp;
 
-pub fn evolve(id: RunId, state: Option<Run>, event: &RunEvent) -> Option<Run> {
-    if let RunEvent::Created { project, separation, goal, scope, agent, agent_lineage, created_by, scope_version: _ } =
-        event
-    {
-        return Some(Run {
-            id,
-            project: *project,
-            goal: goal.clone(),
-            plan: Vec::new(),
-            scope: (**scope).clone(),
-            agent: *agent,
-            agent_lineage: agent_lineage.clone(),
-            created_by: *created_by,
-            submitted_by: None,
-            separation: *separation,
-            status: RunStatus::Draft,
-            paused_from: None,
-            standstills: 0,
-            said: None,
-            because: None,
-        });
+pub fn evolve(id: RunId, state: Option<Run>, event: &RunEvent, at: Timestamp) -> Option<Run> {
+    if matches!(event, RunEvent::Created { .. }) {
+        return created(id, event);
     }
     let mut run = state?;
-    if let RunEvent::Submitted { plan, by } = event {
-        run.plan.clone_from(plan);
-        run.submitted_by = *by;
-    }
-    if matches!(event, RunEvent::Submitted { .. } | RunEvent::GateReached { .. } | RunEvent::Finished { .. }) {
-        run.standstills = run.standstills.saturating_add(1);
-        run.said = because(event);
-    }
     let before = run.status;
+    keep_contents(&mut run, event, at);
     run.status = status_after(&run, event);
-    run.paused_from = matches!(event, RunEvent::Paused { .. }).then_some(before);
-    run.because = because(event);
+    if run.status != before {
+        run.paused_from = (run.status == RunStatus::Paused).then_some(before);
+        keep_time(&mut run, at);
+    }
+    if let Some(because) = because(event) {
+        run.because = because.map(ToOwned::to_owned);
+    }
     Some(run)
+}
+
+fn created(id: RunId, event: &RunEvent) -> Option<Run> {
+    let RunEvent::Created {
+        project,
+        parent,
+        separation,
+        goal,
+        scope,
+        posture,
+        hosting,
+        agent,
+        agent_lineage,
+        created_by,
+        scope_version: _,
+    } = event
+    else {
+        return None;
+    };
+    Some(Run {
+        id,
+        project: *project,
+        parent: *parent,
+        goal: goal.clone(),
+        plan: Vec::new(),
+        scope: (**scope).clone(),
+        posture: posture.clone(),
+        agent: *agent,
+        agent_lineage: agent_lineage.clone(),
+        created_by: *created_by,
+        submitted_by: None,
+        separation: *separation,
+        status: RunStatus::Draft,
+        paused_from: None,
+        standstills: 0,
+        said: None,
+        because: None,
+        steps_done: 0,
+        budget: None,
+        clock: WorkClock::default(),
+        gate: None,
+        gates: GateCount::default(),
+        hosting: *hosting,
+        host: None,
+        snapshots: Vec::new(),
+        restoring: None,
+        rollbacks: 0,
+        outputs: None,
+        exported: None,
+        destroyed: false,
+    })
+}
+
+/// Everything but where it stands.
+fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
+    match event {
+        RunEvent::Submitted { plan, by } => {
+            run.plan.clone_from(plan);
+            run.submitted_by = *by;
+            stand_still(run, None);
+        }
+        RunEvent::BudgetSet { ceiling, warn_at_percent } => {
+            let budget = run.budget.take().unwrap_or_default();
+            run.budget = Some(budget.within(*ceiling, *warn_at_percent));
+        }
+        RunEvent::Hosted { worker } => run.host = Some(*worker),
+        RunEvent::StepFinished { step, .. } => run.steps_done = *step,
+        RunEvent::GateReached { .. } => reach_gate(run, event, at),
+        RunEvent::GatePassed { plan, .. } => {
+            run.gates.approved = run.gates.approved.saturating_add(1);
+            run.plan = plan.clone().unwrap_or_else(|| std::mem::take(&mut run.plan));
+            leave_gate(run);
+        }
+        RunEvent::GateLapsed | RunEvent::GateSettled { executes: true, .. } => {
+            run.gates.approved = run.gates.approved.saturating_add(1);
+            leave_gate(run);
+        }
+        RunEvent::GateRejected { .. } | RunEvent::GateSettled { executes: false, .. } => {
+            run.gates.rejected = run.gates.rejected.saturating_add(1);
+            leave_gate(run);
+        }
+        RunEvent::GateMoved { action } => {
+            if let Some(gate) = &mut run.gate {
+                gate.action = Some(*action);
+            }
+        }
+        RunEvent::SnapshotKept { .. } => keep_snapshot(run, event, at),
+        RunEvent::RolledBack { to, .. } => roll_back(run, *to),
+        RunEvent::Restored { .. } => run.restoring = None,
+        RunEvent::Held { purpose, amounts } => {
+            if let Some(budget) = &mut run.budget {
+                budget.hold(purpose.clone(), *amounts);
+            }
+        }
+        RunEvent::Settled { purpose, spent } => {
+            if let Some(budget) = &mut run.budget {
+                budget.settle(purpose, *spent);
+            }
+        }
+        RunEvent::Finished { summary } => {
+            run.outputs = None;
+            stand_still(run, Some(summary));
+        }
+        RunEvent::Collected { outputs } => run.outputs = Some(outputs.clone()),
+        RunEvent::ResultsApproved { exported, .. } => run.exported.clone_from(exported),
+        RunEvent::Destroyed => run.destroyed = true,
+        RunEvent::Created { .. }
+        | RunEvent::PlanApproved { .. }
+        | RunEvent::PlanRejected { .. }
+        | RunEvent::Started
+        | RunEvent::Attached
+        | RunEvent::Paused { .. }
+        | RunEvent::Exhausted { .. }
+        | RunEvent::Resumed
+        | RunEvent::ResultsRejected { .. }
+        | RunEvent::Failed { .. }
+        | RunEvent::Cancelled { .. } => {}
+    }
+}
+
+fn stand_still(run: &mut Run, said: Option<&String>) {
+    run.standstills = run.standstills.saturating_add(1);
+    run.said = said.cloned();
+}
+
+fn reach_gate(run: &mut Run, event: &RunEvent, at: Timestamp) {
+    let RunEvent::GateReached { kind, summary, action, resource, passes_at } = event else { return };
+    run.gates.reached = run.gates.reached.saturating_add(1);
+    run.gate = Some(Gate {
+        number: run.gates.reached,
+        kind: *kind,
+        summary: summary.clone(),
+        action: *action,
+        resource: *resource,
+        reached_at: at,
+        passes_at: *passes_at,
+        snapshot: None,
+    });
+    stand_still(run, Some(summary));
+}
+
+/// The clock that leads to the next checkpoint starts anew.
+fn leave_gate(run: &mut Run) {
+    run.gate = None;
+    run.clock.worked_ms_at_gate = run.clock.worked_ms;
+}
+
+fn keep_snapshot(run: &mut Run, event: &RunEvent, at: Timestamp) {
+    let RunEvent::SnapshotKept { number, workspace, memory, files, size_bytes } = event else { return };
+    let gate = run.gate.as_mut().map(|gate| {
+        gate.snapshot = Some(*number);
+        gate.number
+    });
+    run.snapshots.push(Snapshot {
+        number: *number,
+        gate,
+        taken_at: at,
+        workspace: *workspace,
+        memory: *memory,
+        files: *files,
+        size_bytes: *size_bytes,
+        steps_done: run.steps_done,
+        spent: run.budget.as_ref().map(|budget| budget.spent).unwrap_or_default(),
+    });
+}
+
+/// The plan stands where it stood then; what was spent since stays spent, and what was held is settled by whoever holds it.
+fn roll_back(run: &mut Run, to: u32) {
+    run.restoring = Some(to);
+    run.rollbacks = run.rollbacks.saturating_add(1);
+    run.steps_done = run.snapshot(to).map_or(run.steps_done, |snapshot| snapshot.steps_done);
+    run.outputs = None;
+    leave_gate(run);
+}
+
+/// Starts the clock where work begins and stops it where it ends; the time at work is part of what is spent.
+fn keep_time(run: &mut Run, at: Timestamp) {
+    let worked_ms = run.clock.worked_ms(at);
+    let since = (run.status == RunStatus::Executing).then_some(at);
+    run.clock = WorkClock { since, worked_ms, ..run.clock };
+    if let Some(budget) = &mut run.budget {
+        budget.spent.wall_ms = worked_ms;
+    }
 }
 
 fn status_after(run: &Run, event: &RunEvent) -> RunStatus {
@@ -48,34 +214,74 @@ fn status_after(run: &Run, event: &RunEvent) -> RunStatus {
         RunEvent::Submitted { .. } => RunStatus::PendingApproval,
         RunEvent::PlanApproved { .. } => RunStatus::Approved,
         RunEvent::Started => RunStatus::SpawningSandbox,
-        RunEvent::Attached | RunEvent::GatePassed { .. } | RunEvent::ResultsRejected { .. } => RunStatus::Executing,
+        RunEvent::Attached
+        | RunEvent::GatePassed { .. }
+        | RunEvent::GateLapsed
+        | RunEvent::GateRejected { .. }
+        | RunEvent::ResultsRejected { .. } => RunStatus::Executing,
+        // Whoever paused it meanwhile goes on from there when they say so.
+        RunEvent::GateSettled { .. } if run.status == RunStatus::CheckpointReached => RunStatus::Executing,
         RunEvent::GateReached { .. } => RunStatus::CheckpointReached,
-        RunEvent::Paused { .. } => RunStatus::Paused,
-        RunEvent::Resumed => run.paused_from.unwrap_or(RunStatus::Executing),
+        RunEvent::Paused { .. } | RunEvent::Exhausted { .. } => RunStatus::Paused,
+        RunEvent::Resumed => resumed(run),
         RunEvent::RolledBack { .. } => RunStatus::RolledBack,
         RunEvent::Finished { .. } => RunStatus::PendingExport,
         RunEvent::ResultsApproved { .. } => RunStatus::Completed,
         RunEvent::Failed { .. } => RunStatus::Failed,
         RunEvent::Cancelled { .. } => RunStatus::Cancelled,
+        RunEvent::BudgetSet { .. }
+        | RunEvent::Hosted { .. }
+        | RunEvent::StepFinished { .. }
+        | RunEvent::GateSettled { .. }
+        | RunEvent::GateMoved { .. }
+        | RunEvent::SnapshotKept { .. }
+        | RunEvent::Restored { .. }
+        | RunEvent::Held { .. }
+        | RunEvent::Settled { .. }
+        | RunEvent::Collected { .. }
+        | RunEvent::Destroyed => run.status,
     }
 }
 
-fn because(event: &RunEvent) -> Option<String> {
+/// Back to where the pause found it: a checkpoint that is still there, or work.
+fn resumed(run: &Run) -> RunStatus {
+    match (run.paused_from, &run.gate) {
+        (Some(RunStatus::CheckpointReached), Some(_)) => RunStatus::CheckpointReached,
+        _ => RunStatus::Executing,
+    }
+}
+
+/// What an event says about why the run stands where it stands; `None` where it says nothing about that.
+fn because(event: &RunEvent) -> Option<Option<&str>> {
     match event {
         RunEvent::PlanRejected { reason }
         | RunEvent::Paused { reason }
+        | RunEvent::Exhausted { reason, .. }
+        | RunEvent::GateRejected { reason }
+        | RunEvent::RolledBack { reason, .. }
         | RunEvent::ResultsRejected { reason }
         | RunEvent::Failed { reason }
-        | RunEvent::Cancelled { reason } => Some(reason.clone()),
-        RunEvent::GateReached { summary } | RunEvent::Finished { summary } => Some(summary.clone()),
+        | RunEvent::Cancelled { reason } => Some(Some(reason)),
+        RunEvent::GateReached { summary, .. } | RunEvent::Finished { summary } => Some(Some(summary)),
+        RunEvent::GatePassed { note, .. } => Some(Some(note.as_str()).filter(|note| !note.is_empty())),
         RunEvent::Created { .. }
         | RunEvent::Submitted { .. }
         | RunEvent::PlanApproved { .. }
         | RunEvent::Started
         | RunEvent::Attached
-        | RunEvent::GatePassed { .. }
+        | RunEvent::GateLapsed
+        | RunEvent::GateSettled { .. }
         | RunEvent::Resumed
-        | RunEvent::RolledBack { .. }
-        | RunEvent::ResultsApproved { .. } => None,
+        | RunEvent::ResultsApproved { .. } => Some(None),
+        RunEvent::BudgetSet { .. }
+        | RunEvent::Hosted { .. }
+        | RunEvent::StepFinished { .. }
+        | RunEvent::GateMoved { .. }
+        | RunEvent::SnapshotKept { .. }
+        | RunEvent::Restored { .. }
+        | RunEvent::Held { .. }
+        | RunEvent::Settled { .. }
+        | RunEvent::Collected { .. }
+        | RunEvent::Destroyed => None,
     }
 }

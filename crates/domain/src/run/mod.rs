@@ -1,17 +1,27 @@
 //! A run: one governed undertaking, from a draft to a human decision on its results.
 //!
-//! `decide` says what may happen, `evolve` what a recorded event means; both are pure. No path from DRAFT to COMPLETED
-//! avoids a person: the plan and the results are always decided by somebody who neither made the run nor stands behind its
-//! agent. This module does not know what an agent does inside a run: that is [`crate::action`].
+//! `decide` says what may happen, `follow` what the events of an action mean for its run, `evolve` what a recorded event means; all are
+//! pure. No path from DRAFT to COMPLETED avoids a person: the plan and the results are always decided by somebody who neither made the
+//! run nor stands behind its agent. This module does not know what an agent does inside a run: that is [`crate::action`].
 
+mod change;
 mod command;
 mod decide;
 mod event;
 mod evolve;
+mod follow;
+mod gate;
+mod hosting;
+mod mode;
 mod state;
+mod text;
 
-pub use command::{RunCommand, RunCommandKind};
+pub use command::{Allowance, Founding, RunCommand, RunCommandKind};
 pub use decide::decide;
 pub use event::RunEvent;
 pub use evolve::evolve;
-pub use state::{Run, RunStatus};
+pub use follow::{Consequence, follow};
+pub use gate::{Gate, GateCount, GateKind, Watch, watch};
+pub use hosting::{Hosting, Output, Snapshot, Wanted};
+pub use mode::{Effect, GateRules, Mode, Posture, Treatment};
+pub use state::{Run, RunStatus, WorkClock};

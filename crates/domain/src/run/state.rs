@@ -4,12 +4,17 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::gate::{Gate, GateCount};
+use super::hosting::{Hosting, Output, Snapshot};
+use super::mode::Posture;
+use crate::budget::Budget;
 use crate::canonical;
 use crate::digest::Digest;
 use crate::id::{IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
 use crate::project::Separation;
 use crate::scope::Scope;
+use crate::time::Timestamp;
 
 macro_rules! statuses {
     ($($variant:ident = $name:literal: $meaning:literal, $hint:literal;)*) => {
@@ -76,9 +81,15 @@ impl fmt::Display for RunStatus {
 pub struct Run {
     pub id: RunId,
     pub project: ProjectId,
+    /// The run that had it made and pays for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<RunId>,
     pub goal: String,
     pub plan: Vec<String>,
     pub scope: Scope,
+    /// When people are asked and how far actions go.
+    #[serde(default, skip_serializing_if = "Posture::is_usual")]
+    pub posture: Posture,
     pub agent: IdentityId,
     pub agent_lineage: Lineage,
     pub created_by: Option<IdentityId>,
@@ -94,6 +105,66 @@ pub struct Run {
     pub said: Option<String>,
     /// The last word of why it stands where it stands.
     pub because: Option<String>,
+    /// How many steps of the plan are done.
+    #[serde(default)]
+    pub steps_done: u32,
+    /// What it may use up. Without one it is not limited, and nothing is counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    #[serde(default)]
+    pub clock: WorkClock,
+    /// Where it stands still now, if that is at a checkpoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Gate>,
+    #[serde(default)]
+    pub gates: GateCount,
+    #[serde(default)]
+    pub hosting: Hosting,
+    /// The worker that keeps its files and its agent's process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<IdentityId>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub snapshots: Vec<Snapshot>,
+    /// The snapshot whose state is to be brought back, until it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restoring: Option<u32>,
+    /// How often it was rolled back. What was proposed before is void after.
+    #[serde(default)]
+    pub rollbacks: u32,
+    /// What it made, once that was collected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<Vec<Output>>,
+    /// Those that were let out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exported: Option<Vec<u32>>,
+    /// Its host has removed everything and looked that nothing is left.
+    #[serde(default)]
+    pub destroyed: bool,
+}
+
+/// How long a run has been at work. Waiting for people is not work.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WorkClock {
+    /// Since when it is at work, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// What was worked before that.
+    pub worked_ms: u64,
+    /// How much of it had been worked at the last checkpoint.
+    pub worked_ms_at_gate: u64,
+}
+
+impl WorkClock {
+    pub fn worked_ms(&self, now: Timestamp) -> u64 {
+        let current = self.since.map_or(0, |since| now.unix_ms().saturating_sub(since.unix_ms()));
+        self.worked_ms.saturating_add(u64::try_from(current).unwrap_or(0))
+    }
+
+    /// When so much will have been worked, if work goes on.
+    pub fn reaches(&self, worked_ms: u64) -> Option<Timestamp> {
+        self.since.map(|since| since.plus_ms(worked_ms.saturating_sub(self.worked_ms)))
+    }
 }
 
 impl Run {
@@ -102,8 +173,38 @@ impl Run {
     pub fn review(&self) -> Digest {
         let seen = serde_json::json!({
             "run": self.id, "goal": self.goal, "plan": self.plan, "scope": self.scope.version(), "agent": self.agent,
-            "status": self.status, "standstill": self.standstills, "said": self.said,
+            "posture": self.posture, "hosting": self.hosting, "ceiling": self.budget.as_ref().map(|budget| budget.ceiling),
+            "status": self.status, "standstill": self.standstills, "said": self.said, "gate": self.gate,
+            "outputs": self.outputs,
         });
         Digest::of(&canonical::to_bytes(&seen))
+    }
+
+    /// When the clockwork should look at it next.
+    pub fn due(&self) -> Option<Timestamp> {
+        match self.status {
+            RunStatus::Executing => [self.time_gate_due(), self.wall_time_gone()].into_iter().flatten().min(),
+            RunStatus::CheckpointReached => self.gate.as_ref().and_then(|gate| gate.passes_at),
+            RunStatus::Draft
+            | RunStatus::PendingApproval
+            | RunStatus::Approved
+            | RunStatus::SpawningSandbox
+            | RunStatus::Paused
+            | RunStatus::PendingExport
+            | RunStatus::Completed
+            | RunStatus::Failed
+            | RunStatus::Cancelled
+            | RunStatus::RolledBack => None,
+        }
+    }
+
+    pub(super) fn time_gate_due(&self) -> Option<Timestamp> {
+        let every_ms = self.posture.gates.every_ms?;
+        self.clock.reaches(self.clock.worked_ms_at_gate.saturating_add(every_ms))
+    }
+
+    pub(super) fn wall_time_gone(&self) -> Option<Timestamp> {
+        let limit = self.budget.as_ref()?.ceiling.wall_ms?;
+        self.clock.reaches(limit)
     }
 }

@@ -4,14 +4,15 @@
 //! role widens a table, and the test fails until somebody has looked at the new cells.
 
 use placet_domain::action::{ActionStatus, Resolution};
+use placet_domain::budget::Purpose;
 use placet_domain::command::Command;
 use placet_domain::policy::Tier;
-use placet_domain::run::{RunCommandKind, RunStatus};
+use placet_domain::run::{RunCommand, RunCommandKind, RunStatus};
 
 use crate::expect;
 use crate::people::Who;
 use crate::scenario::{Outcome, World};
-use crate::trials::{self, ACTION_TRIALS, Move, RUN_TRIALS, Trial, refused, try_action, try_run};
+use crate::trials::{self, ACTION_TRIALS, Move, RUN_TRIALS, Trial, refused, try_action, try_run, worth};
 
 fn header<Kind>(first: &str, trials: &[Trial<Kind>]) -> Vec<String> {
     std::iter::once(first).chain(trials.iter().map(|trial| trial.label)).map(ToOwned::to_owned).collect()
@@ -44,14 +45,24 @@ fn b3_only_the_lawful_transitions_of_an_action_are_possible() {
 /// A state in which the command would be lawful.
 pub(crate) const fn lawful_for_run(kind: RunCommandKind) -> RunStatus {
     match kind {
-        RunCommandKind::Create | RunCommandKind::Submit => RunStatus::Draft,
+        RunCommandKind::Create | RunCommandKind::Submit | RunCommandKind::SetBudget => RunStatus::Draft,
         RunCommandKind::ApprovePlan | RunCommandKind::RejectPlan => RunStatus::PendingApproval,
         RunCommandKind::Start => RunStatus::Approved,
-        RunCommandKind::Attach => RunStatus::SpawningSandbox,
-        RunCommandKind::PassGate => RunStatus::CheckpointReached,
+        RunCommandKind::Host | RunCommandKind::Attach => RunStatus::SpawningSandbox,
+        RunCommandKind::PassGate | RunCommandKind::RejectGate | RunCommandKind::KeepSnapshot => {
+            RunStatus::CheckpointReached
+        }
+        RunCommandKind::Restore => RunStatus::RolledBack,
+        RunCommandKind::Destroy => RunStatus::Completed,
         RunCommandKind::Resume => RunStatus::Paused,
-        RunCommandKind::ApproveResults | RunCommandKind::RejectResults => RunStatus::PendingExport,
+        RunCommandKind::ApproveResults | RunCommandKind::RejectResults | RunCommandKind::Collect => {
+            RunStatus::PendingExport
+        }
         RunCommandKind::ReachGate
+        | RunCommandKind::FinishStep
+        | RunCommandKind::Hold
+        | RunCommandKind::Settle
+        | RunCommandKind::Lapse
         | RunCommandKind::Pause
         | RunCommandKind::RollBack
         | RunCommandKind::Finish
@@ -85,7 +96,43 @@ fn run_authority(start: fn() -> World) -> String {
 }
 
 pub(crate) fn run_world(world: World, kind: RunCommandKind) -> World {
-    if kind == RunCommandKind::Create { world } else { world.with_run(lawful_for_run(kind)) }
+    use RunCommandKind as K;
+    let status = lawful_for_run(kind);
+    match kind {
+        K::Create => world,
+        // What a host reports is lawful only before it has reported it.
+        K::Host | K::KeepSnapshot | K::Restore | K::Collect => world.governed().just_arrived_at(status),
+        K::Settle => {
+            let mut world = world.governed().with_run(status);
+            let hold = RunCommand::Hold { purpose: Purpose::Call("call".to_owned()), amounts: worth(1) };
+            world.clockwork().run(hold).expect("there is enough");
+            world
+        }
+        K::Lapse => {
+            let mut world = world.governed();
+            world.posture.gates.every_ms = Some(1);
+            let mut world = world.with_run(status);
+            world.wait_ms(1);
+            world
+        }
+        K::RollBack | K::Hold | K::Destroy | K::SetBudget => world.governed().with_run(status),
+        K::Submit
+        | K::ApprovePlan
+        | K::RejectPlan
+        | K::Start
+        | K::Attach
+        | K::FinishStep
+        | K::ReachGate
+        | K::PassGate
+        | K::RejectGate
+        | K::Pause
+        | K::Resume
+        | K::Finish
+        | K::ApproveResults
+        | K::RejectResults
+        | K::Fail
+        | K::Cancel => world.with_run(status),
+    }
 }
 
 #[test]

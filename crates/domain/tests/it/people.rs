@@ -101,6 +101,6 @@ fn from_an_older_ledger(world: &mut World, who: Who, roles: BTreeSet<Role>, pare
         IdentityEvent::Registered { name, roles, reach: who.reach(), lineage: Lineage::below(parent), token };
     let event = Event::Identity(who.id().expect("not the clockwork"), registered);
     let mut loaded = Loaded::default();
-    loaded.apply(&Record { about: About::default(), event });
+    loaded.apply(&Record { about: About::default(), event }, world.now);
     world.keep(loaded);
 }

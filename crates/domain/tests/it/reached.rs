@@ -1,12 +1,12 @@
 //! Ways into every state of a run and of an action, by lawful commands only.
 
 use placet_domain::action::{ActionStatus, Resolution};
-use placet_domain::digest::Digest;
 use placet_domain::evidence::Exit;
-use placet_domain::run::{RunCommand, RunStatus};
+use placet_domain::run::{Hosting, RunCommand, RunCommandKind as Kind, RunStatus, Wanted};
 
 use crate::people::Who;
 use crate::scenario::{DAY_MS, MINUTE_MS, Outcome, World};
+use crate::trials::run_command;
 
 const LAWFUL: &str = "a lawful step";
 
@@ -15,11 +15,42 @@ fn reason() -> String {
 }
 
 impl World {
-    /// Brings a new run into a state.
-    pub(crate) fn with_run(mut self, status: RunStatus) -> Self {
+    /// Brings a new run into a state, and lets its host do what is wanted there.
+    pub(crate) fn with_run(self, status: RunStatus) -> Self {
+        let mut world = self.just_arrived_at(status);
+        if !status.is_final() {
+            world.host_catches_up();
+        }
+        world
+    }
+
+    /// A worker does what is wanted of a host, until nothing more is.
+    pub(crate) fn host_catches_up(&mut self) {
+        while let Some(kind) = self.wanted_of_host() {
+            let command = run_command(self, kind);
+            self.worker().run(command).expect("what is wanted");
+        }
+    }
+
+    /// What a host would report next.
+    pub(crate) fn wanted_of_host(&self) -> Option<Kind> {
+        let unhosted = self.run().hosting == Hosting::Hosted && self.run().host.is_none();
+        match self.run().wanted() {
+            Wanted::Running if unhosted && self.run_status() == RunStatus::SpawningSandbox => Some(Kind::Host),
+            Wanted::Snapshot { .. } => Some(Kind::KeepSnapshot),
+            Wanted::Restored { .. } => Some(Kind::Restore),
+            Wanted::Collected => Some(Kind::Collect),
+            Wanted::Destroyed => Some(Kind::Destroy),
+            Wanted::Nothing | Wanted::Running | Wanted::Still => None,
+        }
+    }
+
+    /// Brings a new run into a state, where its host has not done anything yet.
+    pub(crate) fn just_arrived_at(mut self, status: RunStatus) -> Self {
         let plan: &[&str] = if status == RunStatus::Draft { &[] } else { &["look", "write"] };
         self.by(Who::Creator).creates_run(plan).expect(LAWFUL);
         for step in way_to_run(status) {
+            self.host_catches_up();
             step(&mut self).expect(LAWFUL);
         }
         assert_eq!(self.run_status(), status);
@@ -79,12 +110,12 @@ fn way_to_run(status: RunStatus) -> Vec<Step> {
         RunStatus::PendingExport => and_then(&[finish]),
         RunStatus::Completed => and_then(&[finish, |world| {
             let seen = world.run().review();
-            world.reviewer().run(RunCommand::ApproveResults { seen })
+            world.reviewer().run(RunCommand::ApproveResults { seen, chosen: None })
         }]),
         RunStatus::Failed => and_then(&[|world| world.agent().run(RunCommand::Fail { reason: reason() })]),
         RunStatus::Cancelled => and_then(&[|world| world.operator().run(RunCommand::Cancel { reason: reason() })]),
         RunStatus::RolledBack => {
-            and_then(&[|world| world.operator().run(RunCommand::RollBack { snapshot: Digest::of(b"snapshot") })])
+            and_then(&[|world| world.operator().run(RunCommand::RollBack { to: 0, reason: reason() })])
         }
     }
 }
@@ -114,6 +145,7 @@ fn way_to_action(world: &World, status: ActionStatus) -> Vec<Step> {
     match status {
         ActionStatus::PendingApproval | ActionStatus::Denied => vec![],
         ActionStatus::Approved => approved,
+        ActionStatus::Rehearsed => unreachable!("a run rehearses by its mode: see `modes.rs`"),
         ActionStatus::Rejected => vec![|world| world.reviewer().rejects("too risky")],
         ActionStatus::Superseded => vec![|world| {
             let old = world.action;

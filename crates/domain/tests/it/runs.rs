@@ -11,6 +11,10 @@ use crate::people::Who;
 use crate::scenario::{World, run_id};
 use crate::trials::{RUN_TRIALS, run_command, run_worlds};
 
+fn pass_gate_seen(seen: Digest) -> RunCommand {
+    RunCommand::PassGate { seen, note: String::new(), plan: None }
+}
+
 #[test]
 fn c8_an_approval_of_a_plan_is_bound_to_that_plan() {
     let mut world = World::new().with_run(RunStatus::PendingApproval);
@@ -80,7 +84,7 @@ fn c1_the_clockwork_never_approves_starts_or_resumes() {
 #[test]
 fn c1_no_agent_decides_about_its_own_run() {
     use RunCommandKind as K;
-    let theirs = [K::Attach, K::ReachGate, K::Finish, K::Fail];
+    let theirs = [K::Attach, K::FinishStep, K::ReachGate, K::Finish, K::Fail];
     for trial in RUN_TRIALS.iter().filter(|trial| !theirs.contains(&trial.kind)) {
         let mut world = run_world(World::new(), trial.kind);
         let command = run_command(&run_world(World::new(), K::Submit), trial.kind);
@@ -186,9 +190,11 @@ fn c8_a_run_that_is_not_there_takes_no_command() {
 
 #[test]
 fn c11_a_failed_run_can_be_rolled_back_and_taken_up_again() {
-    let mut world = World::new().with_run(RunStatus::Failed);
-    world.operator().run(RunCommand::RollBack { snapshot: Digest::of(b"snapshot") }).unwrap();
+    let mut world = World::new().governed().with_run(RunStatus::Failed);
+    world.operator().run(RunCommand::RollBack { to: 0, reason: "start over".to_owned() }).unwrap();
     assert_eq!(world.operator().run(RunCommand::Resume), Err(Refusal::Role { needed: Role::Reviewer }));
+    assert_eq!(world.reviewer().run(RunCommand::Resume).unwrap_err().code(), "not_now", "nothing is restored yet");
+    world.host_catches_up();
     world.reviewer().run(RunCommand::Resume).unwrap();
     assert_eq!(world.run_status(), RunStatus::Executing);
 }
@@ -197,16 +203,16 @@ fn c11_a_failed_run_can_be_rolled_back_and_taken_up_again() {
 fn c10_a_yes_to_one_checkpoint_is_no_yes_to_the_next_nor_to_the_results() {
     let mut world = World::new().with_run(RunStatus::CheckpointReached);
     let first = world.run().review();
-    world.reviewer().run(RunCommand::PassGate { seen: first }).unwrap();
+    world.reviewer().run(pass_gate_seen(first)).unwrap();
     // The same words again: still another checkpoint.
     let summary = "so far".to_owned();
     world.agent().run(RunCommand::ReachGate { summary: summary.clone() }).unwrap();
     let second = world.run().review();
-    let again = RunCommand::PassGate { seen: first };
+    let again = pass_gate_seen(first);
     assert_eq!(world.reviewer().run(again), Err(Refusal::Stale { seen: first, current: second }));
-    world.reviewer().run(RunCommand::PassGate { seen: second }).unwrap();
+    world.reviewer().run(pass_gate_seen(second)).unwrap();
     world.agent().run(RunCommand::Finish { summary }).unwrap();
-    let results = RunCommand::ApproveResults { seen: second };
+    let results = RunCommand::ApproveResults { seen: second, chosen: None };
     assert!(matches!(world.reviewer().run(results), Err(Refusal::Stale { .. })));
 }
 
@@ -216,5 +222,5 @@ fn c10_a_pause_does_not_change_what_a_checkpoint_asks() {
     let seen = world.run().review();
     world.operator().run(RunCommand::Pause { reason: "lunch".to_owned() }).unwrap();
     world.operator().run(RunCommand::Resume).unwrap();
-    world.reviewer().run(RunCommand::PassGate { seen }).unwrap();
+    world.reviewer().run(pass_gate_seen(seen)).unwrap();
 }

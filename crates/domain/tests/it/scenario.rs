@@ -7,19 +7,21 @@ use std::collections::BTreeMap;
 
 use placet_domain::action::{ActionCommand, ActionState, ActionStatus, Amended};
 use placet_domain::approval::Terms;
+use placet_domain::budget::{Ceiling, USUAL_WARNING_PERCENT};
 use placet_domain::command::{Command, Submission};
 use placet_domain::decide::{Loaded, decide, recorded};
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Exit, Manifest, Usage};
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
 use placet_domain::identity::{Actor, Identity};
+use placet_domain::organisation::Organisation;
 use placet_domain::permit::{Permit, PermitSigner, Signed};
 use placet_domain::policy::{Tier, Verdict};
 use placet_domain::project::{Project, ProjectCommand, Separation};
 use placet_domain::proposal::{Action, Proposal, Tools};
 use placet_domain::record::Record;
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Run, RunCommand, RunStatus};
+use placet_domain::run::{Allowance, Founding, Hosting, Posture, Run, RunCommand, RunStatus};
 use placet_domain::scope::{Scope, ScopeDraft};
 use placet_domain::time::Timestamp;
 use uuid::Uuid;
@@ -30,7 +32,8 @@ pub(crate) const MINUTE_MS: i64 = 60_000;
 pub(crate) const HOUR_MS: i64 = 60 * MINUTE_MS;
 pub(crate) const DAY_MS: i64 = 24 * HOUR_MS;
 const SOME_DAY: i64 = 1_700_000_000_000;
-const TOOLS: &str = "[sh]\nprogram = \"/bin/sh\"\nkind = \"execute_code\"\n";
+const TOOLS: &str =
+    "[sh]\nprogram = \"/bin/sh\"\nkind = \"execute_code\"\n\n[mail]\nprogram = \"/bin/mail\"\nkind = \"send_email\"\n";
 
 pub(crate) type Outcome = Result<Vec<Record>, Refusal>;
 
@@ -42,12 +45,19 @@ pub(crate) struct World {
     pub(crate) runs: BTreeMap<RunId, Run>,
     pub(crate) actions: BTreeMap<ActionId, ActionState>,
     pub(crate) ledger: Vec<Record>,
+    /// When each of them was recorded.
+    pub(crate) times: Vec<Timestamp>,
     pub(crate) now: Timestamp,
     pub(crate) terms: Terms,
     pub(crate) policy: Digest,
     pub(crate) project: ProjectId,
     pub(crate) run: RunId,
     pub(crate) action: ActionId,
+    pub(crate) organisation: Organisation,
+    /// How new runs are carried out.
+    pub(crate) posture: Posture,
+    pub(crate) hosting: Hosting,
+    pub(crate) ceiling: Option<Ceiling>,
     next_number: u128,
 }
 
@@ -83,6 +93,11 @@ pub(crate) fn tier_of(words: &str) -> Tier {
     }
 }
 
+/// Which tool does it. Mail always asks.
+fn tool_of(words: &str) -> &'static str {
+    if words.contains("mail") { "mail" } else { "sh" }
+}
+
 /// A verdict, as it would come out of a ledger.
 pub(crate) fn verdict(action: Digest, policy: Digest, tier: Tier) -> Verdict {
     verdict_of_risk(action, policy, tier, 0.35)
@@ -104,6 +119,12 @@ impl World {
         Self::with(Separation::SingleOperator)
     }
 
+    /// The same world, in which runs are hosted by a worker and have a budget.
+    pub(crate) fn governed(self) -> Self {
+        let ceiling = Ceiling { actions: Some(100), usd_micros: Some(10_000_000), ..Ceiling::default() };
+        Self { hosting: Hosting::Hosted, ceiling: Some(ceiling), ..self }
+    }
+
     fn with(separation: Separation) -> Self {
         let mut world = Self {
             projects: BTreeMap::new(),
@@ -111,12 +132,17 @@ impl World {
             runs: BTreeMap::new(),
             actions: BTreeMap::new(),
             ledger: Vec::new(),
+            times: Vec::new(),
             now: Timestamp::from_unix_ms(SOME_DAY),
             terms: Terms::default(),
             policy: Digest::of(b"policy 1"),
             project: project_id(1),
             run: run_id(1),
             action: action_id(1),
+            organisation: Organisation::default(),
+            posture: Posture::default(),
+            hosting: Hosting::External,
+            ceiling: None,
             next_number: 2,
         };
         for (id, separation) in [(project_id(1), separation), (project_id(2), Separation::FourEyes)] {
@@ -137,12 +163,13 @@ impl World {
         let outcome = decide(&loaded, &submission, self.now);
         match &outcome {
             Ok(records) => {
-                records.iter().for_each(|record| loaded.apply(record));
+                records.iter().for_each(|record| loaded.apply(record, self.now));
                 self.ledger.extend(records.iter().cloned());
                 self.keep(loaded);
             }
             Err(refusal) => self.ledger.extend(recorded(&loaded, &submission.command, refusal)),
         }
+        self.times.resize(self.ledger.len(), self.now);
         outcome
     }
 
@@ -157,10 +184,15 @@ impl World {
 
     pub(crate) fn load(&self, command: &Command) -> Loaded {
         let reads = command.reads();
+        let run = reads.run.and_then(|id| self.runs.get(&id).cloned());
+        let payer = run.as_ref().filter(|_| reads.payer);
+        let parent = reads.parent.or_else(|| payer.and_then(|run| run.parent));
         Loaded {
-            project: reads.project.and_then(|id| self.projects.get(&id).cloned()),
+            project: reads.project.or(payer.map(|run| run.project)).and_then(|id| self.projects.get(&id).cloned()),
+            parent: parent.and_then(|id| self.runs.get(&id).cloned()),
+            organisation: self.organisation.clone(),
             identity: reads.identity.and_then(|id| self.identities.get(&id).cloned()),
-            run: reads.run.and_then(|id| self.runs.get(&id).cloned()),
+            run,
             action: reads.action.and_then(|id| self.actions.get(&id).cloned()),
             successor: reads.successor.and_then(|id| self.actions.get(&id).cloned()),
             // Worktrees have tables of their own.
@@ -171,7 +203,8 @@ impl World {
     pub(crate) fn keep(&mut self, loaded: Loaded) {
         self.projects.extend(loaded.project.map(|project| (project.id, project)));
         self.identities.extend(loaded.identity.map(|identity| (identity.id, identity)));
-        self.runs.extend(loaded.run.map(|run| (run.id, run)));
+        self.runs.extend(loaded.run.into_iter().chain(loaded.parent).map(|run| (run.id, run)));
+        self.organisation = loaded.organisation;
         self.actions.extend(loaded.action.into_iter().chain(loaded.successor).map(|action| (action.id, action)));
     }
 
@@ -214,7 +247,7 @@ impl World {
     /// Seals the words as a shell command of an agent in a run.
     pub(crate) fn seal(&self, words: &str, agent: Who, run: RunId) -> Action {
         let proposal: Proposal =
-            serde_json::from_value(serde_json::json!({ "tool": "sh", "arguments": ["-c", words] }))
+            serde_json::from_value(serde_json::json!({ "tool": tool_of(words), "arguments": ["-c", words] }))
                 .expect("a proposal");
         let scope = self.runs.get(&run).map_or_else(scope, |run| run.scope.clone());
         let agent = agent.id().expect("the clockwork seals nothing");
@@ -275,15 +308,19 @@ impl World {
     /// The command that makes a run for the agent in the current project.
     pub(crate) fn new_run(&self, plan: &[&str]) -> RunCommand {
         let agent = &self.identities[&Who::Agent.id().expect("an identity")];
-        RunCommand::Create {
+        RunCommand::Create(Box::new(Founding {
             project: self.project,
+            parent: None,
             separation: self.projects[&self.project].separation,
             goal: "write the docs".to_owned(),
             plan: plan.iter().map(ToString::to_string).collect(),
-            scope: Box::new(scope()),
+            scope: scope(),
+            posture: self.posture.clone(),
+            hosting: self.hosting,
+            allowance: self.ceiling.map(|ceiling| Allowance { ceiling, warn_at_percent: USUAL_WARNING_PERCENT }),
             agent: agent.id,
             agent_lineage: agent.lineage.clone(),
-        }
+        }))
     }
 
     pub(crate) fn proposal(&self, agent: Who, words: &str) -> ActionCommand {

@@ -3,11 +3,12 @@
 //! What a matrix cell shows is then the law of the state alone, or (with another actor) the law of authority alone.
 
 use placet_domain::action::{ActionCommand, ActionCommandKind, ActionStatus, Resolution};
+use placet_domain::budget::{Amounts, Ceiling, Purpose};
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Exit, Manifest};
 use placet_domain::policy::Tier;
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{RunCommand, RunCommandKind, RunStatus};
+use placet_domain::run::{Allowance, Output, Run, RunCommand, RunCommandKind, RunStatus, Wanted};
 
 use crate::people::Who;
 use crate::scenario::{DAY_MS, World, complete, verdict};
@@ -24,21 +25,32 @@ pub(crate) const RUN_TRIALS: &[Trial<RunCommandKind>] = {
     use RunCommandKind as K;
     &[
         Trial { label: "create", kind: K::Create, usual: Who::Creator },
+        Trial { label: "set-budget", kind: K::SetBudget, usual: Who::Reviewer },
         Trial { label: "submit", kind: K::Submit, usual: Who::Creator },
         Trial { label: "approve-plan", kind: K::ApprovePlan, usual: Who::Reviewer },
         Trial { label: "reject-plan", kind: K::RejectPlan, usual: Who::Reviewer },
         Trial { label: "start", kind: K::Start, usual: Who::Operator },
+        Trial { label: "host", kind: K::Host, usual: Who::Worker },
         Trial { label: "attach", kind: K::Attach, usual: Who::Agent },
+        Trial { label: "finish-step", kind: K::FinishStep, usual: Who::Agent },
         Trial { label: "reach-gate", kind: K::ReachGate, usual: Who::Agent },
         Trial { label: "pass-gate", kind: K::PassGate, usual: Who::Reviewer },
+        Trial { label: "reject-gate", kind: K::RejectGate, usual: Who::Reviewer },
         Trial { label: "pause", kind: K::Pause, usual: Who::Operator },
         Trial { label: "resume", kind: K::Resume, usual: Who::Reviewer },
         Trial { label: "roll-back", kind: K::RollBack, usual: Who::Operator },
+        Trial { label: "keep-snapshot", kind: K::KeepSnapshot, usual: Who::Worker },
+        Trial { label: "restore", kind: K::Restore, usual: Who::Worker },
+        Trial { label: "hold", kind: K::Hold, usual: Who::Runtime },
+        Trial { label: "settle", kind: K::Settle, usual: Who::Runtime },
         Trial { label: "finish", kind: K::Finish, usual: Who::Agent },
+        Trial { label: "collect", kind: K::Collect, usual: Who::Worker },
         Trial { label: "approve-results", kind: K::ApproveResults, usual: Who::Reviewer },
         Trial { label: "reject-results", kind: K::RejectResults, usual: Who::Reviewer },
         Trial { label: "fail", kind: K::Fail, usual: Who::Agent },
         Trial { label: "cancel", kind: K::Cancel, usual: Who::Operator },
+        Trial { label: "destroy", kind: K::Destroy, usual: Who::Worker },
+        Trial { label: "lapse", kind: K::Lapse, usual: Who::Runtime },
     ]
 };
 
@@ -53,15 +65,59 @@ pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
         RunCommandKind::Start => RunCommand::Start,
         RunCommandKind::Attach => RunCommand::Attach,
         RunCommandKind::ReachGate => RunCommand::ReachGate { summary },
-        RunCommandKind::PassGate => RunCommand::PassGate { seen: world.run().review() },
+        RunCommandKind::PassGate => pass_gate(world.run()),
+        RunCommandKind::RejectGate => RunCommand::RejectGate { reason },
+        RunCommandKind::SetBudget => {
+            let ceiling = Ceiling { actions: Some(500), ..Ceiling::default() };
+            RunCommand::SetBudget { allowance: Allowance { ceiling, warn_at_percent: 50 } }
+        }
+        RunCommandKind::Host => RunCommand::Host,
+        RunCommandKind::FinishStep => RunCommand::FinishStep { step: world.run().steps_done + 1, summary },
+        RunCommandKind::KeepSnapshot => RunCommand::KeepSnapshot {
+            number: wanted_number(world.run()),
+            workspace: Digest::of(b"files"),
+            memory: Digest::of(b"memory"),
+            files: 3,
+            size_bytes: 30,
+        },
+        RunCommandKind::Restore => RunCommand::Restore {
+            number: wanted_number(world.run()),
+            workspace: Digest::of(b"files"),
+            memory: Digest::of(b"memory"),
+        },
+        RunCommandKind::Hold => RunCommand::Hold { purpose: Purpose::Call("another".to_owned()), amounts: worth(1) },
+        RunCommandKind::Settle => RunCommand::Settle { purpose: Purpose::Call("call".to_owned()), spent: worth(1) },
+        RunCommandKind::Collect => {
+            let output = Output { id: 1, path: "report.md".to_owned(), digest: Digest::of(b"report"), size_bytes: 6 };
+            RunCommand::Collect { outputs: vec![output] }
+        }
+        RunCommandKind::Destroy => RunCommand::Destroy,
+        RunCommandKind::Lapse => RunCommand::Lapse,
         RunCommandKind::Pause => RunCommand::Pause { reason },
         RunCommandKind::Resume => RunCommand::Resume,
-        RunCommandKind::RollBack => RunCommand::RollBack { snapshot: Digest::of(b"snapshot") },
+        RunCommandKind::RollBack => RunCommand::RollBack { to: 0, reason },
         RunCommandKind::Finish => RunCommand::Finish { summary },
-        RunCommandKind::ApproveResults => RunCommand::ApproveResults { seen: world.run().review() },
+        RunCommandKind::ApproveResults => RunCommand::ApproveResults { seen: world.run().review(), chosen: None },
         RunCommandKind::RejectResults => RunCommand::RejectResults { reason },
         RunCommandKind::Fail => RunCommand::Fail { reason },
         RunCommandKind::Cancel => RunCommand::Cancel { reason },
+    }
+}
+
+pub(crate) fn pass_gate(run: &Run) -> RunCommand {
+    RunCommand::PassGate { seen: run.review(), note: String::new(), plan: None }
+}
+
+/// Money, in millionths of a dollar.
+pub(crate) fn worth(usd_micros: u64) -> Amounts {
+    Amounts { usd_micros, ..Amounts::NONE }
+}
+
+/// The snapshot that its host is asked for, whatever is asked.
+fn wanted_number(run: &Run) -> u32 {
+    match run.wanted() {
+        Wanted::Snapshot { number } | Wanted::Restored { number } => number,
+        Wanted::Nothing | Wanted::Running | Wanted::Still | Wanted::Collected | Wanted::Destroyed => 0,
     }
 }
 
@@ -181,6 +237,9 @@ pub(crate) fn refused(refusal: &Refusal) -> String {
         | Refusal::Undone { .. }
         | Refusal::RunNotActive { .. }
         | Refusal::OtherAgent
+        | Refusal::OtherHost
+        | Refusal::Budget { .. }
+        | Refusal::Halted { .. }
         | Refusal::Kin
         | Refusal::SamePerson
         | Refusal::Denied { .. }
@@ -208,17 +267,26 @@ pub(crate) fn try_action(mut world: World, trial: Trial<Move>) -> Result<ActionS
 
 /// Rows of the run matrix: the states, and one more where it matters how the state was reached.
 pub(crate) fn run_worlds() -> Vec<(String, World)> {
-    let mut at_gate = World::new().with_run(RunStatus::CheckpointReached);
+    let governed = || World::new().governed();
+    let mut at_gate = governed().with_run(RunStatus::CheckpointReached);
     at_gate.operator().run(RunCommand::Pause { reason: "wait".to_owned() }).expect("a gate can be paused");
-    let plain = RunStatus::ALL.iter().map(|status| (status.to_string(), World::new().with_run(*status)));
-    plain.chain([("PAUSED at a checkpoint".to_owned(), at_gate)]).collect()
+    let plain = RunStatus::ALL.iter().map(|status| (status.to_string(), governed().with_run(*status)));
+    let behind = [
+        (RunStatus::SpawningSandbox, "not hosted"),
+        (RunStatus::CheckpointReached, "not saved"),
+        (RunStatus::RolledBack, "not restored"),
+        (RunStatus::PendingExport, "not collected"),
+    ];
+    let behind = behind.map(|(status, how)| (format!("{status}, {how}"), governed().just_arrived_at(status)));
+    plain.chain(behind).chain([("PAUSED at a checkpoint".to_owned(), at_gate)]).collect()
 }
 
 /// Rows of the action matrix: the states in tier B, and those of tier C that differ.
 pub(crate) fn action_worlds() -> Vec<(String, World)> {
     let words = |status| if status == ActionStatus::Denied { "leak it" } else { "build it" };
-    let plain =
-        ActionStatus::ALL.iter().map(|status| (status.to_string(), World::new().with_action(words(*status), *status)));
+    // Rehearsed is a matter of the run's mode, and an end like the others.
+    let reachable = ActionStatus::ALL.iter().filter(|status| **status != ActionStatus::Rehearsed);
+    let plain = reachable.map(|status| (status.to_string(), World::new().with_action(words(*status), *status)));
     let of_two = [ActionStatus::PendingApproval, ActionStatus::Interrupted];
     let of_two = of_two.map(|status| (format!("{status} in tier C"), World::new().with_action("delete it", status)));
     plain.chain(of_two).collect()

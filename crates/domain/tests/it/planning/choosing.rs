@@ -1,7 +1,8 @@
 //! Who is chosen, and why none of the others.
 
 use placet_domain::catalogue::Catalogue;
-use placet_domain::planning::{Criterion, Intent, Mode, PlanRefusal, Row, plan};
+use placet_domain::planning::{Criterion, Intent, PlanRefusal, Row, plan};
+use placet_domain::run::Mode;
 
 use super::{catalogue, intent, planned, refused, started, templates, the};
 use crate::catalogue::own;

@@ -1,7 +1,8 @@
 //! What is estimated, worked out by hand.
 
 use placet_domain::budget::Amounts;
-use placet_domain::planning::{Intent, Mode};
+use placet_domain::planning::Intent;
+use placet_domain::run::Mode;
 
 use super::{intent, planned, the};
 

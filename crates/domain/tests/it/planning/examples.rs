@@ -1,7 +1,8 @@
 //! The two examples of the design, and a change of code, planned from their templates.
 
 use placet_domain::catalogue::{CageCapability, NetworkUse};
-use placet_domain::planning::{Intent, Mode};
+use placet_domain::planning::Intent;
+use placet_domain::run::Mode;
 
 use super::{intent, planned, the};
 

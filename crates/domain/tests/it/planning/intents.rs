@@ -1,9 +1,10 @@
 //! What becomes a task, and what is refused before anything is planned with it.
 
 use placet_domain::catalogue::{Capability, NetworkUse};
-use placet_domain::planning::{DataClass, DeclaredStep, Input, Intent, Mode, PlanRefusal, encode};
+use placet_domain::planning::{DataClass, DeclaredStep, Input, Intent, PlanRefusal, encode};
 use placet_domain::prose::Prose;
 use placet_domain::refusal::Refusal;
+use placet_domain::run::Mode;
 
 use super::{intent, planned, refused, the};
 

@@ -2,9 +2,8 @@
 
 use placet_domain::canonical;
 use placet_domain::catalogue::{Capability, Catalogue};
-use placet_domain::planning::{
-    DataClass, DeclaredStep, Effect, Input, Intent, Mode, Plan, PlanRefusal, estimate, plan,
-};
+use placet_domain::planning::{DataClass, DeclaredStep, Input, Intent, Plan, PlanRefusal, estimate, plan};
+use placet_domain::run::{Effect, Mode};
 use proptest::prelude::*;
 
 use super::{catalogue, templates, the};

@@ -8,6 +8,7 @@ mod shipped;
 use placet_domain::id::{IdentityId, RunId};
 use placet_domain::policy::{DEFAULT_TOOLS, Policy, PolicyProblems, Verdict, default_policy};
 use placet_domain::proposal::{Action, ActionKind, Proposal, Tools};
+use placet_domain::run::Posture;
 use placet_domain::scope::{Scope, ScopeDraft};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -42,7 +43,12 @@ impl Project {
     }
 
     pub(crate) fn judge(&self, proposal: Value) -> Verdict {
-        self.policy.judge(&self.seal(proposal), &self.scope)
+        self.judge_in(&Posture::default(), proposal)
+    }
+
+    /// Judges it in a run that is carried out in this way.
+    pub(crate) fn judge_in(&self, posture: &Posture, proposal: Value) -> Verdict {
+        self.policy.judge(&self.seal(proposal), &self.scope, posture)
     }
 
     /// Judges a shell script, the act that policies say most about.

@@ -154,6 +154,7 @@ impl Page {
             }
             ActionEvent::Quarantined { worker, attempt, .. } => prop_assert!(self.held_by(*worker, *attempt)),
             ActionEvent::Proposed { .. }
+            | ActionEvent::Rehearsed
             | ActionEvent::Rejected { .. }
             | ActionEvent::Withdrawn { .. }
             | ActionEvent::Renewed { .. }

@@ -47,8 +47,10 @@ fn pick<T: Copy>(from: &[T], die: u8) -> T {
 
 impl Walk {
     pub(super) fn start(mut world: World) -> Self {
+        // One of them is hosted and has a budget, the other one is neither limited nor hosted.
         for number in [2, 1] {
             world.run = run_id(number);
+            world = if number == 1 { world.governed() } else { world };
             world.by(Who::Creator).creates_run(&["look"]).expect("a new run");
         }
         Self { world, books: Books::default(), permits: Vec::new() }
@@ -70,9 +72,16 @@ impl Walk {
     /// What somebody who means well would do next.
     fn usual(&mut self, dice: Dice) -> (Who, Command) {
         let [.., die, other] = dice;
+        if let Some(kind) = self.world.wanted_of_host() {
+            return (Who::Worker, Command::Run { id: self.world.run, command: run_command(&self.world, kind) });
+        }
         if self.world.run_status() != RunStatus::Executing {
             let (who, kind) = usual_for_run(self.world.run_status(), die);
             return (who, Command::Run { id: self.world.run, command: run_command(&self.world, kind) });
+        }
+        if die < 6 {
+            let finish = run_command(&self.world, RunCommandKind::Finish);
+            return (Who::Agent, Command::Run { id: self.world.run, command: finish });
         }
         let status =
             self.world.actions.get(&self.world.action).filter(|action| action.run == self.world.run).map(|a| a.status);
@@ -109,6 +118,7 @@ impl Walk {
             ActionStatus::Interrupted if die < 60 => (Who::Reviewer, Move::Resolve(Resolution::Abandon)),
             ActionStatus::Interrupted => (Who::SecondReviewer, Move::Resolve(Resolution::Retry)),
             ActionStatus::Denied
+            | ActionStatus::Rehearsed
             | ActionStatus::Rejected
             | ActionStatus::Expired
             | ActionStatus::Superseded

@@ -1,0 +1,130 @@
+//! The organisation: everything that one control plane governs. It has a budget, and a switch that stops everything at once.
+
+use serde::{Deserialize, Serialize};
+
+use crate::budget::{Amounts, Budget, Ceiling, Purpose};
+use crate::id::{IdentityId, ProjectId};
+use crate::identity::{Actor, Role};
+use crate::refusal::Refusal;
+use crate::run::Allowance;
+
+const LONGEST_REASON: usize = 2_000;
+
+/// There is exactly one, and it was always there.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Organisation {
+    /// What all projects together may use up. Without one they are not limited together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    /// Why nothing goes on, while nothing does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub halt: Option<Halt>,
+}
+
+/// The switch is thrown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Halt {
+    pub by: Option<IdentityId>,
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OrganisationCommand {
+    SetBudget { allowance: Allowance },
+    Halt { reason: String },
+    Release { reason: String },
+}
+
+impl OrganisationCommand {
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::SetBudget { .. } => "set-organisation-budget",
+            Self::Halt { .. } => "halt",
+            Self::Release { .. } => "release",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
+pub enum OrganisationEvent {
+    BudgetSet { ceiling: Ceiling, warn_at_percent: u8 },
+    Allotted { project: ProjectId, amounts: Amounts },
+    Halted { by: Option<IdentityId>, reason: String },
+    Released { reason: String },
+}
+
+impl OrganisationEvent {
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::BudgetSet { .. } => "organisation.budget_set",
+            Self::Allotted { .. } => "organisation.allotted",
+            Self::Halted { .. } => "organisation.halted",
+            Self::Released { .. } => "organisation.released",
+        }
+    }
+}
+
+pub fn decide(
+    state: &Organisation,
+    command: &OrganisationCommand,
+    actor: &Actor,
+) -> Result<Vec<OrganisationEvent>, Refusal> {
+    let event = match command {
+        OrganisationCommand::SetBudget { allowance } => {
+            needs(actor, &[Role::Admin])?;
+            let Allowance { ceiling, warn_at_percent } = allowance.checked(state.budget.as_ref())?;
+            OrganisationEvent::BudgetSet { ceiling, warn_at_percent }
+        }
+        OrganisationCommand::Halt { reason } => {
+            // Whoever has a say in runs may stop all of them: one time too often is better than one time too late.
+            needs(actor, &[Role::Admin, Role::Operator, Role::Reviewer])?;
+            check_reason(reason)?;
+            if state.halt.is_some() {
+                return Err(Refusal::not_now("stopped", "stopped already", "nothing is going on"));
+            }
+            OrganisationEvent::Halted { by: actor.identity().map(|identity| identity.id), reason: reason.clone() }
+        }
+        OrganisationCommand::Release { reason } => {
+            needs(actor, &[Role::Admin])?;
+            check_reason(reason)?;
+            if state.halt.is_none() {
+                return Err(Refusal::not_now("released", "not stopped", "everything may go on as it is"));
+            }
+            OrganisationEvent::Released { reason: reason.clone() }
+        }
+    };
+    Ok(vec![event])
+}
+
+pub fn evolve(mut state: Organisation, event: &OrganisationEvent) -> Organisation {
+    match event {
+        OrganisationEvent::BudgetSet { ceiling, warn_at_percent } => {
+            let budget = state.budget.take().unwrap_or_default();
+            state.budget = Some(budget.within(*ceiling, *warn_at_percent));
+        }
+        OrganisationEvent::Allotted { project, amounts } => {
+            state.budget.get_or_insert_default().hold(Purpose::Project(*project), *amounts);
+        }
+        OrganisationEvent::Halted { by, reason } => state.halt = Some(Halt { by: *by, reason: reason.clone() }),
+        OrganisationEvent::Released { .. } => state.halt = None,
+    }
+    state
+}
+
+fn needs(actor: &Actor, any: &[Role]) -> Result<(), Refusal> {
+    match actor {
+        Actor::Runtime => Ok(()),
+        Actor::Identity(identity) if any.iter().any(|role| identity.has(*role)) => Ok(()),
+        Actor::Identity(_) => Err(Refusal::Role { needed: Role::Admin }),
+    }
+}
+
+fn check_reason(reason: &str) -> Result<(), Refusal> {
+    if !reason.trim().is_empty() && reason.len() <= LONGEST_REASON {
+        return Ok(());
+    }
+    Err(Refusal::invalid("say in 1 to 2000 bytes why"))
+}

@@ -1,0 +1,310 @@
+//! The events that a lawful command of the right actor leads to, if what it carries fits the run.
+
+use std::collections::BTreeSet;
+
+use super::command::{Allowance, Founding, RunCommand};
+use super::decide::has;
+use super::event::RunEvent;
+use super::gate::GateKind;
+use super::hosting::{Hosting, Output, Wanted};
+use super::state::{Run, RunStatus as Status};
+use super::text::check_plan;
+use crate::budget::{Amounts, Budget, Purpose, Resource};
+use crate::digest::Digest;
+use crate::id::IdentityId;
+use crate::identity::{Actor, Role};
+use crate::refusal::Refusal;
+use crate::scope::ScopePath;
+use crate::time::Timestamp;
+
+/// A run's snapshots and outputs are part of its state, which is read with every action.
+const MOST_SNAPSHOTS: usize = 1_000;
+const MOST_OUTPUTS: usize = 1_000;
+
+/// Who asks, and when.
+pub(super) struct Context<'a> {
+    pub(super) actor: &'a Actor,
+    pub(super) single_operator: bool,
+    pub(super) now: Timestamp,
+}
+
+type Decision = Result<Vec<RunEvent>, Refusal>;
+
+pub(super) fn create(founding: &Founding, actor: &Actor) -> Decision {
+    if let Actor::Identity(identity) = actor {
+        has(identity, Role::Operator)?;
+    }
+    let created = RunEvent::Created {
+        project: founding.project,
+        parent: founding.parent,
+        separation: founding.separation,
+        goal: founding.goal.clone(),
+        scope_version: founding.scope.version(),
+        scope: Box::new(founding.scope.clone()),
+        posture: founding.posture.clone(),
+        hosting: founding.hosting,
+        agent: founding.agent,
+        agent_lineage: founding.agent_lineage.clone(),
+        created_by: author(actor),
+    };
+    let budget = founding.allowance.map(|allowance| budget_set(allowance, None)).transpose()?;
+    let plan = &founding.plan;
+    let submitted = (!plan.is_empty()).then(|| RunEvent::Submitted { plan: plan.clone(), by: author(actor) });
+    Ok(std::iter::once(created).chain(budget).chain(submitted).collect())
+}
+
+fn author(actor: &Actor) -> Option<IdentityId> {
+    actor.identity().map(|identity| identity.id)
+}
+
+fn budget_set(allowance: Allowance, now: Option<&Budget>) -> Result<RunEvent, Refusal> {
+    let Allowance { ceiling, warn_at_percent } = allowance.checked(now)?;
+    Ok(RunEvent::BudgetSet { ceiling, warn_at_percent })
+}
+
+pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> Decision {
+    let single_operator = context.single_operator;
+    let event = match command {
+        RunCommand::Create(_) => return Err(Refusal::Exists { what: "run" }),
+        RunCommand::SetBudget { allowance } => budget_set(*allowance, run.budget.as_ref())?,
+        RunCommand::Submit { plan } if plan.is_empty() => return Err(Refusal::invalid("a plan has at least one step")),
+        RunCommand::Submit { plan } => RunEvent::Submitted { plan: plan.clone(), by: author(context.actor) },
+        RunCommand::ApprovePlan { seen } => RunEvent::PlanApproved { seen: saw(run, *seen)?, single_operator },
+        RunCommand::RejectPlan { reason } => RunEvent::PlanRejected { reason: reason.clone() },
+        RunCommand::Start => RunEvent::Started,
+        RunCommand::Host => host(context)?,
+        RunCommand::Attach => attach(run)?,
+        RunCommand::FinishStep { step, summary } => return finish_step(run, *step, summary, context.now),
+        RunCommand::ReachGate { summary } => gate(run, GateKind::Step, summary, context.now),
+        RunCommand::PassGate { seen, note, plan } => pass_gate(run, *seen, note, plan.as_deref(), single_operator)?,
+        RunCommand::RejectGate { reason } => reject_gate(run, reason)?,
+        RunCommand::Pause { reason } => RunEvent::Paused { reason: reason.clone() },
+        RunCommand::Resume => resume(run)?,
+        RunCommand::RollBack { to, reason } => roll_back(run, *to, reason)?,
+        RunCommand::KeepSnapshot { number, workspace, memory, files, size_bytes } => {
+            let (workspace, memory, files, size_bytes) = (*workspace, *memory, *files, *size_bytes);
+            is_wanted(run, Wanted::Snapshot { number: *number })?;
+            RunEvent::SnapshotKept { number: *number, workspace, memory, files, size_bytes }
+        }
+        RunCommand::Restore { number, workspace, memory } => restore(run, *number, *workspace, *memory)?,
+        RunCommand::Hold { purpose, amounts } => {
+            budget(run)?.permits(purpose, *amounts)?;
+            RunEvent::Held { purpose: purpose.clone(), amounts: *amounts }
+        }
+        RunCommand::Settle { purpose, spent } => return settle(run, purpose, *spent),
+        RunCommand::Finish { summary } => RunEvent::Finished { summary: summary.clone() },
+        RunCommand::Collect { outputs } => collect(run, outputs)?,
+        RunCommand::ApproveResults { seen, chosen } => approve_results(run, *seen, chosen.as_ref(), single_operator)?,
+        RunCommand::RejectResults { reason } => RunEvent::ResultsRejected { reason: reason.clone() },
+        RunCommand::Fail { reason } => RunEvent::Failed { reason: reason.clone() },
+        RunCommand::Cancel { reason } => RunEvent::Cancelled { reason: reason.clone() },
+        RunCommand::Destroy => RunEvent::Destroyed,
+        RunCommand::Lapse => lapse(run, context.now)?,
+    };
+    Ok(vec![event])
+}
+
+/// A decision is about what was seen.
+fn saw(run: &Run, seen: Digest) -> Result<Digest, Refusal> {
+    let current = run.review();
+    if seen == current { Ok(seen) } else { Err(Refusal::Stale { seen, current }) }
+}
+
+fn is_wanted(run: &Run, report: Wanted) -> Result<(), Refusal> {
+    if run.wanted() == report && run.snapshots.len() < MOST_SNAPSHOTS {
+        return Ok(());
+    }
+    Err(Refusal::invalid("this is not what is wanted of the host now; ask again what is"))
+}
+
+fn host(context: &Context<'_>) -> Result<RunEvent, Refusal> {
+    let worker = author(context.actor).ok_or(Refusal::Role { needed: Role::Worker })?;
+    Ok(RunEvent::Hosted { worker })
+}
+
+fn attach(run: &Run) -> Result<RunEvent, Refusal> {
+    if run.hosting == Hosting::Hosted && run.snapshots.is_empty() {
+        return Err(Refusal::not_now("attached to", "not hosted yet", "its host must take it in first"));
+    }
+    Ok(RunEvent::Attached)
+}
+
+fn finish_step(run: &Run, step: u32, summary: &str, now: Timestamp) -> Decision {
+    let next = run.steps_done.saturating_add(1);
+    let steps = u32::try_from(run.plan.len()).unwrap_or(u32::MAX);
+    if step != next || step > steps {
+        return Err(Refusal::invalid(format!("step {next} of {steps} is the next one, not step {step}")));
+    }
+    let finished = RunEvent::StepFinished { step, summary: summary.to_owned() };
+    // After the last step come the results, which are a standstill of their own.
+    let every = run.posture.gates.every_steps.filter(|every| *every > 0 && step < steps && step.is_multiple_of(*every));
+    Ok(std::iter::once(finished).chain(every.map(|_| gate(run, GateKind::Step, summary, now))).collect())
+}
+
+fn gate(run: &Run, kind: GateKind, summary: &str, now: Timestamp) -> RunEvent {
+    let passes_at = run.posture.gates.auto_pass_after_ms.filter(|_| kind.may_pass_by_itself());
+    let passes_at = passes_at.map(|after_ms| now.plus_ms(after_ms));
+    RunEvent::GateReached { kind, summary: summary.to_owned(), action: None, resource: None, passes_at }
+}
+
+pub(super) fn cost_gate(resource: Resource) -> RunEvent {
+    let summary = format!("most of the budget for {resource} is used");
+    let (kind, resource) = (GateKind::Cost, Some(resource));
+    RunEvent::GateReached { kind, summary, action: None, resource, passes_at: None }
+}
+
+fn pass_gate(
+    run: &Run,
+    seen: Digest,
+    note: &str,
+    plan: Option<&[String]>,
+    single_operator: bool,
+) -> Result<RunEvent, Refusal> {
+    stands_by_itself(run)?;
+    let seen = saw(run, seen)?;
+    needs_snapshot(run)?;
+    let plan = plan.map(|rest| whole_plan(run, rest)).transpose()?;
+    Ok(RunEvent::GatePassed { seen, single_operator, note: note.to_owned(), plan })
+}
+
+/// What was before a checkpoint is saved before anything comes after it.
+pub(super) fn needs_snapshot(run: &Run) -> Result<(), Refusal> {
+    let missing = run.hosting == Hosting::Hosted && run.gate.as_ref().is_some_and(|gate| gate.snapshot.is_none());
+    if missing {
+        let hint = "its host is taking the snapshot; look again";
+        return Err(Refusal::not_now("let through its checkpoint", "not saved yet", hint));
+    }
+    Ok(())
+}
+
+/// The steps that are done stay as they are; only what is left can be changed.
+fn whole_plan(run: &Run, rest: &[String]) -> Result<Vec<String>, Refusal> {
+    let done = run.plan.iter().take(usize::try_from(run.steps_done).unwrap_or(usize::MAX));
+    let plan: Vec<String> = done.chain(rest).cloned().collect();
+    check_plan(&plan)?;
+    Ok(plan)
+}
+
+fn reject_gate(run: &Run, reason: &str) -> Result<RunEvent, Refusal> {
+    stands_by_itself(run)?;
+    Ok(RunEvent::GateRejected { reason: reason.to_owned() })
+}
+
+/// Where a run waits for an action, whoever decides on the action decides.
+fn stands_by_itself(run: &Run) -> Result<(), Refusal> {
+    match run.gate.as_ref().and_then(|gate| gate.action) {
+        None => Ok(()),
+        Some(action) => Err(Refusal::invalid(format!("this checkpoint waits for `{action}`; decide on that"))),
+    }
+}
+
+fn resume(run: &Run) -> Result<RunEvent, Refusal> {
+    if run.restoring.is_some() {
+        return Err(Refusal::not_now("resumed", "not restored yet", "its host is bringing the snapshot back"));
+    }
+    if let Some(resource) = run.budget.as_ref().and_then(Budget::exhausted) {
+        return Err(Refusal::Budget {
+            why: format!("its budget for {resource} is used up; a reviewer can give it more"),
+        });
+    }
+    Ok(RunEvent::Resumed)
+}
+
+fn roll_back(run: &Run, to: u32, reason: &str) -> Result<RunEvent, Refusal> {
+    run.snapshot(to).ok_or(Refusal::Unknown { what: "snapshot" })?;
+    Ok(RunEvent::RolledBack { to, reason: reason.to_owned() })
+}
+
+fn restore(run: &Run, number: u32, workspace: Digest, memory: Digest) -> Result<RunEvent, Refusal> {
+    is_wanted(run, Wanted::Restored { number })?;
+    let kept = run.snapshot(number).ok_or(Refusal::Unknown { what: "snapshot" })?;
+    if (kept.workspace, kept.memory) != (workspace, memory) {
+        return Err(Refusal::invalid("what was restored is not what was saved; it does not count"));
+    }
+    Ok(RunEvent::Restored { number })
+}
+
+fn budget(run: &Run) -> Result<&Budget, Refusal> {
+    run.budget.as_ref().ok_or_else(|| Refusal::invalid("this run has no budget; give it one first"))
+}
+
+fn settle(run: &Run, purpose: &Purpose, spent: Amounts) -> Decision {
+    let budget = budget(run)?;
+    if budget.held_for(purpose).is_none() {
+        return Err(Refusal::invalid(format!("nothing is held for `{purpose}`, or it was settled already")));
+    }
+    Ok(settled(run, budget, purpose.clone(), spent))
+}
+
+/// What settling leads to: perhaps a question, perhaps a stop.
+pub(super) fn settled(run: &Run, budget: &Budget, purpose: Purpose, spent: Amounts) -> Vec<RunEvent> {
+    let mut events = vec![RunEvent::Settled { purpose: purpose.clone(), spent }];
+    if run.status == Status::Executing {
+        let mut after = budget.clone();
+        after.settle(&purpose, spent);
+        events.extend(match after.exhausted() {
+            Some(resource) => Some(exhausted(resource)),
+            None => budget.crossed_by(spent).map(cost_gate),
+        });
+    }
+    events
+}
+
+pub(super) fn exhausted(resource: Resource) -> RunEvent {
+    RunEvent::Exhausted { resource, reason: format!("the budget for {resource} is used up") }
+}
+
+fn collect(run: &Run, outputs: &[Output]) -> Result<RunEvent, Refusal> {
+    is_wanted(run, Wanted::Collected)?;
+    if outputs.len() > MOST_OUTPUTS {
+        return Err(Refusal::invalid("a run has at most 1000 outputs; say which of its files are meant"));
+    }
+    let mut seen = BTreeSet::new();
+    for output in outputs {
+        ScopePath::new(output.path.as_bytes()).map_err(|bad| Refusal::invalid(bad.to_string()))?;
+        if !seen.insert(output.id) {
+            return Err(Refusal::invalid(format!("two outputs have the number {}", output.id)));
+        }
+    }
+    Ok(RunEvent::Collected { outputs: outputs.to_vec() })
+}
+
+fn approve_results(
+    run: &Run,
+    seen: Digest,
+    chosen: Option<&BTreeSet<u32>>,
+    single_operator: bool,
+) -> Result<RunEvent, Refusal> {
+    let seen = saw(run, seen)?;
+    if run.hosting == Hosting::Hosted && run.outputs.is_none() {
+        return Err(Refusal::not_now(
+            "completed",
+            "not collected yet",
+            "its host is collecting the outputs; look again",
+        ));
+    }
+    let known: BTreeSet<u32> = run.outputs.iter().flatten().map(|output| output.id).collect();
+    if let Some(missing) = chosen.and_then(|chosen| chosen.difference(&known).next()) {
+        return Err(Refusal::invalid(format!("there is no output {missing}")));
+    }
+    let exported = run.outputs.as_ref().map(|_| chosen.unwrap_or(&known).iter().copied().collect());
+    Ok(RunEvent::ResultsApproved { seen, single_operator, exported })
+}
+
+/// The clockwork's power over a run: to stop it where that was agreed, and to let pass what was agreed to pass.
+fn lapse(run: &Run, now: Timestamp) -> Result<RunEvent, Refusal> {
+    let is_due = |due: Option<Timestamp>| due.is_some_and(|due| due <= now);
+    let works = run.status == Status::Executing;
+    if works && is_due(run.wall_time_gone()) {
+        return Ok(exhausted(Resource::WallMs));
+    }
+    if works && is_due(run.time_gate_due()) {
+        let minutes = run.clock.worked_ms(now) / 60_000;
+        return Ok(gate(run, GateKind::Time, &format!("it has been at work for {minutes} minutes"), now));
+    }
+    if run.status == Status::CheckpointReached && is_due(run.due()) {
+        needs_snapshot(run)?;
+        return Ok(RunEvent::GateLapsed);
+    }
+    Err(Refusal::not_now("let lapse", run.status.as_str(), "nothing is due"))
+}

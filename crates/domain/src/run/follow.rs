@@ -1,0 +1,140 @@
+//! What the events of an action mean for its run: checkpoints before what always asks, and what it may use up.
+//!
+//! Both are recorded together or not at all. So no action of an always-asking kind is ever undecided in a run that goes on, and none is
+//! leased that its budget does not cover.
+
+use super::change::{exhausted, needs_snapshot, settled};
+use super::event::RunEvent;
+use super::gate::GateKind;
+use super::state::{Run, RunStatus};
+use crate::action::{ActionEvent, ActionState};
+use crate::budget::{Amounts, NotHeld, Purpose};
+use crate::id::ActionId;
+use crate::policy::Ruling;
+use crate::proposal::ActionKind;
+use crate::refusal::Refusal;
+
+/// What happens to the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Consequence {
+    /// This too.
+    Also(Vec<RunEvent>),
+    /// This, and not what was asked of the action.
+    Instead(Vec<RunEvent>),
+}
+
+/// The consequences of an action's events for its run. `action` is as it stood before them.
+pub fn follow(
+    run: &Run,
+    action: Option<&ActionState>,
+    events: &[(ActionId, ActionEvent)],
+) -> Result<Consequence, Refusal> {
+    let mut also = Vec::new();
+    let mut waits_for = run.gate.as_ref().and_then(|gate| gate.action);
+    let mut kind = action.map(|action| action.kind);
+    let rehearsed = events.iter().any(|(_, event)| *event == ActionEvent::Rehearsed);
+    for (id, event) in events {
+        if let ActionEvent::Proposed { kind: proposed, .. } = event {
+            kind = Some(*proposed);
+        }
+        match money(run, *id, kind, event)? {
+            Consequence::Also(events) => also.extend(events),
+            instead @ Consequence::Instead(_) => return Ok(instead),
+        }
+        let step = gate(run, waits_for, *id, kind.filter(|_| !rehearsed), event)?;
+        waits_for = match &step {
+            Some(RunEvent::GateMoved { action }) => Some(*action),
+            Some(RunEvent::GateSettled { .. }) => None,
+            _ => waits_for,
+        };
+        also.extend(step);
+    }
+    Ok(Consequence::Also(also))
+}
+
+/// What an action of a kind takes at most. Time is counted by the run's own clock.
+fn worst_case(kind: ActionKind) -> Amounts {
+    let pages = u64::from(kind == ActionKind::NavigateNewDomain);
+    Amounts { actions: 1, pages, ..Amounts::NONE }
+}
+
+fn money(run: &Run, id: ActionId, kind: Option<ActionKind>, event: &ActionEvent) -> Result<Consequence, Refusal> {
+    let none = Ok(Consequence::Also(Vec::new()));
+    let (Some(budget), Some(kind)) = (&run.budget, kind) else { return none };
+    let (purpose, amounts) = (Purpose::Action(id), worst_case(kind));
+    let spent = match event {
+        ActionEvent::Leased { .. } => {
+            return match budget.permits(&purpose, amounts) {
+                Ok(()) => Ok(Consequence::Also(vec![RunEvent::Held { purpose, amounts }])),
+                Err(NotHeld::Short(short)) => Ok(Consequence::Instead(vec![exhausted(short.resource)])),
+                Err(other) => Err(other.into()),
+            };
+        }
+        ActionEvent::Completed { exit, .. } if exit.is_not_started() => Amounts::NONE,
+        ActionEvent::Completed { .. } | ActionEvent::LeaseLapsed { started: true, .. } => amounts,
+        ActionEvent::LeaseLapsed { started: false, .. } => Amounts::NONE,
+        ActionEvent::Proposed { .. }
+        | ActionEvent::Judged { .. }
+        | ActionEvent::Rehearsed
+        | ActionEvent::Approved { .. }
+        | ActionEvent::Rejected { .. }
+        | ActionEvent::Superseded { .. }
+        | ActionEvent::Withdrawn { .. }
+        | ActionEvent::Redeemed { .. }
+        | ActionEvent::Renewed { .. }
+        | ActionEvent::Quarantined { .. }
+        | ActionEvent::DeadlineLapsed
+        | ActionEvent::Resolved { .. } => return none,
+    };
+    // What was leased before there was a budget is not in it.
+    let held = budget.held_for(&purpose).is_some();
+    Ok(Consequence::Also(if held { settled(run, budget, purpose, spent) } else { Vec::new() }))
+}
+
+fn gate(
+    run: &Run,
+    waits_for: Option<ActionId>,
+    id: ActionId,
+    kind: Option<ActionKind>,
+    event: &ActionEvent,
+) -> Result<Option<RunEvent>, Refusal> {
+    let is_awaited = waits_for == Some(id);
+    Ok(match event {
+        ActionEvent::Judged { verdict, .. } => match verdict.ruling() {
+            Ruling::Ask { .. } if run.status == RunStatus::Executing && waits_for.is_none() => {
+                kind.filter(|kind| run.posture.stops_before(*kind)).map(|kind| action_gate(id, kind))
+            }
+            Ruling::Deny | Ruling::Allow if is_awaited => {
+                Some(RunEvent::GateSettled { action: id, executes: verdict.ruling() == Ruling::Allow })
+            }
+            Ruling::Ask { .. } | Ruling::Deny | Ruling::Allow => None,
+        },
+        ActionEvent::Approved { complete: true, .. } if is_awaited => {
+            needs_snapshot(run)?;
+            Some(RunEvent::GateSettled { action: id, executes: true })
+        }
+        ActionEvent::Rejected { .. } | ActionEvent::Withdrawn { .. } | ActionEvent::DeadlineLapsed if is_awaited => {
+            Some(RunEvent::GateSettled { action: id, executes: false })
+        }
+        ActionEvent::Superseded { by, .. } if is_awaited => Some(RunEvent::GateMoved { action: *by }),
+        ActionEvent::Proposed { .. }
+        | ActionEvent::Rehearsed
+        | ActionEvent::Approved { .. }
+        | ActionEvent::Rejected { .. }
+        | ActionEvent::Superseded { .. }
+        | ActionEvent::Withdrawn { .. }
+        | ActionEvent::Leased { .. }
+        | ActionEvent::Redeemed { .. }
+        | ActionEvent::Renewed { .. }
+        | ActionEvent::Completed { .. }
+        | ActionEvent::Quarantined { .. }
+        | ActionEvent::LeaseLapsed { .. }
+        | ActionEvent::DeadlineLapsed
+        | ActionEvent::Resolved { .. } => None,
+    })
+}
+
+fn action_gate(action: ActionId, kind: ActionKind) -> RunEvent {
+    let summary = format!("an action of kind {kind} waits for a decision");
+    RunEvent::GateReached { kind: GateKind::Action, summary, action: Some(action), resource: None, passes_at: None }
+}

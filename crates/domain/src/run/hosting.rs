@@ -1,0 +1,116 @@
+//! Hosting: a worker that keeps a run's files and its agent's process.
+//!
+//! Nothing is ordered step by step. What is wanted is a function of the run's state; a host compares it with what there is, does what is
+//! missing, and reports. So a host, an agent and a control plane can each be lost and come back without anybody losing the thread.
+
+use serde::{Deserialize, Serialize};
+
+use super::state::{Run, RunStatus};
+use crate::budget::Amounts;
+use crate::digest::Digest;
+use crate::time::Timestamp;
+
+/// Who runs the agent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hosting {
+    /// Somebody else: the agent comes by itself.
+    #[default]
+    External,
+    /// A worker, in a cage.
+    Hosted,
+}
+
+impl Hosting {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+    pub(super) const fn is_external(&self) -> bool {
+        matches!(self, Self::External)
+    }
+}
+
+/// What a host should bring about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub enum Wanted {
+    /// Nothing: it is not hosted, has not begun, or is all cleaned up.
+    Nothing,
+    /// The workspace is there and the agent's process runs.
+    Running,
+    /// Everything stays as it is.
+    Still,
+    /// The next snapshot, taken and verified.
+    Snapshot { number: u32 },
+    /// The files and memory as they were in this snapshot, and no process of the run.
+    Restored { number: u32 },
+    /// The outputs, collected and uploaded; the agent's process has ended.
+    Collected,
+    /// Nothing left: no process, no file.
+    Destroyed,
+}
+
+/// A saved state that a run can go back to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Snapshot {
+    pub number: u32,
+    /// The gate at which it was taken; none at the very beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<u32>,
+    pub taken_at: Timestamp,
+    /// Digests of the files that the run changed, and of its agent's own directory.
+    pub workspace: Digest,
+    pub memory: Digest,
+    pub files: u64,
+    pub size_bytes: u64,
+    /// How many steps of the plan were done.
+    pub steps_done: u32,
+    /// What had been spent. It stays spent.
+    pub spent: Amounts,
+}
+
+/// A file that a run made, as it was collected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Output {
+    pub id: u32,
+    pub path: String,
+    pub digest: Digest,
+    pub size_bytes: u64,
+}
+
+impl Run {
+    /// What its host should bring about now.
+    pub fn wanted(&self) -> Wanted {
+        if self.hosting == Hosting::External || self.destroyed {
+            return Wanted::Nothing;
+        }
+        match self.status {
+            RunStatus::Draft | RunStatus::PendingApproval | RunStatus::Approved => Wanted::Nothing,
+            // The state before the agent has done anything is one to go back to.
+            RunStatus::SpawningSandbox if self.snapshots.is_empty() && self.host.is_some() => {
+                Wanted::Snapshot { number: 0 }
+            }
+            RunStatus::SpawningSandbox | RunStatus::Executing => Wanted::Running,
+            RunStatus::CheckpointReached => self.snapshot_missing().unwrap_or(Wanted::Still),
+            RunStatus::Paused | RunStatus::Failed => Wanted::Still,
+            RunStatus::RolledBack => self.restoring.map_or(Wanted::Still, |number| Wanted::Restored { number }),
+            RunStatus::PendingExport if self.outputs.is_none() => Wanted::Collected,
+            RunStatus::PendingExport => Wanted::Still,
+            RunStatus::Completed | RunStatus::Cancelled if self.host.is_none() => Wanted::Nothing,
+            RunStatus::Completed | RunStatus::Cancelled => Wanted::Destroyed,
+        }
+    }
+
+    fn snapshot_missing(&self) -> Option<Wanted> {
+        let gate = self.gate.as_ref()?;
+        gate.snapshot.is_none().then(|| Wanted::Snapshot { number: self.next_snapshot() })
+    }
+
+    pub(super) fn next_snapshot(&self) -> u32 {
+        self.snapshots.last().map_or(0, |last| last.number.saturating_add(1))
+    }
+
+    pub fn snapshot(&self, number: u32) -> Option<&Snapshot> {
+        self.snapshots.iter().find(|snapshot| snapshot.number == number)
+    }
+}

@@ -1,0 +1,139 @@
+//! How a run is carried out: who is asked when, and what really happens.
+//!
+//! There is no mode without a person: every run stands still for its plan and for its results.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::gate::{Watch, watch};
+use crate::proposal::ActionKind;
+
+/// When a person is asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Mode {
+    /// What it would do to others is recorded instead of done; a person sees all of it before any of it happens.
+    Simulation,
+    /// Every action asks.
+    Supervised,
+    /// Free between checkpoints.
+    #[default]
+    Checkpoint,
+}
+
+impl Mode {
+    pub const ALL: &[Self] = &[Self::Simulation, Self::Supervised, Self::Checkpoint];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Simulation => "SIMULATION",
+            Self::Supervised => "SUPERVISED",
+            Self::Checkpoint => "CHECKPOINT",
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How far actions go.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Judged and logged, never executed.
+    DryRun,
+    /// Only what changes nothing.
+    Observe,
+    #[default]
+    Execute,
+}
+
+impl Effect {
+    pub const ALL: &[Self] = &[Self::DryRun, Self::Observe, Self::Execute];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::DryRun => "dry_run",
+            Self::Observe => "observe",
+            Self::Execute => "execute",
+        }
+    }
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What becomes of an action that nobody refuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Treatment {
+    /// It is executed.
+    Perform,
+    /// Its bytes are kept and shown, and nothing is executed.
+    Rehearse,
+}
+
+/// Where a run stands still although nobody asked it to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GateRules {
+    /// After every so many steps of the plan; the last step is followed by the results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every_steps: Option<u32>,
+    /// After so much time at work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub every_ms: Option<u64>,
+    /// Before actions of these kinds, beside those that always ask.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub before: BTreeSet<ActionKind>,
+    /// A checkpoint of kind TIME or STEP that nobody looked at for so long is passed. Never anything else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auto_pass_after_ms: Option<u64>,
+}
+
+/// Mode, effect and checkpoints of a run: part of what is approved with its plan, and never changed after.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Posture {
+    pub mode: Mode,
+    pub effect: Effect,
+    pub gates: GateRules,
+}
+
+impl Posture {
+    pub fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether actions of this kind bring the run to a checkpoint.
+    pub fn stops_before(&self, kind: ActionKind) -> bool {
+        watch(kind) == Watch::Always || self.gates.before.contains(&kind)
+    }
+
+    pub fn treatment(&self, kind: ActionKind) -> Treatment {
+        let reaches_others = self.mode == Mode::Simulation && kind.reaches_others();
+        if self.effect == Effect::DryRun || reaches_others { Treatment::Rehearse } else { Treatment::Perform }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_and_effects_print_as_they_are_written() {
+        for mode in Mode::ALL {
+            assert_eq!(serde_json::to_value(mode).unwrap(), mode.as_str());
+        }
+        for effect in Effect::ALL {
+            assert_eq!(serde_json::to_value(effect).unwrap(), effect.as_str());
+        }
+    }
+}

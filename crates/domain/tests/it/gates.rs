@@ -1,0 +1,161 @@
+//! Checkpoints: where a run stands still, what silence may do, and what it never may.
+
+use placet_domain::action::ActionStatus;
+use placet_domain::refusal::Refusal;
+use placet_domain::run::{GateKind, RunCommand, RunStatus};
+
+use crate::scenario::{HOUR_MS, MINUTE_MS, World};
+use crate::trials::pass_gate;
+
+fn step(number: u32) -> RunCommand {
+    RunCommand::FinishStep { step: number, summary: format!("step {number}") }
+}
+
+#[test]
+fn c9_an_action_that_always_asks_brings_the_run_to_a_checkpoint_until_it_is_decided() {
+    let mut world = World::new().executing();
+    world.agent().proposes("build and mail it").unwrap();
+    let gate = world.run().gate.clone().expect("a checkpoint");
+    assert_eq!(
+        (gate.kind, gate.action, world.run_status()),
+        (GateKind::Action, Some(world.action), RunStatus::CheckpointReached)
+    );
+    let around = pass_gate(world.run());
+    assert_eq!(world.reviewer().run(around).unwrap_err().code(), "invalid", "the action is what is decided");
+    world.reviewer().approves().unwrap();
+    assert_eq!((world.run_status(), world.status()), (RunStatus::Executing, ActionStatus::Approved));
+    world.worker().leases().unwrap();
+}
+
+#[test]
+fn c9_whatever_becomes_of_the_action_the_run_goes_on_without_it() {
+    let endings: [fn(&mut World); 3] = [
+        |world| drop(world.reviewer().rejects("no").unwrap()),
+        |world| drop(world.agent().withdraws().unwrap()),
+        |world| {
+            world.wait_ms(25 * HOUR_MS);
+            world.clockwork().lapses().unwrap();
+        },
+    ];
+    for end in endings {
+        let mut world = World::new().executing();
+        world.agent().proposes("build and mail it").unwrap();
+        end(&mut world);
+        assert_eq!(world.run_status(), RunStatus::Executing);
+        assert!(world.run().gate.is_none() && world.run().gates.rejected == 1);
+    }
+}
+
+#[test]
+fn c9_an_amended_action_takes_the_place_of_what_the_checkpoint_waits_for() {
+    let mut world = World::new().executing();
+    world.agent().proposes("delete and mail it").unwrap();
+    let first = world.action;
+    world.reviewer().amends("build and mail less").unwrap();
+    // The amender's own yes counts, because it is no riskier: the run goes on with the other action.
+    assert_ne!(world.action, first);
+    assert_eq!(world.status(), ActionStatus::Approved);
+    assert_eq!(world.run_status(), RunStatus::Executing);
+}
+
+#[test]
+fn c9_a_pause_while_an_action_is_awaited_does_not_let_it_slip_through() {
+    let mut world = World::new().executing();
+    world.agent().proposes("build and mail it").unwrap();
+    world.operator().run(RunCommand::Pause { reason: "lunch".to_owned() }).unwrap();
+    world.reviewer().approves().unwrap();
+    assert_eq!(world.run_status(), RunStatus::Paused, "who paused it says when it goes on");
+    assert_eq!(world.worker().leases().unwrap_err().code(), "run_not_active");
+    world.operator().run(RunCommand::Resume).unwrap();
+    assert_eq!(world.run_status(), RunStatus::Executing, "there is no checkpoint to go back to any more");
+}
+
+#[test]
+fn c9_after_every_so_many_steps_a_person_looks() {
+    let mut world = World::new();
+    world.posture.gates.every_steps = Some(2);
+    world.by(crate::people::Who::Creator).creates_run(&["a", "b", "c", "d"]).unwrap();
+    world.reviewer().approves_plan().unwrap();
+    world.operator().run(RunCommand::Start).unwrap();
+    world.agent().run(RunCommand::Attach).unwrap();
+    world.agent().run(step(1)).unwrap();
+    assert_eq!(world.run_status(), RunStatus::Executing);
+    assert_eq!(world.agent().run(step(3)).unwrap_err().to_string(), "step 2 of 4 is the next one, not step 3");
+    world.agent().run(step(2)).unwrap();
+    assert_eq!(world.run().gate.as_ref().map(|gate| gate.kind), Some(GateKind::Step));
+    let pass = pass_gate(world.run());
+    world.reviewer().run(pass).unwrap();
+    world.agent().run(step(3)).unwrap();
+    world.agent().run(step(4)).unwrap();
+    assert_eq!(world.run_status(), RunStatus::Executing, "after the last step come the results");
+}
+
+#[test]
+fn c10_a_reviewer_can_change_what_is_left_of_the_plan_and_nothing_that_is_done() {
+    let mut world = World::new().executing();
+    world.agent().run(step(1)).unwrap();
+    world.agent().run(RunCommand::ReachGate { summary: "half way".to_owned() }).unwrap();
+    let (seen, note) = (world.run().review(), "shorter".to_owned());
+    world.reviewer().run(RunCommand::PassGate { seen, note, plan: Some(vec!["stop here".to_owned()]) }).unwrap();
+    assert_eq!(world.run().plan, ["look", "stop here"]);
+    assert_eq!(world.run().because.as_deref(), Some("shorter"), "the agent reads it");
+}
+
+#[test]
+fn c9_after_so_much_time_at_work_a_person_looks_and_waiting_is_no_work() {
+    let mut world = World::new();
+    world.posture.gates.every_ms = Some(10 * 60_000);
+    let mut world = world.executing();
+    world.wait_ms(9 * MINUTE_MS);
+    assert_eq!(world.clockwork().run(RunCommand::Lapse).unwrap_err().code(), "not_now");
+    world.operator().run(RunCommand::Pause { reason: "lunch".to_owned() }).unwrap();
+    world.wait_ms(5 * HOUR_MS);
+    world.operator().run(RunCommand::Resume).unwrap();
+    assert_eq!(world.run().due().map(|due| due.unix_ms() - world.now.unix_ms()), Some(MINUTE_MS));
+    world.wait_ms(MINUTE_MS);
+    world.clockwork().run(RunCommand::Lapse).unwrap();
+    assert_eq!(world.run().gate.as_ref().map(|gate| gate.kind), Some(GateKind::Time));
+    let pass = pass_gate(world.run());
+    world.reviewer().run(pass).unwrap();
+    assert_eq!(world.run().due().map(|due| due.unix_ms() - world.now.unix_ms()), Some(10 * MINUTE_MS));
+}
+
+#[test]
+fn c10_silence_passes_a_checkpoint_only_where_that_was_agreed_and_never_an_action() {
+    let mut world = World::new();
+    world.posture.gates.auto_pass_after_ms = Some(60_000);
+    let mut world = world.executing();
+    world.agent().run(RunCommand::ReachGate { summary: "half way".to_owned() }).unwrap();
+    world.wait_ms(MINUTE_MS - 1);
+    assert_eq!(world.clockwork().run(RunCommand::Lapse).unwrap_err().code(), "not_now");
+    world.wait_ms(1);
+    world.clockwork().run(RunCommand::Lapse).unwrap();
+    assert_eq!(
+        (world.run_status(), world.ledger.last().unwrap().kind()),
+        (RunStatus::Executing, "run.checkpoint_lapsed")
+    );
+    world.agent().proposes("build and mail it").unwrap();
+    world.wait_ms(HOUR_MS);
+    assert_eq!(world.run().due(), None);
+    assert_eq!(world.clockwork().run(RunCommand::Lapse).unwrap_err().code(), "not_now");
+    assert_eq!(world.run_status(), RunStatus::CheckpointReached);
+}
+
+#[test]
+fn c10_without_an_agreement_a_checkpoint_waits_for_ever() {
+    let mut world = World::new().with_run(RunStatus::CheckpointReached);
+    world.wait_ms(1_000 * HOUR_MS);
+    assert_eq!(world.run().due(), None);
+    assert!(matches!(world.clockwork().run(RunCommand::Lapse), Err(Refusal::NotNow { .. })));
+}
+
+#[test]
+fn c11_nothing_passes_a_checkpoint_of_a_hosted_run_before_it_is_saved() {
+    let mut world = World::new().governed().executing();
+    world.agent().proposes("build and mail it").unwrap();
+    assert_eq!(world.reviewer().approves().unwrap_err().code(), "not_now");
+    world.host_catches_up();
+    world.reviewer().approves().unwrap();
+    assert_eq!(world.run().snapshots.len(), 2);
+    assert_eq!(world.run().snapshots[1].gate, Some(1));
+}

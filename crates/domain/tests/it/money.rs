@@ -1,0 +1,183 @@
+//! Budgets of runs, and of those who pay for them: the organisation, a project, a parent run.
+
+use placet_domain::action::ActionStatus;
+use placet_domain::budget::{Amounts, Ceiling, Purpose, Resource};
+use placet_domain::command::Command;
+use placet_domain::evidence::Exit;
+use placet_domain::organisation::OrganisationCommand;
+use placet_domain::project::ProjectCommand;
+use placet_domain::run::{Allowance, GateKind, Hosting, RunCommand, RunStatus};
+
+use crate::people::Who;
+use crate::scenario::{HOUR_MS, World, run_id};
+use crate::trials::{pass_gate, worth};
+
+fn usd(usd_micros: u64) -> Allowance {
+    let ceiling = Ceiling { usd_micros: Some(usd_micros), ..Ceiling::default() };
+    Allowance { ceiling, warn_at_percent: 80 }
+}
+
+fn call(name: &str) -> Purpose {
+    Purpose::Call(name.to_owned())
+}
+
+fn project_gets(world: &mut World, allowance: Allowance) -> crate::scenario::Outcome {
+    let command = ProjectCommand::SetBudget { allowance };
+    world.submit(Who::Admin, Command::Project { id: world.project, command })
+}
+
+/// A run of somebody who may spend so much.
+fn spending(usd_micros: u64) -> World {
+    let mut world = World::new();
+    world.ceiling = Some(usd(usd_micros).ceiling);
+    world.executing()
+}
+
+#[test]
+fn c12_a_threshold_that_is_crossed_is_a_checkpoint_and_an_empty_budget_a_pause_that_takes_more_money() {
+    let mut world = spending(100);
+    world.clockwork().run(RunCommand::Hold { purpose: call("a"), amounts: worth(90) }).unwrap();
+    assert_eq!(
+        world.clockwork().run(RunCommand::Hold { purpose: call("b"), amounts: worth(11) }).unwrap_err().code(),
+        "budget"
+    );
+    world.clockwork().run(RunCommand::Settle { purpose: call("a"), spent: worth(80) }).unwrap();
+    let gate = world.run().gate.clone().expect("a checkpoint");
+    assert_eq!((gate.kind, gate.resource), (GateKind::Cost, Some(Resource::UsdMicros)));
+    let pass = pass_gate(world.run());
+    world.reviewer().run(pass).unwrap();
+    world.clockwork().run(RunCommand::Hold { purpose: call("c"), amounts: worth(20) }).unwrap();
+    world.clockwork().run(RunCommand::Settle { purpose: call("c"), spent: worth(20) }).unwrap();
+    assert_eq!((world.run_status(), world.ledger.last().unwrap().kind()), (RunStatus::Paused, "run.exhausted"));
+    assert_eq!(world.reviewer().run(RunCommand::Resume).unwrap_err().code(), "budget");
+    assert_eq!(world.operator().run(RunCommand::SetBudget { allowance: usd(200) }).unwrap_err().code(), "role");
+    assert_eq!(world.reviewer().run(RunCommand::SetBudget { allowance: usd(99) }).unwrap_err().code(), "budget");
+    world.reviewer().run(RunCommand::SetBudget { allowance: usd(200) }).unwrap();
+    world.reviewer().run(RunCommand::Resume).unwrap();
+    assert_eq!(world.run_status(), RunStatus::Executing);
+}
+
+#[test]
+fn c12_an_action_that_the_budget_does_not_cover_is_not_leased_and_the_run_pauses_instead() {
+    let mut world = World::new();
+    world.ceiling = Some(Ceiling { actions: Some(1), ..Ceiling::default() });
+    let mut world = world.with_action("read it", ActionStatus::Leased);
+    let first = world.action;
+    world.agent().proposes("read more").unwrap();
+    world.worker().leases().unwrap();
+    assert_eq!((world.status(), world.run_status()), (ActionStatus::Approved, RunStatus::Paused));
+    assert_eq!(world.ledger.last().unwrap().kind(), "run.exhausted");
+    world.action = first;
+    assert_eq!(world.run().budget.as_ref().unwrap().held().actions, 1);
+}
+
+#[test]
+fn c12_a_lease_that_came_to_nothing_gives_back_what_was_held_for_it() {
+    let mut world = World::new().governed().with_action("read it", ActionStatus::Leased);
+    world.wait_ms(HOUR_MS);
+    world.clockwork().lapses().unwrap();
+    let budget = world.run().budget.clone().unwrap();
+    assert_eq!((budget.held(), budget.spent), (Amounts::NONE, Amounts::NONE));
+    let mut lost = World::new().governed().with_action("read it", ActionStatus::Interrupted);
+    assert_eq!(lost.run().budget.as_ref().unwrap().spent.actions, 1, "what was started counts");
+    lost.reviewer().resolves(placet_domain::action::Resolution::Retry).unwrap();
+    lost.worker().leases().unwrap();
+    lost.worker().redeems().unwrap();
+    lost.worker().completes(Exit::Code(0)).unwrap();
+    assert_eq!(lost.run().budget.as_ref().unwrap().spent.actions, 2);
+}
+
+#[test]
+fn c12_time_at_work_is_spent_and_when_it_is_gone_the_run_pauses() {
+    let mut world = World::new();
+    world.ceiling = Some(Ceiling { wall_ms: Some(3_600_000), ..Ceiling::default() });
+    let mut world = world.executing();
+    world.wait_ms(HOUR_MS / 2);
+    world.operator().run(RunCommand::Pause { reason: "lunch".to_owned() }).unwrap();
+    world.wait_ms(100 * HOUR_MS);
+    world.operator().run(RunCommand::Resume).unwrap();
+    world.wait_ms(HOUR_MS / 2);
+    world.clockwork().run(RunCommand::Lapse).unwrap();
+    assert_eq!(world.run_status(), RunStatus::Paused);
+    assert_eq!(world.run().budget.as_ref().unwrap().spent.wall_ms, 3_600_000);
+}
+
+#[test]
+fn c12_runs_together_never_get_more_than_their_project_has() {
+    let mut world = World::new();
+    project_gets(&mut world, usd(100)).unwrap();
+    assert_eq!(
+        world.operator().creates_run(&["look"]).unwrap_err().code(),
+        "budget",
+        "a part is limited where the whole is"
+    );
+    let mut made = 0;
+    for number in 1..=5 {
+        world.run = run_id(number);
+        world.ceiling = Some(usd(30).ceiling);
+        made += u32::from(world.operator().creates_run(&["look"]).is_ok());
+    }
+    assert_eq!(made, 3);
+    assert_eq!(world.projects[&world.project].budget.as_ref().unwrap().left(Resource::UsdMicros), Some(10));
+    world.run = run_id(1);
+    world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
+    assert_eq!(
+        world.projects[&world.project].budget.as_ref().unwrap().left(Resource::UsdMicros),
+        Some(40),
+        "it spent nothing"
+    );
+}
+
+#[test]
+fn c12_what_a_run_spent_stays_spent_in_its_project() {
+    let mut world = World::new();
+    project_gets(&mut world, usd(100)).unwrap();
+    world.ceiling = Some(usd(60).ceiling);
+    let mut world = world.executing();
+    world.clockwork().run(RunCommand::Hold { purpose: call("a"), amounts: worth(25) }).unwrap();
+    world.clockwork().run(RunCommand::Settle { purpose: call("a"), spent: worth(25) }).unwrap();
+    world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
+    assert_eq!(world.projects[&world.project].budget.as_ref().unwrap().left(Resource::UsdMicros), Some(75));
+}
+
+#[test]
+fn c12_projects_together_never_get_more_than_the_organisation_has() {
+    let mut world = World::new();
+    let command = OrganisationCommand::SetBudget { allowance: usd(100) };
+    world.submit(Who::Admin, Command::Organisation(command)).unwrap();
+    project_gets(&mut world, usd(70)).unwrap();
+    world.project = crate::scenario::project_id(2);
+    assert_eq!(project_gets(&mut world, usd(40)).unwrap_err().code(), "budget");
+    project_gets(&mut world, usd(30)).unwrap();
+    world.project = crate::scenario::project_id(1);
+    assert_eq!(project_gets(&mut world, usd(71)).unwrap_err().code(), "budget");
+    project_gets(&mut world, usd(20)).unwrap();
+    assert_eq!(world.organisation.budget.as_ref().unwrap().left(Resource::UsdMicros), Some(50));
+    let unlimited = Allowance { ceiling: Ceiling::default(), warn_at_percent: 80 };
+    assert_eq!(project_gets(&mut world, unlimited).unwrap_err().code(), "budget");
+}
+
+#[test]
+fn c12_a_child_is_paid_by_its_parent_and_gives_back_what_it_did_not_use() {
+    let mut world = spending(100);
+    let parent = world.run;
+    world.run = run_id(2);
+    let RunCommand::Create(mut founding) = world.new_run(&["look"]) else { unreachable!("a new run") };
+    (founding.parent, founding.hosting) = (Some(parent), Hosting::External);
+    founding.allowance = Some(usd(101));
+    assert_eq!(world.operator().run(RunCommand::Create(founding.clone())).unwrap_err().code(), "budget");
+    founding.allowance = Some(usd(60));
+    world.operator().run(RunCommand::Create(founding)).unwrap();
+    assert_eq!(world.runs[&parent].budget.as_ref().unwrap().left(Resource::UsdMicros), Some(40));
+    world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
+    assert_eq!(world.runs[&parent].budget.as_ref().unwrap().left(Resource::UsdMicros), Some(100));
+}
+
+#[test]
+fn c12_only_the_clockwork_charges_a_run() {
+    for who in [Who::Agent, Who::Worker, Who::Reviewer, Who::Operator, Who::Admin] {
+        let mut world = spending(100);
+        let hold = RunCommand::Hold { purpose: call("a"), amounts: worth(1) };
+        assert_eq!(world.by(who).run(hold).unwrap_err().code(), "role", "{who:?}");
+    }
+}
