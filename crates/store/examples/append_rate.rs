@@ -18,7 +18,7 @@ use placet_domain::identity::{Actor, Identity, IdentityCommand, Reach, Role};
 use placet_domain::permit::{Permit, PermitSigner};
 use placet_domain::project::{ProjectCommand, Separation};
 use placet_domain::proposal::{Action, Tools};
-use placet_domain::run::{Run, RunCommand};
+use placet_domain::run::{Founding, Hosting, Posture, Run, RunCommand};
 use placet_domain::scope::{Scope, ScopeDraft};
 use placet_ledger::SigningKey;
 use placet_store::{Config, Extras, Receipt, Store, SubmitError};
@@ -141,15 +141,19 @@ impl Crew {
         let agent = register(store, 4, Role::Agent).await?;
         let worker = register(store, 5, Role::Worker).await?;
         let id = RunId::from_uuid(uuid(6));
-        let create = RunCommand::Create {
+        let create = RunCommand::Create(Box::new(Founding {
             project,
             separation: Separation::FourEyes,
             goal: "measure".into(),
             plan: vec!["measure".into()],
-            scope: Box::new(Scope::lock(ScopeDraft { tools: ["sh".parse()?].into(), ..ScopeDraft::default() })),
+            scope: Scope::lock(ScopeDraft { tools: ["sh".parse()?].into(), ..ScopeDraft::default() }),
             agent: agent.id,
             agent_lineage: agent.lineage.clone(),
-        };
+            parent: None,
+            posture: Posture::default(),
+            hosting: Hosting::External,
+            allowance: None,
+        }));
         let mut run = step(store, id, &operator, create).await?;
         let seen = run.review();
         for (who, command) in [

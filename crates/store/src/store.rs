@@ -10,6 +10,7 @@ use placet_domain::command::{IdempotencyKey, Submission};
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use placet_domain::identity::{Identity, Reach};
+use placet_domain::organisation::Organisation;
 use placet_domain::project::Project;
 use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
@@ -145,6 +146,25 @@ impl Store {
 
     pub async fn runs(&self, filter: RunFilter) -> Result<Vec<Listed<Run>>, StoreError> {
         backend!(self, sqlite => sqlite.runs(filter).await)
+    }
+
+    pub async fn organisation(&self) -> Result<Organisation, StoreError> {
+        backend!(self, sqlite => sqlite.organisation().await)
+    }
+
+    /// Runs that the clockwork should look at, the most urgent first.
+    pub async fn runs_due(&self, now: Timestamp, limit: u32) -> Result<Vec<RunId>, StoreError> {
+        backend!(self, sqlite => sqlite.runs_due(now, limit).await)
+    }
+
+    /// Runs of which something is wanted of this host, and those within its reach that want one; the oldest first.
+    pub async fn runs_to_host(&self, host: IdentityId, reach: Reach) -> Result<Vec<Run>, StoreError> {
+        backend!(self, sqlite => sqlite.runs_to_host(host, reach).await)
+    }
+
+    /// Actions that were proposed before their run was rolled back, and still wait.
+    pub async fn void(&self, limit: u32) -> Result<Vec<(RunId, ActionId)>, StoreError> {
+        backend!(self, sqlite => sqlite.void(limit).await)
     }
 
     pub async fn worktree(&self, id: WorktreeId) -> Result<Option<Worktree>, StoreError> {

@@ -4,6 +4,7 @@ use placet_domain::command::About;
 use placet_domain::decide::Loaded;
 use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
+use placet_domain::time::Timestamp;
 use placet_ledger::{Entry, EntryError, Hash, leaf_hash};
 use rusqlite::{Connection, params};
 
@@ -54,7 +55,7 @@ fn changed(event: &Event) -> Option<Thing> {
         Event::Run(id, _) => Some(Thing::Run(*id)),
         Event::Action(id, _) => Some(Thing::Action(*id)),
         Event::Worktree(news) => Some(Thing::Worktree(news.worktree)),
-        Event::BlobKept(_) | Event::Refused(_) | Event::Started(_) => None,
+        Event::Organisation(_) | Event::BlobKept(_) | Event::Refused(_) | Event::Started(_) => None,
     }
 }
 
@@ -80,16 +81,17 @@ where
 /// What was known of a thing before the entry `end`.
 pub(crate) fn known_before(conn: &Connection, thing: Thing, end: u64) -> Result<Loaded, StoreError> {
     let sql = match thing {
-        Thing::Action(_) => "SELECT seq, bytes FROM ledger WHERE action = ?1 AND seq < ?2 ORDER BY seq",
+        Thing::Action(_) => "SELECT seq, bytes, at_ms FROM ledger WHERE action = ?1 AND seq < ?2 ORDER BY seq",
         Thing::Project(_) | Thing::Identity(_) | Thing::Run(_) | Thing::Worktree(_) => {
-            "SELECT seq, bytes FROM ledger WHERE subject = ?1 AND seq < ?2 ORDER BY seq"
+            "SELECT seq, bytes, at_ms FROM ledger WHERE subject = ?1 AND seq < ?2 ORDER BY seq"
         }
     };
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query(params![place(conn, thing)?, end])?;
     let mut loaded = Loaded::default();
     while let Some(row) = rows.next()? {
-        loaded.apply(&record(row.get(0)?, row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?)?);
+        let bytes = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+        loaded.apply(&record(row.get(0)?, bytes)?, Timestamp::from_unix_ms(row.get(2)?));
     }
     Ok(loaded)
 }

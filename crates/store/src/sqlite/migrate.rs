@@ -9,6 +9,7 @@ const STEPS: &[&str] = &[
     include_str!("../../migrations/0001_ledger.sql"),
     include_str!("../../migrations/0002_webhook_cursor.sql"),
     include_str!("../../migrations/0003_worktree.sql"),
+    include_str!("../../migrations/0004_governed_runs.sql"),
 ];
 
 pub(crate) fn migrate(conn: &mut Connection) -> Result<(), StoreError> {

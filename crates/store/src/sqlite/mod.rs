@@ -20,6 +20,7 @@ use placet_domain::command::Submission;
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use placet_domain::identity::{Identity, Reach};
+use placet_domain::organisation::Organisation;
 use placet_domain::project::Project;
 use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
@@ -175,6 +176,10 @@ reads! {
     scope(project: ProjectId => project, name: String => &name) -> Option<LockedScope>;
     run(id: RunId => id) -> Option<Run>;
     runs(filter: RunFilter => &filter) -> Vec<Listed<Run>>;
+    organisation() -> Organisation;
+    runs_due(now: Timestamp => now, limit: u32 => limit) -> Vec<RunId>;
+    runs_to_host(host: IdentityId => host, reach: Reach => &reach) -> Vec<Run>;
+    void(limit: u32 => limit) -> Vec<(RunId, ActionId)>;
     worktree(id: WorktreeId => id) -> Option<Worktree>;
     worktrees(filter: WorktreeFilter => &filter) -> Vec<Listed<Worktree>>;
     action(id: ActionId => id) -> Option<ActionState>;

@@ -6,8 +6,9 @@ use placet_domain::action::{ActionState, ActionStatus};
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use placet_domain::identity::Identity;
+use placet_domain::organisation::Organisation;
 use placet_domain::project::Project;
-use placet_domain::run::Run;
+use placet_domain::run::{Run, Wanted};
 use placet_domain::scope::Scope;
 use placet_domain::time::Timestamp;
 use placet_domain::worktree::Worktree;
@@ -65,6 +66,30 @@ pub(crate) fn listed<T: DeserializeOwned>(what: &str, row: &Row<'_>) -> Result<L
     let Span { created, changed } = Span::read(row)?;
     let state = from_json(what, row.get_ref(4)?.as_str().map_err(rusqlite::Error::from)?)?;
     Ok(Listed { created: created.seq, created_at: created.at, changed: changed.seq, changed_at: changed.at, state })
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct OrganisationRow {
+    changed: u64,
+    state: String,
+}
+
+impl OrganisationRow {
+    pub(crate) fn of(organisation: &Organisation, changed: u64) -> Self {
+        Self { changed, state: to_json(organisation) }
+    }
+
+    pub(crate) fn save(&self, conn: &Connection) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO organisation (one, changed, state) VALUES (1, ?1, ?2)
+            ON CONFLICT (one) DO UPDATE SET changed = ?1, state = ?2";
+        conn.prepare_cached(sql)?.execute(params![self.changed, self.state]).map(drop)
+    }
+
+    pub(crate) const SELECT: &str = "SELECT changed, state FROM organisation";
+
+    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
+        Ok((String::from("organisation"), Self { changed: row.get(0)?, state: row.get(1)? }))
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -157,33 +182,81 @@ pub(crate) struct RunRow {
     project: Place,
     status: String,
     is_open: bool,
+    host: Option<[u8; 16]>,
+    wants: Option<String>,
+    due_ms: Option<i64>,
+    rollbacks: u32,
     state: String,
+}
+
+/// What a run without a host wants first.
+pub(crate) const WANTS_A_HOST: &str = "host";
+
+/// What is wanted of a run's host, in a word; nothing where nothing is.
+fn wants(run: &Run) -> Option<String> {
+    let word = match (run.wanted(), run.host) {
+        (Wanted::Nothing, _) => return None,
+        (_, None) => WANTS_A_HOST,
+        (Wanted::Running, Some(_)) => "running",
+        (Wanted::Still, Some(_)) => "still",
+        (Wanted::Snapshot { .. }, Some(_)) => "snapshot",
+        (Wanted::Restored { .. }, Some(_)) => "restored",
+        (Wanted::Collected, Some(_)) => "collected",
+        (Wanted::Destroyed, Some(_)) => "destroyed",
+    };
+    Some(word.to_owned())
 }
 
 impl RunRow {
     pub(crate) fn of(run: &Run, project: Place, span: Span) -> Self {
-        let status = run.status.as_str().to_owned();
-        Self { span, project, status, is_open: run.status.is_open(), state: to_json(run) }
+        Self {
+            span,
+            project,
+            status: run.status.as_str().to_owned(),
+            is_open: run.status.is_open(),
+            host: run.host.map(|host| *host.as_bytes()),
+            wants: wants(run),
+            due_ms: run.due().map(Timestamp::unix_ms),
+            rollbacks: run.rollbacks,
+            state: to_json(run),
+        }
     }
 
     pub(crate) fn save(&self, conn: &Connection, id: RunId) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO run (id, created, created_ms, changed, changed_ms, project, status, is_open, state)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (id)
-            DO UPDATE SET changed = ?4, changed_ms = ?5, status = ?7, is_open = ?8, state = ?9";
+        let sql = "INSERT INTO run (id, created, created_ms, changed, changed_ms, project, status, is_open, host, wants,
+            due_ms, rollbacks, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT (id)
+            DO UPDATE SET changed = ?4, changed_ms = ?5, status = ?7, is_open = ?8, host = ?9, wants = ?10, due_ms = ?11,
+            rollbacks = ?12, state = ?13";
         let Span { created, changed } = self.span;
         let (created_ms, changed_ms) = (created.at.unix_ms(), changed.at.unix_ms());
-        let (id, Self { span: _, project, status, is_open, state }) = (id.as_bytes(), self);
-        let values = params![id, created.seq, created_ms, changed.seq, changed_ms, project, status, is_open, state];
+        let Self { span: _, project, status, is_open, host, wants, due_ms, rollbacks, state } = self;
+        let values = params![
+            id.as_bytes(),
+            created.seq,
+            created_ms,
+            changed.seq,
+            changed_ms,
+            project,
+            status,
+            is_open,
+            host,
+            wants,
+            due_ms,
+            rollbacks,
+            state
+        ];
         conn.prepare_cached(sql)?.execute(values).map(drop)
     }
 
     pub(crate) const SELECT: &str =
-        "SELECT created, created_ms, changed, changed_ms, id, project, status, is_open, state FROM run";
+        "SELECT created, created_ms, changed, changed_ms, id, project, status, is_open, host, wants, due_ms, rollbacks,
+        state FROM run";
 
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
-        let (project, status, is_open, state) = (row.get(5)?, row.get(6)?, row.get(7)?, row.get(8)?);
-        let id = RunId::from_bytes(row.get(4)?).to_string();
-        Ok((id, Self { span: Span::read(row)?, project, status, is_open, state }))
+        let (project, status, is_open) = (row.get(5)?, row.get(6)?, row.get(7)?);
+        let (host, wants, due_ms, rollbacks) = (row.get(8)?, row.get(9)?, row.get(10)?, row.get(11)?);
+        let (id, state) = (RunId::from_bytes(row.get(4)?).to_string(), row.get(12)?);
+        Ok((id, Self { span: Span::read(row)?, project, status, is_open, host, wants, due_ms, rollbacks, state }))
     }
 }
 
@@ -196,6 +269,7 @@ pub(crate) struct ActionRow {
     risk: u8,
     policy: [u8; 32],
     due_ms: Option<i64>,
+    rollbacks: u32,
     state: String,
 }
 
@@ -216,6 +290,7 @@ impl ActionRow {
             risk: action.verdict.risk().hundredths(),
             policy: *action.verdict.policy().as_bytes(),
             due_ms: due(action).map(Timestamp::unix_ms),
+            rollbacks: action.rollbacks,
             state: to_json(action),
         }
     }
@@ -223,10 +298,10 @@ impl ActionRow {
     pub(crate) fn insert(&self, conn: &Connection, id: ActionId) -> rusqlite::Result<()> {
         let sql =
             "INSERT INTO action (created, created_ms, changed, changed_ms, id, project, run, status, is_live, risk,
-            policy, due_ms, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+            policy, due_ms, rollbacks, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
         let Span { created, changed } = self.span;
         let (created_ms, changed_ms) = (created.at.unix_ms(), changed.at.unix_ms());
-        let Self { span: _, home, status, is_live, risk, policy, due_ms, state } = self;
+        let Self { span: _, home, status, is_live, risk, policy, due_ms, rollbacks, state } = self;
         let values = params![
             created.seq,
             created_ms,
@@ -240,6 +315,7 @@ impl ActionRow {
             risk,
             policy,
             due_ms,
+            rollbacks,
             state
         ];
         conn.prepare_cached(sql)?.execute(values).map(drop)
@@ -264,13 +340,14 @@ impl ActionRow {
 
     pub(crate) const SELECT: &str =
         "SELECT created, created_ms, changed, changed_ms, id, project, run, status, is_live,
-        risk, policy, due_ms, state FROM action";
+        risk, policy, due_ms, rollbacks, state FROM action";
 
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
         let id = ActionId::from_bytes(row.get(4)?).to_string();
         let (home, status, is_live) = (Home { project: row.get(5)?, run: row.get(6)? }, row.get(7)?, row.get(8)?);
-        let (risk, policy, due_ms, state) = (row.get(9)?, row.get(10)?, row.get(11)?, row.get(12)?);
-        Ok((id, Self { span: Span::read(row)?, home, status, is_live, risk, policy, due_ms, state }))
+        let (risk, policy, due_ms) = (row.get(9)?, row.get(10)?, row.get(11)?);
+        let (rollbacks, state) = (row.get(12)?, row.get(13)?);
+        Ok((id, Self { span: Span::read(row)?, home, status, is_live, risk, policy, due_ms, rollbacks, state }))
     }
 }
 
@@ -280,6 +357,7 @@ fn due(action: &ActionState) -> Option<Timestamp> {
         ActionStatus::PendingApproval | ActionStatus::Approved => Some(action.deadline),
         ActionStatus::Leased | ActionStatus::Executing => action.lease().map(|lease| lease.expires_at),
         ActionStatus::Denied
+        | ActionStatus::Rehearsed
         | ActionStatus::Rejected
         | ActionStatus::Expired
         | ActionStatus::Superseded

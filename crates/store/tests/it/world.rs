@@ -14,7 +14,7 @@ use placet_domain::permit::{Permit, PermitSigner};
 use placet_domain::policy::Verdict;
 use placet_domain::project::{ProjectCommand, Separation};
 use placet_domain::proposal::{Action, Proposal, Tools};
-use placet_domain::run::{Run, RunCommand};
+use placet_domain::run::{Founding, Hosting, Posture, Run, RunCommand};
 use placet_domain::scope::{Scope, ScopeDraft};
 use placet_domain::time::Timestamp;
 use placet_ledger::SigningKey;
@@ -240,6 +240,23 @@ impl World {
     }
 }
 
+/// What a usual run of the agent is made with.
+pub(crate) fn founding(project: ProjectId, agent: &Identity) -> Founding {
+    Founding {
+        project,
+        separation: Separation::FourEyes,
+        goal: "look around".to_owned(),
+        plan: vec!["look".to_owned()],
+        scope: scope(),
+        agent: agent.id,
+        agent_lineage: agent.lineage.clone(),
+        parent: None,
+        posture: Posture::default(),
+        hosting: Hosting::External,
+        allowance: None,
+    }
+}
+
 /// A run whose agent is at work.
 pub(crate) async fn executing_run(
     store: &Store,
@@ -249,15 +266,7 @@ pub(crate) async fn executing_run(
     agent: &Identity,
 ) -> Run {
     let id = new_run();
-    let create = RunCommand::Create {
-        project,
-        separation: Separation::FourEyes,
-        goal: "look around".to_owned(),
-        plan: vec!["look".to_owned()],
-        scope: Box::new(scope()),
-        agent: agent.id,
-        agent_lineage: agent.lineage.clone(),
-    };
+    let create = RunCommand::Create(Box::new(founding(project, agent)));
     let ask = async |actor: Actor, command| {
         let receipt = submit(store, asking(actor, Command::Run { id, command })).await.unwrap();
         receipt.loaded.run.unwrap()

@@ -7,6 +7,7 @@ use placet_domain::action::ActionState;
 use placet_domain::decide::Loaded;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use placet_domain::identity::Identity;
+use placet_domain::organisation::{self, Organisation};
 use placet_domain::project::{Project, ProjectEvent};
 use placet_domain::record::{Event, Record};
 use placet_domain::run::Run;
@@ -19,7 +20,8 @@ use crate::report::Difference;
 use crate::sqlite::history::record;
 use crate::sqlite::place::Place;
 use crate::sqlite::rows::{
-    ActionRow, EvidenceRow, Home, IdentityRow, ProjectRow, RunRow, ScopeRow, Span, Stamp, WorktreeRow, evidence_name,
+    ActionRow, EvidenceRow, Home, IdentityRow, OrganisationRow, ProjectRow, RunRow, ScopeRow, Span, Stamp, WorktreeRow,
+    evidence_name,
 };
 
 /// States with the entries that made and changed them.
@@ -27,6 +29,7 @@ type States<K, T> = BTreeMap<K, (Span, T)>;
 
 #[derive(Default)]
 struct Fold {
+    organisation: Option<(u64, Organisation)>,
     projects: States<ProjectId, Project>,
     identities: States<IdentityId, Identity>,
     runs: States<RunId, Run>,
@@ -52,6 +55,10 @@ pub(crate) fn differences(conn: &Connection) -> Result<Vec<Difference>, StoreErr
 impl Fold {
     fn take(&mut self, record: &Record, stamp: Stamp) {
         match &record.event {
+            Event::Organisation(event) => {
+                let before = self.organisation.take().map(|(_, state)| state).unwrap_or_default();
+                self.organisation = Some((stamp.seq, organisation::evolve(before, event)));
+            }
             Event::Project(id, event) => {
                 if let ProjectEvent::ScopeLocked { name, scope } = event {
                     let row = ScopeRow::of(place(&self.projects, id), name, scope, stamp);
@@ -75,6 +82,9 @@ impl Fold {
     }
 
     fn compare(self, conn: &Connection) -> Result<Vec<Difference>, StoreError> {
+        let organisation = self.organisation.iter();
+        let organisation =
+            organisation.map(|(seq, state)| (String::from("organisation"), OrganisationRow::of(state, *seq)));
         let projects = rows_of(&self.projects, |project, span| ProjectRow::of(project, span.created));
         let identities = rows_of(&self.identities, |identity, span| IdentityRow::of(identity, span.created.seq));
         let runs = rows_of(&self.runs, |run, span| RunRow::of(run, place(&self.projects, &run.project), span));
@@ -86,6 +96,11 @@ impl Fold {
             WorktreeRow::of(worktree, place(&self.projects, &worktree.project), span)
         });
         Ok([
+            compare(
+                "organisation",
+                organisation.collect(),
+                stored(conn, OrganisationRow::SELECT, OrganisationRow::read)?,
+            ),
             compare("project", projects, stored(conn, ProjectRow::SELECT, ProjectRow::read)?),
             compare("scope", self.scopes, stored(conn, ScopeRow::SELECT, ScopeRow::read)?),
             compare("identity", identities, stored(conn, IdentityRow::SELECT, IdentityRow::read)?),
@@ -115,7 +130,7 @@ fn evolve<K: Ord, T>(
     let (span, state) = states.remove(&id).unzip();
     let mut loaded = Loaded::default();
     *part(&mut loaded) = state;
-    loaded.apply(record);
+    loaded.apply(record, stamp.at);
     if let Some(state) = part(&mut loaded).take() {
         let created = span.unwrap_or(Span::starting(stamp)).created;
         states.insert(id, (Span { created, changed: stamp }, state));

@@ -81,6 +81,14 @@ pub(crate) fn lapsing(conn: &Connection, now: Timestamp, limit: u32) -> Result<V
     named(conn, sql, params![now.unix_ms(), limit.min(MOST_ROWS)])
 }
 
+/// Actions that were proposed before their run was rolled back, and still wait.
+pub(crate) fn void(conn: &Connection, limit: u32) -> Result<Vec<(RunId, ActionId)>, StoreError> {
+    let sql = "SELECT run.id, action.id FROM run JOIN action ON action.run = run.created WHERE run.rollbacks > 0
+        AND action.is_live AND action.rollbacks < run.rollbacks AND action.status IN ('PENDING_APPROVAL', 'APPROVED')
+        ORDER BY action.created LIMIT ?1";
+    named(conn, sql, params![limit.min(MOST_ROWS)])
+}
+
 /// Actions that still wait under the verdict of another policy than this one.
 pub(crate) fn outdated(conn: &Connection, policy: Digest, limit: u32) -> Result<Vec<(RunId, ActionId)>, StoreError> {
     let sql = "SELECT run.id, action.id FROM action JOIN run ON run.created = action.run WHERE action.is_live

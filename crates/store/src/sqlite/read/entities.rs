@@ -2,7 +2,8 @@
 
 use placet_domain::digest::Digest;
 use placet_domain::id::{IdentityId, ProjectId, RunId, WorktreeId};
-use placet_domain::identity::Identity;
+use placet_domain::identity::{Identity, Reach};
+use placet_domain::organisation::Organisation;
 use placet_domain::project::Project;
 use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
@@ -13,7 +14,7 @@ use serde::de::DeserializeOwned;
 use super::select::{IN_PROJECT, Select};
 use crate::error::StoreError;
 use crate::query::{Listed, LockedScope, Order, RunFilter, WorktreeFilter};
-use crate::sqlite::rows::{from_json, listed};
+use crate::sqlite::rows::{WANTS_A_HOST, from_json, listed};
 
 /// Reads the one state that a statement finds.
 pub(super) fn state<T: DeserializeOwned>(
@@ -49,6 +50,29 @@ pub(crate) fn is_token_taken(conn: &Connection, token: Digest) -> Result<bool, S
 
 pub(crate) fn identities(conn: &Connection) -> Result<Vec<Identity>, StoreError> {
     states(conn, "identity", "SELECT state FROM identity ORDER BY created")
+}
+
+/// What nothing was recorded about yet is as it always was.
+pub(crate) fn organisation(conn: &Connection) -> Result<Organisation, StoreError> {
+    Ok(state(conn, "organisation", "SELECT state FROM organisation", [])?.unwrap_or_default())
+}
+
+/// Runs that the clockwork should look at, the most urgent first.
+pub(crate) fn runs_due(conn: &Connection, now: Timestamp, limit: u32) -> Result<Vec<RunId>, StoreError> {
+    let sql = "SELECT id FROM run WHERE due_ms <= ?1 ORDER BY due_ms LIMIT ?2";
+    let mut statement = conn.prepare_cached(sql)?;
+    let ids = statement.query_map(params![now.unix_ms(), limit], |row| Ok(RunId::from_bytes(row.get(0)?)))?;
+    Ok(ids.collect::<Result<_, _>>()?)
+}
+
+/// Runs of which something is wanted of this host, and those within its reach that want one; the oldest first.
+pub(crate) fn runs_to_host(conn: &Connection, host: IdentityId, reach: &Reach) -> Result<Vec<Run>, StoreError> {
+    let sql = "SELECT state FROM run WHERE wants IS NOT NULL AND (host = ?1 OR wants = ?2 AND (?3 IS NULL OR project IN
+        (SELECT created FROM project WHERE id IN (SELECT unhex(value) FROM json_each(?3))))) ORDER BY created";
+    let mut statement = conn.prepare_cached(sql)?;
+    let values = params![host.as_bytes(), WANTS_A_HOST, super::reach_as_json(reach)];
+    let rows = statement.query_map(values, |row| row.get::<_, String>(0))?;
+    rows.map(|json| from_json("run", &json?)).collect()
 }
 
 pub(crate) fn project(conn: &Connection, id: ProjectId) -> Result<Option<Project>, StoreError> {

@@ -1,4 +1,4 @@
-//! What the writer read or wrote a moment ago, so that it need not be read from JSON again. Runs and actions only: they
+//! What the writer read or wrote a moment ago, so that it need not be read from JSON again. Runs, actions and the organisation only: they
 //! are what one thing after another is asked of. And the places of everything that entries were about.
 //!
 //! It holds what the current transaction would show. When that one fails, everything is forgotten.
@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use placet_domain::action::ActionState;
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, RunId};
+use placet_domain::organisation::Organisation;
 use placet_domain::run::Run;
 
 use crate::sqlite::place::{Place, Thing};
@@ -20,6 +21,7 @@ pub(super) struct Cache {
     runs: HashMap<RunId, Run>,
     actions: HashMap<ActionId, ActionState>,
     places: HashMap<Thing, Place>,
+    organisation: Option<Organisation>,
     /// The token that opens the door for an identity, if there is one.
     tokens: HashMap<IdentityId, Option<Digest>>,
 }
@@ -45,6 +47,14 @@ impl Cache {
             self.actions.clear();
         }
         self.actions.insert(action.id, action.clone());
+    }
+
+    pub(super) fn organisation(&self) -> Option<&Organisation> {
+        self.organisation.as_ref()
+    }
+
+    pub(super) fn keep_organisation(&mut self, organisation: &Organisation) {
+        self.organisation = Some(organisation.clone());
     }
 
     pub(super) fn token(&self, id: IdentityId) -> Option<Option<Digest>> {

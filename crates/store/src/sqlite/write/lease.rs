@@ -1,6 +1,6 @@
 //! Giving a worker the next thing to do.
 
-use placet_domain::action::ActionCommand;
+use placet_domain::action::{ActionCommand, ActionStatus};
 use placet_domain::command::{Command, Submission};
 use placet_domain::id::{ActionId, RunId};
 use placet_domain::identity::Actor;
@@ -20,21 +20,32 @@ impl Session<'_> {
         if let Some(receipt) = self.remembered(&actor, lease.idempotency.as_ref())? {
             return Ok(Some(receipt));
         }
-        let Some((id, run)) = self.next_ready(lease)? else { return Ok(None) };
-        let command = Command::Action { id, run, command: ActionCommand::Lease { worker: lease.worker.id } };
-        let (terms, policy, idempotency) = (lease.terms, lease.policy, lease.idempotency.clone());
-        let submission = Submission { actor, command, terms, policy, idempotency };
-        self.decide_and_write(&submission, &Extras::default()).map(Some)
+        while let Some((id, run)) = self.next_ready(lease)? {
+            let command = Command::Action { id, run, command: ActionCommand::Lease { worker: lease.worker.id } };
+            let (actor, terms, policy) = (actor.clone(), lease.terms, lease.policy);
+            let mut submission = Submission { actor, command, terms, policy, idempotency: None };
+            let receipt = self.decide_and_write(&submission, &Extras::default())?;
+            let status = receipt.loaded.action.as_ref().map(|action| action.status);
+            // A run whose budget does not cover it was paused instead: on to the next.
+            if status == Some(ActionStatus::Leased) {
+                submission.idempotency.clone_from(&lease.idempotency);
+                self.remember(&submission, &receipt.seqs)?;
+                return Ok(Some(receipt));
+            }
+        }
+        Ok(None)
     }
 
     /// What the decision would refuse is left out here, so that it does not stand in the way of what comes after it.
     fn next_ready(&self, lease: &Lease) -> Result<Option<(ActionId, RunId)>, StoreError> {
         let sql = "SELECT action.id, run.id FROM action JOIN run ON run.created = action.run
             WHERE action.is_live AND action.status = 'APPROVED' AND run.status = 'EXECUTING' AND action.due_ms > ?1 AND action.policy = ?2
+                AND action.rollbacks = run.rollbacks AND (run.host IS NULL OR run.host = ?4)
                 AND (?3 IS NULL OR action.project IN
                 (SELECT created FROM project WHERE id IN (SELECT unhex(value) FROM json_each(?3))))
             ORDER BY action.due_ms LIMIT 1";
-        let values = params![self.now.unix_ms(), lease.policy.as_bytes(), read::reach_as_json(&lease.worker.reach)];
+        let (reach, worker) = (read::reach_as_json(&lease.worker.reach), lease.worker.id);
+        let values = params![self.now.unix_ms(), lease.policy.as_bytes(), reach, worker.as_bytes()];
         let ids = |row: &Row<'_>| Ok((ActionId::from_bytes(row.get(0)?), RunId::from_bytes(row.get(1)?)));
         Ok(self.conn.prepare_cached(sql)?.query_row(values, ids).optional()?)
     }

@@ -70,18 +70,19 @@ impl Session<'_> {
                 let project = record.about.project.map(|id| read::project(self.conn, id)).transpose()?.flatten();
                 Loaded { project, ..Loaded::default() }
             }
-            Event::Refused(_) | Event::Started(_) => Loaded::default(),
+            Event::Organisation(_) | Event::Refused(_) | Event::Started(_) => Loaded::default(),
         };
         Ok(Receipt { seqs, at, loaded, replayed: true })
     }
 
     /// What was put in an action's place by these entries, as they left it.
     fn made_of(&self, id: ActionId, seqs: &Range<u64>) -> Result<Option<ActionState>, StoreError> {
-        let (_, last) = self.recorded(seqs.end.saturating_sub(1))?;
-        match last.about.action {
-            Some(other) if other != id => Ok(known_before(self.conn, Thing::Action(other), seqs.end)?.action),
-            Some(_) | None => Ok(None),
+        for seq in seqs.clone() {
+            if let Some(other) = self.recorded(seq)?.1.about.action.filter(|other| *other != id) {
+                return Ok(known_before(self.conn, Thing::Action(other), seqs.end)?.action);
+            }
         }
+        Ok(None)
     }
 
     fn recorded(&self, seq: u64) -> Result<(Timestamp, Record), StoreError> {

@@ -9,6 +9,7 @@ use placet_domain::id::ActionId;
 use placet_domain::policy::Risk;
 use placet_domain::project::ProjectEvent;
 use placet_domain::record::{Event, Record};
+use placet_domain::run::Run;
 use placet_ledger::tile::encode_hashes;
 use placet_ledger::{SignedTreeHead, Tile};
 use rusqlite::params;
@@ -18,7 +19,7 @@ use crate::error::StoreError;
 use crate::receipt::Extras;
 use crate::sqlite::place::{Place, Thing};
 use crate::sqlite::rows::{
-    ActionRow, EvidenceRow, Home, IdentityRow, ProjectRow, RunRow, ScopeRow, Span, Stamp, WorktreeRow,
+    ActionRow, EvidenceRow, Home, IdentityRow, OrganisationRow, ProjectRow, RunRow, ScopeRow, Span, Stamp, WorktreeRow,
 };
 use crate::sqlite::tiles::root_over;
 
@@ -46,49 +47,78 @@ impl Session<'_> {
         loaded: &Loaded,
         stood: Option<Standing>,
     ) -> Result<(), StoreError> {
+        let numbered: Vec<(u64, &Event)> = (first..).zip(records).map(|(seq, record)| (seq, &record.event)).collect();
+        self.save_things(&numbered, loaded)?;
+        self.save_run(&numbered, loaded.run.as_ref())?;
+        self.save_run(&numbered, loaded.parent.as_ref())?;
+        self.save_action(&numbered, loaded.action.as_ref(), stood)?;
+        self.save_action(&numbered, loaded.successor.as_ref(), None)?;
+        self.save_kept(first, records)
+    }
+
+    /// Everything but runs, actions and bytes: things of which a command changes one at most.
+    fn save_things(&mut self, records: &[(u64, &Event)], loaded: &Loaded) -> Result<(), StoreError> {
         let conn = self.conn;
-        let last = (first + records.len() as u64).saturating_sub(1);
-        let [created, changed] = [first, last].map(|seq| Stamp { seq, at: self.now });
-        let Some(record) = records.last() else { return Ok(()) };
-        match &record.event {
-            Event::Project(id, ProjectEvent::ScopeLocked { name, scope }) => {
-                ScopeRow::of(self.home(Thing::Project(*id))?, name, scope, changed).insert(conn)?;
-            }
-            Event::Project(id, ProjectEvent::Created { .. } | ProjectEvent::DutiesAssigned { .. }) => {
-                if let Some(project) = &loaded.project {
-                    ProjectRow::of(project, created).save(conn, *id)?;
+        for (seq, event) in records {
+            match event {
+                Event::Organisation(_) => {
+                    OrganisationRow::of(&loaded.organisation, *seq).save(conn)?;
+                    self.cache.keep_organisation(&loaded.organisation);
                 }
-            }
-            Event::Identity(id, _) => {
-                if let Some(identity) = &loaded.identity {
-                    IdentityRow::of(identity, created.seq).save(conn, *id)?;
-                    self.cache.keep_token(*id, (!identity.revoked).then_some(identity.token));
+                Event::Project(id, ProjectEvent::ScopeLocked { name, scope }) => {
+                    let locked = Stamp { seq: *seq, at: self.now };
+                    ScopeRow::of(self.home(Thing::Project(*id))?, name, scope, locked).insert(conn)?;
                 }
-            }
-            Event::Run(id, _) => {
-                if let Some(run) = &loaded.run {
-                    let project = self.home(Thing::Project(run.project))?;
-                    RunRow::of(run, project, Span { created, changed }).save(conn, *id)?;
-                    self.cache.keep_run(run);
+                Event::Project(id, _) => {
+                    if let Some(project) = &loaded.project {
+                        ProjectRow::of(project, Stamp { seq: *seq, at: self.now }).save(conn, *id)?;
+                    }
                 }
-            }
-            Event::Action(..) => {
-                self.save_action(first, records, loaded.action.as_ref(), stood)?;
-                self.save_action(first, records, loaded.successor.as_ref(), None)?;
-            }
-            Event::Worktree(_) => {
-                if let Some(worktree) = &loaded.worktree {
-                    let project = self.home(Thing::Project(worktree.project))?;
-                    WorktreeRow::of(worktree, project, Span { created, changed }).save(conn, worktree.id)?;
+                Event::Identity(id, _) => {
+                    if let Some(identity) = &loaded.identity {
+                        IdentityRow::of(identity, *seq).save(conn, *id)?;
+                        self.cache.keep_token(*id, (!identity.revoked).then_some(identity.token));
+                    }
                 }
-            }
-            Event::BlobKept(kept) => {
-                if let Some(project) = record.about.project {
-                    let row = EvidenceRow { size_bytes: kept.size_bytes, seq: changed.seq };
-                    row.insert_first(conn, self.home(Thing::Project(project))?, kept.digest)?;
+                Event::Worktree(_) => {
+                    if let Some(worktree) = &loaded.worktree {
+                        let project = self.home(Thing::Project(worktree.project))?;
+                        if let Some(span) = self.span(records, |event| matches!(event, Event::Worktree(_))) {
+                            WorktreeRow::of(worktree, project, span).save(conn, worktree.id)?;
+                        }
+                    }
                 }
+                Event::Run(..) | Event::Action(..) | Event::BlobKept(_) | Event::Refused(_) | Event::Started(_) => {}
             }
-            Event::Refused(_) | Event::Started(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The entries of one command that are about one thing.
+    fn span(&self, records: &[(u64, &Event)], is_about: impl Fn(&Event) -> bool) -> Option<Span> {
+        let mut seqs = records.iter().filter(|(_, event)| is_about(event)).map(|(seq, _)| *seq);
+        let created = seqs.next()?;
+        let changed = seqs.last().unwrap_or(created);
+        let [created, changed] = [created, changed].map(|seq| Stamp { seq, at: self.now });
+        Some(Span { created, changed })
+    }
+
+    fn save_run(&mut self, records: &[(u64, &Event)], run: Option<&Run>) -> Result<(), StoreError> {
+        let Some(run) = run else { return Ok(()) };
+        let is_about = |event: &Event| matches!(event, Event::Run(id, _) if *id == run.id);
+        let Some(span) = self.span(records, is_about) else { return Ok(()) };
+        let project = self.home(Thing::Project(run.project))?;
+        RunRow::of(run, project, span).save(self.conn, run.id)?;
+        self.cache.keep_run(run);
+        Ok(())
+    }
+
+    fn save_kept(&mut self, first: u64, records: &[Record]) -> Result<(), StoreError> {
+        for (seq, record) in (first..).zip(records) {
+            if let (Event::BlobKept(kept), Some(project)) = (&record.event, record.about.project) {
+                let row = EvidenceRow { size_bytes: kept.size_bytes, seq };
+                row.insert_first(self.conn, self.home(Thing::Project(project))?, kept.digest)?;
+            }
         }
         Ok(())
     }
@@ -96,20 +126,16 @@ impl Session<'_> {
     /// Saves an action, stamped with those of the records that are about it: to amend one makes another.
     fn save_action(
         &mut self,
-        first: u64,
-        records: &[Record],
+        records: &[(u64, &Event)],
         action: Option<&ActionState>,
         stood: Option<Standing>,
     ) -> Result<(), StoreError> {
         let Some(action) = action else { return Ok(()) };
-        let is_about = |record: &Record| matches!(&record.event, Event::Action(id, _) if *id == action.id);
-        let mut seqs = (first..).zip(records).filter(|(_, record)| is_about(record)).map(|(seq, _)| seq);
-        let Some(created) = seqs.next() else { return Ok(()) };
-        let changed = seqs.last().unwrap_or(created);
-        let [created, changed] = [created, changed].map(|seq| Stamp { seq, at: self.now });
+        let is_about = |event: &Event| matches!(event, Event::Action(id, _) if *id == action.id);
+        let Some(span) = self.span(records, is_about) else { return Ok(()) };
         let [project, run] = [Thing::Project(action.project), Thing::Run(action.run)];
         let home = Home { project: self.home(project)?, run: self.home(run)? };
-        let row = ActionRow::of(action, home, Span { created, changed });
+        let row = ActionRow::of(action, home, span);
         let at = self.home(Thing::Action(action.id))?;
         match stood {
             None => row.insert(self.conn, action.id)?,

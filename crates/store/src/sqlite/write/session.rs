@@ -6,12 +6,13 @@ use placet_domain::action::{ActionCommand, ActionState};
 use placet_domain::command::{About, Command, Submission};
 use placet_domain::decide::{Loaded, Reads, decide, recorded};
 use placet_domain::digest::Digest;
-use placet_domain::id::ActionId;
+use placet_domain::id::{ActionId, RunId};
 use placet_domain::identity::{Actor, IdentityCommand};
+use placet_domain::organisation::Organisation;
 use placet_domain::project::ProjectCommand;
 use placet_domain::record::Record;
 use placet_domain::refusal::Refusal;
-use placet_domain::run::RunCommand;
+use placet_domain::run::{Run, RunCommand};
 use placet_domain::time::Timestamp;
 use placet_ledger::Tree;
 use rusqlite::{Connection, params};
@@ -83,7 +84,7 @@ impl<'a> Session<'a> {
         let first = self.tree.size();
         let lines = self.lines(&records, submission)?;
         let stood = loaded.action.as_ref().map(Standing::of);
-        records.iter().for_each(|record| loaded.apply(record));
+        records.iter().for_each(|record| loaded.apply(record, self.now));
         self.append(&lines)?;
         self.save(first, &records, &loaded, stood)?;
         self.save_content(&submission.command, extras)?;
@@ -108,18 +109,31 @@ impl<'a> Session<'a> {
     }
 
     fn load(&mut self, reads: Reads) -> Result<Loaded, StoreError> {
-        let mut run = None;
-        if let Some(id) = reads.run {
-            run = self.cache.run(id).cloned();
-            if run.is_none() {
-                run = read::run(self.conn, id)?.inspect(|run| self.cache.keep_run(run));
-            }
-        }
+        let run = self.load_run(reads.run)?;
+        let payer = run.as_ref().filter(|_| reads.payer);
+        let (project, parent) = (payer.map(|run| run.project), payer.and_then(|run| run.parent));
+        let parent = self.load_run(reads.parent.or(parent))?;
+        let organisation = self.load_organisation()?;
         let (action, successor) = (self.load_action(reads.action)?, self.load_action(reads.successor)?);
-        let project = reads.project.map(|id| read::project(self.conn, id)).transpose()?.flatten();
+        let project = reads.project.or(project).map(|id| read::project(self.conn, id)).transpose()?.flatten();
         let identity = reads.identity.map(|id| read::identity(self.conn, id)).transpose()?.flatten();
         let worktree = reads.worktree.map(|id| read::worktree(self.conn, id)).transpose()?.flatten();
-        Ok(Loaded { project, identity, run, action, successor, worktree })
+        Ok(Loaded { project, identity, run, action, successor, worktree, parent, organisation })
+    }
+
+    fn load_run(&mut self, id: Option<RunId>) -> Result<Option<Run>, StoreError> {
+        let Some(id) = id else { return Ok(None) };
+        match self.cache.run(id) {
+            Some(run) => Ok(Some(run.clone())),
+            None => Ok(read::run(self.conn, id)?.inspect(|run| self.cache.keep_run(run))),
+        }
+    }
+
+    fn load_organisation(&mut self) -> Result<Organisation, StoreError> {
+        if let Some(organisation) = self.cache.organisation() {
+            return Ok(organisation.clone());
+        }
+        read::organisation(self.conn).inspect(|organisation| self.cache.keep_organisation(organisation))
     }
 
     fn load_action(&mut self, id: Option<ActionId>) -> Result<Option<ActionState>, StoreError> {
@@ -154,11 +168,12 @@ impl<'a> Session<'a> {
                 let taken = read::is_token_taken(self.conn, *token)?;
                 if taken { Err(Refusal::Exists { what: "token" }.into()) } else { Ok(()) }
             }
-            Command::Run { command: RunCommand::Create { project, .. }, .. } => {
-                let known = read::project(self.conn, *project)?.is_some();
+            Command::Run { command: RunCommand::Create(founding), .. } => {
+                let known = read::project(self.conn, founding.project)?.is_some();
                 if known { Ok(()) } else { Err(Refusal::Unknown { what: "project" }.into()) }
             }
-            Command::Project { .. }
+            Command::Organisation(_)
+            | Command::Project { .. }
             | Command::Identity { .. }
             | Command::Run { .. }
             | Command::Action { .. }

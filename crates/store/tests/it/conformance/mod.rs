@@ -1,6 +1,7 @@
 //! What every store must do, told once and run against each of them.
 
 mod amending;
+mod governing;
 mod idempotency;
 mod leasing;
 mod ledger;
@@ -53,6 +54,13 @@ scenarios! {
         a_replay_answers_with_the_ids_of_the_first_request,
         a_lease_asked_for_twice_is_one_lease,
         a_key_is_remembered_across_a_restart,
+    }
+    governing {
+        c12_a_thousand_at_once_reserve_from_a_budget_for_ten_and_ten_get_it,
+        c12_a_lease_that_a_budget_does_not_cover_pauses_its_run_and_blocks_nobody_else,
+        c11_a_hosted_run_is_found_by_its_host_and_its_actions_by_nobody_else,
+        d11_the_switch_survives_a_restart,
+        c9_runs_that_are_due_are_found_and_others_are_not,
     }
     leasing {
         c14_no_action_is_leased_twice_by_sixteen_workers,

@@ -8,7 +8,7 @@ use placet_domain::digest::Digest;
 use placet_domain::identity::{Actor, IdentityCommand, Reach, Role};
 use placet_domain::project::{ProjectCommand, Separation};
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{RunCommand, RunStatus};
+use placet_domain::run::{Founding, Hosting, Posture, RunCommand, RunStatus};
 use placet_domain::scope::{Scope, ScopeDraft};
 use placet_store::{Extras, SubmitError};
 
@@ -97,15 +97,19 @@ pub(super) async fn a_name_or_a_token_is_given_once<G: Ground>() {
 pub(super) async fn a_run_needs_a_project_that_exists<G: Ground>() {
     let ground = G::fresh();
     let world = World::on(&ground).await;
-    let create = RunCommand::Create {
+    let create = RunCommand::Create(Box::new(Founding {
         project: new_project(),
         separation: Separation::FourEyes,
         goal: "go nowhere".to_owned(),
         plan: Vec::new(),
-        scope: Box::new(scope()),
+        scope: scope(),
         agent: world.agent.id,
         agent_lineage: world.agent.lineage.clone(),
-    };
+        parent: None,
+        posture: Posture::default(),
+        hosting: Hosting::External,
+        allowance: None,
+    }));
     let refused =
         submit(&world.store, asking(by(&world.operator), Command::Run { id: new_run(), command: create })).await;
     assert!(matches!(refused, Err(SubmitError::Refused(Refusal::Unknown { what: "project" }))), "{refused:?}");
@@ -115,15 +119,19 @@ pub(super) async fn what_does_not_fit_into_an_entry_is_refused_and_nothing_is_wr
     let ground = G::fresh();
     let world = World::on(&ground).await;
     let before = world.store.size();
-    let create = RunCommand::Create {
+    let create = RunCommand::Create(Box::new(Founding {
         project: world.project,
         separation: Separation::FourEyes,
         goal: "too much".to_owned(),
         plan: vec!["x".repeat(2_000); 100],
-        scope: Box::new(scope()),
+        scope: scope(),
         agent: world.agent.id,
         agent_lineage: world.agent.lineage.clone(),
-    };
+        parent: None,
+        posture: Posture::default(),
+        hosting: Hosting::External,
+        allowance: None,
+    }));
     let id = new_run();
     let refused = submit(&world.store, asking(by(&world.operator), Command::Run { id, command: create })).await;
     assert!(matches!(refused, Err(SubmitError::Refused(Refusal::Invalid { .. }))), "{refused:?}");
