@@ -12,7 +12,7 @@ use placet_domain::action::ActionState;
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
 use placet_domain::proposal::Action;
-use placet_domain::run::Run;
+use placet_domain::run::{Posture, Run};
 use placet_domain::scope::Scope;
 
 /// Beyond this a shelf is emptied: memory stays bounded, and what is asked for again is read again.
@@ -35,6 +35,7 @@ pub(crate) struct Ground {
     pub(crate) project: ProjectId,
     pub(crate) agent: IdentityId,
     pub(crate) scope: Scope,
+    pub(crate) posture: Posture,
 }
 
 impl From<&ActionState> for Place {
@@ -45,7 +46,7 @@ impl From<&ActionState> for Place {
 
 impl From<Run> for Ground {
     fn from(run: Run) -> Self {
-        Self { id: run.id, project: run.project, agent: run.agent, scope: run.scope }
+        Self { id: run.id, project: run.project, agent: run.agent, scope: run.scope, posture: run.posture }
     }
 }
 

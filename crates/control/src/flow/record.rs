@@ -81,7 +81,8 @@ fn row(run: &Run, entry: Entry) -> AuditRow {
         Ok(Event::Action(_, event)) => describe_action(&mut row, &event),
         Ok(Event::Run(_, event)) => describe_run(&mut row, &event),
         Ok(
-            Event::Project(..)
+            Event::Organisation(_)
+            | Event::Project(..)
             | Event::Identity(..)
             | Event::Worktree(_)
             | Event::BlobKept(_)
@@ -119,6 +120,7 @@ fn describe_action(row: &mut AuditRow, event: &ActionEvent) {
         }
         ActionEvent::Quarantined { evidence, .. } => row.output_digest = Some(evidence.to_string()),
         ActionEvent::DeadlineLapsed => row.approval_status = Some("expired".to_owned()),
+        ActionEvent::Rehearsed => row.approval_status = Some("rehearsed".to_owned()),
         ActionEvent::Withdrawn { .. }
         | ActionEvent::Leased { .. }
         | ActionEvent::Renewed { .. }
@@ -132,17 +134,34 @@ fn describe_run(row: &mut AuditRow, event: &RunEvent) {
         RunEvent::PlanApproved { .. } => "plan approved",
         RunEvent::PlanRejected { .. } => "plan rejected",
         RunEvent::GatePassed { .. } => "checkpoint approved",
+        RunEvent::GateRejected { .. } => "checkpoint rejected",
+        RunEvent::GateLapsed => "checkpoint passed unseen, as agreed",
+        RunEvent::Settled { spent, .. } => {
+            (row.tokens, row.cost_usd_micros) = (spent.tokens, spent.usd_micros);
+            return;
+        }
         RunEvent::ResultsApproved { .. } => "results approved",
         RunEvent::ResultsRejected { .. } => "results rejected",
         RunEvent::Created { .. }
+        | RunEvent::BudgetSet { .. }
         | RunEvent::Submitted { .. }
         | RunEvent::Started
+        | RunEvent::Hosted { .. }
         | RunEvent::Attached
+        | RunEvent::StepFinished { .. }
         | RunEvent::GateReached { .. }
+        | RunEvent::GateSettled { .. }
+        | RunEvent::GateMoved { .. }
         | RunEvent::Paused { .. }
+        | RunEvent::Exhausted { .. }
         | RunEvent::Resumed
         | RunEvent::RolledBack { .. }
+        | RunEvent::SnapshotKept { .. }
+        | RunEvent::Restored { .. }
+        | RunEvent::Held { .. }
         | RunEvent::Finished { .. }
+        | RunEvent::Collected { .. }
+        | RunEvent::Destroyed
         | RunEvent::Failed { .. }
         | RunEvent::Cancelled { .. } => return,
     };

@@ -4,7 +4,7 @@ use placet_domain::command::Command;
 use placet_domain::id::RunId;
 use placet_domain::identity::Role;
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Run, RunCommand};
+use placet_domain::run::{Allowance, Founding, Hosting, Posture, Run, RunCommand};
 use placet_wire::api::NewRun;
 
 use super::{Caller, No, find_run};
@@ -27,15 +27,20 @@ pub(crate) async fn make_run(app: &App, caller: &Caller, new: NewRun) -> Result<
     if agent.revoked || !agent.has(Role::Agent) {
         return Err(Refusal::invalid("that identity is not an agent, or no longer one").into());
     }
-    let command = RunCommand::Create {
+    let posture = Posture { mode: new.mode, effect: new.effect, gates: new.checkpoints };
+    let command = RunCommand::Create(Box::new(Founding {
         project: project.id,
+        parent: new.parent,
         separation: project.separation,
         goal: new.goal,
         plan: new.plan,
-        scope: Box::new(scope.scope),
+        scope: scope.scope,
+        posture,
+        hosting: Hosting::External,
+        allowance: new.budget.map(Allowance::from),
         agent: agent.id,
         agent_lineage: agent.lineage,
-    };
+    }));
     submit(app, caller, RunId::from_uuid(fresh_uuid()), command).await
 }
 

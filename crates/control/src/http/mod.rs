@@ -7,6 +7,7 @@ mod access;
 mod actions;
 mod body;
 mod caller;
+mod checkpoints;
 mod evidence;
 mod extract;
 mod hooks;
@@ -14,6 +15,7 @@ mod identities;
 mod jobs;
 mod ledger;
 mod openapi;
+mod organisation;
 mod problem;
 mod projects;
 mod route;
@@ -59,6 +61,13 @@ pub(crate) fn routes() -> Vec<Route> {
         post("/api/v1/identities/{identity}/revoke", identities::revoke).access(Access::Roles(&[Admin])).takes::<api::NewToken>().gives::<api::IdentityView>(200).about("Ends an identity for good."),
         get("/api/v1/policy", projects::policy).access(Access::Anyone).gives::<api::PolicyView>(200).about("The rules and tools in force."),
 
+        // The organisation: what all projects together may use up, and the switch that stops everything.
+        get("/api/v1/organisation", organisation::show).access(PEOPLE).gives::<api::OrganisationView>(200).about("Its budget, and whether everything is stopped."),
+        post("/api/v1/organisation/budget", organisation::budget).access(Access::Roles(&[Admin])).takes::<api::BudgetRequest>().gives::<api::OrganisationView>(200).about("Sets what all projects together may use up."),
+        post("/api/v1/projects/{project}/budget", organisation::project_budget).access(Access::Roles(&[Admin])).takes::<api::BudgetRequest>().gives::<api::ProjectView>(200).about("Sets what all runs of a project together may use up."),
+        post("/api/v1/halt", organisation::halt).access(DECIDERS).takes::<api::HaltRequest>().gives::<api::OrganisationView>(200).about("Stops everything at once: nothing begins and nothing goes on."),
+        post("/api/v1/release", organisation::release).access(Access::Roles(&[Admin])).takes::<api::HaltRequest>().gives::<api::OrganisationView>(200).about("Lets everything go on."),
+
         // Runs: a person makes one, another approves the plan, the agent works, a person accepts the results.
         get("/api/v1/runs", runs::list).access(WATCHERS).gives::<api::RunList>(200).asks::<runs::ListQuery>().about("Runs, newest first."),
         post("/api/v1/runs", runs::create).access(Access::Roles(&[Operator])).takes::<api::NewRun>().gives::<api::RunView>(201).about("Makes a run with a locked scope."),
@@ -73,6 +82,19 @@ pub(crate) fn routes() -> Vec<Route> {
         post("/api/v1/runs/{run}/cancel", runs::cancel).access(Access::Roles(&[Operator, Reviewer])).takes::<api::Reason>().gives::<api::RunView>(200).about("Ends it for good."),
         post("/api/v1/runs/{run}/finish", runs::finish).access(Access::Roles(&[Agent])).takes::<api::Summary>().gives::<api::RunView>(200).about("The agent is done; the results wait for a person."),
         post("/api/v1/runs/{run}/complete", runs::complete).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::RunView>(200).on_what_was_seen().about("Accepts the results named by If-Match."),
+        post("/api/v1/runs/{run}/export", runs::export).access(Access::Roles(&[Reviewer])).takes::<api::ExportRequest>().gives::<api::RunView>(200).on_what_was_seen().about("Accepts the results named by If-Match and lets these outputs out."),
+        post("/api/v1/runs/{run}/fail", runs::fail).access(Access::Roles(&[Agent, Operator, Worker])).takes::<api::Rejection>().gives::<api::RunView>(200).about("It cannot go on, and why."),
+        post("/api/v1/runs/{run}/budget", runs::budget).access(Access::Roles(&[Operator, Reviewer])).takes::<api::BudgetRequest>().gives::<api::RunView>(200).about("Sets what it may use up; once it is approved, only a reviewer does."),
+        post("/api/v1/runs/{run}/steps", runs::finish_step).access(Access::Roles(&[Agent])).takes::<api::StepReport>().gives::<api::RunView>(200).about("The agent has done the next step of the plan."),
+
+        // Checkpoints: the run stands still until a person decides.
+        post("/api/v1/runs/{run}/checkpoints", runs::reach_checkpoint).access(Access::Roles(&[Agent, Operator, Worker])).takes::<api::Summary>().gives::<api::RunView>(200).about("Asks a person to look before it goes on."),
+        get("/api/v1/runs/{run}/checkpoint", checkpoints::show).access(WATCHERS).gives::<api::CheckpointView>(200).about("Everything there is to decide on where the run stands."),
+        post("/api/v1/runs/{run}/checkpoints/{number}/approve", checkpoints::approve).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::RunView>(200).on_what_was_seen().about("Lets it go on from the checkpoint that If-Match names."),
+        post("/api/v1/runs/{run}/checkpoints/{number}/modify", checkpoints::modify).access(Access::Roles(&[Reviewer])).takes::<api::Modification>().gives::<api::RunView>(200).on_what_was_seen().about("Lets it go on otherwise: with a note, or with other steps."),
+        post("/api/v1/runs/{run}/checkpoints/{number}/reject", checkpoints::reject).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::RunView>(200).about("What was done will not do; the agent reads why."),
+        post("/api/v1/runs/{run}/checkpoints/{number}/rollback", checkpoints::roll_back).access(Access::Roles(&[Operator, Reviewer])).takes::<api::Rejection>().gives::<api::RunView>(200).about("Back to what was saved at this checkpoint."),
+        post("/api/v1/runs/{run}/rollback", runs::roll_back).access(Access::Roles(&[Operator, Reviewer])).takes::<api::RollbackRequest>().gives::<api::RunView>(200).about("Back to any snapshot."),
         post("/api/v1/runs/{run}/reject-results", runs::reject_results).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::RunView>(200).about("Sends it back to work."),
         get("/api/v1/runs/{run}/audit", runs::audit).access(PEOPLE).gives::<api::AuditTrail>(200).asks::<runs::AuditQuery>().about("All that happened in a run, from the ledger."),
         get("/api/v1/runs/{run}/stream", stream::run).access(WATCHERS).resumable().about("Server-sent events of a run; resumable with Last-Event-ID."),

@@ -98,12 +98,15 @@ const fn status(refusal: &Refusal) -> StatusCode {
         | Refusal::Undone { .. }
         | Refusal::NotNow { .. }
         | Refusal::RunNotActive { .. }
+        | Refusal::Budget { .. }
+        | Refusal::Halted { .. }
         | Refusal::LostLease { .. } => StatusCode::CONFLICT,
         Refusal::Invalid { .. } => StatusCode::UNPROCESSABLE_ENTITY,
         Refusal::Revoked => StatusCode::UNAUTHORIZED,
         Refusal::Role { .. }
         | Refusal::Duty { .. }
         | Refusal::OtherAgent
+        | Refusal::OtherHost
         | Refusal::Kin
         | Refusal::SamePerson
         | Refusal::Denied { .. }

@@ -94,7 +94,16 @@ pub(super) async fn complete(
     Seen(seen): Seen,
     Asked(caller, _): Asked<api::Decision>,
 ) -> RunAnswer {
-    change(&app, &caller, &id, RunCommand::ApproveResults { seen }).await
+    change(&app, &caller, &id, RunCommand::ApproveResults { seen, chosen: None }).await
+}
+
+pub(super) async fn export(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Seen(seen): Seen,
+    Asked(caller, given): Asked<api::ExportRequest>,
+) -> RunAnswer {
+    change(&app, &caller, &id, RunCommand::ApproveResults { seen, chosen: given.output_ids }).await
 }
 
 macro_rules! commands {
@@ -117,6 +126,11 @@ commands! {
     resume takes Decision as _ => RunCommand::Resume;
     cancel takes Reason as given => RunCommand::Cancel { reason: given.reason };
     finish takes Summary as given => RunCommand::Finish { summary: given.summary };
+    fail takes Rejection as given => RunCommand::Fail { reason: given.reason };
+    finish_step takes StepReport as given => RunCommand::FinishStep { step: given.step, summary: given.summary };
+    reach_checkpoint takes Summary as given => RunCommand::ReachGate { summary: given.summary };
+    roll_back takes RollbackRequest as given => RunCommand::RollBack { to: given.to, reason: given.reason };
+    budget takes BudgetRequest as given => RunCommand::SetBudget { allowance: given.into() };
     reject_results takes Rejection as given => RunCommand::RejectResults { reason: given.reason };
 }
 

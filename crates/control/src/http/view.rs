@@ -3,14 +3,17 @@
 use jiff::Timestamp as Instant;
 use placet_domain::action::{ActionState, Amendment};
 use placet_domain::identity::{Identity, Reach};
+use placet_domain::organisation::Organisation;
 use placet_domain::policy::Verdict;
 use placet_domain::project::Project;
-use placet_domain::run::Run;
+use placet_domain::run::{Output, Run, Snapshot};
 use placet_domain::scope::Scope;
 use placet_domain::time::Timestamp;
 use placet_domain::worktree::Worktree;
 use placet_store::Listed;
 use placet_wire::api;
+
+use crate::flow::Look;
 
 pub(super) fn time(at: Timestamp) -> String {
     let instant = Instant::from_millisecond(at.unix_ms()).unwrap_or(Instant::MAX);
@@ -24,7 +27,8 @@ pub(super) fn next<T>(page: &[Listed<T>], limit: u32) -> Option<u64> {
 }
 
 pub(super) fn project(project: Project) -> api::ProjectView {
-    api::ProjectView { id: project.id, name: project.name, separation: project.separation }
+    let budget = project.budget.as_ref().map(api::BudgetView::from);
+    api::ProjectView { id: project.id, name: project.name, separation: project.separation, budget }
 }
 
 pub(super) fn scope(name: String, scope: Scope) -> api::ScopeView {
@@ -52,7 +56,79 @@ pub(super) fn run(run: Run) -> api::RunView {
         because: run.because,
         agent: run.agent,
         scope: run.scope.version(),
+        mode: run.posture.mode,
+        effect: run.posture.effect,
+        steps_done: run.steps_done,
+        checkpoint: run.gate.as_ref().map(|gate| gate.number),
+        budget: run.budget.as_ref().map(api::BudgetView::from),
+        snapshots: run.snapshots.iter().map(snapshot).collect(),
+        outputs: outputs(run.outputs.unwrap_or_default(), run.exported.as_deref().unwrap_or_default()),
+        destroyed: run.destroyed,
     }
+}
+
+fn snapshot(snapshot: &Snapshot) -> api::SnapshotView {
+    api::SnapshotView {
+        number: snapshot.number,
+        checkpoint: snapshot.gate,
+        taken_at: time(snapshot.taken_at),
+        workspace: snapshot.workspace,
+        memory: snapshot.memory,
+        files: snapshot.files,
+        size_bytes: snapshot.size_bytes,
+        steps_done: snapshot.steps_done,
+    }
+}
+
+fn outputs(outputs: Vec<Output>, exported: &[u32]) -> Vec<api::OutputView> {
+    let view = |Output { id, path, digest, size_bytes }| {
+        let exported = exported.contains(&id);
+        api::OutputView { id, path, digest, size_bytes, exported }
+    };
+    outputs.into_iter().map(view).collect()
+}
+
+/// What a person sees at the checkpoint where a run stands; nothing where it stands at none.
+pub(super) fn checkpoint(look: Look) -> Option<api::CheckpointView> {
+    let Look { run, now, done, next } = look;
+    let gate = run.gate.clone()?;
+    let of_steps = u32::try_from(run.plan.len()).unwrap_or(u32::MAX);
+    let step = run.steps_done;
+    let mut options = vec!["pause".to_owned(), "cancel".to_owned()];
+    if !run.snapshots.is_empty() {
+        options.push("rollback".to_owned());
+    }
+    // Where the run waits for an action, that is what is decided on.
+    if gate.action.is_none() {
+        options.extend(["approve", "modify", "reject"].map(str::to_owned));
+    }
+    Some(api::CheckpointView {
+        run: run.id,
+        number: gate.number,
+        kind: gate.kind,
+        reached_at: time(gate.reached_at),
+        step,
+        of_steps,
+        percent: step.saturating_mul(100).checked_div(of_steps).unwrap_or(0),
+        summary: gate.summary,
+        action: gate.action,
+        resource: gate.resource,
+        actions_done: done.iter().map(action).collect(),
+        actions_next: next.iter().map(action).collect(),
+        steps_next: run.plan.iter().skip(usize::try_from(step).unwrap_or(usize::MAX)).cloned().collect(),
+        spent: run.budget.as_ref().map(|budget| budget.spent).unwrap_or_default(),
+        worked_ms: run.clock.worked_ms(now),
+        snapshot: gate.snapshot,
+        passes_at: gate.passes_at.map(time),
+        options,
+        review: run.review(),
+    })
+}
+
+pub(super) fn organisation(organisation: Organisation) -> api::OrganisationView {
+    let budget = organisation.budget.as_ref().map(api::BudgetView::from);
+    let (halted_by, because) = organisation.halt.map(|halt| (halt.by, halt.reason)).unzip();
+    api::OrganisationView { halted: because.is_some(), because, halted_by: halted_by.flatten(), budget }
 }
 
 pub(super) fn listed_worktree(listed: Listed<Worktree>) -> api::WorktreeView {

@@ -1,10 +1,12 @@
-//! Ends what ran out of time: undecided proposals, approvals nobody took up, leases of workers that went silent.
+//! Ends what ran out of time: undecided proposals, approvals nobody took up, leases of workers that went silent, time at work that was
+//! agreed on. And what was proposed before a rollback.
 
 use std::time::Duration;
 
 use placet_domain::action::ActionCommand;
 use placet_domain::command::Command;
 use placet_domain::identity::Actor;
+use placet_domain::run::RunCommand;
 
 use super::rejudge;
 use crate::app::App;
@@ -24,14 +26,22 @@ pub(super) async fn run(app: App) {
 }
 
 async fn lapse(app: &App) -> Result<(), No> {
-    for (run, id) in app.store().lapsing(app.store().now(), BATCH).await.map_err(No::Fault)? {
-        let command = Command::Action { id, run, command: ActionCommand::Lapse };
-        match app.submit(Actor::Runtime, command, None).await {
-            // Somebody was faster: decided, renewed or completed it. That is what deadlines are for.
-            Ok(_) | Err(No::Refused(_)) => {}
-            Err(no) => return Err(no),
-        }
+    let late = app.store().lapsing(app.store().now(), BATCH).await.map_err(No::Fault)?;
+    let void = app.store().void(BATCH).await.map_err(No::Fault)?;
+    for (run, id) in late.into_iter().chain(void) {
+        end(app, Command::Action { id, run, command: ActionCommand::Lapse }).await?;
+    }
+    for id in app.store().runs_due(app.store().now(), BATCH).await.map_err(No::Fault)? {
+        end(app, Command::Run { id, command: RunCommand::Lapse }).await?;
     }
     // A lease from before a change of policy that came to nothing leaves an action that still bears its old verdict.
     rejudge(app).await.map(drop)
+}
+
+async fn end(app: &App, command: Command) -> Result<(), No> {
+    match app.submit(Actor::Runtime, command, None).await {
+        // Somebody was faster: decided, renewed or completed it. That is what deadlines are for.
+        Ok(_) | Err(No::Refused(_)) => Ok(()),
+        Err(no) => Err(no),
+    }
 }

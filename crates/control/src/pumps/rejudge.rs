@@ -33,7 +33,7 @@ async fn judge(app: &App, run: RunId, id: ActionId) -> Result<bool, No> {
     let state = app.store().action(id).await.map_err(No::Fault)?.ok_or_else(|| unknown("action"))?;
     let sealed =
         app.store().sealed(state.id, state.digest).await.map_err(No::Fault)?.ok_or_else(|| unknown("action"))?;
-    let verdict = app.policy().judge(&Action::open(&sealed)?, &run.scope);
+    let verdict = app.policy().judge(&Action::open(&sealed)?, &run.scope, &run.posture);
     // What ran out of time while nobody was here is not worth a new verdict, and no reason not to start.
     let overdue = app.store().now() >= state.deadline;
     let command = if overdue { ActionCommand::Lapse } else { ActionCommand::Rejudge { verdict } };

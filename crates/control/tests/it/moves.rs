@@ -24,6 +24,11 @@ pub(crate) fn deletion() -> Value {
     json!({ "tool": "rm", "arguments": ["docs/old.md"] })
 }
 
+/// Tier C as well, and no checkpoint: the run goes on while two people think about it.
+pub(crate) fn sweep() -> Value {
+    json!({ "tool": "nmap", "arguments": ["-sn"], "target": "10.0.0.0/24" })
+}
+
 /// Tier A: nobody is asked.
 pub(crate) fn reading() -> Value {
     json!({ "tool": "cat", "arguments": ["README.md"] })

@@ -4,6 +4,7 @@ mod action;
 mod identity;
 mod job;
 mod ledger;
+mod organisation;
 mod project;
 mod run;
 mod worktree;
@@ -18,10 +19,14 @@ pub use job::{
     SecretList, SecretView,
 };
 pub use ledger::{AuditRow, AuditTrail, ConsistencyProof, EntryList, EntryView, HeadView, InclusionProof};
+pub use organisation::{HaltRequest, OrganisationView};
 pub use project::{
     NewProject, NewScope, PolicyView, ProjectList, ProjectView, RuleView, ScopeList, ScopeView, ToolView,
 };
-pub use run::{NewRun, PlanSubmission, Reason, RunList, RunView, Summary};
+pub use run::{
+    BudgetRequest, BudgetView, CheckpointView, ExportRequest, Modification, NewRun, OutputView, PlanSubmission, Reason,
+    RollbackRequest, RunList, RunView, SnapshotView, StepReport, Summary,
+};
 pub use worktree::{
     Closing, DutyTable, ExemptionRequest, ExemptionView, Merging, NewWorktree, Notice, NoticeList, WorkReport,
     WorktreeList, WorktreeView,

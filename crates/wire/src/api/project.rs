@@ -7,6 +7,8 @@ use placet_domain::scope::ScopeDraft;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::run::BudgetView;
+
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewProject {
@@ -25,6 +27,8 @@ pub struct ProjectView {
     pub name: String,
     #[schema(value_type = String)]
     pub separation: Separation,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<BudgetView>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]

@@ -1,10 +1,15 @@
 //! Runs.
 
+use std::collections::BTreeSet;
+
+use placet_domain::budget::{Amounts, Budget, Ceiling, Resource, USUAL_WARNING_PERCENT};
 use placet_domain::digest::Digest;
-use placet_domain::id::{IdentityId, ProjectId, RunId};
-use placet_domain::run::RunStatus;
+use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
+use placet_domain::run::{Allowance, Effect, GateKind, GateRules, Mode, RunStatus};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+use super::action::ActionView;
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -20,6 +25,182 @@ pub struct NewRun {
     /// With a plan, the run waits for a reviewer at once; without, it is a draft.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plan: Vec<String>,
+    /// `SIMULATION`, `SUPERVISED` or `CHECKPOINT`.
+    #[serde(default)]
+    #[schema(value_type = String)]
+    pub mode: Mode,
+    /// `dry_run`, `observe` or `execute`.
+    #[serde(default)]
+    #[schema(value_type = String)]
+    pub effect: Effect,
+    /// Where it stands still: `every_steps`, `every_ms`, `before` (kinds of action), `auto_pass_after_ms`.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    pub checkpoints: GateRules,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<BudgetRequest>,
+    /// The run that has it made and pays for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub parent: Option<RunId>,
+}
+
+impl NewRun {
+    /// A run as it usually is: free between checkpoints, executed, without a budget.
+    pub fn usual(project: ProjectId, goal: String, scope: String, agent: IdentityId, plan: Vec<String>) -> Self {
+        let (mode, effect, checkpoints) = (Mode::default(), Effect::default(), GateRules::default());
+        Self { project, goal, scope, agent, plan, mode, effect, checkpoints, budget: None, parent: None }
+    }
+}
+
+/// What may be used up. What is left out is not limited.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BudgetRequest {
+    /// `tokens`, `usd_micros`, `wall_ms`, `actions`, `pages`, `disk_bytes`.
+    #[schema(value_type = Object)]
+    pub limits: Ceiling,
+    /// How much of a limit may be used before a person is asked.
+    #[serde(default = "usual_warning")]
+    pub warn_at_percent: u8,
+}
+
+const fn usual_warning() -> u8 {
+    USUAL_WARNING_PERCENT
+}
+
+impl From<BudgetRequest> for Allowance {
+    fn from(request: BudgetRequest) -> Self {
+        Self { ceiling: request.limits, warn_at_percent: request.warn_at_percent }
+    }
+}
+
+/// Limits, and how much of them is gone or spoken for.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct BudgetView {
+    #[schema(value_type = Object)]
+    pub limits: Ceiling,
+    pub warn_at_percent: u8,
+    #[schema(value_type = Object)]
+    pub spent: Amounts,
+    /// For things that are under way.
+    #[schema(value_type = Object)]
+    pub held: Amounts,
+}
+
+impl From<&Budget> for BudgetView {
+    fn from(budget: &Budget) -> Self {
+        let (limits, warn_at_percent, spent) = (budget.ceiling, budget.warn_at_percent, budget.spent);
+        Self { limits, warn_at_percent, spent, held: budget.held() }
+    }
+}
+
+/// A step of the plan that is done.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StepReport {
+    pub step: u32,
+    #[serde(default)]
+    pub summary: String,
+}
+
+/// What the agent should do otherwise from here on.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Modification {
+    #[serde(default)]
+    pub note: String,
+    /// What is to be done instead of the steps that are left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Vec<String>>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RollbackRequest {
+    /// The number of the snapshot to go back to.
+    pub to: u32,
+    pub reason: String,
+}
+
+/// Which outputs are let out; all of them if nothing is said.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExportRequest {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_ids: Option<BTreeSet<u32>>,
+}
+
+/// Everything a person needs to decide at a checkpoint.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct CheckpointView {
+    #[schema(value_type = String)]
+    pub run: RunId,
+    /// The how-many-th of the run.
+    pub number: u32,
+    /// `TIME`, `STEP`, `ACTION` or `COST`.
+    #[schema(value_type = String)]
+    pub kind: GateKind,
+    pub reached_at: String,
+    pub step: u32,
+    pub of_steps: u32,
+    pub percent: u32,
+    pub summary: String,
+    /// The action that waits, at a checkpoint of kind ACTION: decide on that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub action: Option<ActionId>,
+    /// What is nearly used up, at a checkpoint of kind COST.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub resource: Option<Resource>,
+    /// What was executed since the checkpoint before, newest last.
+    pub actions_done: Vec<ActionView>,
+    /// What is proposed and not done yet.
+    pub actions_next: Vec<ActionView>,
+    /// The steps of the plan that are left.
+    pub steps_next: Vec<String>,
+    #[schema(value_type = Object)]
+    pub spent: Amounts,
+    pub worked_ms: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<u32>,
+    /// When silence lets it pass, where that was agreed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passes_at: Option<String>,
+    /// What can be decided: `approve`, `modify`, `reject`, `pause`, `rollback`, `cancel`.
+    pub options: Vec<String>,
+    /// Send it as `If-Match`.
+    #[schema(value_type = String)]
+    pub review: Digest,
+}
+
+/// A saved state that a run can go back to.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct SnapshotView {
+    pub number: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<u32>,
+    pub taken_at: String,
+    #[schema(value_type = String)]
+    pub workspace: Digest,
+    #[schema(value_type = String)]
+    pub memory: Digest,
+    pub files: u64,
+    pub size_bytes: u64,
+    pub steps_done: u32,
+}
+
+/// A file that a run made.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct OutputView {
+    pub id: u32,
+    pub path: String,
+    #[schema(value_type = String)]
+    pub digest: Digest,
+    pub size_bytes: u64,
+    /// Whether a person has let it out.
+    pub exported: bool,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -63,6 +244,23 @@ pub struct RunView {
     /// What a reviewer approves where the run stands still (plan or results); send it as `If-Match`.
     #[schema(value_type = String)]
     pub review: Digest,
+    #[schema(value_type = String)]
+    pub mode: Mode,
+    #[schema(value_type = String)]
+    pub effect: Effect,
+    /// How many steps of the plan are done.
+    pub steps_done: u32,
+    /// The number of the checkpoint at which it stands still.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<BudgetView>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub snapshots: Vec<SnapshotView>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<OutputView>,
+    /// Whether everything it used was removed.
+    pub destroyed: bool,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]

@@ -3,7 +3,7 @@
 use placet_domain::policy::DEFAULT_TOOLS;
 use placet_wire::api;
 
-use crate::moves::{deletion, reading, scan};
+use crate::moves::{reading, scan, sweep};
 use crate::scenario::{Scenario, rules_of, rules_with};
 
 /// Scans now take two people.
@@ -24,7 +24,7 @@ async fn c12_pending_and_approved_actions_are_judged_again_and_approvals_are_voi
     let pending = agent.proposes(run, &scan()).await;
     let approved = agent.proposes(run, &scan()).await;
     reviewer.approves(&approved).await.is(200);
-    let half = agent.proposes(run, &deletion()).await;
+    let half = agent.proposes(run, &sweep()).await;
     reviewer.approves(&half).await.is(200);
     let automatic = agent.proposes(run, &reading()).await;
     let before = app.size();

@@ -3,7 +3,7 @@
 use placet_domain::digest::Digest;
 use serde_json::json;
 
-use crate::moves::{deletion, reading, scan, scan_of_strangers};
+use crate::moves::{reading, scan, scan_of_strangers, sweep};
 use crate::scenario::Scenario;
 
 #[tokio::test]
@@ -30,7 +30,7 @@ async fn b3_each_tier_leads_where_it_should() {
     let cases = [
         (reading(), "A", "APPROVED", 0),
         (scan(), "B", "PENDING_APPROVAL", 1),
-        (deletion(), "C", "PENDING_APPROVAL", 2),
+        (sweep(), "C", "PENDING_APPROVAL", 2),
         (scan_of_strangers(), "D", "DENIED", 0),
     ];
     for (wish, tier, status, missing) in cases {

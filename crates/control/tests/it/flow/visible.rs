@@ -3,7 +3,7 @@
 use placet_wire::api;
 use serde_json::{Value, json};
 
-use crate::moves::{deletion, reading, scan, scan_of_strangers};
+use crate::moves::{reading, scan, scan_of_strangers, sweep};
 use crate::scenario::Scenario;
 
 #[tokio::test]
@@ -71,7 +71,7 @@ async fn b11_lists_are_paged_to_their_end() {
 async fn b4_the_queue_shows_the_riskiest_first_and_only_what_the_caller_may_see() {
     let (app, agent, reviewer, _) = Scenario::start().await;
     let others = app.neighbours("beta").await;
-    for wish in [scan(), deletion(), reading(), scan_of_strangers()] {
+    for wish in [scan(), sweep(), reading(), scan_of_strangers()] {
         agent.proposes(app.team.run, &wish).await;
     }
     others.agent.proposes(others.run, &scan()).await;

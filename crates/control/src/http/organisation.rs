@@ -1,0 +1,47 @@
+//! The organisation: its budget, and the switch that stops everything at once.
+
+use axum::Json;
+use axum::extract::State;
+use placet_domain::organisation::OrganisationCommand;
+use placet_domain::run::Allowance;
+use placet_wire::api;
+
+use super::body::Asked;
+use super::extract::Path;
+use super::problem::Failure;
+use super::view;
+use crate::app::App;
+use crate::flow::{self, Caller, No};
+
+type Answer = Result<Json<api::OrganisationView>, Failure>;
+
+pub(super) async fn show(State(app): State<App>, _caller: Caller) -> Answer {
+    let organisation = app.store().organisation().await.map_err(No::Fault)?;
+    Ok(Json(view::organisation(organisation)))
+}
+
+async fn change(app: &App, caller: &Caller, command: OrganisationCommand) -> Answer {
+    Ok(Json(view::organisation(flow::change_organisation(app, caller, command).await?)))
+}
+
+pub(super) async fn halt(State(app): State<App>, Asked(caller, given): Asked<api::HaltRequest>) -> Answer {
+    change(&app, &caller, OrganisationCommand::Halt { reason: given.reason }).await
+}
+
+pub(super) async fn release(State(app): State<App>, Asked(caller, given): Asked<api::HaltRequest>) -> Answer {
+    change(&app, &caller, OrganisationCommand::Release { reason: given.reason }).await
+}
+
+pub(super) async fn budget(State(app): State<App>, Asked(caller, given): Asked<api::BudgetRequest>) -> Answer {
+    change(&app, &caller, OrganisationCommand::SetBudget { allowance: given.into() }).await
+}
+
+pub(super) async fn project_budget(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Asked(caller, given): Asked<api::BudgetRequest>,
+) -> Result<Json<api::ProjectView>, Failure> {
+    let id = id.parse().map_err(Failure::bad_id)?;
+    let project = flow::give_project(&app, &caller, id, Allowance::from(given)).await?;
+    Ok(Json(view::project(project)))
+}

@@ -1,0 +1,163 @@
+//! Modes, checkpoints, budgets and the switch, by HTTP.
+
+use placet_wire::api;
+use serde_json::{Value, json};
+
+use crate::moves::{deletion, reading, scan};
+use crate::scenario::Scenario;
+
+/// A run of the team at work, made with these wishes besides the usual ones.
+async fn working(app: &Scenario, wishes: Value) -> api::RunView {
+    let team = &app.team;
+    let mut new = json!({
+        "project": team.project, "goal": "g", "scope": "lab", "agent": team.agent.id, "plan": ["look", "write", "tell"],
+    });
+    for (key, value) in wishes.as_object().unwrap() {
+        new[key] = value.clone();
+    }
+    let run: api::RunView = team.operator.post("/api/v1/runs", &new).await.is(201).json();
+    let path = |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id);
+    team.reviewer.post_if(&path("approve"), run.review, &json!({})).await.is(200);
+    team.operator.post(&path("start"), &json!({})).await.is(200);
+    team.agent.post(&path("attach"), &json!({})).await.is(200).json()
+}
+
+async fn sees(app: &Scenario, run: &api::RunView) -> api::RunView {
+    app.auditor.get(&format!("/api/v1/runs/{}", run.id)).await.is(200).json()
+}
+
+#[tokio::test]
+async fn c10_a_checkpoint_shows_everything_there_is_to_decide_on() {
+    let (app, agent, reviewer, worker) = Scenario::start().await;
+    let run =
+        working(&app, json!({ "checkpoints": { "every_steps": 1 }, "budget": { "limits": { "actions": 9 } } })).await;
+    let (base, none) = (format!("/api/v1/runs/{}", run.id), json!({}));
+    reviewer.get(&format!("{base}/checkpoint")).await.problem(404, "unknown");
+    let done = agent.proposes(run.id, &reading()).await;
+    let job = worker.leases().await.unwrap();
+    worker.post(&format!("/api/v1/jobs/{}/redeem", done.id), &json!({ "permit": job.permit })).await.is(200);
+    let manifest = json!({ "manifest": worker.manifest(&job, vec![]) });
+    worker.post(&format!("/api/v1/jobs/{}/complete", done.id), &manifest).await.is(200);
+    let waiting = agent.proposes(run.id, &scan()).await;
+    agent.post(&format!("{base}/steps"), &json!({ "step": 1, "summary": "looked around" })).await.is(200);
+    let seen: api::CheckpointView = reviewer.get(&format!("{base}/checkpoint")).await.is(200).json();
+    assert_eq!((seen.number, seen.kind.as_str(), seen.step, seen.of_steps, seen.percent), (1, "STEP", 1, 3, 33));
+    assert_eq!(seen.summary, "looked around");
+    assert_eq!(seen.actions_done.iter().map(|action| action.id).collect::<Vec<_>>(), [done.id]);
+    assert_eq!(seen.actions_next.iter().map(|action| action.id).collect::<Vec<_>>(), [waiting.id]);
+    assert_eq!((seen.steps_next.as_slice(), seen.spent.actions), (&["write".to_owned(), "tell".to_owned()][..], 1));
+    assert!(
+        ["approve", "modify", "reject", "pause", "cancel"]
+            .iter()
+            .all(|option| seen.options.iter().any(|has| has == option))
+    );
+    let decide = format!("{base}/checkpoints/1/approve");
+    reviewer.post(&decide, &none).await.is(428);
+    reviewer.post_if(&format!("{base}/checkpoints/2/approve"), seen.review, &none).await.problem(404, "unknown");
+    agent.post_if(&decide, seen.review, &none).await.is(403);
+    let on: api::RunView = reviewer.post_if(&decide, seen.review, &none).await.is(200).json();
+    assert_eq!((on.status.as_str(), on.checkpoint, on.steps_done), ("EXECUTING", None, 1));
+    reviewer.post_if(&decide, seen.review, &none).await.problem(409, "not_now");
+}
+
+#[tokio::test]
+async fn c9_an_action_that_always_asks_stops_its_run_until_somebody_decided() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let action = agent.proposes(app.team.run, &deletion()).await;
+    let path = format!("/api/v1/runs/{}", app.team.run);
+    let seen: api::CheckpointView = reviewer.get(&format!("{path}/checkpoint")).await.is(200).json();
+    assert_eq!((seen.kind.as_str(), seen.action), ("ACTION", Some(action.id)));
+    assert!(!seen.options.iter().any(|option| option == "approve"), "the action is what is decided on");
+    let around = format!("{path}/checkpoints/1/approve");
+    reviewer.post_if(&around, seen.review, &json!({})).await.problem(422, "invalid");
+    agent.post(&format!("{path}/actions"), &reading()).await.problem(409, "run_not_active");
+    reviewer.approves(&action).await.is(200);
+    app.team.second.approves(&action).await.is(200);
+    let run: api::RunView = reviewer.get(&path).await.is(200).json();
+    assert_eq!(run.status.as_str(), "EXECUTING");
+    app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn c2_a_supervised_run_asks_about_everything_and_a_simulation_does_nothing_that_others_notice() {
+    let (app, agent, _, worker) = Scenario::start().await;
+    let supervised = working(&app, json!({ "mode": "SUPERVISED" })).await;
+    let action = agent.proposes(supervised.id, &reading()).await;
+    assert_eq!((action.verdict.tier.as_str(), action.status.as_str()), ("B", "PENDING_APPROVAL"));
+    let simulation = working(&app, json!({ "mode": "SIMULATION" })).await;
+    let action = agent.proposes(simulation.id, &scan()).await;
+    assert_eq!(action.status.as_str(), "REHEARSED");
+    assert!(worker.leases().await.is_none());
+    let observing = working(&app, json!({ "effect": "observe" })).await;
+    let action = agent.proposes(observing.id, &scan()).await;
+    assert_eq!(action.status.as_str(), "DENIED");
+    app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn c12_what_the_budget_does_not_cover_is_not_leased_and_the_run_says_why_it_stands() {
+    let (app, agent, reviewer, worker) = Scenario::start().await;
+    let run = working(&app, json!({ "budget": { "limits": { "actions": 1 }, "warn_at_percent": 100 } })).await;
+    let (first, second) = (agent.proposes(run.id, &reading()).await, agent.proposes(run.id, &reading()).await);
+    assert_eq!(worker.leases().await.unwrap().action, first.id);
+    assert!(worker.leases().await.is_none());
+    let stands = sees(&app, &run).await;
+    assert_eq!(
+        (stands.status.as_str(), stands.because.as_deref()),
+        ("PAUSED", Some("the budget for actions is used up"))
+    );
+    assert_eq!(reviewer.sees(&second).await.action.status.as_str(), "APPROVED", "nothing is lost");
+    let (base, more) = (format!("/api/v1/runs/{}", run.id), json!({ "limits": { "actions": 5 } }));
+    app.team.operator.post(&format!("{base}/budget"), &more).await.is(403);
+    reviewer.post(&format!("{base}/budget"), &more).await.is(200);
+    reviewer.post(&format!("{base}/resume"), &json!({})).await.is(200);
+    assert_eq!(worker.leases().await.unwrap().action, second.id);
+    app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn c12_a_project_with_a_budget_gives_each_run_its_share() {
+    let (app, _, _, _) = Scenario::start().await;
+    let path = format!("/api/v1/projects/{}/budget", app.team.project);
+    app.admin.post(&path, &json!({ "limits": { "usd_micros": 100 } })).await.is(200);
+    let new = |usd: u64| {
+        json!({ "project": app.team.project, "goal": "g", "scope": "lab", "agent": app.team.agent.id, "plan": ["p"],
+            "budget": { "limits": { "usd_micros": usd } } })
+    };
+    app.team.operator.post("/api/v1/runs", &new(60)).await.is(201);
+    let short = app.team.operator.post("/api/v1/runs", &new(60)).await.problem(409, "budget");
+    assert!(short.detail.contains("40 usd_micros left of 100"), "{}", short.detail);
+    app.team.operator.post("/api/v1/runs", &new(40)).await.is(201);
+    app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn c9_time_at_work_brings_a_run_to_a_checkpoint_without_anybody_asking() {
+    let (app, _, _, _) = Scenario::start().await;
+    let run = working(&app, json!({ "checkpoints": { "every_ms": 60_000 } })).await;
+    let before = app.size();
+    app.pass_ms(60_000);
+    app.until(before, "run.checkpoint_reached").await;
+    assert_eq!(sees(&app, &run).await.status.as_str(), "CHECKPOINT_REACHED");
+}
+
+#[tokio::test]
+async fn d11_the_switch_stops_everything_at_once_and_says_why() {
+    let (app, agent, reviewer, worker) = Scenario::start().await;
+    let action = agent.proposes(app.team.run, &scan()).await;
+    reviewer.approves(&action).await.is(200);
+    let job = worker.leases().await.unwrap();
+    worker.post(&format!("/api/v1/jobs/{}/redeem", action.id), &json!({ "permit": job.permit })).await.is(200);
+    agent.post("/api/v1/halt", &json!({ "reason": "me" })).await.is(403);
+    reviewer.post("/api/v1/halt", &json!({ "reason": "agents misbehave" })).await.is(200);
+    let beat = json!({ "attempt": job.attempt });
+    let told = worker.post(&format!("/api/v1/jobs/{}/heartbeat", action.id), &beat).await.problem(409, "halted");
+    assert!(told.detail.contains("agents misbehave"), "{}", told.detail);
+    agent.post(&format!("/api/v1/runs/{}/actions", app.team.run), &reading()).await.problem(409, "halted");
+    let view: api::OrganisationView = reviewer.get("/api/v1/organisation").await.is(200).json();
+    assert!(view.halted && view.because.as_deref() == Some("agents misbehave"));
+    reviewer.post("/api/v1/release", &json!({ "reason": "fine" })).await.is(403);
+    app.admin.post("/api/v1/release", &json!({ "reason": "fine" })).await.is(200);
+    worker.post(&format!("/api/v1/jobs/{}/heartbeat", action.id), &beat).await.is(200);
+    app.assert_sound().await;
+}
