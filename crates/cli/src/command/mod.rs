@@ -16,6 +16,7 @@ mod examples;
 mod exit_codes;
 mod identity;
 mod init;
+mod kill;
 mod ledger;
 mod man;
 mod policy;
@@ -111,6 +112,8 @@ enum Command {
     /// Propose an action as an agent, or resolve an interrupted one
     #[command(subcommand)]
     Action(action::Command),
+    /// Stop everything at once
+    Kill(kill::Args),
     /// What waits for a person, riskiest first
     Queue(queue::Args),
     /// One action: why you are asked and exactly what will run
@@ -174,6 +177,7 @@ pub(crate) async fn run(cli: Cli, out: &Out) -> Result<ExitCode, CliError> {
         Command::Identity(command) => identity::run(command, who, out).await,
         Command::Run(command) => run::run(command, who, out).await,
         Command::Action(command) => action::run(command, who, out).await,
+        Command::Kill(args) => kill::run(args, who, out).await,
         Command::Queue(args) => queue::run(args, who, out).await,
         Command::Show(args) => show::run(args, who, out).await,
         Command::Approve(args) => approve::run(args, who, out).await,

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use placet_domain::id::{IdentityId, RunId};
 use placet_domain::policy::{Policy, RuleSummary, Verdict};
 use placet_domain::proposal::{Action, Proposal, Tools};
+use placet_domain::run::Posture;
 use placet_domain::scope::{Scope, ScopeDraft};
 
 use crate::context::Who;
@@ -86,7 +87,7 @@ pub(crate) fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError
             let (run, agent) = (RunId::from_uuid(uuid::Uuid::nil()), IdentityId::from_uuid(uuid::Uuid::nil()));
             let action = Action::seal(&proposal, &tools, &scope, run, agent)
                 .map_err(|error| CliError::usage(error.to_string()))?;
-            let verdict = policy.judge(&action, &scope);
+            let verdict = policy.judge(&action, &scope, &Posture::default());
             out.answer(&verdict, explanation);
             Ok(())
         }

@@ -17,6 +17,7 @@ mod catalog;
 mod crash;
 mod demo;
 mod exit_codes;
+mod governed;
 mod help;
 mod house;
 mod journey;

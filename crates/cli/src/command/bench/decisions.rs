@@ -6,6 +6,7 @@ use std::time::Instant;
 use placet_domain::id::{IdentityId, RunId};
 use placet_domain::policy::{DEFAULT_TOOLS, Policy, default_policy};
 use placet_domain::proposal::{Action, ActionKind, Proposal, Tools};
+use placet_domain::run::Posture;
 use placet_domain::scope::{Scope, ScopeDraft};
 use serde_json::{Value, json};
 
@@ -36,7 +37,7 @@ fn judge(policy: &Policy, tools: &Tools) -> Result<Value, CliError> {
     let started = Instant::now();
     for _ in 0..DECISIONS {
         let before = Instant::now();
-        std::hint::black_box(policy.judge(std::hint::black_box(&action), &scope));
+        std::hint::black_box(policy.judge(std::hint::black_box(&action), &scope, &Posture::default()));
         times.push(before.elapsed());
     }
     let rate = per_second(DECISIONS, started.elapsed());

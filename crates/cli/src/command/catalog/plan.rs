@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use placet_domain::budget::{Amounts, Resource};
-use placet_domain::planning::{Intent, Mode, Plan, PlanRefusal, Row, plan};
+use placet_domain::planning::{Intent, Plan, PlanRefusal, Row, plan};
+use placet_domain::run::Mode;
 
 use super::usable;
 use crate::context::Who;

@@ -82,13 +82,8 @@ fn failed(error: AgentError) -> CliError {
 
 /// An operator makes the run, the reviewer approves its plan, the operator starts it.
 async fn undertake(world: &World) -> Result<RunView, CliError> {
-    let new = NewRun {
-        project: world.project.id,
-        goal: "report on notes.txt".into(),
-        scope: "demo".into(),
-        agent: world.agent_id,
-        plan: vec!["read notes.txt".into(), "count its lines into report.txt".into()],
-    };
+    let plan = vec!["read notes.txt".into(), "count its lines into report.txt".into()];
+    let new = NewRun::usual(world.project.id, "report on notes.txt".into(), "demo".into(), world.agent_id, plan);
     let run: RunView = world.operator.post("/api/v1/runs", &new).await?;
     let path = format!("/api/v1/runs/{}", run.id);
     world

@@ -1,12 +1,17 @@
 //! `placet run`: make, decide, move and watch runs.
 
+mod budget;
+mod checkpoint;
+mod export;
+mod new;
+
 use placet_domain::text::spelled_out;
 use placet_wire::Client;
 use placet_wire::api::{
-    AuditRow, AuditTrail, Decision, NewRun, PlanSubmission, Reason, Rejection, RunList, RunView, Summary,
+    AuditRow, AuditTrail, Decision, Modification, OutputView, PlanSubmission, Reason, Rejection, RollbackRequest,
+    RunList, RunView, SnapshotView, StepReport, Summary,
 };
 
-use super::{identity, project};
 use crate::card;
 use crate::context::{Who, all_actions, all_runs, run_id, short};
 use crate::error::CliError;
@@ -15,21 +20,7 @@ use crate::out::{BOLD, DIM, Out, styled, table};
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     /// Make a run; with steps, its plan waits for a reviewer at once
-    #[command(
-        after_help = "Example:\n  placet run new 'scan the lab' --scope lab --agent tom --step 'scan' --step 'report'"
-    )]
-    New {
-        goal: String,
-        #[arg(long)]
-        scope: String,
-        /// The agent that will work in it, by name or id
-        #[arg(long)]
-        agent: String,
-        #[arg(long = "step", value_name = "TEXT")]
-        plan: Vec<String>,
-        #[arg(long)]
-        project: Option<String>,
-    },
+    New(new::Args),
     /// Runs, newest first
     List,
     /// One run with its actions
@@ -40,9 +31,9 @@ pub(crate) enum Command {
         #[arg(long = "step", required = true, value_name = "TEXT")]
         plan: Vec<String>,
     },
-    /// Approve the plan as it stands (you are shown it first)
+    /// Approve what it stands still for: its plan or a checkpoint (you are shown it first)
     Approve { run: String },
-    /// Send the plan back
+    /// Send the plan back, or what was done since the last checkpoint
     Reject {
         run: String,
         #[arg(long)]
@@ -64,6 +55,40 @@ pub(crate) enum Command {
         #[arg(long, default_value = "")]
         reason: String,
     },
+    /// What there is to decide at the checkpoint where it stands
+    Checkpoint { run: String },
+    /// Let it go on from its checkpoint otherwise: with a note, or with other steps
+    Modify {
+        run: String,
+        /// What its agent should know
+        #[arg(long, default_value = "")]
+        note: String,
+        /// What is to be done instead of the steps that are left
+        #[arg(long = "step", value_name = "TEXT")]
+        plan: Vec<String>,
+    },
+    /// Go back to a snapshot; what was spent stays spent
+    Rollback {
+        run: String,
+        /// The number of the snapshot; `placet run show` lists them
+        #[arg(long)]
+        to: u32,
+        #[arg(long)]
+        reason: String,
+    },
+    /// Say, as its agent, that the next step of the plan is done
+    Step {
+        run: String,
+        step: u32,
+        #[arg(long, default_value = "")]
+        summary: String,
+    },
+    /// Set what it may use up
+    Budget {
+        run: String,
+        #[command(flatten)]
+        budget: budget::Args,
+    },
     /// Say, as its agent, that the work is done; a reviewer decides on the results
     Finish {
         run: String,
@@ -72,6 +97,8 @@ pub(crate) enum Command {
     },
     /// Accept the results of a finished run
     Complete { run: String },
+    /// Accept the results, and fetch the outputs that you let out
+    Export(export::Args),
     /// Send a finished run back to work
     RejectResults {
         run: String,
@@ -87,17 +114,25 @@ pub(crate) enum Command {
 pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError> {
     let client = who.client()?;
     match command {
-        Command::New { goal, scope, agent, plan, project } => {
-            let project = project::find(&client, project.as_deref()).await?.id;
-            let agent = identity::find(&client, &agent).await?;
-            let made: RunView = client.post("/api/v1/runs", &NewRun { project, goal, scope, agent, plan }).await?;
-            answer(out, &made);
-        }
+        Command::New(args) => answer(out, &new::make(args, &client).await?),
         Command::List => list(&client, out).await?,
         Command::Show { run } => show(&client, &run, out).await?,
         Command::Submit { run, plan } => change(&client, &run, "submit", &PlanSubmission { plan }, out).await?,
-        Command::Approve { run } => approve(&client, &run, "approve", out).await?,
-        Command::Reject { run, reason } => change(&client, &run, "reject", &Rejection { reason }, out).await?,
+        Command::Approve { run } => approve(&client, &run, out).await?,
+        Command::Reject { run, reason } => reject(&client, &run, reason, out).await?,
+        Command::Checkpoint { run } => checkpoint::show(&client, &run, out).await?,
+        Command::Modify { run, note, plan } => {
+            let plan = (!plan.is_empty()).then_some(plan);
+            answer(out, &checkpoint::modify(&client, &run, &Modification { note, plan }, out).await?);
+        }
+        Command::Rollback { run, to, reason } => {
+            change(&client, &run, "rollback", &RollbackRequest { to, reason }, out).await?;
+        }
+        Command::Step { run, step, summary } => {
+            change(&client, &run, "steps", &StepReport { step, summary }, out).await?;
+        }
+        Command::Budget { run, budget } => change(&client, &run, "budget", &budget.request()?, out).await?,
+        Command::Export(args) => export::run(args, &client, out).await?,
         Command::Start { run } => change(&client, &run, "start", &Decision::default(), out).await?,
         Command::Pause { run, reason } => change(&client, &run, "pause", &Reason { reason }, out).await?,
         Command::Resume { run } => change(&client, &run, "resume", &Decision::default(), out).await?,
@@ -106,7 +141,7 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         Command::RejectResults { run, reason } => {
             change(&client, &run, "reject-results", &Rejection { reason }, out).await?
         }
-        Command::Complete { run } => approve(&client, &run, "complete", out).await?,
+        Command::Complete { run } => complete(&client, &run, out).await?,
         Command::Watch { run } => watch(&client, &run, out).await?,
         Command::Audit { run } => audit(&client, &run, out).await?,
     }
@@ -133,20 +168,65 @@ async fn change(
     Ok(())
 }
 
-/// What is approved is what is shown: the plan or the results as they were just printed.
-async fn approve(client: &Client, run: &str, verb: &str, out: &Out) -> Result<(), CliError> {
+async fn look(client: &Client, run: &str) -> Result<RunView, CliError> {
     let id = run_id(client, run).await?;
-    let seen: RunView = client.get(&format!("/api/v1/runs/{id}")).await?;
-    out.note(&plan(&seen));
-    let path = format!("/api/v1/runs/{id}/{verb}");
+    Ok(client.get(&format!("/api/v1/runs/{id}")).await?)
+}
+
+/// What is approved is what is shown: the plan or the checkpoint as it was just printed.
+async fn approve(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
+    let seen = look(client, run).await?;
+    if seen.checkpoint.is_some() {
+        answer(out, &checkpoint::approve(client, run, out).await?);
+        return Ok(());
+    }
+    decide(client, &seen, "approve", out).await
+}
+
+async fn complete(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
+    let seen = look(client, run).await?;
+    decide(client, &seen, "complete", out).await
+}
+
+async fn decide(client: &Client, seen: &RunView, verb: &str, out: &Out) -> Result<(), CliError> {
+    out.note(&plan(seen));
+    let path = format!("/api/v1/runs/{}/{verb}", seen.id);
     let view: RunView = client.post_if(&path, &seen.review.to_string(), &Decision::default()).await?;
     answer(out, &view);
     Ok(())
 }
 
+async fn reject(client: &Client, run: &str, reason: String, out: &Out) -> Result<(), CliError> {
+    let seen = look(client, run).await?;
+    let verb = seen.checkpoint.map_or_else(|| "reject".to_owned(), |number| format!("checkpoints/{number}/reject"));
+    change(client, run, &verb, &Rejection { reason }, out).await
+}
+
 fn plan(run: &RunView) -> String {
-    let steps = run.plan.iter().enumerate().map(|(index, step)| format!("  {}. {}", index + 1, spelled_out(step)));
-    format!("{}\n{}\n  scope {}", styled(BOLD, spelled_out(&run.goal)), steps.collect::<Vec<_>>().join("\n"), run.scope)
+    let mark =
+        |number: usize| if u32::try_from(number).is_ok_and(|number| number <= run.steps_done) { "✓" } else { " " };
+    let steps =
+        run.plan.iter().zip(1..).map(|(step, number)| format!("{} {number}. {}", mark(number), spelled_out(step)));
+    let (steps, how) = (steps.collect::<Vec<_>>().join("\n"), format!("{}, {}", run.mode, run.effect));
+    format!("{}\n{steps}\n  scope {}\n  {how}", styled(BOLD, spelled_out(&run.goal)), run.scope)
+}
+
+fn snapshots(run: &RunView) -> Option<String> {
+    let row = |snapshot: &SnapshotView| {
+        let at = snapshot.checkpoint.map_or_else(|| "at the start".to_owned(), |number| format!("checkpoint {number}"));
+        vec![snapshot.number.to_string(), snapshot.taken_at.clone(), at, format!("{} files", snapshot.files)]
+    };
+    let rows: Vec<Vec<String>> = run.snapshots.iter().map(row).collect();
+    (!rows.is_empty()).then(|| format!("\nsnapshots\n{}\n", table(&rows)))
+}
+
+fn outputs(run: &RunView) -> Option<String> {
+    let row = |output: &OutputView| {
+        let out = if output.exported { "let out" } else { "" };
+        vec![output.id.to_string(), spelled_out(&output.path), format!("{} bytes", output.size_bytes), out.to_owned()]
+    };
+    let rows: Vec<Vec<String>> = run.outputs.iter().map(row).collect();
+    (!rows.is_empty()).then(|| format!("\noutputs\n{}\n", table(&rows)))
 }
 
 async fn list(client: &Client, out: &Out) -> Result<(), CliError> {
@@ -163,7 +243,8 @@ async fn show(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
     let both = serde_json::json!({ "run": view, "actions": actions });
     out.answer(&both, |_| {
         let rows: Vec<Vec<String>> = actions.iter().map(card::row).collect();
-        format!("{}\n{} {}\n{}\n{}", plan(&view), view.status, view.meaning, said(&view), table(&rows))
+        let state = [budget::line(&view), snapshots(&view), outputs(&view)].into_iter().flatten().collect::<String>();
+        format!("{}\n{} {}\n{}{state}\n{}", plan(&view), view.status, view.meaning, said(&view), table(&rows))
     });
     Ok(())
 }

@@ -1,0 +1,64 @@
+//! Checkpoints on the command line: what there is to decide, and the decision about exactly that.
+
+use placet_domain::text::spelled_out;
+use placet_wire::Client;
+use placet_wire::api::{ActionView, CheckpointView, Decision, Modification, RunView};
+use serde::Serialize;
+
+use crate::card;
+use crate::context::run_id;
+use crate::error::CliError;
+use crate::out::{BOLD, Out, styled, table};
+
+async fn look(client: &Client, run: &str) -> Result<CheckpointView, CliError> {
+    let id = run_id(client, run).await?;
+    Ok(client.get(&format!("/api/v1/runs/{id}/checkpoint")).await?)
+}
+
+pub(super) async fn show(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
+    let checkpoint = look(client, run).await?;
+    out.answer(&checkpoint, text);
+    if let Some(action) = checkpoint.action {
+        out.next(&format!("placet approve {action}"));
+    }
+    Ok(())
+}
+
+pub(super) async fn approve(client: &Client, run: &str, out: &Out) -> Result<RunView, CliError> {
+    decide(client, run, "approve", &Decision::default(), out).await
+}
+
+pub(super) async fn modify(client: &Client, run: &str, change: &Modification, out: &Out) -> Result<RunView, CliError> {
+    decide(client, run, "modify", change, out).await
+}
+
+async fn decide(client: &Client, run: &str, verb: &str, body: &impl Serialize, out: &Out) -> Result<RunView, CliError> {
+    let seen = look(client, run).await?;
+    out.note(&text(&seen));
+    let path = format!("/api/v1/runs/{}/checkpoints/{}/{verb}", seen.run, seen.number);
+    Ok(client.post_if(&path, &seen.review.to_string(), body).await?)
+}
+
+fn text(seen: &CheckpointView) -> String {
+    let CheckpointView { number, kind, step, of_steps, percent, summary, .. } = seen;
+    let mut text = format!("{} {}\n", styled(BOLD, format!("checkpoint {number} ({kind})")), spelled_out(summary));
+    text.push_str(&format!("step {step} of {of_steps} ({percent} %), at work for {} s\n", seen.worked_ms / 1_000));
+    text.push_str(&format!("spent: {} tokens, {} millionths of a dollar\n", seen.spent.tokens, seen.spent.usd_micros));
+    for (title, actions) in [("done", &seen.actions_done), ("waiting", &seen.actions_next)] {
+        let rows: Vec<Vec<String>> = actions.iter().map(|action: &ActionView| card::row(action)).collect();
+        if !rows.is_empty() {
+            text.push_str(&format!("\n{title}\n{}", table(&rows)));
+        }
+    }
+    if !seen.steps_next.is_empty() {
+        text.push_str(&format!(
+            "\nnext: {}\n",
+            seen.steps_next.iter().map(|step| spelled_out(step)).collect::<Vec<_>>().join("; ")
+        ));
+    }
+    if let Some(passes_at) = &seen.passes_at {
+        text.push_str(&format!("passes by itself at {passes_at} if nobody decides\n"));
+    }
+    text.push_str(&format!("you can: {}", seen.options.join(", ")));
+    text
+}
