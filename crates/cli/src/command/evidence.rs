@@ -21,7 +21,7 @@ use crate::out::{BAD, Out, styled, table};
 pub(crate) enum Command {
     /// What the execution of an action left
     List { action: String },
-    /// Fetch one piece (`stdout`, `stderr`, `out/…`), check it against its digest, and show it without secrets
+    /// Fetch one piece (`stdout`, `stderr`, `out/…`), checked; its secrets are hidden
     #[command(
         after_help = "Examples:\n  placet evidence get ACTION stdout\n  placet evidence get ACTION out/a.pem --raw --to a.pem"
     )]

@@ -6,7 +6,7 @@ use placet_domain::identity::{Identity, Reach};
 use placet_domain::organisation::Organisation;
 use placet_domain::policy::Verdict;
 use placet_domain::project::Project;
-use placet_domain::run::{Output, Run, Snapshot};
+use placet_domain::run::{GateKind, Output, Run, Snapshot};
 use placet_domain::scope::Scope;
 use placet_domain::time::Timestamp;
 use placet_domain::worktree::Worktree;
@@ -100,7 +100,11 @@ pub(super) fn checkpoint(look: Look) -> Option<api::CheckpointView> {
     }
     // Where the run waits for an action, that is what is decided on.
     if gate.action.is_none() {
-        options.extend(["approve", "modify", "reject"].map(str::to_owned));
+        options.extend(["approve", "modify"].map(str::to_owned));
+    }
+    // What was spent cannot be done otherwise.
+    if gate.action.is_none() && gate.kind != GateKind::Cost {
+        options.push("reject".to_owned());
     }
     Some(api::CheckpointView {
         run: run.id,

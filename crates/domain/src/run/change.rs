@@ -185,8 +185,15 @@ fn whole_plan(run: &Run, rest: &[String]) -> Result<Vec<String>, Refusal> {
     Ok(plan)
 }
 
+/// What was done will not do, so the agent does it otherwise. What was spent is spent: there is nothing to send back.
 fn reject_gate(run: &Run, reason: &str) -> Result<RunEvent, Refusal> {
     stands_by_itself(run)?;
+    needs_snapshot(run)?;
+    if run.gate.as_ref().is_some_and(|gate| gate.kind == GateKind::Cost) {
+        return Err(Refusal::invalid(
+            "this checkpoint is about money; approve it, or pause, roll back or cancel the run",
+        ));
+    }
     Ok(RunEvent::GateRejected { reason: reason.to_owned() })
 }
 

@@ -6,7 +6,7 @@ use placet_wire::api::{BudgetRequest, RunView};
 use crate::error::CliError;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct BudgetArgs {
     /// The most it may cost, in US dollars, such as 2.50
     #[arg(long, value_name = "USD", value_parser = micros)]
     budget_usd: Option<u64>,
@@ -37,7 +37,7 @@ fn micros(text: &str) -> Result<u64, String> {
     whole.checked_mul(1_000_000).and_then(|micros| micros.checked_add(part)).ok_or_else(bad)
 }
 
-impl Args {
+impl BudgetArgs {
     /// What was asked for; nothing, if no limit was named.
     pub(super) fn wanted(&self) -> Result<Option<BudgetRequest>, CliError> {
         let limits = Ceiling {

@@ -31,7 +31,7 @@ pub(crate) enum Command {
         #[arg(long = "step", required = true, value_name = "TEXT")]
         plan: Vec<String>,
     },
-    /// Approve what it stands still for: its plan or a checkpoint (you are shown it first)
+    /// Approve the plan or the checkpoint where it stands; it is shown first
     Approve { run: String },
     /// Send the plan back, or what was done since the last checkpoint
     Reject {
@@ -87,7 +87,7 @@ pub(crate) enum Command {
     Budget {
         run: String,
         #[command(flatten)]
-        budget: budget::Args,
+        budget: budget::BudgetArgs,
     },
     /// Say, as its agent, that the work is done; a reviewer decides on the results
     Finish {

@@ -51,7 +51,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RUN")]
     parent: Option<String>,
     #[command(flatten)]
-    budget: budget::Args,
+    budget: budget::BudgetArgs,
 }
 
 /// A value by the name it has in the API, in any spelling of case and dashes.

@@ -75,7 +75,6 @@ const KINDS: &[&str] = &[
 ];
 
 const REFUSALS: &[&str] = &[
-    "budget",
     "denied",
     "exists",
     "expired",

@@ -220,6 +220,7 @@ fn usual_for_run(status: RunStatus, die: u8) -> (Who, RunCommandKind) {
         RunStatus::Approved => (Who::Operator, RunCommandKind::Start),
         RunStatus::SpawningSandbox => (Who::Agent, RunCommandKind::Attach),
         RunStatus::Executing => (Who::Agent, RunCommandKind::ReachGate),
+        RunStatus::CheckpointReached if die < 80 => (Who::SecondReviewer, RunCommandKind::RejectGate),
         RunStatus::CheckpointReached => (Who::SecondReviewer, RunCommandKind::PassGate),
         RunStatus::Paused | RunStatus::RolledBack => (Who::Operator, RunCommandKind::Resume),
         RunStatus::PendingExport if die < 100 => (Who::Reviewer, RunCommandKind::ApproveResults),
