@@ -212,9 +212,18 @@ impl World {
         })
     }
 
-    /// Whether the path or a directory above it is itself denied.
+    /// Whether the path or a directory above it is itself denied, or is where a denied subtree begins: that is closed from its top on,
+    /// whatever its case, so that no file can be made in the place of the directory.
     fn is_denied_on_the_way(&self, path: &str) -> bool {
-        above(path).any(|path| matches!(self.ruling(path), PathRuling::Denied { .. }))
+        let tops = self.whole.rules().deny.iter().filter_map(|deny| deny.as_str().strip_suffix("/**"));
+        let deny = tops.map(|top| top.to_lowercase().parse().expect("a glob")).collect();
+        let tops = Scope::lock(ScopeDraft { deny, ..ScopeDraft::default() });
+        let is_top = |path: &str| {
+            let path = path.to_lowercase();
+            let path = ScopePath::new(path.as_bytes()).expect("a path");
+            matches!(tops.judge_path(&path), PathRuling::Denied { .. })
+        };
+        above(path).any(|path| is_top(path) || matches!(self.ruling(path), PathRuling::Denied { .. }))
     }
 }
 
@@ -225,6 +234,17 @@ fn above(path: &str) -> impl Iterator<Item = &str> {
 
 fn is_at_or_above(place: &[u8], path: &str) -> bool {
     place.is_empty() || above(path).any(|above| above.as_bytes() == place)
+}
+
+#[test]
+fn a5_no_file_can_be_made_in_the_place_of_a_denied_subtree() {
+    let deny = vec!["a/c/**".parse().expect("a glob")];
+    let allow = vec!["**".parse().expect("a glob")];
+    let scope = Scope::lock(ScopeDraft { allow, deny, ..ScopeDraft::default() });
+    let world = World { whole: scope.clone(), scope, protected: Vec::new(), paths: Vec::new() };
+    let enclosure = world.enclosed(MOST_MOUNTS);
+    assert_eq!(enclosure.access(b"a/c"), Access::ReadOnly);
+    assert_eq!(enclosure.access(b"a/cd"), Access::Writable);
 }
 
 proptest! {
@@ -269,7 +289,10 @@ proptest! {
             }
             let is_subtree = deny.as_str() != stem;
             // A file with a rule of its own can be neither removed nor replaced, so that nothing comes to be below it.
-            let is_mounted = enclosure.rules().any(|(rule, _)| rule == stem.as_bytes()) && !world.could_be_made(stem);
+            let has_rule = |place: &str| enclosure.rules().any(|(rule, _)| rule == place.as_bytes());
+            let is_there = |place: &str| world.paths.iter().any(|(path, _)| path == place);
+            let is_mounted = (has_rule(stem) && !world.could_be_made(stem))
+                || above(stem).any(|place| has_rule(place) && is_there(place));
             if is_subtree && !is_mounted {
                 let below = format!("{stem}/{path}");
                 prop_assert_eq!(enclosure.access(below.as_bytes()), Access::ReadOnly, "{} in {:?}", below, enclosure);
