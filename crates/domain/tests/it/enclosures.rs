@@ -212,11 +212,16 @@ impl World {
         })
     }
 
-    /// Whether the path or a directory above it is itself denied, or is where a denied subtree begins: that is closed from its top on,
-    /// whatever its case, so that no file can be made in the place of the directory.
+    /// Whether the path or a directory above it is itself denied, or is a directory of something denied: that is there as soon as the
+    /// cage is, whatever its case, so that no file can be made in its place.
     fn is_denied_on_the_way(&self, path: &str) -> bool {
-        let tops = self.whole.rules().deny.iter().filter_map(|deny| deny.as_str().strip_suffix("/**"));
-        let deny = tops.map(|top| top.to_lowercase().parse().expect("a glob")).collect();
+        let deny = self
+            .whole
+            .rules()
+            .deny
+            .iter()
+            .flat_map(|deny| above(deny.as_str()).filter(|place| *place != deny.as_str()));
+        let deny = deny.map(|place| place.to_lowercase().parse().expect("a glob")).collect();
         let tops = Scope::lock(ScopeDraft { deny, ..ScopeDraft::default() });
         let is_top = |path: &str| {
             let path = path.to_lowercase();
