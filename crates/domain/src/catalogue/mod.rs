@@ -23,7 +23,7 @@ pub use capability::{CageCapability, Capability};
 pub use entry::{Cage, CheckpointEvery, Entry, Laws};
 pub use launch::{Launch, Speaks};
 pub use level::Level;
-pub use name::{BadName, EntryId, ProfileName, ProgramPath, TemplateId, VariableName};
+pub use name::{EntryId, ProfileName, ProgramPath, TemplateId, VariableName};
 pub use network::NetworkUse;
 pub use rate::{Averages, Rate};
 pub use shipped::shipped;

@@ -1,68 +1,6 @@
 //! Names that entries and templates use. Each is plain by construction: none can leave its place in a path or a sentence.
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
-
-/// A name that is refused, with what a good one looks like.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is no {what}: {rule}")]
-pub struct BadName {
-    given: String,
-    what: &'static str,
-    rule: &'static str,
-}
-
-/// Enough of a bad name to recognise it.
-const SHOWN_OF_BAD_NAME: usize = 80;
-
-macro_rules! names {
-    ($($(#[$doc:meta])* $name:ident = $what:literal, $good:ident, $rule:literal;)*) => {$(
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
-        pub struct $name(String);
-
-        impl $name {
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = BadName;
-            fn from_str(text: &str) -> Result<Self, BadName> {
-                if $good(text) {
-                    return Ok(Self(text.to_owned()));
-                }
-                let given = crate::text::spelled_out(&text.chars().take(SHOWN_OF_BAD_NAME).collect::<String>());
-                Err(BadName { given, what: $what, rule: $rule })
-            }
-        }
-
-        impl TryFrom<String> for $name {
-            type Error = BadName;
-            fn try_from(text: String) -> Result<Self, BadName> {
-                text.parse()
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(name: $name) -> Self {
-                name.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-    )*};
-}
-
-names! {
+crate::names! {
     /// What an entry of the catalogue is called by.
     EntryId = "agent of the catalogue", is_plain, "a lowercase letter, then at most 63 lowercase letters, digits, `-` or `_`";
     /// What a template is called by.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde::Serialize;
 use toml::de::DeTable;
 
+use crate::complaint::Complaint;
 use crate::text::spelled_out;
 
 /// How many problems are printed; who has more starts with these.
@@ -65,19 +66,6 @@ impl fmt::Display for Problem {
 pub(super) struct Source<'t> {
     pub(super) file: &'t str,
     pub(super) text: &'t str,
-}
-
-/// A message and its hint, before anybody knows where they belong.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Complaint {
-    pub(super) message: String,
-    pub(super) hint: String,
-}
-
-impl Complaint {
-    pub(super) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into() }
-    }
 }
 
 /// All that is wrong, in the order of files and lines. Never empty.

@@ -8,8 +8,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::nearest::nearest;
-use super::problem::{Complaint, Problem, Source};
+use super::problem::{Problem, Source};
 use crate::canonical::LARGEST_SAFE_INTEGER;
+use crate::complaint::Complaint;
 use crate::text::spelled_out;
 
 /// Far beyond anything that people read; enough for every comment they write.

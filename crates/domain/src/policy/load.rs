@@ -7,7 +7,7 @@ use cedar_policy::{ActionConstraint, Policy as CedarPolicy, PolicySet, Validatio
 use super::bench::{Bench, Heard};
 use super::example;
 use super::judge::{self, LEVELS};
-use super::problem::{Complaint, PolicyProblem, PolicyProblems};
+use super::problem::{PolicyProblem, PolicyProblems};
 use super::question::{Question, VALIDATOR, kind_uid};
 use super::rule::{Draft, ExampleLine};
 use super::seat::Seat;
@@ -15,6 +15,7 @@ use super::silence::Silence;
 use super::source::Source;
 use super::verdict::Tier;
 use super::{Rule, RuleSummary};
+use crate::complaint::Complaint;
 use crate::proposal::{ActionKind, Tools};
 
 /// Rules in the order of their ids, so that neither the order of files nor of rules within them matters.

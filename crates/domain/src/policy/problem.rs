@@ -45,16 +45,3 @@ impl fmt::Display for PolicyProblems {
         self.0.iter().try_for_each(|problem| write!(f, "\n{problem}"))
     }
 }
-
-/// A message and its hint, before anybody knows where it belongs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Complaint {
-    pub(super) message: String,
-    pub(super) hint: String,
-}
-
-impl Complaint {
-    pub(super) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into() }
-    }
-}

@@ -5,9 +5,10 @@ use std::ops::Range;
 use cedar_policy::ffi::DetailedError;
 use cedar_policy::{Policy as CedarPolicy, PolicyId};
 
-use super::problem::{Complaint, PolicyProblem};
+use super::problem::PolicyProblem;
 use super::source::Source;
 use super::verdict::Risk;
+use crate::complaint::Complaint;
 
 /// What an annotation is for, shown when it is missing or unknown.
 const ANNOTATIONS: [(&str, &str); 5] = [

@@ -5,7 +5,8 @@
 
 use std::ops::Range;
 
-use super::problem::{Complaint, PolicyProblem};
+use super::problem::PolicyProblem;
+use crate::complaint::Complaint;
 
 pub(super) struct Source<'text> {
     file: &'text str,

@@ -20,5 +20,5 @@ pub use duty::{Duties, Duty, Operation, Person};
 pub use event::{WorktreeEvent, WorktreeNews};
 pub use evolve::evolve;
 pub use manifest::{Manifest, Protected, RUNTIME_OWN, Ruling};
-pub use name::{AgentName, BadName, BranchName, CommitId, Ticket};
+pub use name::{AgentName, BranchName, CommitId, Ticket};
 pub use state::{DoneItem, Exemption, Layout, Opening, Worktree, WorktreeStatus};

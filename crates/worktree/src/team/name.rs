@@ -4,8 +4,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use placet_domain::name::BadName;
 use placet_domain::scope::{Case, Glob, Slash, wildmatch};
-use placet_domain::worktree::{AgentName, BadName, BranchName, Ticket};
+use placet_domain::worktree::{AgentName, BranchName, Ticket};
 use serde::{Deserialize, Serialize};
 
 placet_domain::names! {

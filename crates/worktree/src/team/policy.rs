@@ -5,8 +5,9 @@ mod contradictions;
 
 use std::collections::BTreeMap;
 
+use placet_domain::name::BadName;
 use placet_domain::scope::{Case, Glob, ScopePath};
-use placet_domain::worktree::{AgentName, BadName, BranchName, Ticket};
+use placet_domain::worktree::{AgentName, BranchName, Ticket};
 use serde::{Deserialize, Serialize};
 
 use super::files::Root;

@@ -133,8 +133,8 @@ pub(crate) async fn project_of(client: &Client) -> Result<ProjectView, CliError>
 pub(crate) async fn recorded(client: &Client, pair: &Pair) -> Result<WorktreeView, CliError> {
     let project = project_of(client).await?;
     let unusable = |error: &dyn std::fmt::Display| CliError::usage(error.to_string());
-    let ticket = pair.ticket.parse().map_err(|error: placet_domain::worktree::BadName| unusable(&error))?;
-    let agent = pair.agent.parse().map_err(|error: placet_domain::worktree::BadName| unusable(&error))?;
+    let ticket = pair.ticket.parse().map_err(|error: placet_domain::name::BadName| unusable(&error))?;
+    let agent = pair.agent.parse().map_err(|error: placet_domain::name::BadName| unusable(&error))?;
     let id = WorktreeId::of(project.id, &ticket, &agent);
     client.get(&format!("/api/v1/worktrees/{id}")).await.map_err(|error| {
         let error = CliError::from(error);
