@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use placet_domain::catalogue::{CageCapability, Catalogue, Entry};
+use placet_domain::catalogue::{Catalogue, Entry};
 use placet_domain::datafile::{Problem, Problems};
 use placet_domain::planning::Templates;
 use placet_domain::proposal::Tools;
@@ -12,7 +12,7 @@ use placet_sandbox::Profiles;
 
 use crate::error::CliError;
 use crate::home::read;
-use crate::profiles::files_in;
+use crate::profiles::{files_in, is_good_for};
 
 /// Everything a plan is made from.
 #[derive(Debug, Default)]
@@ -97,8 +97,7 @@ fn cage_misfit(entry: &Entry, written: &Written<'_>, profiles: &Profiles) -> Opt
         let hint = format!("name one of {}, or write profiles/{name}.toml in the home", profiles.listed());
         return Some(written.problem("cage.profile", message, hint));
     };
-    let there = |wanted: &CageCapability| profile.capabilities().iter().any(|has| has.to_string() == wanted.as_str());
-    let lacks = entry.cage.capabilities.iter().find(|wanted| !there(wanted))?;
+    let lacks = entry.cage.capabilities.iter().find(|wanted| !is_good_for(profile, **wanted))?;
     let message = format!("the profile `{name}` is not meant for {lacks}");
     let hint = "name a profile with that capability; `placet sandbox profiles` lists them".to_owned();
     Some(written.problem("cage.capabilities", message, hint))
@@ -106,6 +105,8 @@ fn cage_misfit(entry: &Entry, written: &Written<'_>, profiles: &Profiles) -> Opt
 
 #[cfg(test)]
 mod tests {
+    use placet_domain::catalogue::CageCapability;
+
     use super::*;
 
     #[test]

@@ -4,9 +4,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use placet_domain::catalogue::CageCapability;
 use placet_domain::digest::Digest;
-use placet_domain::proposal::{ActionKind, Cages, Tools};
-use placet_sandbox::{Capability, ProfileError, Profiles};
+use placet_domain::proposal::{Cages, Tools};
+use placet_sandbox::{Profile, ProfileError, Profiles};
 
 use crate::error::CliError;
 use crate::home::read;
@@ -27,6 +28,11 @@ pub(crate) fn profiles_of(files: &[PathBuf]) -> Result<Profiles, CliError> {
 /// What each amounts to, for those who must not know more of cages.
 pub(crate) fn cages(profiles: &Profiles) -> Cages {
     profiles.iter().map(|profile| (profile.name().to_owned(), Digest::of(&profile.effective()))).collect()
+}
+
+/// Whether a profile is meant for this. Both crates have one word for each capability.
+pub(crate) fn is_good_for(profile: &Profile, wanted: CageCapability) -> bool {
+    profile.capabilities().iter().any(|has| has.to_string() == wanted.as_str())
 }
 
 /// Every `.toml` file of a folder, by name.
@@ -69,7 +75,7 @@ pub(crate) fn check_tools(tools: &Tools, profiles: &Profiles, folder: &Path) -> 
                 format!("name one of {}, or write {}/{}.toml", profiles.listed(), folder.display(), tool.profile);
             return Err(CliError::usage(message).hint(hint));
         };
-        if let Some(lacks) = needs(tool.kind).filter(|needed| !profile.capabilities().contains(needed)) {
+        if let Some(lacks) = CageCapability::needed_for(tool.kind).filter(|needed| !is_good_for(profile, *needed)) {
             let (kind, profile) = (tool.kind, profile.name());
             let message =
                 format!("tool `{name}` is of the kind {kind}, which the profile `{profile}` is not meant for");
@@ -78,25 +84,4 @@ pub(crate) fn check_tools(tools: &Tools, profiles: &Profiles, folder: &Path) -> 
         }
     }
     Ok(())
-}
-
-/// The capability a profile must have for tools of a kind.
-const fn needs(kind: ActionKind) -> Option<Capability> {
-    match kind {
-        ActionKind::ExecuteCode => Some(Capability::ExecuteCode),
-        ActionKind::TakeScreenshot => Some(Capability::Screenshots),
-        ActionKind::ReadFile
-        | ActionKind::SearchWeb
-        | ActionKind::CreateFile
-        | ActionKind::ModifyFile
-        | ActionKind::NavigateNewDomain
-        | ActionKind::NetworkScan
-        | ActionKind::HttpRequest
-        | ActionKind::SendEmail
-        | ActionKind::SubmitForm
-        | ActionKind::MakePayment
-        | ActionKind::DeleteFile
-        | ActionKind::PublishContent
-        | ActionKind::DatabaseWrite => None,
-    }
 }
