@@ -4,7 +4,7 @@
 //! command.reads() ─► load ─► decide(&loaded, &submission, now) ─► records ─► loaded.apply(record) ─► commit
 //! ```
 
-use crate::action::{self, ActionState, Setting};
+use crate::action::{self, ActionCommand, ActionState, Setting};
 use crate::allot;
 use crate::command::{About, Command, Submission};
 use crate::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
@@ -113,22 +113,7 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
             let paid = allot::by_run(loaded, *id, &events, now)?;
             events.into_iter().map(|event| Event::Run(*id, event)).chain(paid).collect()
         }
-        Command::Action { id, command, .. } => {
-            let run = loaded.run.as_ref().ok_or(Refusal::Unknown { what: "run" })?;
-            if loaded.successor.is_some() {
-                return Err(Refusal::Exists { what: "action" });
-            }
-            let setting = Setting { run, actor, terms: &submission.terms, policy: submission.policy, now };
-            let events = action::decide(*id, loaded.action.as_ref(), command, &setting)?;
-            let on_run = |events: Vec<_>| events.into_iter().map(|event| Event::Run(run.id, event));
-            match run::follow(run, loaded.action.as_ref(), &events)? {
-                Consequence::Instead(instead) => on_run(instead).collect(),
-                Consequence::Also(also) => {
-                    let events = events.into_iter().map(|(id, event)| Event::Action(id, event));
-                    events.chain(on_run(also)).collect()
-                }
-            }
-        }
+        Command::Action { id, command, .. } => about_action(loaded, *id, command, submission, now)?,
         Command::Worktree { id, project, command } => {
             // The duties of one project say nothing about the worktrees of another.
             let known = loaded.worktree.as_ref().filter(|worktree| worktree.project == *project);
@@ -149,6 +134,30 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
         }
     };
     Ok(events.into_iter().map(|event| Record { about: about_event(&event, about), event }).collect())
+}
+
+/// An action's events, and what they mean for its run: both, or neither.
+fn about_action(
+    loaded: &Loaded,
+    id: ActionId,
+    command: &ActionCommand,
+    submission: &Submission,
+    now: Timestamp,
+) -> Result<Vec<Event>, Refusal> {
+    let run = loaded.run.as_ref().ok_or(Refusal::Unknown { what: "run" })?;
+    if loaded.successor.is_some() {
+        return Err(Refusal::Exists { what: "action" });
+    }
+    let (actor, terms, policy) = (&submission.actor, &submission.terms, submission.policy);
+    let events = action::decide(id, loaded.action.as_ref(), command, &Setting { run, actor, terms, policy, now })?;
+    let on_run = |events: Vec<_>| events.into_iter().map(|event| Event::Run(run.id, event));
+    Ok(match run::follow(run, loaded.action.as_ref(), &events)? {
+        Consequence::Instead(instead) => on_run(instead).collect(),
+        Consequence::Also(also) => {
+            let events = events.into_iter().map(|(id, event)| Event::Action(id, event));
+            events.chain(on_run(also)).collect()
+        }
+    })
 }
 
 /// What one of a command's events is about: to amend an action changes one and makes another.

@@ -62,13 +62,13 @@ fn c9_a_deletion_stops_the_run_and_two_people_let_it_go_on() {
 #[test]
 fn c12_a_budget_is_shown_and_given_by_a_reviewer() {
     let world = scene();
-    let run = at_work(&world, &["--budget-usd", "2.50", "--budget-actions", "3"]);
+    let run = at_work(&world, &["--budget-minutes", "5", "--budget-actions", "3"]);
     let seen = world.by("ada", &["run", "show", &run]).ok();
-    assert!(seen.out().contains("usd_micros 0 of 2500000, actions 0 of 3"), "{}", seen.out());
-    world.by("admin", &["run", "budget", &run, "--budget-usd", "5"]).exits(3);
-    world.by("ada", &["run", "budget", &run, "--budget-usd", "5"]).ok();
-    let wrong = world.by("ada", &["run", "budget", &run, "--budget-usd", "1.5e3"]).exits(2);
-    assert!(wrong.stderr.contains("is no amount of dollars"), "{}", wrong.stderr);
+    assert!(seen.out().contains("wall_ms 0 of 300000, actions 0 of 3"), "{}", seen.out());
+    world.by("admin", &["run", "budget", &run, "--budget-actions", "5"]).exits(3);
+    world.by("ada", &["run", "budget", &run, "--budget-actions", "5"]).ok();
+    let nothing = world.by("ada", &["run", "budget", &run]).exits(2);
+    assert!(nothing.stderr.contains("name a limit"), "{}", nothing.stderr);
 }
 
 #[test]

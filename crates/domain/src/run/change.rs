@@ -305,6 +305,9 @@ fn lapse(run: &Run, now: Timestamp) -> Result<RunEvent, Refusal> {
     if works && is_due(run.wall_time_gone()) {
         return Ok(exhausted(Resource::WallMs));
     }
+    if works && is_due(run.wall_time_short()) {
+        return Ok(cost_gate(Resource::WallMs));
+    }
     if works && is_due(run.time_gate_due()) {
         let minutes = run.clock.worked_ms(now) / 60_000;
         return Ok(gate(run, GateKind::Time, &format!("it has been at work for {minutes} minutes"), now));

@@ -14,7 +14,7 @@ use crate::proposal::ActionKind;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Mode {
-    /// What it would do to others is recorded instead of done; a person sees all of it before any of it happens.
+    /// What others would notice is judged, sealed and kept instead of done.
     Simulation,
     /// Every action asks.
     Supervised,

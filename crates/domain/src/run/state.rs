@@ -183,7 +183,9 @@ impl Run {
     /// When the clockwork should look at it next.
     pub fn due(&self) -> Option<Timestamp> {
         match self.status {
-            RunStatus::Executing => [self.time_gate_due(), self.wall_time_gone()].into_iter().flatten().min(),
+            RunStatus::Executing => {
+                [self.time_gate_due(), self.wall_time_short(), self.wall_time_gone()].into_iter().flatten().min()
+            }
             RunStatus::CheckpointReached => self.gate.as_ref().and_then(|gate| gate.passes_at),
             RunStatus::Draft
             | RunStatus::PendingApproval
@@ -201,6 +203,14 @@ impl Run {
     pub(super) fn time_gate_due(&self) -> Option<Timestamp> {
         let every_ms = self.posture.gates.every_ms?;
         self.clock.reaches(self.clock.worked_ms_at_gate.saturating_add(every_ms))
+    }
+
+    /// When so much of its time is used that a person is asked. Once: a checkpoint after that was one with the eyes on it.
+    pub(super) fn wall_time_short(&self) -> Option<Timestamp> {
+        let budget = self.budget.as_ref()?;
+        let asks_at_ms = u128::from(budget.ceiling.wall_ms?) * u128::from(budget.warn_at_percent) / 100;
+        let asks_at_ms = u64::try_from(asks_at_ms).unwrap_or(u64::MAX);
+        self.clock.reaches(asks_at_ms).filter(|_| self.clock.worked_ms_at_gate < asks_at_ms)
     }
 
     pub(super) fn wall_time_gone(&self) -> Option<Timestamp> {

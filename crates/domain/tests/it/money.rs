@@ -98,7 +98,7 @@ fn c12_time_at_work_is_spent_and_when_it_is_gone_the_run_pauses() {
     world.operator().run(RunCommand::Resume).unwrap();
     world.wait_ms(HOUR_MS / 2);
     world.clockwork().run(RunCommand::Lapse).unwrap();
-    assert_eq!(world.run_status(), RunStatus::Paused);
+    assert_eq!(world.run_status(), RunStatus::Paused, "who was not asked in time is stopped in time");
     assert_eq!(world.run().budget.as_ref().unwrap().spent.wall_ms, 3_600_000);
 }
 
@@ -180,4 +180,20 @@ fn c12_only_the_clockwork_charges_a_run() {
         let hold = RunCommand::Hold { purpose: call("a"), amounts: worth(1) };
         assert_eq!(world.by(who).run(hold).unwrap_err().code(), "role", "{who:?}");
     }
+}
+
+#[test]
+fn c12_most_of_the_time_at_work_is_a_checkpoint_and_only_one() {
+    let mut world = World::new();
+    world.ceiling = Some(Ceiling { wall_ms: Some(100_000), ..Ceiling::default() });
+    let mut world = world.executing();
+    assert_eq!(world.run().due().map(|due| due.unix_ms() - world.now.unix_ms()), Some(80_000));
+    world.wait_ms(80_000);
+    world.clockwork().run(RunCommand::Lapse).unwrap();
+    let gate = world.run().gate.clone().expect("a checkpoint");
+    assert_eq!((gate.kind, gate.resource), (GateKind::Cost, Some(Resource::WallMs)));
+    world.wait_ms(HOUR_MS);
+    let pass = pass_gate(world.run());
+    world.reviewer().run(pass).unwrap();
+    assert_eq!(world.run().due().map(|due| due.unix_ms() - world.now.unix_ms()), Some(20_000), "the rest of its time");
 }

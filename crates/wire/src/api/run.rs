@@ -57,7 +57,8 @@ impl NewRun {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetRequest {
-    /// `tokens`, `usd_micros`, `wall_ms`, `actions`, `pages`, `disk_bytes`.
+    /// `actions`, `pages` and `wall_ms` are counted. `tokens`, `usd_micros` and `disk_bytes` are shared out among projects and runs,
+    /// and nothing is charged to them yet.
     #[schema(value_type = Object)]
     pub limits: Ceiling,
     /// How much of a limit may be used before a person is asked.

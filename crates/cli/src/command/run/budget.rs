@@ -1,4 +1,4 @@
-//! Budgets on the command line: dollars and minutes for people, whole numbers for the record.
+//! Budgets on the command line. Only what is counted can be limited here: nothing is charged in money or tokens yet.
 
 use placet_domain::budget::{Ceiling, Resource, USUAL_WARNING_PERCENT};
 use placet_wire::api::{BudgetRequest, RunView};
@@ -7,11 +7,6 @@ use crate::error::CliError;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct BudgetArgs {
-    /// The most it may cost, in US dollars, such as 2.50
-    #[arg(long, value_name = "USD", value_parser = micros)]
-    budget_usd: Option<u64>,
-    #[arg(long, value_name = "N")]
-    budget_tokens: Option<u64>,
     /// The most time at work; waiting for people does not count
     #[arg(long, value_name = "N")]
     budget_minutes: Option<u64>,
@@ -24,29 +19,14 @@ pub(crate) struct BudgetArgs {
     warn_at: u8,
 }
 
-/// Millionths of a dollar, exactly: money is never a floating-point number.
-fn micros(text: &str) -> Result<u64, String> {
-    let bad = || format!("`{text}` is no amount of dollars; one looks like 2 or 2.50, with at most six decimals");
-    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(whole) || !digits(part) || part.len() > 6 {
-        return Err(bad());
-    }
-    let whole: u64 = whole.parse().map_err(|_| bad())?;
-    let part: u64 = format!("{part:0<6}").parse().map_err(|_| bad())?;
-    whole.checked_mul(1_000_000).and_then(|micros| micros.checked_add(part)).ok_or_else(bad)
-}
-
 impl BudgetArgs {
     /// What was asked for; nothing, if no limit was named.
     pub(super) fn wanted(&self) -> Result<Option<BudgetRequest>, CliError> {
         let limits = Ceiling {
-            tokens: self.budget_tokens,
-            usd_micros: self.budget_usd,
             wall_ms: self.budget_minutes.map(|minutes| minutes.saturating_mul(60_000)),
             actions: self.budget_actions,
             pages: self.budget_pages,
-            disk_bytes: None,
+            ..Ceiling::default()
         };
         if !(1..=100).contains(&self.warn_at) {
             return Err(CliError::usage("--warn-at is a percentage from 1 to 100"));
@@ -55,7 +35,7 @@ impl BudgetArgs {
     }
 
     pub(super) fn request(&self) -> Result<BudgetRequest, CliError> {
-        let none = || CliError::usage("name a limit").hint("placet run budget RUN --budget-usd 2.50");
+        let none = || CliError::usage("name a limit").hint("placet run budget RUN --budget-actions 50");
         self.wanted()?.ok_or_else(none)
     }
 }
@@ -70,19 +50,4 @@ pub(super) fn line(run: &RunView) -> Option<String> {
         Some(format!("{resource} {spent}{held} of {limit}"))
     };
     Some(format!("budget  {}\n", Resource::ALL.iter().filter_map(used).collect::<Vec<_>>().join(", ")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::micros;
-
-    #[test]
-    fn dollars_are_read_exactly() {
-        for (text, expected) in [("2", 2_000_000), ("2.5", 2_500_000), ("0.000001", 1), ("10.10", 10_100_000)] {
-            assert_eq!(micros(text), Ok(expected), "{text}");
-        }
-        for text in ["", ".", "2.", ".5", "-1", "1e3", "1.0000001", "99999999999999999999", "1,50"] {
-            assert!(micros(text).is_err(), "{text}");
-        }
-    }
 }

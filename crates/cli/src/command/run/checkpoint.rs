@@ -43,7 +43,7 @@ fn text(seen: &CheckpointView) -> String {
     let CheckpointView { number, kind, step, of_steps, percent, summary, .. } = seen;
     let mut text = format!("{} {}\n", styled(BOLD, format!("checkpoint {number} ({kind})")), spelled_out(summary));
     text.push_str(&format!("step {step} of {of_steps} ({percent} %), at work for {} s\n", seen.worked_ms / 1_000));
-    text.push_str(&format!("spent: {} tokens, {} millionths of a dollar\n", seen.spent.tokens, seen.spent.usd_micros));
+    text.push_str(&format!("spent: {} actions, {} pages\n", seen.spent.actions, seen.spent.pages));
     for (title, actions) in [("done", &seen.actions_done), ("waiting", &seen.actions_next)] {
         let rows: Vec<Vec<String>> = actions.iter().map(|action: &ActionView| card::row(action)).collect();
         if !rows.is_empty() {

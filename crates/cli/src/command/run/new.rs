@@ -16,7 +16,7 @@ use crate::error::CliError;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  placet run new 'scan the lab' --scope lab --agent tom --step 'scan' --step 'report'\n  \
-                  placet run new 'tidy up' --scope lab --agent tom --step 'look' --mode supervised --budget-usd 2.50"
+                  placet run new 'tidy up' --scope lab --agent tom --step 'look' --mode supervised --budget-actions 50"
 )]
 pub(crate) struct Args {
     goal: String,
