@@ -56,6 +56,9 @@ pub enum SpaceError {
          end it and roll back again"
     )]
     Disturbed(String),
+    /// An earlier rollback could not be finished.
+    #[error("an earlier rollback was interrupted and could not be finished: roll back again, to any snapshot")]
+    Unfinished,
     /// An output is no longer what was listed.
     #[error("`{0}` is no longer the output that was listed: list the outputs again")]
     OutputChanged(TreePath),

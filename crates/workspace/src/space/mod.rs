@@ -209,7 +209,7 @@ impl Space {
     /// Makes workspace and memory what they were when the snapshot was taken, in one step. `expected` is what was
     /// recorded then, somewhere safe: a snapshot that is not that, or cannot be brought back whole, changes nothing.
     pub fn restore(&self, number: u64, expected: &SnapshotRecord) -> Result<Restored, SpaceError> {
-        let _held = self.ready()?;
+        let _held = self.hold()?;
         restore::restore(self, number, expected, &mut |_| {})
     }
 
@@ -295,8 +295,10 @@ impl Space {
     /// Held, and with nothing half done: a rollback that failed in the middle is finished first.
     fn ready(&self) -> Result<Dir, SpaceError> {
         let held = self.hold()?;
-        restore::recover(self)?;
-        Ok(held)
+        match restore::recover(self)? {
+            Recovery::Disturbed => Err(SpaceError::Unfinished),
+            Recovery::Nothing | Recovery::Undone | Recovery::Finished | Recovery::MachineRestarted => Ok(held),
+        }
     }
 
     fn tree(&self, part: Part) -> Result<Dir, SpaceError> {

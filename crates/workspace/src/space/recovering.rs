@@ -18,12 +18,16 @@ impl Space {
         for (dir, left) in [(&self.dir, TRASH), (&snapshots, TRASH), (&self.dir, snapshot::SCRATCH)] {
             remove_tree(dir, left, b".placet-trash-of-trash").doing("remove", "what was on its way out")?;
         }
-        let rollback = restore::recover(self)?;
+        // Whoever cannot open a space cannot roll back again either.
+        let rollback = restore::recover(self).unwrap_or(Recovery::Disturbed);
         self.tidy()?;
         let unfinished = absent(snapshots.stat(snapshot::UNFINISHED)).doing("look at", "the snapshots")?.is_some();
         if unfinished {
             remove_tree(&snapshots, snapshot::UNFINISHED, TRASH).doing("remove", "an unfinished snapshot")?;
             self.sweep()?;
+        }
+        if rollback == Recovery::Disturbed {
+            return Ok(rollback);
         }
         if files::read(&self.dir, BOOT)?.as_deref() != Some(index::boot().as_bytes()) {
             return Ok(Recovery::MachineRestarted);

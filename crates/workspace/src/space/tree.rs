@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use super::entry::{Entry, Meta};
+use super::entry::{Entry, Kind, Meta};
 use super::error::SpaceError;
 use crate::digest::Digest;
 use crate::path::TreePath;
@@ -44,10 +44,24 @@ impl Tree {
             return Err(serde::de::Error::custom("it was written by another version"));
         }
         let entries = lines.map(serde_json::from_slice).collect::<Result<Vec<Entry>, _>>()?;
-        if entries.is_sorted_by(|one, next| in_order(&one.path, &next.path) == Ordering::Less) {
-            return Ok(Self { root: head.root, entries });
+        if !entries.is_sorted_by(|one, next| in_order(&one.path, &next.path) == Ordering::Less) {
+            return Err(serde::de::Error::custom("its entries are not in order"));
         }
-        Err(serde::de::Error::custom("its entries are not in order"))
+        let tree = Self { root: head.root, entries };
+        match tree.entries.iter().find(|entry| !tree.has_file_of(entry)) {
+            Some(_) => Err(serde::de::Error::custom("it has another name of a file that it does not have")),
+            None => Ok(tree),
+        }
+    }
+
+    /// Whether a twin comes after the file it is a name of.
+    fn has_file_of(&self, entry: &Entry) -> bool {
+        match &entry.kind {
+            Kind::Twin(first) => {
+                in_order(first, &entry.path).is_lt() && self.get(first).is_some_and(|file| file.digest().is_some())
+            }
+            Kind::File { .. } | Kind::Directory | Kind::Symlink(_) | Kind::Whiteout => true,
+        }
     }
 
     pub(super) fn digest(&self) -> Result<Digest, SpaceError> {

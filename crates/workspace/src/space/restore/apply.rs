@@ -29,19 +29,21 @@ impl Ground<'_> {
         let parent = self.root(step.part).parent_of(path).doing("open the directory of", path)?;
         let here = absent(parent.stat(name)).doing("look at", path)?;
         let waiting = absent(self.held.stat(held)).doing("look at", path)?;
-        match (step.fresh, here, waiting) {
-            // Put or taken before.
-            (Some(fresh), Some(here), _) if here.st_ino == fresh => Ok(()),
-            (None, _, Some(_)) | (None, None, None) => Ok(()),
-            (Some(_), Some(here), _) => {
+        let is_to_be_put = waiting.is_some_and(|waiting| Some(waiting.st_ino) == step.fresh);
+        match (here, waiting) {
+            (Some(here), Some(_)) if is_to_be_put => {
                 open_up(&parent, name, &here).doing("open up", path)?;
                 Ok(self.held.exchange(held, &parent, name).doing("exchange", path)?)
             }
-            (Some(_), None, _) => Ok(self.held.move_to(held, &parent, name).doing("put in place", path)?),
-            (None, Some(here), None) => {
+            (None, Some(_)) if is_to_be_put => {
+                Ok(self.held.move_to(held, &parent, name).doing("put in place", path)?)
+            }
+            (Some(here), None) if step.fresh.is_none() => {
                 open_up(&parent, name, &here).doing("open up", path)?;
                 Ok(parent.move_to(name, self.held, held).doing("take away", path)?)
             }
+            // Put or taken before: what waits, if anything does, is what was there.
+            (_, Some(_)) | (_, None) => Ok(()),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::super::State;
 use super::super::entry::Meta;
 use crate::path::TreePath;
 
@@ -18,6 +19,9 @@ pub(in crate::space) enum Part {
 pub(super) struct Journal {
     /// Which run of the machine wrote it. Nothing is flushed, so to another one it says nothing.
     pub(super) boot: String,
+    /// Which snapshot it goes back to, and what that is.
+    pub(super) number: u64,
+    pub(super) state: State,
     pub(super) steps: Vec<Step>,
     pub(super) touched: Vec<Touched>,
 }

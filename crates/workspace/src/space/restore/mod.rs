@@ -16,6 +16,7 @@ mod after;
 mod apply;
 mod journal;
 mod plan;
+mod recover;
 mod stage;
 
 use std::collections::HashMap;
@@ -23,6 +24,7 @@ use std::collections::HashMap;
 use rustix::io::Errno;
 
 pub(super) use journal::Part;
+pub(super) use recover::recover;
 
 use super::error::SpaceError;
 use super::index::{Stamp, boot};
@@ -31,9 +33,8 @@ use super::scan::{Content, Scan, Trust, scan};
 use super::snapshot::{Saved, SnapshotRecord};
 use super::{Space, files};
 use crate::copy::Owner;
-use crate::dir::{Dir, absent};
+use crate::dir::Dir;
 use crate::error::Doing;
-use crate::remove::remove_tree;
 use after::After;
 use apply::Ground;
 use journal::{Journal, Step, Touched};
@@ -59,8 +60,11 @@ pub enum Recovery {
     Nothing,
     /// A snapshot or rollback had begun and had changed nothing; what it left is gone.
     Undone,
-    /// A rollback had begun to change things; it was finished.
+    /// A rollback had begun to change things; it was finished, and everything is as the snapshot has it.
     Finished,
+    /// A rollback had begun to change things and could not be finished, or something is not as the snapshot has it. Until
+    /// it is rolled back again, to whichever snapshot, nothing else is done.
+    Disturbed,
     /// The machine was started anew since the space was last used: what cages wrote may not have reached the disk. Roll
     /// back to a snapshot before going on.
     MachineRestarted,
@@ -84,13 +88,13 @@ pub(super) fn restore(
 ) -> Result<Restored, SpaceError> {
     let saved = Saved::load(space, number)?;
     saved.check(expected)?;
+    recover::begin(space)?;
     let trees = Trees::open(space)?;
     let live = trees.scan(space, Some(&saved))?;
-    discard(space)?;
     let journal = match trees.prepare(space, &saved, &live) {
         Ok(journal) => journal,
         Err(error) => {
-            discard(space)?;
+            recover::discard(space)?;
             return Err(error);
         }
     };
@@ -102,26 +106,9 @@ pub(super) fn restore(
     finish(space, &trees, &journal, watch)?;
     let stamps = trees.look_again(space, &saved, &live, &journal)?;
     space.remember(number, saved.record.workspace, stamps)?;
+    recover::end(space)?;
+    watch(Point::CleanedUp);
     Ok(Restored { paths: journal.steps.len() as u64 })
-}
-
-/// Does what is left of a rollback that was interrupted.
-pub(super) fn recover(space: &Space) -> Result<Recovery, SpaceError> {
-    let Some(restoring) = absent(space.dir.dir(RESTORE)).doing("open", "the rollback")? else {
-        return Ok(Recovery::Nothing);
-    };
-    let journal: Option<Journal> =
-        files::read(&restoring, JOURNAL)?.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    match journal.filter(|journal| journal.boot == boot()) {
-        Some(journal) => {
-            finish(space, &Trees::open(space)?, &journal, &mut |_| {})?;
-            Ok(Recovery::Finished)
-        }
-        None => {
-            discard(space)?;
-            Ok(Recovery::Undone)
-        }
-    }
 }
 
 /// Takes what was there before out of the way, journal included, in one step. It is removed when there is time: on a busy
@@ -138,11 +125,6 @@ fn set_aside(space: &Space) -> Result<(), SpaceError> {
     Ok(moved.doing("set aside", "what was there before")?)
 }
 
-/// Removes what was prepared.
-fn discard(space: &Space) -> Result<(), SpaceError> {
-    Ok(remove_tree(&space.dir, RESTORE, super::TRASH).doing("remove", "what a rollback left")?)
-}
-
 fn finish(space: &Space, trees: &Trees, journal: &Journal, watch: &mut dyn FnMut(Point)) -> Result<(), SpaceError> {
     let held = space.dir.dir(RESTORE).and_then(|restoring| restoring.dir(HELD)).doing("open", "the rollback")?;
     let ground = Ground { workspace: &trees.workspace, memory: &trees.memory, held: &held };
@@ -157,8 +139,6 @@ fn finish(space: &Space, trees: &Trees, journal: &Journal, watch: &mut dyn FnMut
         ground.touch(touched, &maker)?;
     }
     watch(Point::Touched);
-    set_aside(space)?;
-    watch(Point::CleanedUp);
     Ok(())
 }
 
@@ -228,6 +208,7 @@ impl Trees {
             let touched = plan.touched.into_iter();
             all_touched.extend(touched.map(|(path, meta)| Touched { part, path, meta: meta.clone() }));
         }
-        Ok(Journal { boot: boot(), steps, touched: all_touched })
+        let (number, state) = (saved.number, saved.record.state());
+        Ok(Journal { boot: boot(), number, state, steps, touched: all_touched })
     }
 }

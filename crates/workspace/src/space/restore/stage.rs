@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use rustix::fs::AtFlags;
+use rustix::io::Errno;
 
 use super::super::entry::{Entry, Kind};
 use super::super::error::SpaceError;
 use super::super::make::Maker;
-use super::super::tree::Tree;
+use super::super::tree::{Tree, in_order};
 use super::journal::{Part, Step};
 use super::plan::{Plan, subtree};
 use crate::dir::Dir;
@@ -29,11 +30,14 @@ pub(super) struct Stage<'a> {
 impl<'a> Stage<'a> {
     pub(super) fn steps(&mut self, plan: &Plan<'a>, next: &mut u64) -> Result<Vec<Step>, SpaceError> {
         let mut steps = Vec::with_capacity(plan.swaps.len());
-        for (path, wanted) in &plan.swaps {
+        // The file of a twin comes before it in the order of a walk, which is not that of the bytes of paths.
+        let mut swaps: Vec<_> = plan.swaps.iter().collect();
+        swaps.sort_by(|(one, _), (other, _)| in_order(one, other));
+        for (path, wanted) in swaps {
             *next += 1;
             let held = next.to_string();
             let fresh = match wanted {
-                Some(top) => Some(self.prepare(top, held.as_bytes())?),
+                Some(top) => Some(self.prepare(plan, top, held.as_bytes())?),
                 None => None,
             };
             steps.push(Step { part: self.part, path: path.clone(), held, fresh });
@@ -42,7 +46,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Makes an entry with all that is below it. The number of its inode is how it is known in its place later.
-    fn prepare(&mut self, top: &Entry, held: &[u8]) -> Result<u64, SpaceError> {
+    fn prepare(&mut self, plan: &Plan<'a>, top: &Entry, held: &[u8]) -> Result<u64, SpaceError> {
         let mut open: Vec<(&'a Entry, Dir)> = Vec::new();
         for entry in subtree(self.wanted, top) {
             while let Some((directory, dir)) =
@@ -52,7 +56,16 @@ impl<'a> Stage<'a> {
             }
             let name = if entry.path == top.path { held } else { entry.path.name() };
             let parent = open.last().map_or(self.held, |(_, dir)| dir);
-            self.one(parent, name, entry, &[held, &entry.path.as_bytes()[top.path.as_bytes().len()..]].concat())?;
+            let place = [held, &entry.path.as_bytes()[top.path.as_bytes().len()..]].concat();
+            match &entry.kind {
+                Kind::Twin(first) => self.twin(plan, (parent, name), first, &entry.path)?,
+                Kind::File { .. } | Kind::Directory | Kind::Symlink(_) | Kind::Whiteout => {
+                    self.maker.make(parent, name, entry)?;
+                }
+            }
+            if entry.digest().is_some() {
+                self.made.insert(&entry.path, place);
+            }
             if entry.is_directory() {
                 let dir = parent.dir(name).doing("open", &entry.path)?;
                 open.push((entry, dir));
@@ -64,19 +77,18 @@ impl<'a> Stage<'a> {
         Ok(self.held.stat(held).doing("look at", &top.path)?.st_ino)
     }
 
-    fn one(&mut self, parent: &Dir, name: &[u8], entry: &'a Entry, place: &[u8]) -> Result<(), SpaceError> {
-        match &entry.kind {
-            Kind::Twin(first) => return self.twin(parent, name, first, &entry.path),
-            Kind::File { .. } => drop(self.made.insert(&entry.path, place.to_vec())),
-            Kind::Directory | Kind::Symlink(_) | Kind::Whiteout => {}
-        }
-        self.maker.make(parent, name, entry)
-    }
-
-    /// Another name of a file that was made, or of one that stays where it is.
-    fn twin(&self, parent: &Dir, name: &[u8], first: &TreePath, path: &TreePath) -> Result<(), SpaceError> {
+    /// Another name of a file that was made, or of one that stays where it is. What is live and does not stay is never
+    /// linked: it is what the rollback is to be rid of.
+    fn twin(
+        &self,
+        plan: &Plan<'a>,
+        (parent, name): (&Dir, &[u8]),
+        first: &TreePath,
+        path: &TreePath,
+    ) -> Result<(), SpaceError> {
         let linked = match self.made.get(first) {
             Some(place) => rustix::fs::linkat(self.held, place.as_slice(), parent, name, AtFlags::empty()),
+            None if plan.remade.contains(first) => Err(Errno::NOENT),
             None => self
                 .live
                 .parent_of(first)

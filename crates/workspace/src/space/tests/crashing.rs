@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::world::*;
 use crate::space::restore::{Point, restore};
-use crate::space::{Recovery, SnapshotRecord, Space};
+use crate::space::{Recovery, SnapshotRecord, Space, SpaceError};
 
 /// A space that has left its snapshot in several places.
 fn world() -> (World, SnapshotRecord, [Seen; 3]) {
@@ -102,4 +102,38 @@ fn a_journal_of_another_run_of_the_machine_says_nothing() {
     assert_eq!(space.recovered(), Recovery::MachineRestarted);
     space.restore(1, &record).unwrap();
     assert_eq!(world.seen(), then);
+}
+
+#[test]
+fn a_rollback_that_was_disturbed_is_never_taken_for_finished_and_another_one_mends_it() {
+    for reached in 1..=6 {
+        let (world, record, then) = world();
+        crash_at(&world.open(), &record, reached).unwrap();
+        write(&world.upper("dir/by-somebody"), "meanwhile");
+        for _ in 0..2 {
+            let space = world.open();
+            assert_eq!(space.recovered(), Recovery::Disturbed, "{reached}");
+            assert!(matches!(space.snapshot(2), Err(SpaceError::Unfinished)), "{reached}");
+            assert!(matches!(space.state(), Err(SpaceError::Unfinished)), "{reached}");
+        }
+        // Ended again before anything was written down.
+        crash_at(&world.open(), &record, 0).unwrap();
+        let space = world.open();
+        assert_eq!(space.recovered(), Recovery::Disturbed, "{reached}");
+        space.restore(1, &record).unwrap();
+        assert_eq!((world.open().recovered(), world.seen()), (Recovery::Nothing, then), "{reached}");
+    }
+}
+
+#[test]
+fn a_rollback_to_a_snapshot_that_is_damaged_meanwhile_keeps_nobody_from_another_one() {
+    let (world, record, _) = world();
+    let space = world.open();
+    let (other, now) = (space.snapshot(2).unwrap(), world.seen());
+    crash_at(&space, &record, 3).unwrap();
+    remove(&world.path("space/snapshots/1/upper.jsonl"));
+    let space = world.open();
+    assert_eq!(space.recovered(), Recovery::Disturbed);
+    space.restore(2, &other).unwrap();
+    assert_eq!((world.open().recovered(), world.seen()), (Recovery::Nothing, now));
 }

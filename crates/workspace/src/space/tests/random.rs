@@ -33,7 +33,7 @@ enum Deed {
 type Place = Vec<usize>;
 
 /// Few names, so that deeds meet.
-const NAMES: [&[u8]; 6] = [b"a", b"b", b"new\nline", b"\xff\xfe%`", b"-rf", &[b'n'; 255]];
+const NAMES: [&[u8]; 8] = [b"a", b"a-", b"a.b", b"b", b"new\nline", b"\xff\xfe%`", b"-rf", &[b'n'; 255]];
 
 fn place(root: &Path, place: &Place) -> PathBuf {
     place.iter().fold(root.to_owned(), |path, name| path.join(OsStr::from_bytes(NAMES[*name])))

@@ -74,6 +74,7 @@ pub(super) fn seen(root: &Path) -> Seen {
 }
 
 fn walk(dir: &Path, at: &[u8], found: &mut Seen, first_names: &mut BTreeMap<u64, Vec<u8>>) {
+    let _open = Opened::new(dir);
     let mut names: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     for name in names {
@@ -98,14 +99,37 @@ fn told(full: &Path, path: &[u8], first_names: &mut BTreeMap<u64, Vec<u8>>) -> O
         return Some("whiteout".to_owned());
     }
     if kind.is_dir() {
+        let _open = Opened::new(full);
         return Some(format!("dir {common} {:?}", attributes(full)));
     }
     if !kind.is_file() {
         return None;
     }
+    let _open = Opened::new(full);
     let first = first_names.entry(meta.ino()).or_insert_with(|| path.to_vec());
     let twin_of = OsStr::from_bytes(first);
     Some(format!("file {common} {:?} {:?} {twin_of:?}", Digest::of(&fs::read(full).unwrap()), attributes(full)))
+}
+
+/// What is closed to whoever looks, open while they do. Anything else is not touched: its times are how it is known.
+struct Opened(Option<(PathBuf, u32)>);
+
+impl Opened {
+    fn new(path: &Path) -> Self {
+        let meta = fs::symlink_metadata(path).unwrap();
+        let (bits, needed) = (meta.mode() & 0o7777, if meta.is_dir() { 0o500 } else { 0o400 });
+        if rustix::process::geteuid().is_root() || bits & needed == needed {
+            return Self(None);
+        }
+        mode(path, bits | needed);
+        Self(Some((path.to_owned(), bits)))
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|(path, bits)| mode(path, *bits));
+    }
 }
 
 fn attributes(full: &Path) -> BTreeMap<Vec<u8>, Vec<u8>> {
