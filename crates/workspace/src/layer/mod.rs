@@ -26,6 +26,7 @@ pub(crate) mod upper;
 mod tests;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
@@ -42,9 +43,14 @@ pub(crate) use snapshot::place;
 
 use crate::dir::Dir;
 use crate::error::{Doing, LayerError};
+use crate::git::pause;
 use crate::limits::Limits;
 use crate::path::TreePath;
 use upper::Upper;
+
+/// How often a lock is looked at before it is said to be somebody's, and how long there is in between.
+const LOOKS: usize = 20;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
 /// The layers of one run, held: no cage writes to them meanwhile.
 #[derive(Debug)]
@@ -154,9 +160,15 @@ impl Layered {
 }
 
 /// Locks a directory until the descriptor is closed. A cage holds the lock of its work directory as long as it lives.
+///
+/// A child that another thread just forked has every descriptor until it becomes its program, and with them the lock of
+/// whoever let go of it meanwhile. So one look is not enough to say that somebody is at work.
 pub(crate) fn hold(dir: &Dir, path: &Path) -> Result<(), LayerError> {
-    match rustix::fs::flock(dir, FlockOperation::NonBlockingLockExclusive) {
-        Err(Errno::WOULDBLOCK) => Err(LayerError::Busy(path.to_owned())),
-        other => other.doing("lock", path.display()),
+    for _ in 0..LOOKS {
+        match rustix::fs::flock(dir, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => pause(BETWEEN_LOOKS),
+            other => return other.doing("lock", path.display()),
+        }
     }
+    Err(LayerError::Busy(path.to_owned()))
 }

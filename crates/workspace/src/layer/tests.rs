@@ -260,7 +260,7 @@ fn deep_write(root: &Path, path: &[u8]) {
 fn what_is_too_much_is_refused_and_can_still_be_discarded() {
     let world = World::new();
     let baseline = world.baseline();
-    let small = Limits { entries: 10, depth: 3, bytes: 1000 };
+    let small = Limits { entries: 10, depth: 3, bytes: 1000, ..Limits::default() };
     let refused = |what: &str| {
         let layered = world.open().limits(small);
         let error = layered.preview(&baseline).unwrap_err();
@@ -385,4 +385,20 @@ fn a_directory_that_its_caller_may_not_list_does_not_keep_a_run_from_beginning()
     layered.promote(&baseline, &layered.preview(&baseline).unwrap()).unwrap();
     mode(&world.lower("closed"), 0o755);
     assert_eq!(fs::read_to_string(world.lower("closed/file")).unwrap(), "x");
+}
+
+#[test]
+fn a_lock_that_is_let_go_of_in_a_moment_is_waited_for() {
+    let run = tempfile::tempdir().unwrap();
+    let open = || Dir::open(run.path()).unwrap();
+    let (first, second) = (open(), open());
+    hold(&first, run.path()).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            pause(Duration::from_millis(50));
+            drop(first);
+        });
+        hold(&second, run.path()).unwrap();
+    });
+    assert!(matches!(hold(&open(), run.path()), Err(LayerError::Busy(_))));
 }
