@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Stat};
 use rustix::io::{Errno, Result};
 
-use crate::path::TreePath;
+use crate::path::{MAX_PATH_BYTES, TreePath};
 
 const INSIDE: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_SYMLINKS)
@@ -33,6 +33,23 @@ impl Dir {
     /// A directory below this one.
     pub(crate) fn dir(&self, path: &[u8]) -> Result<Self> {
         rustix::fs::openat2(&self.0, path, READ | OFlags::DIRECTORY, Mode::empty(), INSIDE).map(Self)
+    }
+
+    /// A directory below this one, however long its path is.
+    pub(crate) fn dir_at(&self, path: &[u8]) -> Result<Self> {
+        let cut = path[..path.len().min(MAX_PATH_BYTES)].iter().rposition(|&byte| byte == b'/');
+        match cut.filter(|_| path.len() > MAX_PATH_BYTES) {
+            Some(cut) => self.dir(&path[..cut])?.dir_at(&path[cut + 1..]),
+            None => self.dir(path),
+        }
+    }
+
+    /// The directory that holds a path, however long it is, and the last name.
+    pub(crate) fn above<'p>(&self, path: &'p [u8]) -> Result<(Self, &'p [u8])> {
+        match path.iter().rposition(|&byte| byte == b'/') {
+            Some(slash) => Ok((self.dir_at(&path[..slash])?, &path[slash + 1..])),
+            None => Ok((self.dir(b".")?, path)),
+        }
     }
 
     /// The directory that holds this path.
@@ -59,15 +76,23 @@ impl Dir {
 
     /// The names in this directory, in the order of their bytes.
     pub(crate) fn names(&self) -> Result<Vec<Vec<u8>>> {
+        self.names_up_to(usize::MAX).map(Option::unwrap_or_default)
+    }
+
+    /// The same, or nothing if there are more than so many.
+    pub(crate) fn names_up_to(&self, most: usize) -> Result<Option<Vec<Vec<u8>>>> {
         let mut names = Vec::new();
         for entry in rustix::fs::Dir::read_from(&self.0)? {
             let name = entry?.file_name().to_bytes().to_vec();
             if name != b"." && name != b".." {
                 names.push(name);
             }
+            if names.len() > most {
+                return Ok(None);
+            }
         }
-        names.sort();
-        Ok(names)
+        names.sort_unstable();
+        Ok(Some(names))
     }
 
     /// A plain file for reading, with what it is. Anything else is not opened.

@@ -20,7 +20,7 @@ const RULES: &[&[u8]] = &[b".gitattributes", b".gitignore", b".gitmodules"];
 const BARE: &[&[u8]] = &[b"HEAD", b"objects", b"refs"];
 
 /// How much of a tree is walked: more than is read, because nothing of it is read.
-const LIMITS: Limits = Limits { entries: 5_000_000, depth: 500, bytes: u64::MAX };
+const LIMITS: Limits = Limits { entries: 5_000_000, depth: 500, bytes: u64::MAX, described_bytes: u64::MAX };
 
 /// A directory is listed in pieces of this size.
 const LISTED_BYTES: usize = 32 << 10;

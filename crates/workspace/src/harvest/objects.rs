@@ -21,7 +21,8 @@ pub(super) fn copy(upper: &Dir, to: &Dir, owner: Owner, limits: &HarvestLimits) 
         from => from.doing("open", "objects")?,
     };
     refuse_alternates(&from)?;
-    let meter = Meter::new(Limits { entries: limits.objects, depth: 3, bytes: limits.total_bytes });
+    let meter =
+        Meter::new(Limits { entries: limits.objects, depth: 3, bytes: limits.total_bytes, ..Limits::default() });
     let mut copying = Copying { owner, meter, packs: Vec::new() };
     for name in from.names().doing("list", "objects")? {
         let is_fan = name.len() == 2 && name.iter().all(|&byte| is_hex(byte));

@@ -6,6 +6,8 @@ use std::os::fd::AsFd;
 use rustix::fs::XattrFlags;
 use rustix::io::{Errno, Result};
 
+use crate::error::{Doing, LayerError};
+use crate::limits::Meter;
 use crate::path::RawBytes;
 
 /// The kernel keeps no longer list of names and no longer value.
@@ -14,19 +16,29 @@ const MAX_BYTES: usize = 1 << 16;
 const OF_USERS: &[u8] = b"user.";
 
 /// All of them, by name.
-pub(super) fn read(of: &impl AsFd) -> Result<Vec<(RawBytes, RawBytes)>> {
-    let list = names(of)?;
+pub(super) fn read(
+    of: &impl AsFd,
+    meter: &mut Meter,
+    shown: impl ToString,
+) -> std::result::Result<Vec<(RawBytes, RawBytes)>, LayerError> {
+    let list = names(of).doing("list the attributes of", shown.to_string())?;
+    let mut found = Vec::new();
     if list.is_empty() {
-        return Ok(Vec::new());
+        return Ok(found);
     }
     let mut value = vec![0; MAX_BYTES];
-    let mut found = Vec::new();
-    for name in list.split(|&byte| byte == 0).filter(|name| name.starts_with(OF_USERS)) {
-        let length = rustix::fs::fgetxattr(of, name, value.as_mut_slice())?;
+    for name in of_users(&list) {
+        let length =
+            rustix::fs::fgetxattr(of, name, value.as_mut_slice()).doing("read an attribute of", shown.to_string())?;
+        meter.described(name.len() + length)?;
         found.push((RawBytes::new(name), RawBytes::new(&value[..length])));
     }
     found.sort();
     Ok(found)
+}
+
+fn of_users(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    list.split(|&byte| byte == 0).filter(|name| name.starts_with(OF_USERS))
 }
 
 /// Every name, each with a NUL behind it.
@@ -48,11 +60,11 @@ fn names(of: &impl AsFd) -> Result<Vec<u8>> {
 
 /// Makes them exactly these.
 pub(super) fn set(on: &impl AsFd, wanted: &[(RawBytes, RawBytes)]) -> Result<()> {
-    let present = read(on)?;
-    for (name, _) in present.iter().filter(|(name, _)| wanted.iter().all(|(other, _)| other != name)) {
-        rustix::fs::fremovexattr(on, name.as_bytes())?;
+    let present = names(on)?;
+    for name in of_users(&present).filter(|name| wanted.iter().all(|(other, _)| other.as_bytes() != *name)) {
+        rustix::fs::fremovexattr(on, name)?;
     }
-    for (name, value) in wanted.iter().filter(|attribute| !present.contains(attribute)) {
+    for (name, value) in wanted {
         rustix::fs::fsetxattr(on, name.as_bytes(), value.as_bytes(), XattrFlags::empty())?;
     }
     Ok(())

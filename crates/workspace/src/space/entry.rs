@@ -78,6 +78,17 @@ impl Entry {
         }
     }
 
+    /// What it takes to say what it is, besides its path.
+    pub(super) fn described_bytes(&self) -> usize {
+        let target = match &self.kind {
+            Kind::Symlink(target) => target.as_bytes().len(),
+            Kind::Twin(first) => first.as_bytes().len(),
+            Kind::File { .. } | Kind::Directory | Kind::Whiteout => 0,
+        };
+        let attribute = |(name, value): &(RawBytes, RawBytes)| name.as_bytes().len() + value.as_bytes().len();
+        target + self.meta.attributes.iter().map(attribute).sum::<usize>()
+    }
+
     pub(super) fn digest(&self) -> Option<Digest> {
         match self.kind {
             Kind::File { digest, .. } => Some(digest),

@@ -52,7 +52,7 @@ impl Maker<'_> {
     fn file(&self, dir: &Dir, name: &[u8], entry: &Entry, content: (Digest, u64)) -> Result<(), SpaceError> {
         let mut object = self.objects.open(content.0).map_err(|error| self.damaged(&entry.path, error))?;
         let mut file = dir.create(name).doing("make", &entry.path)?;
-        if content::copy(&mut object, &mut file).doing("copy", &entry.path)? != content {
+        if content::copy(&mut object, &mut file, content.1).doing("copy", &entry.path)? != content {
             return Err(self.damaged(&entry.path, "its content is not what was saved"));
         }
         self.finish(&file, &entry.meta, &entry.path)

@@ -42,6 +42,7 @@
 
 mod attributes;
 mod beginning;
+mod closed;
 mod content;
 mod destroy;
 mod entry;
@@ -52,8 +53,10 @@ mod make;
 mod objects;
 mod outputs;
 mod preview;
+mod prove;
 mod recovering;
 mod restore;
+mod root;
 mod scan;
 mod snapshot;
 mod tree;
@@ -86,7 +89,7 @@ use crate::path::TreePath;
 use crate::remove::remove_tree;
 use index::{Index, Known, Stamp};
 use objects::Objects;
-use restore::{Part, Trees};
+use restore::Trees;
 use snapshot::Saved;
 
 const RECORD: &[u8] = b"space.json";
@@ -171,9 +174,18 @@ impl Space {
     /// Saves workspace and memory under a number that is free.
     pub fn snapshot(&self, number: u64) -> Result<SnapshotRecord, SpaceError> {
         let _held = self.ready()?;
-        let record = snapshot::take(self, number)?;
-        self.tidy()?;
-        Ok(record)
+        match snapshot::take(self, number) {
+            Ok(record) => {
+                self.tidy()?;
+                Ok(record)
+            }
+            Err(error) => {
+                // What it kept is nobody's. If that cannot be removed now, it is when the space is opened again; why no
+                // snapshot was taken matters more.
+                let _: Result<bool, SpaceError> = self.discard_unfinished();
+                Err(error)
+            }
+        }
     }
 
     /// The numbers of all snapshots, the least first.
@@ -233,6 +245,8 @@ impl Space {
 
     /// The layers, held, with everything that can be done with them.
     pub fn layered(&self) -> Result<Layered, SpaceError> {
+        // Let go of at once: layers hold the same lock.
+        drop(self.ready()?);
         Ok(Layered::open(&self.base(), &self.upper(), &self.work())?.limits(self.limits))
     }
 
@@ -276,13 +290,15 @@ impl Space {
         destroyed
     }
 
-    /// The same for a directory that may be no whole space any more; nothing to do if it is gone.
+    /// The same for a directory that may be no whole space any more, or one that cannot be opened; nothing to do if it
+    /// is gone.
     pub fn destroy_at(root: &Path) -> Result<Destruction, SpaceError> {
-        match Self::open(root) {
-            Ok(space) => space.destroy(),
-            Err(SpaceError::NoSpace { .. }) => destroy::destroy(root),
-            Err(other) => Err(other),
+        let work = root.join(WORK);
+        let held = absent(Dir::open(&work)).doing("open", work.display())?;
+        if let Some(held) = &held {
+            hold(held, &work)?;
         }
+        destroy::destroy(root)
     }
 
     /// No cage writes, and nobody else works on this space, as long as it is held.
@@ -299,14 +315,6 @@ impl Space {
             Recovery::Disturbed => Err(SpaceError::Unfinished),
             Recovery::Nothing | Recovery::Undone | Recovery::Finished | Recovery::MachineRestarted => Ok(held),
         }
-    }
-
-    fn tree(&self, part: Part) -> Result<Dir, SpaceError> {
-        let name = match part {
-            Part::Workspace => UPPER,
-            Part::Memory => AGENT,
-        };
-        Ok(self.dir.dir(name.as_bytes()).doing("open", name)?)
     }
 
     fn base_dir(&self) -> Result<Dir, SpaceError> {

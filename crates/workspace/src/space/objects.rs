@@ -28,11 +28,16 @@ impl Objects {
     }
 
     /// Keeps the content of an open file.
-    pub(super) fn keep(&self, from: &mut File, shown: impl ToString) -> Result<(Digest, u64), SpaceError> {
+    pub(super) fn keep(
+        &self,
+        from: &mut File,
+        expected_bytes: u64,
+        shown: impl ToString,
+    ) -> Result<(Digest, u64), SpaceError> {
         let shown = shown.to_string();
         absent(self.0.unlink(INCOMING)).doing("remove", "an object that was not finished")?;
         let mut incoming = self.0.create(INCOMING).doing("make an object for", &shown)?;
-        let (digest, size_bytes) = content::copy(from, &mut incoming).doing("copy", &shown)?;
+        let (digest, size_bytes) = content::copy(from, &mut incoming, expected_bytes).doing("copy", &shown)?;
         incoming.flush().doing("copy", &shown)?;
         self.0.set_mode_of(INCOMING, READ_ONLY).doing("close", &shown)?;
         self.name(digest, size_bytes).doing("name the object of", &shown)?;

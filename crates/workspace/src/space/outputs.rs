@@ -6,9 +6,11 @@ use std::io::{Read as _, Write};
 use serde::{Deserialize, Serialize};
 
 use super::Space;
+use super::closed::{Closed, in_parent_of};
 use super::entry::{Entry, Kind};
 use super::error::SpaceError;
 use super::restore::{Part, Trees};
+use super::root::Root;
 use super::tree::Tree;
 use crate::digest::{Digest, Hasher};
 use crate::error::Doing;
@@ -47,9 +49,13 @@ fn output(tree: &Tree, entry: &Entry) -> Option<Output> {
 
 /// Whoever gives the sink keeps nothing of it unless this succeeds.
 pub(super) fn read(space: &Space, output: &Output, into: &mut dyn Write) -> Result<(), SpaceError> {
-    let (path, root) = (&output.path, space.tree(Part::Workspace)?);
+    let (path, root) = (&output.path, Root::open(space, Part::Workspace)?);
     let changed = || SpaceError::OutputChanged(path.clone());
-    let (file, _) = root.parent_of(path).and_then(|parent| parent.file(path.name())).map_err(|_| changed())?;
+    let (file, _) = in_parent_of(&root, path, |parent| {
+        let _closed = Closed::open_up(parent, path.name(), &parent.stat(path.name())?)?;
+        parent.file(path.name())
+    })
+    .map_err(|_| changed())?;
     // One byte more than was listed, so that a longer file is not taken for it.
     let mut file = file.take(output.size_bytes + 1);
     let (mut hasher, mut chunk) = (Hasher::default(), vec![0; CHUNK_BYTES]);

@@ -55,6 +55,9 @@ pub struct PartPreview {
     pub removed: u64,
     /// Paths with the same content and another mode.
     pub mode_changed: u64,
+    /// There is more than is looked at, or it cannot be read: nothing is listed, and everything would be replaced.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub beyond_limits: bool,
 }
 
 /// What would happen to one path.
@@ -118,12 +121,12 @@ pub enum What {
 
 pub(super) fn preview(space: &Space, number: u64) -> Result<RollbackPreview, SpaceError> {
     let saved = Saved::load(space, number)?;
-    let Live { workspace, memory } = Trees::open(space)?.scan(space, Some(&saved))?;
+    let Live { workspace, memory } = Trees::open(space)?.look(space, &saved);
     let base = space.base_dir()?;
     let (drift, drift_left_off) = bounded(space.drift()?);
     Ok(RollbackPreview {
-        workspace: compare(&workspace, &saved.workspace, Part::Workspace, &base)?,
-        memory: compare(&memory, &saved.memory, Part::Memory, &base)?,
+        workspace: compare(workspace.as_ref(), &saved.workspace, Part::Workspace, &base)?,
+        memory: compare(memory.as_ref(), &saved.memory, Part::Memory, &base)?,
         drift,
         drift_left_off,
     })
@@ -135,7 +138,8 @@ fn bounded<T>(mut all: Vec<T>) -> (Vec<T>, u64) {
     (all, left_off)
 }
 
-fn compare(live: &Scan, saved: &Tree, part: Part, base: &Dir) -> Result<PartPreview, SpaceError> {
+fn compare(live: Option<&Scan>, saved: &Tree, part: Part, base: &Dir) -> Result<PartPreview, SpaceError> {
+    let Some(live) = live else { return Ok(PartPreview { beyond_limits: true, ..PartPreview::default() }) };
     let mut preview = PartPreview::default();
     let (now, then) = (View { part, base, tree: &live.tree }, View { part, base, tree: saved });
     let mut specials: BTreeSet<&TreePath> = live.refused.iter().map(|refused| &refused.path).collect();
@@ -163,7 +167,7 @@ impl PartPreview {
     /// Whether nothing would change that a person sees.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.listed.is_empty() && self.left_off == 0
+        self.listed.is_empty() && self.left_off == 0 && !self.beyond_limits
     }
 
     fn note(&mut self, path: &TreePath, before: Option<Seen>, after: Option<Seen>, shows_other_base: bool) {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::entry::Entry;
 use super::error::SpaceError;
+use super::prove::SCRATCH;
 use super::restore::{self, Recovery};
 use super::snapshot::{self, Saved};
 use super::{BOOT, INDEX, REPLACED, SNAPSHOTS, Space, TRASH, files, index};
@@ -15,17 +16,13 @@ impl Space {
     pub(super) fn recover(&self) -> Result<Recovery, SpaceError> {
         let _held = self.hold()?;
         let snapshots = self.dir.dir(SNAPSHOTS).doing("open", "the snapshots")?;
-        for (dir, left) in [(&self.dir, TRASH), (&snapshots, TRASH), (&self.dir, snapshot::SCRATCH)] {
+        for (dir, left) in [(&self.dir, TRASH), (&snapshots, TRASH)] {
             remove_tree(dir, left, b".placet-trash-of-trash").doing("remove", "what was on its way out")?;
         }
         // Whoever cannot open a space cannot roll back again either.
         let rollback = restore::recover(self).unwrap_or(Recovery::Disturbed);
         self.tidy()?;
-        let unfinished = absent(snapshots.stat(snapshot::UNFINISHED)).doing("look at", "the snapshots")?.is_some();
-        if unfinished {
-            remove_tree(&snapshots, snapshot::UNFINISHED, TRASH).doing("remove", "an unfinished snapshot")?;
-            self.sweep()?;
-        }
+        let unfinished = self.discard_unfinished()?;
         if rollback == Recovery::Disturbed {
             return Ok(rollback);
         }
@@ -33,6 +30,19 @@ impl Space {
             return Ok(Recovery::MachineRestarted);
         }
         Ok(if rollback == Recovery::Nothing && unfinished { Recovery::Undone } else { rollback })
+    }
+
+    /// Removes what a snapshot that was not finished left, and what only it needs; whether there was one.
+    pub(super) fn discard_unfinished(&self) -> Result<bool, SpaceError> {
+        remove_tree(&self.dir, SCRATCH, TRASH).doing("remove", "what was made to be looked at")?;
+        let snapshots = self.dir.dir(SNAPSHOTS).doing("open", "the snapshots")?;
+        let is_there = absent(snapshots.stat(snapshot::UNFINISHED)).doing("look at", "the snapshots")?.is_some();
+        if is_there {
+            self.sweep()?;
+            // Last, because it says that there is something to sweep.
+            remove_tree(&snapshots, snapshot::UNFINISHED, TRASH).doing("remove", "an unfinished snapshot")?;
+        }
+        Ok(is_there)
     }
 
     /// Removes what rollbacks replaced.

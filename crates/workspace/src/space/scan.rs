@@ -5,14 +5,15 @@ use std::collections::HashMap;
 use std::fs::File;
 
 use rustix::fs::Stat;
-use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::attributes;
+use super::closed::Closed;
 use super::entry::{Entry, Kind, Meta, Sort};
 use super::error::SpaceError;
 use super::index::{Known, Stamp};
 use super::objects::Objects;
+use super::root::{self, Root};
 use super::tree::{Tree, in_order};
 use crate::digest::Digest;
 use crate::dir::Dir;
@@ -58,7 +59,12 @@ pub(super) struct Scan {
     pub(super) refused: Vec<Refused>,
 }
 
-pub(super) fn scan(root: &Dir, trust: Trust<'_>, content: Content<'_>, limits: Limits) -> Result<Scan, SpaceError> {
+pub(super) fn scan(
+    root: &Root<'_>,
+    trust: Trust<'_>,
+    content: Content<'_>,
+    limits: Limits,
+) -> Result<Scan, SpaceError> {
     let (known, stamps) = match trust {
         Trust::Stamps(known) => (Some(&*known.tree), known.stamps.as_slice()),
         Trust::Nothing(tree) => (tree, &[][..]),
@@ -78,7 +84,7 @@ pub(super) fn scan(root: &Dir, trust: Trust<'_>, content: Content<'_>, limits: L
         },
     };
     scanning.directory(root, None, 1)?;
-    scanning.found.tree.root = directory_meta(root, "the root of the tree")?;
+    scanning.found.tree.root = root.meta()?;
     Ok(scanning.found)
 }
 
@@ -86,7 +92,7 @@ pub(super) fn scan(root: &Dir, trust: Trust<'_>, content: Content<'_>, limits: L
 pub(super) fn look(dir: &Dir, path: &TreePath, limits: Limits) -> Result<Option<Entry>, SpaceError> {
     let mut reading = Reading { content: Content::Named, before: None, meter: &mut Meter::new(limits) };
     let stat = dir.stat(path.name()).doing("look at", path)?;
-    let _closed = Closed::open_up(dir, path, &stat)?;
+    let _closed = Closed::open_up(dir, path.name(), &stat).doing("open up", path)?;
     reading.entry(dir, path, &stat, Sort::of(&stat))
 }
 
@@ -104,9 +110,10 @@ struct Scanning<'a> {
 
 impl Scanning<'_> {
     fn directory(&mut self, dir: &Dir, at: Option<&TreePath>, depth: usize) -> Result<(), SpaceError> {
-        for name in dir.names().doing("list", shown(at))? {
+        for name in self.meter.names(dir, shown(at))? {
             self.meter.entry(depth)?;
             let path = TreePath::below(at, &name)?;
+            self.meter.described(path.as_bytes().len())?;
             let stat = dir.stat(&name).doing("look at", &path)?;
             self.one(dir, path, &stat, depth)?;
         }
@@ -117,14 +124,18 @@ impl Scanning<'_> {
         let sort = Sort::of(stat);
         let before = self.before(&path);
         if let Some(first) = self.first_name(&path, stat, sort) {
+            self.meter.described(first.as_bytes().len())?;
             let twin = Entry { path, kind: Kind::Twin(first), meta: Meta::none() };
             self.push(twin, None, before);
             return Ok(());
         }
-        let closed = Closed::open_up(dir, &path, stat)?;
+        let closed = Closed::open_up(dir, path.name(), stat).doing("open up", &path)?;
         let inner = if sort == Sort::Directory { Some(dir.dir(path.name()).doing("open", &path)?) } else { None };
         let (entry, stamp) = match self.by_stamp(before, stat) {
-            Some(entry) => (entry, Some(Stamp::new(stat))),
+            Some(entry) => {
+                self.meter.described(entry.described_bytes())?;
+                (entry, Some(Stamp::new(stat)))
+            }
             None => match self.read(dir, &path, stat, before)? {
                 Some(entry) => (entry, None),
                 None => return Ok(()),
@@ -207,11 +218,12 @@ impl Reading<'_> {
             Sort::File => self.file(dir, path, stat)?,
             Sort::Directory => {
                 let inner = dir.dir(path.name()).doing("open", path)?;
-                let attributes = attributes::read(&inner).doing("read the attributes of", path)?;
+                let attributes = attributes::read(&inner, self.meter, path)?;
                 (Kind::Directory, Meta::new(stat, attributes))
             }
             Sort::Symlink => {
                 let target = dir.link_target(path.name()).doing("read the link", path)?;
+                self.meter.described(target.len())?;
                 (Kind::Symlink(RawBytes::new(target)), Meta::of_link(stat))
             }
             Sort::Whiteout => (Kind::Whiteout, Meta::none()),
@@ -225,7 +237,7 @@ impl Reading<'_> {
         let size_bytes = u64::try_from(opened.st_size).unwrap_or_default();
         self.meter.bytes(size_bytes)?;
         let (digest, read) = self.content(&mut file, size_bytes, path)?;
-        let attributes = attributes::read(&file).doing("read the attributes of", path)?;
+        let attributes = attributes::read(&file, self.meter, path)?;
         let after = rustix::fs::fstat(&file).doing("look at", path)?;
         if read != size_bytes || Stamp::new(&after) != Stamp::new(&opened) || opened.st_ino != stat.st_ino {
             return Err(LayerError::Moving(path.clone()).into());
@@ -237,43 +249,11 @@ impl Reading<'_> {
         let name = |file: &mut File| Digest::of_reader(std::io::Read::take(file, size_bytes + 1)).doing("read", path);
         match (self.content, self.before) {
             (Content::Named, _) => Ok(name(file)?),
-            (Content::Kept(objects), None) => objects.keep(file, path),
+            (Content::Kept(objects), None) => objects.keep(file, size_bytes, path),
             (Content::Kept(objects), Some(before)) => match name(file)? {
-                (digest, size_bytes) if digest == before => Ok((digest, size_bytes)),
-                _ => objects.keep(file, path),
+                (digest, read_bytes) if digest == before => Ok((digest, read_bytes)),
+                _ => objects.keep(file, size_bytes, path),
             },
-        }
-    }
-}
-
-/// What its owner closed to themselves, open while it is read. Whoever is root need not ask.
-struct Closed<'a> {
-    dir: &'a Dir,
-    name: Vec<u8>,
-    mode: Option<u32>,
-}
-
-impl<'a> Closed<'a> {
-    fn open_up(dir: &'a Dir, path: &TreePath, stat: &Stat) -> Result<Self, SpaceError> {
-        let needed = match Sort::of(stat) {
-            Sort::File => 0o400,
-            Sort::Directory => 0o500,
-            Sort::Symlink | Sort::Whiteout | Sort::Refused(_) => 0,
-        };
-        let is_open = stat.st_mode & needed == needed || rustix::process::geteuid().is_root();
-        let mode = (!is_open).then_some(stat.st_mode & 0o7777);
-        if let Some(mode) = mode {
-            dir.set_mode_of(path.name(), mode | needed).doing("open up", path)?;
-        }
-        Ok(Self { dir, name: path.name().to_vec(), mode })
-    }
-}
-
-impl Drop for Closed<'_> {
-    fn drop(&mut self) {
-        if let Some(mode) = self.mode {
-            // It was ours to open a moment ago; if it is gone, there is nothing to close.
-            let _: Result<(), Errno> = self.dir.set_mode_of(&self.name, mode);
         }
     }
 }
@@ -281,10 +261,10 @@ impl Drop for Closed<'_> {
 pub(super) fn directory_meta(dir: &Dir, shown: impl ToString) -> Result<Meta, SpaceError> {
     let shown = shown.to_string();
     let stat = dir.own_stat().doing("look at", &shown)?;
-    let attributes = attributes::read(dir).doing("read the attributes of", &shown)?;
+    let attributes = attributes::read(dir, &mut Meter::new(Limits::default()), &shown)?;
     Ok(Meta::new(&stat, attributes))
 }
 
 fn shown(at: Option<&TreePath>) -> String {
-    at.map_or_else(|| "the root of the tree".to_owned(), ToString::to_string)
+    at.map_or_else(|| root::SHOWN.to_owned(), ToString::to_string)
 }

@@ -2,23 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::entry::{Entry, Kind};
 use super::error::SpaceError;
-use super::make::Maker;
+use super::prove::prove;
 use super::restore::Part;
-use super::scan::{self, Content, Refused, Scan, Trust, scan};
+use super::root::Root;
+use super::scan::{Content, Refused, Scan, Trust, scan};
 use super::tree::Tree;
 use super::{Space, State, files};
-use crate::copy::Owner;
 use crate::digest::Digest;
 use crate::dir::{Dir, absent};
 use crate::error::Doing;
-use crate::path::TreePath;
 use crate::remove::remove_tree;
 
 /// A snapshot that is not finished. No number looks like it.
 pub(super) const UNFINISHED: &[u8] = b".new";
-pub(super) const SCRATCH: &[u8] = b"scratch";
 
 const WORKSPACE: &[u8] = b"upper.jsonl";
 const MEMORY: &[u8] = b"agent.jsonl";
@@ -63,9 +60,9 @@ pub(super) fn take(space: &Space, number: u64) -> Result<SnapshotRecord, SpaceEr
     let objects = space.objects()?;
     let (known, earlier) = (space.known(None), latest_memory(space)?);
     let trust = known.as_ref().map_or(Trust::Nothing(None), Trust::Stamps);
-    let workspace = scan(&space.tree(Part::Workspace)?, trust, Content::Kept(&objects), space.limits)?;
+    let workspace = scan(&Root::open(space, Part::Workspace)?, trust, Content::Kept(&objects), space.limits)?;
     let trust = Trust::Nothing(earlier.as_ref());
-    let memory = scan(&space.tree(Part::Memory)?, trust, Content::Kept(&objects), space.limits)?;
+    let memory = scan(&Root::open(space, Part::Memory)?, trust, Content::Kept(&objects), space.limits)?;
     prove(space, &workspace, number)?;
     prove(space, &memory, number)?;
     let record = write(&fresh, &workspace, &memory)?;
@@ -93,48 +90,6 @@ fn latest_memory(space: &Space) -> Result<Option<Tree>, SpaceError> {
         Some(number) => Ok(List::open(space, *number).and_then(|list| list.memory()).ok()),
         None => Ok(None),
     }
-}
-
-/// Makes everything that is new once more, with the code that a rollback uses, and reads it the way the live tree is.
-fn prove(space: &Space, scan: &Scan, number: u64) -> Result<(), SpaceError> {
-    let (scratch, objects) = (fresh(&space.dir, SCRATCH)?, space.objects()?);
-    let owner = Owner::of(&scratch.own_stat().doing("look at", "the scratch directory")?);
-    let maker = Maker { objects: &objects, owner, number };
-    for entry in scan.fresh.iter().filter_map(|position| scan.tree.entries.get(*position)) {
-        let again = make_once(space, &scratch, &maker, entry);
-        let same = match again {
-            Ok(again) => again == *entry,
-            Err(SpaceError::Damaged { .. }) => false,
-            Err(other) => return Err(other),
-        };
-        if !same {
-            // What is kept under this name is something else; without it, the next snapshot keeps the content anew.
-            if let Some(digest) = entry.digest() {
-                objects.forget(digest).doing("remove", &entry.path)?;
-            }
-            return Err(SpaceError::NotRestorable(entry.path.clone()));
-        }
-    }
-    Ok(remove_tree(&space.dir, SCRATCH, super::TRASH).doing("remove", "the scratch directory")?)
-}
-
-fn make_once(space: &Space, scratch: &Dir, maker: &Maker<'_>, entry: &Entry) -> Result<Entry, SpaceError> {
-    if let Kind::Twin(_) = entry.kind {
-        // A name of a file that is proven under its first one.
-        return Ok(entry.clone());
-    }
-    // One at a time, so that a snapshot needs no room for a second workspace.
-    let place = TreePath::new(&b"again"[..])?;
-    maker.make(scratch, place.name(), entry)?;
-    if entry.is_directory() {
-        let dir = scratch.dir(place.name()).doing("open", &entry.path)?;
-        maker.finish(&dir, &entry.meta, &entry.path)?;
-    }
-    let again = scan::look(scratch, &place, space.limits)?;
-    let remove = if entry.is_directory() { Dir::remove_empty } else { Dir::unlink };
-    remove(scratch, place.name()).doing("remove", &entry.path)?;
-    let again = again.ok_or_else(|| SpaceError::NotRestorable(entry.path.clone()))?;
-    Ok(Entry { path: entry.path.clone(), ..again })
 }
 
 fn write(fresh: &Dir, workspace: &Scan, memory: &Scan) -> Result<SnapshotRecord, SpaceError> {

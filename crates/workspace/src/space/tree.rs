@@ -69,7 +69,11 @@ impl Tree {
     }
 
     pub(super) fn get(&self, path: &TreePath) -> Option<&Entry> {
-        self.entries.binary_search_by(|entry| in_order(&entry.path, path)).ok().map(|at| &self.entries[at])
+        self.position(path).map(|at| &self.entries[at])
+    }
+
+    pub(super) fn position(&self, path: &TreePath) -> Option<usize> {
+        self.entries.binary_search_by(|entry| in_order(&entry.path, path)).ok()
     }
 
     /// Files, and the bytes in them.

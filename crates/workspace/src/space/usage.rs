@@ -6,8 +6,10 @@ use rustix::fs::{FileType, Stat};
 use serde::{Deserialize, Serialize};
 
 use super::Space;
+use super::closed::Closed;
 use super::error::SpaceError;
 use super::restore::Part;
+use super::root::{Root, SHOWN};
 use crate::dir::Dir;
 use crate::error::Doing;
 use crate::limits::Meter;
@@ -37,9 +39,10 @@ impl Usage {
 
 pub(super) fn measure(space: &Space) -> Result<Usage, SpaceError> {
     let mut measuring = Measuring { meter: Meter::new(space.limits), seen: HashSet::new(), entries: 0, bytes: 0 };
-    measuring.directory(&space.tree(Part::Workspace)?, None, 1)?;
+    let [workspace, memory] = [Root::open(space, Part::Workspace)?, Root::open(space, Part::Memory)?];
+    measuring.directory(&workspace, None, 1)?;
     let workspace_bytes = std::mem::take(&mut measuring.bytes);
-    measuring.directory(&space.tree(Part::Memory)?, None, 1)?;
+    measuring.directory(&memory, None, 1)?;
     Ok(Usage { workspace_bytes, memory_bytes: measuring.bytes, entries: measuring.entries })
 }
 
@@ -53,13 +56,14 @@ struct Measuring {
 
 impl Measuring {
     fn directory(&mut self, dir: &Dir, at: Option<&TreePath>, depth: usize) -> Result<(), SpaceError> {
-        let shown = || at.map_or_else(|| "the root of the tree".to_owned(), ToString::to_string);
-        for name in dir.names().map_err(|error| (error, shown())).or_else(|(error, at)| Err(error).doing("list", at))? {
+        let shown = at.map_or_else(|| SHOWN.to_owned(), ToString::to_string);
+        for name in self.meter.names(dir, shown)? {
             self.meter.entry(depth)?;
             let path = TreePath::below(at, &name)?;
             let stat = dir.stat(&name).doing("look at", &path)?;
             self.count(&stat);
             if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+                let _closed = Closed::open_up(dir, &name, &stat).doing("open up", &path)?;
                 self.directory(&dir.dir(&name).doing("open", &path)?, Some(&path), depth + 1)?;
             }
         }

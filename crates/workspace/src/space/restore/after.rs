@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use super::super::entry::{Entry, Kind};
 use super::super::error::SpaceError;
 use super::super::index::Stamp;
+use super::super::root::{Root, SHOWN};
 use super::super::scan::{self, Content, Scan, Trust};
 use super::super::tree::{Tree, side_by_side};
 use super::journal::{Journal, Part};
@@ -25,7 +26,7 @@ pub(super) struct After<'a> {
 
 impl<'a> After<'a> {
     pub(super) fn new(part: Part, journal: &'a Journal) -> Self {
-        let swapped = journal.steps.iter().filter(|step| step.part == part).map(|step| &step.path);
+        let swapped = journal.steps.iter().filter(|step| step.part == part).filter_map(|step| step.path.as_ref());
         let touched = journal.touched.iter().filter(|touched| touched.part == part);
         Self { swapped: swapped.collect(), touched: touched.filter_map(|touched| touched.path.as_ref()).collect() }
     }
@@ -33,17 +34,17 @@ impl<'a> After<'a> {
     /// A stamp for each entry that is wanted and there.
     pub(super) fn stamps(
         &self,
-        root: &Dir,
-        live: &Scan,
+        root: &Root<'_>,
+        live: Option<&Scan>,
         wanted: &Tree,
         limits: Limits,
     ) -> Result<Vec<Option<Stamp>>, SpaceError> {
-        if scan::directory_meta(root, "the root of the tree")? != wanted.root {
-            return Err(SpaceError::Disturbed("the root of the tree".to_owned()));
+        if root.meta()? != wanted.root {
+            return Err(SpaceError::Disturbed(SHOWN.to_owned()));
         }
-        if is_closed_somewhere(wanted) {
+        let Some(live) = live.filter(|_| !is_closed_somewhere(wanted)) else {
             return stamps_of_all(root, wanted, limits);
-        }
+        };
         let (mut before, mut above) = (live.stamps.iter(), None);
         let mut stamps = Vec::with_capacity(wanted.entries.len());
         for (here, there) in side_by_side(&live.tree.entries, &wanted.entries) {
@@ -89,7 +90,7 @@ fn is_closed_somewhere(tree: &Tree) -> bool {
     !rustix::process::geteuid().is_root() && tree.entries.iter().any(is_closed)
 }
 
-fn stamps_of_all(root: &Dir, wanted: &Tree, limits: Limits) -> Result<Vec<Option<Stamp>>, SpaceError> {
+fn stamps_of_all(root: &Root<'_>, wanted: &Tree, limits: Limits) -> Result<Vec<Option<Stamp>>, SpaceError> {
     let now = scan::scan(root, Trust::Nothing(None), Content::Named, limits)?;
     match side_by_side(&now.tree.entries, &wanted.entries).find(|(one, other)| one != other) {
         Some((one, other)) => {

@@ -26,11 +26,12 @@ pub(super) struct Journal {
     pub(super) touched: Vec<Touched>,
 }
 
-/// One path whose place something else takes.
+/// One place that something else takes.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Step {
     pub(super) part: Part,
-    pub(super) path: TreePath,
+    /// Nothing for the whole tree.
+    pub(super) path: Option<TreePath>,
     /// Under which number it waits, and what was there is kept.
     pub(super) held: String,
     /// The inode of what is put there; nothing, if nothing is.

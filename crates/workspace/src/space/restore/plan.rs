@@ -15,8 +15,10 @@ pub(super) struct Plan<'a> {
     pub(super) swaps: BTreeMap<TreePath, Option<&'a Entry>>,
     /// Directories that stay but are touched, with what they have in the end; `None` is the root.
     pub(super) touched: BTreeMap<Option<TreePath>, &'a Meta>,
-    /// Files with several names that are made anew.
+    /// Files that are made anew; others may be names of them.
     pub(super) remade: HashSet<&'a TreePath>,
+    /// Whether the whole tree is made anew, instead of what differs.
+    pub(super) is_everything: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -34,6 +36,14 @@ impl<'a> Plan<'a> {
         }
         plan.take_refused(live);
         plan.touch_directories(live, wanted);
+        plan
+    }
+
+    /// From a tree of which nothing is known.
+    pub(super) fn of_everything(wanted: &'a Tree) -> Self {
+        let mut plan = Self { is_everything: true, ..Self::default() };
+        wanted.entries.iter().for_each(|entry| plan.note_remade(Some(entry)));
+        plan.touched.insert(None, &wanted.root);
         plan
     }
 
@@ -80,26 +90,39 @@ impl<'a> Plan<'a> {
         let tops = self.swaps.values().flatten().filter(|top| top.is_directory());
         let tops: Vec<_> = tops.map(|top| (Some(top.path.clone()), &top.meta)).collect();
         let parents: BTreeSet<Option<TreePath>> = self.swaps.keys().map(TreePath::parent).collect();
-        let closed = closed_above(&self.swaps, &live.tree);
-        for path in parents.into_iter().chain(closed.into_iter().map(Some)) {
+        self.touch(parents, wanted);
+        self.touched.extend(tops);
+        if live.tree.root != wanted.root {
+            self.touched.insert(None, &wanted.root);
+        }
+        let closed = self.closed_above(&live.tree);
+        self.touch(closed, wanted);
+    }
+
+    fn touch(&mut self, directories: BTreeSet<Option<TreePath>>, wanted: &'a Tree) {
+        for path in directories {
             let meta = match &path {
                 Some(path) => wanted.get(path).map(|entry| &entry.meta),
                 None => Some(&wanted.root),
             };
             self.touched.extend(meta.map(|meta| (path, meta)));
         }
-        self.touched.extend(tops);
-        if live.tree.root != wanted.root {
-            self.touched.insert(None, &wanted.root);
-        }
     }
-}
 
-/// Directories on the way to what is swapped that their owner closed to themselves.
-fn closed_above(swaps: &BTreeMap<TreePath, Option<&Entry>>, live: &Tree) -> BTreeSet<TreePath> {
-    let above = swaps.keys().flat_map(|path| std::iter::successors(path.parent(), TreePath::parent));
-    let is_closed = |path: &TreePath| live.get(path).is_some_and(|entry| entry.meta.mode & 0o700 != 0o700);
-    above.filter(is_closed).collect()
+    /// Directories on the way to what is swapped or touched that their owner closed to themselves.
+    fn closed_above(&self, live: &Tree) -> BTreeSet<Option<TreePath>> {
+        let is_closed = |path: &Option<TreePath>| {
+            let meta = match path {
+                Some(path) => live.get(path).map(|entry| &entry.meta),
+                None => Some(&live.root),
+            };
+            meta.is_some_and(|meta| meta.mode & 0o700 != 0o700)
+        };
+        let changed = self.swaps.keys().chain(self.touched.keys().flatten());
+        let above = changed.flat_map(|path| std::iter::successors(path.parent(), TreePath::parent).map(Some));
+        let root = (!self.swaps.is_empty() || !self.touched.is_empty()).then_some(None);
+        above.chain(root).filter(is_closed).collect()
+    }
 }
 
 pub(super) fn is_below(path: &TreePath, above: &TreePath) -> bool {

@@ -34,10 +34,9 @@ pub(in crate::space) fn recover(space: &Space) -> Result<Recovery, SpaceError> {
 }
 
 fn finish_again(space: &Space, journal: &Journal) -> Result<Recovery, SpaceError> {
-    let trees = Trees::open(space)?;
-    finish(space, &trees, journal, &mut |_| {})?;
+    finish(space, journal, &mut |_| {})?;
     let saved = Saved::load(space, journal.number)?;
-    let live = trees.scan(space, Some(&saved))?;
+    let live = Trees::open(space)?.scan(space, Some(&saved))?;
     let is_same = live.workspace.tree == saved.workspace && live.memory.tree == saved.memory;
     if !is_same || saved.record.state() != journal.state {
         return Ok(Recovery::Disturbed);

@@ -137,3 +137,13 @@ fn a_rollback_to_a_snapshot_that_is_damaged_meanwhile_keeps_nobody_from_another_
     space.restore(2, &other).unwrap();
     assert_eq!((world.open().recovered(), world.seen()), (Recovery::Nothing, now));
 }
+
+#[test]
+fn what_a_run_changed_is_told_only_after_an_interrupted_rollback_is_finished() {
+    let (world, record, then) = world();
+    let space = world.open();
+    crash_at(&space, &record, 3).unwrap();
+    let changes = space.changes().unwrap();
+    assert_eq!(world.seen(), then);
+    assert_eq!(space.layered().unwrap().preview(&space.baseline().unwrap()).unwrap().digest(), changes.digest());
+}

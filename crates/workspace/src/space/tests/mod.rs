@@ -1,5 +1,6 @@
 //! Spaces without a cage: uppers are written here the way the kernel would.
 
+mod closed;
 mod crashing;
 mod destroying;
 mod exporting;
@@ -9,4 +10,5 @@ mod proving;
 mod random;
 mod returning;
 mod twins;
+mod vast;
 mod world;

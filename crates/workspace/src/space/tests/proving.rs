@@ -196,3 +196,34 @@ fn after_a_restart_of_the_machine_nothing_live_is_relied_on() {
     assert_eq!(world.seen(), then);
     assert_eq!(world.open().recovered(), Recovery::Nothing);
 }
+
+#[test]
+fn a_snapshot_that_fails_leaves_nothing_of_what_it_kept() {
+    use crate::Limits;
+    let (world, space) = world();
+    write(&world.upper("file"), "first");
+    space.snapshot(1).unwrap();
+    let before = objects(&world);
+    write(&world.upper("a"), "kept before it fails");
+    write(&world.upper("b"), vec![7; 10_000]);
+    let space = space.limits(Limits { bytes: 1_000, ..Limits::default() });
+    space.snapshot(2).unwrap_err();
+    assert_eq!(objects(&world), before);
+    assert!(!world.path("space/snapshots/.new").exists() && !world.path("space/scratch").exists());
+    space.limits(Limits::default()).snapshot(2).unwrap();
+}
+
+#[test]
+fn of_a_file_that_grows_no_more_is_copied_than_it_had() {
+    use crate::space::content;
+    let place = tempfile::tempdir().unwrap();
+    write(&place.path().join("growing"), [7; 300_000]);
+    let mut from = fs::File::open(place.path().join("growing")).unwrap();
+    for expected in [0, 1, 5_000, 150_000, 299_999, 300_000, 400_000] {
+        let path = place.path().join(expected.to_string());
+        let mut to = fs::File::options().create_new(true).read(true).write(true).open(&path).unwrap();
+        let (digest, copied) = content::copy(&mut from, &mut to, expected).unwrap();
+        assert_eq!(copied, (expected + 1).min(300_000));
+        assert_eq!(digest, Digest::of(&fs::read(path).unwrap()));
+    }
+}

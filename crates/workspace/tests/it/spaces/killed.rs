@@ -56,6 +56,7 @@ fn a_process_killed_anywhere_leaves_one_state_or_the_other() {
             Recovery::Nothing => 0,
             Recovery::Undone => 1,
             Recovery::Finished => 2,
+            Recovery::Disturbed => panic!("nobody disturbed it"),
             Recovery::MachineRestarted => panic!("the machine was not started anew"),
         }] += 1;
         let state = space.state().expect("a state");
