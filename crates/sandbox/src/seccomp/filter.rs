@@ -3,13 +3,11 @@
 //! A tree and not a list, because the kernel runs the filter for every number there is when it is installed, and a
 //! list of all rules made that the longest step on the way into a cage.
 
-use std::collections::BTreeMap;
-
 use libc::sock_filter;
 
 use super::{ARCHITECTURE, Comparison, Condition, NEWEST_KNOWN, SyscallRule};
 
-/// Instructions for the kernel. What a piece of a program does not answer, it leaves to what follows it.
+/// Instructions for the kernel.
 pub(crate) type Filter = Vec<sock_filter>;
 
 const LOAD: u16 = 0x20;
@@ -29,88 +27,107 @@ const ARGUMENTS: u32 = 16;
 const FAR: usize = u8::MAX as usize;
 
 pub(super) fn filter<'a>(rules: impl IntoIterator<Item = &'a SyscallRule>) -> Filter {
-    let mut by_number: BTreeMap<u32, Vec<&SyscallRule>> = BTreeMap::new();
-    for rule in rules {
-        // Numbers of system calls are small and not negative.
-        by_number.entry(rule.number.unsigned_abs() as u32).or_default().push(rule);
+    let mut rules: Vec<&SyscallRule> = rules.into_iter().collect();
+    // Those of one call stay in their order.
+    rules.sort_by_key(|rule| number(rule));
+    let calls: Vec<&[&SyscallRule]> = rules.chunk_by(|one, next| one.number == next.number).collect();
+    let mut program = Backwards(Vec::with_capacity(rules.len() * USUAL_LENGTH));
+    program.search(&calls);
+    program.border();
+    program.into_filter()
+}
+
+/// Numbers of system calls are small and not negative.
+fn number(rule: &SyscallRule) -> u32 {
+    rule.number.unsigned_abs() as u32
+}
+
+/// Most rules take a comparison and an answer, and some conditions; this is enough for all that there are.
+const USUAL_LENGTH: usize = 8;
+
+/// A program that is written from its end: a jump skips what is written already, so nothing has to be moved or measured
+/// before. What a piece of it does not answer, it leaves to what was written before.
+struct Backwards(Filter);
+
+impl Backwards {
+    fn into_filter(mut self) -> Filter {
+        self.0.reverse();
+        self.0
     }
-    let calls: Vec<(u32, Filter)> = by_number.into_iter().map(|(number, rules)| (number, answer(&rules))).collect();
-    let mut program = border();
-    program.extend(search(&calls));
-    program
-}
 
-/// Another architecture dies: its numbers mean other calls. Numbers above the newest known do not exist here; that
-/// covers x32, whose numbers start at 2^30, and whatever a later kernel invents.
-fn border() -> Filter {
-    vec![
-        step(LOAD, ARCH),
-        jump(IF_EQUAL, ARCHITECTURE, 1, 0),
-        step(RETURN, libc::SECCOMP_RET_KILL_PROCESS),
-        step(LOAD, NUMBER),
-        jump(IF_GREATER, NEWEST_KNOWN, 0, 1),
-        step(RETURN, refusal(libc::ENOSYS)),
-    ]
-}
+    /// Another architecture dies: its numbers mean other calls. Numbers above the newest known do not exist here; that
+    /// covers x32, whose numbers start at 2^30, and whatever a later kernel invents.
+    fn border(&mut self) {
+        let forwards = [
+            step(LOAD, ARCH),
+            jump(IF_EQUAL, ARCHITECTURE, 1, 0),
+            step(RETURN, libc::SECCOMP_RET_KILL_PROCESS),
+            step(LOAD, NUMBER),
+            jump(IF_GREATER, NEWEST_KNOWN, 0, 1),
+            step(RETURN, refusal(libc::ENOSYS)),
+        ];
+        self.0.extend(forwards.into_iter().rev());
+    }
 
-/// Finds the call by its number, which is loaded.
-fn search(calls: &[(u32, Filter)]) -> Filter {
-    match calls {
-        [] => vec![step(RETURN, libc::SECCOMP_RET_ALLOW)],
-        [(number, answer)] => branch(IF_EQUAL, *number, answer.clone(), search(&[])),
-        _ => {
-            let (low, high) = calls.split_at(calls.len() / 2);
-            branch(IF_NOT_LESS, high[0].0, search(high), search(low))
+    /// Finds the call by its number, which is loaded.
+    fn search(&mut self, calls: &[&[&SyscallRule]]) {
+        match calls {
+            [] => self.0.push(step(RETURN, libc::SECCOMP_RET_ALLOW)),
+            [rules] => {
+                self.search(&[]);
+                let no = self.0.len();
+                self.answer(rules);
+                self.branch(IF_EQUAL, number(rules[0]), no);
+            }
+            _ => {
+                let (low, high) = calls.split_at(calls.len() / 2);
+                self.search(low);
+                let no = self.0.len();
+                self.search(high);
+                self.branch(IF_NOT_LESS, number(high[0][0]), no);
+            }
         }
     }
-}
 
-/// `yes` if the comparison holds, else `no`. Both end with an answer.
-fn branch(comparison: u16, value: u32, yes: Filter, no: Filter) -> Filter {
-    let mut program = match u8::try_from(yes.len()) {
-        Ok(past) => vec![jump(comparison, value, 0, past)],
-        Err(_) => vec![jump(comparison, value, 1, 0), step(JUMP, yes.len() as u32)],
-    };
-    program.extend(yes);
-    program.extend(no);
-    program
-}
-
-/// The first rule that applies answers; where none does, the call is allowed.
-fn answer(rules: &[&SyscallRule]) -> Filter {
-    let mut program = Filter::new();
-    for rule in rules {
-        if rule.when.is_empty() {
-            program.push(step(RETURN, refusal(rule.errno)));
-            return program;
+    /// Leads to what was written last if the comparison holds, else to what was written before the program was so long.
+    fn branch(&mut self, comparison: u16, value: u32, no: usize) {
+        let yes = self.0.len() - no;
+        match u8::try_from(yes) {
+            Ok(past) => self.0.push(jump(comparison, value, 0, past)),
+            Err(_) => self.0.extend([step(JUMP, yes as u32), jump(comparison, value, 1, 0)]),
         }
-        program.extend(rule.when.iter().flat_map(|conditions| unless_all_hold_pass(conditions, rule.errno)));
     }
-    program.push(step(RETURN, libc::SECCOMP_RET_ALLOW));
-    program
-}
 
-/// Refuses if all conditions hold, else leads to what follows.
-fn unless_all_hold_pass(conditions: &[Condition], errno: i32) -> Filter {
-    let mut program = vec![step(RETURN, refusal(errno))];
-    for condition in conditions.iter().rev() {
-        debug_assert!(program.len() <= FAR, "a rule has a handful of conditions");
-        let mut test = holds(*condition, program.len() as u8);
-        test.extend(program);
-        program = test;
+    /// The first rule that applies answers; where none does, the call is allowed.
+    fn answer(&mut self, rules: &[&SyscallRule]) {
+        let always = rules.iter().position(|rule| rule.when.is_empty());
+        self.0.push(step(RETURN, always.map_or(libc::SECCOMP_RET_ALLOW, |index| refusal(rules[index].errno))));
+        for rule in rules[..always.unwrap_or(rules.len())].iter().rev() {
+            rule.when.iter().rev().for_each(|conditions| self.unless_all_hold_pass(conditions, rule.errno));
+        }
     }
-    program
-}
 
-/// Goes on if the condition holds, else skips so many instructions.
-fn holds(condition: Condition, past: u8) -> Filter {
-    // The low half of an argument comes first on the machines there are rules for.
-    let load = step(LOAD, ARGUMENTS + 8 * u32::from(condition.argument));
-    match condition.is {
-        Comparison::Equal(value) => vec![load, jump(IF_EQUAL, value, 0, past)],
-        Comparison::Other(value) => vec![load, jump(IF_EQUAL, value, past, 0)],
-        Comparison::HasBit(bit) => vec![load, step(AND, bit), jump(IF_EQUAL, bit, 0, past)],
-        Comparison::LacksBit(bit) => vec![load, step(AND, bit), jump(IF_EQUAL, 0, 0, past)],
+    /// Refuses if all conditions hold, else leads to what was written before.
+    fn unless_all_hold_pass(&mut self, conditions: &[Condition], errno: i32) {
+        let pass = self.0.len();
+        self.0.push(step(RETURN, refusal(errno)));
+        for condition in conditions.iter().rev() {
+            let past = self.0.len() - pass;
+            debug_assert!(past <= FAR, "a rule has a handful of conditions");
+            self.holds(*condition, past as u8);
+        }
+    }
+
+    /// Goes on if the condition holds, else skips so many instructions.
+    fn holds(&mut self, condition: Condition, past: u8) {
+        // The low half of an argument comes first on the machines there are rules for.
+        let load = step(LOAD, ARGUMENTS + 8 * u32::from(condition.argument));
+        match condition.is {
+            Comparison::Equal(value) => self.0.extend([jump(IF_EQUAL, value, 0, past), load]),
+            Comparison::Other(value) => self.0.extend([jump(IF_EQUAL, value, past, 0), load]),
+            Comparison::HasBit(bit) => self.0.extend([jump(IF_EQUAL, bit, 0, past), step(AND, bit), load]),
+            Comparison::LacksBit(bit) => self.0.extend([jump(IF_EQUAL, 0, 0, past), step(AND, bit), load]),
+        }
     }
 }
 
