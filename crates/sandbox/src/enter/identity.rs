@@ -1,9 +1,8 @@
 //! Steps that change who the process is: user, namespaces, capabilities.
 
-use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::FileType;
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketType};
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -18,7 +17,7 @@ const MAX_CAPABILITIES: u32 = 64;
 
 pub(super) fn offer_to_oom_killer(points: i32) -> Result<()> {
     // Best effort: some containers close this file, and the cage holds without it.
-    let _ = fs::write("/proc/self/oom_score_adj", points.to_string());
+    let _ = write_proc("/proc/self/oom_score_adj", &points.to_string());
     Ok(())
 }
 
@@ -76,8 +75,13 @@ pub(super) fn map_user(inside: HostUser, outside: HostUser) -> Result<()> {
     write_proc("/proc/self/gid_map", &format!("{} {} 1", inside.gid, outside.gid))
 }
 
+/// In one piece, as these files want it.
 pub(super) fn write_proc(path: &str, text: &str) -> Result<()> {
-    fs::write(path, text).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+    let file = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    match rustix::io::write(file, text.as_bytes())? {
+        written if written == text.len() => Ok(()),
+        _ => Err(Errno::IO),
+    }
 }
 
 pub(super) fn loopback_up() -> Result<()> {

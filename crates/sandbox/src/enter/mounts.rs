@@ -93,6 +93,9 @@ const ROOT: &str = "root";
 const EMPTY_DIRECTORY: &str = "nothing";
 const EMPTY_FILE: &str = "empty";
 
+/// From the root of the cage.
+const NULL_DEVICE: &str = "dev/null";
+
 /// One file system for the root and for the nothing that covers things: making one takes longer than a dozen mounts.
 pub(super) fn mount_root(size_bytes: u64) -> Result<Site> {
     let flags = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
@@ -212,17 +215,17 @@ pub(super) fn freeze(root: &OwnedFd, at: &Path) -> Result<()> {
     cover(&tree, root, at)
 }
 
+/// What the kernel does not have needs no cover. A directory is covered by an empty one, anything else by the null device.
 pub(super) fn mask(site: &Site, at: &Path) -> Result<()> {
     let stat = match rustix::fs::statat(&site.root, inside(at), AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => return Ok(()),
         other => other?,
     };
-    let nothing = if is_directory(&stat) {
-        site.nothing(EMPTY_DIRECTORY)?
-    } else {
-        clone_tree(site.root.as_fd(), Path::new("dev/null"))?
-    };
-    cover(&nothing, &site.root, at)
+    if is_directory(&stat) {
+        return cover(&site.nothing(EMPTY_DIRECTORY)?, &site.root, at);
+    }
+    rustix::process::fchdir(&site.root)?;
+    rustix::mount::mount_bind(NULL_DEVICE, inside(at))
 }
 
 /// Like [`attach`], for places the kernel itself made, where nobody can put a link.

@@ -1,7 +1,8 @@
 //! The limits of a cage as the files of its control groups. Which file gets which text is a pure table.
 
-use std::fs;
-use std::io;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::Path;
 
 use super::{Controller, GroupDirectory, GroupVersion};
 use crate::profile::Limits;
@@ -65,10 +66,15 @@ pub(super) fn settings(version: GroupVersion, controller: Controller, limits: &L
 pub(super) fn write(directory: &GroupDirectory, limits: &Limits) -> io::Result<()> {
     let all = directory.controllers.iter().flat_map(|controller| settings(directory.version, *controller, limits));
     for setting in all {
-        match fs::write(directory.path.join(setting.file), &setting.text) {
+        match write_file(&directory.path.join(setting.file), &setting.text) {
             Err(_) if setting.need == Need::WhereThere => {}
             other => other?,
         }
     }
     Ok(())
+}
+
+/// Without emptying it first, which these files take note of at some length.
+fn write_file(file: &Path, text: &str) -> io::Result<()> {
+    OpenOptions::new().write(true).open(file)?.write_all(text.as_bytes())
 }
