@@ -18,22 +18,50 @@ use rustix::net::{
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::StreamDeserializer;
+use serde_json::de::SliceRead;
 
 use crate::error::StepError;
 use crate::outcome::{Excess, Usage};
 use crate::profile::Limits;
 use crate::step::Step;
 
-/// The program and at most four interpreters (as in the kernel), or the plan and the input.
+/// The program and at most four interpreters (as in the kernel), or the input and the plan.
 const MAX_DESCRIPTORS: usize = 8;
 
-/// What the helper is to do. Travels in a memory file, because plans outgrow messages.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Spec {
-    pub(crate) steps: Vec<Step>,
+/// What holds for all steps of a plan.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Terms {
     pub(crate) limits: Limits,
     /// Whether the launcher wants to look at the program before it runs.
     pub(crate) held: bool,
+}
+
+/// A plan on its way: the terms, and one step after the other. They are read as they are taken, so that whoever takes them
+/// touches the memory of one at a time.
+pub(crate) struct Plan(Vec<u8>);
+
+/// The steps of a plan that were not taken yet.
+pub(crate) type Steps<'a> = StreamDeserializer<'a, SliceRead<'a>, Step>;
+
+impl Plan {
+    /// As long as one message may be. A plan with long arguments travels in a memory file.
+    const MAX_MESSAGE_BYTES: usize = 64 << 10;
+
+    pub(crate) fn new(terms: &Terms, steps: &[Step]) -> serde_json::Result<Self> {
+        let mut text = serde_json::to_vec(terms)?;
+        for step in steps {
+            text.push(b'\n');
+            serde_json::to_writer(&mut text, step)?;
+        }
+        Ok(Self(text))
+    }
+
+    pub(crate) fn read(&self) -> Result<(Terms, Steps<'_>), Errno> {
+        let mut text = serde_json::Deserializer::from_slice(&self.0);
+        let terms = Terms::deserialize(&mut text).map_err(|_| Errno::BADMSG)?;
+        Ok((terms, text.into_iter()))
+    }
 }
 
 /// What the helper and its children tell the launcher.
@@ -69,9 +97,8 @@ pub(crate) struct Fork {
     pub(crate) steps: Vec<Step>,
 }
 
-/// What the launcher tells the helper then: to enter the cage. The plan and the input come along.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Enter;
+/// What the launcher sends to the helper in place of a plan that is too long for a message.
+const IN_MEMORY: &[u8] = b"in memory";
 
 /// What the launcher tells the helper after that.
 #[derive(Debug, Serialize, Deserialize)]
@@ -96,17 +123,55 @@ impl Control {
     }
 
     pub(crate) fn send(&self, message: &impl Serialize, descriptors: &[BorrowedFd<'_>]) -> Result<(), Errno> {
-        let bytes = serde_json::to_vec(message).map_err(|_| Errno::INVAL)?;
+        self.send_bytes(&serde_json::to_vec(message).map_err(|_| Errno::INVAL)?, descriptors)
+    }
+
+    /// Tells a helper what to do, and hands it the input of its command.
+    pub(crate) fn send_plan(&self, Plan(text): &Plan, stdin: BorrowedFd<'_>) -> Result<(), Errno> {
+        if text.len() <= Plan::MAX_MESSAGE_BYTES {
+            match self.send_bytes(text, &[stdin]) {
+                // A host may allow less.
+                Err(Errno::MSGSIZE | Errno::NOBUFS) => {}
+                other => return other,
+            }
+        }
+        let memory =
+            sealed("placet-cage-plan", text).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        self.send_bytes(IN_MEMORY, &[stdin, memory.as_fd()])
+    }
+
+    fn send_bytes(&self, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> Result<(), Errno> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         if !descriptors.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(descriptors)) {
             return Err(Errno::TOOBIG);
         }
-        rustix::net::sendmsg(&self.0, &[IoSlice::new(&bytes)], &mut ancillary, SendFlags::NOSIGNAL).map(drop)
+        rustix::net::sendmsg(&self.0, &[IoSlice::new(bytes)], &mut ancillary, SendFlags::NOSIGNAL).map(drop)
     }
 
     /// The next message; `None` when the other side is gone.
     pub(crate) fn receive<M: DeserializeOwned>(&self) -> Result<Option<(M, Vec<OwnedFd>)>, Errno> {
+        let (bytes, descriptors) = self.receive_bytes()?;
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let message = serde_json::from_slice(&bytes).map_err(|_| Errno::BADMSG)?;
+        Ok(Some((message, descriptors)))
+    }
+
+    /// The plan, and the input of the command.
+    pub(crate) fn receive_plan(&self) -> Result<(Plan, OwnedFd), Errno> {
+        let (text, descriptors) = self.receive_bytes()?;
+        let mut descriptors = descriptors.into_iter();
+        let stdin = descriptors.next().ok_or(Errno::BADMSG)?;
+        match descriptors.next() {
+            None => Ok((Plan(text), stdin)),
+            Some(memory) => Ok((Plan(read_all(memory)?), stdin)),
+        }
+    }
+
+    /// No bytes: the other side is gone.
+    fn receive_bytes(&self) -> Result<(Vec<u8>, Vec<OwnedFd>), Errno> {
         let mut bytes = vec![0; self.next_length()?];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
@@ -119,11 +184,8 @@ impl Control {
                 descriptors.extend(received);
             }
         }
-        if received.bytes == 0 {
-            return Ok(None);
-        }
-        let message = serde_json::from_slice(&bytes[..received.bytes]).map_err(|_| Errno::BADMSG)?;
-        Ok(Some((message, descriptors)))
+        bytes.truncate(received.bytes);
+        Ok((bytes, descriptors))
     }
 
     /// Waits for the next message, and asks for its length only: room for the longest would be most of the memory that a
@@ -167,9 +229,51 @@ pub(crate) fn sealed(name: &str, bytes: &[u8]) -> std::io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// Reads the plan back.
-pub(crate) fn read_spec(memory: OwnedFd) -> Result<Spec, Errno> {
+fn read_all(memory: OwnedFd) -> Result<Vec<u8>, Errno> {
     let mut bytes = Vec::new();
     File::from(memory).read_to_end(&mut bytes).map_err(|_| Errno::IO)?;
-    serde_json::from_slice(&bytes).map_err(|_| Errno::BADMSG)
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Profile;
+    use crate::step::Role;
+
+    fn plan(argument_bytes: usize) -> (Terms, Vec<Step>) {
+        let limits = Profile::builtin("default").expect("a builtin profile").limits();
+        let exec = Step::Exec { argv: vec!["x".repeat(argument_bytes)], env: Vec::new() };
+        (Terms { limits, held: true }, vec![Step::NewSession, Step::Fork { into: Role::Init }, exec])
+    }
+
+    #[test]
+    fn a_plan_arrives_with_the_input_however_long_it_is() {
+        for argument_bytes in [1, Plan::MAX_MESSAGE_BYTES, 1 << 20] {
+            let (terms, steps) = plan(argument_bytes);
+            let (launcher, helper) = Control::pair().expect("a socket");
+            let stdin = sealed("input", b"input").expect("a file");
+            launcher.send_plan(&Plan::new(&terms, &steps).expect("a plan"), stdin.as_fd()).expect("sent");
+            let (plan, stdin) = Control::new(helper).receive_plan().expect("received");
+            let (read_terms, read_steps) = plan.read().expect("a plan");
+            assert_eq!((read_terms.limits, read_terms.held), (terms.limits, terms.held));
+            assert_eq!(read_steps.collect::<Result<Vec<_>, _>>().expect("steps"), steps);
+            assert_eq!(read_all(stdin), Ok(b"input".to_vec()));
+        }
+    }
+
+    #[test]
+    fn what_is_no_plan_is_not_followed() {
+        let (launcher, helper) = Control::pair().expect("a socket");
+        drop(launcher);
+        assert!(Control::new(helper).receive_plan().is_err(), "the launcher is gone");
+        assert!(Plan(b"nonsense".to_vec()).read().is_err());
+        let (terms, steps) = plan(1);
+        let Plan(mut text) = Plan::new(&terms, &steps).expect("a plan");
+        text.truncate(text.len() - 1);
+        let torn = Plan(text);
+        let (_, mut read) = torn.read().expect("terms");
+        assert!(read.nth(steps.len() - 1).is_some_and(|last| last.is_err()));
+        assert!(read.next().is_none());
+    }
 }

@@ -27,12 +27,12 @@ use std::ffi::CString;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use rustix::event::{PollFd, PollFlags};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::control::{self, Control, Enter, Report, Spec};
+use crate::control::{Answer, Control, Report, Steps, Terms};
 use crate::error::StepError;
-use crate::profile::Limits;
 use crate::step::{LimitedResource, MountFlag, Role, Step};
 use crate::sys::{self, Result, Side, Turns};
 use groups::Groups;
@@ -57,9 +57,7 @@ const GAVE_UP: i32 = 125;
 struct Entering {
     control: Control,
     stdin: OwnedFd,
-    limits: Limits,
-    /// Whether the launcher looks at the program before it runs.
-    held: bool,
+    terms: Terms,
     /// Until process 1 joined them.
     groups: Groups,
     /// Until the monitor took it.
@@ -75,22 +73,17 @@ struct Entering {
     stop: Option<OwnedFd>,
     /// In process 1: adds to what the monitor knows about writing.
     written: Option<Written>,
-    /// In the last process: tells process 1 that the program could not be started.
-    ready: Option<OwnedFd>,
+    /// The program could not be started. Set by the last process, read by process 1, whose memory it shares until then.
+    gave_up: bool,
 }
 
 /// Runs the zygote, or the helper it became, to its end.
 pub(crate) fn run() -> ! {
     let Ok(Born { control, steps }) = zygote::serve() else { sys::exit_now(GAVE_UP) };
     begin(&control, &steps);
-    let Ok((mut entering, spec)) = receive(control) else { sys::exit_now(GAVE_UP) };
-    for step in &spec.steps {
-        if let Err(errno) = entering.take(step) {
-            entering.give_up(step, errno);
-        }
-    }
-    // A plan ends with Exec, which does not return; one that does not is no plan.
-    sys::exit_now(GAVE_UP)
+    let Ok((plan, stdin)) = control.receive_plan() else { sys::exit_now(GAVE_UP) };
+    let Ok((terms, mut steps)) = plan.read() else { sys::exit_now(GAVE_UP) };
+    Entering::new(control, stdin, terms).follow(&mut steps)
 }
 
 /// While the launcher looks at the host.
@@ -102,31 +95,6 @@ fn begin(control: &Control, steps: &[Step]) {
             sys::exit_now(GAVE_UP);
         }
     }
-}
-
-/// Waits for the plan and the input.
-fn receive(control: Control) -> Result<(Entering, Spec)> {
-    let (Enter, descriptors) = control.receive()?.ok_or(Errno::PIPE)?;
-    let [spec, stdin] = <[OwnedFd; 2]>::try_from(descriptors).map_err(|_| Errno::BADMSG)?;
-    let spec = control::read_spec(spec)?;
-    let entering = Entering {
-        control,
-        stdin,
-        limits: spec.limits,
-        held: spec.held,
-        groups: Groups::default(),
-        outlook: Outlook::default(),
-        detached: BTreeMap::new(),
-        uppers: BTreeMap::new(),
-        locks: Vec::new(),
-        mappings: Mappings::default(),
-        site: None,
-        program: None,
-        stop: None,
-        written: None,
-        ready: None,
-    };
-    Ok((entering, spec))
 }
 
 /// Steps that need nothing of what a request brings.
@@ -154,7 +122,39 @@ fn quiet(streams: &[i32]) -> Result<()> {
 }
 
 impl Entering {
-    fn take(&mut self, step: &Step) -> Result<()> {
+    fn new(control: Control, stdin: OwnedFd, terms: Terms) -> Self {
+        Self {
+            control,
+            stdin,
+            terms,
+            groups: Groups::default(),
+            outlook: Outlook::default(),
+            detached: BTreeMap::new(),
+            uppers: BTreeMap::new(),
+            locks: Vec::new(),
+            mappings: Mappings::default(),
+            site: None,
+            program: None,
+            stop: None,
+            written: None,
+            gave_up: false,
+        }
+    }
+
+    /// Takes steps until one of them makes this process something else, or fails.
+    fn follow(&mut self, steps: &mut Steps<'_>) -> ! {
+        while let Some(Ok(step)) = steps.next() {
+            if let Err(errno) = self.take(&step, steps) {
+                self.leave(&failed(&step, errno));
+            }
+        }
+        // A plan ends with Exec, which does not return; one that does not, or cannot be read, is no plan.
+        self.gave_up = true;
+        sys::exit_now(GAVE_UP)
+    }
+
+    /// Takes one; those behind it are for a child that shares this process' memory.
+    fn take(&mut self, step: &Step, behind: &mut Steps<'_>) -> Result<()> {
         match step {
             Step::NewSession
             | Step::OfferToOomKiller { .. }
@@ -189,7 +189,7 @@ impl Entering {
                 Ok(())
             }
             Step::Fork { into: Role::Init } => monitor::fork_init(self),
-            Step::Fork { into: Role::Command } => init::fork_command(self),
+            Step::Fork { into: Role::Command } => init::fork_command(self, behind),
             Step::JoinGroups => std::mem::take(&mut self.groups).join(),
             Step::PrivateMounts => mounts::make_private(),
             Step::MountRoot { size_bytes } => {
@@ -232,17 +232,11 @@ impl Entering {
         }
     }
 
-    /// Reports the failed step and ends this process; the others follow.
-    fn give_up(&self, step: &Step, errno: Errno) -> ! {
-        self.leave(&failed(step, errno))
-    }
-
-    fn leave(&self, last_words: &Report) -> ! {
+    /// Reports why this process ends, and ends it; the others follow.
+    fn leave(&mut self, last_words: &Report) -> ! {
         // When the launcher is gone there is nobody left to tell, and the end is the same.
         let _ = self.control.send(last_words, &[]);
-        if let Some(ready) = &self.ready {
-            let _ = rustix::io::write(ready, b"!");
-        }
+        self.gave_up = true;
         sys::exit_now(GAVE_UP)
     }
 
@@ -269,12 +263,23 @@ impl Entering {
             self.leave(&Report::NoProgram { name: name.to_owned() });
         };
         self.control.send(&Report::Program { paths: program.paths() }, &program.descriptors())?;
-        if self.held {
-            // Without an answer the launcher is gone or refuses: this process ends, and with it the cage.
-            let _: (control::Answer, _) = self.control.receive()?.ok_or(Errno::CANCELED)?;
+        if self.terms.held {
+            self.await_answer()?;
         }
         self.program = Some(program);
         Ok(())
+    }
+
+    /// Without an answer the launcher is gone or refuses: this process ends, and with it the cage. Process 1 stands still
+    /// until then, so the end that the monitor wants is looked for here too.
+    fn await_answer(&self) -> Result<()> {
+        let stop = self.stop.as_ref().ok_or(Errno::NOENT)?;
+        let mut watched = [PollFd::new(&self.control, PollFlags::IN), PollFd::new(stop, PollFlags::IN)];
+        rustix::io::retry_on_intr(|| rustix::event::poll(&mut watched, None))?;
+        if watched[0].revents().is_empty() {
+            return Err(Errno::CANCELED);
+        }
+        self.control.receive::<Answer>()?.map(drop).ok_or(Errno::CANCELED)
     }
 
     fn exec(&self, argv: &[String], env: &[String]) -> Result<()> {

@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 use rustix::io::Errno;
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 
-use crate::control::{self, Answer, Enter, Report, Spec};
+use crate::control::{self, Answer, Plan, Report, Terms};
 use crate::enter::{self, HELPER_NAME};
 use crate::error::SandboxError;
 use crate::group::Group;
@@ -133,9 +133,11 @@ impl Launcher {
         let (helper, outputs) = asked.up()?;
         let steps = plan(profile, request, &facts.with_helper(helper.process()))?;
         // A caller that became somebody else meanwhile cannot use what was begun for another.
-        let steps = steps.strip_prefix(begun.as_slice()).ok_or(SandboxError::HelperDied)?.to_vec();
+        let steps = steps.strip_prefix(begun.as_slice()).ok_or(SandboxError::HelperDied)?;
+        let plan = Plan::new(&Terms { limits, held: accept.is_some() }, steps)
+            .map_err(|error| SandboxError::Io { doing: "write the plan", source: error.into() })?;
         let mut starting = Starting { helper, group, outputs, input: None, terminal: None };
-        starting.hand_over(&Spec { steps, limits, held: accept.is_some() }, &request.stdin)?;
+        starting.hand_over(&plan, &request.stdin)?;
         starting.finish(limits, accept)
     }
 
@@ -165,20 +167,14 @@ struct Starting {
 }
 
 impl Starting {
-    fn hand_over(&mut self, spec: &Spec, stdin: &Input) -> Result<(), SandboxError> {
-        let memory = |name, bytes: &[u8]| {
-            control::sealed(name, bytes)
-                .map_err(|source| SandboxError::Io { doing: "hand the plan to the helper", source })
-        };
-        let bytes = serde_json::to_vec(spec)
-            .map_err(|error| SandboxError::Io { doing: "write the plan", source: error.into() })?;
-        let plan = memory("placet-cage-plan", &bytes)?;
+    fn hand_over(&mut self, plan: &Plan, stdin: &Input) -> Result<(), SandboxError> {
         let stdin = match stdin {
-            Input::Bytes(bytes) => memory("placet-cage-stdin", bytes)?,
+            Input::Bytes(bytes) => control::sealed("placet-cage-stdin", bytes)
+                .map_err(|source| SandboxError::Io { doing: "hand the input to the helper", source })?,
             Input::Pipe => self.pipe_in()?,
             Input::Terminal => self.terminal_in()?,
         };
-        match self.helper.control().send(&Enter, &[plan.as_fd(), stdin.as_fd()]) {
+        match self.helper.control().send_plan(plan, stdin.as_fd()) {
             // A helper that is gone has said why, or its silence is noticed next.
             Ok(()) | Err(Errno::PIPE) => Ok(()),
             Err(errno) => Err(SandboxError::io("hand the plan to the helper")(errno)),

@@ -4,7 +4,7 @@
 //! order, is decided by [`crate::plan`]; this file has no opinion.
 #![expect(unsafe_code, reason = "rustix offers no fork, mount_setattr, execveat, signalfd, close_range or keyctl")]
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_void};
 use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
@@ -39,6 +39,63 @@ pub(crate) fn fork() -> Result<Side> {
         None => Side::Child,
         Some(child) => Side::Parent(child),
     })
+}
+
+/// Room for the few calls between a fork and the program.
+const BORROWER_STACK_BYTES: usize = 256 << 10;
+
+/// Forks without copying memory: the child runs in the caller's, on a stack of its own. Returns when the child has executed
+/// a program or is gone; until then the caller stands still, and can only be killed.
+///
+/// The child ends with the code it returns.
+pub(crate) fn fork_lending_memory<F: FnOnce() -> c_int>(child: F) -> Result<Pid> {
+    extern "C" fn run<F: FnOnce() -> c_int>(child: *mut c_void) -> c_int {
+        // SAFETY: the caller passes a pointer to an `Option<F>` on its stack, and stands still as long as this runs.
+        let child = unsafe { (*child.cast::<Option<F>>()).take() };
+        child.map_or(libc::EXIT_FAILURE, |child| child())
+    }
+    let stack = Stack::new(BORROWER_STACK_BYTES)?;
+    let mut child = Some(child);
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: the stack is as large as is said, aligned to pages and used by nobody else, and both it and `child` outlive the
+    // child's use of them, because the kernel lets the caller go on only then. The caller is single-threaded, so nobody
+    // else is surprised by what the child does to memory.
+    let pid = unsafe { libc::clone(run::<F>, stack.top(), flags, ptr::from_mut(&mut child).cast()) };
+    Pid::from_raw(check(c_long::from(pid))? as i32).ok_or(Errno::CHILD)
+}
+
+/// Memory for the stack of a process that borrows the rest, with a page below that nobody can touch.
+struct Stack {
+    start: *mut c_void,
+    bytes: usize,
+}
+
+impl Stack {
+    fn new(bytes: usize) -> Result<Self> {
+        let (access, kind) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK);
+        // SAFETY: asks for new memory, wherever there is some.
+        let start = unsafe { libc::mmap(ptr::null_mut(), bytes, access, kind, -1, 0) };
+        if start == libc::MAP_FAILED {
+            return Err(check(-1).err().unwrap_or(Errno::NOMEM));
+        }
+        let stack = Self { start, bytes };
+        // SAFETY: the lowest page of the memory above, which nobody uses yet.
+        check(c_long::from(unsafe { libc::mprotect(start, rustix::param::page_size(), libc::PROT_NONE) }))?;
+        Ok(stack)
+    }
+
+    /// It grows downwards.
+    fn top(&self) -> *mut c_void {
+        self.start.wrapping_byte_add(self.bytes)
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: the memory of `new`, which is used by nobody any more.
+        unsafe { libc::munmap(self.start, self.bytes) };
+    }
 }
 
 /// Ends the process at once, without running exit handlers that belong to the program that was re-executed.

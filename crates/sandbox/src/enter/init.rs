@@ -5,29 +5,28 @@ use std::os::fd::OwnedFd;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
-use rustix::pipe::PipeFlags;
 use rustix::process::Pid;
 
 use super::written::Written;
-use super::{Entering, fork_leaving, quiet};
-use crate::control::Report;
+use super::{Entering, quiet};
+use crate::control::{Report, Steps};
 use crate::outcome::Usage;
 use crate::sys::{self, Reaped, Result, Wait};
 
-/// The child goes on as the command.
-pub(super) fn fork_command(entering: &mut Entering) -> Result<()> {
-    let stop = entering.stop.take().ok_or(Errno::NOENT)?;
+/// The child goes on as the command, with the steps behind. Until it executes the program or gives up, this process stands
+/// still and lends it its memory: to copy it for so short a time took longer than most steps.
+pub(super) fn fork_command(entering: &mut Entering, behind: &mut Steps<'_>) -> Result<()> {
     let children = sys::child_signal_fd()?;
-    let (ready, readiness) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-    let mut readiness = Some(readiness);
-    fork_leaving(|command| {
-        readiness = None;
-        // Process 1 that cannot go on ends, and the kernel ends everyone else with it.
-        let written = entering.written.take();
-        let _ = Init { command, stop, children, written, ended: None }.run(entering, &ready);
-    })?;
-    entering.ready = readiness;
-    Ok(())
+    let command = sys::fork_lending_memory(|| entering.follow(behind))?;
+    // Its number is one of the child's table of descriptors.
+    std::mem::forget(entering.program.take());
+    let stop = entering.stop.take().ok_or(Errno::NOENT)?;
+    let written = entering.written.take();
+    // Process 1 that cannot go on ends, and the kernel ends everyone else with it.
+    let mut init = Init { command, stop, children, written, ended: None };
+    let _ = init.run(entering);
+    // Closing one descriptor after the other is left to the kernel.
+    sys::exit_now(0)
 }
 
 struct Init {
@@ -40,34 +39,17 @@ struct Init {
 }
 
 impl Init {
-    fn run(mut self, entering: &Entering, ready: &OwnedFd) -> Result<()> {
+    fn run(&mut self, entering: &Entering) -> Result<()> {
         quiet(&[1, 2])?;
-        if !self.started(ready)? {
+        if entering.gave_up {
             return Ok(());
         }
         entering.control.send(&Report::Started, &[])?;
         let stopped = self.wait()?;
         self.end_everyone()?;
         let status = self.ended.as_ref().map(|reaped| reaped.status);
-        let command = self.ended.map_or(Usage::default(), |reaped| reaped.usage);
+        let command = self.ended.as_ref().map_or(Usage::default(), |reaped| reaped.usage);
         entering.control.send(&Report::Ended { stopped, status, command }, &[])
-    }
-
-    /// The pipe closes by itself when the program starts; a byte on it means that the command gave up. The monitor may
-    /// lose patience before either happens.
-    fn started(&self, ready: &OwnedFd) -> Result<bool> {
-        loop {
-            let mut watched = [PollFd::new(ready, PollFlags::IN), PollFd::new(&self.stop, PollFlags::IN)];
-            match rustix::event::poll(&mut watched, None) {
-                Err(Errno::INTR) => continue,
-                other => other?,
-            };
-            return if watched[0].revents().is_empty() {
-                Ok(false)
-            } else {
-                Ok(rustix::io::read(ready, &mut [0; 1])? == 0)
-            };
-        }
     }
 
     /// Whether the monitor wanted the end before the command came to its own.

@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The child goes on as process 1; its stop pipe closes when this process is gone or says so.
 pub(super) fn fork_init(entering: &mut Entering) -> Result<()> {
     let started = Instant::now();
-    let deadline = started.checked_add(Duration::from_millis(entering.limits.wall_ms));
+    let deadline = started.checked_add(Duration::from_millis(entering.terms.limits.wall_ms));
     let (stop, stopper) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
     let (counter, told) = written::counter()?;
     fork_leaving(|init| {
@@ -30,10 +30,12 @@ pub(super) fn fork_init(entering: &mut Entering) -> Result<()> {
         entering.uppers.clear();
         entering.mappings.clear();
         let (groups, outlook) = (std::mem::take(&mut entering.groups), std::mem::take(&mut entering.outlook));
-        let watch = Watch::new(entering.limits, init, groups, outlook, told);
-        let cage = Cage { init, stopper: Some(stopper), control: &entering.control, watch, started, deadline };
+        let watch = Watch::new(entering.terms.limits, init, groups, outlook, told);
+        let mut cage = Cage { init, stopper: Some(stopper), control: &entering.control, watch, started, deadline };
         // A monitor that cannot watch ends: the stop pipe closes, and with it the cage.
         let _ = cage.watch();
+        // Closing one descriptor after the other is left to the kernel.
+        sys::exit_now(0)
     })?;
     entering.outlook = Default::default();
     entering.stop = Some(stop);
@@ -57,7 +59,7 @@ enum Event {
 }
 
 impl Cage<'_> {
-    fn watch(mut self) -> Result<()> {
+    fn watch(&mut self) -> Result<()> {
         let pidfd = rustix::process::pidfd_open(self.init, PidfdFlags::empty())?;
         quiet(&[1, 2])?;
         identity::drop_own_capabilities()?;

@@ -1,5 +1,7 @@
 //! Limits: each strikes, and says so where the outside can know.
 
+use std::time::{Duration, Instant};
+
 use placet_sandbox::{Exit, Launcher, LimitKind, Limits, Request, SandboxError};
 
 use crate::harness::tests;
@@ -51,12 +53,18 @@ fn c5_the_wall_clock_ends_it_and_names_itself() {
 
 fn time_that_is_over_before_the_start_is_named_too() {
     let slow = |_: &placet_sandbox::Program| {
-        std::thread::sleep(std::time::Duration::from_millis(400));
+        std::thread::sleep(Duration::from_millis(400));
         Ok(())
     };
     let short = Limits { wall_ms: 100, ..limits() };
-    let error = Launcher::default().launch_if(&profile(), sh("true").limits(short), slow);
-    assert!(matches!(error, Err(SandboxError::TimeIsUp { wall_ms: 100 })), "{error:?}");
+    let took = || {
+        let begun = Instant::now();
+        let error = Launcher::default().launch_if(&profile(), sh("true").limits(short), slow);
+        assert!(matches!(error, Err(SandboxError::TimeIsUp { wall_ms: 100 })), "{error:?}");
+        begun.elapsed()
+    };
+    // A cage that waits for its caller ends by itself; one that had to be killed would take two seconds.
+    assert!((0..3).any(|_| took() < Duration::from_secs(2)));
 }
 
 fn c5_processor_time_ends_it_and_names_itself() {

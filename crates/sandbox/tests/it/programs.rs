@@ -14,6 +14,7 @@ tests![
     a_missing_program_is_named,
     the_opened_program_is_the_file_that_runs,
     a_caller_can_refuse_what_it_sees_before_it_runs,
+    an_argument_arrives_however_long_it_is,
     a_script_runs_with_the_arguments_the_kernel_would_give_it,
     a_script_shows_its_interpreters_too,
     a_file_that_is_no_program_is_refused_with_a_reason,
@@ -63,6 +64,15 @@ fn a_caller_can_refuse_what_it_sees_before_it_runs() {
     assert!(matches!(error, Err(SandboxError::ProgramRefused(why)) if why.contains("digest")));
     assert!(!workspace.file("ran").exists());
     assert!(!alive(&word));
+}
+
+fn an_argument_arrives_however_long_it_is() {
+    // The longest is more than a message to the helper holds, and almost what the kernel takes.
+    for length in [10, 10_000, 120_000] {
+        let long = "x".repeat(length);
+        let seen = run(Request::new(["sh", "-c", "echo ${#1}", "sh", &long])).succeeded();
+        assert_eq!(seen, format!("{length}\n"));
+    }
 }
 
 fn a_script_runs_with_the_arguments_the_kernel_would_give_it() {
