@@ -60,9 +60,10 @@ pub(super) async fn modify(
 pub(super) async fn reject(
     State(app): State<App>,
     Path(place): Path<(String, u32)>,
+    Seen(seen): Seen,
     Asked(caller, given): Asked<api::Rejection>,
 ) -> RunAnswer {
-    decide(&app, &caller, &place, RunCommand::RejectGate { reason: given.reason }).await
+    decide(&app, &caller, &place, RunCommand::RejectGate { seen, reason: given.reason }).await
 }
 
 /// Back to what was saved at this checkpoint, whether the run still stands there or not.

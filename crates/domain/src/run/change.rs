@@ -77,7 +77,7 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
         RunCommand::FinishStep { step, summary } => return finish_step(run, *step, summary, context.now),
         RunCommand::ReachGate { summary } => gate(run, GateKind::Step, summary, context.now),
         RunCommand::PassGate { seen, note, plan } => pass_gate(run, *seen, note, plan.as_deref(), single_operator)?,
-        RunCommand::RejectGate { reason } => reject_gate(run, reason)?,
+        RunCommand::RejectGate { seen, reason } => reject_gate(run, *seen, reason)?,
         RunCommand::Pause { reason } => RunEvent::Paused { reason: reason.clone() },
         RunCommand::Resume => resume(run)?,
         RunCommand::RollBack { to, reason } => roll_back(run, *to, reason)?,
@@ -186,8 +186,9 @@ fn whole_plan(run: &Run, rest: &[String]) -> Result<Vec<String>, Refusal> {
 }
 
 /// What was done will not do, so the agent does it otherwise. What was spent is spent: there is nothing to send back.
-fn reject_gate(run: &Run, reason: &str) -> Result<RunEvent, Refusal> {
+fn reject_gate(run: &Run, seen: Digest, reason: &str) -> Result<RunEvent, Refusal> {
     stands_by_itself(run)?;
+    saw(run, seen)?;
     needs_snapshot(run)?;
     if run.gate.as_ref().is_some_and(|gate| gate.kind == GateKind::Cost) {
         return Err(Refusal::invalid(

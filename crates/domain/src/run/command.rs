@@ -88,6 +88,7 @@ pub enum RunCommand {
     },
     /// What was done since the last checkpoint will not do.
     RejectGate {
+        seen: Digest,
         reason: String,
     },
     Pause {

@@ -12,7 +12,7 @@ pub(super) fn check_text(command: &RunCommand) -> Result<(), Refusal> {
         RunCommand::Create(founding) => check_founding(founding),
         RunCommand::RejectPlan { reason }
         | RunCommand::RejectResults { reason }
-        | RunCommand::RejectGate { reason }
+        | RunCommand::RejectGate { reason, .. }
         | RunCommand::RollBack { reason, .. }
         | RunCommand::Fail { reason } => said(reason),
         RunCommand::Pause { reason } | RunCommand::Cancel { reason } => short(reason),

@@ -163,7 +163,7 @@ fn c11_nothing_passes_a_checkpoint_of_a_hosted_run_before_it_is_saved() {
 #[test]
 fn c10_nobody_gets_past_a_checkpoint_by_sending_their_own_agent_back() {
     let mut world = World::new().with_run(RunStatus::CheckpointReached);
-    let reject = RunCommand::RejectGate { reason: "again".to_owned() };
+    let reject = RunCommand::RejectGate { seen: world.run().review(), reason: "again".to_owned() };
     assert_eq!(world.by(crate::people::Who::Creator).run(reject.clone()), Err(Refusal::Kin));
     assert_eq!(world.run_status(), RunStatus::CheckpointReached);
     world.reviewer().run(reject).unwrap();
@@ -179,6 +179,6 @@ fn c12_a_checkpoint_about_money_cannot_be_sent_back() {
     world.clockwork().run(RunCommand::Hold { purpose: purpose.clone(), amounts }).unwrap();
     world.clockwork().run(RunCommand::Settle { purpose, spent: amounts }).unwrap();
     assert_eq!(world.run().gate.as_ref().map(|gate| gate.kind), Some(GateKind::Cost));
-    let reject = RunCommand::RejectGate { reason: "too much".to_owned() };
+    let reject = RunCommand::RejectGate { seen: world.run().review(), reason: "too much".to_owned() };
     assert_eq!(world.reviewer().run(reject).unwrap_err().code(), "invalid");
 }

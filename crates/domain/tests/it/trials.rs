@@ -66,7 +66,7 @@ pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
         RunCommandKind::Attach => RunCommand::Attach,
         RunCommandKind::ReachGate => RunCommand::ReachGate { summary },
         RunCommandKind::PassGate => pass_gate(world.run()),
-        RunCommandKind::RejectGate => RunCommand::RejectGate { reason },
+        RunCommandKind::RejectGate => RunCommand::RejectGate { seen: world.run().review(), reason },
         RunCommandKind::SetBudget => {
             let ceiling = Ceiling { actions: Some(500), ..Ceiling::default() };
             RunCommand::SetBudget { allowance: Allowance { ceiling, warn_at_percent: 50 } }

@@ -2,7 +2,7 @@
 
 use placet_domain::text::spelled_out;
 use placet_wire::Client;
-use placet_wire::api::{ActionView, CheckpointView, Decision, Modification, RunView};
+use placet_wire::api::{ActionView, CheckpointView, Decision, Modification, Rejection, RunView};
 use serde::Serialize;
 
 use crate::card;
@@ -30,6 +30,10 @@ pub(super) async fn approve(client: &Client, run: &str, out: &Out) -> Result<Run
 
 pub(super) async fn modify(client: &Client, run: &str, change: &Modification, out: &Out) -> Result<RunView, CliError> {
     decide(client, run, "modify", change, out).await
+}
+
+pub(super) async fn reject(client: &Client, run: &str, reason: String, out: &Out) -> Result<RunView, CliError> {
+    decide(client, run, "reject", &Rejection { reason }, out).await
 }
 
 async fn decide(client: &Client, run: &str, verb: &str, body: &impl Serialize, out: &Out) -> Result<RunView, CliError> {

@@ -197,9 +197,11 @@ async fn decide(client: &Client, seen: &RunView, verb: &str, out: &Out) -> Resul
 }
 
 async fn reject(client: &Client, run: &str, reason: String, out: &Out) -> Result<(), CliError> {
-    let seen = look(client, run).await?;
-    let verb = seen.checkpoint.map_or_else(|| "reject".to_owned(), |number| format!("checkpoints/{number}/reject"));
-    change(client, run, &verb, &Rejection { reason }, out).await
+    if look(client, run).await?.checkpoint.is_none() {
+        return change(client, run, "reject", &Rejection { reason }, out).await;
+    }
+    answer(out, &checkpoint::reject(client, run, reason, out).await?);
+    Ok(())
 }
 
 fn plan(run: &RunView) -> String {

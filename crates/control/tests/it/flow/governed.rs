@@ -1,9 +1,11 @@
 //! Modes, checkpoints, budgets and the switch, by HTTP.
 
+use axum::http::Method;
 use placet_wire::api;
 use serde_json::{Value, json};
 
 use crate::moves::{deletion, reading, scan};
+use crate::person::Answer;
 use crate::scenario::Scenario;
 
 /// A run of the team at work, made with these wishes besides the usual ones.
@@ -58,6 +60,23 @@ async fn c10_a_checkpoint_shows_everything_there_is_to_decide_on() {
     let on: api::RunView = reviewer.post_if(&decide, seen.review, &none).await.is(200).json();
     assert_eq!((on.status.as_str(), on.checkpoint, on.steps_done), ("EXECUTING", None, 1));
     reviewer.post_if(&decide, seen.review, &none).await.problem(409, "not_now");
+}
+
+#[tokio::test]
+async fn c10_who_sends_an_agent_back_decides_about_what_they_saw_and_about_no_later_checkpoint() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let run = working(&app, json!({})).await;
+    let base = format!("/api/v1/runs/{}", run.id);
+    let looks = |summary: &str| json!({ "summary": summary });
+    agent.post(&format!("{base}/checkpoints"), &looks("first")).await.is(200);
+    let seen: api::CheckpointView = reviewer.get(&format!("{base}/checkpoint")).await.is(200).json();
+    let (reject, no) = (format!("{base}/checkpoints/1/reject"), json!({ "reason": "no" }));
+    reviewer.post(&reject, &no).await.problem(428, "unseen");
+    reviewer.post_if(&reject, seen.review, &no).await.is(200);
+    agent.post(&format!("{base}/checkpoints"), &looks("second")).await.is(200);
+    let late = reviewer.request(Method::POST, &reject).header("if-match", format!("\"{}\"", seen.review));
+    Answer::to(late.header("idempotency-key", "late").json(&no)).await.problem(412, "stale");
+    assert_eq!(sees(&app, &run).await.checkpoint, Some(2), "nobody has seen that one");
 }
 
 #[tokio::test]
