@@ -95,7 +95,7 @@ pub(crate) fn routes() -> Vec<Route> {
         post("/api/v1/runs/{run}/checkpoints/{number}/reject", checkpoints::reject).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::RunView>(200).on_what_was_seen().about("What was done until the checkpoint that If-Match names will not do; the agent reads why."),
         post("/api/v1/runs/{run}/checkpoints/{number}/rollback", checkpoints::roll_back).access(Access::Roles(&[Operator, Reviewer])).takes::<api::Rejection>().gives::<api::RunView>(200).about("Back to what was saved at this checkpoint."),
         post("/api/v1/runs/{run}/rollback", runs::roll_back).access(Access::Roles(&[Operator, Reviewer])).takes::<api::RollbackRequest>().gives::<api::RunView>(200).about("Back to any snapshot."),
-        post("/api/v1/runs/{run}/reject-results", runs::reject_results).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::RunView>(200).about("Sends it back to work."),
+        post("/api/v1/runs/{run}/reject-results", runs::reject_results).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::RunView>(200).on_what_was_seen().about("Sends it back to work with the results that If-Match names."),
         get("/api/v1/runs/{run}/audit", runs::audit).access(PEOPLE).gives::<api::AuditTrail>(200).asks::<runs::AuditQuery>().about("All that happened in a run, from the ledger."),
         get("/api/v1/runs/{run}/stream", stream::run).access(WATCHERS).resumable().about("Server-sent events of a run; resumable with Last-Event-ID."),
 

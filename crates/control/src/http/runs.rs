@@ -106,6 +106,15 @@ pub(super) async fn export(
     change(&app, &caller, &id, RunCommand::ApproveResults { seen, chosen: given.output_ids }).await
 }
 
+pub(super) async fn reject_results(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Seen(seen): Seen,
+    Asked(caller, given): Asked<api::Rejection>,
+) -> RunAnswer {
+    change(&app, &caller, &id, RunCommand::RejectResults { seen, reason: given.reason }).await
+}
+
 macro_rules! commands {
     ($($handler:ident takes $body:ident as $given:pat => $command:expr;)*) => {$(
         pub(super) async fn $handler(
@@ -131,7 +140,6 @@ commands! {
     reach_checkpoint takes Summary as given => RunCommand::ReachGate { summary: given.summary };
     roll_back takes RollbackRequest as given => RunCommand::RollBack { to: given.to, reason: given.reason };
     budget takes BudgetRequest as given => RunCommand::SetBudget { allowance: given.into() };
-    reject_results takes Rejection as given => RunCommand::RejectResults { reason: given.reason };
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -179,8 +179,10 @@ async fn finished(walk: &mut Walk<'_>) -> api::RunView {
 
 async fn end(walk: &mut Walk<'_>, run: &str) {
     let team = &walk.app.team;
-    walk.plain(&team.agent, "POST /api/v1/runs/{run}/finish", &[run], json!({ "summary": "done" })).await;
-    walk.plain(&team.reviewer, "POST /api/v1/runs/{run}/reject-results", &[run], json!({ "reason": "more" })).await;
+    let done = json!({ "summary": "done" });
+    let finish = walk.plain(&team.agent, "POST /api/v1/runs/{run}/finish", &[run], done).await;
+    let (more, seen) = (json!({ "reason": "more" }), Some(finish.json::<api::RunView>().review));
+    walk.step(&team.reviewer, "POST /api/v1/runs/{run}/reject-results", &[run], &more, seen).await;
     let finish = walk.plain(&team.agent, "POST /api/v1/runs/{run}/finish", &[run], json!({})).await;
     let seen = finish.json::<api::RunView>().review;
     walk.step(&team.reviewer, "POST /api/v1/runs/{run}/complete", &[run], &json!({}), Some(seen)).await;

@@ -95,7 +95,10 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
         RunCommand::Finish { summary } => RunEvent::Finished { summary: summary.clone() },
         RunCommand::Collect { outputs } => collect(run, outputs)?,
         RunCommand::ApproveResults { seen, chosen } => approve_results(run, *seen, chosen.as_ref(), single_operator)?,
-        RunCommand::RejectResults { reason } => RunEvent::ResultsRejected { reason: reason.clone() },
+        RunCommand::RejectResults { seen, reason } => {
+            saw(run, *seen)?;
+            RunEvent::ResultsRejected { reason: reason.clone() }
+        }
         RunCommand::Fail { reason } => RunEvent::Failed { reason: reason.clone() },
         RunCommand::Cancel { reason } => RunEvent::Cancelled { reason: reason.clone() },
         RunCommand::Destroy => RunEvent::Destroyed,

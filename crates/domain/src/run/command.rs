@@ -134,6 +134,7 @@ pub enum RunCommand {
         chosen: Option<BTreeSet<u32>>,
     },
     RejectResults {
+        seen: Digest,
         reason: String,
     },
     Fail {

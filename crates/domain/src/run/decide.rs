@@ -84,11 +84,11 @@ fn authority(run: &Run, kind: Kind, actor: &Actor) -> Result<bool, Refusal> {
         Kind::ReachGate | Kind::Fail => is_its_agent(run, identity)
             .or_else(|_| is_its_host(run, identity))
             .or_else(|_| has(identity, Role::Operator)),
-        // Also who sends an agent back from a checkpoint lets it go on.
-        Kind::ApprovePlan | Kind::PassGate | Kind::RejectGate | Kind::ApproveResults => {
+        // Also who sends an agent back, from a checkpoint or with its results, lets it go on.
+        Kind::ApprovePlan | Kind::PassGate | Kind::RejectGate | Kind::ApproveResults | Kind::RejectResults => {
             independent_reviewer(run, identity)
         }
-        Kind::RejectPlan | Kind::RejectResults => has(identity, Role::Reviewer),
+        Kind::RejectPlan => has(identity, Role::Reviewer),
         Kind::Create | Kind::Submit | Kind::Start => has(identity, Role::Operator),
         // Before anybody approved it, a budget is part of the plan; after that, more of it is a person's decision.
         Kind::SetBudget if run.status == Status::Draft => has(identity, Role::Operator),

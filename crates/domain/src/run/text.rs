@@ -11,7 +11,7 @@ pub(super) fn check_text(command: &RunCommand) -> Result<(), Refusal> {
     match command {
         RunCommand::Create(founding) => check_founding(founding),
         RunCommand::RejectPlan { reason }
-        | RunCommand::RejectResults { reason }
+        | RunCommand::RejectResults { reason, .. }
         | RunCommand::RejectGate { reason, .. }
         | RunCommand::RollBack { reason, .. }
         | RunCommand::Fail { reason } => said(reason),

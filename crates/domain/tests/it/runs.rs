@@ -16,6 +16,18 @@ fn pass_gate_seen(seen: Digest) -> RunCommand {
 }
 
 #[test]
+fn c10_who_sends_results_back_is_independent_and_decides_about_what_they_saw() {
+    let mut world = World::new().with_run(RunStatus::PendingExport);
+    let back = |world: &World| RunCommand::RejectResults { seen: world.run().review(), reason: "again".to_owned() };
+    let first = back(&world);
+    assert_eq!(world.by(Who::Creator).run(first.clone()), Err(Refusal::Kin), "the same run would go on by it");
+    world.reviewer().run(first.clone()).unwrap();
+    world.agent().run(RunCommand::Finish { summary: "otherwise".to_owned() }).unwrap();
+    assert_eq!(world.reviewer().run(first).unwrap_err().code(), "stale");
+    assert_eq!(world.run_status(), RunStatus::PendingExport);
+}
+
+#[test]
 fn c8_an_approval_of_a_plan_is_bound_to_that_plan() {
     let mut world = World::new().with_run(RunStatus::PendingApproval);
     let first = world.run().review();

@@ -98,7 +98,7 @@ pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
         RunCommandKind::RollBack => RunCommand::RollBack { to: 0, reason },
         RunCommandKind::Finish => RunCommand::Finish { summary },
         RunCommandKind::ApproveResults => RunCommand::ApproveResults { seen: world.run().review(), chosen: None },
-        RunCommandKind::RejectResults => RunCommand::RejectResults { reason },
+        RunCommandKind::RejectResults => RunCommand::RejectResults { seen: world.run().review(), reason },
         RunCommandKind::Fail => RunCommand::Fail { reason },
         RunCommandKind::Cancel => RunCommand::Cancel { reason },
     }

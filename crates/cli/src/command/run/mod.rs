@@ -138,9 +138,7 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         Command::Resume { run } => change(&client, &run, "resume", &Decision::default(), out).await?,
         Command::Cancel { run, reason } => change(&client, &run, "cancel", &Reason { reason }, out).await?,
         Command::Finish { run, summary } => change(&client, &run, "finish", &Summary { summary }, out).await?,
-        Command::RejectResults { run, reason } => {
-            change(&client, &run, "reject-results", &Rejection { reason }, out).await?
-        }
+        Command::RejectResults { run, reason } => reject_results(&client, &run, reason, out).await?,
         Command::Complete { run } => complete(&client, &run, out).await?,
         Command::Watch { run } => watch(&client, &run, out).await?,
         Command::Audit { run } => audit(&client, &run, out).await?,
@@ -188,10 +186,25 @@ async fn complete(client: &Client, run: &str, out: &Out) -> Result<(), CliError>
     decide(client, &seen, "complete", out).await
 }
 
+async fn reject_results(client: &Client, run: &str, reason: String, out: &Out) -> Result<(), CliError> {
+    let seen = look(client, run).await?;
+    decide_on(client, &seen, "reject-results", &Rejection { reason }, out).await
+}
+
 async fn decide(client: &Client, seen: &RunView, verb: &str, out: &Out) -> Result<(), CliError> {
+    decide_on(client, seen, verb, &Decision::default(), out).await
+}
+
+async fn decide_on(
+    client: &Client,
+    seen: &RunView,
+    verb: &str,
+    body: &impl serde::Serialize,
+    out: &Out,
+) -> Result<(), CliError> {
     out.note(&plan(seen));
     let path = format!("/api/v1/runs/{}/{verb}", seen.id);
-    let view: RunView = client.post_if(&path, &seen.review.to_string(), &Decision::default()).await?;
+    let view: RunView = client.post_if(&path, &seen.review.to_string(), body).await?;
     answer(out, &view);
     Ok(())
 }

@@ -116,7 +116,8 @@ async fn b4_results_are_accepted_as_they_were_seen() {
         agent.post(&path("/finish"), &body).await.is(200).json::<placet_wire::api::RunView>()
     };
     let first = finish("three hosts").await;
-    reviewer.post(&path("/reject-results"), &json!({ "reason": "count again" })).await.is(200);
+    reviewer.post(&path("/reject-results"), &json!({ "reason": "count again" })).await.problem(428, "unseen");
+    reviewer.post_if(&path("/reject-results"), first.review, &json!({ "reason": "count again" })).await.is(200);
     let second = finish("four hosts").await;
     let before = app.size();
     reviewer.post(&path("/complete"), &json!({})).await.problem(428, "unseen");
