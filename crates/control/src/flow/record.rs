@@ -151,6 +151,7 @@ fn describe_run(row: &mut AuditRow, event: &RunEvent) {
         | RunEvent::StepFinished { .. }
         | RunEvent::GateReached { .. }
         | RunEvent::GateSettled { .. }
+        | RunEvent::GateUnanswered { .. }
         | RunEvent::GateMoved { .. }
         | RunEvent::Paused { .. }
         | RunEvent::Exhausted { .. }

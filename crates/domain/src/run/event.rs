@@ -77,10 +77,18 @@ pub enum RunEvent {
     },
     /// Nobody looked for as long as was agreed.
     GateLapsed,
-    /// The action that it waited for was decided, one way or the other.
+    /// The action that it waited for needs no decision any more, one way or the other.
     GateSettled {
         action: ActionId,
         executes: bool,
+        /// No reviewer had a say in it: it was taken back, or the policy changed.
+        #[serde(default, skip_serializing_if = "is_false")]
+        unseen: bool,
+    },
+    /// Nobody decided in time on the action that it waited for. It waits for a person still.
+    GateUnanswered {
+        action: ActionId,
+        summary: String,
     },
     /// Another action stands in the place of the one that it waits for.
     GateMoved {
@@ -144,6 +152,11 @@ pub enum RunEvent {
     Destroyed,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
 /// What a checkpoint was before there were kinds of them.
 const fn asked_for() -> GateKind {
     GateKind::Step
@@ -165,6 +178,7 @@ impl RunEvent {
             Self::GatePassed { .. } => "run.checkpoint_passed",
             Self::GateLapsed => "run.checkpoint_lapsed",
             Self::GateSettled { .. } => "run.checkpoint_settled",
+            Self::GateUnanswered { .. } => "run.checkpoint_unanswered",
             Self::GateMoved { .. } => "run.checkpoint_moved",
             Self::GateRejected { .. } => "run.checkpoint_rejected",
             Self::Paused { .. } => "run.paused",

@@ -1,7 +1,7 @@
 //! What a recorded event means for a run. Total: history is taken as it is, never judged again.
 
 use super::event::RunEvent;
-use super::gate::{Gate, GateCount};
+use super::gate::{Gate, GateCount, GateKind};
 use super::hosting::Snapshot;
 use super::state::{Run, RunStatus, WorkClock};
 use crate::id::RunId;
@@ -96,6 +96,8 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
             run.plan = plan.clone().unwrap_or_else(|| std::mem::take(&mut run.plan));
             leave_gate(run);
         }
+        // Nobody looked at what was done, so it does not count, and the next look is no later for it.
+        RunEvent::GateSettled { unseen: true, .. } => run.gate = None,
         RunEvent::GateLapsed | RunEvent::GateSettled { executes: true, .. } => {
             run.gates.approved = run.gates.approved.saturating_add(1);
             leave_gate(run);
@@ -103,6 +105,11 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::GateRejected { .. } | RunEvent::GateSettled { executes: false, .. } => {
             run.gates.rejected = run.gates.rejected.saturating_add(1);
             leave_gate(run);
+        }
+        RunEvent::GateUnanswered { summary, .. } => {
+            if let Some(gate) = &mut run.gate {
+                (gate.kind, gate.action, gate.summary) = (GateKind::Step, None, summary.clone());
+            }
         }
         RunEvent::GateMoved { action } => {
             if let Some(gate) = &mut run.gate {
@@ -233,6 +240,7 @@ fn status_after(run: &Run, event: &RunEvent) -> RunStatus {
         | RunEvent::Hosted { .. }
         | RunEvent::StepFinished { .. }
         | RunEvent::GateSettled { .. }
+        | RunEvent::GateUnanswered { .. }
         | RunEvent::GateMoved { .. }
         | RunEvent::SnapshotKept { .. }
         | RunEvent::Restored { .. }
@@ -262,7 +270,9 @@ fn because(event: &RunEvent) -> Option<Option<&str>> {
         | RunEvent::ResultsRejected { reason }
         | RunEvent::Failed { reason }
         | RunEvent::Cancelled { reason } => Some(Some(reason)),
-        RunEvent::GateReached { summary, .. } | RunEvent::Finished { summary } => Some(Some(summary)),
+        RunEvent::GateReached { summary, .. }
+        | RunEvent::GateUnanswered { summary, .. }
+        | RunEvent::Finished { summary } => Some(Some(summary)),
         RunEvent::GatePassed { note, .. } => Some(Some(note.as_str()).filter(|note| !note.is_empty())),
         RunEvent::Created { .. }
         | RunEvent::Submitted { .. }

@@ -33,6 +33,8 @@ pub fn follow(
     let mut waits_for = run.gate.as_ref().and_then(|gate| gate.action);
     let mut kind = action.map(|action| action.kind);
     let rehearsed = events.iter().any(|(_, event)| *event == ActionEvent::Rehearsed);
+    // A reviewer who amended it looked, whatever the policy makes of what they wrote.
+    let unseen = !events.iter().any(|(_, event)| matches!(event, ActionEvent::Superseded { .. }));
     for (id, event) in events {
         if let ActionEvent::Proposed { kind: proposed, .. } = event {
             kind = Some(*proposed);
@@ -41,10 +43,11 @@ pub fn follow(
             Consequence::Also(events) => also.extend(events),
             instead @ Consequence::Instead(_) => return Ok(instead),
         }
-        let step = gate(run, waits_for, *id, kind.filter(|_| !rehearsed), event)?;
+        let awaited = Awaited { action: waits_for, unseen };
+        let step = gate(run, awaited, *id, kind.filter(|_| !rehearsed), event)?;
         waits_for = match &step {
             Some(RunEvent::GateMoved { action }) => Some(*action),
-            Some(RunEvent::GateSettled { .. }) => None,
+            Some(RunEvent::GateSettled { .. } | RunEvent::GateUnanswered { .. }) => None,
             _ => waits_for,
         };
         also.extend(step);
@@ -91,31 +94,43 @@ fn money(run: &Run, id: ActionId, kind: Option<ActionKind>, event: &ActionEvent)
     Ok(Consequence::Also(if held { settled(run, budget, purpose, spent) } else { Vec::new() }))
 }
 
+/// The action that a checkpoint waits for, and whether no reviewer had a say in what happens to it now.
+#[derive(Clone, Copy)]
+struct Awaited {
+    action: Option<ActionId>,
+    unseen: bool,
+}
+
 fn gate(
     run: &Run,
-    waits_for: Option<ActionId>,
+    awaited: Awaited,
     id: ActionId,
     kind: Option<ActionKind>,
     event: &ActionEvent,
 ) -> Result<Option<RunEvent>, Refusal> {
-    let is_awaited = waits_for == Some(id);
+    let (is_awaited, unseen) = (awaited.action == Some(id), awaited.unseen);
     Ok(match event {
         ActionEvent::Judged { verdict, .. } => match verdict.ruling() {
-            Ruling::Ask { .. } if run.status == RunStatus::Executing && waits_for.is_none() => {
+            Ruling::Ask { .. } if run.status == RunStatus::Executing && awaited.action.is_none() => {
                 kind.filter(|kind| run.posture.stops_before(*kind)).map(|kind| action_gate(id, kind))
             }
             Ruling::Deny | Ruling::Allow if is_awaited => {
-                Some(RunEvent::GateSettled { action: id, executes: verdict.ruling() == Ruling::Allow })
+                Some(RunEvent::GateSettled { action: id, executes: verdict.ruling() == Ruling::Allow, unseen })
             }
             Ruling::Ask { .. } | Ruling::Deny | Ruling::Allow => None,
         },
         ActionEvent::Approved { complete: true, .. } if is_awaited => {
             needs_snapshot(run)?;
-            Some(RunEvent::GateSettled { action: id, executes: true })
+            Some(RunEvent::GateSettled { action: id, executes: true, unseen: false })
         }
-        ActionEvent::Rejected { .. } | ActionEvent::Withdrawn { .. } | ActionEvent::DeadlineLapsed if is_awaited => {
-            Some(RunEvent::GateSettled { action: id, executes: false })
+        ActionEvent::Rejected { .. } if is_awaited => {
+            Some(RunEvent::GateSettled { action: id, executes: false, unseen: false })
         }
+        ActionEvent::Withdrawn { .. } if is_awaited => {
+            Some(RunEvent::GateSettled { action: id, executes: false, unseen: true })
+        }
+        // Silence decides nothing: a person passes the checkpoint, since there is no action to decide on any more.
+        ActionEvent::DeadlineLapsed if is_awaited => Some(unanswered(id, kind)),
         ActionEvent::Superseded { by, .. } if is_awaited => Some(RunEvent::GateMoved { action: *by }),
         ActionEvent::Proposed { .. }
         | ActionEvent::Rehearsed
@@ -132,6 +147,11 @@ fn gate(
         | ActionEvent::DeadlineLapsed
         | ActionEvent::Resolved { .. } => None,
     })
+}
+
+fn unanswered(action: ActionId, kind: Option<ActionKind>) -> RunEvent {
+    let kind = kind.map_or_else(String::new, |kind| format!(" of kind {kind}"));
+    RunEvent::GateUnanswered { action, summary: format!("nobody decided in time on an action{kind}") }
 }
 
 fn action_gate(action: ActionId, kind: ActionKind) -> RunEvent {

@@ -28,22 +28,68 @@ fn c9_an_action_that_always_asks_brings_the_run_to_a_checkpoint_until_it_is_deci
 }
 
 #[test]
-fn c9_whatever_becomes_of_the_action_the_run_goes_on_without_it() {
-    let endings: [fn(&mut World); 3] = [
-        |world| drop(world.reviewer().rejects("no").unwrap()),
-        |world| drop(world.agent().withdraws().unwrap()),
-        |world| {
-            world.wait_ms(25 * HOUR_MS);
-            world.clockwork().lapses().unwrap();
-        },
+fn c9_a_refused_or_withdrawn_action_lets_the_run_go_on_and_only_a_refusal_counts_as_one() {
+    let endings: [(fn(&mut World), u32); 2] = [
+        (|world| drop(world.reviewer().rejects("no").unwrap()), 1),
+        (|world| drop(world.agent().withdraws().unwrap()), 0),
     ];
-    for end in endings {
+    for (end, rejected) in endings {
         let mut world = World::new().executing();
         world.agent().proposes("build and mail it").unwrap();
         end(&mut world);
         assert_eq!(world.run_status(), RunStatus::Executing);
-        assert!(world.run().gate.is_none() && world.run().gates.rejected == 1);
+        assert!(world.run().gate.is_none());
+        assert_eq!((world.run().gates.rejected, world.run().gates.approved), (rejected, 0));
     }
+}
+
+#[test]
+fn c10_a_checkpoint_whose_action_nobody_decided_on_in_time_still_waits_for_a_person() {
+    let mut world = World::new();
+    world.posture.gates.auto_pass_after_ms = Some(60_000);
+    let mut world = world.executing();
+    world.agent().proposes("build and mail it").unwrap();
+    let asked = world.run().review();
+    world.wait_ms(25 * HOUR_MS);
+    world.clockwork().lapses().unwrap();
+    assert_eq!((world.status(), world.run_status()), (ActionStatus::Expired, RunStatus::CheckpointReached));
+    let gate = world.run().gate.clone().expect("the same checkpoint");
+    assert_eq!((gate.number, gate.kind, gate.action, gate.passes_at), (1, GateKind::Step, None, None));
+    assert_ne!(world.run().review(), asked, "it is about something else now");
+    world.wait_ms(1_000 * HOUR_MS);
+    assert!(matches!(world.clockwork().run(RunCommand::Lapse), Err(Refusal::NotNow { .. })));
+    let pass = pass_gate(world.run());
+    world.reviewer().run(pass).unwrap();
+    assert_eq!(world.run_status(), RunStatus::Executing);
+}
+
+#[test]
+fn c9_an_agent_does_not_put_off_a_look_at_its_work_by_asking_and_taking_back() {
+    let mut world = World::new();
+    world.posture.gates.every_ms = Some(10 * 60_000);
+    let mut world = world.executing();
+    for _ in 0..3 {
+        world.wait_ms(3 * MINUTE_MS);
+        world.agent().proposes("build and mail it").unwrap();
+        world.agent().withdraws().unwrap();
+    }
+    assert_eq!(world.run().due().map(|due| due.unix_ms() - world.now.unix_ms()), Some(MINUTE_MS));
+    world.agent().proposes("build and mail it").unwrap();
+    world.reviewer().approves().unwrap();
+    assert_eq!(world.run().due().map(|due| due.unix_ms() - world.now.unix_ms()), Some(10 * MINUTE_MS), "a person looked");
+}
+
+#[test]
+fn c10_who_pauses_a_run_at_a_checkpoint_is_asked_however_long_that_takes() {
+    let mut world = World::new();
+    world.posture.gates.auto_pass_after_ms = Some(60_000);
+    let mut world = world.executing();
+    world.agent().run(RunCommand::ReachGate { summary: "half way".to_owned() }).unwrap();
+    world.operator().run(RunCommand::Pause { reason: "let me see".to_owned() }).unwrap();
+    world.wait_ms(HOUR_MS);
+    world.operator().run(RunCommand::Resume).unwrap();
+    assert_eq!((world.run_status(), world.run().due()), (RunStatus::CheckpointReached, None));
+    assert_eq!(world.clockwork().run(RunCommand::Lapse).unwrap_err().code(), "not_now");
 }
 
 #[test]
