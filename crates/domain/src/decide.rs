@@ -213,10 +213,10 @@ fn check_halt(organisation: &Organisation, command: &Command) -> Result<(), Refu
     let goes_on = match command {
         Command::Run { command, .. } => command.goes_on(),
         Command::Action { command, .. } => command.goes_on(),
+        Command::Worktree { command, .. } => command.goes_on(),
         Command::Organisation(_)
         | Command::Project { .. }
         | Command::Identity { .. }
-        | Command::Worktree { .. }
         | Command::KeepBlob { .. }
         | Command::NoteRefusal { .. }
         | Command::NoteStart { .. } => false,

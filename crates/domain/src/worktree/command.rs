@@ -52,6 +52,21 @@ pub enum WorktreeCommand {
     },
 }
 
+impl WorktreeCommand {
+    /// Whether work begins or goes on by it.
+    pub const fn goes_on(&self) -> bool {
+        match self {
+            Self::Open { .. } | Self::Settle | Self::Adopt { .. } | Self::Merge { .. } => true,
+            Self::Note { work } => work.begins(),
+            Self::AskExemption { .. }
+            | Self::GrantExemption { .. }
+            | Self::RefuseExemption { .. }
+            | Self::Close { .. }
+            | Self::Abort { .. } => false,
+        }
+    }
+}
+
 /// Something that was done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
@@ -70,6 +85,20 @@ pub enum Work {
     Pushed { remote: String, tip: CommitId },
     /// It was removed from disk; the branch stayed or was merged.
     Collected { freed_bytes: u64, because: String },
+}
+
+impl Work {
+    /// Whether it is about to happen; everything else has happened, and is recorded whatever comes.
+    const fn begins(&self) -> bool {
+        match self {
+            Self::Began { .. } | Self::Pushing { .. } => true,
+            Self::Executed { .. }
+            | Self::Harvested { .. }
+            | Self::Checked { .. }
+            | Self::Pushed { .. }
+            | Self::Collected { .. } => false,
+        }
+    }
 }
 
 macro_rules! kinds {

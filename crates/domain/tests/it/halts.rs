@@ -1,13 +1,18 @@
 //! The switch that stops everything at once.
 
 use placet_domain::action::ActionStatus;
+use placet_domain::budget::Ceiling;
 use placet_domain::command::Command;
 use placet_domain::evidence::Exit;
+use placet_domain::id::WorktreeId;
 use placet_domain::organisation::OrganisationCommand;
-use placet_domain::run::RunCommand;
+use placet_domain::run::{Allowance, RunCommand, RunCommandKind, RunStatus};
+use placet_domain::worktree::{CommitId, Work, WorktreeCommand};
+use uuid::Uuid;
 
 use crate::people::Who;
 use crate::scenario::World;
+use crate::trials::run_command;
 
 fn halt() -> Command {
     Command::Organisation(OrganisationCommand::Halt { reason: "something is wrong".to_owned() })
@@ -50,4 +55,70 @@ fn d11_whoever_has_a_say_may_stop_everything_and_only_an_admin_lets_it_go_on() {
     world.submit(Who::Admin, release()).unwrap();
     assert!(world.organisation.halt.is_none());
     assert_eq!(world.submit(Who::Admin, release()).unwrap_err().code(), "not_now");
+}
+
+#[test]
+fn d11_while_everything_is_stopped_no_decision_lets_a_run_go_on() {
+    let mut gated = World::new().with_action("build and mail it", ActionStatus::PendingApproval);
+    gated.submit(Who::Operator, halt()).unwrap();
+    assert_eq!(gated.reviewer().approves().unwrap_err().code(), "halted");
+    assert_eq!(gated.reviewer().rejects("no").unwrap_err().code(), "halted");
+    assert_eq!(gated.agent().withdraws().unwrap_err().code(), "halted");
+    for (status, kind) in [
+        (RunStatus::CheckpointReached, RunCommandKind::RejectGate),
+        (RunStatus::CheckpointReached, RunCommandKind::PassGate),
+        (RunStatus::PendingExport, RunCommandKind::RejectResults),
+    ] {
+        let mut world = World::new().with_run(status);
+        world.submit(Who::Operator, halt()).unwrap();
+        let command = run_command(&world, kind);
+        assert_eq!(world.reviewer().run(command).unwrap_err().code(), "halted", "{kind:?}");
+        world.submit(Who::Admin, release()).unwrap();
+        let command = run_command(&world, kind);
+        world.reviewer().run(command).unwrap();
+    }
+    let mut waiting = World::new().with_action("build it", ActionStatus::PendingApproval);
+    waiting.submit(Who::Operator, halt()).unwrap();
+    waiting.reviewer().approves().expect("nothing goes on by it: it is not leased before everything is");
+}
+
+#[test]
+fn d11_an_admin_of_some_projects_does_not_decide_for_all_of_them() {
+    let mut world = World::new();
+    world.submit(Who::Stranger, halt()).expect("one time too often is better than one time too late");
+    assert_eq!(world.submit(Who::Stranger, release()).unwrap_err().code(), "reach");
+    world.submit(Who::Admin, release()).unwrap();
+    let allowance = Allowance { ceiling: Ceiling { actions: Some(1_000), ..Ceiling::default() }, warn_at_percent: 80 };
+    let budget = Command::Organisation(OrganisationCommand::SetBudget { allowance });
+    assert_eq!(world.submit(Who::Stranger, budget.clone()).unwrap_err().code(), "reach");
+    world.submit(Who::Admin, budget).unwrap();
+}
+
+fn work(work: Work) -> WorktreeCommand {
+    WorktreeCommand::Note { work }
+}
+
+#[test]
+fn d11_while_everything_is_stopped_nothing_begins_in_worktrees_and_what_was_done_is_recorded() {
+    let (command, profile) = (vec!["make".to_owned()], "default".to_owned());
+    let tip: CommitId = "12".repeat(20).parse().unwrap();
+    let ran = Work::Executed { command: command.clone(), profile: profile.clone(), ended: "0".into(), wall_ms: 1 };
+    let beginning = [
+        WorktreeCommand::Settle,
+        WorktreeCommand::Adopt { found: "all there".into() },
+        WorktreeCommand::Merge { into: "main".parse().unwrap(), commit: tip.clone() },
+        work(Work::Began { command, profile }),
+        work(Work::Pushing { remote: "origin".into(), tip }),
+    ];
+    let ending = [WorktreeCommand::Abort { reason: "enough".into() }, work(ran)];
+    let mut world = World::new();
+    world.submit(Who::Operator, halt()).unwrap();
+    let (id, project) = (WorktreeId::from_uuid(Uuid::from_u128(1)), world.project);
+    let mut refusal = |command| world.submit(Who::Operator, Command::Worktree { id, project, command }).unwrap_err();
+    for command in beginning {
+        assert_eq!(refusal(command.clone()).code(), "halted", "{command:?}");
+    }
+    for command in ending {
+        assert_ne!(refusal(command.clone()).code(), "halted", "{command:?}");
+    }
 }
