@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::{Amounts, Budget, Ceiling, Purpose};
 use crate::id::{IdentityId, ProjectId};
-use crate::identity::{Actor, Role};
+use crate::identity::{Actor, Reach, Role};
 use crate::refusal::Refusal;
 use crate::run::Allowance;
 
@@ -75,6 +75,7 @@ pub fn decide(
     let event = match command {
         OrganisationCommand::SetBudget { allowance } => {
             needs(actor, &[Role::Admin])?;
+            needs_reach(actor)?;
             let Allowance { ceiling, warn_at_percent } = allowance.checked(state.budget.as_ref())?;
             OrganisationEvent::BudgetSet { ceiling, warn_at_percent }
         }
@@ -89,6 +90,7 @@ pub fn decide(
         }
         OrganisationCommand::Release { reason } => {
             needs(actor, &[Role::Admin])?;
+            needs_reach(actor)?;
             check_reason(reason)?;
             if state.halt.is_none() {
                 return Err(Refusal::not_now("released", "not stopped", "everything may go on as it is"));
@@ -119,6 +121,14 @@ fn needs(actor: &Actor, any: &[Role]) -> Result<(), Refusal> {
         Actor::Runtime => Ok(()),
         Actor::Identity(identity) if any.iter().any(|role| identity.has(*role)) => Ok(()),
         Actor::Identity(_) => Err(Refusal::Role { needed: Role::Admin }),
+    }
+}
+
+/// What concerns all projects is not for whoever answers for some of them.
+fn needs_reach(actor: &Actor) -> Result<(), Refusal> {
+    match actor {
+        Actor::Identity(identity) if identity.reach != Reach::Everywhere => Err(Refusal::Reach),
+        Actor::Identity(_) | Actor::Runtime => Ok(()),
     }
 }
 

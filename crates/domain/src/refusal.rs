@@ -17,6 +17,8 @@ pub enum Refusal {
     Invalid { why: String },
     #[error("this needs the role `{needed}`")]
     Role { needed: Role },
+    #[error("this concerns all projects, and you reach only some of them; ask an administrator of all")]
+    Reach,
     #[error("this is for whoever has the duty `{operation}`: {accountable}")]
     Duty { operation: &'static str, accountable: String },
     #[error("not done yet: {items}; see to them, or answer for it with a reason (`--force`)")]
@@ -96,6 +98,7 @@ impl Refusal {
             Self::Exists { .. } => "exists",
             Self::Invalid { .. } => "invalid",
             Self::Role { .. } => "role",
+            Self::Reach => "reach",
             Self::Duty { .. } => "duty",
             Self::Undone { .. } => "undone",
             Self::NotNow { .. } => "not_now",
@@ -119,6 +122,7 @@ impl Refusal {
     pub const fn is_recorded(&self) -> bool {
         match self {
             Self::Role { .. }
+            | Self::Reach
             | Self::Duty { .. }
             | Self::OtherAgent
             | Self::OtherHost

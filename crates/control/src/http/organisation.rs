@@ -2,7 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use placet_domain::organisation::OrganisationCommand;
+use placet_domain::identity::Reach;
+use placet_domain::organisation::{Organisation, OrganisationCommand};
 use placet_domain::run::Allowance;
 use placet_wire::api;
 
@@ -15,13 +16,20 @@ use crate::flow::{self, Caller, No};
 
 type Answer = Result<Json<api::OrganisationView>, Failure>;
 
-pub(super) async fn show(State(app): State<App>, _caller: Caller) -> Answer {
+pub(super) async fn show(State(app): State<App>, caller: Caller) -> Answer {
     let organisation = app.store().organisation().await.map_err(No::Fault)?;
-    Ok(Json(view::organisation(organisation)))
+    Ok(seen_by(&caller, organisation))
 }
 
 async fn change(app: &App, caller: &Caller, command: OrganisationCommand) -> Answer {
-    Ok(Json(view::organisation(flow::change_organisation(app, caller, command).await?)))
+    Ok(seen_by(caller, flow::change_organisation(app, caller, command).await?))
+}
+
+/// What all projects together have and use up tells of the other ones: it is for those who reach all of them.
+fn seen_by(caller: &Caller, organisation: Organisation) -> Json<api::OrganisationView> {
+    let everywhere = caller.identity.reach == Reach::Everywhere;
+    let budget = organisation.budget.filter(|_| everywhere);
+    Json(view::organisation(Organisation { budget, ..organisation }))
 }
 
 pub(super) async fn halt(State(app): State<App>, Asked(caller, given): Asked<api::HaltRequest>) -> Answer {

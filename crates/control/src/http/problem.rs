@@ -104,6 +104,7 @@ const fn status(refusal: &Refusal) -> StatusCode {
         Refusal::Invalid { .. } => StatusCode::UNPROCESSABLE_ENTITY,
         Refusal::Revoked => StatusCode::UNAUTHORIZED,
         Refusal::Role { .. }
+        | Refusal::Reach
         | Refusal::Duty { .. }
         | Refusal::OtherAgent
         | Refusal::OtherHost

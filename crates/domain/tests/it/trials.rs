@@ -233,6 +233,7 @@ pub(crate) fn refused(refusal: &Refusal) -> String {
         | Refusal::Exists { .. }
         | Refusal::Invalid { .. }
         | Refusal::Role { .. }
+        | Refusal::Reach
         | Refusal::Duty { .. }
         | Refusal::Undone { .. }
         | Refusal::RunNotActive { .. }

@@ -1,5 +1,6 @@
 //! Administrators of one project stay administrators of one project.
 
+use placet_wire::api;
 use serde_json::json;
 
 use crate::person::Person;
@@ -41,4 +42,21 @@ async fn i8_nobody_takes_over_an_identity_that_reaches_further_than_they_do() {
     assert_eq!(app.size(), before);
     admin.post(&format!("/api/v1/identities/{}/revoke", agent.id), &json!({})).await.is(200);
     agent.get("/api/v1/whoami").await.problem(401, "unauthorized");
+}
+
+#[tokio::test]
+async fn i8_nobody_decides_for_projects_that_they_do_not_reach() {
+    let (app, _, reviewer, _) = Scenario::start().await;
+    let admin = limited_admin(&app).await;
+    let limits = json!({ "limits": { "pages": 1_000 } });
+    app.admin.post("/api/v1/organisation/budget", &limits).await.is(200);
+    admin.post("/api/v1/organisation/budget", &limits).await.problem(403, "reach");
+    reviewer.post("/api/v1/halt", &json!({ "reason": "fire" })).await.is(200);
+    admin.post("/api/v1/release", &json!({ "reason": "it is out" })).await.problem(403, "reach");
+    let (whole, part): (api::OrganisationView, api::OrganisationView) = (
+        app.admin.get("/api/v1/organisation").await.is(200).json(),
+        admin.get("/api/v1/organisation").await.is(200).json(),
+    );
+    assert!(whole.budget.is_some() && part.budget.is_none(), "what others use up is none of their business");
+    assert!(whole.halted && part.halted);
 }
