@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::command::{ActionCommandKind as Kind, Amended};
-use super::decide::{Setting, check_reason, first_approval, independence, judged, needs_decider};
+use super::decide::{Setting, check_reason, first_approval, independence, judged, needs_decider, rehearses};
 use super::event::ActionEvent;
 use super::evolve::evolve;
 use super::state::ActionState;
@@ -82,9 +82,14 @@ pub(super) fn amend(
     let (by, reason) = (amended.id, reason.to_owned());
     let superseded = ActionEvent::Superseded { reviewer: reviewer.id, review: seen, by, reason };
     let begun = [proposed(state, amended, reviewer, setting), judged(&amended.verdict, setting)];
-    let yes = begun.iter().fold(None, |state, event| evolve(by, state, event));
-    let yes = yes.and_then(|successor| yes_of_its_author(&successor, reviewer, setting));
-    let successor = begun.into_iter().chain(yes).map(|event| (by, event));
+    let successor = begun.iter().fold(None, |state, event| evolve(by, state, event));
+    // There is nothing to say yes to where nothing is executed.
+    let last = if rehearses(&amended.action, &amended.verdict, setting.run) {
+        Some(ActionEvent::Rehearsed)
+    } else {
+        successor.and_then(|successor| yes_of_its_author(&successor, reviewer, setting))
+    };
+    let successor = begun.into_iter().chain(last).map(|event| (by, event));
     Ok(std::iter::once((state.id, superseded)).chain(successor).collect())
 }
 

@@ -72,6 +72,31 @@ fn c2_what_is_rehearsed_is_kept_and_never_leased_nor_asked_about() {
 }
 
 #[test]
+fn c2_what_a_reviewer_makes_of_an_action_is_rehearsed_like_everything_else() {
+    let mut world = World::new();
+    world.posture = posture(Mode::Simulation, Effect::Execute);
+    let mut world = world.executing();
+    world.agent().proposes("delete it").unwrap();
+    world.reviewer().amends("build and mail it").unwrap();
+    assert_eq!((world.status(), world.run_status()), (ActionStatus::Rehearsed, RunStatus::Executing));
+    assert!(world.action().approvals.is_empty(), "there is nothing to approve");
+    assert_eq!(world.worker().leases().unwrap_err().code(), "not_now");
+}
+
+#[test]
+fn c2_a_checkpoint_does_not_wait_for_what_is_only_rehearsed() {
+    let mut world = World::new();
+    world.posture = posture(Mode::Simulation, Effect::Execute);
+    world.posture.gates.before.insert(ActionKind::ExecuteCode);
+    let mut world = world.executing();
+    world.agent().proposes("delete it").unwrap();
+    assert_eq!(world.run_status(), RunStatus::CheckpointReached);
+    world.reviewer().amends("build and mail it").unwrap();
+    assert_eq!((world.status(), world.run_status()), (ActionStatus::Rehearsed, RunStatus::Executing));
+    assert!(world.run().gate.is_none());
+}
+
+#[test]
 fn c2_what_was_approved_with_a_plan_includes_how_it_is_carried_out() {
     let run = World::new().with_run(RunStatus::PendingApproval).run().clone();
     let mut other = run.clone();
