@@ -116,6 +116,12 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
                 gate.action = Some(*action);
             }
         }
+        // Whoever paused it wants to be asked, however long that takes.
+        RunEvent::Paused { .. } => {
+            if let Some(gate) = &mut run.gate {
+                gate.passes_at = None;
+            }
+        }
         RunEvent::SnapshotKept { .. } => keep_snapshot(run, event, at),
         RunEvent::RolledBack { to, .. } => roll_back(run, *to),
         RunEvent::Restored { .. } => run.restoring = None,
@@ -141,7 +147,6 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         | RunEvent::PlanRejected { .. }
         | RunEvent::Started
         | RunEvent::Attached
-        | RunEvent::Paused { .. }
         | RunEvent::Exhausted { .. }
         | RunEvent::Resumed
         | RunEvent::ResultsRejected { .. }
