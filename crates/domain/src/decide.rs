@@ -13,7 +13,7 @@ use crate::organisation::{self, Organisation};
 use crate::project::{self, Project};
 use crate::record::{BlobKept, Event, Record, Refused, Started};
 use crate::refusal::Refusal;
-use crate::run::{self, Consequence, Run, RunCommand};
+use crate::run::{self, Consequence, Run, RunCommand, RunStatus};
 use crate::time::Timestamp;
 use crate::worktree::{self, Worktree};
 
@@ -133,7 +133,18 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
             vec![Event::Started(Started { version: version.clone(), policy: *policy, tools: *tools })]
         }
     };
-    Ok(events.into_iter().map(|event| Record { about: about_event(&event, about), event }).collect())
+    let records = events.into_iter().map(|event| Record { about: about_event(&event, about), event }).collect();
+    check_standstill(loaded, records, now)
+}
+
+/// Whatever was asked: while everything is stopped, no run goes to work by it.
+fn check_standstill(loaded: &Loaded, records: Vec<Record>, now: Timestamp) -> Result<Vec<Record>, Refusal> {
+    let Some(halt) = &loaded.organisation.halt else { return Ok(records) };
+    let mut after = loaded.clone();
+    records.iter().for_each(|record| after.apply(record, now));
+    let works = |run: &Option<Run>| run.as_ref().is_some_and(|run| run.status == RunStatus::Executing);
+    let goes_to_work = !works(&loaded.run) && works(&after.run);
+    if goes_to_work { Err(Refusal::Halted { reason: halt.reason.clone() }) } else { Ok(records) }
 }
 
 /// An action's events, and what they mean for its run: both, or neither.
