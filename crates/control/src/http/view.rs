@@ -58,6 +58,8 @@ pub(super) fn run(run: Run) -> api::RunView {
         scope: run.scope.version(),
         mode: run.posture.mode,
         effect: run.posture.effect,
+        checkpoints: run.posture.gates,
+        parent: run.parent,
         steps_done: run.steps_done,
         checkpoint: run.gate.as_ref().map(|gate| gate.number),
         budget: run.budget.as_ref().map(api::BudgetView::from),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::gate::{Watch, watch};
 use crate::proposal::ActionKind;
+use crate::refusal::Refusal;
 
 /// When a person is asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -96,6 +97,21 @@ pub struct GateRules {
     /// A checkpoint of kind TIME or STEP that nobody looked at for so long is passed. Never anything else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auto_pass_after_ms: Option<u64>,
+}
+
+impl GateRules {
+    /// What is to happen after nothing would happen all the time, or be passed before anybody could look.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        let never = [
+            ("every_steps", self.every_steps == Some(0)),
+            ("every_ms", self.every_ms == Some(0)),
+            ("auto_pass_after_ms", self.auto_pass_after_ms == Some(0)),
+        ];
+        match never.into_iter().find(|(_, zero)| *zero) {
+            Some((rule, _)) => Err(Refusal::invalid(format!("`{rule}` is at least 1; leave it out if it is not wanted"))),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Mode, effect and checkpoints of a run: part of what is approved with its plan, and never changed after.

@@ -172,8 +172,9 @@ impl Run {
     /// this run it is. A yes to one of them is never a yes to another.
     pub fn review(&self) -> Digest {
         let seen = serde_json::json!({
-            "run": self.id, "goal": self.goal, "plan": self.plan, "scope": self.scope.version(), "agent": self.agent,
+            "run": self.id, "goal": self.goal, "plan": self.plan, "scope": self.scope.version(), "agent": self.agent, "parent": self.parent,
             "posture": self.posture, "hosting": self.hosting, "ceiling": self.budget.as_ref().map(|budget| budget.ceiling),
+            "warn_at_percent": self.budget.as_ref().map(|budget| budget.warn_at_percent),
             "status": self.status, "standstill": self.standstills, "said": self.said, "gate": self.gate,
             "outputs": self.outputs,
         });

@@ -43,6 +43,7 @@ pub(super) fn check_text(command: &RunCommand) -> Result<(), Refusal> {
 
 fn check_founding(founding: &Founding) -> Result<(), Refusal> {
     said(&founding.goal)?;
+    founding.posture.gates.check()?;
     check_plan(&founding.plan)
 }
 

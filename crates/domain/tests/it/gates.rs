@@ -29,14 +29,11 @@ fn c9_an_action_that_always_asks_brings_the_run_to_a_checkpoint_until_it_is_deci
 
 #[test]
 fn c9_a_refused_or_withdrawn_action_lets_the_run_go_on_and_only_a_refusal_counts_as_one() {
-    let endings: [(fn(&mut World), u32); 2] = [
-        (|world| drop(world.reviewer().rejects("no").unwrap()), 1),
-        (|world| drop(world.agent().withdraws().unwrap()), 0),
-    ];
-    for (end, rejected) in endings {
+    for rejected in [1, 0] {
         let mut world = World::new().executing();
         world.agent().proposes("build and mail it").unwrap();
-        end(&mut world);
+        let ended = if rejected == 1 { world.reviewer().rejects("no") } else { world.agent().withdraws() };
+        ended.unwrap();
         assert_eq!(world.run_status(), RunStatus::Executing);
         assert!(world.run().gate.is_none());
         assert_eq!((world.run().gates.rejected, world.run().gates.approved), (rejected, 0));
@@ -114,6 +111,16 @@ fn c9_a_pause_while_an_action_is_awaited_does_not_let_it_slip_through() {
     assert_eq!(world.worker().leases().unwrap_err().code(), "run_not_active");
     world.operator().run(RunCommand::Resume).unwrap();
     assert_eq!(world.run_status(), RunStatus::Executing, "there is no checkpoint to go back to any more");
+}
+
+#[test]
+fn c9_a_checkpoint_after_nothing_is_refused_and_so_is_one_that_passes_at_once() {
+    for name in ["every_steps", "every_ms", "auto_pass_after_ms"] {
+        let mut world = World::new();
+        world.posture.gates = serde_json::from_value(serde_json::json!({ name: 0 })).unwrap();
+        let refusal = world.operator().creates_run(&["look"]).unwrap_err();
+        assert_eq!(refusal.to_string(), format!("`{name}` is at least 1; leave it out if it is not wanted"));
+    }
 }
 
 #[test]

@@ -249,6 +249,14 @@ pub struct RunView {
     pub mode: Mode,
     #[schema(value_type = String)]
     pub effect: Effect,
+    /// Where it stands still although nobody asks it to, and what passes by itself.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    pub checkpoints: GateRules,
+    /// The run that had it made and pays for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub parent: Option<RunId>,
     /// How many steps of the plan are done.
     pub steps_done: u32,
     /// The number of the checkpoint at which it stands still.

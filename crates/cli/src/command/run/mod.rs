@@ -5,6 +5,8 @@ mod checkpoint;
 mod export;
 mod new;
 
+use placet_domain::budget::Resource;
+use placet_domain::run::GateRules;
 use placet_domain::text::spelled_out;
 use placet_wire::Client;
 use placet_wire::api::{
@@ -223,7 +225,31 @@ fn plan(run: &RunView) -> String {
     let steps =
         run.plan.iter().zip(1..).map(|(step, number)| format!("{} {number}. {}", mark(number), spelled_out(step)));
     let (steps, how) = (steps.collect::<Vec<_>>().join("\n"), format!("{}, {}", run.mode, run.effect));
-    format!("{}\n{steps}\n  scope {}\n  {how}", styled(BOLD, spelled_out(&run.goal)), run.scope)
+    let parent = run.parent.map(|parent| format!("\n  made by {parent}, which pays for it")).unwrap_or_default();
+    let terms = format!("  scope {}\n  {how}\n  {}{parent}{}", run.scope, standstills(&run.checkpoints), limits(run));
+    format!("{}\n{steps}\n{terms}", styled(BOLD, spelled_out(&run.goal)))
+}
+
+/// Where it will stand still by itself, and what silence will let pass: who approves the plan approves that too.
+fn standstills(rules: &GateRules) -> String {
+    let minutes = |ms: u64| if ms.is_multiple_of(60_000) { format!("{} min", ms / 60_000) } else { format!("{ms} ms") };
+    let before: Vec<&str> = rules.before.iter().map(|kind| kind.as_str()).collect();
+    let stops = [
+        rules.every_steps.map(|steps| format!("every {steps} steps")),
+        rules.every_ms.map(|ms| format!("every {} at work", minutes(ms))),
+        (!before.is_empty()).then(|| format!("before {}", before.join(", "))),
+    ];
+    let stops: Vec<String> = stops.into_iter().flatten().collect();
+    let stops = if stops.is_empty() { "only where a person is always asked".to_owned() } else { stops.join(", ") };
+    let passes = rules.auto_pass_after_ms.map(|ms| format!("; passes by itself after {}", minutes(ms)));
+    format!("stands still {stops}{}", passes.unwrap_or_default())
+}
+
+fn limits(run: &RunView) -> String {
+    let Some(budget) = &run.budget else { return "\n  no budget: nothing is limited".to_owned() };
+    let limit = |resource: &Resource| budget.limits.of(*resource).map(|limit| format!("{limit} {resource}"));
+    let limits = Resource::ALL.iter().filter_map(limit).collect::<Vec<_>>().join(", ");
+    format!("\n  at most {limits}; a person is asked at {} %", budget.warn_at_percent)
 }
 
 fn snapshots(run: &RunView) -> Option<String> {

@@ -63,6 +63,26 @@ async fn c10_a_checkpoint_shows_everything_there_is_to_decide_on() {
 }
 
 #[tokio::test]
+async fn c2_who_approves_a_plan_sees_where_it_will_stand_still_what_passes_by_itself_and_who_pays() {
+    let (app, _, reviewer, _) = Scenario::start().await;
+    let rules = json!({ "every_steps": 2, "every_ms": 60_000, "before": ["execute_code"], "auto_pass_after_ms": 1_000 });
+    let new = json!({
+        "project": app.team.project, "goal": "g", "scope": "lab", "agent": app.team.agent.id, "plan": ["look"],
+        "checkpoints": rules, "parent": app.team.run, "budget": { "limits": { "actions": 9 } },
+    });
+    let run: api::RunView = app.team.operator.post("/api/v1/runs", &new).await.is(201).json();
+    let seen: Value = reviewer.get(&format!("/api/v1/runs/{}", run.id)).await.is(200).json();
+    assert_eq!((&seen["checkpoints"], &seen["parent"]), (&rules, &json!(app.team.run)));
+    assert_eq!(seen["budget"]["limits"], json!({ "actions": 9 }));
+    for rule in ["every_steps", "every_ms", "auto_pass_after_ms"] {
+        let mut new = new.clone();
+        new["checkpoints"] = json!({ rule: 0 });
+        let no = app.team.operator.post("/api/v1/runs", &new).await.problem(422, "invalid");
+        assert!(no.detail.contains(rule), "{}", no.detail);
+    }
+}
+
+#[tokio::test]
 async fn c10_who_sends_an_agent_back_decides_about_what_they_saw_and_about_no_later_checkpoint() {
     let (app, agent, reviewer, _) = Scenario::start().await;
     let run = working(&app, json!({})).await;
