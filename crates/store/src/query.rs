@@ -65,6 +65,8 @@ pub struct ActionFilter {
     pub run: Option<RunId>,
     /// Any of these; none given means all.
     pub statuses: Vec<ActionStatus>,
+    /// Only actions of which something was recorded at this time or later.
+    pub changed_since: Option<Timestamp>,
     pub order: Order,
     /// Only actions that come, in this order, after the one that was created with this entry.
     pub after: Option<u64>,
@@ -73,9 +75,9 @@ pub struct ActionFilter {
 
 impl Default for ActionFilter {
     fn default() -> Self {
-        let (project, run, after) = (None, None, None);
+        let (project, run, changed_since, after) = (None, None, None, None);
         let (reach, order) = (Reach::Everywhere, Order::OldestFirst);
-        Self { reach, project, run, statuses: Vec::new(), order, after, limit: USUAL_ROWS }
+        Self { reach, project, run, statuses: Vec::new(), changed_since, order, after, limit: USUAL_ROWS }
     }
 }
 

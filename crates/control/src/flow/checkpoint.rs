@@ -10,42 +10,50 @@ use placet_store::{ActionFilter, Order};
 use super::{Caller, No, change_run, find_run};
 use crate::app::App;
 
-/// How many actions a person is shown of what was done and of what comes.
-const MOST_SHOWN: usize = 50;
+/// How many actions a person is shown of what was done, of what comes, and of what nobody knows.
+const MOST_SHOWN: u32 = 50;
+
+const DONE: &[ActionStatus] = &[ActionStatus::Succeeded, ActionStatus::Failed, ActionStatus::Rehearsed];
+const NEXT: &[ActionStatus] =
+    &[ActionStatus::PendingApproval, ActionStatus::Approved, ActionStatus::Leased, ActionStatus::Executing];
 
 /// A run and the actions around the checkpoint where it stands.
 pub(crate) struct Look {
     pub(crate) run: Run,
     pub(crate) now: Timestamp,
-    pub(crate) done: Vec<ActionState>,
-    pub(crate) next: Vec<ActionState>,
+    /// What was executed since the last checkpoint.
+    pub(crate) done: Shown,
+    pub(crate) next: Shown,
+    /// Started, and nobody knows how far they got.
+    pub(crate) interrupted: Shown,
+}
+
+/// The newest of some actions, the oldest of them first.
+pub(crate) struct Shown {
+    pub(crate) actions: Vec<ActionState>,
+    /// Whether there are older ones.
+    pub(crate) more: bool,
 }
 
 pub(crate) async fn look(app: &App, caller: &Caller, id: RunId) -> Result<Look, No> {
     let run = find_run(app, caller, id).await?;
-    let filter = ActionFilter { run: Some(id), order: Order::NewestFirst, limit: 200, ..ActionFilter::default() };
-    let newest = app.store().actions(filter).await.map_err(No::Fault)?.into_iter().map(|listed| listed.state);
-    let (mut done, mut next) = (Vec::new(), Vec::new());
-    for action in newest {
-        match action.status {
-            ActionStatus::Succeeded | ActionStatus::Failed | ActionStatus::Rehearsed => done.push(action),
-            ActionStatus::PendingApproval | ActionStatus::Approved | ActionStatus::Leased | ActionStatus::Executing => {
-                next.push(action);
-            }
-            ActionStatus::Denied
-            | ActionStatus::Rejected
-            | ActionStatus::Expired
-            | ActionStatus::Superseded
-            | ActionStatus::Withdrawn
-            | ActionStatus::Interrupted
-            | ActionStatus::Abandoned => {}
-        }
-    }
-    for shown in [&mut done, &mut next] {
-        shown.truncate(MOST_SHOWN);
-        shown.reverse();
-    }
-    Ok(Look { run, now: app.store().now(), done, next })
+    let done = newest(app, id, DONE, run.looked_at).await?;
+    let next = newest(app, id, NEXT, None).await?;
+    let interrupted = newest(app, id, &[ActionStatus::Interrupted], None).await?;
+    Ok(Look { run, now: app.store().now(), done, next, interrupted })
+}
+
+/// Asked for by status, so that what was refused crowds out nothing, however much of it an agent proposes.
+async fn newest(app: &App, run: RunId, statuses: &[ActionStatus], since: Option<Timestamp>) -> Result<Shown, No> {
+    let (statuses, limit) = (statuses.to_vec(), MOST_SHOWN + 1);
+    let (run, order) = (Some(run), Order::NewestFirst);
+    let filter = ActionFilter { run, statuses, changed_since: since, order, limit, ..ActionFilter::default() };
+    let found = app.store().actions(filter).await.map_err(No::Fault)?;
+    let more = found.len() > MOST_SHOWN as usize;
+    let mut actions: Vec<ActionState> =
+        found.into_iter().map(|listed| listed.state).take(MOST_SHOWN as usize).collect();
+    actions.reverse();
+    Ok(Shown { actions, more })
 }
 
 /// Decides about this checkpoint and no other: a number that is past is not where the run stands.

@@ -13,7 +13,7 @@ use placet_domain::worktree::Worktree;
 use placet_store::Listed;
 use placet_wire::api;
 
-use crate::flow::Look;
+use crate::flow::{Look, Shown};
 
 pub(super) fn time(at: Timestamp) -> String {
     let instant = Instant::from_millisecond(at.unix_ms()).unwrap_or(Instant::MAX);
@@ -92,7 +92,7 @@ fn outputs(outputs: Vec<Output>, exported: &[u32]) -> Vec<api::OutputView> {
 
 /// What a person sees at the checkpoint where a run stands; nothing where it stands at none.
 pub(super) fn checkpoint(look: Look) -> Option<api::CheckpointView> {
-    let Look { run, now, done, next } = look;
+    let Look { run, now, done, next, interrupted } = look;
     let gate = run.gate.clone()?;
     let of_steps = u32::try_from(run.plan.len()).unwrap_or(u32::MAX);
     let step = run.steps_done;
@@ -119,8 +119,10 @@ pub(super) fn checkpoint(look: Look) -> Option<api::CheckpointView> {
         summary: gate.summary,
         action: gate.action,
         resource: gate.resource,
-        actions_done: done.iter().map(action).collect(),
-        actions_next: next.iter().map(action).collect(),
+        longer: longer(&[("actions_done", &done), ("actions_next", &next), ("actions_interrupted", &interrupted)]),
+        actions_done: done.actions.iter().map(action).collect(),
+        actions_next: next.actions.iter().map(action).collect(),
+        actions_interrupted: interrupted.actions.iter().map(action).collect(),
         steps_next: run.plan.iter().skip(usize::try_from(step).unwrap_or(usize::MAX)).cloned().collect(),
         spent: run.budget.as_ref().map(|budget| budget.spent).unwrap_or_default(),
         worked_ms: run.clock.worked_ms(now),
@@ -129,6 +131,10 @@ pub(super) fn checkpoint(look: Look) -> Option<api::CheckpointView> {
         options,
         review: run.review(),
     })
+}
+
+fn longer(lists: &[(&str, &Shown)]) -> Vec<String> {
+    lists.iter().filter(|(_, shown)| shown.more).map(|(name, _)| (*name).to_owned()).collect()
 }
 
 pub(super) fn organisation(organisation: Organisation) -> api::OrganisationView {

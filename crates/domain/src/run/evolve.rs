@@ -65,6 +65,7 @@ fn created(id: RunId, event: &RunEvent) -> Option<Run> {
         clock: WorkClock::default(),
         gate: None,
         gates: GateCount::default(),
+        looked_at: None,
         hosting: *hosting,
         host: None,
         snapshots: Vec::new(),
@@ -94,17 +95,17 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::GatePassed { plan, .. } => {
             run.gates.approved = run.gates.approved.saturating_add(1);
             run.plan = plan.clone().unwrap_or_else(|| std::mem::take(&mut run.plan));
-            leave_gate(run);
+            leave_gate(run, at);
         }
         // Nobody looked at what was done, so it does not count, and the next look is no later for it.
         RunEvent::GateSettled { unseen: true, .. } => run.gate = None,
         RunEvent::GateLapsed | RunEvent::GateSettled { executes: true, .. } => {
             run.gates.approved = run.gates.approved.saturating_add(1);
-            leave_gate(run);
+            leave_gate(run, at);
         }
         RunEvent::GateRejected { .. } | RunEvent::GateSettled { executes: false, .. } => {
             run.gates.rejected = run.gates.rejected.saturating_add(1);
-            leave_gate(run);
+            leave_gate(run, at);
         }
         RunEvent::GateUnanswered { summary, .. } => {
             if let Some(gate) = &mut run.gate {
@@ -123,7 +124,7 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
             }
         }
         RunEvent::SnapshotKept { .. } => keep_snapshot(run, event, at),
-        RunEvent::RolledBack { to, .. } => roll_back(run, *to),
+        RunEvent::RolledBack { to, .. } => roll_back(run, *to, at),
         RunEvent::Restored { .. } => run.restoring = None,
         RunEvent::Held { purpose, amounts } => {
             if let Some(budget) = &mut run.budget {
@@ -177,8 +178,9 @@ fn reach_gate(run: &mut Run, event: &RunEvent, at: Timestamp) {
 }
 
 /// The clock that leads to the next checkpoint starts anew.
-fn leave_gate(run: &mut Run) {
+fn leave_gate(run: &mut Run, at: Timestamp) {
     run.gate = None;
+    run.looked_at = Some(at);
     run.clock.worked_ms_at_gate = run.clock.worked_ms;
 }
 
@@ -202,12 +204,12 @@ fn keep_snapshot(run: &mut Run, event: &RunEvent, at: Timestamp) {
 }
 
 /// The plan stands where it stood then; what was spent since stays spent, and what was held is settled by whoever holds it.
-fn roll_back(run: &mut Run, to: u32) {
+fn roll_back(run: &mut Run, to: u32, at: Timestamp) {
     run.restoring = Some(to);
     run.rollbacks = run.rollbacks.saturating_add(1);
     run.steps_done = run.snapshot(to).map_or(run.steps_done, |snapshot| snapshot.steps_done);
     run.outputs = None;
-    leave_gate(run);
+    leave_gate(run, at);
 }
 
 /// Starts the clock where work begins and stops it where it ends; the time at work is part of what is spent.

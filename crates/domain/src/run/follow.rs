@@ -130,9 +130,7 @@ fn gate(
             Some(RunEvent::GateSettled { action: id, executes: false, unseen: true })
         }
         // A reviewer made something of it that this run does not execute.
-        ActionEvent::Rehearsed if is_awaited => {
-            Some(RunEvent::GateSettled { action: id, executes: false, unseen })
-        }
+        ActionEvent::Rehearsed if is_awaited => Some(RunEvent::GateSettled { action: id, executes: false, unseen }),
         // Silence decides nothing: a person passes the checkpoint, since there is no action to decide on any more.
         ActionEvent::DeadlineLapsed if is_awaited => Some(unanswered(id, kind)),
         ActionEvent::Superseded { by, .. } if is_awaited => Some(RunEvent::GateMoved { action: *by }),

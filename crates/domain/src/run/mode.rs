@@ -108,7 +108,9 @@ impl GateRules {
             ("auto_pass_after_ms", self.auto_pass_after_ms == Some(0)),
         ];
         match never.into_iter().find(|(_, zero)| *zero) {
-            Some((rule, _)) => Err(Refusal::invalid(format!("`{rule}` is at least 1; leave it out if it is not wanted"))),
+            Some((rule, _)) => {
+                Err(Refusal::invalid(format!("`{rule}` is at least 1; leave it out if it is not wanted")))
+            }
             None => Ok(()),
         }
     }

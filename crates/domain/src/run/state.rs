@@ -118,6 +118,9 @@ pub struct Run {
     pub gate: Option<Gate>,
     #[serde(default)]
     pub gates: GateCount,
+    /// When it was last let past a checkpoint: what was done since then is what the next one is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looked_at: Option<Timestamp>,
     #[serde(default)]
     pub hosting: Hosting,
     /// The worker that keeps its files and its agent's process.

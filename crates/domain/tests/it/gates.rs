@@ -73,7 +73,11 @@ fn c9_an_agent_does_not_put_off_a_look_at_its_work_by_asking_and_taking_back() {
     assert_eq!(world.run().due().map(|due| due.unix_ms() - world.now.unix_ms()), Some(MINUTE_MS));
     world.agent().proposes("build and mail it").unwrap();
     world.reviewer().approves().unwrap();
-    assert_eq!(world.run().due().map(|due| due.unix_ms() - world.now.unix_ms()), Some(10 * MINUTE_MS), "a person looked");
+    assert_eq!(
+        world.run().due().map(|due| due.unix_ms() - world.now.unix_ms()),
+        Some(10 * MINUTE_MS),
+        "a person looked"
+    );
 }
 
 #[test]

@@ -155,10 +155,16 @@ pub struct CheckpointView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub resource: Option<Resource>,
-    /// What was executed since the checkpoint before, newest last.
+    /// What was executed or rehearsed since the run was last let past a checkpoint, newest last.
     pub actions_done: Vec<ActionView>,
-    /// What is proposed and not done yet.
+    /// What is proposed and not done yet, newest last.
     pub actions_next: Vec<ActionView>,
+    /// What was started and then lost: nobody knows how far it got, and a reviewer must decide on each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub actions_interrupted: Vec<ActionView>,
+    /// Which of these lists are longer than what is shown of them here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub longer: Vec<String>,
     /// The steps of the plan that are left.
     pub steps_next: Vec<String>,
     #[schema(value_type = Object)]

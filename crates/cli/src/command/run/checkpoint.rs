@@ -43,17 +43,26 @@ async fn decide(client: &Client, run: &str, verb: &str, body: &impl Serialize, o
     Ok(client.post_if(&path, &seen.review.to_string(), body).await?)
 }
 
+fn actions(seen: &CheckpointView) -> String {
+    let lists = [
+        ("done", "actions_done", &seen.actions_done),
+        ("waiting", "actions_next", &seen.actions_next),
+        ("interrupted; decide with `placet action resolve`", "actions_interrupted", &seen.actions_interrupted),
+    ];
+    let list = |(title, name, actions): (&str, &str, &Vec<ActionView>)| {
+        let rows: Vec<Vec<String>> = actions.iter().map(card::row).collect();
+        let more = if seen.longer.iter().any(|longer| longer == name) { "\n… and older ones" } else { "" };
+        format!("\n{title}\n{}{more}", table(&rows))
+    };
+    lists.into_iter().filter(|(_, _, actions)| !actions.is_empty()).map(list).collect()
+}
+
 fn text(seen: &CheckpointView) -> String {
     let CheckpointView { number, kind, step, of_steps, percent, summary, .. } = seen;
     let mut text = format!("{} {}\n", styled(BOLD, format!("checkpoint {number} ({kind})")), spelled_out(summary));
     text.push_str(&format!("step {step} of {of_steps} ({percent} %), at work for {} s\n", seen.worked_ms / 1_000));
     text.push_str(&format!("spent: {} actions, {} pages\n", seen.spent.actions, seen.spent.pages));
-    for (title, actions) in [("done", &seen.actions_done), ("waiting", &seen.actions_next)] {
-        let rows: Vec<Vec<String>> = actions.iter().map(|action: &ActionView| card::row(action)).collect();
-        if !rows.is_empty() {
-            text.push_str(&format!("\n{title}\n{}", table(&rows)));
-        }
-    }
+    text.push_str(&actions(seen));
     if !seen.steps_next.is_empty() {
         text.push_str(&format!(
             "\nnext: {}\n",

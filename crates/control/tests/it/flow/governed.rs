@@ -4,7 +4,7 @@ use axum::http::Method;
 use placet_wire::api;
 use serde_json::{Value, json};
 
-use crate::moves::{deletion, reading, scan};
+use crate::moves::{deletion, reading, scan, scan_of_strangers};
 use crate::person::Answer;
 use crate::scenario::Scenario;
 
@@ -63,9 +63,47 @@ async fn c10_a_checkpoint_shows_everything_there_is_to_decide_on() {
 }
 
 #[tokio::test]
+async fn c10_an_agent_cannot_crowd_out_what_there_is_to_see_at_its_checkpoint() {
+    let (app, agent, reviewer, worker) = Scenario::start().await;
+    let run = working(&app, json!({})).await;
+    let base = format!("/api/v1/runs/{}", run.id);
+    let done = agent.proposes(run.id, &reading()).await;
+    let job = worker.leases().await.unwrap();
+    worker.redeems(&job).await.is(200);
+    worker
+        .post(&format!("/api/v1/jobs/{}/complete", done.id), &json!({ "manifest": worker.manifest(&job, vec![]) }))
+        .await
+        .is(200);
+    let lost = agent.proposes(run.id, &reading()).await;
+    let job = worker.leases().await.unwrap();
+    worker.redeems(&job).await.is(200);
+    let before = app.size();
+    app.pass_ms(60_000);
+    app.until(before, "job.lease_lapsed").await;
+    for _ in 0..201 {
+        agent.proposes(run.id, &scan_of_strangers()).await;
+    }
+    agent.post(&format!("{base}/checkpoints"), &json!({ "summary": "nothing to see" })).await.is(200);
+    let seen: api::CheckpointView = reviewer.get(&format!("{base}/checkpoint")).await.is(200).json();
+    let ids = |actions: &[api::ActionView]| actions.iter().map(|action| action.id).collect::<Vec<_>>();
+    assert_eq!((ids(&seen.actions_done), ids(&seen.actions_interrupted)), (vec![done.id], vec![lost.id]));
+    assert!(seen.longer.is_empty(), "{:?}", seen.longer);
+    reviewer.post_if(&format!("{base}/checkpoints/1/approve"), seen.review, &json!({})).await.is(200);
+    for _ in 0..51 {
+        agent.proposes(run.id, &scan()).await;
+    }
+    app.pass_ms(1);
+    agent.post(&format!("{base}/checkpoints"), &json!({ "summary": "again" })).await.is(200);
+    let seen: api::CheckpointView = reviewer.get(&format!("{base}/checkpoint")).await.is(200).json();
+    assert!(seen.actions_done.is_empty(), "that was seen at the checkpoint before");
+    assert_eq!((seen.actions_next.len(), seen.longer.as_slice()), (50, &["actions_next".to_owned()][..]));
+}
+
+#[tokio::test]
 async fn c2_who_approves_a_plan_sees_where_it_will_stand_still_what_passes_by_itself_and_who_pays() {
     let (app, _, reviewer, _) = Scenario::start().await;
-    let rules = json!({ "every_steps": 2, "every_ms": 60_000, "before": ["execute_code"], "auto_pass_after_ms": 1_000 });
+    let rules =
+        json!({ "every_steps": 2, "every_ms": 60_000, "before": ["execute_code"], "auto_pass_after_ms": 1_000 });
     let new = json!({
         "project": app.team.project, "goal": "g", "scope": "lab", "agent": app.team.agent.id, "plan": ["look"],
         "checkpoints": rules, "parent": app.team.run, "budget": { "limits": { "actions": 9 } },

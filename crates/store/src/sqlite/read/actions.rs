@@ -28,6 +28,7 @@ pub(crate) fn actions(conn: &Connection, filter: &ActionFilter) -> Result<Vec<Li
         .and(IN_PROJECT, filter.project.map(|id| id.as_bytes().to_vec()))
         .and(IN_RUN, filter.run.map(|id| id.as_bytes().to_vec()))
         .one_of("status", filter.statuses.iter().map(|status| status.as_str()))
+        .and("changed_ms >= ?", filter.changed_since.map(Timestamp::unix_ms))
         .page("created", filter.order, filter.after, filter.limit)
         .all(conn, |row| listed("action", row))
 }
