@@ -68,7 +68,7 @@ impl Plan {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
     /// The helper is there; a descriptor of its process comes along.
-    Up { process: u32 },
+    Up,
     /// The zygote could not fork one.
     NotForked { errno: i32 },
     /// A door is open; its listening socket comes along.
@@ -192,7 +192,13 @@ impl Control {
     /// helper touches, and it is forked to touch little.
     fn next_length(&self) -> Result<usize, Errno> {
         let flags = RecvFlags::PEEK | RecvFlags::TRUNC;
-        rustix::io::retry_on_intr(|| rustix::net::recv(&self.0, &mut [0; 0], flags)).map(|(_, length)| length)
+        loop {
+            match rustix::net::recv(&self.0, &mut [0; 0], flags) {
+                // The other side ended without reading everything. That is said once, and before its last words.
+                Err(Errno::INTR | Errno::CONNRESET) => {}
+                other => return other.map(|(_, length)| length),
+            }
+        }
     }
 
     /// From now on [`Control::receive`] gives up after this time with `EAGAIN`.
@@ -260,6 +266,18 @@ mod tests {
             assert_eq!(read_steps.collect::<Result<Vec<_>, _>>().expect("steps"), steps);
             assert_eq!(read_all(stdin), Ok(b"input".to_vec()));
         }
+    }
+
+    #[test]
+    fn last_words_are_heard_of_one_that_did_not_listen() {
+        let (launcher, helper) = Control::pair().expect("a socket");
+        let helper = Control::new(helper);
+        launcher.send(&Answer::Go, &[]).expect("sent");
+        helper.send(&Report::NotForked { errno: 12 }, &[]).expect("sent");
+        drop(helper);
+        let heard = launcher.receive::<Report>().expect("no error");
+        assert!(matches!(heard, Some((Report::NotForked { errno: 12 }, _))), "{heard:?}");
+        assert!(launcher.receive::<Report>().expect("no error").is_none());
     }
 
     #[test]

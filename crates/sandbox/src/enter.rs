@@ -33,6 +33,7 @@ use rustix::io::Errno;
 
 use crate::control::{Answer, Control, Report, Steps, Terms};
 use crate::error::StepError;
+use crate::request::HostUser;
 use crate::step::{LimitedResource, MountFlag, Role, Step};
 use crate::sys::{self, Result, Side, Turns};
 use groups::Groups;
@@ -55,6 +56,8 @@ const GAVE_UP: i32 = 125;
 
 /// What the steps build on.
 struct Entering {
+    /// Of a cage whose plan names none.
+    user: HostUser,
     control: Control,
     stdin: OwnedFd,
     terms: Terms,
@@ -124,6 +127,7 @@ fn quiet(streams: &[i32]) -> Result<()> {
 impl Entering {
     fn new(control: Control, stdin: OwnedFd, terms: Terms) -> Self {
         Self {
+            user: HostUser::of_helper(rustix::process::getpid().as_raw_nonzero().get().unsigned_abs()),
             control,
             stdin,
             terms,
@@ -144,6 +148,7 @@ impl Entering {
     /// Takes steps until one of them makes this process something else, or fails.
     fn follow(&mut self, steps: &mut Steps<'_>) -> ! {
         while let Some(Ok(step)) = steps.next() {
+            let step = step.assigned_to(self.user);
             if let Err(errno) = self.take(&step, steps) {
                 self.leave(&failed(&step, errno));
             }

@@ -12,7 +12,6 @@ use crate::zygote::Zygote;
 /// The process and the socket. Dropping it ends the cage, and returns when it is gone.
 #[derive(Debug)]
 pub(crate) struct Helper {
-    process: u32,
     /// Readable when the process is gone, and with it whatever it held. A number could be another's by then.
     gone: OwnedFd,
     control: Arc<Control>,
@@ -21,16 +20,12 @@ pub(crate) struct Helper {
 }
 
 impl Helper {
-    pub(crate) fn new(process: u32, gone: OwnedFd, control: Control, zygote: Arc<Zygote>) -> Self {
-        Self { process, gone, control: Arc::new(control), _zygote: zygote }
+    pub(crate) fn new(gone: OwnedFd, control: Control, zygote: Arc<Zygote>) -> Self {
+        Self { gone, control: Arc::new(control), _zygote: zygote }
     }
 
     pub(crate) fn control(&self) -> &Arc<Control> {
         &self.control
-    }
-
-    pub(crate) fn process(&self) -> u32 {
-        self.process
     }
 
     /// Until it is gone.

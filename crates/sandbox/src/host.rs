@@ -98,9 +98,9 @@ impl HostFacts {
         self
     }
 
-    /// The same, for the cage behind this helper.
-    pub(crate) fn with_helper(mut self, process: u32) -> Self {
-        self.cage = HostUser::of_helper(process);
+    /// The same, for a cage behind a helper that is still to come.
+    pub(crate) fn for_any_helper(mut self) -> Self {
+        self.cage = HostUser::OF_HELPER;
         self
     }
 

@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 use rustix::io::Errno;
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 
-use crate::control::{self, Answer, Plan, Report, Terms};
+use crate::control::{self, Answer, Control, Plan, Report, Terms};
 use crate::enter::{self, HELPER_NAME};
 use crate::error::SandboxError;
 use crate::group::Group;
@@ -129,16 +129,14 @@ impl Launcher {
         // First the helper: it comes up while this process looks at the host.
         let asked = self.zygotes.ask(&begun)?;
         let group = Group::make(&limits)?;
-        let facts = HostFacts::gather(profile, request)?.with_groups(group.directories());
-        let (helper, outputs) = asked.up()?;
-        let steps = plan(profile, request, &facts.with_helper(helper.process()))?;
+        let facts = HostFacts::gather(profile, request)?.with_groups(group.directories()).for_any_helper();
+        let steps = plan(profile, request, &facts)?;
         // A caller that became somebody else meanwhile cannot use what was begun for another.
         let steps = steps.strip_prefix(begun.as_slice()).ok_or(SandboxError::HelperDied)?;
         let plan = Plan::new(&Terms { limits, held: accept.is_some() }, steps)
             .map_err(|error| SandboxError::Io { doing: "write the plan", source: error.into() })?;
-        let mut starting = Starting { helper, group, outputs, input: None, terminal: None };
-        starting.hand_over(&plan, &request.stdin)?;
-        starting.finish(limits, accept)
+        let (helper, outputs, ends) = asked.up(|control| hand_over(control, &plan, &request.stdin))?;
+        Starting { helper, group, outputs, ends }.finish(limits, accept)
     }
 
     /// The steps that [`Launcher::launch`] would take now, without taking any. Numbers that only a launch gives, those of
@@ -162,46 +160,58 @@ struct Starting {
     helper: Helper,
     group: Group,
     outputs: [File; 2],
+    ends: Ends,
+}
+
+/// What the caller keeps of the command's input.
+#[derive(Debug, Default)]
+struct Ends {
     input: Option<File>,
     terminal: Option<File>,
 }
 
+/// Tells a helper what to do, before it is there: it reads that when it is.
+fn hand_over(control: &Control, plan: &Plan, stdin: &Input) -> Result<Ends, SandboxError> {
+    let (stdin, ends) = match stdin {
+        Input::Bytes(bytes) => bytes_in(bytes)?,
+        Input::Pipe => pipe_in()?,
+        Input::Terminal => terminal_in()?,
+    };
+    match control.send_plan(plan, stdin.as_fd()) {
+        // A helper that is gone has said why, or its silence is noticed next.
+        Ok(()) | Err(Errno::PIPE | Errno::CONNRESET) => Ok(ends),
+        Err(errno) => Err(SandboxError::io("hand the plan to the helper")(errno)),
+    }
+}
+
+/// What the command reads.
+fn bytes_in(bytes: &[u8]) -> Result<(OwnedFd, Ends), SandboxError> {
+    let memory = control::sealed("placet-cage-stdin", bytes);
+    let memory = memory.map_err(|source| SandboxError::Io { doing: "hand the input to the helper", source })?;
+    Ok((memory, Ends::default()))
+}
+
+/// The end that the command reads, and the one that is written to.
+fn pipe_in() -> Result<(OwnedFd, Ends), SandboxError> {
+    let (read, write) = io::pipe().map_err(|source| SandboxError::Io { doing: "make a pipe", source })?;
+    Ok((read.into(), Ends { input: Some(File::from(OwnedFd::from(write))), terminal: None }))
+}
+
+/// The end that stands for the screen and the keys, and the one that stands for the person.
+fn terminal_in() -> Result<(OwnedFd, Ends), SandboxError> {
+    let failed = |errno| SandboxError::io("make a terminal")(errno);
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let made = openpt(flags).and_then(|ours| unlockpt(&ours).map(|()| ours));
+    let ours = made.map_err(failed)?;
+    let theirs = ioctl_tiocgptpeer(&ours, flags).map_err(failed)?;
+    Ok((theirs, Ends { input: None, terminal: Some(File::from(ours)) }))
+}
+
 impl Starting {
-    fn hand_over(&mut self, plan: &Plan, stdin: &Input) -> Result<(), SandboxError> {
-        let stdin = match stdin {
-            Input::Bytes(bytes) => control::sealed("placet-cage-stdin", bytes)
-                .map_err(|source| SandboxError::Io { doing: "hand the input to the helper", source })?,
-            Input::Pipe => self.pipe_in()?,
-            Input::Terminal => self.terminal_in()?,
-        };
-        match self.helper.control().send_plan(plan, stdin.as_fd()) {
-            // A helper that is gone has said why, or its silence is noticed next.
-            Ok(()) | Err(Errno::PIPE) => Ok(()),
-            Err(errno) => Err(SandboxError::io("hand the plan to the helper")(errno)),
-        }
-    }
-
-    /// Keeps the end that is written to, and returns the one the command reads.
-    fn pipe_in(&mut self) -> Result<OwnedFd, SandboxError> {
-        let (read, write) = io::pipe().map_err(|source| SandboxError::Io { doing: "make a pipe", source })?;
-        self.input = Some(File::from(OwnedFd::from(write)));
-        Ok(read.into())
-    }
-
-    /// Keeps the end that stands for the person, and returns the one that stands for the screen and the keys.
-    fn terminal_in(&mut self) -> Result<OwnedFd, SandboxError> {
-        let failed = |errno| SandboxError::io("make a terminal")(errno);
-        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-        let made = openpt(flags).and_then(|ours| unlockpt(&ours).map(|()| ours));
-        let ours = made.map_err(failed)?;
-        let theirs = ioctl_tiocgptpeer(&ours, flags).map_err(failed)?;
-        self.terminal = Some(File::from(ours));
-        Ok(theirs)
-    }
-
     fn finish(mut self, limits: Limits, accept: &mut Option<Accept<'_>>) -> Result<Running, SandboxError> {
         let (doors, program) = self.await_start(limits.wall_ms, accept)?;
-        let streams = Streams { input: self.input, terminal: self.terminal, outputs: self.outputs };
+        let Ends { input, terminal } = self.ends;
+        let streams = Streams { input, terminal, outputs: self.outputs };
         Ok(Running::new(self.helper, self.group, streams, doors, program, limits))
     }
 
@@ -234,7 +244,7 @@ impl Starting {
     fn next(&mut self) -> Result<(Report, Vec<OwnedFd>), SandboxError> {
         match self.helper.control().receive() {
             Ok(Some(received)) => Ok(received),
-            Ok(None) | Err(Errno::CONNRESET) => Err(SandboxError::HelperDied),
+            Ok(None) => Err(SandboxError::HelperDied),
             Err(Errno::AGAIN) => Err(SandboxError::HelperSilent),
             Err(errno) => Err(SandboxError::io("read the helper's report")(errno)),
         }
@@ -263,7 +273,7 @@ fn unexpected(report: Report, wall_ms: u64) -> SandboxError {
         Report::NoProgram { name } => SandboxError::ProgramNotFound(name),
         Report::Over(Excess { which: LimitKind::WallClock, .. }) => SandboxError::TimeIsUp { wall_ms },
         Report::Over(Excess { which, limit, .. }) => SandboxError::LimitTooLow { which, limit },
-        Report::Up { .. }
+        Report::Up
         | Report::NotForked { .. }
         | Report::Gone { .. }
         | Report::Ended { .. }

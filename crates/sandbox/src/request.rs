@@ -71,6 +71,14 @@ impl HostUser {
         Self { uid: id, gid: id }
     }
 
+    /// Stands in a plan for the user of whichever helper takes it. The kernel knows no user of this number.
+    pub(crate) const OF_HELPER: Self = Self { uid: u32::MAX, gid: u32::MAX };
+
+    /// The same, or the user of this helper where one is stood in for.
+    pub(crate) fn or_of(self, helper: Self) -> Self {
+        if self == Self::OF_HELPER { helper } else { self }
+    }
+
     /// Whether the user or the group is the one that may do everything.
     #[must_use]
     pub fn is_root(self) -> bool {

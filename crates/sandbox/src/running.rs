@@ -249,7 +249,7 @@ impl End {
             Report::Over(excess) => self.over = Some(excess),
             Report::Ended { stopped, status, command } => self.ended = Some(Ended { stopped, status, command }),
             Report::Gone { usage } => self.usage = Some(usage),
-            Report::Up { .. }
+            Report::Up
             | Report::NotForked { .. }
             | Report::Door { .. }
             | Report::Program { .. }

@@ -2,6 +2,7 @@
 //!
 //! A step is data: it says what is to be done, [`crate::enter`] does it.
 
+mod assign;
 mod text;
 
 use std::path::PathBuf;

@@ -90,30 +90,35 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Waits until it is there, and returns it with what its command writes to. A zygote that is gone is replaced, and
-    /// asked again: nothing has been handed over that could happen twice.
-    pub(crate) fn up(self) -> Result<(Helper, [File; 2]), SandboxError> {
+    /// Has it handed over what the helper is to do, waits until it is there, and returns it with what its command writes to.
+    /// A zygote that is gone is replaced, and asked again: a helper reads nothing before it says that it is there, so
+    /// nothing happens twice.
+    pub(crate) fn up<T>(
+        mut self,
+        mut hand_over: impl FnMut(&Control) -> Result<T, SandboxError>,
+    ) -> Result<(Helper, [File; 2], T), SandboxError> {
         let (zygotes, steps) = (self.zygotes, self.steps.clone());
-        let mut answer = self.await_report();
-        for _ in 1..ATTEMPTS {
-            match answer {
-                Err(SandboxError::HelperDied) => answer = zygotes.ask(&steps)?.await_report(),
-                other => return other,
+        let mut attempt = 1;
+        loop {
+            let handed = hand_over(&self.control)?;
+            match self.await_report() {
+                Err(SandboxError::HelperDied) if attempt < ATTEMPTS => self = zygotes.ask(&steps)?,
+                other => return other.map(|(helper, outputs)| (helper, outputs, handed)),
             }
+            attempt += 1;
         }
-        answer
     }
 
     fn await_report(self) -> Result<(Helper, [File; 2]), SandboxError> {
         let error = match self.control.receive() {
-            Ok(Some((Report::Up { process }, descriptors))) => {
+            Ok(Some((Report::Up, descriptors))) => {
                 let [gone] = <[OwnedFd; 1]>::try_from(descriptors).map_err(|_| SandboxError::HelperSilent)?;
-                return Ok((Helper::new(process, gone, self.control, self.zygote), self.outputs));
+                return Ok((Helper::new(gone, self.control, self.zygote), self.outputs));
             }
             Ok(Some((Report::NotForked { errno }, _))) => {
                 return Err(SandboxError::io("fork a helper")(Errno::from_raw_os_error(errno)));
             }
-            Ok(None) | Err(Errno::CONNRESET) => SandboxError::HelperDied,
+            Ok(None) => SandboxError::HelperDied,
             Ok(Some(_)) | Err(Errno::AGAIN | Errno::BADMSG) => SandboxError::HelperSilent,
             Err(errno) => SandboxError::io("wait for the helper")(errno),
         };

@@ -47,6 +47,10 @@ fn ids(user: HostUser) -> (rustix::fs::Uid, rustix::fs::Gid) {
 }
 
 pub(super) fn drop_user(user: HostUser) -> Result<()> {
+    // To the kernel, the number that stands for a helper means not to change anything.
+    if user.is_root() || user == HostUser::OF_HELPER {
+        return Err(Errno::INVAL);
+    }
     let (uid, gid) = ids(user);
     rustix::thread::set_thread_groups(&[])?;
     rustix::thread::set_thread_res_gid(gid, gid, gid)?;

@@ -59,9 +59,7 @@ fn come_up(control: Control, steps: Vec<Step>, outputs: &[OwnedFd; 2]) -> Result
     for (stream, output) in (1..).zip(outputs) {
         sys::replace_stdio(output.as_fd(), stream)?;
     }
-    let own = rustix::process::getpid();
-    let gone = rustix::process::pidfd_open(own, PidfdFlags::empty())?;
-    let process = own.as_raw_nonzero().get().unsigned_abs();
-    control.send(&Report::Up { process }, &[gone.as_fd()])?;
+    let gone = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
+    control.send(&Report::Up, &[gone.as_fd()])?;
     Ok(Born { control, steps })
 }
