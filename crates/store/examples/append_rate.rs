@@ -145,6 +145,7 @@ impl Crew {
             project,
             separation: Separation::FourEyes,
             goal: "measure".into(),
+            prepared: None,
             plan: vec!["measure".into()],
             scope: Scope::lock(ScopeDraft { tools: ["sh".parse()?].into(), ..ScopeDraft::default() }),
             agent: agent.id,

@@ -143,6 +143,7 @@ fn describe_run(row: &mut AuditRow, event: &RunEvent) {
         RunEvent::ResultsApproved { .. } => "results approved",
         RunEvent::ResultsRejected { .. } => "results rejected",
         RunEvent::Created { .. }
+        | RunEvent::Prepared { .. }
         | RunEvent::BudgetSet { .. }
         | RunEvent::Submitted { .. }
         | RunEvent::Started

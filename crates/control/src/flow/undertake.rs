@@ -33,6 +33,7 @@ pub(crate) async fn make_run(app: &App, caller: &Caller, new: NewRun) -> Result<
         parent: new.parent,
         separation: project.separation,
         goal: new.goal,
+        prepared: None,
         plan: new.plan,
         scope: scope.scope,
         posture,

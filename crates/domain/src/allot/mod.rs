@@ -24,7 +24,7 @@ pub(crate) fn by_run(
     let purpose = Purpose::Run(id);
     if events.iter().any(|event| matches!(event, RunEvent::BudgetSet { .. })) {
         let ceiling = after.budget.as_ref().map(|budget| budget.ceiling).unwrap_or_default();
-        let amounts = share(payer.budget, &purpose, &ceiling)?;
+        let amounts = share(payer.budget, &purpose, &ceiling).map_err(|refusal| payer.explains(&after, refusal))?;
         return Ok(Some(payer.allots(id, amounts)));
     }
     let asks_for_approval = after.status == RunStatus::PendingApproval;
@@ -96,6 +96,19 @@ impl<'a> Payer<'a> {
         match self.who {
             Who::Parent(_) => "parent",
             Who::Project(_) => "project",
+        }
+    }
+
+    /// Whoever made a plan did not name these amounts: they are told where they come from.
+    fn explains(&self, run: &Run, refusal: Refusal) -> Refusal {
+        match (refusal, &run.products) {
+            (Refusal::Budget { why }, Some(_)) if run.status == RunStatus::PendingApproval => Refusal::Budget {
+                why: format!(
+                    "the plan cannot be paid by its {}: {why}; plan less, or give the run a smaller budget",
+                    self.name()
+                ),
+            },
+            (refusal, _) => refusal,
         }
     }
 

@@ -56,6 +56,12 @@ macro_rules! resources {
                 match resource { $(Resource::$variant => self.$field,)* }
             }
 
+            /// The same, with none of them above these amounts.
+            #[must_use]
+            pub fn within(self, most: Amounts) -> Self {
+                Self { $($field: Some(self.$field.map_or(most.$field, |limit| limit.min(most.$field))),)* }
+            }
+
             /// Exactly so much of each, and no more.
             pub const fn at(amounts: Amounts) -> Self {
                 Self { $($field: Some(amounts.$field),)* }

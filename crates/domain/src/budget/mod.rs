@@ -5,12 +5,14 @@
 //! every check looks at one budget alone. Nothing is ever taken back from what was spent.
 
 mod amounts;
+mod money;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 pub use amounts::{Amounts, Ceiling, Resource, Shortage};
+pub use money::dollars;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{ActionId, ProjectId, RunId};

@@ -13,6 +13,7 @@ use crate::budget::{Amounts, Budget, Purpose, Resource};
 use crate::digest::Digest;
 use crate::id::IdentityId;
 use crate::identity::{Actor, Role};
+use crate::planning::Preparation;
 use crate::refusal::Refusal;
 use crate::scope::ScopePath;
 use crate::time::Timestamp;
@@ -34,6 +35,10 @@ pub(super) fn create(founding: &Founding, actor: &Actor) -> Decision {
     if let Actor::Identity(identity) = actor {
         has(identity, Role::Operator)?;
     }
+    let prepared = founding.prepared.as_deref();
+    if prepared.is_some_and(|prepared| !prepared.agrees_with(founding)) {
+        return Err(Refusal::invalid("the run says something else than what was planned for it; plan again"));
+    }
     let created = RunEvent::Created {
         project: founding.project,
         parent: founding.parent,
@@ -50,7 +55,8 @@ pub(super) fn create(founding: &Founding, actor: &Actor) -> Decision {
     let budget = founding.allowance.map(|allowance| budget_set(allowance, None)).transpose()?;
     let plan = &founding.plan;
     let submitted = (!plan.is_empty()).then(|| RunEvent::Submitted { plan: plan.clone(), by: author(actor) });
-    Ok(std::iter::once(created).chain(budget).chain(submitted).collect())
+    let products = prepared.into_iter().flat_map(Preparation::products).map(|product| RunEvent::Prepared { product });
+    Ok(std::iter::once(created).chain(products).chain(budget).chain(submitted).collect())
 }
 
 fn author(actor: &Actor) -> Option<IdentityId> {
@@ -139,9 +145,8 @@ fn finish_step(run: &Run, step: u32, summary: &str, now: Timestamp) -> Decision 
         return Err(Refusal::invalid(format!("step {next} of {steps} is the next one, not step {step}")));
     }
     let finished = RunEvent::StepFinished { step, summary: summary.to_owned() };
-    // After the last step come the results, which are a standstill of their own.
-    let every = run.posture.gates.every_steps.filter(|every| *every > 0 && step < steps && step.is_multiple_of(*every));
-    Ok(std::iter::once(finished).chain(every.map(|_| gate(run, GateKind::Step, summary, now))).collect())
+    let looks = run.posture.stops_after(step, steps).then(|| gate(run, GateKind::Step, summary, now));
+    Ok(std::iter::once(finished).chain(looks).collect())
 }
 
 fn gate(run: &Run, kind: GateKind, summary: &str, now: Timestamp) -> RunEvent {

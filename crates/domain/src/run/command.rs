@@ -8,6 +8,7 @@ use crate::budget::{Amounts, Budget, Ceiling, Purpose};
 use crate::digest::Digest;
 use crate::id::{IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
+use crate::planning::Preparation;
 use crate::project::Separation;
 use crate::refusal::Refusal;
 use crate::scope::Scope;
@@ -41,6 +42,8 @@ pub struct Founding {
     pub parent: Option<RunId>,
     pub separation: Separation,
     pub goal: String,
+    /// What was worked out before: goal, plan, posture and allowance agree with it.
+    pub prepared: Option<Box<Preparation>>,
     /// A plan that is given at once is submitted at once.
     pub plan: Vec<String>,
     pub scope: Scope,

@@ -9,6 +9,7 @@ use crate::budget::{Amounts, Ceiling, Purpose, Resource};
 use crate::digest::Digest;
 use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
+use crate::planning::Product;
 use crate::project::Separation;
 use crate::scope::Scope;
 use crate::time::Timestamp;
@@ -31,6 +32,10 @@ pub enum RunEvent {
         agent: IdentityId,
         agent_lineage: Lineage,
         created_by: Option<IdentityId>,
+    },
+    /// What a step of planning led to.
+    Prepared {
+        product: Product,
     },
     BudgetSet {
         ceiling: Ceiling,
@@ -166,6 +171,7 @@ impl RunEvent {
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Created { .. } => "run.created",
+            Self::Prepared { product } => product.kind(),
             Self::BudgetSet { .. } => "run.budget_set",
             Self::Submitted { .. } => "run.submitted",
             Self::PlanApproved { .. } => "run.plan_approved",

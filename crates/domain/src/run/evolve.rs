@@ -3,13 +3,14 @@
 use super::event::RunEvent;
 use super::gate::{Gate, GateCount, GateKind};
 use super::hosting::Snapshot;
+use super::milestones::{Milestones, Question, Standstill};
 use super::state::{Run, RunStatus, WorkClock};
 use crate::id::RunId;
 use crate::time::Timestamp;
 
 pub fn evolve(id: RunId, state: Option<Run>, event: &RunEvent, at: Timestamp) -> Option<Run> {
     if matches!(event, RunEvent::Created { .. }) {
-        return created(id, event);
+        return created(id, event, at);
     }
     let mut run = state?;
     let before = run.status;
@@ -18,6 +19,7 @@ pub fn evolve(id: RunId, state: Option<Run>, event: &RunEvent, at: Timestamp) ->
     if run.status != before {
         run.paused_from = (run.status == RunStatus::Paused).then_some(before);
         keep_time(&mut run, at);
+        run.milestones.mark(run.status, at);
     }
     if let Some(because) = because(event) {
         run.because = because.map(ToOwned::to_owned);
@@ -25,7 +27,7 @@ pub fn evolve(id: RunId, state: Option<Run>, event: &RunEvent, at: Timestamp) ->
     Some(run)
 }
 
-fn created(id: RunId, event: &RunEvent) -> Option<Run> {
+fn created(id: RunId, event: &RunEvent, at: Timestamp) -> Option<Run> {
     let RunEvent::Created {
         project,
         parent,
@@ -47,6 +49,7 @@ fn created(id: RunId, event: &RunEvent) -> Option<Run> {
         project: *project,
         parent: *parent,
         goal: goal.clone(),
+        products: None,
         plan: Vec::new(),
         scope: (**scope).clone(),
         posture: posture.clone(),
@@ -57,7 +60,9 @@ fn created(id: RunId, event: &RunEvent) -> Option<Run> {
         separation: *separation,
         status: RunStatus::Draft,
         paused_from: None,
+        milestones: Milestones::begin(at),
         standstills: 0,
+        stood: None,
         said: None,
         because: None,
         steps_done: 0,
@@ -83,8 +88,9 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::Submitted { plan, by } => {
             run.plan.clone_from(plan);
             run.submitted_by = *by;
-            stand_still(run, None);
+            stand_still(run, Standstill { asks: Question::Plan, since: at }, None);
         }
+        RunEvent::Prepared { product } => run.products.get_or_insert_default().keep(product),
         RunEvent::BudgetSet { ceiling, warn_at_percent } => {
             let budget = run.budget.take().unwrap_or_default();
             run.budget = Some(budget.within(*ceiling, *warn_at_percent));
@@ -138,7 +144,7 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         }
         RunEvent::Finished { summary } => {
             run.outputs = None;
-            stand_still(run, Some(summary));
+            stand_still(run, Standstill { asks: Question::Results, since: at }, Some(summary));
         }
         RunEvent::Collected { outputs } => run.outputs = Some(outputs.clone()),
         RunEvent::ResultsApproved { exported, .. } => run.exported.clone_from(exported),
@@ -156,7 +162,8 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
     }
 }
 
-fn stand_still(run: &mut Run, said: Option<&String>) {
+fn stand_still(run: &mut Run, stood: Standstill, said: Option<&String>) {
+    run.stood = Some(stood);
     run.standstills = run.standstills.saturating_add(1);
     run.said = said.cloned();
 }
@@ -174,7 +181,7 @@ fn reach_gate(run: &mut Run, event: &RunEvent, at: Timestamp) {
         passes_at: *passes_at,
         snapshot: None,
     });
-    stand_still(run, Some(summary));
+    stand_still(run, Standstill { asks: Question::Checkpoint(*kind), since: at }, Some(summary));
 }
 
 /// The clock that leads to the next checkpoint starts anew.
@@ -243,7 +250,8 @@ fn status_after(run: &Run, event: &RunEvent) -> RunStatus {
         RunEvent::ResultsApproved { .. } => RunStatus::Completed,
         RunEvent::Failed { .. } => RunStatus::Failed,
         RunEvent::Cancelled { .. } => RunStatus::Cancelled,
-        RunEvent::BudgetSet { .. }
+        RunEvent::Prepared { .. }
+        | RunEvent::BudgetSet { .. }
         | RunEvent::Hosted { .. }
         | RunEvent::StepFinished { .. }
         | RunEvent::GateSettled { .. }
@@ -290,7 +298,8 @@ fn because(event: &RunEvent) -> Option<Option<&str>> {
         | RunEvent::GateSettled { .. }
         | RunEvent::Resumed
         | RunEvent::ResultsApproved { .. } => Some(None),
-        RunEvent::BudgetSet { .. }
+        RunEvent::Prepared { .. }
+        | RunEvent::BudgetSet { .. }
         | RunEvent::Hosted { .. }
         | RunEvent::StepFinished { .. }
         | RunEvent::GateMoved { .. }

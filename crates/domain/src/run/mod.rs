@@ -12,7 +12,9 @@ mod evolve;
 mod follow;
 mod gate;
 mod hosting;
+mod milestones;
 mod mode;
+mod pipeline;
 mod state;
 mod text;
 
@@ -23,5 +25,7 @@ pub use evolve::evolve;
 pub use follow::{Consequence, follow};
 pub use gate::{Gate, GateCount, GateKind, Watch, watch};
 pub use hosting::{Hosting, Output, Snapshot, Wanted};
+pub use milestones::{Milestones, Question, Standstill};
 pub use mode::{Effect, GateRules, Mode, Posture, Treatment};
+pub use pipeline::{StepState, StepView, pipeline};
 pub use state::{Run, RunStatus, WorkClock};

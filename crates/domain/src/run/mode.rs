@@ -88,6 +88,9 @@ pub struct GateRules {
     /// After every so many steps of the plan; the last step is followed by the results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every_steps: Option<u32>,
+    /// After the steps of these numbers.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub after: BTreeSet<u32>,
     /// After so much time at work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every_ms: Option<u64>,
@@ -128,6 +131,14 @@ pub struct Posture {
 impl Posture {
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Whether a person looks when so many of the plan's steps are done. After the last one come the results, which are a
+    /// standstill of their own.
+    pub(super) fn stops_after(&self, step: u32, of_steps: u32) -> bool {
+        let rules = &self.gates;
+        let is_due = rules.every_steps.is_some_and(|every| every > 0 && step.is_multiple_of(every));
+        step < of_steps && (is_due || rules.after.contains(&step))
     }
 
     /// Whether actions of this kind bring the run to a checkpoint.

@@ -6,12 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::gate::{Gate, GateCount};
 use super::hosting::{Hosting, Output, Snapshot};
+use super::milestones::{Milestones, Standstill};
 use super::mode::Posture;
 use crate::budget::Budget;
 use crate::canonical;
 use crate::digest::Digest;
 use crate::id::{IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
+use crate::planning::Products;
 use crate::project::Separation;
 use crate::scope::Scope;
 use crate::time::Timestamp;
@@ -85,6 +87,9 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<RunId>,
     pub goal: String,
+    /// What planning led to, if it was planned from an intent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub products: Option<Box<Products>>,
     pub plan: Vec<String>,
     pub scope: Scope,
     /// When people are asked and how far actions go.
@@ -99,8 +104,13 @@ pub struct Run {
     pub status: RunStatus,
     /// Where a pause interrupted it, so that a resume goes back there.
     pub paused_from: Option<RunStatus>,
+    #[serde(default)]
+    pub milestones: Milestones,
     /// How often it has stood still for a person: each plan, each checkpoint, each set of results.
     pub standstills: u32,
+    /// The last of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stood: Option<Standstill>,
     /// What was said at the last of them.
     pub said: Option<String>,
     /// The last word of why it stands where it stands.
@@ -175,7 +185,8 @@ impl Run {
     /// this run it is. A yes to one of them is never a yes to another.
     pub fn review(&self) -> Digest {
         let seen = serde_json::json!({
-            "run": self.id, "goal": self.goal, "plan": self.plan, "scope": self.scope.version(), "agent": self.agent, "parent": self.parent,
+            "run": self.id, "goal": self.goal, "products": self.products, "plan": self.plan, "scope": self.scope.version(),
+            "agent": self.agent, "parent": self.parent,
             "posture": self.posture, "hosting": self.hosting, "ceiling": self.budget.as_ref().map(|budget| budget.ceiling),
             "warn_at_percent": self.budget.as_ref().map(|budget| budget.warn_at_percent),
             "status": self.status, "standstill": self.standstills, "said": self.said, "gate": self.gate,

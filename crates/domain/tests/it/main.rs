@@ -16,6 +16,7 @@ mod modes;
 mod money;
 mod people;
 mod permits;
+mod pipeline;
 mod planning;
 mod policy;
 mod properties;

@@ -313,6 +313,7 @@ impl World {
             parent: None,
             separation: self.projects[&self.project].separation,
             goal: "write the docs".to_owned(),
+            prepared: None,
             plan: plan.iter().map(ToString::to_string).collect(),
             scope: scope(),
             posture: self.posture.clone(),

@@ -246,6 +246,7 @@ pub(crate) fn founding(project: ProjectId, agent: &Identity) -> Founding {
         project,
         separation: Separation::FourEyes,
         goal: "look around".to_owned(),
+        prepared: None,
         plan: vec!["look".to_owned()],
         scope: scope(),
         agent: agent.id,

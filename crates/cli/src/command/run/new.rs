@@ -83,6 +83,7 @@ pub(super) async fn make(args: Args, client: &Client) -> Result<RunView, CliErro
         effect: args.effect,
         checkpoints: GateRules {
             every_steps: args.every_steps,
+            after: BTreeSet::new(),
             every_ms: args.every_minutes.map(|minutes| minutes.saturating_mul(MINUTE_MS)),
             before: args.ask_before.into_iter().collect::<BTreeSet<_>>(),
             auto_pass_after_ms: args.auto_pass_minutes.map(|minutes| minutes.saturating_mul(MINUTE_MS)),

@@ -17,6 +17,7 @@ use proptest::test_runner::TestCaseError;
 use super::books::Books;
 use super::{Seen, edges};
 use crate::people::Who;
+use crate::pipeline;
 use crate::scenario::{DAY_MS, HOUR_MS, World, action_id, run_id};
 use crate::trials::{ACTION_TRIALS, Move, RUN_TRIALS, run_command};
 
@@ -184,6 +185,7 @@ impl Walk {
     fn happened(&mut self, before: &Before, records: &[Record]) -> Result<(), TestCaseError> {
         prop_assert!(!records.is_empty(), "what is accepted leaves a record");
         self.lawful_edges(before)?;
+        self.world.runs.values().try_for_each(pipeline::sound)?;
         for record in records {
             self.books.enter(record, &self.world, before)?;
             if record.kind() == "job.leased" {

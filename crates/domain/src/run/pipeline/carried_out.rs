@@ -1,0 +1,140 @@
+//! Steps 9 to 15: what people decided and the agent did.
+
+use super::{Known, StepState};
+use crate::run::hosting::Hosting;
+use crate::run::state::{Run, RunStatus as Status};
+
+/// Whether nothing more comes by itself: it is over, or it failed.
+const fn is_over(run: &Run) -> bool {
+    run.status.is_final() || matches!(run.status, Status::Failed)
+}
+
+/// What is neither done nor under way comes yet, or never.
+const fn otherwise(run: &Run) -> StepState {
+    if is_over(run) { StepState::Skipped } else { StepState::ToCome }
+}
+
+/// Whether its agent was ever at work.
+const fn has_worked(run: &Run) -> bool {
+    let works = matches!(
+        run.status,
+        Status::Executing
+            | Status::CheckpointReached
+            | Status::Paused
+            | Status::RolledBack
+            | Status::PendingExport
+            | Status::Completed
+    );
+    works || run.milestones.attached_at.is_some()
+}
+
+const fn has_results(run: &Run) -> bool {
+    matches!(run.status, Status::PendingExport | Status::Completed) || run.milestones.finished_at.is_some()
+}
+
+pub(super) fn plan(run: &Run) -> Known {
+    let sent_back = run.status == Status::Draft && !run.plan.is_empty();
+    let (state, words) = if was_approved(run) {
+        (StepState::Done, "approved".to_owned())
+    } else if run.status == Status::PendingApproval {
+        (StepState::Now, "waits for a reviewer".to_owned())
+    } else if sent_back {
+        (StepState::Now, format!("sent back: {}", run.because.as_deref().unwrap_or_default()))
+    } else {
+        (otherwise(run), String::new())
+    };
+    Known::new(state, "run.plan_approved", words).at(run.milestones.approved_at)
+}
+
+const fn was_approved(run: &Run) -> bool {
+    let begins = matches!(run.status, Status::Approved | Status::SpawningSandbox);
+    begins || has_worked(run) || run.milestones.approved_at.is_some()
+}
+
+pub(super) fn spawn(run: &Run) -> Known {
+    let by = match run.hosting {
+        Hosting::External => "its agent comes by itself",
+        Hosting::Hosted => "a worker starts its agent in a cage",
+    };
+    let state = if has_worked(run) {
+        StepState::Done
+    } else if !was_approved(run) {
+        otherwise(run)
+    } else if is_over(run) {
+        StepState::Stopped
+    } else {
+        StepState::Now
+    };
+    Known::new(state, "run.attached", by).at(run.milestones.attached_at)
+}
+
+pub(super) fn execution(run: &Run) -> Known {
+    let state = match (has_results(run), has_worked(run)) {
+        (true, _) => StepState::Done,
+        (false, true) if is_over(run) => StepState::Stopped,
+        (false, true) => StepState::Now,
+        (false, false) => otherwise(run),
+    };
+    let words = format!("{} of {} steps", run.steps_done, run.plan.len());
+    Known::new(state, "run.step_finished", words).at(run.milestones.finished_at)
+}
+
+pub(super) fn checkpoints(run: &Run) -> Known {
+    let counts = run.gates;
+    let state = match (&run.gate, has_results(run) || is_over(run)) {
+        (Some(_), true) => StepState::Stopped,
+        (Some(_), false) => StepState::Now,
+        (None, true) if counts.reached > 0 => StepState::Done,
+        (None, _) => otherwise(run),
+    };
+    // None was reached, and none will be: the results are there.
+    let state = if has_results(run) && state == StepState::ToCome { StepState::Skipped } else { state };
+    let (reached, approved, rejected) = (counts.reached, counts.approved, counts.rejected);
+    let waits = run.gate.as_ref().map(|gate| format!("; number {} ({}) waits", gate.number, gate.kind));
+    let words = format!("{reached} reached, {approved} passed, {rejected} sent back{}", waits.unwrap_or_default());
+    Known::new(state, "run.checkpoint_reached", words)
+}
+
+/// Outputs that were sent back are no results; they are collected again.
+pub(super) fn collection(run: &Run) -> Known {
+    let outputs = run.outputs.as_ref().filter(|_| has_results(run));
+    let (state, words) = match (run.hosting, outputs) {
+        (Hosting::Hosted, Some(outputs)) => (StepState::Done, format!("{} outputs", outputs.len())),
+        (Hosting::Hosted, None) if run.status == Status::PendingExport => {
+            (StepState::Now, "its host collects".to_owned())
+        }
+        (Hosting::External, _) if has_results(run) => (StepState::Skipped, "its agent keeps its own files".to_owned()),
+        (Hosting::Hosted, None) | (Hosting::External, _) => (otherwise(run), String::new()),
+    };
+    Known::new(state, "run.collected", words)
+}
+
+pub(super) fn results(run: &Run) -> Known {
+    let waits = run.status == Status::PendingExport && (run.outputs.is_some() || run.hosting == Hosting::External);
+    let (state, words) = if run.status == Status::Completed {
+        (StepState::Done, "accepted")
+    } else if waits {
+        (StepState::Now, "wait for a reviewer")
+    } else if is_over(run) && has_results(run) {
+        (StepState::Stopped, "never accepted")
+    } else {
+        (otherwise(run), "")
+    };
+    Known::new(state, "run.completed", words).at(run.milestones.ended_at)
+}
+
+/// Everything is in the ledger at every moment; what is left to do is to let outputs out and to clean up.
+pub(super) fn ending(run: &Run) -> Known {
+    let exported = run.exported.as_ref().map_or(0, Vec::len);
+    let (state, entry, words) = match (run.status, run.host, run.destroyed) {
+        (Status::Completed | Status::Cancelled, Some(_), true) => {
+            (StepState::Done, "run.destroyed", format!("{exported} outputs let out; nothing is left on its host"))
+        }
+        (Status::Completed | Status::Cancelled, Some(_), false) => {
+            (StepState::Now, "run.destroyed", "its host removes everything".to_owned())
+        }
+        (Status::Completed, None, _) => (StepState::Done, "run.completed", "the ledger has all of it".to_owned()),
+        _ => (otherwise(run), "run.destroyed", String::new()),
+    };
+    Known::new(state, entry, words)
+}
