@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use placet_domain::approval::Terms;
 use placet_domain::canonical;
+use placet_domain::catalogue::Catalogue;
 use placet_domain::command::{Command, IdempotencyKey, Submission};
 use placet_domain::digest::Digest;
 use placet_domain::identity::{Actor, Identity};
 use placet_domain::permit::PermitSigner;
+use placet_domain::planning::{Intent, PlanRefusal, Preparation, Templates};
 use placet_domain::policy::Policy;
 use placet_domain::proposal::{Cages, Tool, ToolError, Tools};
 use placet_store::{Extras, Receipt, Store, StoreError, SubmitError};
@@ -19,17 +21,33 @@ use crate::flow::No;
 use crate::telemetry::Metrics;
 use crate::webhook::Hooks;
 
-/// The policy and the tools in force. They come from files on the host and never change while the control plane runs.
+/// The policy and the tools in force, and what plans are made from. They come from files on the host and never change while the control plane runs.
 #[derive(Debug)]
 pub struct Rules {
     policy: Policy,
     tools: Tools,
+    /// What ships, where a home has nothing of its own.
+    planning: Option<(Catalogue, Templates)>,
 }
 
 impl Rules {
     /// Refuses tools whose cage nobody knows: what it amounts to is part of what is approved.
     pub fn new(policy: Policy, tools: Tools, cages: Cages) -> Result<Self, ToolError> {
-        Ok(Self { policy, tools: tools.in_cages(cages)? })
+        Ok(Self { policy, tools: tools.in_cages(cages)?, planning: None })
+    }
+
+    /// The same, with a team's own agents and templates beside those that ship.
+    #[must_use]
+    pub fn planning_with(self, catalogue: Catalogue, templates: Templates) -> Self {
+        Self { planning: Some((catalogue, templates)), ..self }
+    }
+
+    /// Plans for an intent, by the agents and templates that there are.
+    pub(crate) fn prepare(&self, intent: Intent) -> Result<Preparation, PlanRefusal> {
+        match &self.planning {
+            Some((catalogue, templates)) => Preparation::of(intent, catalogue, templates),
+            None => Preparation::of(intent, &Catalogue::default(), &Templates::default()),
+        }
     }
 
     pub const fn policy(&self) -> &Policy {
@@ -43,7 +61,7 @@ impl Rules {
     pub fn none() -> Self {
         let tools = Tools::default();
         let policy = Policy::load(&[], &tools).expect("no rules have no mistakes");
-        Self { policy, tools }
+        Self { policy, tools, planning: None }
     }
 
     /// The tools and the cages they run in.
@@ -189,7 +207,7 @@ impl App {
         }
         let name = command.name();
         let outcome = self.carry_out(self.submission(actor, command, key), extras).await;
-        self.settled(name, outcome)
+        self.settled(name, outcome).inspect(|receipt| self.metrics().runs.observe(receipt))
     }
 
     async fn carry_out(&self, submission: Submission, extras: Extras) -> Result<Receipt, SubmitError> {

@@ -7,6 +7,7 @@ use placet_domain::command::IdempotencyKey;
 use placet_domain::decide::Loaded;
 use placet_domain::digest::Digest;
 use placet_domain::identity::Identity;
+use placet_domain::record::Record;
 use placet_domain::time::Timestamp;
 
 /// What is stored beside a command's records because the ledger holds only its digest.
@@ -31,6 +32,8 @@ pub(crate) struct Lease {
 pub struct Receipt {
     /// The numbers of the ledger entries that were written.
     pub seqs: Range<u64>,
+    /// What they say.
+    pub records: Vec<Record>,
     /// When, by the store's clock.
     pub at: Timestamp,
     /// What is known after it.

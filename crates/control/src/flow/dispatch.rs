@@ -42,6 +42,7 @@ async fn lease_now(app: &App, caller: &Caller) -> Result<Option<Job>, No> {
     let (terms, policy) = (app.settings().terms, app.policy().version());
     let outcome = app.store().lease_next(caller.identity.clone(), terms, policy, caller.key.clone()).await;
     let Some(receipt) = app.settled("lease", outcome)? else { return Ok(None) };
+    app.metrics().runs.observe(&receipt);
     let state = receipt.loaded.action.ok_or(Refusal::Unknown { what: "action" })?;
     job(app, &state).await.map(Some)
 }

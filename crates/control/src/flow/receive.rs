@@ -32,9 +32,11 @@ pub(crate) async fn complete(
             return Err(No::MissingEvidence(item.name.clone()));
         }
     }
-    let digest = evidence.digest();
+    let (digest, usage) = (evidence.digest(), evidence.manifest().usage);
     let command = ActionCommand::Complete { evidence: Box::new(evidence) };
-    Ok((change(app, caller, id, command).await?, digest))
+    let action = change(app, caller, id, command).await?;
+    app.metrics().runs.used(&usage);
+    Ok((action, digest))
 }
 
 /// Stores bytes under the digest they were announced with, and records it.

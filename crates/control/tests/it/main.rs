@@ -7,6 +7,7 @@ mod every_mutation_is_recorded;
 mod flow;
 mod idempotency;
 mod limits;
+mod metrics;
 mod moves;
 mod person;
 mod races;

@@ -117,6 +117,9 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
             if let Some(gate) = &mut run.gate {
                 (gate.kind, gate.action, gate.summary) = (GateKind::Step, None, summary.clone());
             }
+            if let Some(stood) = &mut run.stood {
+                stood.asks = Question::Checkpoint(GateKind::Step);
+            }
         }
         RunEvent::GateMoved { action } => {
             if let Some(gate) = &mut run.gate {

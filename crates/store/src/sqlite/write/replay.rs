@@ -72,7 +72,8 @@ impl Session<'_> {
             }
             Event::Organisation(_) | Event::Refused(_) | Event::Started(_) => Loaded::default(),
         };
-        Ok(Receipt { seqs, at, loaded, replayed: true })
+        let records = seqs.clone().map(|seq| Ok(self.recorded(seq)?.1)).collect::<Result<_, StoreError>>()?;
+        Ok(Receipt { seqs, records, at, loaded, replayed: true })
     }
 
     /// What was put in an action's place by these entries, as they left it.

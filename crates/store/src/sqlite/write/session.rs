@@ -90,7 +90,7 @@ impl<'a> Session<'a> {
         self.save_content(&submission.command, extras)?;
         let seqs = first..self.tree.size();
         self.remember(submission, &seqs)?;
-        Ok(Receipt { seqs, at: self.now, loaded, replayed: false })
+        Ok(Receipt { seqs, records, at: self.now, loaded, replayed: false })
     }
 
     /// Whoever asks was let in at the door, and may have been revoked, or given another token, while they waited here.

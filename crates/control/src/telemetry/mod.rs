@@ -1,4 +1,7 @@
-//! Metrics: how many requests and commands, how they ended, how long they took. No ids, no names, no contents.
+//! Metrics: how many requests and commands, how they ended, how long they took; and those of runs. No ids, no names, no
+//! contents.
+
+mod runs;
 
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
@@ -12,6 +15,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
+use self::runs::RunMetrics;
 use crate::webhook::{Delivered, HookName};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -43,6 +47,7 @@ pub(crate) struct Metrics {
     commands: Family<CommandLabels, Counter>,
     deliveries: Family<DeliveryLabels, Counter>,
     ledger_size: Gauge<i64, AtomicI64>,
+    pub(crate) runs: RunMetrics,
 }
 
 impl Default for Metrics {
@@ -56,7 +61,8 @@ impl Default for Metrics {
         registry.register("commands", "commands by how they ended", commands.clone());
         registry.register("webhook_deliveries", "attempts to tell receivers of webhooks", deliveries.clone());
         registry.register("ledger_entries", "entries in the ledger", ledger_size.clone());
-        Self { registry, requests, request_seconds, commands, deliveries, ledger_size }
+        let runs = RunMetrics::registered(&mut registry);
+        Self { registry, requests, request_seconds, commands, deliveries, ledger_size, runs }
     }
 }
 

@@ -1,0 +1,302 @@
+//! Metrics of runs: how long they take and wait, what they use up, where they stand still and what people decide there. All of
+//! it is read off what was just recorded; no ids, no names, no contents.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use placet_domain::action::{ActionEvent, ActionStatus, Resolution};
+use placet_domain::budget::{Amounts, Purpose};
+use placet_domain::evidence::Usage;
+use placet_domain::id::ActionId;
+use placet_domain::policy::Ruling;
+use placet_domain::record::Event;
+use placet_domain::run::{GateKind, Question, Run, RunEvent};
+use placet_domain::time::Timestamp;
+use placet_store::Receipt;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Ended {
+    /// `COMPLETED`, `FAILED` or `CANCELLED`.
+    status: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Checkpoint {
+    /// `TIME`, `STEP`, `ACTION` or `COST`.
+    kind: &'static str,
+    /// `reached`, `approved`, `rejected`, `lapsed` or `unanswered`.
+    outcome: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Asked {
+    /// `plan`, `results`, a kind of checkpoint, or `action` for one that no checkpoint waits for.
+    about: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Came {
+    /// The status that actions came to.
+    status: &'static str,
+}
+
+type Histograms<L> = Family<L, Histogram, fn() -> Histogram>;
+
+/// From a second to three days.
+fn seconds() -> Histogram {
+    Histogram::new(exponential_buckets(1.0, 4.0, 10))
+}
+
+/// Beyond this, those that wait longest are no longer timed: memory stays bounded.
+const MOST_WAITING: usize = 50_000;
+
+/// All metrics of runs.
+#[derive(Debug)]
+pub(crate) struct RunMetrics {
+    duration: Histograms<Ended>,
+    worked: Histograms<Ended>,
+    tokens: Counter,
+    cost_usd_micros: Counter,
+    checkpoints: Family<Checkpoint, Counter>,
+    waited: Histograms<Asked>,
+    rollbacks: Counter,
+    actions: Family<Came, Counter>,
+    cpu_ms: Counter,
+    peak_memory_bytes: Histogram,
+    /// Since when actions wait for people, of those that were proposed since the start.
+    waiting: Mutex<HashMap<ActionId, Timestamp>>,
+}
+
+impl RunMetrics {
+    pub(super) fn registered(registry: &mut Registry) -> Self {
+        let metrics = Self {
+            duration: Family::new_with_constructor(seconds),
+            worked: Family::new_with_constructor(seconds),
+            tokens: Counter::default(),
+            cost_usd_micros: Counter::default(),
+            checkpoints: Family::default(),
+            waited: Family::new_with_constructor(seconds),
+            rollbacks: Counter::default(),
+            actions: Family::default(),
+            cpu_ms: Counter::default(),
+            // From a megabyte to half a terabyte.
+            peak_memory_bytes: Histogram::new(exponential_buckets(1_048_576.0, 4.0, 10)),
+            waiting: Mutex::default(),
+        };
+        metrics.register(registry);
+        metrics
+    }
+
+    fn register(&self, registry: &mut Registry) {
+        let runs = "from the making of a run to its end";
+        registry.register_with_unit("runs_duration", runs, Unit::Seconds, self.duration.clone());
+        registry.register_with_unit(
+            "runs_worked",
+            "time at work of runs that ended",
+            Unit::Seconds,
+            self.worked.clone(),
+        );
+        registry.register("runs_tokens", "tokens that runs used", self.tokens.clone());
+        registry.register(
+            "runs_cost_usd_micros",
+            "millionths of a dollar that runs cost",
+            self.cost_usd_micros.clone(),
+        );
+        registry.register("checkpoints", "checkpoints by kind and what came of them", self.checkpoints.clone());
+        let waited = "how long people took to decide, by what they were asked about";
+        registry.register_with_unit("approval_wait", waited, Unit::Seconds, self.waited.clone());
+        registry.register("runs_rollbacks", "how often runs went back to a snapshot", self.rollbacks.clone());
+        registry.register("actions", "how often actions came to a status", self.actions.clone());
+        registry.register("sandbox_cpu_ms", "processor time of what was executed", self.cpu_ms.clone());
+        let peak = "the most memory that an execution used at one time";
+        registry.register_with_unit("sandbox_peak_memory", peak, Unit::Bytes, self.peak_memory_bytes.clone());
+    }
+
+    /// Counts what was just recorded; what is only answered again is not counted again.
+    pub(crate) fn observe(&self, receipt: &Receipt) {
+        if receipt.replayed {
+            return;
+        }
+        for record in &receipt.records {
+            match &record.event {
+                Event::Run(id, event) => {
+                    let run = receipt.loaded.run.as_ref().filter(|run| run.id == *id);
+                    self.on_run(event, run, receipt.at);
+                }
+                Event::Action(id, event) => self.on_action(*id, event, receipt.at),
+                Event::Organisation(_)
+                | Event::Project(..)
+                | Event::Identity(..)
+                | Event::Worktree(_)
+                | Event::BlobKept(_)
+                | Event::Refused(_)
+                | Event::Started(_) => {}
+            }
+        }
+    }
+
+    /// What an execution used, as its worker reports it.
+    pub(crate) fn used(&self, usage: &Usage) {
+        self.cpu_ms.inc_by(usage.cpu_ms);
+        self.peak_memory_bytes.observe(lossy(usage.peak_memory_bytes));
+    }
+
+    fn on_run(&self, event: &RunEvent, run: Option<&Run>, at: Timestamp) {
+        if let RunEvent::Settled { purpose: Purpose::Action(_) | Purpose::Call(_), spent } = event {
+            self.spent(spent);
+        }
+        if let RunEvent::GateReached { kind, .. } = event {
+            self.checkpoint(kind.as_str(), "reached");
+        }
+        // It waits on as a look at what was done so far.
+        if matches!(event, RunEvent::GateUnanswered { .. }) {
+            self.checkpoint(GateKind::Action.as_str(), "unanswered");
+            self.checkpoint(GateKind::Step.as_str(), "reached");
+        }
+        if matches!(event, RunEvent::RolledBack { .. }) {
+            self.rollbacks.inc();
+        }
+        let Some(run) = run else { return };
+        self.decided(event, run, at);
+        if matches!(event, RunEvent::ResultsApproved { .. } | RunEvent::Failed { .. } | RunEvent::Cancelled { .. }) {
+            self.ended(run, at);
+        }
+    }
+
+    fn spent(&self, spent: &Amounts) {
+        self.tokens.inc_by(spent.tokens);
+        self.cost_usd_micros.inc_by(spent.usd_micros);
+    }
+
+    fn checkpoint(&self, kind: &'static str, outcome: &'static str) {
+        self.checkpoints.get_or_create(&Checkpoint { kind, outcome }).inc();
+    }
+
+    /// What was decided at the standstill that a run just left. Silence is no decision, and its length says nothing of people.
+    fn decided(&self, event: &RunEvent, run: &Run, at: Timestamp) {
+        let (Some(stood), Some(outcome)) = (run.stood, outcome(event)) else { return };
+        if let Question::Checkpoint(kind) = stood.asks {
+            self.checkpoint(kind.as_str(), outcome);
+        }
+        if outcome != "lapsed" {
+            self.wait(stood.asks.as_str(), stood.since, at);
+        }
+    }
+
+    fn ended(&self, run: &Run, at: Timestamp) {
+        let labels = Ended { status: run.status.as_str() };
+        if let Some(created) = run.milestones.created_at {
+            self.duration.get_or_create(&labels).observe(seconds_between(created, at));
+        }
+        self.worked.get_or_create(&labels).observe(lossy(run.clock.worked_ms(at)) / 1_000.0);
+    }
+
+    fn wait(&self, about: &'static str, since: Timestamp, until: Timestamp) {
+        self.waited.get_or_create(&Asked { about }).observe(seconds_between(since, until));
+    }
+
+    fn on_action(&self, id: ActionId, event: &ActionEvent, at: Timestamp) {
+        let Some(status) = came_to(event) else { return };
+        self.actions.get_or_create(&Came { status: status.as_str() }).inc();
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if status == ActionStatus::PendingApproval {
+            if waiting.len() >= MOST_WAITING {
+                waiting.clear();
+            }
+            waiting.insert(id, at);
+            return;
+        }
+        let since = waiting.remove(&id);
+        let by_people = matches!(event, ActionEvent::Approved { .. } | ActionEvent::Rejected { .. });
+        if let Some(since) = since.filter(|_| by_people) {
+            self.wait("action", since, at);
+        }
+    }
+}
+
+/// What a decision at a standstill came to.
+const fn outcome(event: &RunEvent) -> Option<&'static str> {
+    match event {
+        // Taken back: nobody decided.
+        RunEvent::GateSettled { unseen: true, .. } => None,
+        RunEvent::PlanApproved { .. }
+        | RunEvent::GatePassed { .. }
+        | RunEvent::GateSettled { executes: true, .. }
+        | RunEvent::ResultsApproved { .. } => Some("approved"),
+        RunEvent::PlanRejected { .. }
+        | RunEvent::GateRejected { .. }
+        | RunEvent::GateSettled { executes: false, .. }
+        | RunEvent::ResultsRejected { .. } => Some("rejected"),
+        RunEvent::GateLapsed => Some("lapsed"),
+        RunEvent::Created { .. }
+        | RunEvent::Prepared { .. }
+        | RunEvent::BudgetSet { .. }
+        | RunEvent::Submitted { .. }
+        | RunEvent::Started
+        | RunEvent::Hosted { .. }
+        | RunEvent::Attached
+        | RunEvent::StepFinished { .. }
+        | RunEvent::GateReached { .. }
+        | RunEvent::GateMoved { .. }
+        | RunEvent::GateUnanswered { .. }
+        | RunEvent::Paused { .. }
+        | RunEvent::Exhausted { .. }
+        | RunEvent::Resumed
+        | RunEvent::RolledBack { .. }
+        | RunEvent::SnapshotKept { .. }
+        | RunEvent::Restored { .. }
+        | RunEvent::Held { .. }
+        | RunEvent::Settled { .. }
+        | RunEvent::Finished { .. }
+        | RunEvent::Collected { .. }
+        | RunEvent::Failed { .. }
+        | RunEvent::Cancelled { .. }
+        | RunEvent::Destroyed => None,
+    }
+}
+
+/// The status that an action comes to by an event, where it comes to another one.
+fn came_to(event: &ActionEvent) -> Option<ActionStatus> {
+    Some(match event {
+        ActionEvent::Judged { verdict, .. } => match verdict.ruling() {
+            Ruling::Allow => ActionStatus::Approved,
+            Ruling::Ask { .. } => ActionStatus::PendingApproval,
+            Ruling::Deny => ActionStatus::Denied,
+        },
+        ActionEvent::Approved { complete: true, .. } | ActionEvent::LeaseLapsed { started: false, .. } => {
+            ActionStatus::Approved
+        }
+        ActionEvent::Rehearsed => ActionStatus::Rehearsed,
+        ActionEvent::Rejected { .. } => ActionStatus::Rejected,
+        ActionEvent::Superseded { .. } => ActionStatus::Superseded,
+        ActionEvent::Withdrawn { .. } => ActionStatus::Withdrawn,
+        ActionEvent::DeadlineLapsed => ActionStatus::Expired,
+        ActionEvent::Leased { .. } => ActionStatus::Leased,
+        ActionEvent::Redeemed { .. } => ActionStatus::Executing,
+        ActionEvent::Completed { exit, .. } if exit.is_success() => ActionStatus::Succeeded,
+        ActionEvent::Completed { .. } => ActionStatus::Failed,
+        ActionEvent::LeaseLapsed { started: true, .. } => ActionStatus::Interrupted,
+        ActionEvent::Resolved { resolution: Resolution::Abandon, .. } => ActionStatus::Abandoned,
+        ActionEvent::Proposed { .. }
+        | ActionEvent::Approved { complete: false, .. }
+        | ActionEvent::Renewed { .. }
+        | ActionEvent::Quarantined { .. }
+        // Back to where its verdict puts it, which is counted when it is judged again or decided.
+        | ActionEvent::Resolved { resolution: Resolution::Retry, .. } => return None,
+    })
+}
+
+fn seconds_between(since: Timestamp, until: Timestamp) -> f64 {
+    let millis = u64::try_from(until.unix_ms().saturating_sub(since.unix_ms())).unwrap_or(0);
+    lossy(millis) / 1_000.0
+}
+
+#[expect(clippy::cast_precision_loss, reason = "metrics are floating-point numbers; nothing is decided by them")]
+fn lossy(amount: u64) -> f64 {
+    amount as f64
+}
