@@ -26,7 +26,7 @@ pub(crate) use organisation::{change_organisation, give_project};
 pub(crate) use propose::propose;
 pub(crate) use receive::{complete, heartbeat, keep_blob};
 pub(crate) use record::{audit, note_refusal, reported};
-pub(crate) use undertake::{change_run, make_run};
+pub(crate) use undertake::{change_run, make_run, plan_run};
 pub(crate) use worktree::{assign_duties, change_worktree, duties, find_worktree, notices, open_worktree};
 
 use std::sync::Arc;

@@ -40,8 +40,20 @@ const WATCHERS: Access = Access::Roles(&[Agent, Reviewer, Operator, Admin, Audit
 const DECIDERS: Access = Access::Roles(&[Reviewer, Operator, Admin]);
 const PEOPLE: Access = Access::Roles(&[Reviewer, Operator, Admin, Auditor]);
 
-#[rustfmt::skip]
+/// What has two names. A run is an execution: every route below the first is there below the second too, with the same
+/// handler and the same access.
+const ALIAS: (&str, &str) = ("/api/v1/runs/{run}", "/api/v1/autonomous/executions/{run}");
+
+/// Every route under every name it has.
 pub(crate) fn routes() -> Vec<Route> {
+    let mut routes = table();
+    let aliases: Vec<Route> = routes.iter().filter_map(|route| route.alias(ALIAS)).collect();
+    routes.extend(aliases);
+    routes
+}
+
+#[rustfmt::skip]
+fn table() -> Vec<Route> {
     vec![
         // Whether it is there. Nobody needs a token to ask, nothing is revealed.
         get("/health", status::health).access(Access::Public).about("Is the process alive?"),
@@ -71,6 +83,9 @@ pub(crate) fn routes() -> Vec<Route> {
         // Runs: a person makes one, another approves the plan, the agent works, a person accepts the results.
         get("/api/v1/runs", runs::list).access(WATCHERS).gives::<api::RunList>(200).asks::<runs::ListQuery>().about("Runs, newest first."),
         post("/api/v1/runs", runs::create).access(Access::Roles(&[Operator])).takes::<api::NewRun>().gives::<api::RunView>(201).about("Makes a run with a locked scope."),
+        get("/api/v1/autonomous/executions", runs::list).access(WATCHERS).gives::<api::RunList>(200).asks::<runs::ListQuery>().about("Runs, newest first."),
+        post("/api/v1/autonomous/executions", runs::execute).access(Access::Roles(&[Operator])).takes::<api::NewExecution>().gives::<api::ExecutionView>(201).about("Plans from an intent and makes a run of it, which waits for a reviewer."),
+        get("/api/v1/runs/{run}/pipeline", runs::pipeline).access(WATCHERS).gives::<api::PipelineView>(200).about("The fifteen steps from its intent to its end, and how far it is."),
         get("/api/v1/runs/{run}", runs::show).access(WATCHERS).gives::<api::RunView>(200).about("One run."),
         post("/api/v1/runs/{run}/submit", runs::submit).access(Access::Roles(&[Operator])).takes::<api::PlanSubmission>().gives::<api::RunView>(200).about("Submits a plan for approval."),
         post("/api/v1/runs/{run}/approve", runs::approve).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::RunView>(200).on_what_was_seen().about("Approves the plan named by If-Match."),
@@ -151,6 +166,6 @@ pub(crate) fn routes() -> Vec<Route> {
 
 /// Method, path and who may call it, for the reviewed matrix.
 pub fn route_table() -> Vec<(String, String, String)> {
-    let row = |route: &Route| (route.method.to_string(), route.path.to_owned(), route.access.to_string());
+    let row = |route: &Route| (route.method.to_string(), route.path.to_string(), route.access.to_string());
     routes().iter().map(row).collect()
 }

@@ -26,8 +26,8 @@ pub fn api_document() -> OpenApi {
     let routes = super::routes();
     let mut paths: BTreeMap<&str, PathItemBuilder> = BTreeMap::new();
     for route in &routes {
-        let item = paths.remove(route.path).unwrap_or_default();
-        paths.insert(route.path, item.operation(method(route), operation(route)));
+        let item = paths.remove(&*route.path).unwrap_or_default();
+        paths.insert(&*route.path, item.operation(method(route), operation(route)));
     }
     let paths = paths.into_iter().fold(PathsBuilder::new(), |all, (path, item)| all.path(path, item.build()));
     let info = InfoBuilder::new().title("Placet").version(env!("CARGO_PKG_VERSION"));

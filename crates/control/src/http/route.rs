@@ -1,5 +1,6 @@
 //! One row of the route table.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use axum::handler::Handler;
@@ -51,6 +52,7 @@ impl fmt::Display for Access {
 }
 
 /// A named schema with those it refers to.
+#[derive(Clone)]
 pub(crate) struct Shape {
     pub(crate) name: String,
     pub(crate) schemas: Vec<(String, RefOr<Schema>)>,
@@ -66,6 +68,7 @@ impl Shape {
 }
 
 /// What a route takes.
+#[derive(Clone)]
 pub(crate) enum Takes {
     Nothing,
     Shape(Shape),
@@ -73,9 +76,10 @@ pub(crate) enum Takes {
     Free,
 }
 
+#[derive(Clone)]
 pub(crate) struct Route {
     pub(crate) method: Method,
-    pub(crate) path: &'static str,
+    pub(crate) path: Cow<'static, str>,
     pub(crate) access: Access,
     pub(crate) about: &'static str,
     /// Query and headers; those in the path speak for themselves.
@@ -104,11 +108,18 @@ impl Unguarded {
     pub(crate) fn access(self, access: Access) -> Route {
         let Self { method, path, handler } = self;
         let parameters = Vec::new();
+        let path = Cow::Borrowed(path);
         Route { method, path, access, about: "", parameters, takes: Takes::Nothing, gives: None, handler }
     }
 }
 
 impl Route {
+    /// The same route under another name, if what it is about has one: `("/runs", "/executions")`.
+    pub(crate) fn alias(&self, (name, other): (&str, &str)) -> Option<Self> {
+        let rest = self.path.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+        Some(Self { path: Cow::Owned(format!("{other}{rest}")), ..self.clone() })
+    }
+
     pub(crate) fn about(self, about: &'static str) -> Self {
         Self { about, ..self }
     }

@@ -29,7 +29,7 @@ pub(crate) fn router(app: App) -> Router {
     let mut router = Router::new();
     for route in super::routes() {
         let guarded = route.handler.layer(middleware::from_fn_with_state((app.clone(), route.access), guard));
-        router = router.route(route.path, guarded);
+        router = router.route(&route.path, guarded);
     }
     router
         .fallback(unknown_route)

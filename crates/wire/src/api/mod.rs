@@ -1,6 +1,7 @@
 //! The API's types, by resource. Unknown fields are refused: a typo must never silently mean something else.
 
 mod action;
+mod execution;
 mod identity;
 mod job;
 mod ledger;
@@ -13,6 +14,7 @@ pub use action::{
     ActionDetail, ActionList, ActionView, AmendmentRequest, AmendmentView, ApprovalView, Decision, ReasonView,
     Rejection, ResolutionRequest, VerdictView, Withdrawal,
 };
+pub use execution::{ExecutionView, NewExecution, PipelineStep, PipelineView, PlannedStep};
 pub use identity::{IdentityList, IdentityView, NewIdentity, NewToken, TokenOnce};
 pub use job::{
     Completion, CompletionView, HeartbeatView, Job, JobReport, KeptBlob, PieceSecrets, Redemption, RedemptionView,

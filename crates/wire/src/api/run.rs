@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use placet_domain::budget::{Amounts, Budget, Ceiling, Resource, USUAL_WARNING_PERCENT};
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
+use placet_domain::planning::Products;
 use placet_domain::run::{Allowance, Effect, GateKind, GateRules, Mode, RunStatus};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -33,7 +34,7 @@ pub struct NewRun {
     #[serde(default)]
     #[schema(value_type = String)]
     pub effect: Effect,
-    /// Where it stands still: `every_steps`, `every_ms`, `before` (kinds of action), `auto_pass_after_ms`.
+    /// Where it stands still: `every_steps`, `after` (steps), `every_ms`, `before` (kinds of action), `auto_pass_after_ms`.
     #[serde(default)]
     #[schema(value_type = Object)]
     pub checkpoints: GateRules,
@@ -263,6 +264,11 @@ pub struct RunView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub parent: Option<RunId>,
+    /// What planning led to, where it was planned from an intent: `intent`, `task`, `subtasks`, `selection`, `cage`,
+    /// `estimate`. Lists leave it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub products: Option<Box<Products>>,
     /// How many steps of the plan are done.
     pub steps_done: u32,
     /// The number of the checkpoint at which it stands still.

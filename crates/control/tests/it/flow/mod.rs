@@ -4,6 +4,7 @@ mod amend;
 mod approve;
 mod audit;
 mod evidence;
+mod executions;
 mod governed;
 mod lapse;
 mod permit;
