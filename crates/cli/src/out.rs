@@ -95,7 +95,7 @@ const OWN_STYLES: &[&str] = &["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m
 
 /// Text for a terminal. Much of it was written by agents or by other people: what would move the cursor, hide something
 /// or turn the direction of writing is spelled out.
-fn harmless(text: &str) -> String {
+pub(crate) fn harmless(text: &str) -> String {
     let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(first) = rest.chars().next() {
         let taken = match OWN_STYLES.iter().find(|style| rest.starts_with(**style)) {

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use placet_control::{App, Serving, serve};
 use placet_store::{Config, Store, StoreError};
 
+use crate::catalogue::Listing;
 use crate::context::Who;
 use crate::error::{CliError, Code, chain};
 use crate::home::Home;
@@ -48,7 +49,8 @@ fn needs_loopback(address: SocketAddr) -> Result<(), CliError> {
 /// Opens the store and serves the API.
 pub(crate) async fn start(home: &Home, address: SocketAddr, out: &Out) -> Result<Serving, CliError> {
     let _spinner = Spinner::start(out, "opening the store");
-    let rules = home.rules()?;
+    let Listing { agents, templates } = home.catalogue()?;
+    let rules = home.rules()?.planning_with(agents, templates);
     let store = open_store(home).await?;
     let app = App::new(store, rules, home.signer()?, home.settings()?);
     serve(app, address).await.map_err(|error| cannot_serve(&error))

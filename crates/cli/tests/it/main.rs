@@ -22,6 +22,7 @@ mod help;
 mod house;
 mod journey;
 mod ledger;
+mod planned_runs;
 mod sandbox;
 mod support;
 mod worker;

@@ -4,6 +4,9 @@ mod budget;
 mod checkpoint;
 mod export;
 mod new;
+mod pipeline;
+mod plan;
+mod watch;
 
 use placet_domain::budget::Resource;
 use placet_domain::run::GateRules;
@@ -23,6 +26,10 @@ use crate::out::{BOLD, DIM, Out, styled, table};
 pub(crate) enum Command {
     /// Make a run; with steps, its plan waits for a reviewer at once
     New(new::Args),
+    /// Plan from an intent and make a run of it; the plan waits for a reviewer
+    Plan(plan::Args),
+    /// The fifteen steps from its intent to its end, and how far it is
+    Pipeline { run: String },
     /// Runs, newest first
     List,
     /// One run with its actions
@@ -107,7 +114,7 @@ pub(crate) enum Command {
         #[arg(long)]
         reason: String,
     },
-    /// Follow what happens, live
+    /// Follow what happens, live, until it is over; the exit code tells how it ended
     Watch { run: String },
     /// All that happened, from the ledger
     Audit { run: String },
@@ -117,6 +124,8 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
     let client = who.client()?;
     match command {
         Command::New(args) => answer(out, &new::make(args, &client).await?),
+        Command::Plan(args) => plan::run(args, &client, out).await?,
+        Command::Pipeline { run } => pipeline::show(&client, &run, out).await?,
         Command::List => list(&client, out).await?,
         Command::Show { run } => show(&client, &run, out).await?,
         Command::Submit { run, plan } => change(&client, &run, "submit", &PlanSubmission { plan }, out).await?,
@@ -142,7 +151,7 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         Command::Finish { run, summary } => change(&client, &run, "finish", &Summary { summary }, out).await?,
         Command::RejectResults { run, reason } => reject_results(&client, &run, reason, out).await?,
         Command::Complete { run } => complete(&client, &run, out).await?,
-        Command::Watch { run } => watch(&client, &run, out).await?,
+        Command::Watch { run } => watch::run(&client, &run, out).await?,
         Command::Audit { run } => audit(&client, &run, out).await?,
     }
     Ok(())
@@ -205,6 +214,7 @@ async fn decide_on(
     out: &Out,
 ) -> Result<(), CliError> {
     out.note(&plan(seen));
+    plan::note(seen, out);
     let path = format!("/api/v1/runs/{}/{verb}", seen.id);
     let view: RunView = client.post_if(&path, &seen.review.to_string(), body).await?;
     answer(out, &view);
@@ -234,8 +244,10 @@ fn plan(run: &RunView) -> String {
 fn standstills(rules: &GateRules) -> String {
     let minutes = |ms: u64| if ms.is_multiple_of(60_000) { format!("{} min", ms / 60_000) } else { format!("{ms} ms") };
     let before: Vec<&str> = rules.before.iter().map(|kind| kind.as_str()).collect();
+    let after: Vec<String> = rules.after.iter().map(ToString::to_string).collect();
     let stops = [
         rules.every_steps.map(|steps| format!("every {steps} steps")),
+        (!after.is_empty()).then(|| format!("after step {}", after.join(", "))),
         rules.every_ms.map(|ms| format!("every {} at work", minutes(ms))),
         (!before.is_empty()).then(|| format!("before {}", before.join(", "))),
     ];
@@ -294,22 +306,6 @@ async fn show(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
 fn said(run: &RunView) -> String {
     let words = run.because.as_deref().unwrap_or_default();
     words.lines().map(|line| format!("  {} {}\n", styled(DIM, "│"), spelled_out(line))).collect()
-}
-
-async fn watch(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
-    let id = run_id(client, run).await?;
-    let mut events = client.follow(&format!("/api/v1/runs/{id}/stream"), None).await?;
-    while let Some(event) = events.next().await {
-        if out.is_json() {
-            out.data(&event.data);
-        } else {
-            out.line(&format!("{:>6}  {}", event.seq, event.event));
-        }
-        if matches!(event.event.as_str(), "run.completed" | "run.cancelled" | "run.failed") {
-            break;
-        }
-    }
-    Ok(())
 }
 
 async fn audit(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {

@@ -1,0 +1,77 @@
+//! `placet run plan`: from what somebody wants to a run whose plan waits for a person, and that plan as they should see it.
+
+use placet_wire::Client;
+use placet_wire::api::{ExecutionView, NewExecution, RunView};
+
+use super::super::{identity, project};
+use super::budget::BudgetArgs;
+use crate::context::{run_id, short};
+use crate::error::CliError;
+use crate::intent::IntentArgs;
+use crate::out::{BOLD, DIM, Out, styled};
+use crate::planned::{self, Rows};
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The control plane plans with the agents and templates of its home; `placet catalog plan` shows what it would \
+                  plan.\n\nExamples:\n  placet run plan 'Implement a parser and test it' --scope lab --agent tom\n  \
+                  placet run plan 'Prices of the shop' --template price_scrape --scope shop --agent tom --mode checkpoint"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    intent: IntentArgs,
+    #[arg(long)]
+    scope: String,
+    /// The agent that will work in it, by name or id
+    #[arg(long)]
+    agent: String,
+    /// This agent of the catalogue and no other
+    #[arg(long, value_name = "ID")]
+    entry: Option<String>,
+    #[arg(long)]
+    project: Option<String>,
+    /// The run that has it made and pays for it
+    #[arg(long, value_name = "RUN")]
+    parent: Option<String>,
+    #[command(flatten)]
+    budget: BudgetArgs,
+}
+
+pub(super) async fn run(args: Args, client: &Client, out: &Out) -> Result<(), CliError> {
+    let parent = match &args.parent {
+        Some(parent) => Some(run_id(client, parent).await?),
+        None => None,
+    };
+    let new = NewExecution {
+        project: project::find(client, args.project.as_deref()).await?.id,
+        intent: args.intent.intent(args.entry.as_deref())?,
+        scope: args.scope,
+        agent: identity::find(client, &args.agent).await?,
+        checkpoints: None,
+        budget: args.budget.wanted()?,
+        parent,
+    };
+    let made: ExecutionView = client.post("/api/v1/autonomous/executions", &new).await?;
+    out.answer(&made, |made| shown(&made.run));
+    out.next(&format!("placet run approve {}", short(made.run.id)));
+    Ok(())
+}
+
+/// Everything that is approved with the plan.
+fn shown(run: &RunView) -> String {
+    let state = format!("{} {}\n{}", styled(BOLD, run.status), run.meaning, styled(DIM, run.id));
+    let parts = [Some(super::plan(run)), words(run), Some(state)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+}
+
+fn words(run: &RunView) -> Option<String> {
+    let plan = run.products.as_deref().and_then(planned::plan_of)?;
+    Some(planned::words(&plan, Rows::Misfits))
+}
+
+/// Beside the steps: how they came to be, where the run was planned.
+pub(super) fn note(run: &RunView, out: &Out) {
+    if let Some(words) = words(run) {
+        out.note(&words);
+    }
+}

@@ -1,0 +1,166 @@
+//! Runs that are planned from an intent, their fifteen steps, and watching one live (C7, C13).
+
+use std::process::Command;
+use std::time::Duration;
+
+use crate::support::{Process, Said, World, clean, eventually, placet};
+
+const SOON: Duration = Duration::from_secs(60);
+
+/// A control plane with an agent of the team's own in its catalogue, people, and a scope.
+fn scene() -> World {
+    let mut world = World::set_up();
+    let shipped = world.cli(&["catalog", "show", "developer_agent", "--source"]).ok();
+    let ours = shipped.out().replace("id = \"developer_agent\"", "id = \"ours\"");
+    let ours = ours.replace("speaks = \"placet-api\"", "speaks = \"placet-api\"\nprogram = \"/opt/agents/main\"");
+    std::fs::write(world.home().join("catalog").join("ours.toml"), ours).unwrap();
+    world.serve();
+    world.cli(&["project", "new", "alpha"]).ok();
+    world.write("scope.toml", "allow = [\"docs/**\"]\ntools = [\"cat\"]");
+    world.cli(&["scope", "lock", "lab", "scope.toml"]).ok();
+    for (name, role) in [("ada", "reviewer"), ("tom", "agent")] {
+        world.cli(&["identity", "add", name, "--role", role]).ok();
+    }
+    world
+}
+
+fn plans(world: &World, more: &[&str]) -> Said {
+    let usual = ["run", "plan", "Implement a parser, run it and report", "--scope", "lab", "--agent", "tom"];
+    world.cli(&[&usual[..], more].concat())
+}
+
+/// The id of a run that was planned, to be given by its end.
+fn planned(world: &World) -> String {
+    let made = plans(world, &["--mode", "checkpoint", "--json"]).ok().json();
+    made["execution_id"].as_str().unwrap().to_owned()
+}
+
+fn at_work(world: &World) -> String {
+    let run = planned(world);
+    world.by("ada", &["run", "approve", &run]).ok();
+    world.cli(&["run", "start", &run]).ok();
+    world.by("tom", &["action", "propose", &run, "cat", "README.md"]).ok();
+    run
+}
+
+fn watches(world: &World, run: &str) -> Process {
+    Process::start(&mut world.command(&["run", "watch", run]))
+}
+
+fn finishes(world: &World, run: &str) {
+    world.by("tom", &["run", "finish", run, "--summary", "parsed"]).ok();
+    world.by("ada", &["run", "complete", run]).ok();
+}
+
+#[test]
+fn c7_a_run_is_planned_from_an_intent_and_shown_as_a_person_approves_it() {
+    let world = scene();
+    let shown = plans(&world, &[]).ok();
+    for part in
+        ["chosen: ours", "PENDING_APPROVAL", "checkpoint", "claude", "external: a person starts it", "usd_micros"]
+    {
+        assert!(shown.out().contains(part), "{part}: {}", shown.out());
+    }
+    assert!(shown.out().contains("stands still every 3 steps, after step 1, 2"), "{}", shown.out());
+    assert!(shown.stderr.contains("placet run approve"), "{}", shown.stderr);
+    let run = planned(&world);
+    let approved = world.by("ada", &["run", "approve", &run]).ok();
+    assert!(approved.stderr.contains("chosen: ours"), "what is approved is shown first: {}", approved.stderr);
+}
+
+#[test]
+fn c7_what_cannot_be_planned_or_paid_is_refused_with_what_to_do() {
+    let world = scene();
+    let usual = ["--scope", "lab", "--agent", "tom"];
+    let vague = world.cli(&[&["run", "plan", "Do something"][..], &usual].concat()).exits(2);
+    assert!(vague.stderr.contains("name a template, or declare steps"), "{}", vague.stderr);
+    let nobody = world.cli(&[&["run", "plan", "Send the invoices"][..], &usual].concat()).exits(2);
+    assert!(nobody.stderr.contains("ours lacks capabilities"), "{}", nobody.stderr);
+    let wished = world.cli(&[&["run", "plan", "Run it", "--entry", "claude"][..], &usual].concat()).exits(2);
+    assert!(wished.stderr.contains("claude lacks launch"), "{}", wished.stderr);
+}
+
+#[test]
+fn c7_the_fifteen_steps_of_a_run_are_shown() {
+    let world = scene();
+    let run = planned(&world);
+    let shown = world.by("ada", &["run", "pipeline", &run]).ok();
+    for part in
+        ["✓  1   intent", "agent selection", "ours: ", "▶  9   plan (a person)", "·  15  export, audit, destruction"]
+    {
+        assert!(shown.out().contains(part), "{part}: {}", shown.out());
+    }
+    let json = world.json("ada", &["run", "pipeline", &run]);
+    assert_eq!(json["steps"].as_array().unwrap().len(), 15);
+}
+
+#[test]
+fn c13_watching_a_run_tells_every_event_once_and_ends_with_it() {
+    let world = scene();
+    let run = at_work(&world);
+    let mut watcher = watches(&world, &run);
+    watcher.line(SOON, |line| line.contains("run.attached"));
+    finishes(&world, &run);
+    assert_eq!(watcher.wait(SOON).code(), Some(0));
+    let rest = watcher.rest();
+    assert_eq!(rest.matches("run.completed").count(), 1, "{rest}");
+    let again = world.cli(&["run", "watch", &run]).ok();
+    for event in ["run.intent_stated", "run.estimated", "run.plan_approved", "action.proposed", "cat", "run.completed"]
+    {
+        assert!(again.out().contains(event), "{event}: {}", again.out());
+    }
+}
+
+#[test]
+fn c13_whoever_watches_goes_on_where_the_connection_broke() {
+    let mut world = scene();
+    let run = at_work(&world);
+    let mut watcher = watches(&world, &run);
+    watcher.line(SOON, |line| line.contains("run.attached"));
+    world.kill_control();
+    eventually("the watcher notices", SOON, || watcher.stderr().contains("trying again"));
+    world.serve();
+    finishes(&world, &run);
+    assert_eq!(watcher.wait(SOON).code(), Some(0));
+    let rest = watcher.rest();
+    assert!(!rest.contains("run.attached") && !rest.contains("run.created"), "nothing is told twice: {rest}");
+    assert_eq!((rest.matches("run.finished").count(), rest.matches("run.completed").count()), (1, 1), "{rest}");
+}
+
+#[test]
+fn c13_the_exit_code_of_watching_tells_how_a_run_ended() {
+    let world = scene();
+    let cancelled = at_work(&world);
+    let mut watcher = watches(&world, &cancelled);
+    watcher.line(SOON, |line| line.contains("run.attached"));
+    world.cli(&["run", "cancel", &cancelled, "--reason", "enough of it"]).ok();
+    assert_eq!(watcher.wait(SOON).code(), Some(1));
+    assert!(watcher.stderr().contains("the run was cancelled: enough of it"), "{}", watcher.stderr());
+    world.by("ada", &["run", "watch", "nosuchrun"]).exits(10);
+}
+
+#[test]
+fn c10_on_a_terminal_a_compact_view_shows_what_waits_and_what_to_type() {
+    let world = scene();
+    let run = at_work(&world);
+    world.by("tom", &["run", "step", &run, "1", "--summary", "half a parser"]).ok();
+    let mut terminal = clean(Command::new("script"));
+    terminal.current_dir(world.path("")).env("PLACET", placet().get_program()).env("TERM", "xterm-256color");
+    let line = format!("stty rows 40 cols 160; \"$PLACET\" run watch {run}; echo \"ended $?\"");
+    terminal.env("SHELL", "/bin/sh").args(["-qfec", &line, "screen.log"]);
+    let mut watcher = Process::start(&mut terminal);
+    let shows = |what: &str| {
+        let screen = || std::fs::read(world.path("screen.log")).unwrap_or_default();
+        eventually(what, SOON, || String::from_utf8_lossy(&screen()).contains(what));
+    };
+    shows("Implement a parser, run it and report");
+    shows("[##########--------------------] step 1 of 3");
+    shows("checkpoint 1 (STEP) half a parser");
+    shows("placet run approve");
+    world.by("ada", &["run", "approve", &run]).ok();
+    shows("run.checkpoint_passed");
+    finishes(&world, &run);
+    shows("COMPLETED");
+    shows("ended 0");
+    assert!(watcher.wait(SOON).success());
+}
