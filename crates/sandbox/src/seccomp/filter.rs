@@ -31,7 +31,7 @@ pub(super) fn filter<'a>(rules: impl IntoIterator<Item = &'a SyscallRule>) -> Fi
     // Those of one call stay in their order.
     rules.sort_by_key(|rule| number(rule));
     let calls: Vec<&[&SyscallRule]> = rules.chunk_by(|one, next| one.number == next.number).collect();
-    let mut program = Backwards(Vec::with_capacity(rules.len() * USUAL_LENGTH));
+    let mut program = Backwards { written: Vec::with_capacity(rules.len() * USUAL_LENGTH), answers: Vec::new() };
     program.search(&calls);
     program.border();
     program.into_filter()
@@ -42,17 +42,35 @@ fn number(rule: &SyscallRule) -> u32 {
     rule.number.unsigned_abs() as u32
 }
 
-/// Most rules take a comparison and an answer, and some conditions; this is enough for all that there are.
-const USUAL_LENGTH: usize = 8;
+/// Most rules take two comparisons, and some conditions; this is enough for all that there are.
+const USUAL_LENGTH: usize = 6;
 
-/// A program that is written from its end: a jump skips what is written already, so nothing has to be moved or measured
-/// before. What a piece of it does not answer, it leaves to what was written before.
-struct Backwards(Filter);
+/// A program that is written from its end, so that whatever a jump leads to is there already. The kernel translates and
+/// tries every instruction for every cage, so an answer is written once for all that lead to it.
+struct Backwards {
+    written: Filter,
+    /// Where each answer was written last.
+    answers: Vec<(u32, Place)>,
+}
+
+/// A written instruction, counted from the end of the program.
+#[derive(Clone, Copy)]
+struct Place(usize);
 
 impl Backwards {
     fn into_filter(mut self) -> Filter {
-        self.0.reverse();
-        self.0
+        self.written.reverse();
+        self.written
+    }
+
+    fn write(&mut self, instruction: sock_filter) -> Place {
+        self.written.push(instruction);
+        Place(self.written.len() - 1)
+    }
+
+    /// How many instructions the next one would skip to get there.
+    fn skipped(&self, to: Place) -> usize {
+        self.written.len() - 1 - to.0
     }
 
     /// Another architecture dies: its numbers mean other calls. Numbers above the newest known do not exist here; that
@@ -66,67 +84,81 @@ impl Backwards {
             jump(IF_GREATER, NEWEST_KNOWN, 0, 1),
             step(RETURN, refusal(libc::ENOSYS)),
         ];
-        self.0.extend(forwards.into_iter().rev());
+        self.written.extend(forwards.into_iter().rev());
     }
 
     /// Finds the call by its number, which is loaded.
-    fn search(&mut self, calls: &[&[&SyscallRule]]) {
+    fn search(&mut self, calls: &[&[&SyscallRule]]) -> Place {
         match calls {
-            [] => self.0.push(step(RETURN, libc::SECCOMP_RET_ALLOW)),
+            [] => self.write(step(RETURN, libc::SECCOMP_RET_ALLOW)),
             [rules] => {
-                self.search(&[]);
-                let no = self.0.len();
-                self.answer(rules);
-                self.branch(IF_EQUAL, number(rules[0]), no);
+                let (no, yes) = (self.answer(libc::SECCOMP_RET_ALLOW), self.rules(rules));
+                self.branch(IF_EQUAL, number(rules[0]), yes, no)
             }
             _ => {
                 let (low, high) = calls.split_at(calls.len() / 2);
-                self.search(low);
-                let no = self.0.len();
-                self.search(high);
-                self.branch(IF_NOT_LESS, number(high[0][0]), no);
+                let (no, yes) = (self.search(low), self.search(high));
+                self.branch(IF_NOT_LESS, number(high[0][0]), yes, no)
             }
-        }
-    }
-
-    /// Leads to what was written last if the comparison holds, else to what was written before the program was so long.
-    fn branch(&mut self, comparison: u16, value: u32, no: usize) {
-        let yes = self.0.len() - no;
-        match u8::try_from(yes) {
-            Ok(past) => self.0.push(jump(comparison, value, 0, past)),
-            Err(_) => self.0.extend([step(JUMP, yes as u32), jump(comparison, value, 1, 0)]),
         }
     }
 
     /// The first rule that applies answers; where none does, the call is allowed.
-    fn answer(&mut self, rules: &[&SyscallRule]) {
+    fn rules(&mut self, rules: &[&SyscallRule]) -> Place {
         let always = rules.iter().position(|rule| rule.when.is_empty());
-        self.0.push(step(RETURN, always.map_or(libc::SECCOMP_RET_ALLOW, |index| refusal(rules[index].errno))));
-        for rule in rules[..always.unwrap_or(rules.len())].iter().rev() {
-            rule.when.iter().rev().for_each(|conditions| self.unless_all_hold_pass(conditions, rule.errno));
-        }
+        let last = always.map_or(libc::SECCOMP_RET_ALLOW, |index| refusal(rules[index].errno));
+        let last = self.answer(last);
+        let conditional = rules[..always.unwrap_or(rules.len())].iter().rev();
+        let alternatives = conditional.flat_map(|rule| rule.when.iter().rev().map(|when| (*when, rule.errno)));
+        alternatives.fold(last, |pass, (conditions, errno)| self.refuse_if_all_hold(conditions, errno, pass))
     }
 
-    /// Refuses if all conditions hold, else leads to what was written before.
-    fn unless_all_hold_pass(&mut self, conditions: &[Condition], errno: i32) {
-        let pass = self.0.len();
-        self.0.push(step(RETURN, refusal(errno)));
-        for condition in conditions.iter().rev() {
-            let past = self.0.len() - pass;
-            debug_assert!(past <= FAR, "a rule has a handful of conditions");
-            self.holds(*condition, past as u8);
-        }
+    fn refuse_if_all_hold(&mut self, conditions: &[Condition], errno: i32, pass: Place) -> Place {
+        let refused = self.answer(refusal(errno));
+        conditions.iter().rev().fold(refused, |held, condition| self.condition(*condition, held, pass))
     }
 
-    /// Goes on if the condition holds, else skips so many instructions.
-    fn holds(&mut self, condition: Condition, past: u8) {
-        // The low half of an argument comes first on the machines there are rules for.
-        let load = step(LOAD, ARGUMENTS + 8 * u32::from(condition.argument));
+    fn condition(&mut self, condition: Condition, held: Place, pass: Place) -> Place {
         match condition.is {
-            Comparison::Equal(value) => self.0.extend([jump(IF_EQUAL, value, 0, past), load]),
-            Comparison::Other(value) => self.0.extend([jump(IF_EQUAL, value, past, 0), load]),
-            Comparison::HasBit(bit) => self.0.extend([jump(IF_EQUAL, bit, 0, past), step(AND, bit), load]),
-            Comparison::LacksBit(bit) => self.0.extend([jump(IF_EQUAL, 0, 0, past), step(AND, bit), load]),
+            Comparison::Equal(value) => self.branch(IF_EQUAL, value, held, pass),
+            Comparison::Other(value) => self.branch(IF_EQUAL, value, pass, held),
+            Comparison::HasBit(bit) => {
+                self.branch(IF_EQUAL, bit, held, pass);
+                self.write(step(AND, bit))
+            }
+            Comparison::LacksBit(bit) => {
+                self.branch(IF_EQUAL, 0, held, pass);
+                self.write(step(AND, bit))
+            }
+        };
+        // The low half of an argument comes first on the machines there are rules for.
+        self.write(step(LOAD, ARGUMENTS + 8 * u32::from(condition.argument)))
+    }
+
+    /// The answer where it was written last, unless that is too far for those who will lead to it.
+    fn answer(&mut self, answer: u32) -> Place {
+        let known = self.answers.iter().find(|(known, _)| *known == answer).map(|(_, place)| *place);
+        match known.filter(|place| self.skipped(*place) <= FAR / 2) {
+            Some(place) => place,
+            None => {
+                let place = self.write(step(RETURN, answer));
+                self.answers.retain(|(known, _)| *known != answer);
+                self.answers.push((answer, place));
+                place
+            }
+        }
+    }
+
+    fn branch(&mut self, comparison: u16, value: u32, yes: Place, no: Place) -> Place {
+        let (no, yes) = (self.within_reach(no), self.within_reach(yes));
+        self.write(jump(comparison, value, self.skipped(yes) as u8, self.skipped(no) as u8))
+    }
+
+    /// The same place, or one that leads there. One more may be written before it is led to.
+    fn within_reach(&mut self, to: Place) -> Place {
+        match self.skipped(to) {
+            near if near < FAR => to,
+            far => self.write(step(JUMP, far as u32)),
         }
     }
 }
