@@ -38,6 +38,13 @@ struct Init {
     ended: Option<Reaped>,
 }
 
+/// Of the children that were not reaped yet.
+#[derive(PartialEq, Eq)]
+enum Left {
+    Nobody,
+    Somebody,
+}
+
 impl Init {
     fn run(&mut self, entering: &Entering) -> Result<()> {
         quiet(&[1, 2])?;
@@ -61,40 +68,39 @@ impl Init {
                 other => other?,
             };
             let stop = !watched[1].revents().is_empty();
+            // One signal may stand for many children, so the content does not matter, only that it is taken.
+            let _ = rustix::io::read(&self.children, &mut [0; 128]);
             self.reap_available()?;
             match (&self.ended, stop) {
                 (Some(_), _) => return Ok(false),
                 (None, true) => return Ok(true),
-                (None, false) => {}
+                (None, false) => self.tell_written(),
             }
         }
     }
 
-    fn reap_available(&mut self) -> Result<()> {
-        // One signal may stand for many children, so the content does not matter, only that it is taken.
-        let _ = rustix::io::read(&self.children, &mut [0; 128]);
+    fn reap_available(&mut self) -> Result<Left> {
         loop {
             match sys::reap(None, Wait::Poll) {
                 Ok(Some(reaped)) => self.note(reaped),
-                Ok(None) | Err(Errno::CHILD) => break,
+                Ok(None) => return Ok(Left::Somebody),
+                Err(Errno::CHILD) => return Ok(Left::Nobody),
                 Err(errno) => return Err(errno),
             }
         }
-        self.tell_written();
-        Ok(())
     }
 
-    /// Kills and reaps until nobody is left, so that what they used is counted.
+    /// Kills and reaps until nobody is left, so that what they used is counted. Everybody in the cage descends from this
+    /// process, so without a child there is nobody to kill: the kernel would look among all processes of the host.
     fn end_everyone(&mut self) -> Result<()> {
-        loop {
+        while self.reap_available()? == Left::Somebody {
             match sys::kill_all_others() {
                 Ok(()) | Err(Errno::SRCH) => {}
                 Err(errno) => return Err(errno),
             }
             match sys::reap(None, Wait::Block) {
                 Ok(Some(reaped)) => self.note(reaped),
-                Ok(None) => {}
-                Err(Errno::CHILD) => break,
+                Ok(None) | Err(Errno::CHILD) => {}
                 Err(errno) => return Err(errno),
             }
         }
