@@ -62,7 +62,8 @@ pub struct Profile {
 
 impl Profile {
     /// The names [`Profile::builtin`] knows.
-    pub const NAMES: [&'static str; 4] = ["default", "research_only", "code_development", "browser_automation"];
+    pub const NAMES: [&'static str; 5] =
+        ["default", "agent", "research_only", "code_development", "browser_automation"];
 
     /// A profile that ships with the crate.
     #[must_use]

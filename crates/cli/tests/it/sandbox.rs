@@ -171,8 +171,8 @@ fn c5_a_profile_of_ones_own_is_listed_explained_and_run() {
     let world = home_with("small", SMALL);
     let listed = world.json("admin", &["sandbox", "profiles"]);
     let names: Vec<&str> = listed.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["browser_automation", "code_development", "default", "research_only", "small"]);
-    let own = &listed[4];
+    assert_eq!(names, ["agent", "browser_automation", "code_development", "default", "research_only", "small"]);
+    let own = &listed[5];
     assert_eq!((&own["lineage"][1], &own["demands"]), (&"research_only".into(), &"degraded".into()));
     assert!(own["file"].as_str().unwrap().ends_with(".placet/profiles/small.toml"));
     let cage = explained(world.dir(), &["--profile", "small"]);

@@ -7,6 +7,7 @@ use crate::seccomp;
 /// Name and text, each after the one it extends.
 pub(super) const SHIPPED: &[(&str, &str)] = &[
     ("default", include_str!("../../profiles/default.toml")),
+    ("agent", include_str!("../../profiles/agent.toml")),
     ("research_only", include_str!("../../profiles/research_only.toml")),
     ("code_development", include_str!("../../profiles/code_development.toml")),
     ("browser_automation", include_str!("../../profiles/browser_automation.toml")),

@@ -164,7 +164,7 @@ fn requests() -> impl Strategy<Value = (Request, HostFacts, Profile)> {
     let argv = prop::collection::vec("[a-z ]{1,8}", 1..4);
     let choices = (argv, any::<[bool; 7]>(), prop::sample::select(Profile::NAMES.to_vec()));
     choices.prop_map(|(argv, [root, merged, workspace, tool, door, layered, layer], name)| {
-        let mut request = Request::new(argv);
+        let (mut request, profile) = (Request::new(argv), profile(name));
         if workspace {
             request = request.workspace("/srv/run");
         }
@@ -178,9 +178,9 @@ fn requests() -> impl Strategy<Value = (Request, HostFacts, Profile)> {
             request = request.read_only("/srv/tool", "/home/agent/bin/tool");
         }
         if door {
-            request = request.door(3_128);
+            request = request.door(profile.doors().and_then(|allowed| allowed.first()).copied().unwrap_or(3_128));
         }
-        (request, facts(if root { ROOT } else { ORDINARY }, merged), profile(name))
+        (request, facts(if root { ROOT } else { ORDINARY }, merged), profile)
     })
 }
 

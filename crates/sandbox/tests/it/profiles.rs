@@ -85,7 +85,7 @@ pub(crate) mod texts {
         assert_eq!(a.lineage(), ["default", "research_only", "b"]);
         assert_eq!((a.limits().wall_ms, a.limits().memory_bytes), (1_000, 64 << 20));
         assert_eq!(a.changes().len(), 2, "those of its own parents are told too: {:?}", a.changes());
-        assert_eq!(profiles.listed(), "a, b, browser_automation, code_development, default, research_only");
+        assert_eq!(profiles.listed(), "a, agent, b, browser_automation, code_development, default, research_only");
     }
 
     fn every_mistake_names_its_line_and_what_to_do() {
