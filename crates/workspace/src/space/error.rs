@@ -59,6 +59,9 @@ pub enum SpaceError {
     /// An earlier rollback could not be finished.
     #[error("an earlier rollback was interrupted and could not be finished: roll back again, to any snapshot")]
     Unfinished,
+    /// Something that is no directory, or a directory where a file should be.
+    #[error("`{0}` cannot be laid down: something else is in its place or above it")]
+    InTheWay(TreePath),
     /// An output is no longer what was listed.
     #[error("`{0}` is no longer the output that was listed: list the outputs again")]
     OutputChanged(TreePath),

@@ -52,6 +52,7 @@ mod index;
 mod make;
 mod objects;
 mod outputs;
+mod place;
 mod preview;
 mod prove;
 mod recovering;
@@ -89,7 +90,7 @@ use crate::path::TreePath;
 use crate::remove::remove_tree;
 use index::{Index, Known, Stamp};
 use objects::Objects;
-use restore::Trees;
+use restore::{Part, Trees};
 use snapshot::Saved;
 
 const RECORD: &[u8] = b"space.json";
@@ -169,6 +170,17 @@ impl Space {
     #[must_use]
     pub fn agent(&self) -> PathBuf {
         self.path.join(AGENT)
+    }
+
+    /// Lays a file into the workspace, between two actions.
+    pub fn place(&self, path: &TreePath, bytes: &[u8]) -> Result<(), SpaceError> {
+        let _held = self.ready()?;
+        place::place(self, Part::Workspace, path, bytes)
+    }
+
+    /// Lays a file into the agent's own directory, while the agent does not run.
+    pub fn place_in_memory(&self, path: &TreePath, bytes: &[u8]) -> Result<(), SpaceError> {
+        place::place(self, Part::Memory, path, bytes)
     }
 
     /// Saves workspace and memory under a number that is free.

@@ -6,6 +6,7 @@ mod destroying;
 mod exporting;
 mod looking;
 mod ordinary;
+mod placing;
 mod proving;
 mod random;
 mod returning;
