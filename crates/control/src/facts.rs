@@ -36,6 +36,8 @@ pub(crate) struct Ground {
     pub(crate) agent: IdentityId,
     pub(crate) scope: Scope,
     pub(crate) posture: Posture,
+    /// Whether it has files of its own, at a worker.
+    pub(crate) hosted: bool,
 }
 
 impl From<&ActionState> for Place {
@@ -46,7 +48,8 @@ impl From<&ActionState> for Place {
 
 impl From<Run> for Ground {
     fn from(run: Run) -> Self {
-        Self { id: run.id, project: run.project, agent: run.agent, scope: run.scope, posture: run.posture }
+        let hosted = !run.hosting.is_external();
+        Self { id: run.id, project: run.project, agent: run.agent, scope: run.scope, posture: run.posture, hosted }
     }
 }
 

@@ -11,7 +11,7 @@ use placet_wire::api::Job;
 
 use super::approve::change;
 use super::record::note_refusal;
-use super::{Caller, No, find_place};
+use super::{Caller, No, find_place, find_run};
 use crate::app::App;
 
 /// How long a worker may wait for work in one request.
@@ -44,10 +44,10 @@ async fn lease_now(app: &App, caller: &Caller) -> Result<Option<Job>, No> {
     let Some(receipt) = app.settled("lease", outcome)? else { return Ok(None) };
     app.metrics().runs.observe(&receipt);
     let state = receipt.loaded.action.ok_or(Refusal::Unknown { what: "action" })?;
-    job(app, &state).await.map(Some)
+    job(app, caller, &state).await.map(Some)
 }
 
-async fn job(app: &App, state: &ActionState) -> Result<Job, No> {
+async fn job(app: &App, caller: &Caller, state: &ActionState) -> Result<Job, No> {
     let permit = Permit::for_lease(state).ok_or(Refusal::Permit(PermitFlaw::Replayed))?;
     let sealed = match app.facts().sealed(state.digest) {
         Some(sealed) => sealed,
@@ -59,7 +59,12 @@ async fn job(app: &App, state: &ActionState) -> Result<Job, No> {
             .ok_or(Refusal::Unknown { what: "action" })?
             .into(),
     };
+    let hosted = match app.facts().ground(state.run) {
+        Some(ground) => ground.hosted,
+        None => app.facts().learn_run(find_run(app, caller, state.run).await?).hosted,
+    };
     Ok(Job {
+        hosted: hosted.then_some(state.run),
         action: state.id,
         project: state.project,
         attempt: permit.attempt(),

@@ -148,6 +148,7 @@ fn describe_run(row: &mut AuditRow, event: &RunEvent) {
         | RunEvent::Submitted { .. }
         | RunEvent::Started
         | RunEvent::Hosted { .. }
+        | RunEvent::Equipped
         | RunEvent::Attached
         | RunEvent::StepFinished { .. }
         | RunEvent::GateReached { .. }

@@ -7,55 +7,83 @@ use placet_domain::project::Project;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{Allowance, Founding, Hosting, Posture, Run, RunCommand};
 use placet_domain::scope::Scope;
-use placet_wire::api::{NewExecution, NewRun};
+use placet_wire::api::{LaunchRequest, NewExecution, NewRun};
 
+use super::host::{agent_for, planned, retire};
 use super::{Caller, No, find_run};
 use crate::app::App;
 use crate::names::fresh_uuid;
 
 pub(crate) async fn make_run(app: &App, caller: &Caller, new: NewRun) -> Result<Run, No> {
-    let around = Surroundings::find(app, caller, new.project, &new.scope, new.agent).await?;
+    let id = RunId::from_uuid(fresh_uuid());
+    let around = Surroundings::find(app, caller, new.project, &new.scope).await?;
+    let (agent, hosting) = around.worked_by(app, caller, id, new.agent, new.launch).await?;
     let posture = Posture { mode: new.mode, effect: new.effect, gates: new.checkpoints };
-    let founding = around.founding(new.goal, new.plan, posture);
+    let founding = around.founding(new.goal, new.plan, posture, agent, hosting);
     let allowance = new.budget.map(Allowance::from);
-    found(app, caller, Founding { parent: new.parent, allowance, ..founding }).await
+    found(app, caller, id, Founding { parent: new.parent, allowance, ..founding }).await
 }
 
 /// Plans from an intent, by the agents and templates of this control plane, and founds a run on what comes out of it.
 pub(crate) async fn plan_run(app: &App, caller: &Caller, new: NewExecution) -> Result<Run, No> {
-    let around = Surroundings::find(app, caller, new.project, &new.scope, new.agent).await?;
+    let id = RunId::from_uuid(fresh_uuid());
+    let around = Surroundings::find(app, caller, new.project, &new.scope).await?;
     let prepared = app.rules().prepare(new.intent).map_err(Refusal::from)?;
     let allowance = prepared.allowance(new.budget.map(Allowance::from));
     let posture = prepared.posture(new.checkpoints);
-    let founding = around.founding(prepared.goal().to_owned(), prepared.steps(), posture);
+    let (agent, hosting) = around.worked_by(app, caller, id, new.agent, new.launch).await?;
+    let founding = around.founding(prepared.goal().to_owned(), prepared.steps(), posture, agent, hosting);
     let (parent, prepared) = (new.parent, Some(Box::new(prepared)));
-    found(app, caller, Founding { parent, allowance: Some(allowance), prepared, ..founding }).await
+    found(app, caller, id, Founding { parent, allowance: Some(allowance), prepared, ..founding }).await
 }
 
 /// What a run stands on: things that are there before it.
 struct Surroundings {
     project: Project,
     scope: Scope,
-    agent: Identity,
 }
 
 impl Surroundings {
-    async fn find(app: &App, caller: &Caller, project: ProjectId, scope: &str, agent: IdentityId) -> Result<Self, No> {
+    async fn find(app: &App, caller: &Caller, project: ProjectId, scope: &str) -> Result<Self, No> {
         caller.sees(project, "project")?;
         let store = app.store();
         let project = store.project(project).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "project" })?;
         let scope = store.scope(project.id, scope).await.map_err(No::Fault)?;
         let scope = scope.ok_or(Refusal::Unknown { what: "scope" })?.scope;
-        let agent = store.identity(agent).await.map_err(No::Fault)?;
-        // Whoever is not of this project does not exist for it, whatever they are elsewhere.
-        let agent = agent.filter(|agent| agent.reach.includes(project.id)).ok_or(Refusal::Unknown { what: "agent" })?;
-        if agent.revoked || !agent.has(Role::Agent) {
-            return Err(Refusal::invalid("that identity is not an agent, or no longer one").into());
-        }
-        Ok(Self { project, scope, agent })
+        Ok(Self { project, scope })
     }
 
-    fn founding(self, goal: String, plan: Vec<String>, posture: Posture) -> Founding {
+    /// Who works in it: somebody who comes by themselves, or somebody who is made with it and started by a worker.
+    async fn worked_by(
+        &self,
+        app: &App,
+        caller: &Caller,
+        run: RunId,
+        agent: Option<IdentityId>,
+        launch: Option<LaunchRequest>,
+    ) -> Result<(Identity, Hosting), No> {
+        let project = self.project.id;
+        match (agent, launch) {
+            (Some(agent), None) => Ok((find_agent(app, agent, project).await?, Hosting::External)),
+            (None, Some(asked)) => {
+                let launch = Box::new(planned(app, project, asked).await?);
+                Ok((agent_for(app, caller, run, project).await?, Hosting::Hosted(launch)))
+            }
+            (None, None) | (Some(_), Some(_)) => {
+                let why = "say who works in it: an `agent` that comes by itself, or what to `launch`";
+                Err(Refusal::invalid(why).into())
+            }
+        }
+    }
+
+    fn founding(
+        self,
+        goal: String,
+        plan: Vec<String>,
+        posture: Posture,
+        agent: Identity,
+        hosting: Hosting,
+    ) -> Founding {
         Founding {
             project: self.project.id,
             parent: None,
@@ -65,17 +93,32 @@ impl Surroundings {
             plan,
             scope: self.scope,
             posture,
-            hosting: Hosting::External,
+            hosting,
             allowance: None,
-            agent: self.agent.id,
-            agent_lineage: self.agent.lineage,
+            agent: agent.id,
+            agent_lineage: agent.lineage,
         }
     }
 }
 
-async fn found(app: &App, caller: &Caller, founding: Founding) -> Result<Run, No> {
-    let id = RunId::from_uuid(fresh_uuid());
-    submit(app, caller, id, RunCommand::Create(Box::new(founding))).await
+async fn found(app: &App, caller: &Caller, id: RunId, founding: Founding) -> Result<Run, No> {
+    let (made_for_it, agent) = (!founding.hosting.is_external(), founding.agent);
+    let made = submit(app, caller, id, RunCommand::Create(Box::new(founding))).await;
+    // Refused, or made by an earlier request of the same name: the agent that was made for it has nothing to do.
+    if made_for_it && made.as_ref().map_or(true, |run| run.agent != agent) {
+        retire(app, agent).await?;
+    }
+    made
+}
+
+async fn find_agent(app: &App, id: IdentityId, project: ProjectId) -> Result<Identity, No> {
+    let agent = app.store().identity(id).await.map_err(No::Fault)?;
+    // Whoever is not of this project does not exist for it, whatever they are elsewhere.
+    let agent = agent.filter(|agent| agent.reach.includes(project)).ok_or(Refusal::Unknown { what: "agent" })?;
+    if agent.revoked || !agent.has(Role::Agent) {
+        return Err(Refusal::invalid("that identity is not an agent, or no longer one").into());
+    }
+    Ok(agent)
 }
 
 pub(crate) async fn change_run(app: &App, caller: &Caller, id: RunId, command: RunCommand) -> Result<Run, No> {

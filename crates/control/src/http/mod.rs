@@ -11,6 +11,7 @@ mod checkpoints;
 mod evidence;
 mod extract;
 mod hooks;
+mod hostings;
 mod identities;
 mod jobs;
 mod ledger;
@@ -151,8 +152,17 @@ fn table() -> Vec<Route> {
         post("/api/v1/jobs/{action}/heartbeat", jobs::heartbeat).access(Access::Roles(&[Worker])).takes::<api::JobReport>().gives::<api::HeartbeatView>(200).about("Keeps the lease; a refusal means: stop."),
         post("/api/v1/jobs/{action}/complete", jobs::complete).access(Access::Roles(&[Worker])).takes::<api::Completion>().gives::<api::CompletionView>(200).about("Reports a result; late ones are quarantined."),
 
+        // Hosting: a worker keeps a run's files and its agent's process, and brings about what is wanted.
+        post("/api/v1/hostings", hostings::list).access(Access::Roles(&[Worker])).takes::<api::HostingQuery>().gives::<api::HostingList>(200).about("What is wanted of this host, and runs that want one; waits up to `wait_ms` for something new."),
+        post("/api/v1/runs/{run}/host", hostings::host).access(Access::Roles(&[Worker])).takes::<api::Decision>().gives::<api::RunView>(200).about("Takes a run in."),
+        post("/api/v1/runs/{run}/agent-token", hostings::equip).access(Access::Roles(&[Worker])).takes::<api::NewToken>().gives::<api::TokenOnce>(200).about("A fresh token for the agent that its host is about to start; the one before stops working."),
+        post("/api/v1/runs/{run}/snapshots", hostings::keep_snapshot).access(Access::Roles(&[Worker])).takes::<api::SnapshotReport>().gives::<api::RunView>(200).about("The snapshot that was wanted is taken and was tried."),
+        post("/api/v1/runs/{run}/restored", hostings::restore).access(Access::Roles(&[Worker])).takes::<api::RestoreReport>().gives::<api::RunView>(200).about("The snapshot that was wanted is back."),
+        post("/api/v1/runs/{run}/outputs", hostings::collect).access(Access::Roles(&[Worker])).takes::<api::OutputReport>().gives::<api::RunView>(200).about("What the run made, uploaded before."),
+        post("/api/v1/runs/{run}/destroyed", hostings::destroy).access(Access::Roles(&[Worker])).takes::<api::Decision>().gives::<api::RunView>(200).about("Nothing is left of it; its agent's token stops working."),
+
         // Evidence: stored by content, never deleted.
-        put("/api/v1/projects/{project}/evidence/{digest}", evidence::keep).access(Access::Roles(&[Worker, Agent, Reviewer])).takes_any().gives::<api::KeptBlob>(201).about("Stores bytes under their digest."),
+        put("/api/v1/projects/{project}/evidence/{digest}", evidence::keep).access(Access::Roles(&[Worker, Agent, Operator, Reviewer])).takes_any().gives::<api::KeptBlob>(201).about("Stores bytes under their digest."),
         get("/api/v1/projects/{project}/evidence/{digest}", evidence::fetch).access(Access::Anyone).about("The bytes with this digest, checked as they are read."),
         delete("/api/v1/projects/{project}/evidence/{digest}", evidence::refuse_delete).access(Access::Anyone).about("Always refused: evidence is never deleted."),
 

@@ -239,6 +239,7 @@ const fn outcome(event: &RunEvent) -> Option<&'static str> {
         | RunEvent::Submitted { .. }
         | RunEvent::Started
         | RunEvent::Hosted { .. }
+        | RunEvent::Equipped
         | RunEvent::Attached
         | RunEvent::StepFinished { .. }
         | RunEvent::GateReached { .. }

@@ -14,7 +14,7 @@ use crate::policy::{Ruling, Tier, Verdict};
 use crate::project::Separation;
 use crate::proposal::Action;
 use crate::refusal::{PermitFlaw, Refusal};
-use crate::run::{Hosting, Run, RunStatus, Treatment};
+use crate::run::{Run, RunStatus, Treatment};
 use crate::time::Timestamp;
 
 const LONGEST_REASON: usize = 2_000;
@@ -99,7 +99,7 @@ fn needs_same_past(state: &ActionState, run: &Run, what: &'static str) -> Result
 
 /// Where the files of a run are, there its actions are executed.
 fn needs_its_host(run: &Run, worker: IdentityId) -> Result<(), Refusal> {
-    if run.hosting == Hosting::External || run.host == Some(worker) { Ok(()) } else { Err(Refusal::OtherHost) }
+    if run.hosting.is_external() || run.host == Some(worker) { Ok(()) } else { Err(Refusal::OtherHost) }
 }
 
 fn needs_open(run: &Run) -> Result<(), Refusal> {

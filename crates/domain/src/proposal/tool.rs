@@ -252,6 +252,11 @@ impl Tools {
         self.tools.get(name)
     }
 
+    /// The cages that are known.
+    pub const fn cages(&self) -> &Cages {
+        &self.cages
+    }
+
     /// What the cage of a tool amounts to, where cages are known.
     pub fn cage_of(&self, tool: &Tool) -> Option<Digest> {
         self.cages.get(&tool.profile)

@@ -6,7 +6,8 @@ use super::command::{Allowance, Founding, RunCommand};
 use super::decide::has;
 use super::event::RunEvent;
 use super::gate::GateKind;
-use super::hosting::{Hosting, Output, Wanted};
+use super::hosting::{Output, Wanted};
+use super::launch::Launch;
 use super::state::{Run, RunStatus as Status};
 use super::text::check_plan;
 use crate::budget::{Amounts, Budget, Purpose, Resource};
@@ -39,6 +40,7 @@ pub(super) fn create(founding: &Founding, actor: &Actor) -> Decision {
     if prepared.is_some_and(|prepared| !prepared.agrees_with(founding)) {
         return Err(Refusal::invalid("the run says something else than what was planned for it; plan again"));
     }
+    founding.hosting.launch().map_or(Ok(()), Launch::check)?;
     let created = RunEvent::Created {
         project: founding.project,
         parent: founding.parent,
@@ -47,7 +49,7 @@ pub(super) fn create(founding: &Founding, actor: &Actor) -> Decision {
         scope_version: founding.scope.version(),
         scope: Box::new(founding.scope.clone()),
         posture: founding.posture.clone(),
-        hosting: founding.hosting,
+        hosting: founding.hosting.clone(),
         agent: founding.agent,
         agent_lineage: founding.agent_lineage.clone(),
         created_by: author(actor),
@@ -79,6 +81,10 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
         RunCommand::RejectPlan { reason } => RunEvent::PlanRejected { reason: reason.clone() },
         RunCommand::Start => RunEvent::Started,
         RunCommand::Host => host(context)?,
+        RunCommand::Equip => {
+            is_wanted(run, Wanted::Running)?;
+            RunEvent::Equipped
+        }
         RunCommand::Attach => attach(run)?,
         RunCommand::FinishStep { step, summary } => return finish_step(run, *step, summary, context.now),
         RunCommand::ReachGate { summary } => gate(run, GateKind::Step, summary, context.now),
@@ -132,7 +138,7 @@ fn host(context: &Context<'_>) -> Result<RunEvent, Refusal> {
 }
 
 fn attach(run: &Run) -> Result<RunEvent, Refusal> {
-    if run.hosting == Hosting::Hosted && run.snapshots.is_empty() {
+    if !run.hosting.is_external() && run.snapshots.is_empty() {
         return Err(Refusal::not_now("attached to", "not hosted yet", "its host must take it in first"));
     }
     Ok(RunEvent::Attached)
@@ -177,7 +183,7 @@ fn pass_gate(
 
 /// What was before a checkpoint is saved before anything comes after it.
 pub(super) fn needs_snapshot(run: &Run) -> Result<(), Refusal> {
-    let missing = run.hosting == Hosting::Hosted && run.gate.as_ref().is_some_and(|gate| gate.snapshot.is_none());
+    let missing = !run.hosting.is_external() && run.gate.as_ref().is_some_and(|gate| gate.snapshot.is_none());
     if missing {
         let hint = "its host is taking the snapshot; look again";
         return Err(Refusal::not_now("let through its checkpoint", "not saved yet", hint));
@@ -292,7 +298,7 @@ fn approve_results(
     single_operator: bool,
 ) -> Result<RunEvent, Refusal> {
     let seen = saw(run, seen)?;
-    if run.hosting == Hosting::Hosted && run.outputs.is_none() {
+    if !run.hosting.is_external() && run.outputs.is_none() {
         return Err(Refusal::not_now(
             "completed",
             "not collected yet",

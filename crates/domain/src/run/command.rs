@@ -72,6 +72,8 @@ pub enum RunCommand {
     Start,
     /// A worker takes it in.
     Host,
+    /// Its host is about to start the agent, and needs a fresh credential for it.
+    Equip,
     Attach,
     /// The agent has done the next step of the plan.
     FinishStep {
@@ -163,6 +165,7 @@ impl RunCommand {
         match self {
             Self::Start
             | Self::Host
+            | Self::Equip
             | Self::Attach
             | Self::FinishStep { .. }
             | Self::PassGate { .. }
@@ -228,6 +231,7 @@ kinds! {
     RejectPlan = "reject-plan", "rejected";
     Start = "start", "started";
     Host = "host", "hosted";
+    Equip = "equip", "given a credential for its agent";
     Attach = "attach", "attached to";
     FinishStep = "finish-step", "brought a step further";
     ReachGate = "reach-gate", "brought to a checkpoint";

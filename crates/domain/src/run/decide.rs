@@ -48,6 +48,7 @@ fn lawful(run: &Run, kind: Kind) -> bool {
         Kind::ApprovePlan | Kind::RejectPlan => matches!(status, Status::PendingApproval),
         Kind::Start => matches!(status, Status::Approved),
         Kind::Host | Kind::Attach => matches!(status, Status::SpawningSandbox),
+        Kind::Equip => matches!(status, Status::SpawningSandbox | Status::Executing),
         Kind::FinishStep | Kind::ReachGate | Kind::Finish | Kind::Hold => matches!(status, Status::Executing),
         Kind::PassGate | Kind::RejectGate => matches!(status, Status::CheckpointReached),
         Kind::Pause => matches!(status, Status::Executing | Status::CheckpointReached),
@@ -61,7 +62,14 @@ fn lawful(run: &Run, kind: Kind) -> bool {
         Kind::KeepSnapshot => matches!(status, Status::SpawningSandbox | Status::CheckpointReached),
         Kind::Restore => matches!(status, Status::RolledBack),
         Kind::Collect | Kind::ApproveResults | Kind::RejectResults => matches!(status, Status::PendingExport),
-        Kind::Fail => matches!(status, Status::SpawningSandbox | Status::Executing | Status::CheckpointReached),
+        Kind::Fail => matches!(
+            status,
+            Status::SpawningSandbox
+                | Status::Executing
+                | Status::CheckpointReached
+                | Status::RolledBack
+                | Status::PendingExport
+        ),
         Kind::Cancel => !status.is_final(),
         Kind::Destroy => status.is_final() && !run.destroyed,
         // What was begun is settled, whatever became of the run meanwhile.
@@ -81,6 +89,8 @@ fn authority(run: &Run, kind: Kind, actor: &Actor) -> Result<bool, Refusal> {
     };
     match kind {
         Kind::Attach | Kind::Finish | Kind::FinishStep => is_its_agent(run, identity),
+        // What is asked of its host then, only its host can fail to do.
+        Kind::Fail if matches!(run.status, Status::RolledBack | Status::PendingExport) => is_its_host(run, identity),
         Kind::ReachGate | Kind::Fail => is_its_agent(run, identity)
             .or_else(|_| is_its_host(run, identity))
             .or_else(|_| has(identity, Role::Operator)),
@@ -99,7 +109,7 @@ fn authority(run: &Run, kind: Kind, actor: &Actor) -> Result<bool, Refusal> {
             has(identity, Role::Operator).or_else(|_| has(identity, Role::Reviewer))
         }
         Kind::Host => may_host(run, identity),
-        Kind::KeepSnapshot | Kind::Restore | Kind::Collect | Kind::Destroy => is_its_host(run, identity),
+        Kind::Equip | Kind::KeepSnapshot | Kind::Restore | Kind::Collect | Kind::Destroy => is_its_host(run, identity),
         Kind::Hold | Kind::Settle | Kind::Lapse => Err(Refusal::Role { needed: Role::Admin }),
     }
 }
@@ -120,6 +130,7 @@ const fn runtime_may(run: &Run, kind: Kind) -> bool {
         | Kind::RejectPlan
         | Kind::Start
         | Kind::Host
+        | Kind::Equip
         | Kind::Attach
         | Kind::FinishStep
         | Kind::PassGate
@@ -147,9 +158,9 @@ fn is_its_agent(run: &Run, identity: &Identity) -> Result<bool, Refusal> {
 
 fn may_host(run: &Run, identity: &Identity) -> Result<bool, Refusal> {
     has(identity, Role::Worker)?;
-    match (run.hosting, run.host) {
-        (Hosting::Hosted, None) => Ok(false),
-        (Hosting::Hosted, Some(_)) => Err(Refusal::Exists { what: "host" }),
+    match (&run.hosting, run.host) {
+        (Hosting::Hosted(_), None) => Ok(false),
+        (Hosting::Hosted(_), Some(_)) => Err(Refusal::Exists { what: "host" }),
         (Hosting::External, _) => Err(Refusal::invalid("the agent of this run comes by itself; no worker hosts it")),
     }
 }

@@ -56,6 +56,8 @@ pub enum RunEvent {
     Hosted {
         worker: IdentityId,
     },
+    /// Its host was given a fresh credential for the agent; the one before stopped working.
+    Equipped,
     Attached,
     StepFinished {
         step: u32,
@@ -178,6 +180,7 @@ impl RunEvent {
             Self::PlanRejected { .. } => "run.plan_rejected",
             Self::Started => "run.started",
             Self::Hosted { .. } => "run.hosted",
+            Self::Equipped => "run.equipped",
             Self::Attached => "run.attached",
             Self::StepFinished { .. } => "run.step_finished",
             Self::GateReached { .. } => "run.checkpoint_reached",

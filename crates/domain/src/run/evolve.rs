@@ -71,7 +71,7 @@ fn created(id: RunId, event: &RunEvent, at: Timestamp) -> Option<Run> {
         gate: None,
         gates: GateCount::default(),
         looked_at: None,
-        hosting: *hosting,
+        hosting: hosting.clone(),
         host: None,
         snapshots: Vec::new(),
         restoring: None,
@@ -156,6 +156,7 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         | RunEvent::PlanApproved { .. }
         | RunEvent::PlanRejected { .. }
         | RunEvent::Started
+        | RunEvent::Equipped
         | RunEvent::Attached
         | RunEvent::Exhausted { .. }
         | RunEvent::Resumed
@@ -256,6 +257,7 @@ fn status_after(run: &Run, event: &RunEvent) -> RunStatus {
         RunEvent::Prepared { .. }
         | RunEvent::BudgetSet { .. }
         | RunEvent::Hosted { .. }
+        | RunEvent::Equipped
         | RunEvent::StepFinished { .. }
         | RunEvent::GateSettled { .. }
         | RunEvent::GateUnanswered { .. }
@@ -304,6 +306,7 @@ fn because(event: &RunEvent) -> Option<Option<&str>> {
         RunEvent::Prepared { .. }
         | RunEvent::BudgetSet { .. }
         | RunEvent::Hosted { .. }
+        | RunEvent::Equipped
         | RunEvent::StepFinished { .. }
         | RunEvent::GateMoved { .. }
         | RunEvent::SnapshotKept { .. }

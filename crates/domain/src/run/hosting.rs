@@ -5,26 +5,33 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::launch::Launch;
 use super::state::{Run, RunStatus};
 use crate::budget::Amounts;
 use crate::digest::Digest;
 use crate::time::Timestamp;
 
 /// Who runs the agent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Hosting {
     /// Somebody else: the agent comes by itself.
     #[default]
     External,
     /// A worker, in a cage.
-    Hosted,
+    Hosted(Box<Launch>),
 }
 
 impl Hosting {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-    pub(super) const fn is_external(&self) -> bool {
+    pub const fn is_external(&self) -> bool {
         matches!(self, Self::External)
+    }
+
+    pub const fn launch(&self) -> Option<&Launch> {
+        match self {
+            Self::External => None,
+            Self::Hosted(launch) => Some(launch),
+        }
     }
 }
 
@@ -81,7 +88,7 @@ pub struct Output {
 impl Run {
     /// What its host should bring about now.
     pub fn wanted(&self) -> Wanted {
-        if self.hosting == Hosting::External || self.destroyed {
+        if self.hosting.is_external() || self.destroyed {
             return Wanted::Nothing;
         }
         match self.status {

@@ -28,6 +28,7 @@ pub(super) fn check_text(command: &RunCommand) -> Result<(), Refusal> {
         | RunCommand::ApprovePlan { .. }
         | RunCommand::Start
         | RunCommand::Host
+        | RunCommand::Equip
         | RunCommand::Attach
         | RunCommand::Resume
         | RunCommand::KeepSnapshot { .. }

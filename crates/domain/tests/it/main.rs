@@ -11,6 +11,7 @@ mod gates;
 mod globs;
 mod halts;
 mod hand;
+mod launches;
 mod matrix;
 mod modes;
 mod money;

@@ -59,6 +59,7 @@ pub(crate) const fn lawful_for_run(kind: RunCommandKind) -> RunStatus {
             RunStatus::PendingExport
         }
         RunCommandKind::ReachGate
+        | RunCommandKind::Equip
         | RunCommandKind::FinishStep
         | RunCommandKind::Hold
         | RunCommandKind::Settle
@@ -115,7 +116,7 @@ pub(crate) fn run_world(world: World, kind: RunCommandKind) -> World {
             world.wait_ms(1);
             world
         }
-        K::RollBack | K::Hold | K::Destroy | K::SetBudget => world.governed().with_run(status),
+        K::RollBack | K::Hold | K::Destroy | K::SetBudget | K::Equip => world.governed().with_run(status),
         K::Submit
         | K::ApprovePlan
         | K::RejectPlan

@@ -2,7 +2,7 @@
 
 use placet_domain::action::{ActionStatus, Resolution};
 use placet_domain::evidence::Exit;
-use placet_domain::run::{Hosting, RunCommand, RunCommandKind as Kind, RunStatus, Wanted};
+use placet_domain::run::{RunCommand, RunCommandKind as Kind, RunStatus, Wanted};
 
 use crate::people::Who;
 use crate::scenario::{DAY_MS, MINUTE_MS, Outcome, World};
@@ -34,7 +34,7 @@ impl World {
 
     /// What a host would report next.
     pub(crate) fn wanted_of_host(&self) -> Option<Kind> {
-        let unhosted = self.run().hosting == Hosting::Hosted && self.run().host.is_none();
+        let unhosted = !self.run().hosting.is_external() && self.run().host.is_none();
         match self.run().wanted() {
             Wanted::Running if unhosted && self.run_status() == RunStatus::SpawningSandbox => Some(Kind::Host),
             Wanted::Snapshot { .. } => Some(Kind::KeepSnapshot),

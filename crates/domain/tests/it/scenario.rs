@@ -21,7 +21,7 @@ use placet_domain::project::{Project, ProjectCommand, Separation};
 use placet_domain::proposal::{Action, Proposal, Tools};
 use placet_domain::record::Record;
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Allowance, Founding, Hosting, Posture, Run, RunCommand, RunStatus};
+use placet_domain::run::{Allowance, Founding, Hosting, Launch, Posture, Run, RunCommand, RunStatus};
 use placet_domain::scope::{Scope, ScopeDraft};
 use placet_domain::time::Timestamp;
 use uuid::Uuid;
@@ -108,6 +108,18 @@ pub(crate) fn verdict_of_risk(action: Digest, policy: Digest, tier: Tier, risk: 
     serde_json::from_value(json).expect("a verdict")
 }
 
+/// An agent that a host could start.
+pub(crate) fn launch() -> Launch {
+    Launch {
+        program: "/usr/bin/python3".to_owned(),
+        arguments: vec!["agent.py".to_owned()],
+        profile: "agent".to_owned(),
+        profile_digest: Digest::of(b"agent"),
+        files: Vec::new(),
+        inputs: Vec::new(),
+    }
+}
+
 impl World {
     /// A project in which four eyes decide, its people, and nothing else.
     pub(crate) fn new() -> Self {
@@ -122,7 +134,7 @@ impl World {
     /// The same world, in which runs are hosted by a worker and have a budget.
     pub(crate) fn governed(self) -> Self {
         let ceiling = Ceiling { actions: Some(100), usd_micros: Some(10_000_000), ..Ceiling::default() };
-        Self { hosting: Hosting::Hosted, ceiling: Some(ceiling), ..self }
+        Self { hosting: Hosting::Hosted(Box::new(launch())), ceiling: Some(ceiling), ..self }
     }
 
     fn with(separation: Separation) -> Self {
@@ -317,7 +329,7 @@ impl World {
             plan: plan.iter().map(ToString::to_string).collect(),
             scope: scope(),
             posture: self.posture.clone(),
-            hosting: self.hosting,
+            hosting: self.hosting.clone(),
             allowance: self.ceiling.map(|ceiling| Allowance { ceiling, warn_at_percent: USUAL_WARNING_PERCENT }),
             agent: agent.id,
             agent_lineage: agent.lineage.clone(),

@@ -7,6 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
+use super::hosting::LaunchRequest;
 use super::run::{BudgetRequest, RunView};
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -21,9 +22,13 @@ pub struct NewExecution {
     pub intent: Intent,
     /// The name of a locked scope of the project; its newest version is taken and never changes for this run.
     pub scope: String,
-    /// The identity of the agent that will work in it.
-    #[schema(value_type = String)]
-    pub agent: IdentityId,
+    /// The agent that will work in it and comes by itself; or else `launch`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub agent: Option<IdentityId>,
+    /// The agent that a worker starts for it in a cage; or else `agent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launch: Option<LaunchRequest>,
     /// Where it stands still, instead of what the agent's entry says. After a sub-task with a checkpoint it does anyway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]

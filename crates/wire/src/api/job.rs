@@ -2,7 +2,7 @@
 
 use placet_domain::digest::Digest;
 use placet_domain::evidence::Manifest;
-use placet_domain::id::{ActionId, ProjectId};
+use placet_domain::id::{ActionId, ProjectId, RunId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -19,6 +19,10 @@ pub struct Job {
     /// The sealed action, byte for byte; its digest is what the permit is for.
     pub sealed: String,
     pub permit: String,
+    /// The run it belongs to, if that has files of its own: it is executed in them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub hosted: Option<RunId>,
     /// Milliseconds for which the lease holds from now.
     pub lease_ms: u64,
 }

@@ -2,6 +2,7 @@
 
 mod action;
 mod execution;
+mod hosting;
 mod identity;
 mod job;
 mod ledger;
@@ -15,6 +16,7 @@ pub use action::{
     Rejection, ResolutionRequest, VerdictView, Withdrawal,
 };
 pub use execution::{ExecutionView, NewExecution, PipelineStep, PipelineView, PlannedStep};
+pub use hosting::{HostingList, HostingQuery, HostingView, LaunchRequest, OutputReport, RestoreReport, SnapshotReport};
 pub use identity::{IdentityList, IdentityView, NewIdentity, NewToken, TokenOnce};
 pub use job::{
     Completion, CompletionView, HeartbeatView, Job, JobReport, KeptBlob, PieceSecrets, Redemption, RedemptionView,

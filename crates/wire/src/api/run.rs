@@ -6,11 +6,12 @@ use placet_domain::budget::{Amounts, Budget, Ceiling, Resource, USUAL_WARNING_PE
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
 use placet_domain::planning::Products;
-use placet_domain::run::{Allowance, Effect, GateKind, GateRules, Mode, RunStatus};
+use placet_domain::run::{Allowance, Effect, GateKind, GateRules, Launch, Mode, RunStatus};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::action::ActionView;
+use super::hosting::LaunchRequest;
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -20,9 +21,13 @@ pub struct NewRun {
     pub goal: String,
     /// The name of a locked scope of the project; its newest version is taken and never changes for this run.
     pub scope: String,
-    /// The agent that will work in it.
-    #[schema(value_type = String)]
-    pub agent: IdentityId,
+    /// The agent that will work in it and comes by itself; or else `launch`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub agent: Option<IdentityId>,
+    /// The agent that a worker starts for it in a cage; or else `agent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launch: Option<LaunchRequest>,
     /// With a plan, the run waits for a reviewer at once; without, it is a draft.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plan: Vec<String>,
@@ -50,7 +55,8 @@ impl NewRun {
     /// A run as it usually is: free between checkpoints, executed, without a budget.
     pub fn usual(project: ProjectId, goal: String, scope: String, agent: IdentityId, plan: Vec<String>) -> Self {
         let (mode, effect, checkpoints) = (Mode::default(), Effect::default(), GateRules::default());
-        Self { project, goal, scope, agent, plan, mode, effect, checkpoints, budget: None, parent: None }
+        let (agent, launch, budget, parent) = (Some(agent), None, None, None);
+        Self { project, goal, scope, agent, launch, plan, mode, effect, checkpoints, budget, parent }
     }
 }
 
@@ -245,8 +251,15 @@ pub struct RunView {
     pub meaning: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
+    /// What its agent said where it stands still.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
     #[schema(value_type = String)]
     pub agent: IdentityId,
+    /// What a worker starts as its agent, where the agent does not come by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub launch: Option<Launch>,
     #[schema(value_type = String)]
     pub scope: Digest,
     /// What a reviewer approves where the run stands still (plan or results); send it as `If-Match`.

@@ -68,6 +68,11 @@ fn body(pattern: &str, team: &Team) -> Value {
         "refuse" | "abort" | "fail" | "halt" | "release" => json!({ "reason": "no" }),
         "budget" => json!({ "limits": { "actions": 10 } }),
         "steps" => json!({ "step": 1 }),
+        "snapshots" => {
+            json!({ "number": 0, "workspace": Digest::of(b""), "memory": Digest::of(b""), "files": 0, "size_bytes": 0 })
+        }
+        "restored" => json!({ "number": 0, "workspace": Digest::of(b""), "memory": Digest::of(b"") }),
+        "outputs" => json!({ "outputs": [] }),
         "rollback" if pattern.contains("checkpoints") => json!({ "reason": "no" }),
         "rollback" => json!({ "to": 0, "reason": "no" }),
         "close" => closing(&[]),

@@ -6,6 +6,7 @@ mod audit;
 mod evidence;
 mod executions;
 mod governed;
+mod hosted;
 mod lapse;
 mod permit;
 mod policy_change;

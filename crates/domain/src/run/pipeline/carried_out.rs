@@ -52,9 +52,9 @@ const fn was_approved(run: &Run) -> bool {
 }
 
 pub(super) fn spawn(run: &Run) -> Known {
-    let by = match run.hosting {
+    let by = match &run.hosting {
         Hosting::External => "its agent comes by itself",
-        Hosting::Hosted => "a worker starts its agent in a cage",
+        Hosting::Hosted(_) => "a worker starts its agent in a cage",
     };
     let state = if has_worked(run) {
         StepState::Done
@@ -98,13 +98,13 @@ pub(super) fn checkpoints(run: &Run) -> Known {
 /// Outputs that were sent back are no results; they are collected again.
 pub(super) fn collection(run: &Run) -> Known {
     let outputs = run.outputs.as_ref().filter(|_| has_results(run));
-    let (state, words) = match (run.hosting, outputs) {
-        (Hosting::Hosted, Some(outputs)) => (StepState::Done, format!("{} outputs", outputs.len())),
-        (Hosting::Hosted, None) if run.status == Status::PendingExport => {
+    let (state, words) = match (&run.hosting, outputs) {
+        (Hosting::Hosted(_), Some(outputs)) => (StepState::Done, format!("{} outputs", outputs.len())),
+        (Hosting::Hosted(_), None) if run.status == Status::PendingExport => {
             (StepState::Now, "its host collects".to_owned())
         }
         (Hosting::External, _) if has_results(run) => (StepState::Skipped, "its agent keeps its own files".to_owned()),
-        (Hosting::Hosted, None) | (Hosting::External, _) => (otherwise(run), String::new()),
+        (Hosting::Hosted(_), None) | (Hosting::External, _) => (otherwise(run), String::new()),
     };
     Known::new(state, "run.collected", words)
 }

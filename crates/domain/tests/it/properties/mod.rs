@@ -56,6 +56,7 @@ const KINDS: &[&str] = &[
     "run.completed",
     "run.created",
     "run.destroyed",
+    "run.equipped",
     "run.failed",
     "run.finished",
     "run.held",

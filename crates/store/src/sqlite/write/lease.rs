@@ -36,11 +36,14 @@ impl Session<'_> {
         Ok(None)
     }
 
-    /// What the decision would refuse is left out here, so that it does not stand in the way of what comes after it.
+    /// What the decision would refuse is left out here, so that it does not stand in the way of what comes after it. A run with files of
+    /// its own has one action at a time in them: others wait their turn here and not on a lease.
     fn next_ready(&self, lease: &Lease) -> Result<Option<(ActionId, RunId)>, StoreError> {
         let sql = "SELECT action.id, run.id FROM action JOIN run ON run.created = action.run
             WHERE action.is_live AND action.status = 'APPROVED' AND run.status = 'EXECUTING' AND action.due_ms > ?1 AND action.policy = ?2
-                AND action.rollbacks = run.rollbacks AND (run.host IS NULL OR run.host = ?4)
+                AND action.rollbacks = run.rollbacks
+                AND (run.host IS NULL OR run.host = ?4 AND NOT EXISTS (SELECT 1 FROM action AS other WHERE other.run = action.run
+                    AND other.is_live AND other.status IN ('LEASED', 'EXECUTING')))
                 AND (?3 IS NULL OR action.project IN
                 (SELECT created FROM project WHERE id IN (SELECT unhex(value) FROM json_each(?3))))
             ORDER BY action.due_ms LIMIT 1";

@@ -7,7 +7,7 @@ use placet_domain::id::RunId;
 use placet_domain::identity::{Actor, Reach, Role};
 use placet_domain::organisation::OrganisationCommand;
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Allowance, Hosting, Run, RunCommand, RunStatus, Wanted};
+use placet_domain::run::{Allowance, Hosting, Launch, Run, RunCommand, RunStatus, Wanted};
 use placet_store::{Store, SubmitError};
 
 use crate::world::{Ground, World, asking, by, founding, new_run, register, submit};
@@ -79,7 +79,15 @@ pub(super) async fn c11_a_hosted_run_is_found_by_its_host_and_its_actions_by_nob
     let world = World::on(&ground).await;
     let (store, id) = (&world.store, new_run());
     let mut new = founding(world.project, &world.agent);
-    new.hosting = Hosting::Hosted;
+    let launch = Launch {
+        program: "/usr/bin/true".to_owned(),
+        arguments: Vec::new(),
+        profile: "agent".to_owned(),
+        profile_digest: Digest::of(b"agent"),
+        files: Vec::new(),
+        inputs: Vec::new(),
+    };
+    new.hosting = Hosting::Hosted(Box::new(launch));
     let run = ask(store, by(&world.operator), id, RunCommand::Create(Box::new(new))).await.unwrap();
     ask(store, by(&world.reviewers[0]), id, RunCommand::ApprovePlan { seen: run.review() }).await.unwrap();
     let wanting = async |worker: &placet_domain::identity::Identity| {

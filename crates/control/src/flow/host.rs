@@ -1,0 +1,127 @@
+//! HOST: what is wanted of a worker that keeps a run, and the credential of the agent it starts.
+//!
+//! A hosted run has an agent of its own, made with it and revoked with it: its token opens this run and nothing else.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use placet_domain::canonical;
+use placet_domain::command::Command;
+use placet_domain::digest::Digest;
+use placet_domain::id::{IdentityId, ProjectId, RunId};
+use placet_domain::identity::{Actor, Identity, IdentityCommand, Reach, Role};
+use placet_domain::refusal::Refusal;
+use placet_domain::run::{Launch, Output, Run, RunCommand};
+use placet_wire::Token;
+use placet_wire::api::LaunchRequest;
+
+use super::undertake::change_run;
+use super::{Caller, No, find_run};
+use crate::app::App;
+use crate::names::{fresh_token, fresh_uuid, token_digest};
+
+/// How long a host may wait for news in one request.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// What a host should know of: the runs, and a digest by which it says next time what it knows.
+pub(crate) async fn hostings(
+    app: &App,
+    caller: &Caller,
+    wait: Duration,
+    seen: Option<Digest>,
+) -> Result<(Vec<Run>, Digest), No> {
+    let mut changes = app.store().subscribe();
+    let until = tokio::time::Instant::now() + wait.min(LONGEST_WAIT);
+    loop {
+        changes.mark_unchanged();
+        app.still_knows(&caller.identity).await?;
+        let (host, reach) = (caller.identity.id, caller.identity.reach.clone());
+        let runs = app.store().runs_to_host(host, reach).await.map_err(No::Fault)?;
+        let news = digest_of(&runs);
+        if seen != Some(news) {
+            return Ok((runs, news));
+        }
+        let changed = tokio::select! {
+            changed = changes.changed() => changed.is_ok(),
+            () = tokio::time::sleep_until(until) => false,
+            () = app.closed() => false,
+        };
+        if !changed {
+            return Ok((runs, news));
+        }
+    }
+}
+
+/// Of what is wanted, not of everything that happens in a run: a host has nothing to do with each action.
+fn digest_of(runs: &[Run]) -> Digest {
+    let wanted: Vec<_> = runs.iter().map(|run| (run.id, run.host, run.wanted(), run.rollbacks)).collect();
+    Digest::of(&canonical::to_bytes(&wanted))
+}
+
+/// What is asked for as an agent, in the cage that it amounts to here and now.
+pub(super) async fn planned(app: &App, project: ProjectId, asked: LaunchRequest) -> Result<Launch, No> {
+    let LaunchRequest { program, arguments, profile, files, inputs } = asked;
+    let profile_digest = app.tools().cages().get(&profile).ok_or_else(|| {
+        let known = app.tools().cages().listed();
+        Refusal::invalid(format!("there is no profile `{profile}` for the agent's cage, only {known}"))
+    })?;
+    let inputs_given = inputs.iter().filter_map(|input| Some((input.path.as_str(), input.digest?)));
+    for (path, digest) in files.iter().map(|file| (file.path.as_str(), file.digest)).chain(inputs_given) {
+        let kept = app.store().kept(project, digest).await.map_err(No::Fault)?;
+        kept.ok_or_else(|| No::MissingEvidence(path.to_owned()))?;
+    }
+    Ok(Launch { program, arguments, profile, profile_digest, files, inputs })
+}
+
+/// The agent of one hosted run. Nobody knows its token: a host asks for a new one when it starts the agent.
+pub(super) async fn agent_for(app: &App, caller: &Caller, run: RunId, project: ProjectId) -> Result<Identity, No> {
+    let uuid = run.to_string();
+    let register = IdentityCommand::Register {
+        name: format!("agent-{}", uuid.rsplit('_').next().unwrap_or(&uuid)),
+        roles: BTreeSet::from([Role::Agent]),
+        reach: Reach::Only([project].into()),
+        parent: Some(Box::new(caller.identity.clone())),
+        token: token_digest(fresh_token().reveal()),
+    };
+    by_runtime(app, IdentityId::from_uuid(fresh_uuid()), register).await
+}
+
+/// A fresh token for the agent that this host is about to start; the one before stops working.
+pub(crate) async fn equip(app: &App, caller: &Caller, id: RunId) -> Result<(Identity, Token), No> {
+    let run = change_run(app, caller, id, RunCommand::Equip).await?;
+    let token = fresh_token();
+    let replace = IdentityCommand::ReplaceToken { token: token_digest(token.reveal()) };
+    Ok((by_runtime(app, run.agent, replace).await?, token))
+}
+
+/// Its outputs must be here before a host says that it made them.
+pub(crate) async fn collect(app: &App, caller: &Caller, id: RunId, outputs: Vec<Output>) -> Result<Run, No> {
+    let project = find_run(app, caller, id).await?.project;
+    for output in &outputs {
+        let kept = app.store().kept(project, output.digest).await.map_err(No::Fault)?;
+        if kept.map(|kept| kept.size_bytes) != Some(output.size_bytes) {
+            return Err(No::MissingEvidence(output.path.clone()));
+        }
+    }
+    change_run(app, caller, id, RunCommand::Collect { outputs }).await
+}
+
+/// Nothing is left of it, so its agent has no business here any more.
+pub(crate) async fn destroyed(app: &App, caller: &Caller, id: RunId) -> Result<Run, No> {
+    let run = change_run(app, caller, id, RunCommand::Destroy).await?;
+    retire(app, run.agent).await?;
+    Ok(run)
+}
+
+pub(super) async fn retire(app: &App, agent: IdentityId) -> Result<(), No> {
+    let known = app.store().identity(agent).await.map_err(No::Fault)?;
+    match known {
+        Some(identity) if !identity.revoked => by_runtime(app, agent, IdentityCommand::Revoke).await.map(drop),
+        Some(_) | None => Ok(()),
+    }
+}
+
+async fn by_runtime(app: &App, id: IdentityId, command: IdentityCommand) -> Result<Identity, No> {
+    let receipt = app.submit(Actor::Runtime, Command::Identity { id, command }, None).await?;
+    receipt.loaded.identity.ok_or_else(|| Refusal::Unknown { what: "identity" }.into())
+}

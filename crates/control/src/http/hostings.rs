@@ -1,0 +1,78 @@
+//! Hostings: what a worker that keeps runs asks and reports.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use placet_domain::run::RunCommand;
+use placet_wire::api;
+
+use super::body::Asked;
+use super::extract::Path;
+use super::problem::Failure;
+use super::view;
+use crate::app::App;
+use crate::flow;
+
+type RunAnswer = Result<Json<api::RunView>, Failure>;
+
+pub(super) async fn list(
+    State(app): State<App>,
+    Asked(caller, query): Asked<api::HostingQuery>,
+) -> Result<Json<api::HostingList>, Failure> {
+    let wait = Duration::from_millis(query.wait_ms);
+    let (runs, seen) = flow::hostings(&app, &caller, wait, query.seen).await?;
+    let hostings = runs.into_iter().map(|run| {
+        let (wanted, mine) = (run.wanted(), run.host == Some(caller.identity.id));
+        let lineage = run.agent_lineage.clone();
+        api::HostingView { mine, wanted, lineage, run: view::run(run) }
+    });
+    Ok(Json(api::HostingList { hostings: hostings.collect(), seen }))
+}
+
+pub(super) async fn equip(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Asked(caller, _): Asked<api::NewToken>,
+) -> Result<Json<api::TokenOnce>, Failure> {
+    let (identity, token) = flow::equip(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+    Ok(Json(api::TokenOnce { identity: view::identity(&identity), token: token.reveal().to_owned() }))
+}
+
+pub(super) async fn collect(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Asked(caller, report): Asked<api::OutputReport>,
+) -> RunAnswer {
+    let id = id.parse().map_err(Failure::bad_id)?;
+    Ok(Json(view::run(flow::collect(&app, &caller, id, report.outputs).await?)))
+}
+
+pub(super) async fn destroy(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Asked(caller, _): Asked<api::Decision>,
+) -> RunAnswer {
+    Ok(Json(view::run(flow::destroyed(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?)))
+}
+
+macro_rules! reports {
+    ($($handler:ident takes $body:ident as $given:pat => $command:expr;)*) => {$(
+        pub(super) async fn $handler(
+            State(app): State<App>,
+            Path(id): Path<String>,
+            Asked(caller, $given): Asked<api::$body>,
+        ) -> RunAnswer {
+            let id = id.parse().map_err(Failure::bad_id)?;
+            Ok(Json(view::run(flow::change_run(&app, &caller, id, $command).await?)))
+        }
+    )*};
+}
+
+reports! {
+    host takes Decision as _ => RunCommand::Host;
+    keep_snapshot takes SnapshotReport as api::SnapshotReport { number, workspace, memory, files, size_bytes } =>
+        RunCommand::KeepSnapshot { number, workspace, memory, files, size_bytes };
+    restore takes RestoreReport as api::RestoreReport { number, workspace, memory } =>
+        RunCommand::Restore { number, workspace, memory };
+}

@@ -1,0 +1,168 @@
+//! Hosted runs over HTTP: what a host is told, what it reports, and what becomes of the agent's credential.
+
+use placet_domain::digest::Digest;
+use placet_domain::run::Wanted;
+use placet_wire::api;
+use serde_json::{Value, json};
+
+use crate::person::Person;
+use crate::scenario::{Scenario, Team};
+
+/// A run whose agent a worker starts.
+async fn hosted(team: &Team, more: Value) -> api::RunView {
+    let mut launch = json!({ "program": "/usr/bin/python3", "arguments": ["agent.py"], "profile": "default" });
+    launch.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
+    let new = json!({ "project": team.project, "goal": "g", "scope": "lab", "plan": ["look"], "launch": launch });
+    team.operator.post("/api/v1/runs", &new).await.is(201).json()
+}
+
+async fn started(team: &Team) -> api::RunView {
+    let run = hosted(team, json!({})).await;
+    team.reviewer.post_if(&format!("/api/v1/runs/{}/approve", run.id), run.review, &json!({})).await.is(200);
+    team.operator.post(&format!("/api/v1/runs/{}/start", run.id), &json!({})).await.is(200).json()
+}
+
+async fn wanted(host: &Person, run: &api::RunView) -> Option<Wanted> {
+    let list: api::HostingList = host.post("/api/v1/hostings", &json!({})).await.is(200).json();
+    list.hostings.into_iter().find(|hosting| hosting.run.id == run.id).map(|hosting| hosting.wanted)
+}
+
+fn snapshot(number: u32) -> Value {
+    let (workspace, memory) = (Digest::of(b"files"), Digest::of(b"memory"));
+    json!({ "number": number, "workspace": workspace, "memory": memory, "files": 1, "size_bytes": 1 })
+}
+
+/// Hosted, saved once, its agent at work; with the agent's own voice.
+async fn at_work(app: &Scenario) -> (api::RunView, Person) {
+    let team = &app.team;
+    let run = started(team).await;
+    let path = |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id);
+    assert_eq!(wanted(&team.worker, &run).await, Some(Wanted::Running));
+    team.worker.post(&path("host"), &json!({})).await.is(200);
+    assert_eq!(wanted(&team.worker, &run).await, Some(Wanted::Snapshot { number: 0 }));
+    team.worker.post(&path("snapshots"), &snapshot(0)).await.is(200);
+    let once: api::TokenOnce = team.worker.post(&path("agent-token"), &json!({})).await.is(200).json();
+    let agent = team.worker.holding(&once.token);
+    let run = agent.post(&path("attach"), &json!({})).await.is(200).json();
+    (run, agent)
+}
+
+#[tokio::test]
+async fn e1_a_hosted_run_has_an_agent_of_its_own_whose_credential_comes_and_goes_with_it() {
+    let (app, ..) = Scenario::start().await;
+    let (run, agent) = at_work(&app).await;
+    let (team, path) = (&app.team, |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id));
+    assert_ne!(run.agent, team.agent.id);
+    team.agent.post(&path("finish"), &json!({})).await.is(404);
+    let again: api::TokenOnce = team.worker.post(&path("agent-token"), &json!({})).await.is(200).json();
+    agent.get(&format!("/api/v1/runs/{}", run.id)).await.is(401);
+    let agent = team.worker.holding(&again.token);
+    agent.post(&path("finish"), &json!({ "summary": "done" })).await.is(200);
+    assert_eq!(wanted(&team.worker, &run).await, Some(Wanted::Collected));
+    team.worker.post(&path("agent-token"), &json!({})).await.is(409);
+    team.worker.post(&path("outputs"), &json!({ "outputs": [] })).await.is(200);
+    let seen: api::RunView = team.reviewer.get(&format!("/api/v1/runs/{}", run.id)).await.is(200).json();
+    team.reviewer.post_if(&path("complete"), seen.review, &json!({})).await.is(200);
+    agent.get(&format!("/api/v1/runs/{}", run.id)).await.is(200);
+    assert_eq!(wanted(&team.worker, &run).await, Some(Wanted::Destroyed));
+    team.worker.post(&path("destroyed"), &json!({})).await.is(200);
+    agent.get(&format!("/api/v1/runs/{}", run.id)).await.is(401);
+    assert_eq!(wanted(&team.worker, &run).await, None);
+    app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn c19_what_was_not_uploaded_is_no_output() {
+    let (app, ..) = Scenario::start().await;
+    let (run, agent) = at_work(&app).await;
+    let (team, path) = (&app.team, |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id));
+    agent.post(&path("finish"), &json!({})).await.is(200);
+    let (bytes, digest) = (b"result".to_vec(), Digest::of(b"result"));
+    let output =
+        |size: u64| json!({ "outputs": [{ "id": 1, "path": "report.md", "digest": digest, "size_bytes": size }] });
+    team.worker.post(&path("outputs"), &output(6)).await.is(422);
+    team.worker.put(&format!("/api/v1/projects/{}/evidence/{digest}", team.project), bytes).await.is(201);
+    team.worker.post(&path("outputs"), &output(7)).await.is(422);
+    let seen: api::RunView = team.worker.post(&path("outputs"), &output(6)).await.is(200).json();
+    assert_eq!(seen.outputs[0].path, "report.md");
+}
+
+#[tokio::test]
+async fn c3_an_agent_is_given_only_what_was_uploaded_and_may_be_given() {
+    let (app, ..) = Scenario::start().await;
+    let (team, digest) = (&app.team, Digest::of(b"data"));
+    let new = |launch: Value| json!({ "project": team.project, "goal": "g", "scope": "lab", "plan": ["look"], "launch": launch });
+    let launch = |more: Value| {
+        let mut launch = json!({ "program": "/usr/bin/true", "profile": "default" });
+        launch.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        new(launch)
+    };
+    let input = |class: &str, shared: bool| {
+        launch(json!({ "inputs": [{ "path": "a.csv", "class": class, "shared": shared, "digest": digest }] }))
+    };
+    let before: Vec<_> = identities(&app).await;
+    team.operator.post("/api/v1/runs", &input("PUBLIC", false)).await.is(422);
+    team.operator.put(&format!("/api/v1/projects/{}/evidence/{digest}", team.project), b"data".to_vec()).await.is(201);
+    team.operator.post("/api/v1/runs", &input("CONFIDENTIAL", true)).await.is(422);
+    team.operator.post("/api/v1/runs", &input("INTERNAL", false)).await.is(422);
+    team.operator.post("/api/v1/runs", &launch(json!({ "profile": "no-such-cage" }))).await.is(422);
+    let both = json!({ "project": team.project, "goal": "g", "scope": "lab", "agent": team.agent.id,
+                       "launch": { "program": "/usr/bin/true" } });
+    team.operator.post("/api/v1/runs", &both).await.is(422);
+    assert_eq!(identities(&app).await, before, "nobody was made for what was refused");
+    team.operator.post("/api/v1/runs", &input("INTERNAL", true)).await.is(201);
+    assert_eq!(identities(&app).await.len(), before.len() + 1);
+}
+
+/// Those who are not revoked.
+async fn identities(app: &Scenario) -> Vec<String> {
+    let list: api::IdentityList = app.admin.get("/api/v1/identities").await.is(200).json();
+    list.identities.into_iter().filter(|identity| !identity.revoked).map(|identity| identity.name).collect()
+}
+
+#[tokio::test]
+async fn c11_only_its_host_speaks_for_a_run_and_only_of_what_is_wanted() {
+    let (app, ..) = Scenario::start().await;
+    let (run, agent) = at_work(&app).await;
+    let (team, path) = (&app.team, |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id));
+    let other = app.another("worker", 2).await;
+    other.post(&path("host"), &json!({})).await.is(409);
+    assert_eq!(wanted(&other, &run).await, None, "it is none of its business");
+    for (verb, body) in [("snapshots", snapshot(1)), ("agent-token", json!({})), ("destroyed", json!({}))] {
+        assert!([403, 409].contains(&other.post(&path(verb), &body).await.status), "{verb}");
+        agent.post(&path(verb), &body).await.is(403);
+        team.operator.post(&path(verb), &body).await.is(403);
+    }
+    team.worker.post(&path("snapshots"), &snapshot(1)).await.is(409);
+    agent.post(&path("checkpoints"), &json!({ "summary": "look" })).await.is(200);
+    team.worker.post(&path("snapshots"), &snapshot(7)).await.is(422);
+    let seen: api::RunView = team.worker.post(&path("snapshots"), &snapshot(1)).await.is(200).json();
+    assert_eq!(seen.snapshots.len(), 2);
+    let back = json!({ "to": 0, "reason": "start over" });
+    team.operator.post(&path("rollback"), &back).await.is(200);
+    team.reviewer.post(&path("resume"), &json!({})).await.is(409);
+    let mut wrong = snapshot(0);
+    for extra in ["files", "size_bytes"] {
+        wrong.as_object_mut().unwrap().remove(extra);
+    }
+    let right = wrong.clone();
+    wrong["workspace"] = json!(Digest::of(b"something else"));
+    team.worker.post(&path("restored"), &wrong).await.is(422);
+    team.worker.post(&path("restored"), &right).await.is(200);
+    team.reviewer.post(&path("resume"), &json!({})).await.is(200);
+}
+
+#[tokio::test]
+async fn a_host_that_waits_hears_of_news_at_once_and_of_nothing_else() {
+    let (app, ..) = Scenario::start().await;
+    let team = &app.team;
+    let first: api::HostingList = team.worker.post("/api/v1/hostings", &json!({})).await.is(200).json();
+    let waiting = json!({ "wait_ms": 20_000, "seen": first.seen });
+    let asked = team.worker.post("/api/v1/hostings", &waiting);
+    let (answer, run) = tokio::join!(asked, started(team));
+    let news: api::HostingList = answer.is(200).json();
+    assert_eq!(news.hostings.iter().map(|hosting| hosting.run.id).collect::<Vec<_>>(), [run.id]);
+    let patient = json!({ "wait_ms": 300, "seen": news.seen });
+    let same: api::HostingList = team.worker.post("/api/v1/hostings", &patient).await.is(200).json();
+    assert_eq!(same.seen, news.seen);
+}
