@@ -133,6 +133,11 @@ impl Home {
         self.dir.join("data")
     }
 
+    /// The files of the runs that a worker on this machine hosts.
+    pub(crate) fn runs(&self) -> PathBuf {
+        self.dir.join("runs")
+    }
+
     pub(crate) fn logs(&self) -> PathBuf {
         self.dir.join("logs")
     }

@@ -25,7 +25,7 @@ pub(crate) fn collect(spec: &ActionSpec, workspace: &Workspace, output: Output) 
     let streams = [("stdout", output.stdout), ("stderr", output.stderr)];
     let streams = streams.into_iter().map(|(name, bytes)| Piece { name: name.to_owned(), bytes });
     let outputs = spec.outputs.iter().filter_map(|path| {
-        let bytes = read_output(workspace.path(), path, spec.limits.file_bytes);
+        let bytes = read_output(workspace.outputs(), path, spec.limits.file_bytes);
         // A missing or refused output is not evidence; that it is missing shows in the manifest.
         bytes
             .inspect_err(|error| tracing::warn!(%error, "an output is not taken"))

@@ -103,8 +103,8 @@ fn cage(
     cancel: &Cancel,
     program: &mut Option<Digest>,
 ) -> Result<(placet_sandbox::Outcome, Output), SandboxError> {
-    let request =
-        Request::new(spec.argv.iter().cloned()).workspace(workspace.path()).limits(limits(spec.limits, profile));
+    let request = Request::new(spec.argv.iter().cloned()).limits(limits(spec.limits, profile));
+    let request = request.workspace(workspace.in_cage());
     let request = spec.environment.iter().fold(request, |request, (name, value)| request.env(name, value));
     let running = Launcher::default().launch_if(profile, request, |opened| {
         let digest = digest_of(opened).map_err(|error| format!("the program cannot be read: {error}"))?;
@@ -173,7 +173,7 @@ fn exit(exit: placet_sandbox::Exit) -> Exit {
     }
 }
 
-fn chain(error: &dyn std::error::Error) -> String {
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

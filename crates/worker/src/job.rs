@@ -10,6 +10,7 @@ use placet_domain::proposal::{Action, ActionSpec, Cages, Unsealable};
 use placet_domain::refusal::PermitFlaw;
 use placet_wire::ClientError;
 use placet_wire::api::{Job, JobReport, Redemption, RedemptionView};
+use placet_workspace::SpaceError;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -27,6 +28,8 @@ pub enum JobError {
     Permit(#[from] PermitFlaw),
     #[error("the workspace cannot be made: {0}")]
     Workspace(#[source] io::Error),
+    #[error("the workspace of its run cannot be used: {0}")]
+    Space(#[from] SpaceError),
     #[error("the file `{path}` that was fetched is not the one that was approved")]
     WrongFile { path: String },
     #[error(transparent)]
@@ -43,9 +46,13 @@ pub(crate) async fn perform(worker: &Worker, job: Job) -> Result<(), JobError> {
         tracing::warn!(action = %job.action, attempt = job.attempt, why, "not started");
         return report::report(worker, &job, decline(fitting, why)).await;
     }
-    let workspace = Workspace::prepare(worker, &job, fitting.sealed()).await?;
+    let seat = job.hosted.map(|run| worker.seats.of(run));
+    let workspace = Workspace::prepare(worker, &job, fitting.sealed(), seat.as_deref()).await?;
     let lease = redeem(worker, &job).await?;
     let cancel = Cancel::default();
+    if let Some(seat) = &seat {
+        seat.executes(cancel.clone());
+    }
     let (done, finished) = watch::channel(false);
     let beats = tokio::spawn(keep_alive(worker.clone(), job.action, job.attempt, lease, cancel.clone(), finished));
     let config = Arc::clone(&worker.config);

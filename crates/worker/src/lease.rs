@@ -14,12 +14,13 @@ use placet_wire::{Client, ClientError};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
+use crate::host::{self, HostConfig, Seats};
 use crate::job;
 
 /// How long one request for work waits for some to come.
-const POLL: Duration = Duration::from_secs(20);
+pub(crate) const POLL: Duration = Duration::from_secs(20);
 /// After an unreachable control plane: soon enough to go on quickly, rare enough not to hammer it.
-const RETRY: Duration = Duration::from_secs(1);
+pub(crate) const RETRY: Duration = Duration::from_secs(1);
 
 /// What a worker needs to know.
 #[derive(Debug, Clone)]
@@ -32,6 +33,8 @@ pub struct WorkerConfig {
     pub jobs_at_once: usize,
     /// The kinds of cage it can build. From files of the host, never from the network.
     pub profiles: Profiles,
+    /// Whether and where it hosts runs. One process at a time does so as one identity.
+    pub hosting: Option<HostConfig>,
 }
 
 /// A worker that knows who it is.
@@ -41,6 +44,7 @@ pub struct Worker {
     pub(crate) identity: IdentityId,
     /// What its profiles amount to: they never change while it runs.
     pub(crate) cages: Arc<Cages>,
+    pub(crate) seats: Arc<Seats>,
 }
 
 impl Worker {
@@ -49,7 +53,8 @@ impl Worker {
         let me: IdentityView = config.client.get("/api/v1/whoami").await?;
         let amounts = |profile: &Profile| (profile.name().to_owned(), Digest::of(&profile.effective()));
         let cages = Arc::new(config.profiles.iter().map(amounts).collect());
-        Ok(Self { config: Arc::new(config), identity: me.id, cages })
+        let runs = config.hosting.as_ref().map(|hosting| hosting.runs.clone()).unwrap_or_default();
+        Ok(Self { config: Arc::new(config), identity: me.id, cages, seats: Arc::new(Seats::in_folder(runs)) })
     }
 
     pub const fn identity(&self) -> IdentityId {
@@ -57,7 +62,14 @@ impl Worker {
     }
 
     /// Works until told to stop; then finishes what it has begun.
-    pub async fn run(&self, mut stop: watch::Receiver<bool>) {
+    pub async fn run(&self, stop: watch::Receiver<bool>) {
+        match &self.config.hosting {
+            None => self.execute(stop).await,
+            Some(config) => drop(tokio::join!(self.execute(stop.clone()), host::run(self, config, stop))),
+        }
+    }
+
+    async fn execute(&self, mut stop: watch::Receiver<bool>) {
         let places = Arc::new(Semaphore::new(self.config.jobs_at_once));
         let mut jobs = JoinSet::new();
         while !*stop.borrow() {

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! lease ─► permit check ─► workspace ─► redeem ─► sandbox ─► collect ─► report
+//! host  ─► what is wanted of a run ─► its files, its agent's process ─► report
 //! ```
 //!
 //! What it executes are bytes it holds, checked against the permit by itself; the permit is consumed by value, so that the
@@ -9,10 +10,12 @@
 
 mod collect;
 mod execute;
+mod host;
 mod job;
 mod lease;
 mod report;
 mod workspace;
 
+pub use host::HostConfig;
 pub use job::JobError;
 pub use lease::{Worker, WorkerConfig};

@@ -18,7 +18,7 @@ use crate::lease::Worker;
 const PATIENCE: &[u64] = &[100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 60_000, 120_000];
 
 /// The HTTP status of a body that is longer than is taken.
-const TOO_LARGE: u16 = 413;
+pub(crate) const TOO_LARGE: u16 = 413;
 
 pub(crate) async fn report(worker: &Worker, job: &Job, execution: Execution) -> Result<(), JobError> {
     let mut items = Vec::new();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use placet_sandbox::{LeastTier, Profiles, Tier};
-use placet_worker::{Worker, WorkerConfig};
+use placet_worker::{HostConfig, Worker, WorkerConfig};
 use tokio::sync::watch;
 
 use super::serve::told_to_stop;
@@ -28,6 +28,12 @@ pub(crate) struct Args {
     /// A folder of profiles (default: the one in the home)
     #[arg(long, value_name = "DIR")]
     profiles: Option<PathBuf>,
+    /// Where the files of hosted runs are (default: `runs` in the home)
+    #[arg(long, value_name = "DIR")]
+    runs: Option<PathBuf>,
+    /// How many runs to host at once; 0 for none
+    #[arg(long, default_value_t = 4, value_name = "N")]
+    host: usize,
     /// How many jobs at once
     #[arg(long, default_value_t = 2, value_name = "N")]
     jobs: usize,
@@ -50,7 +56,8 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     let scratch =
         args.scratch.unwrap_or_else(|| std::env::temp_dir().join(format!("placet-work-{}", std::process::id())));
     let (client, jobs_at_once) = (who.client()?, args.jobs.max(1));
-    let config = WorkerConfig { client, verifier, scratch: scratch.clone(), jobs_at_once, profiles };
+    let hosting = hosting(args.runs, args.host, who);
+    let config = WorkerConfig { client, verifier, scratch: scratch.clone(), jobs_at_once, profiles, hosting };
     let worker = Worker::connect(config).await?;
     out.note(&format!("working as {}; stop with Ctrl-C", worker.identity()));
     let (stop, stopped) = watch::channel(false);
@@ -61,6 +68,12 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     worker.run(stopped).await;
     let _ = std::fs::remove_dir(&scratch);
     Ok(())
+}
+
+/// Runs need a place that outlives this process: without one, none are hosted.
+fn hosting(runs: Option<PathBuf>, runs_at_once: usize, who: &Who) -> Option<HostConfig> {
+    let runs = runs.or_else(|| who.home().ok().map(|home| home.runs()))?;
+    (runs_at_once > 0).then_some(HostConfig { runs, runs_at_once })
 }
 
 /// Those of the folder, of the home, or, on a machine without a home, those that ship. With a home, its tools are

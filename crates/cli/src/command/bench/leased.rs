@@ -19,7 +19,8 @@ pub(super) async fn measure(world: &World, seconds: u64) -> Result<Value, CliErr
     let (_, client) = world.introduce("bench-worker", Role::Worker).await?;
     let run = world.started_run().await?;
     let (verifier, scratch) = (world.verifier()?, world.scratch());
-    let config = WorkerConfig { client, verifier, scratch, jobs_at_once: 1, profiles: Profiles::default() };
+    let config =
+        WorkerConfig { client, verifier, scratch, jobs_at_once: 1, profiles: Profiles::default(), hosting: None };
     let worker = Worker::connect(config).await?;
     let mut times = Times::default();
     let until = Instant::now() + Duration::from_secs(seconds);

@@ -1,0 +1,138 @@
+//! The agent of a run: one process tree in a cage, started with what was approved and nothing else.
+
+use std::io;
+use std::thread;
+
+use placet_domain::digest::Digest;
+use placet_domain::run::Launch;
+use placet_sandbox::{Exit, Killer, Launcher, Profile, Request, Running, SandboxError};
+use placet_wire::ClientError;
+use placet_wire::api::{HostingView, NewToken, TokenOnce};
+use placet_workspace::TreePath;
+use placet_workspace::space::SpaceError;
+use tokio::sync::oneshot;
+
+use super::handshake::{self, Environment};
+use super::relay::{self, Relay};
+use super::seat::Turn;
+use super::tail::read_to_end;
+use crate::execute::chain;
+use crate::lease::Worker;
+
+/// Why an agent does not run.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum StartError {
+    #[error(transparent)]
+    Control(#[from] ClientError),
+    #[error("the agent's cage is not the one that was approved: {0}")]
+    OtherCage(String),
+    #[error("its directory cannot be prepared: {0}")]
+    Directory(#[from] SpaceError),
+    #[error("{0}")]
+    Cage(String),
+}
+
+/// An agent at work. Dropping it ends the whole tree.
+#[derive(Debug)]
+pub(super) struct AgentProcess {
+    killer: Killer,
+    ended: oneshot::Receiver<Ended>,
+    _relay: Relay,
+}
+
+/// How it ended, in words for people.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) how: String,
+    /// The end of what it said, errors first.
+    pub(super) last_words: String,
+}
+
+impl Drop for AgentProcess {
+    fn drop(&mut self) {
+        self.killer.kill();
+    }
+}
+
+impl AgentProcess {
+    /// Gives the agent a fresh credential and starts it.
+    pub(super) async fn start(worker: &Worker, hosting: &HostingView, turn: &mut Turn) -> Result<Self, StartError> {
+        let launch =
+            hosting.run.launch.as_ref().ok_or_else(|| StartError::Cage("nothing is to be started".to_owned()))?;
+        let profile = approved_profile(worker, launch)?;
+        let client = &worker.config.client;
+        let once: TokenOnce =
+            client.post(&format!("/api/v1/runs/{}/agent-token", hosting.run.id), &NewToken {}).await?;
+        let space = turn.space()?;
+        space.place_in_memory(&path(handshake::TOKEN_FILE), once.token.as_bytes())?;
+        let environment = Environment::of(hosting, profile.limits()).to_bytes();
+        space.place_in_memory(&path(handshake::ENVIRONMENT_FILE), &environment)?;
+        let command = std::iter::once(&launch.program).chain(&launch.arguments).cloned();
+        let request = Request::new(command)
+            .workspace(space.agent())
+            .env(handshake::SERVICE_VARIABLE, handshake::service_url())
+            .door(handshake::DOOR);
+        let launched = tokio::task::spawn_blocking(move || Launcher::default().launch(&profile, request)).await;
+        let cannot = |error: &SandboxError| StartError::Cage(format!("it cannot be started: {}", chain(error)));
+        let running = launched.map_err(|lost| StartError::Cage(lost.to_string()))?.map_err(|error| cannot(&error))?;
+        let server = client.server().trim_start_matches("http://").to_owned();
+        Self::attend(running, server).map_err(|error| StartError::Cage(format!("its door cannot be opened: {error}")))
+    }
+
+    fn attend(mut running: Running, server: String) -> io::Result<Self> {
+        let door = running.take_door(handshake::DOOR).ok_or(io::ErrorKind::NotFound)?;
+        let relay = relay::open(door, server)?;
+        let (killer, (tell, ended)) = (running.killer(), oneshot::channel());
+        thread::Builder::new().name("agent".to_owned()).spawn(move || {
+            let _ = tell.send(wait(running));
+        })?;
+        Ok(Self { killer, ended, _relay: relay })
+    }
+
+    /// Until it ends by itself.
+    pub(super) async fn ended(&mut self) -> Ended {
+        let lost = || Ended { how: "was lost".to_owned(), last_words: String::new() };
+        (&mut self.ended).await.unwrap_or_else(|_| lost())
+    }
+
+    /// Ends it, and returns when nothing of it is left.
+    pub(super) async fn end(mut self) {
+        self.killer.kill();
+        self.ended().await;
+    }
+}
+
+fn path(text: &str) -> TreePath {
+    TreePath::new(text).expect("a plain relative path")
+}
+
+/// The cage this host would build, if it is the one that was approved.
+fn approved_profile(worker: &Worker, launch: &Launch) -> Result<Profile, StartError> {
+    let (name, approved) = (&launch.profile, launch.profile_digest);
+    let profile = worker.config.profiles.get(name);
+    let profile = profile.ok_or_else(|| StartError::OtherCage(format!("this worker has no profile `{name}`")))?;
+    let here = Digest::of(&profile.effective());
+    if here != approved {
+        return Err(StartError::OtherCage(format!("the profile `{name}` is {here} here, approved was {approved}")));
+    }
+    Ok(profile.clone())
+}
+
+fn wait(mut running: Running) -> Ended {
+    let streams = [running.take_stderr(), running.take_stdout()];
+    let readers = streams.map(|stream| stream.map(|file| thread::spawn(move || read_to_end(file))));
+    let outcome = running.wait();
+    let said = readers.into_iter().flatten().filter_map(|reader| reader.join().ok());
+    let last_words = said.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
+    let how = outcome.map_or_else(|error| format!("was lost: {}", chain(&error)), |outcome| in_words(&outcome.exit));
+    Ended { how, last_words }
+}
+
+fn in_words(exit: &Exit) -> String {
+    match exit {
+        Exit::Code(code) => format!("ended with code {code}"),
+        Exit::Signal(signal) => format!("was ended by signal {signal}"),
+        Exit::Cancelled => "was ended".to_owned(),
+        Exit::Limit { which, limit, seen } => format!("was ended at its limit: {which:?} {seen} of {limit}"),
+    }
+}

@@ -1,0 +1,356 @@
+//! The keeper of one run: compares what is wanted with what there is, and does what is missing, one thing after the other.
+//!
+//! A control plane that cannot be reached is waited for. What this host cannot do for another reason is said, and fails the run: a person
+//! reads why, and can roll it back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use placet_domain::digest::Digest;
+use placet_domain::id::RunId;
+use placet_domain::run::{Output, RunStatus, Wanted};
+use placet_wire::ClientError;
+use placet_wire::api::{
+    Decision, HostingList, HostingQuery, HostingView, KeptBlob, OutputReport, Rejection, RestoreReport, RunView,
+    SnapshotReport,
+};
+use placet_workspace::space::{SnapshotRecord, Space, SpaceError};
+use serde::Serialize;
+use tokio::sync::watch;
+
+use super::News;
+use super::agent::{AgentProcess, Ended, StartError};
+use super::seat::{DestroyError, Seat, Turn, lay};
+use crate::lease::{RETRY, Worker};
+use crate::report::{insist, is_temporary};
+
+/// What a finished agent gets to end by itself.
+const FAREWELL: Duration = Duration::from_secs(3);
+/// How often a snapshot is tried while the agent runs.
+const QUIET_ATTEMPTS: u32 = 3;
+/// Reasons are read by people, and have a limit.
+const LONGEST_REASON: usize = 1_500;
+
+pub(super) struct Keeper {
+    worker: Worker,
+    run: RunId,
+    seat: Arc<Seat>,
+    news: watch::Receiver<News>,
+    agent: Option<AgentProcess>,
+}
+
+/// Why something was not brought about.
+#[derive(Debug, thiserror::Error)]
+enum KeepError {
+    #[error(transparent)]
+    Control(#[from] ClientError),
+    #[error(transparent)]
+    Space(#[from] SpaceError),
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error(transparent)]
+    Destroy(#[from] DestroyError),
+    #[error("its files cannot be laid down: {0}")]
+    Lay(#[source] std::io::Error),
+    #[error("the file `{0}` that was fetched is not the one that was approved")]
+    WrongFile(String),
+    #[error("`{0}` is not the snapshot that was recorded")]
+    OtherSnapshot(u32),
+    #[error("`{path}` is too large to be an output: {size_bytes} bytes")]
+    TooLarge { path: String, size_bytes: u64 },
+    #[error("{0}")]
+    Lost(#[from] tokio::task::JoinError),
+}
+
+impl KeepError {
+    /// Whether the same may succeed in a moment.
+    fn passes(&self) -> bool {
+        match self {
+            Self::Control(error) | Self::Start(StartError::Control(error)) => match error {
+                ClientError::Unreachable { .. } => true,
+                ClientError::Refused(problem) => is_temporary(problem),
+                ClientError::Garbled { .. } => false,
+            },
+            // Nothing of a run stays for want of trying.
+            Self::Destroy(_) => true,
+            Self::Space(_)
+            | Self::Start(_)
+            | Self::Lay(_)
+            | Self::WrongFile(_)
+            | Self::OtherSnapshot(_)
+            | Self::TooLarge { .. }
+            | Self::Lost(_) => false,
+        }
+    }
+
+    /// Whether somebody else decided meanwhile: the next news will say what.
+    const fn is_overtaken(&self) -> bool {
+        matches!(
+            self,
+            Self::Control(ClientError::Refused(_)) | Self::Start(StartError::Control(ClientError::Refused(_)))
+        )
+    }
+}
+
+/// What comes next for a keeper.
+enum Next {
+    /// As soon as there is something new.
+    Wait,
+    /// In a moment.
+    Again,
+    /// There is nothing to keep any more.
+    Done,
+}
+
+impl Keeper {
+    pub(super) fn new(worker: Worker, run: RunId, seat: Arc<Seat>, news: watch::Receiver<News>) -> Self {
+        Self { worker, run, seat, news, agent: None }
+    }
+
+    pub(super) async fn keep(mut self) {
+        loop {
+            let hosting = self.news.borrow_and_update().clone();
+            let next = match hosting {
+                // Nothing is wanted: it is destroyed, or somebody else's.
+                None => Next::Done,
+                Some(hosting) => self.turn_to(&hosting).await,
+            };
+            match next {
+                Next::Done => break,
+                Next::Again => tokio::time::sleep(RETRY).await,
+                Next::Wait => {
+                    if self.wait().await.is_err() {
+                        break;
+                    }
+                }
+            }
+        }
+        self.end_agent().await;
+    }
+
+    /// Until there is news. An agent that ends meanwhile is looked after; nobody left to bring news is the end.
+    async fn wait(&mut self) -> Result<(), watch::error::RecvError> {
+        let Some(agent) = &mut self.agent else { return self.news.changed().await };
+        tokio::select! {
+            changed = self.news.changed() => changed,
+            ended = agent.ended() => {
+                self.agent = None;
+                self.note_end(ended).await;
+                // Never started again for what it was started for already.
+                self.news.changed().await
+            }
+        }
+    }
+
+    async fn turn_to(&mut self, hosting: &HostingView) -> Next {
+        let error = match self.bring_about(hosting).await {
+            Ok(next) => return next,
+            Err(error) => error,
+        };
+        if error.passes() {
+            tracing::warn!(run = %self.run, %error, "not done yet; trying again");
+            return Next::Again;
+        }
+        if error.is_overtaken() {
+            tracing::info!(run = %self.run, %error, "overtaken");
+            // Who was too late to take a run in has nothing to keep.
+            return if hosting.mine { Next::Wait } else { Next::Done };
+        }
+        tracing::error!(run = %self.run, %error, "this host cannot do what is wanted");
+        self.end_agent().await;
+        self.fail(format!("its host cannot go on: {error}")).await;
+        Next::Wait
+    }
+
+    async fn bring_about(&mut self, hosting: &HostingView) -> Result<Next, KeepError> {
+        match hosting.wanted {
+            Wanted::Nothing => return Ok(Next::Done),
+            Wanted::Running if !hosting.mine => self.report("host", &Decision::default()).await?,
+            Wanted::Running => self.run_agent(hosting).await?,
+            // An agent whose run has failed has nothing to wait for.
+            Wanted::Still if hosting.run.status == RunStatus::Failed => self.end_agent().await,
+            Wanted::Still => {}
+            Wanted::Snapshot { number } => self.snapshot(hosting, number).await?,
+            Wanted::Restored { number } => self.restore(hosting, number).await?,
+            Wanted::Collected => self.collect(hosting).await?,
+            Wanted::Destroyed => {
+                self.destroy().await?;
+                return Ok(Next::Done);
+            }
+        }
+        Ok(Next::Wait)
+    }
+
+    async fn run_agent(&mut self, hosting: &HostingView) -> Result<(), KeepError> {
+        if self.agent.is_none() {
+            let mut turn = self.seat.turn().await;
+            self.settle(hosting, &mut turn).await?;
+            self.agent = Some(AgentProcess::start(&self.worker, hosting, &mut turn).await?);
+            tracing::info!(run = %self.run, "its agent was started");
+        }
+        Ok(())
+    }
+
+    /// The space, with everything that was approved to be in it.
+    async fn settle(&self, hosting: &HostingView, turn: &mut Turn) -> Result<(), KeepError> {
+        if turn.is_made() {
+            turn.space()?;
+            return Ok(());
+        }
+        turn.clear().map_err(KeepError::Lay)?;
+        let launch = hosting.run.launch.iter();
+        for input in launch.clone().flat_map(|launch| &launch.inputs) {
+            let digest = input.digest.ok_or_else(|| KeepError::WrongFile(input.path.to_string()))?;
+            let bytes = self.fetch(hosting, input.path.as_str(), digest).await?;
+            lay(&turn.shared(), input.path.as_str(), &bytes).map_err(KeepError::Lay)?;
+        }
+        let mut files = Vec::new();
+        for file in launch.flat_map(|launch| &launch.files) {
+            files.push((file.path.as_str(), self.fetch(hosting, &file.path, file.digest).await?));
+        }
+        let memory = turn.make()?.agent();
+        // Nothing has run in it yet.
+        files.into_iter().try_for_each(|(path, bytes)| lay(&memory, path, &bytes)).map_err(KeepError::Lay)
+    }
+
+    async fn fetch(&self, hosting: &HostingView, path: &str, digest: Digest) -> Result<Bytes, KeepError> {
+        let url = format!("/api/v1/projects/{}/evidence/{digest}", hosting.run.project);
+        let bytes = self.worker.config.client.get_bytes(&url).await?;
+        if Digest::of(&bytes) == digest { Ok(bytes) } else { Err(KeepError::WrongFile(path.to_owned())) }
+    }
+
+    async fn snapshot(&mut self, hosting: &HostingView, number: u32) -> Result<(), KeepError> {
+        let mut turn = self.seat.turn().await;
+        self.settle(hosting, &mut turn).await?;
+        drop(turn);
+        let mut attempts = 0;
+        let record = loop {
+            // An agent that writes without end would be saved half-way: it is started again when the run goes on.
+            if attempts == QUIET_ATTEMPTS {
+                self.end_agent().await;
+            }
+            attempts += 1;
+            if let Some(record) = in_space(self.seat.turn().await, move |space| save(space, number.into())).await? {
+                break record;
+            }
+        };
+        let report = SnapshotReport {
+            number,
+            workspace: of_domain(record.workspace),
+            memory: of_domain(record.memory),
+            files: record.files,
+            size_bytes: record.bytes,
+        };
+        self.report("snapshots", &report).await
+    }
+
+    async fn restore(&mut self, hosting: &HostingView, number: u32) -> Result<(), KeepError> {
+        self.end_agent().await;
+        self.seat.end_job();
+        let expected = hosting.run.snapshots.iter().find(|snapshot| snapshot.number == number);
+        let expected = expected.ok_or(KeepError::OtherSnapshot(number))?;
+        let expected = (expected.workspace, expected.memory);
+        let turn = self.seat.turn().await;
+        let state = in_space(turn, move |space| {
+            let record = space.record(u64::from(number))?;
+            if (of_domain(record.workspace), of_domain(record.memory)) != expected {
+                return Ok(None);
+            }
+            space.restore(u64::from(number), &record)?;
+            space.state().map(Some)
+        });
+        let state = state.await?.ok_or(KeepError::OtherSnapshot(number))?;
+        let (workspace, memory) = (of_domain(state.workspace), of_domain(state.memory));
+        self.report("restored", &RestoreReport { number, workspace, memory }).await
+    }
+
+    async fn collect(&mut self, hosting: &HostingView) -> Result<(), KeepError> {
+        if let Some(agent) = &mut self.agent {
+            let _ = tokio::time::timeout(FAREWELL, agent.ended()).await;
+        }
+        self.end_agent().await;
+        let mut turn = self.seat.turn().await;
+        let mut outputs = Vec::new();
+        for (id, listed) in (1..).zip(turn.space()?.outputs(|_| true)?) {
+            let (path, size_bytes) = (listed.path.to_string(), listed.size_bytes);
+            let mut bytes = Vec::new();
+            turn.space()?.read_output(&listed, &mut bytes)?;
+            let (digest, bytes) = (Digest::of(&bytes), Bytes::from(bytes));
+            let url = format!("/api/v1/projects/{}/evidence/{digest}", hosting.run.project);
+            match insist(|| self.worker.config.client.put_bytes::<KeptBlob>(&url, bytes.clone())).await {
+                Ok(_) => outputs.push(Output { id, path, digest, size_bytes }),
+                Err(ClientError::Refused(problem)) if problem.status == crate::report::TOO_LARGE => {
+                    return Err(KeepError::TooLarge { path, size_bytes });
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.report("outputs", &OutputReport { outputs }).await
+    }
+
+    async fn destroy(&mut self) -> Result<(), KeepError> {
+        self.end_agent().await;
+        self.seat.end_job();
+        let mut turn = self.seat.turn().await;
+        tokio::task::spawn_blocking(move || turn.destroy()).await??;
+        self.report("destroyed", &Decision::default()).await
+    }
+
+    async fn report(&self, what: &str, body: &impl Serialize) -> Result<(), KeepError> {
+        let path = format!("/api/v1/runs/{}/{what}", self.run);
+        Ok(self.worker.config.client.post::<RunView>(&path, body).await.map(drop)?)
+    }
+
+    async fn end_agent(&mut self) {
+        if let Some(agent) = self.agent.take() {
+            agent.end().await;
+        }
+    }
+
+    /// An agent that ends while its run goes on has given up. One that is done said so before it ended.
+    async fn note_end(&mut self, Ended { how, last_words }: Ended) {
+        tracing::info!(run = %self.run, how, "its agent is gone");
+        let query = HostingQuery::default();
+        let asked = insist(|| self.worker.config.client.post::<HostingList>("/api/v1/hostings", &query)).await;
+        let goes_on = |hosting: &HostingView| hosting.run.id == self.run && hosting.wanted == Wanted::Running;
+        if asked.is_ok_and(|list| list.hostings.iter().any(goes_on)) {
+            let said = if last_words.is_empty() { String::new() } else { format!("; it said: {last_words}") };
+            self.fail(format!("its agent {how} before it was done{said}")).await;
+        }
+    }
+
+    async fn fail(&self, reason: String) {
+        let end = reason.char_indices().map(|(at, _)| at).take_while(|at| *at <= LONGEST_REASON).last().unwrap_or(0);
+        let reason = if reason.len() > LONGEST_REASON { reason[..end].to_owned() } else { reason };
+        let path = format!("/api/v1/runs/{}/fail", self.run);
+        let body = Rejection { reason };
+        if let Err(error) = insist(|| self.worker.config.client.post::<RunView>(&path, &body)).await {
+            tracing::warn!(run = %self.run, %error, "the run could not be failed");
+        }
+    }
+}
+
+/// Takes a snapshot, and looks whether anything was written meanwhile: an agent is not asleep, and what was saved while it wrote is
+/// no state that ever was.
+fn save(space: &Space, number: u64) -> Result<Option<SnapshotRecord>, SpaceError> {
+    // Taken before and never reported, it may be older than what there is now.
+    if space.snapshots()?.contains(&number) {
+        space.forget(number)?;
+    }
+    let record = space.snapshot(number)?;
+    let now = space.state()?;
+    Ok((now.workspace == record.workspace && now.memory == record.memory).then_some(record))
+}
+
+/// Blocking work in the space, for as long as it is our turn.
+async fn in_space<T: Send + 'static>(
+    mut turn: Turn,
+    work: impl FnOnce(&Space) -> Result<T, SpaceError> + Send + 'static,
+) -> Result<T, KeepError> {
+    Ok(tokio::task::spawn_blocking(move || turn.space().and_then(work)).await??)
+}
+
+fn of_domain(digest: placet_workspace::Digest) -> Digest {
+    Digest::from_bytes(*digest.as_bytes())
+}

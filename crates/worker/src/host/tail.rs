@@ -1,0 +1,40 @@
+//! The last words of a process: all of its output is read, and the end of it kept.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::Read as _;
+
+/// So much is read by a person who wants to know why an agent ended.
+const KEPT_BYTES: usize = 2_000;
+
+/// Reads until nobody writes any more.
+pub(super) fn read_to_end(mut from: File) -> String {
+    let (mut last, mut chunk) = (VecDeque::new(), [0; 8 << 10]);
+    while let Ok(read @ 1..) = from.read(&mut chunk) {
+        last.extend(&chunk[..read]);
+        let too_many = last.len().saturating_sub(KEPT_BYTES);
+        last.drain(..too_many);
+    }
+    String::from_utf8_lossy(last.make_contiguous()).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn only_the_end_is_kept_however_much_is_said() {
+        let (read, mut write) = std::io::pipe().unwrap();
+        let writer = std::thread::spawn(move || {
+            for _ in 0..10_000 {
+                write.write_all(b"noise noise noise\n").unwrap();
+            }
+            write.write_all("the reason: no café\n".as_bytes()).unwrap();
+        });
+        let kept = read_to_end(File::from(std::os::fd::OwnedFd::from(read)));
+        writer.join().unwrap();
+        assert!(kept.ends_with("the reason: no café") && kept.len() <= KEPT_BYTES, "{kept}");
+    }
+}
