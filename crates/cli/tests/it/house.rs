@@ -17,7 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("placet-wire", &["placet-domain"]),
     ("placet-store", &["placet-domain", "placet-ledger"]),
     ("placet-control", &["placet-domain", "placet-ledger", "placet-secrets", "placet-store", "placet-wire"]),
-    ("placet-worker", &["placet-domain", "placet-sandbox", "placet-wire"]),
+    ("placet-worker", &["placet-domain", "placet-sandbox", "placet-wire", "placet-workspace"]),
     ("placet-agent", &["placet-domain", "placet-wire"]),
     ("placet-worktree", &["placet-domain", "placet-sandbox", "placet-secrets", "placet-wire", "placet-workspace"]),
     (

@@ -19,6 +19,7 @@ mod demo;
 mod exit_codes;
 mod governed;
 mod help;
+mod hosted;
 mod house;
 mod journey;
 mod ledger;

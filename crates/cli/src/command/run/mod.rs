@@ -3,6 +3,7 @@
 mod budget;
 mod checkpoint;
 mod export;
+mod launch;
 mod new;
 mod pipeline;
 mod plan;
@@ -25,9 +26,9 @@ use crate::out::{BOLD, DIM, Out, styled, table};
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     /// Make a run; with steps, its plan waits for a reviewer at once
-    New(new::Args),
+    New(Box<new::Args>),
     /// Plan from an intent and make a run of it; the plan waits for a reviewer
-    Plan(plan::Args),
+    Plan(Box<plan::Args>),
     /// The fifteen steps from its intent to its end, and how far it is
     Pipeline { run: String },
     /// Runs, newest first
@@ -123,8 +124,8 @@ pub(crate) enum Command {
 pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError> {
     let client = who.client()?;
     match command {
-        Command::New(args) => answer(out, &new::make(args, &client).await?),
-        Command::Plan(args) => plan::run(args, &client, out).await?,
+        Command::New(args) => answer(out, &new::make(*args, &client).await?),
+        Command::Plan(args) => plan::run(*args, &client, out).await?,
         Command::Pipeline { run } => pipeline::show(&client, &run, out).await?,
         Command::List => list(&client, out).await?,
         Command::Show { run } => show(&client, &run, out).await?,
@@ -236,7 +237,9 @@ fn plan(run: &RunView) -> String {
         run.plan.iter().zip(1..).map(|(step, number)| format!("{} {number}. {}", mark(number), spelled_out(step)));
     let (steps, how) = (steps.collect::<Vec<_>>().join("\n"), format!("{}, {}", run.mode, run.effect));
     let parent = run.parent.map(|parent| format!("\n  made by {parent}, which pays for it")).unwrap_or_default();
-    let terms = format!("  scope {}\n  {how}\n  {}{parent}{}", run.scope, standstills(&run.checkpoints), limits(run));
+    let agent = run.launch.as_ref().map(launch::shown).unwrap_or_default();
+    let terms =
+        format!("  scope {}\n  {how}\n  {}{parent}{}{agent}", run.scope, standstills(&run.checkpoints), limits(run));
     format!("{}\n{steps}\n{terms}", styled(BOLD, spelled_out(&run.goal)))
 }
 
@@ -304,8 +307,11 @@ async fn show(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
 
 /// What was said with the last change, an agent's summary for example. Marked on every line: nobody checked it.
 fn said(run: &RunView) -> String {
-    let words = run.because.as_deref().unwrap_or_default();
-    words.lines().map(|line| format!("  {} {}\n", styled(DIM, "│"), spelled_out(line))).collect()
+    let words = run.because.iter().chain(run.said.iter().filter(|said| Some(*said) != run.because.as_ref()));
+    words
+        .flat_map(|words| words.lines())
+        .map(|line| format!("  {} {}\n", styled(DIM, "│"), spelled_out(line)))
+        .collect()
 }
 
 async fn audit(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {

@@ -10,21 +10,23 @@ use serde::de::DeserializeOwned;
 
 use super::super::{identity, project};
 use super::budget;
+use super::launch::LaunchArgs;
 use crate::context::run_id;
 use crate::error::CliError;
 
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  placet run new 'scan the lab' --scope lab --agent tom --step 'scan' --step 'report'\n  \
-                  placet run new 'tidy up' --scope lab --agent tom --step 'look' --mode supervised --budget-actions 50"
+                  placet run new 'tidy up' --scope lab --agent tom --step 'look' --mode supervised --budget-actions 50\n  \
+                  placet run new 'compare prices' --scope web --launch /usr/bin/python3 --launch-arg agent.py --agent-file agent.py --step 'compare'"
 )]
 pub(crate) struct Args {
     goal: String,
     #[arg(long)]
     scope: String,
-    /// The agent that will work in it, by name or id
-    #[arg(long)]
-    agent: String,
+    /// The agent that will work in it and comes by itself, by name or id
+    #[arg(long, required_unless_present = "launch")]
+    agent: Option<String>,
     #[arg(long = "step", value_name = "TEXT")]
     plan: Vec<String>,
     #[arg(long)]
@@ -52,6 +54,8 @@ pub(crate) struct Args {
     parent: Option<String>,
     #[command(flatten)]
     budget: budget::BudgetArgs,
+    #[command(flatten)]
+    launch: LaunchArgs,
 }
 
 /// A value by the name it has in the API, in any spelling of case and dashes.
@@ -68,7 +72,10 @@ fn named<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 pub(super) async fn make(args: Args, client: &Client) -> Result<RunView, CliError> {
     const MINUTE_MS: u64 = 60_000;
     let project = project::find(client, args.project.as_deref()).await?.id;
-    let agent = identity::find(client, &args.agent).await?;
+    let agent = match &args.agent {
+        Some(agent) => Some(identity::find(client, agent).await?),
+        None => None,
+    };
     let parent = match &args.parent {
         Some(parent) => Some(run_id(client, parent).await?),
         None => None,
@@ -78,6 +85,7 @@ pub(super) async fn make(args: Args, client: &Client) -> Result<RunView, CliErro
         goal: args.goal,
         scope: args.scope,
         agent,
+        launch: args.launch.upload(client, project).await?,
         plan: args.plan,
         mode: args.mode,
         effect: args.effect,

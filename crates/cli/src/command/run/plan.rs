@@ -5,6 +5,7 @@ use placet_wire::api::{ExecutionView, NewExecution, RunView};
 
 use super::super::{identity, project};
 use super::budget::BudgetArgs;
+use super::launch::LaunchArgs;
 use crate::context::{run_id, short};
 use crate::error::CliError;
 use crate::intent::IntentArgs;
@@ -22,9 +23,9 @@ pub(crate) struct Args {
     intent: IntentArgs,
     #[arg(long)]
     scope: String,
-    /// The agent that will work in it, by name or id
-    #[arg(long)]
-    agent: String,
+    /// The agent that will work in it and comes by itself, by name or id
+    #[arg(long, required_unless_present = "launch")]
+    agent: Option<String>,
     /// This agent of the catalogue and no other
     #[arg(long, value_name = "ID")]
     entry: Option<String>,
@@ -35,6 +36,8 @@ pub(crate) struct Args {
     parent: Option<String>,
     #[command(flatten)]
     budget: BudgetArgs,
+    #[command(flatten)]
+    launch: LaunchArgs,
 }
 
 pub(super) async fn run(args: Args, client: &Client, out: &Out) -> Result<(), CliError> {
@@ -42,11 +45,17 @@ pub(super) async fn run(args: Args, client: &Client, out: &Out) -> Result<(), Cl
         Some(parent) => Some(run_id(client, parent).await?),
         None => None,
     };
+    let agent = match &args.agent {
+        Some(agent) => Some(identity::find(client, agent).await?),
+        None => None,
+    };
+    let project = project::find(client, args.project.as_deref()).await?.id;
     let new = NewExecution {
-        project: project::find(client, args.project.as_deref()).await?.id,
+        project,
         intent: args.intent.intent(args.entry.as_deref())?,
         scope: args.scope,
-        agent: identity::find(client, &args.agent).await?,
+        agent,
+        launch: args.launch.upload(client, project).await?,
         checkpoints: None,
         budget: args.budget.wanted()?,
         parent,

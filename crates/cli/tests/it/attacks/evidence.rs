@@ -70,6 +70,7 @@ fn a_result_with_evidence_counts(scene: &Scene) -> String {
     let detail = scene.world.json("ada", &["show", &id]);
     let (project, sealed) = (detail["project"].as_str().unwrap(), detail["digest"].as_str().unwrap());
     let job = Job {
+        hosted: None,
         action: id.parse().unwrap(),
         project: project.parse().unwrap(),
         attempt: 1,
