@@ -22,6 +22,7 @@ mod help;
 mod hosted;
 mod house;
 mod journey;
+mod laws;
 mod ledger;
 mod planned_runs;
 mod sandbox;

@@ -41,7 +41,7 @@ fn c7_a_research_report_in_six_checkpoints_is_written_approved_and_exported() {
 }
 
 /// The number of an output, once it was collected.
-pub(super) fn output_of(scene: &Scene, run: &str, path: &str) -> String {
+pub(crate) fn output_of(scene: &Scene, run: &str, path: &str) -> String {
     let mut id = None;
     crate::support::eventually("the outputs were collected", super::PATIENCE, || {
         let seen = scene.seen(run);

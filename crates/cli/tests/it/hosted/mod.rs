@@ -1,5 +1,6 @@
 //! Hosted runs: a worker keeps their files and their agents, in cages, with real agents that know nothing but the handshake.
 
+mod crashing;
 mod examples;
 mod returning;
 mod surviving;
@@ -12,12 +13,14 @@ use serde_json::Value;
 
 use crate::support::{Process, World, eventually, names_in};
 
+pub(crate) use examples::output_of;
+
 /// On a machine that others use too.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A control plane, people, a scope, and a worker that hosts.
-struct Scene {
-    world: World,
+pub(crate) struct Scene {
+    pub(crate) world: World,
     worker: Option<Process>,
 }
 
@@ -27,7 +30,7 @@ fn agents(name: &str) -> PathBuf {
 
 impl Scene {
     /// `tools` is added to those that ship.
-    fn with_tools(tools: &str) -> Self {
+    pub(crate) fn with_tools(tools: &str) -> Self {
         let mut world = World::set_up();
         world.edit("tools.toml", |text| format!("{text}\n{tools}"));
         world.serve();
@@ -44,41 +47,64 @@ impl Scene {
         Self { world, worker }
     }
 
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with_tools("")
     }
 
-    /// A run whose agent is this program of ours, approved and started.
-    fn start(&self, script: &str, steps: &[&str], options: &[&str]) -> String {
+    /// A run whose agent is this program of ours. Its plan waits for a reviewer.
+    pub(crate) fn founded(&self, script: &str, steps: &[&str], options: &[&str]) -> String {
         let (library, script_file) = (agents("placet.py"), agents(script));
-        self.start_with(&[script_file.to_str().unwrap(), library.to_str().unwrap()], script, steps, options)
+        self.founded_with(&[script_file.to_str().unwrap(), library.to_str().unwrap()], script, steps, options)
     }
 
-    fn start_with(&self, files: &[&str], script: &str, steps: &[&str], options: &[&str]) -> String {
+    /// The same, approved and started.
+    pub(crate) fn start(&self, script: &str, steps: &[&str], options: &[&str]) -> String {
+        self.approved_and_started(self.founded(script, steps, options))
+    }
+
+    fn founded_with(&self, files: &[&str], script: &str, steps: &[&str], options: &[&str]) -> String {
         let mut args = vec!["run", "new", "do what is asked", "--scope", "all"];
         args.extend(["--launch", "/usr/bin/python3", "--launch-arg", script]);
         args.extend(files.iter().flat_map(|file| ["--agent-file", file]));
         args.extend(steps.iter().flat_map(|step| ["--step", step]));
         args.extend(options);
-        let run = self.world.json("admin", &args)["id"].as_str().unwrap().to_owned();
+        self.world.json("admin", &args)["id"].as_str().unwrap().to_owned()
+    }
+
+    fn approved_and_started(&self, run: String) -> String {
         self.world.by("ada", &["run", "approve", &run]).ok();
         self.world.by("admin", &["run", "start", &run]).ok();
         run
     }
 
     /// An agent that was written for this test alone.
-    fn start_script(&self, script: &str, options: &[&str]) -> String {
+    pub(crate) fn start_script(&self, script: &str, options: &[&str]) -> String {
         self.world.write("own.py", script);
         let (own, library) = (self.world.path("own.py"), agents("placet.py"));
-        self.start_with(&[own.to_str().unwrap(), library.to_str().unwrap()], "own.py", &["try"], options)
+        let files = [own.to_str().unwrap(), library.to_str().unwrap()];
+        self.approved_and_started(self.founded_with(&files, "own.py", &["try"], options))
     }
 
-    fn seen(&self, run: &str) -> Value {
+    /// Reads the home again.
+    pub(crate) fn restart(&mut self) {
+        self.stop_worker();
+        self.world.stop_control();
+        self.world.serve();
+        self.worker = Some(self.world.worker(&[]));
+    }
+
+    pub(crate) fn stop_worker(&mut self) {
+        if let Some(worker) = self.worker.take() {
+            worker.kill();
+        }
+    }
+
+    pub(crate) fn seen(&self, run: &str) -> Value {
         self.world.json("ada", &["run", "show", run])["run"].clone()
     }
 
     #[track_caller]
-    fn reaches(&self, run: &str, status: &str) -> Value {
+    pub(crate) fn reaches(&self, run: &str, status: &str) -> Value {
         let mut last = Value::Null;
         eventually(&format!("the run is {status}"), PATIENCE, || {
             last = self.seen(run);
@@ -90,7 +116,7 @@ impl Scene {
 
     /// Waits for a checkpoint, with what was saved at it.
     #[track_caller]
-    fn stands_at(&self, run: &str, number: u64) -> Value {
+    pub(crate) fn stands_at(&self, run: &str, number: u64) -> Value {
         let mut last = Value::Null;
         eventually(&format!("it stands at checkpoint {number}"), PATIENCE, || {
             last = self.seen(run);
@@ -103,7 +129,7 @@ impl Scene {
 
     /// Approves whatever action waits in the run.
     #[track_caller]
-    fn approve_action(&self, run: &str) {
+    pub(crate) fn approve_action(&self, run: &str) {
         let mut waiting = None;
         eventually("an action waits", PATIENCE, || {
             let actions = self.world.json("ada", &["run", "show", run])["actions"].clone();
@@ -123,7 +149,7 @@ impl Scene {
 
     /// Nothing of the run is left on its host, and its agent is nobody any more.
     #[track_caller]
-    fn is_gone(&self, run: &str) {
+    pub(crate) fn is_gone(&self, run: &str) {
         eventually("everything of it was removed", PATIENCE, || self.seen(run)["destroyed"] == true);
         assert_eq!(self.runs(), Vec::<String>::new());
         let agent = self.seen(run)["agent"].clone();

@@ -28,55 +28,6 @@ fn e1_an_agent_finds_its_handshake_and_nothing_of_the_host() {
 }
 
 #[test]
-fn c1_safe_an_agent_reaches_the_control_plane_and_nobody_else() {
-    let scene = Scene::new();
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let other = listener.local_addr().unwrap().port();
-    let script = format!(
-        "import socket\nfrom placet import Run\nrun = Run()\nrun.wait_for_work()\nsaid = []\n\
-         for at in [('127.0.0.1', {other}), ('192.0.2.1', 80), ('1.1.1.1', 53)]:\n\
-         \x20 s = socket.socket()\n  s.settimeout(3)\n  try:\n    s.connect(at)\n    said.append('reached')\n\
-         \x20 except OSError as e:\n    said.append('no')\nrun.finish('\\n'.join(said))\n"
-    );
-    assert_eq!(told(&scene, &script, &[]), ["no", "no", "no"]);
-}
-
-#[test]
-fn c1_non_autonomous_an_agents_token_opens_its_own_run_and_decides_nothing() {
-    let scene = Scene::new();
-    let quiet = scene
-        .start_script("from placet import Run\nimport time\nrun = Run()\nrun.wait_for_work()\ntime.sleep(600)\n", &[]);
-    scene.reaches(&quiet, "EXECUTING");
-    let script = format!(
-        "from placet import Run, Refused\nrun = Run()\nrun.wait_for_work()\nsaid = []\n\
-         own = run.path\nother = '/api/v1/runs/{quiet}'\n\
-         def tries(method, path, body):\n  try:\n    run.call(method, path, body)\n    said.append(path.split('/')[-1] + ' done')\n\
-         \x20 except Refused as refused:\n    said.append(str(refused.status))\n\
-         tries('GET', other, None)\ntries('POST', other + '/finish', {{}})\ntries('POST', other + '/actions', {{'tool': 'ls'}})\n\
-         tries('POST', own + '/approve', {{}})\ntries('POST', own + '/budget', {{'limits': {{}}}})\n\
-         tries('POST', own + '/resume', {{}})\ntries('POST', own + '/export', {{}})\ntries('POST', own + '/agent-token', {{}})\n\
-         tries('POST', own + '/snapshots', {{'number': 9, 'workspace': 'x', 'memory': 'x', 'files': 1, 'size_bytes': 1}})\n\
-         tries('POST', '/api/v1/leases', {{}})\ntries('POST', '/api/v1/hostings', {{}})\ntries('GET', '/api/v1/identities', None)\n\
-         tries('POST', '/api/v1/halt', {{'reason': 'x'}})\nrun.finish('\\n'.join(said))\n"
-    );
-    let said = told(&scene, &script, &[]);
-    assert!(said.iter().all(|status| ["403", "404"].contains(&status.as_str())), "{said:?}");
-    assert_eq!(said[..3], ["404", "404", "404"], "the run of another does not exist for it");
-}
-
-#[test]
-fn c1_privacy_actions_see_what_was_shared_and_the_agent_itself_does_not() {
-    let scene = Scene::new();
-    scene.world.write("prices.csv", "1,2\n");
-    scene.world.write("plans.md", "internal\n");
-    let (public, internal) = (scene.world.path("prices.csv"), scene.world.path("plans.md"));
-    let script = "import os\nfrom placet import Run\nrun = Run()\nstatus = run.act('cat', 'prices.csv', 'plans.md')\n\
-                  run.finish(status + '\\n' + str(os.path.exists('prices.csv')))\n";
-    let options = ["--input", public.to_str().unwrap(), "--share", internal.to_str().unwrap()];
-    assert_eq!(told(&scene, script, &options), ["SUCCEEDED", "False"]);
-}
-
-#[test]
 fn c6_what_one_action_leaves_the_next_one_finds_and_what_was_given_stays_as_it_was() {
     let scene = Scene::new();
     scene.world.write("given.txt", "as given\n");

@@ -6,6 +6,7 @@ mod idempotency;
 mod leasing;
 mod ledger;
 mod lists;
+mod races;
 mod submitting;
 
 /// Runs scenarios, which are functions of the ground they are played on, as tests.
@@ -61,6 +62,10 @@ scenarios! {
         c11_a_hosted_run_is_found_by_its_host_and_its_actions_by_nobody_else,
         d11_the_switch_survives_a_restart,
         c9_runs_that_are_due_are_found_and_others_are_not,
+    }
+    races {
+        c8_two_who_decide_at_once_have_one_winner_in_ten_thousand_rounds,
+        b5_a_result_and_the_end_of_its_lease_have_one_winner_in_ten_thousand_rounds,
     }
     leasing {
         c14_no_action_is_leased_twice_by_sixteen_workers,

@@ -1,0 +1,81 @@
+//! NON_AUTONOMOUS: a person decides at the start, at checkpoints, before external actions, about money, and at the end.
+
+use super::{agent, told};
+use crate::hosted::Scene;
+
+#[test]
+fn c1_non_autonomous_nothing_starts_before_a_person_approved_the_plan() {
+    let scene = Scene::new();
+    let run = scene.founded("report.py", &["one", "two"], &[]);
+    scene.world.by("admin", &["run", "start", &run]).exits(9);
+    // Whoever made it does not approve it.
+    scene.world.by("admin", &["run", "approve", &run]).exits(3);
+    assert_eq!(scene.seen(&run)["status"], "PENDING_APPROVAL");
+    assert!(!scene.world.home().join("runs").join(&run).exists(), "no file was made for it");
+}
+
+#[test]
+fn c1_non_autonomous_an_agent_does_not_pass_its_own_checkpoint() {
+    let scene = Scene::new();
+    let body = "run.post(run.path + '/checkpoints', {'summary': 'look'})\n\
+        for verb, body in [('approve', {}), ('modify', {'note': 'x'}), ('reject', {'reason': 'x'}), ('rollback', {'reason': 'x'})]:\n  try:\n    \
+        run.post(run.path + '/checkpoints/1/' + verb, body)\n    said.append(verb)\n  except Refused as refused:\n    said.append(str(refused.status))\n\
+        try:\n  run.post(run.path + '/actions', {'tool': 'ls'})\n  said.append('acted')\nexcept Refused as refused:\n  said.append(str(refused.status))\n\
+        run.wait_for_work()";
+    let run = scene.start_script(&agent(body), &[]);
+    scene.stands_at(&run, 1);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!(scene.seen(&run)["status"], "CHECKPOINT_REACHED");
+    scene.world.by("ada", &["run", "approve", &run]).ok();
+    let seen = scene.reaches(&run, "PENDING_EXPORT");
+    assert_eq!(seen["said"], "403\n403\n403\n403\n409", "and while it stands still, nothing is taken from it");
+}
+
+#[test]
+fn c1_non_autonomous_before_what_others_notice_a_person_is_asked_whatever_the_policy_says() {
+    let scene = Scene::new();
+    let run = scene.start_script(&agent("said.append(run.act('rm', 'old.txt'))"), &[]);
+    let seen = scene.stands_at(&run, 1);
+    assert_eq!(seen["status"], "CHECKPOINT_REACHED");
+    scene.approve_action(&run);
+    let shown = scene.world.json("ada", &["run", "show", &run]);
+    assert_eq!(shown["actions"][0]["status"], "PENDING_APPROVAL", "one yes is not enough to delete");
+}
+
+#[test]
+fn c1_non_autonomous_most_of_the_budget_is_a_question_and_all_of_it_a_stop() {
+    let scene = Scene::new();
+    let body = "for n in range(12):\n  said.append(run.act('ls'))";
+    let run = scene.start_script(&agent(body), &["--budget-actions", "10"]);
+    let seen = scene.stands_at(&run, 1);
+    assert_eq!(seen["budget"]["spent"]["actions"], 8, "at 80 % a person is asked");
+    scene.world.by("ada", &["run", "approve", &run]).ok();
+    let stopped = scene.reaches(&run, "PAUSED");
+    assert_eq!(stopped["budget"]["spent"]["actions"], 10);
+    assert_ne!(scene.world.by("admin", &["run", "resume", &run]).code, Some(0), "there is nothing left");
+    scene.world.by("ada", &["run", "budget", &run, "--budget-actions", "50"]).ok();
+    scene.world.by("admin", &["run", "resume", &run]).ok();
+    let seen = scene.reaches(&run, "PENDING_EXPORT");
+    assert_eq!(seen["said"].as_str().unwrap().lines().count(), 12);
+}
+
+#[test]
+fn c1_non_autonomous_an_agents_token_opens_its_own_run_and_decides_nothing() {
+    let scene = Scene::new();
+    let quiet = scene.start_script(&agent("time.sleep(600)"), &[]);
+    scene.reaches(&quiet, "EXECUTING");
+    let body = format!(
+        "own, other = run.path, '/api/v1/runs/{quiet}'\n\
+         def tries(method, path, body):\n  try:\n    run.call(method, path, body)\n    said.append(path.split('/')[-1] + ' done')\n\
+         \x20 except Refused as refused:\n    said.append(str(refused.status))\n\
+         tries('GET', other, None)\ntries('POST', other + '/finish', {{}})\ntries('POST', other + '/actions', {{'tool': 'ls'}})\n\
+         tries('POST', own + '/approve', {{}})\ntries('POST', own + '/budget', {{'limits': {{}}}})\n\
+         tries('POST', own + '/resume', {{}})\ntries('POST', own + '/export', {{}})\ntries('POST', own + '/agent-token', {{}})\n\
+         tries('POST', own + '/snapshots', {{'number': 9, 'workspace': 'x', 'memory': 'x', 'files': 1, 'size_bytes': 1}})\n\
+         tries('POST', '/api/v1/leases', {{}})\ntries('POST', '/api/v1/hostings', {{}})\ntries('GET', '/api/v1/identities', None)\n\
+         tries('POST', '/api/v1/halt', {{'reason': 'x'}})"
+    );
+    let said = told(&scene, &agent(&body), &[]);
+    assert!(said.iter().all(|status| ["403", "404"].contains(&status.as_str())), "{said:?}");
+    assert_eq!(said[..3], ["404", "404", "404"], "the run of another does not exist for it");
+}
