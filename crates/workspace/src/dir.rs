@@ -35,6 +35,13 @@ impl Dir {
         rustix::fs::openat2(&self.0, path, READ | OFlags::DIRECTORY, Mode::empty(), INSIDE).map(Self)
     }
 
+    /// The directory that holds this one, if it is the one with these numbers of device and inode.
+    pub(crate) fn up(&self, number: (u64, u64)) -> Result<Self> {
+        let parent = Self(rustix::fs::openat(&self.0, c"..", READ | OFlags::DIRECTORY, Mode::empty())?);
+        let stat = parent.own_stat()?;
+        if (stat.st_dev, stat.st_ino) == number { Ok(parent) } else { Err(Errno::STALE) }
+    }
+
     /// A directory below this one, however long its path is.
     pub(crate) fn dir_at(&self, path: &[u8]) -> Result<Self> {
         let cut = path[..path.len().min(MAX_PATH_BYTES)].iter().rposition(|&byte| byte == b'/');

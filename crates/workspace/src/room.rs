@@ -2,6 +2,8 @@
 //!
 //! A file with several names counts once, and not at all if one of them is elsewhere: the room is somebody else's.
 
+mod descent;
+
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
@@ -10,6 +12,7 @@ use rustix::fs::{FileType, Stat};
 use crate::dir::{Dir, absent};
 use crate::error::{Doing, LayerError};
 use crate::path::TreePath;
+use descent::descend;
 
 /// The kernel counts the room of a file in blocks of this size.
 const BLOCK_BYTES: u64 = 512;
@@ -36,18 +39,7 @@ impl Counting {
     /// Everything below a directory, without itself.
     pub(crate) fn tree(&mut self, path: &Path) -> Result<(), LayerError> {
         let Some(root) = absent(Dir::open(path)).doing("open", path.display())? else { return Ok(()) };
-        let mut waiting = vec![root];
-        while let Some(dir) = waiting.pop() {
-            for name in dir.names().doing("list", path.display())? {
-                let stat = dir.stat(&name).doing("look at", path.display())?;
-                self.entry(&stat);
-                if is_directory(&stat) {
-                    // The kernel's own room, and what an agent closed, take no room that counts.
-                    waiting.extend(dir.dir(&name).ok());
-                }
-            }
-        }
-        Ok(())
+        descend(root, &mut |stat| self.entry(stat)).doing("look at everything in", path.display())
     }
 
     pub(crate) fn total(&self) -> u64 {
@@ -108,6 +100,55 @@ mod tests {
         fs::hard_link(here.path().join("own"), elsewhere.path().join("other")).unwrap();
         assert_eq!(all(here.path()).total(), 0);
         assert!(!all(here.path()).is_plain());
+    }
+
+    /// More directories beside and inside one another than a process has descriptors.
+    #[test]
+    fn a_tree_of_any_shape_is_counted_whole() {
+        let here = tempfile::tempdir().unwrap();
+        for number in 0..1_200 {
+            fs::create_dir(here.path().join(number.to_string())).unwrap();
+            fs::write(here.path().join(format!("{number}/file")), [7; 4_096]).unwrap();
+        }
+        assert!(all(here.path()).total() >= 1_200 * 4_096);
+        let root = Dir::open(here.path()).unwrap();
+        let mut deepest = root.make(b"deep").unwrap();
+        for _ in 0..1_200 {
+            deepest = deepest.make(b"d").unwrap();
+        }
+        let before = all(here.path()).total();
+        std::io::Write::write_all(&mut deepest.create(b"file").unwrap(), &[7; 100_000]).unwrap();
+        assert!(all(here.path()).total() >= before + 100_000);
+        drop(deepest);
+        crate::remove::remove_tree(&root, b"deep", b"trash").unwrap();
+    }
+
+    #[test]
+    fn few_descriptors_are_enough_for_that() {
+        let mut again = std::process::Command::new("sh");
+        again.args(["-c", "ulimit -n 32; exec \"$0\" --exact room::tests::a_tree_of_any_shape_is_counted_whole"]);
+        let ended = again.arg(std::env::current_exe().unwrap()).output().unwrap();
+        let told = String::from_utf8_lossy(&ended.stdout);
+        assert!(ended.status.success() && told.contains("1 passed"), "{told}");
+    }
+
+    #[test]
+    fn what_is_closed_counts_too_and_stays_closed() {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let here = tempfile::tempdir().unwrap();
+        let (outer, inner) = (here.path().join("outer"), here.path().join("outer/inner"));
+        fs::create_dir_all(&inner).unwrap();
+        fs::write(inner.join("file"), [7; 100_000]).unwrap();
+        let open = all(here.path()).total();
+        for path in [&inner, &outer] {
+            mode(path, 0o000);
+        }
+        assert_eq!(all(here.path()).total(), open);
+        for path in [&outer, &inner] {
+            assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o000);
+            mode(path, 0o700);
+        }
     }
 
     #[test]
