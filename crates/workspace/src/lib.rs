@@ -65,7 +65,7 @@ pub use limits::Limits;
 pub use merge::{Merge, MergeError, Merging};
 pub use path::{BadEscape, BadPath, MAX_PATH_BYTES, RawBytes, TreePath};
 pub use push::{Outgoing, Push, PushError};
-pub use remove::remove_run;
+pub use remove::{remove_from_upper, remove_run};
 pub use repository::{CommitInfo, Person, Repository, RepositoryError};
 pub use space::{Space, SpaceError};
 pub use worktree::{CagePaths, Plan, Worktree, WorktreeError, WorktreeName};

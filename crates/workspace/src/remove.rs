@@ -10,6 +10,7 @@ use rustix::io::{Errno, Result};
 
 use crate::dir::Dir;
 use crate::error::{Doing, LayerError};
+use crate::layer::place;
 
 /// What is on its way out of a run's directory.
 const TRASH: &[u8] = b".placet-trash";
@@ -21,6 +22,16 @@ pub fn remove_run(run: &Path) -> std::result::Result<(), LayerError> {
         remove_tree(&inside, &name, TRASH).doing("remove what is in", run.display())?;
     }
     std::fs::remove_dir(run).doing("remove", run.display())
+}
+
+/// Removes whatever a run left under a name of its upper, if anything, however deep and closed it is. It is emptied beside
+/// the upper, where no run can put anything in the way; and the upper is open to its owner afterwards.
+pub fn remove_from_upper(upper: &Path, name: &str) -> std::result::Result<(), LayerError> {
+    let (beside, upper_name) = place(upper)?;
+    open_up(&beside, &upper_name).doing("open", upper.display())?;
+    let inside = beside.dir(&upper_name).doing("open", upper.display())?;
+    remove_by_way_of(&beside, &inside, name.as_bytes(), TRASH, &mut Removed::default())
+        .doing("remove what is in", upper.display())
 }
 
 /// Opens the directories that the kernel makes in its room, one in the other, and which nobody but root could list.
@@ -62,14 +73,19 @@ impl Removed {
 
 /// The same, counting.
 pub(crate) fn remove_counted(parent: &Dir, name: &[u8], trash: &[u8], removed: &mut Removed) -> Result<()> {
-    let heap = heap(parent, trash)?;
+    remove_by_way_of(parent, parent, name, trash, removed)
+}
+
+/// The same, emptied in another directory than the one it is in.
+fn remove_by_way_of(beside: &Dir, parent: &Dir, name: &[u8], trash: &[u8], removed: &mut Removed) -> Result<()> {
+    let heap = heap(beside, trash)?;
     open_up(parent, name)?;
     match parent.move_to(name, &heap, &free_name(&heap, &mut 0)?) {
         Ok(()) | Err(Errno::NOENT) => {}
         Err(error) => return Err(error),
     }
     empty(&heap, removed)?;
-    parent.remove_empty(trash)
+    beside.remove_empty(trash)
 }
 
 fn heap(parent: &Dir, trash: &[u8]) -> Result<Dir> {
@@ -179,6 +195,37 @@ mod tests {
         remove_run(&run).unwrap();
         assert!(!run.exists());
         assert!(remove_run(&run).is_err(), "what is not there cannot be removed");
+    }
+
+    #[test]
+    fn nothing_a_run_leaves_in_its_upper_keeps_a_name_from_being_removed() {
+        let run = tempfile::tempdir().unwrap();
+        let upper = run.path().join("upper");
+        let mode = |path: &Path, bits: u32| fs::set_permissions(path, fs::Permissions::from_mode(bits)).unwrap();
+        type Leave = fn(&Path);
+        let left: [Leave; 4] = [
+            |_| {},
+            |upper| fs::write(upper.join("config"), "x").unwrap(),
+            |upper| symlink("/etc/passwd", upper.join("config")).unwrap(),
+            |upper| {
+                let mut deepest = Dir::open(upper).unwrap().make(b"config").unwrap();
+                (0..1_100).for_each(|_| deepest = deepest.make(b"d").unwrap());
+            },
+        ];
+        for (position, leave) in left.into_iter().enumerate() {
+            fs::create_dir(&upper).unwrap();
+            fs::write(upper.join(".placet-trash"), "in the way").unwrap();
+            leave(&upper);
+            if position == 3 {
+                mode(&upper.join("config"), 0o000);
+            }
+            mode(&upper, 0o000);
+            remove_from_upper(&upper, "config").unwrap();
+            assert!(upper.join("config").symlink_metadata().is_err());
+            assert!(upper.join(".placet-trash").exists(), "it is the run's own");
+            fs::remove_dir_all(&upper).unwrap();
+            assert_eq!(fs::read_dir(run.path()).unwrap().count(), 0);
+        }
     }
 
     #[test]

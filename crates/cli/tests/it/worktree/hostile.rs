@@ -78,6 +78,8 @@ fn a10_credentials_in_the_repository_s_settings_are_not_seen_in_the_cage() {
         let url = format!("https://bob:{}@example.org/x", secret());
         repo.git(&["remote", "add", "origin", &url]);
         repo.git(&["config", "http.https://example.org/.extraheader", &format!("AUTHORIZATION: basic {}", secret())]);
+        repo.git(&["config", "branch.main.remote", &url]);
+        repo.git(&["config", "core.sshCommand", &format!("ssh -i {}", secret())]);
         fs::create_dir_all(repo.root().join(".git/modules/sub")).unwrap();
         fs::write(repo.root().join(".git/modules/sub/config"), secret()).unwrap();
         repo.on("start", layout).ok();
@@ -92,6 +94,15 @@ fn a10_credentials_in_the_repository_s_settings_are_not_seen_in_the_cage() {
         assert!(!text.contains("sub") && !text.contains(".placet") && !text.contains(".worktrees"), "{text}");
         assert_eq!(repo.git(&["remote", "get-url", "origin"]).trim(), url, "outside everything is as it was");
     }
+}
+
+#[test]
+fn a10_nothing_in_the_place_of_the_settings_keeps_the_next_command_from_starting() {
+    let repo = Repo::started(&[]);
+    let nest = "cd $(git rev-parse --git-common-dir); rm -f config; mkdir config; \
+        (cd config; for n in $(seq 1100); do mkdir d && cd -P ./d || exit; done); chmod 000 config; echo file > .placet-trash";
+    repo.agent(nest).ok();
+    assert_eq!(repo.agent("git config core.bare").ok().out().trim(), "false");
 }
 
 #[test]
