@@ -249,6 +249,13 @@ pub(crate) static TABLE: &[SyscallRule] = &[
         "pastes into a console of the host",
     ),
     refuse(
+        "ioctl:TIOCSETD",
+        libc::SYS_ioctl,
+        &[&[equal(1, libc::TIOCSETD as i32)]],
+        EPERM,
+        "puts a line discipline on a terminal, which loads drivers for modems and networks with a history of kernel flaws",
+    ),
+    refuse(
         "socket:family",
         libc::SYS_socket,
         OTHER_FAMILY,

@@ -232,8 +232,10 @@ proptest! {
 
     #[test]
     fn high_bits_do_not_hide_a_terminal_request(high in any::<u32>()) {
-        let request = (u64::from(high) << 32) | libc::TIOCSTI;
-        prop_assert_eq!(on_this_machine(libc::SYS_ioctl, [0, request, 0, 0, 0, 0]), refused(libc::EPERM));
+        for request in [libc::TIOCSTI, libc::TIOCLINUX, libc::TIOCSETD] {
+            let request = (u64::from(high) << 32) | request;
+            prop_assert_eq!(on_this_machine(libc::SYS_ioctl, [0, request, 0, 0, 0, 0]), refused(libc::EPERM));
+        }
     }
 
     #[test]

@@ -238,6 +238,9 @@ pub(crate) const ATTEMPTS: &[Attempt] = &[
     attempt("paste", "paste into a console", Barrier::Seccomp("ioctl:TIOCLINUX"), "EPERM", |_| {
         type_into(libc::TIOCLINUX as i64)
     }),
+    attempt("set_a_discipline", "put a driver on a terminal", Barrier::Seccomp("ioctl:TIOCSETD"), "EPERM", |_| {
+        type_into(libc::TIOCSETD as i64)
+    }),
     // Other processes.
     attempt("kill_process_1", "end it", Barrier::Landlock, "EPERM", |_| signal(libc::SIGKILL)),
     attempt("stop_process_1", "stop it", Barrier::Landlock, "EPERM", |_| signal(libc::SIGSTOP)),
