@@ -19,7 +19,8 @@ impl Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        // A window that is closed needs nothing put back.
-        let _ = tcsetattr(std::io::stdin(), OptionalActions::Drain, &self.before);
+        // What was typed and not read was meant for whoever had the keys until now: the person's shell never gets it. A
+        // window that is closed needs nothing put back.
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Flush, &self.before);
     }
 }
