@@ -117,7 +117,7 @@ mod tests {
             let kept = Kept { ground: Access::ReadOnly, rules };
             let bytes = kept.to_bytes();
             let cut = Kept::from_bytes(&bytes[..bytes.len().saturating_sub(lost)]);
-            // At the end of a line less is said; never something else.
+            // At the end of a line less is said; never something else. Whoever keeps notes sees to it that they are whole.
             let is_shorter = cut.as_ref().is_none_or(|cut| kept.rules.starts_with(&cut.rules));
             prop_assert!(is_shorter && cut != Some(kept));
         }

@@ -31,7 +31,9 @@ fn a7_what_was_worked_out_for_one_command_holds_for_the_next_and_is_never_believ
     let [note] = &kept()[..] else { panic!("{:?}", kept()) };
     let whole = std::fs::read(repo.layers().join(note)).unwrap();
     assert_eq!(repo.agent(script).ok().out(), "");
-    for damage in [&b""[..], b"w", b"w\0docs\0", &whole[..whole.len() - 1]] {
+    let last = whole.len() - 1;
+    let before_the_last_rule = whole[..last].iter().rposition(|byte| *byte == 0).expect("several rules") + 1;
+    for damage in [&b""[..], b"w", b"w\0docs\0", &whole[..last], &whole[..before_the_last_rule], &vec![0; last]] {
         std::fs::write(repo.layers().join(note), damage).unwrap();
         assert_eq!(repo.agent(script).ok().out(), "", "{damage:?}");
         assert_eq!(std::fs::read(repo.layers().join(note)).unwrap(), whole, "worked out again");

@@ -69,7 +69,8 @@ impl Repo {
     }
 
     pub(crate) fn noted(&self, name: &str) -> Option<String> {
-        fs::read_to_string(self.layers().join(name)).ok()
+        // Below the digest of it.
+        fs::read_to_string(self.layers().join(name)).ok()?.split_once('\n').map(|(_, note)| note.to_owned())
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) {
