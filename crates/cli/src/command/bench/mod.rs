@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// How many files the repository of `worktree` has
     #[arg(long, value_name = "COUNT", default_value_t = 100_000, value_parser = at_least_one())]
     files: u64,
-    /// How many rounds `worktree` runs, unless time is up before
+    /// How many rounds `worktree` and `rollback` run, the former unless time is up before
     #[arg(long, value_name = "COUNT", default_value_t = 5, value_parser = at_least_one())]
     rounds: u64,
 }
@@ -93,7 +93,7 @@ pub(crate) async fn run(args: Args, out: &Out) -> Result<(), CliError> {
         ground = Some(left);
     }
     if args.only.contains(&What::Rollback) {
-        report.insert("rollback".into(), rollback::measure()?);
+        report.insert("rollback".into(), rollback::measure(args.rounds)?);
     }
     let pretty = serde_json::to_string_pretty(&report).unwrap_or_default();
     out.line(&pretty);

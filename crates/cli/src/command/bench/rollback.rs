@@ -16,15 +16,13 @@ use super::stats::Times;
 use crate::error::CliError;
 use ground::{BYTES_IN_EACH, CHANGED, DIRECTORIES, FILES_IN_EACH, Ground, Holder};
 
-const ROUNDS: u64 = 5;
-
-pub(super) fn measure() -> Result<Value, CliError> {
+pub(super) fn measure(rounds: u64) -> Result<Value, CliError> {
     let ground = Ground::prepare()?;
     let files = DIRECTORIES * FILES_IN_EACH;
-    let mut report = json!({ "files": files, "bytes": files * BYTES_IN_EACH, "changed": CHANGED, "rounds": ROUNDS });
+    let mut report = json!({ "files": files, "bytes": files * BYTES_IN_EACH, "changed": CHANGED, "rounds": rounds });
     let [mut base, mut upper] = [Measured::begin(&ground, Holder::Base)?, Measured::begin(&ground, Holder::Upper)?];
     let [mut git, mut copied] = [(); 2].map(|()| Times::default());
-    for round in 1..=ROUNDS {
+    for round in 1..=rounds {
         base.round(&ground, round)?;
         upper.round(&ground, round)?;
         git.push(ground.git_round()?);
@@ -49,6 +47,8 @@ struct Measured {
     snapshots: Times,
     previews: Times,
     rollbacks: Times,
+    /// How long a processor was at work on it: on a busy machine, a rollback waits for the others.
+    at_work: Times,
 }
 
 impl Measured {
@@ -59,8 +59,8 @@ impl Measured {
             Holder::Base => "in_a_folder_of_the_host",
             Holder::Upper => "made_by_the_run",
         };
-        let [snapshots, previews, rollbacks] = [(); 3].map(|()| Times::default());
-        Ok(Self { name, holder, first, snapshots, previews, rollbacks })
+        let [snapshots, previews, rollbacks, at_work] = [(); 4].map(|()| Times::default());
+        Ok(Self { name, holder, first, snapshots, previews, rollbacks, at_work })
     }
 
     /// Changes, a snapshot, other changes of the same files, a look at what a rollback would do, the rollback.
@@ -72,18 +72,19 @@ impl Measured {
         let then = ground.everything(self.holder)?;
         ground.act(self.holder, round + 100)?;
         ground.person_works(round)?;
-        let people = ground.people()?;
+        let people = ground.people(self.holder)?;
         let (took, preview) = timed(|| space.preview(round))?;
         self.previews.push(took);
         let seen = preview.workspace.listed.len() as u64;
         drop(space);
         // The whole of it, as a worker that was started a moment ago would do it.
-        let before = Instant::now();
+        let (before, at_work_before) = (Instant::now(), at_work()?);
         let space = ground.open(self.holder)?;
         space.restore(round, &record)?;
         self.rollbacks.push(before.elapsed());
+        self.at_work.push(at_work()?.saturating_sub(at_work_before));
         let same = ground.everything(self.holder)? == then && space.state()? == record.state();
-        let intact = ground.people()? == people;
+        let intact = ground.people(self.holder)? == people;
         if same && intact && seen >= CHANGED as u64 {
             return Ok(());
         }
@@ -98,6 +99,7 @@ impl Measured {
             "snapshot": self.snapshots.spread_ms(),
             "preview": self.previews.spread_ms(),
             "rollback": self.rollbacks.spread_ms(),
+            "rollback_processor": self.at_work.spread_ms(),
             "rollback_over_git": self.rollbacks.over(git),
             "identical": true,
             "files_of_people_intact": true,
@@ -109,6 +111,13 @@ fn timed<T, E: Into<CliError>>(act: impl FnOnce() -> Result<T, E>) -> Result<(Du
     let before = Instant::now();
     let done = act().map_err(Into::into)?;
     Ok((before.elapsed(), done))
+}
+
+/// How long a processor was at work for this thread.
+fn at_work() -> Result<Duration, CliError> {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat")?;
+    let nanoseconds = told.split_whitespace().next().and_then(|first| first.parse().ok());
+    nanoseconds.map(Duration::from_nanos).ok_or_else(|| CliError::failed("the kernel does not tell processor time"))
 }
 
 impl From<SpaceError> for CliError {

@@ -106,11 +106,9 @@ impl Ground {
         Ok(())
     }
 
-    /// Everything people have, read.
-    pub(super) fn people(&self) -> Result<Digest, CliError> {
-        let digests = [Holder::Base, Holder::Upper].map(|holder| read(&self.base(holder)));
-        let [base, upper] = digests;
-        Ok(Digest::of(format!("{} {}", base?, upper?).as_bytes()))
+    /// Everything people have below the run's changes, read.
+    pub(super) fn people(&self, holder: Holder) -> Result<Digest, CliError> {
+        read(&self.base(holder))
     }
 
     /// Everything the run has, read.
