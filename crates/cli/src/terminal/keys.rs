@@ -1,4 +1,4 @@
-//! Keys on their way to a command, and no longer than it runs: what is typed ahead is for whoever comes after it.
+//! Keys on their way to a command, and no longer than it runs: what comes in later is carried to nobody.
 
 use std::fs::File;
 use std::io::{PipeReader, PipeWriter, Write as _};

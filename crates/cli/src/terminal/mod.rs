@@ -44,7 +44,7 @@ pub(crate) async fn attend(mut running: Running) -> Result<Outcome, CliError> {
         told_to_stop().await;
         stop.kill();
     });
-    let raw = Raw::begin()?;
+    let raw = Raw::begin(std::io::stdin())?;
     let fitting = tokio::spawn(keep_fitting(terminal.try_clone()?));
     let keys = Keys::carry(terminal.try_clone()?)?;
     let showing = std::thread::spawn(move || show(terminal, limit, &killer));
