@@ -32,11 +32,9 @@ pub(crate) async fn complete(
             return Err(No::MissingEvidence(item.name.clone()));
         }
     }
-    let (digest, usage) = (evidence.digest(), evidence.manifest().usage);
+    let digest = evidence.digest();
     let command = ActionCommand::Complete { evidence: Box::new(evidence) };
-    let action = change(app, caller, id, command).await?;
-    app.metrics().runs.used(&usage);
-    Ok((action, digest))
+    Ok((change(app, caller, id, command).await?, digest))
 }
 
 /// Stores bytes under the digest they were announced with, and records it.

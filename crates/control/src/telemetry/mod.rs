@@ -1,6 +1,7 @@
 //! Metrics: how many requests and commands, how they ended, how long they took; and those of runs. No ids, no names, no
 //! contents.
 
+mod meaning;
 mod runs;
 
 use std::sync::atomic::AtomicI64;

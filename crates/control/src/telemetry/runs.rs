@@ -4,11 +4,10 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use placet_domain::action::{ActionEvent, ActionStatus, Resolution};
+use placet_domain::action::{ActionEvent, ActionStatus};
 use placet_domain::budget::{Amounts, Purpose};
 use placet_domain::evidence::Usage;
 use placet_domain::id::ActionId;
-use placet_domain::policy::Ruling;
 use placet_domain::record::Event;
 use placet_domain::run::{GateKind, Question, Run, RunEvent};
 use placet_domain::time::Timestamp;
@@ -18,6 +17,8 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
+
+use super::meaning::{came_to, outcome};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Ended {
@@ -141,7 +142,7 @@ impl RunMetrics {
     }
 
     /// What an execution used, as its worker reports it.
-    pub(crate) fn used(&self, usage: &Usage) {
+    fn used(&self, usage: &Usage) {
         self.cpu_ms.inc_by(usage.cpu_ms);
         self.peak_memory_bytes.observe(lossy(usage.peak_memory_bytes));
     }
@@ -201,6 +202,9 @@ impl RunMetrics {
     }
 
     fn on_action(&self, id: ActionId, event: &ActionEvent, at: Timestamp) {
+        if let ActionEvent::Completed { usage, .. } = event {
+            self.used(usage);
+        }
         let Some(status) = came_to(event) else { return };
         self.actions.get_or_create(&Came { status: status.as_str() }).inc();
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -217,79 +221,6 @@ impl RunMetrics {
             self.wait("action", since, at);
         }
     }
-}
-
-/// What a decision at a standstill came to.
-const fn outcome(event: &RunEvent) -> Option<&'static str> {
-    match event {
-        // Taken back: nobody decided.
-        RunEvent::GateSettled { unseen: true, .. } => None,
-        RunEvent::PlanApproved { .. }
-        | RunEvent::GatePassed { .. }
-        | RunEvent::GateSettled { executes: true, .. }
-        | RunEvent::ResultsApproved { .. } => Some("approved"),
-        RunEvent::PlanRejected { .. }
-        | RunEvent::GateRejected { .. }
-        | RunEvent::GateSettled { executes: false, .. }
-        | RunEvent::ResultsRejected { .. } => Some("rejected"),
-        RunEvent::GateLapsed => Some("lapsed"),
-        RunEvent::Created { .. }
-        | RunEvent::Prepared { .. }
-        | RunEvent::BudgetSet { .. }
-        | RunEvent::Submitted { .. }
-        | RunEvent::Started
-        | RunEvent::Hosted { .. }
-        | RunEvent::Equipped
-        | RunEvent::Attached
-        | RunEvent::StepFinished { .. }
-        | RunEvent::GateReached { .. }
-        | RunEvent::GateMoved { .. }
-        | RunEvent::GateUnanswered { .. }
-        | RunEvent::Paused { .. }
-        | RunEvent::Exhausted { .. }
-        | RunEvent::Resumed
-        | RunEvent::RolledBack { .. }
-        | RunEvent::SnapshotKept { .. }
-        | RunEvent::Restored { .. }
-        | RunEvent::Held { .. }
-        | RunEvent::Settled { .. }
-        | RunEvent::Finished { .. }
-        | RunEvent::Collected { .. }
-        | RunEvent::Failed { .. }
-        | RunEvent::Cancelled { .. }
-        | RunEvent::Destroyed => None,
-    }
-}
-
-/// The status that an action comes to by an event, where it comes to another one.
-fn came_to(event: &ActionEvent) -> Option<ActionStatus> {
-    Some(match event {
-        ActionEvent::Judged { verdict, .. } => match verdict.ruling() {
-            Ruling::Allow => ActionStatus::Approved,
-            Ruling::Ask { .. } => ActionStatus::PendingApproval,
-            Ruling::Deny => ActionStatus::Denied,
-        },
-        ActionEvent::Approved { complete: true, .. } | ActionEvent::LeaseLapsed { started: false, .. } => {
-            ActionStatus::Approved
-        }
-        ActionEvent::Rehearsed => ActionStatus::Rehearsed,
-        ActionEvent::Rejected { .. } => ActionStatus::Rejected,
-        ActionEvent::Superseded { .. } => ActionStatus::Superseded,
-        ActionEvent::Withdrawn { .. } => ActionStatus::Withdrawn,
-        ActionEvent::DeadlineLapsed => ActionStatus::Expired,
-        ActionEvent::Leased { .. } => ActionStatus::Leased,
-        ActionEvent::Redeemed { .. } => ActionStatus::Executing,
-        ActionEvent::Completed { exit, .. } if exit.is_success() => ActionStatus::Succeeded,
-        ActionEvent::Completed { .. } => ActionStatus::Failed,
-        ActionEvent::LeaseLapsed { started: true, .. } => ActionStatus::Interrupted,
-        ActionEvent::Resolved { resolution: Resolution::Abandon, .. } => ActionStatus::Abandoned,
-        ActionEvent::Proposed { .. }
-        | ActionEvent::Approved { complete: false, .. }
-        | ActionEvent::Renewed { .. }
-        | ActionEvent::Quarantined { .. }
-        // Back to where its verdict puts it, which is counted when it is judged again or decided.
-        | ActionEvent::Resolved { resolution: Resolution::Retry, .. } => return None,
-    })
 }
 
 fn seconds_between(since: Timestamp, until: Timestamp) -> f64 {
