@@ -162,7 +162,7 @@ fn about_action(
     let (actor, terms, policy) = (&submission.actor, &submission.terms, submission.policy);
     let events = action::decide(id, loaded.action.as_ref(), command, &Setting { run, actor, terms, policy, now })?;
     let on_run = |events: Vec<_>| events.into_iter().map(|event| Event::Run(run.id, event));
-    Ok(match run::follow(run, loaded.action.as_ref(), &events)? {
+    Ok(match run::follow(run, loaded.action.as_ref(), &events, now)? {
         Consequence::Instead(instead) => on_run(instead).collect(),
         Consequence::Also(also) => {
             let events = events.into_iter().map(|(id, event)| Event::Action(id, event));

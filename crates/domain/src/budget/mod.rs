@@ -7,7 +7,7 @@
 mod amounts;
 mod money;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -103,6 +103,9 @@ pub struct Budget {
     pub spent: Amounts,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     held: BTreeMap<Purpose, Amounts>,
+    /// Of what a person was asked already because most of it is used.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    asked: BTreeSet<Resource>,
 }
 
 impl Default for Budget {
@@ -113,13 +116,16 @@ impl Default for Budget {
 
 impl Budget {
     pub const fn new(ceiling: Ceiling, warn_at_percent: u8) -> Self {
-        Self { ceiling, warn_at_percent, spent: Amounts::NONE, held: BTreeMap::new() }
+        Self { ceiling, warn_at_percent, spent: Amounts::NONE, held: BTreeMap::new(), asked: BTreeSet::new() }
     }
 
-    /// The same with other limits.
+    /// The same with other limits. Where most of it is no longer used, a person is asked again when it is.
     #[must_use]
     pub fn within(self, ceiling: Ceiling, warn_at_percent: u8) -> Self {
-        Self { ceiling, warn_at_percent, ..self }
+        let mut budget = Self { ceiling, warn_at_percent, ..self };
+        let mut asked = std::mem::take(&mut budget.asked);
+        asked.retain(|resource| budget.asks_in(*resource) == Some(0));
+        Self { asked, ..budget }
     }
 
     /// What is held for things that are under way, all together.
@@ -163,23 +169,38 @@ impl Budget {
         self.spent = self.spent.plus(spent);
     }
 
-    /// The first limit of which spending so much more would reach the part at which a person is asked, if it is not past it.
-    pub fn crossed_by(&self, more: Amounts) -> Option<Resource> {
-        let after = self.spent.plus(more);
-        let crossed = |resource: &Resource| {
-            let limit = self.ceiling.of(*resource)?;
-            let past = |spent: u64| u128::from(spent) * 100 >= u128::from(limit) * u128::from(self.warn_at_percent);
-            (more.of(*resource) > 0 && !past(self.spent.of(*resource)) && past(after.of(*resource)))
-                .then_some(*resource)
-        };
-        Resource::ALL.iter().find_map(crossed)
+    /// How much more of a limited resource may be spent before a person is asked.
+    fn asks_in(&self, resource: Resource) -> Option<u64> {
+        let limit = self.ceiling.of(resource).filter(|limit| *limit > 0)?;
+        let asks_at = (u128::from(limit) * u128::from(self.warn_at_percent)).div_ceil(100);
+        Some(u64::try_from(asks_at).unwrap_or(u64::MAX).saturating_sub(self.spent.of(resource)))
     }
 
-    /// The first limit that is used up.
+    /// The same, unless a person was asked already.
+    pub fn asks_first_in(&self, resource: Resource) -> Option<u64> {
+        self.asks_in(resource).filter(|_| !self.asked.contains(&resource))
+    }
+
+    /// The first limit of which most is used and nobody was asked.
+    pub fn unasked(&self) -> Option<Resource> {
+        Resource::ALL.iter().copied().find(|resource| self.asks_first_in(*resource) == Some(0))
+    }
+
+    /// Records that a person was asked.
+    pub fn ask(&mut self, resource: Resource) {
+        self.asked.insert(resource);
+    }
+
+    /// The first limit that is used up. Time passes by itself, so what of it was given to others is gone too.
     pub fn exhausted(&self) -> Option<Resource> {
-        let gone = |resource: &&Resource| {
-            self.ceiling.of(**resource).is_some_and(|limit| limit > 0 && self.spent.of(**resource) >= limit)
+        let used = |resource: Resource| match resource {
+            Resource::WallMs => self.committed().wall_ms,
+            Resource::Tokens | Resource::UsdMicros | Resource::Actions | Resource::Pages | Resource::DiskBytes => {
+                self.spent.of(resource)
+            }
         };
-        Resource::ALL.iter().find(gone).copied()
+        let gone =
+            |resource: &Resource| self.ceiling.of(*resource).is_some_and(|limit| limit > 0 && used(*resource) >= limit);
+        Resource::ALL.iter().copied().find(gone)
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::command::{Allowance, Founding, RunCommand};
 use super::decide::has;
 use super::event::RunEvent;
+use super::evolve::evolve;
 use super::gate::GateKind;
 use super::hosting::{Output, Wanted};
 use super::launch::Launch;
@@ -255,21 +256,21 @@ fn settle(run: &Run, purpose: &Purpose, spent: Amounts) -> Decision {
     if budget.held_for(purpose).is_none() {
         return Err(Refusal::invalid(format!("nothing is held for `{purpose}`, or it was settled already")));
     }
-    Ok(settled(run, budget, purpose.clone(), spent))
+    Ok(vec![RunEvent::Settled { purpose: purpose.clone(), spent }])
 }
 
-/// What settling leads to: perhaps a question, perhaps a stop.
-pub(super) fn settled(run: &Run, budget: &Budget, purpose: Purpose, spent: Amounts) -> Vec<RunEvent> {
-    let mut events = vec![RunEvent::Settled { purpose: purpose.clone(), spent }];
-    if run.status == Status::Executing {
-        let mut after = budget.clone();
-        after.settle(&purpose, spent);
-        events.extend(match after.exhausted() {
-            Some(resource) => Some(exhausted(resource)),
-            None => budget.crossed_by(spent).map(cost_gate),
-        });
-    }
+/// The events, and what a run that is at work after them must stop for: something is used up, or a person is to be asked because
+/// most of it is. Whenever it goes on, so that what was spent while nobody could be asked is asked about then.
+pub(super) fn with_question(run: &Run, mut events: Vec<RunEvent>, now: Timestamp) -> Vec<RunEvent> {
+    let after = events.iter().try_fold(run.clone(), |run, event| evolve(run.id, Some(run), event, now));
+    events.extend(after.as_ref().and_then(question));
     events
+}
+
+/// What a run that is at work must stop for.
+pub(crate) fn question(run: &Run) -> Option<RunEvent> {
+    let budget = run.budget.as_ref().filter(|_| run.status == Status::Executing)?;
+    budget.exhausted().map(exhausted).or_else(|| budget.unasked().map(cost_gate))
 }
 
 pub(super) fn exhausted(resource: Resource) -> RunEvent {

@@ -3,7 +3,7 @@
 //! Three questions in this order: does the state allow it (the table in [`lawful`]), may this actor do it ([`authority`]), and does what
 //! the command carries fit ([`super::change`]).
 
-use super::change::{Context, change, create};
+use super::change::{Context, change, create, with_question};
 use super::command::{RunCommand, RunCommandKind as Kind};
 use super::event::RunEvent;
 use super::hosting::Hosting;
@@ -31,7 +31,8 @@ pub fn decide(
                 return Err(Refusal::not_now(command.kind().participle(), run.status.as_str(), run.status.hint()));
             }
             let single_operator = authority(run, command.kind(), actor)?;
-            change(run, command, &Context { actor, single_operator, now })
+            let events = change(run, command, &Context { actor, single_operator, now })?;
+            Ok(with_question(run, events, now))
         }
     }
 }

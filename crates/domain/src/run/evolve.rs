@@ -5,6 +5,7 @@ use super::gate::{Gate, GateCount, GateKind};
 use super::hosting::Snapshot;
 use super::milestones::{Milestones, Question, Standstill};
 use super::state::{Run, RunStatus, WorkClock};
+use crate::budget::Budget;
 use crate::id::RunId;
 use crate::time::Timestamp;
 
@@ -92,7 +93,7 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         }
         RunEvent::Prepared { product } => run.products.get_or_insert_default().keep(product),
         RunEvent::BudgetSet { ceiling, warn_at_percent } => {
-            let budget = run.budget.take().unwrap_or_default();
+            let budget = run.budget.take().unwrap_or_else(|| first_budget(run));
             run.budget = Some(budget.within(*ceiling, *warn_at_percent));
         }
         RunEvent::Hosted { worker } => run.host = Some(*worker),
@@ -186,6 +187,9 @@ fn reach_gate(run: &mut Run, event: &RunEvent, at: Timestamp) {
         snapshot: None,
     });
     stand_still(run, Standstill { asks: Question::Checkpoint(*kind), since: at }, Some(summary));
+    if let (Some(budget), Some(resource)) = (&mut run.budget, resource) {
+        budget.ask(*resource);
+    }
 }
 
 /// The clock that leads to the next checkpoint starts anew.
@@ -223,14 +227,23 @@ fn roll_back(run: &mut Run, to: u32, at: Timestamp) {
     leave_gate(run, at);
 }
 
-/// Starts the clock where work begins and stops it where it ends; the time at work is part of what is spent.
+/// Starts the clock where work begins and stops it where it ends; the time at work is part of what is spent, beside that of
+/// the runs that it paid for.
 fn keep_time(run: &mut Run, at: Timestamp) {
     let worked_ms = run.clock.worked_ms(at);
+    let more_ms = worked_ms.saturating_sub(run.clock.worked_ms);
     let since = (run.status == RunStatus::Executing).then_some(at);
     run.clock = WorkClock { since, worked_ms, ..run.clock };
     if let Some(budget) = &mut run.budget {
-        budget.spent.wall_ms = worked_ms;
+        budget.spent.wall_ms = budget.spent.wall_ms.saturating_add(more_ms);
     }
+}
+
+/// What was worked before there was a budget counts too.
+fn first_budget(run: &Run) -> Budget {
+    let mut budget = Budget::default();
+    budget.spent.wall_ms = run.clock.worked_ms;
+    budget
 }
 
 fn status_after(run: &Run, event: &RunEvent) -> RunStatus {

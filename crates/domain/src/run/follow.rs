@@ -3,7 +3,7 @@
 //! Both are recorded together or not at all. So no action of an always-asking kind is ever undecided in a run that goes on, and none is
 //! leased that its budget does not cover.
 
-use super::change::{exhausted, needs_snapshot, settled};
+use super::change::{exhausted, needs_snapshot, with_question};
 use super::event::RunEvent;
 use super::gate::GateKind;
 use super::state::{Run, RunStatus};
@@ -13,6 +13,7 @@ use crate::id::ActionId;
 use crate::policy::Ruling;
 use crate::proposal::ActionKind;
 use crate::refusal::Refusal;
+use crate::time::Timestamp;
 
 /// What happens to the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +29,7 @@ pub fn follow(
     run: &Run,
     action: Option<&ActionState>,
     events: &[(ActionId, ActionEvent)],
+    now: Timestamp,
 ) -> Result<Consequence, Refusal> {
     let mut also = Vec::new();
     let mut waits_for = run.gate.as_ref().and_then(|gate| gate.action);
@@ -52,7 +54,7 @@ pub fn follow(
         };
         also.extend(step);
     }
-    Ok(Consequence::Also(also))
+    Ok(Consequence::Also(if also.is_empty() { also } else { with_question(run, also, now) }))
 }
 
 /// What an action of a kind takes at most. Time is counted by the run's own clock.
@@ -91,7 +93,7 @@ fn money(run: &Run, id: ActionId, kind: Option<ActionKind>, event: &ActionEvent)
     };
     // What was leased before there was a budget is not in it.
     let held = budget.held_for(&purpose).is_some();
-    Ok(Consequence::Also(if held { settled(run, budget, purpose, spent) } else { Vec::new() }))
+    Ok(Consequence::Also(held.then_some(RunEvent::Settled { purpose, spent }).into_iter().collect()))
 }
 
 /// The action that a checkpoint waits for, and whether no reviewer had a say in what happens to it now.

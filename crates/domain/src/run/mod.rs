@@ -19,6 +19,7 @@ mod pipeline;
 mod state;
 mod text;
 
+pub(crate) use change::question;
 pub use command::{Allowance, Founding, RunCommand, RunCommandKind};
 pub use decide::decide;
 pub use event::RunEvent;

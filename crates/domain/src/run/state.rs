@@ -8,7 +8,7 @@ use super::gate::{Gate, GateCount};
 use super::hosting::{Hosting, Output, Snapshot};
 use super::milestones::{Milestones, Standstill};
 use super::mode::Posture;
-use crate::budget::Budget;
+use crate::budget::{Budget, Resource};
 use crate::canonical;
 use crate::digest::Digest;
 use crate::id::{IdentityId, ProjectId, RunId};
@@ -220,16 +220,14 @@ impl Run {
         self.clock.reaches(self.clock.worked_ms_at_gate.saturating_add(every_ms))
     }
 
-    /// When so much of its time is used that a person is asked. Once: a checkpoint after that was one with the eyes on it.
+    /// When so much of its time is used that a person is asked, if none was.
     pub(super) fn wall_time_short(&self) -> Option<Timestamp> {
-        let budget = self.budget.as_ref()?;
-        let asks_at_ms = u128::from(budget.ceiling.wall_ms?) * u128::from(budget.warn_at_percent) / 100;
-        let asks_at_ms = u64::try_from(asks_at_ms).unwrap_or(u64::MAX);
-        self.clock.reaches(asks_at_ms).filter(|_| self.clock.worked_ms_at_gate < asks_at_ms)
+        let left_ms = self.budget.as_ref()?.asks_first_in(Resource::WallMs)?;
+        Some(self.clock.since?.plus_ms(left_ms))
     }
 
     pub(super) fn wall_time_gone(&self) -> Option<Timestamp> {
-        let limit = self.budget.as_ref()?.ceiling.wall_ms?;
-        self.clock.reaches(limit)
+        let left_ms = self.budget.as_ref()?.left(Resource::WallMs)?;
+        Some(self.clock.since?.plus_ms(left_ms))
     }
 }

@@ -45,14 +45,18 @@ fn c12_one_purpose_holds_one_amount() {
 }
 
 #[test]
-fn c12_a_threshold_is_crossed_once_and_by_what_crosses_it() {
+fn c12_of_each_threshold_a_person_is_asked_once() {
     let mut budget = Budget::new(Ceiling { tokens: Some(1_000), ..Ceiling::at(dollars(10)) }, 80);
-    assert_eq!(budget.crossed_by(dollars(7)), None);
-    assert_eq!(budget.crossed_by(dollars(8)), Some(Resource::UsdMicros));
-    budget.settle(&call(1), dollars(8));
-    assert_eq!(budget.crossed_by(dollars(1)), None, "it was crossed before");
-    assert_eq!(budget.crossed_by(Amounts { tokens: 900, ..Amounts::NONE }), Some(Resource::Tokens));
-    assert_eq!(budget.exhausted(), None);
+    budget.settle(&call(1), dollars(7));
+    assert_eq!((budget.unasked(), budget.asks_first_in(Resource::UsdMicros)), (None, Some(1_000_000)));
+    budget.settle(&call(1), dollars(1));
+    assert_eq!(budget.unasked(), Some(Resource::UsdMicros));
+    budget.ask(Resource::UsdMicros);
+    assert_eq!(budget.unasked(), None, "once is enough");
+    budget.settle(&call(1), Amounts { tokens: 900, ..Amounts::NONE });
+    assert_eq!((budget.unasked(), budget.exhausted()), (Some(Resource::Tokens), None));
+    let more = budget.clone().within(Ceiling::at(dollars(20)), 80);
+    assert_eq!(more.asks_first_in(Resource::UsdMicros), Some(8_000_000), "of a larger limit it is asked again");
     budget.settle(&call(2), dollars(2));
     assert_eq!(budget.exhausted(), Some(Resource::UsdMicros));
 }
