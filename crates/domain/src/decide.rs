@@ -9,11 +9,11 @@ use crate::allot;
 use crate::command::{About, Command, Submission};
 use crate::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use crate::identity::{self, Actor, Identity, Role};
-use crate::organisation::{self, Organisation};
-use crate::project::{self, Project};
+use crate::organisation::{self, Organisation, OrganisationCommand};
+use crate::project::{self, Project, ProjectCommand};
 use crate::record::{BlobKept, Event, Record, Refused, Started};
 use crate::refusal::Refusal;
-use crate::run::{self, Consequence, Run, RunCommand, RunStatus};
+use crate::run::{self, Consequence, Run, RunCommand, RunEvent, RunStatus};
 use crate::time::Timestamp;
 use crate::worktree::{self, Worktree};
 
@@ -31,6 +31,20 @@ pub struct Reads {
     pub parent: Option<RunId>,
     /// Whether the project and the parent of the run are needed too, because they pay for it.
     pub payer: bool,
+    pub others: Others,
+}
+
+/// Which runs that are not over, besides the one that a command is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Others {
+    #[default]
+    None,
+    /// Those of the run's project that other runs have made.
+    Children,
+    /// All of this project.
+    OfProject(ProjectId),
+    /// All of them, with their projects.
+    All,
 }
 
 /// What was found.
@@ -47,11 +61,17 @@ pub struct Loaded {
     pub parent: Option<Run>,
     /// Always there, and read with every command: it may have been halted.
     pub organisation: Organisation,
+    /// Other runs that are not over, and projects, where a command concerns them.
+    pub runs: Vec<Run>,
+    pub projects: Vec<Project>,
 }
 
 impl Command {
     pub fn reads(&self) -> Reads {
         match self {
+            Self::Project { id, command: ProjectCommand::SetBudget { .. } } => {
+                Reads { project: Some(*id), others: Others::OfProject(*id), ..Reads::default() }
+            }
             Self::Project { id, .. } => Reads { project: Some(*id), ..Reads::default() },
             Self::KeepBlob { project, .. } => Reads { project: Some(*project), ..Reads::default() },
             Self::Identity { id, .. } => Reads { identity: Some(*id), ..Reads::default() },
@@ -60,12 +80,18 @@ impl Command {
                 let (project, parent) = (Some(founding.project), founding.parent);
                 Reads { run: Some(*id), project, parent, ..Reads::default() }
             }
-            Self::Run { id, command } => Reads { run: Some(*id), payer: command.concerns_payer(), ..Reads::default() },
+            Self::Run { id, command } => {
+                let others = if command.concerns_children() { Others::Children } else { Others::None };
+                Reads { run: Some(*id), payer: command.concerns_payer(), others, ..Reads::default() }
+            }
             Self::Action { id, run, command } => {
                 Reads { action: Some(*id), run: Some(*run), successor: command.successor(), ..Reads::default() }
             }
             Self::Worktree { id, project, .. } => {
                 Reads { worktree: Some(*id), project: Some(*project), ..Reads::default() }
+            }
+            Self::Organisation(OrganisationCommand::SetBudget { .. }) => {
+                Reads { others: Others::All, ..Reads::default() }
             }
             Self::Organisation(_) | Self::NoteRefusal { .. } | Self::NoteStart { .. } => Reads::default(),
         }
@@ -96,12 +122,13 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
     let events: Vec<Event> = match &submission.command {
         Command::Organisation(command) => {
             let events = organisation::decide(&loaded.organisation, command, actor)?;
-            events.into_iter().map(Event::Organisation).collect()
+            let shares = allot::by_organisation(loaded, &events)?;
+            events.into_iter().map(Event::Organisation).chain(shares).collect()
         }
         Command::Project { id, command } => {
             let events = project::decide(loaded.project.as_ref(), command, actor)?;
-            let allotted = allot::by_project(loaded, *id, &events)?.map(Event::Organisation);
-            events.into_iter().map(|event| Event::Project(*id, event)).chain(allotted).collect()
+            let shares = allot::by_project(loaded, *id, &events)?;
+            events.into_iter().map(|event| Event::Project(*id, event)).chain(shares).collect()
         }
         Command::Identity { id, command } => {
             let events = identity::decide(loaded.identity.as_ref(), command, actor)?;
@@ -271,10 +298,7 @@ impl Loaded {
             }
             Event::Project(id, event) => self.project = project::evolve(*id, self.project.take(), event),
             Event::Identity(id, event) => self.identity = identity::evolve(*id, self.identity.take(), event),
-            Event::Run(id, event) => {
-                let run = self.run_slot(*id);
-                *run = run::evolve(*id, run.take(), event, at);
-            }
+            Event::Run(id, event) => self.evolve_run(*id, event, at),
             Event::Action(id, event) => {
                 let state = self.slot(*id);
                 *state = action::evolve(*id, state.take(), event);
@@ -286,12 +310,24 @@ impl Loaded {
         }
     }
 
-    /// Where a run is kept: the one that a command was about, or the one that pays for it.
-    fn run_slot(&mut self, id: RunId) -> &mut Option<Run> {
-        match &self.parent {
+    /// A run that is known here.
+    pub fn find_run(&self, id: RunId) -> Option<&Run> {
+        self.run.iter().chain(&self.parent).chain(&self.runs).find(|run| run.id == id)
+    }
+
+    /// A run after an event of that moment, kept where it was.
+    fn evolve_run(&mut self, id: RunId, event: &RunEvent, at: Timestamp) {
+        if let Some(run) = self.runs.iter_mut().find(|run| run.id == id) {
+            if let Some(after) = run::evolve(id, Some(run.clone()), event, at) {
+                *run = after;
+            }
+            return;
+        }
+        let slot = match &self.parent {
             Some(parent) if parent.id == id => &mut self.parent,
             Some(_) | None => &mut self.run,
-        }
+        };
+        *slot = run::evolve(id, slot.take(), event, at);
     }
 
     /// Where an action is kept: the one that a command was about, or the one that stands in its place.

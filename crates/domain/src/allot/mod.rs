@@ -1,128 +1,131 @@
 //! Who pays: what a project or a run gets is held in the budget of whoever gives it, and settled when it is over.
 //!
 //! A part is limited wherever the whole is, so the parts together never have more than the whole, and each check looks at one budget.
+//! That holds in whatever order limits come: who limits a whole holds the shares of the parts that are there already, and is refused
+//! where one of them could use up more than that.
 
-use crate::budget::{Amounts, Budget, Ceiling, NotHeld, Purpose};
+mod payer;
+mod shares;
+
+use crate::budget::Purpose;
+use crate::command::About;
 use crate::decide::Loaded;
-use crate::id::{ProjectId, RunId};
-use crate::organisation::OrganisationEvent;
-use crate::project::ProjectEvent;
-use crate::record::Event;
+use crate::id::RunId;
+use crate::record::{Event, Record};
 use crate::refusal::Refusal;
-use crate::run::{self, Run, RunEvent, RunStatus};
+use crate::run::{Run, RunEvent, RunStatus, question};
 use crate::time::Timestamp;
+use payer::Payer;
+pub(crate) use shares::{by_organisation, by_project};
+use shares::{check_children, share};
 
-/// What a run's events mean for whoever pays for it: its parent, or its project.
-pub(crate) fn by_run(
-    loaded: &Loaded,
-    id: RunId,
-    events: &[RunEvent],
+/// What a run's events mean for whoever pays for it, its parent or its project, and for the runs that it has made.
+pub(crate) fn by_run(loaded: &Loaded, id: RunId, events: &[RunEvent], now: Timestamp) -> Result<Vec<Event>, Refusal> {
+    let mut books = Books { known: loaded.clone(), now, news: Vec::new() };
+    events.iter().for_each(|event| books.take_in(Event::Run(id, event.clone())));
+    let Some(run) = books.known.find_run(id).cloned() else { return Ok(Vec::new()) };
+    let gets_a_budget = events.iter().any(|event| matches!(event, RunEvent::BudgetSet { .. }));
+    let begins = run.status == RunStatus::PendingApproval || events.contains(&RunEvent::Started);
+    let is_made = events.iter().any(|event| matches!(event, RunEvent::Created { .. }));
+    if gets_a_budget || begins || is_made {
+        check_parent(loaded)?;
+    }
+    if gets_a_budget {
+        check_children(&run, &books.known)?;
+        books.allot(&run)?;
+    }
+    if begins {
+        books.check_share(&run)?;
+    }
+    if run.status.is_final() {
+        books.close(id);
+    }
+    Ok(books.news)
+}
+
+/// Only a run that is approved and not over has other runs made: what is left of its budget is free again when it is over.
+fn check_parent(loaded: &Loaded) -> Result<(), Refusal> {
+    match loaded.parent.as_ref().map(|parent| parent.status) {
+        Some(status) if status.is_final() => {
+            let hint = "make it without a parent";
+            Err(Refusal::not_now("given a share", "part of a run that is over", hint))
+        }
+        Some(RunStatus::Draft | RunStatus::PendingApproval) => {
+            let hint = "a reviewer must approve its parent's plan first";
+            Err(Refusal::not_now("given a share", "part of a run that is not approved", hint))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// What is known, kept up with what happens, and what happens besides what was asked for.
+struct Books {
+    known: Loaded,
     now: Timestamp,
-) -> Result<Option<Event>, Refusal> {
-    let after = events.iter().fold(loaded.run.clone(), |run, event| run::evolve(id, run, event, now));
-    let (Some(after), Some(payer)) = (after, Payer::of(loaded)) else { return Ok(None) };
-    let purpose = Purpose::Run(id);
-    if events.iter().any(|event| matches!(event, RunEvent::BudgetSet { .. })) {
-        let ceiling = after.budget.as_ref().map(|budget| budget.ceiling).unwrap_or_default();
-        let amounts = share(payer.budget, &purpose, &ceiling).map_err(|refusal| payer.explains(&after, refusal))?;
-        return Ok(Some(payer.allots(id, amounts)));
-    }
-    let asks_for_approval = after.status == RunStatus::PendingApproval;
-    if asks_for_approval && after.budget.is_none() && !payer.budget.ceiling.is_unlimited() {
-        let why = format!("the budget of its {} is limited; give the run one too", payer.name());
-        return Err(Refusal::Budget { why });
-    }
-    let is_over = after.status.is_final() && payer.budget.held_for(&purpose).is_some();
-    Ok(is_over.then(|| payer.settles(id, spent(&after))))
+    news: Vec<Event>,
 }
 
-/// What a project's events mean for the organisation.
-pub(crate) fn by_project(
-    loaded: &Loaded,
-    id: ProjectId,
-    events: &[ProjectEvent],
-) -> Result<Option<OrganisationEvent>, Refusal> {
-    let Some(whole) = loaded.organisation.budget.as_ref() else { return Ok(None) };
-    let set = events.iter().find_map(|event| match event {
-        ProjectEvent::BudgetSet { ceiling, .. } => Some(ceiling),
-        ProjectEvent::Created { .. }
-        | ProjectEvent::ScopeLocked { .. }
-        | ProjectEvent::DutiesAssigned { .. }
-        | ProjectEvent::Allotted { .. }
-        | ProjectEvent::Returned { .. } => None,
-    });
-    let Some(ceiling) = set else { return Ok(None) };
-    let amounts = share(whole, &Purpose::Project(id), ceiling)?;
-    Ok(Some(OrganisationEvent::Allotted { project: id, amounts }))
-}
-
-/// What is to be held for a part, in the place of what is held for it now.
-fn share(whole: &Budget, purpose: &Purpose, part: &Ceiling) -> Result<Amounts, Refusal> {
-    if let Some(resource) = part.unlimited_beside(&whole.ceiling) {
-        return Err(Refusal::Budget { why: format!("{resource} is limited above it; give it a limit too") });
-    }
-    let (mut others, amounts) = (whole.clone(), part.amounts());
-    others.settle(purpose, Amounts::NONE);
-    others.permits(purpose, amounts).map_err(|why: NotHeld| Refusal::from(why))?;
-    Ok(amounts)
-}
-
-fn spent(run: &Run) -> Amounts {
-    run.budget.as_ref().map(|budget| budget.committed()).unwrap_or_default()
-}
-
-/// Whoever pays for a run.
-struct Payer<'a> {
-    who: Who,
-    budget: &'a Budget,
-}
-
-#[derive(Clone, Copy)]
-enum Who {
-    Parent(RunId),
-    Project(ProjectId),
-}
-
-impl<'a> Payer<'a> {
-    fn of(loaded: &'a Loaded) -> Option<Self> {
-        match (&loaded.parent, &loaded.project) {
-            (Some(parent), _) => Some(Self { who: Who::Parent(parent.id), budget: parent.budget.as_ref()? }),
-            (None, Some(project)) => Some(Self { who: Who::Project(project.id), budget: project.budget.as_ref()? }),
-            (None, None) => None,
-        }
+impl Books {
+    fn take_in(&mut self, event: Event) {
+        self.known.apply(&Record { about: About::default(), event }, self.now);
     }
 
-    const fn name(&self) -> &'static str {
-        match self.who {
-            Who::Parent(_) => "parent",
-            Who::Project(_) => "project",
-        }
+    fn record(&mut self, event: Event) {
+        self.take_in(event.clone());
+        self.news.push(event);
     }
 
-    /// Whoever made a plan did not name these amounts: they are told where they come from.
-    fn explains(&self, run: &Run, refusal: Refusal) -> Refusal {
-        match (refusal, &run.products) {
-            (Refusal::Budget { why }, Some(_)) if run.status == RunStatus::PendingApproval => Refusal::Budget {
-                why: format!(
-                    "the plan cannot be paid by its {}: {why}; plan less, or give the run a smaller budget",
-                    self.name()
-                ),
+    /// Holds a run's share with whoever pays for it.
+    fn allot(&mut self, run: &Run) -> Result<(), Refusal> {
+        let Some(payer) = Payer::of(&self.known, run) else { return Ok(()) };
+        let ceiling = run.budget.as_ref().map(|budget| budget.ceiling).unwrap_or_default();
+        let amounts = share(payer.budget, &Purpose::Run(run.id), &ceiling);
+        let allotted = payer.allots(run.id, amounts.map_err(|refusal| payer.explains(run, refusal))?);
+        self.record(allotted);
+        Ok(())
+    }
+
+    /// What asks for approval, or is started, has a share of every limit above it.
+    fn check_share(&self, run: &Run) -> Result<(), Refusal> {
+        let limited =
+            |name| Refusal::Budget { why: format!("the budget of its {name} is limited; give the run one too") };
+        match Payer::of(&self.known, run) {
+            Some(payer) if run.budget.is_none() && !payer.budget.ceiling.is_unlimited() => Err(limited(payer.name())),
+            Some(_) => Ok(()),
+            None => match &self.known.organisation.budget {
+                Some(whole) if !whole.ceiling.is_unlimited() => Err(Refusal::Budget {
+                    why: "the budget of the organisation is limited; an administrator must give the project one first"
+                        .to_owned(),
+                }),
+                Some(_) | None => Ok(()),
             },
-            (refusal, _) => refusal,
         }
     }
 
-    fn allots(&self, run: RunId, amounts: Amounts) -> Event {
-        match self.who {
-            Who::Parent(id) => Event::Run(id, RunEvent::Held { purpose: Purpose::Run(run), amounts }),
-            Who::Project(id) => Event::Project(id, ProjectEvent::Allotted { run, amounts }),
+    /// A run is over: so are the runs that it has made, and what was not used is free again.
+    fn close(&mut self, id: RunId) {
+        let is_child = |run: &&Run| run.parent == Some(id) && !run.status.is_final();
+        let children: Vec<RunId> = self.known.runs.iter().filter(is_child).map(|run| run.id).collect();
+        for child in children {
+            let reason = "the run that it belongs to is over".to_owned();
+            self.record(Event::Run(child, RunEvent::Cancelled { reason }));
+            self.close(child);
         }
+        self.give_back(id);
     }
 
-    fn settles(&self, run: RunId, spent: Amounts) -> Event {
-        match self.who {
-            Who::Parent(id) => Event::Run(id, RunEvent::Settled { purpose: Purpose::Run(run), spent }),
-            Who::Project(id) => Event::Project(id, ProjectEvent::Returned { run, spent }),
+    fn give_back(&mut self, id: RunId) {
+        let Some(run) = self.known.find_run(id) else { return };
+        let Some(payer) = Payer::of(&self.known, run) else { return };
+        if payer.budget.held_for(&Purpose::Run(id)).is_none() {
+            return;
         }
+        let spent = run.budget.as_ref().map(|budget| budget.committed()).unwrap_or_default();
+        let (settled, parent) = (payer.settles(id, spent), run.parent);
+        self.record(settled);
+        // What it spent may be most of what its parent has.
+        let parent = parent.and_then(|id| self.known.find_run(id));
+        let asked = parent.and_then(|parent| Some(Event::Run(parent.id, question(parent)?)));
+        asked.into_iter().for_each(|event| self.record(event));
     }
 }

@@ -157,7 +157,12 @@ pub enum RunCommand {
 impl RunCommand {
     /// Whether it may change what is held for the run by whoever pays for it.
     pub const fn concerns_payer(&self) -> bool {
-        matches!(self, Self::SetBudget { .. } | Self::Submit { .. } | Self::ApproveResults { .. } | Self::Cancel { .. })
+        self.concerns_children() || matches!(self, Self::Submit { .. } | Self::Start)
+    }
+
+    /// Whether it may change what becomes of the runs that the run has made.
+    pub const fn concerns_children(&self) -> bool {
+        matches!(self, Self::SetBudget { .. } | Self::ApproveResults { .. } | Self::Cancel { .. })
     }
 
     /// Whether work begins or goes on by it.

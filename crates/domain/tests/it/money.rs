@@ -173,6 +173,178 @@ fn c12_a_child_is_paid_by_its_parent_and_gives_back_what_it_did_not_use() {
     assert_eq!(world.runs[&parent].budget.as_ref().unwrap().left(Resource::UsdMicros), Some(100));
 }
 
+/// A second run, made by the one that sentences were about.
+fn child(world: &mut World, allowance: Option<Allowance>) -> crate::scenario::Outcome {
+    let parent = world.run;
+    world.run = run_id(2);
+    let RunCommand::Create(mut founding) = world.new_run(&["look"]) else { unreachable!("a new run") };
+    (founding.parent, founding.hosting, founding.allowance) = (Some(parent), Hosting::External, allowance);
+    let outcome = world.operator().run(RunCommand::Create(founding));
+    if outcome.is_err() {
+        world.run = parent;
+    }
+    outcome
+}
+
+fn left(world: &World) -> Option<u64> {
+    world.projects[&world.project].budget.as_ref().and_then(|budget| budget.left(Resource::UsdMicros))
+}
+
+#[test]
+fn c12_the_child_of_a_run_without_a_budget_is_paid_by_the_project() {
+    let mut world = World::new().executing();
+    assert_eq!(world.run().budget, None);
+    project_gets(&mut world, usd(100)).unwrap_err();
+    world.reviewer().run(RunCommand::SetBudget { allowance: usd(30) }).unwrap();
+    project_gets(&mut world, usd(100)).unwrap();
+    assert_eq!(left(&world), Some(70), "what was given before is held too");
+    let mut world = World::new();
+    let (unlimited, tokens) = (Ceiling::default(), Ceiling { tokens: Some(5), ..Ceiling::default() });
+    project_gets(&mut world, Allowance { ceiling: unlimited, warn_at_percent: 80 }).unwrap();
+    let mut world = world.executing();
+    project_gets(&mut world, Allowance { ceiling: tokens, warn_at_percent: 80 }).unwrap_err();
+    child(&mut world, Some(usd(5))).unwrap();
+    let budget = world.projects[&world.project].budget.clone().unwrap();
+    assert_eq!(budget.held_for(&Purpose::Run(world.run)), Some(worth(5)), "nobody else pays for it");
+}
+
+#[test]
+fn c12_a_run_that_is_over_pays_for_nobody_any_more_and_what_it_had_made_is_over_too() {
+    let mut world = World::new();
+    project_gets(&mut world, usd(200)).unwrap();
+    world.ceiling = Some(usd(100).ceiling);
+    let mut world = world.executing();
+    child(&mut world, Some(usd(60))).unwrap();
+    world.reviewer().approves_plan().unwrap();
+    world.operator().run(RunCommand::Start).unwrap();
+    world.agent().run(RunCommand::Attach).unwrap();
+    world.clockwork().run(RunCommand::Hold { purpose: call("a"), amounts: worth(5) }).unwrap();
+    world.run = run_id(1);
+    world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
+    let child_run = &world.runs[&run_id(2)];
+    assert_eq!(child_run.status, RunStatus::Cancelled);
+    assert_eq!(child_run.because.as_deref(), Some("the run that it belongs to is over"));
+    assert_eq!(left(&world), Some(195), "all but what the child may have spent is free again");
+    assert_eq!(world.run().budget.as_ref().unwrap().held(), Amounts::NONE);
+}
+
+#[test]
+fn c12_only_a_run_that_is_approved_and_not_over_has_others_made() {
+    for (status, may) in [
+        (RunStatus::Draft, false),
+        (RunStatus::PendingApproval, false),
+        (RunStatus::Executing, true),
+        (RunStatus::Paused, true),
+        (RunStatus::Completed, false),
+        (RunStatus::Cancelled, false),
+    ] {
+        let mut world = World::new().with_run(status);
+        let outcome = child(&mut world, None);
+        assert_eq!(outcome.is_ok(), may, "{status}: {outcome:?}");
+    }
+}
+
+#[test]
+fn c12_a_limit_above_binds_what_is_below_also_when_it_comes_later() {
+    let organisation = |allowance| Command::Organisation(OrganisationCommand::SetBudget { allowance });
+    let mut world = World::new();
+    world.submit(Who::Admin, organisation(usd(100))).unwrap();
+    world.ceiling = Some(usd(10).ceiling);
+    let refusal = world.by(Who::Creator).creates_run(&["look"]).unwrap_err();
+    assert_eq!(refusal.code(), "budget");
+    assert!(refusal.to_string().contains("organisation"), "{refusal}");
+    project_gets(&mut world, usd(50)).unwrap();
+    world.by(Who::Creator).creates_run(&["look"]).unwrap();
+
+    let mut later = spending(40);
+    later.submit(Who::Admin, organisation(usd(100))).expect_err("what its project may use nobody knows");
+    project_gets(&mut later, usd(30)).expect_err("its run has more");
+    project_gets(&mut later, usd(50)).unwrap();
+    assert_eq!(left(&later), Some(10));
+    later.submit(Who::Admin, organisation(usd(49))).expect_err("its project has more");
+    later.submit(Who::Admin, organisation(usd(60))).unwrap();
+    assert_eq!(later.organisation.budget.as_ref().unwrap().left(Resource::UsdMicros), Some(10));
+    let actions = Ceiling { actions: Some(9), ..usd(50).ceiling };
+    let refusal = project_gets(&mut later, Allowance { ceiling: actions, warn_at_percent: 80 }).unwrap_err();
+    assert!(refusal.to_string().contains("actions"), "its run could do as many as it likes: {refusal}");
+}
+
+#[test]
+fn c12_what_was_approved_before_there_was_a_limit_starts_only_with_a_share_of_it() {
+    let mut world = World::new().with_run(RunStatus::Approved);
+    let refusal = project_gets(&mut world, usd(100)).unwrap_err();
+    assert!(refusal.to_string().contains(&world.run.to_string()), "it says which run lacks a budget: {refusal}");
+    world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
+    project_gets(&mut world, usd(100)).unwrap();
+}
+
+#[test]
+fn c12_a_run_with_children_gets_no_limit_that_does_not_bind_them() {
+    let mut world = World::new().executing();
+    child(&mut world, None).unwrap();
+    world.run = run_id(1);
+    let set = RunCommand::SetBudget { allowance: usd(70) };
+    assert_eq!(world.reviewer().run(set.clone()).unwrap_err().code(), "budget");
+    world.run = run_id(2);
+    world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
+    world.run = run_id(1);
+    world.reviewer().run(set).unwrap();
+}
+
+#[test]
+fn c12_the_time_of_a_child_is_time_of_its_parent() {
+    let mut world = World::new();
+    let hours = |hours: u64| Ceiling { wall_ms: Some(hours * 3_600_000), ..Ceiling::default() };
+    world.ceiling = Some(hours(10));
+    let mut world = world.executing();
+    child(&mut world, Some(Allowance { ceiling: hours(4), warn_at_percent: 100 })).unwrap();
+    world.reviewer().approves_plan().unwrap();
+    world.operator().run(RunCommand::Start).unwrap();
+    world.agent().run(RunCommand::Attach).unwrap();
+    world.run = run_id(1);
+    world.operator().run(RunCommand::Pause { reason: "lunch".to_owned() }).unwrap();
+    world.wait_ms(3 * HOUR_MS);
+    world.run = run_id(2);
+    world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
+    let spent = |world: &World| world.runs[&run_id(1)].budget.as_ref().unwrap().spent.wall_ms;
+    assert_eq!(spent(&world), 3 * 3_600_000);
+    world.run = run_id(1);
+    world.operator().run(RunCommand::Resume).unwrap();
+    world.wait_ms(HOUR_MS);
+    world.operator().run(RunCommand::Pause { reason: "tea".to_owned() }).unwrap();
+    assert_eq!(spent(&world), 4 * 3_600_000, "its own hour comes on top");
+    world.operator().run(RunCommand::Resume).unwrap();
+    assert_eq!(world.run().due().map(|due| due.unix_ms() - world.now.unix_ms()), Some(4 * HOUR_MS), "80 % of ten");
+}
+
+#[test]
+fn c12_a_threshold_that_is_crossed_while_nobody_can_be_asked_is_asked_about_afterwards() {
+    let mut world = spending(100);
+    world.clockwork().run(RunCommand::Hold { purpose: call("a"), amounts: worth(85) }).unwrap();
+    world.agent().run(RunCommand::ReachGate { summary: "half way".to_owned() }).unwrap();
+    world.clockwork().run(RunCommand::Settle { purpose: call("a"), spent: worth(85) }).unwrap();
+    let pass = pass_gate(world.run());
+    world.reviewer().run(pass).unwrap();
+    let gate = world.run().gate.clone().expect("the other question");
+    assert_eq!((gate.number, gate.kind, gate.resource), (2, GateKind::Cost, Some(Resource::UsdMicros)));
+    let pass = pass_gate(world.run());
+    world.reviewer().run(pass).unwrap();
+    assert_eq!(world.run_status(), RunStatus::Executing, "and only once");
+}
+
+#[test]
+fn c12_a_child_that_uses_most_of_its_parents_budget_brings_the_parent_to_a_checkpoint() {
+    let mut world = spending(100);
+    child(&mut world, Some(usd(90))).unwrap();
+    world.reviewer().approves_plan().unwrap();
+    world.operator().run(RunCommand::Start).unwrap();
+    world.agent().run(RunCommand::Attach).unwrap();
+    world.clockwork().run(RunCommand::Hold { purpose: call("a"), amounts: worth(85) }).unwrap();
+    world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
+    let parent = &world.runs[&run_id(1)];
+    assert_eq!(parent.gate.as_ref().map(|gate| gate.kind), Some(GateKind::Cost), "{:?}", parent.status);
+}
+
 #[test]
 fn c12_only_the_clockwork_charges_a_run() {
     for who in [Who::Agent, Who::Worker, Who::Reviewer, Who::Operator, Who::Admin] {

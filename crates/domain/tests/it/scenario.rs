@@ -9,7 +9,7 @@ use placet_domain::action::{ActionCommand, ActionState, ActionStatus, Amended};
 use placet_domain::approval::Terms;
 use placet_domain::budget::{Ceiling, USUAL_WARNING_PERCENT};
 use placet_domain::command::{Command, Submission};
-use placet_domain::decide::{Loaded, decide, recorded};
+use placet_domain::decide::{Loaded, Others, decide, recorded};
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Exit, Manifest, Usage};
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
@@ -199,7 +199,18 @@ impl World {
         let run = reads.run.and_then(|id| self.runs.get(&id).cloned());
         let payer = run.as_ref().filter(|_| reads.payer);
         let parent = reads.parent.or_else(|| payer.and_then(|run| run.parent));
+        let others = |run: &&Run| {
+            let concerned = match reads.others {
+                Others::None => false,
+                Others::Children => run.parent.is_some(),
+                Others::OfProject(project) => run.project == project,
+                Others::All => true,
+            };
+            concerned && !run.status.is_final() && Some(run.id) != reads.run && Some(run.id) != parent
+        };
         Loaded {
+            runs: self.runs.values().filter(others).cloned().collect(),
+            projects: self.projects.values().filter(|_| reads.others == Others::All).cloned().collect(),
             project: reads.project.or(payer.map(|run| run.project)).and_then(|id| self.projects.get(&id).cloned()),
             parent: parent.and_then(|id| self.runs.get(&id).cloned()),
             organisation: self.organisation.clone(),
@@ -215,7 +226,7 @@ impl World {
     pub(crate) fn keep(&mut self, loaded: Loaded) {
         self.projects.extend(loaded.project.map(|project| (project.id, project)));
         self.identities.extend(loaded.identity.map(|identity| (identity.id, identity)));
-        self.runs.extend(loaded.run.into_iter().chain(loaded.parent).map(|run| (run.id, run)));
+        self.runs.extend(loaded.run.into_iter().chain(loaded.parent).chain(loaded.runs).map(|run| (run.id, run)));
         self.organisation = loaded.organisation;
         self.actions.extend(loaded.action.into_iter().chain(loaded.successor).map(|action| (action.id, action)));
     }

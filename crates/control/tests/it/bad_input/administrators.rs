@@ -49,6 +49,7 @@ async fn i8_nobody_decides_for_projects_that_they_do_not_reach() {
     let (app, _, reviewer, _) = Scenario::start().await;
     let admin = limited_admin(&app).await;
     let limits = json!({ "limits": { "pages": 1_000 } });
+    app.team.operator.cancels(app.team.run).await.is(200);
     app.admin.post("/api/v1/organisation/budget", &limits).await.is(200);
     admin.post("/api/v1/organisation/budget", &limits).await.problem(403, "reach");
     reviewer.post("/api/v1/halt", &json!({ "reason": "fire" })).await.is(200);

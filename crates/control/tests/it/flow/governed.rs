@@ -196,7 +196,15 @@ async fn c12_what_the_budget_does_not_cover_is_not_leased_and_the_run_says_why_i
 async fn c12_a_project_with_a_budget_gives_each_run_its_share() {
     let (app, _, _, _) = Scenario::start().await;
     let path = format!("/api/v1/projects/{}/budget", app.team.project);
-    app.admin.post(&path, &json!({ "limits": { "usd_micros": 100 } })).await.is(200);
+    let limits = json!({ "limits": { "usd_micros": 100 } });
+    let unbound = app.admin.post(&path, &limits).await.problem(409, "budget");
+    assert!(
+        unbound.detail.contains(&app.team.run.to_string()),
+        "a run is under way without a budget: {}",
+        unbound.detail
+    );
+    app.team.operator.cancels(app.team.run).await.is(200);
+    app.admin.post(&path, &limits).await.is(200);
     let new = |usd: u64| {
         json!({ "project": app.team.project, "goal": "g", "scope": "lab", "agent": app.team.agent.id, "plan": ["p"],
             "budget": { "limits": { "usd_micros": usd } } })

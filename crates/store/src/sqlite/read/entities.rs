@@ -118,6 +118,24 @@ pub(crate) fn run(conn: &Connection, id: RunId) -> Result<Option<Run>, StoreErro
     state(conn, "run", "SELECT state FROM run WHERE id = ?1", [id.as_bytes()])
 }
 
+/// The runs that are not over, of one project or of all.
+pub(crate) fn unfinished(conn: &Connection, project: Option<ProjectId>) -> Result<Vec<Run>, StoreError> {
+    let sql = "SELECT state FROM run WHERE status NOT IN ('COMPLETED', 'CANCELLED')
+        AND (?1 IS NULL OR project = (SELECT created FROM project WHERE id = ?1)) ORDER BY created";
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map(params![project.map(|id| *id.as_bytes())], |row| row.get::<_, String>(0))?;
+    rows.map(|json| from_json("run", &json?)).collect()
+}
+
+/// Those of a project that other runs have made.
+pub(crate) fn children(conn: &Connection, project: ProjectId) -> Result<Vec<Run>, StoreError> {
+    let sql = "SELECT state FROM run WHERE status NOT IN ('COMPLETED', 'CANCELLED') AND state ->> 'parent' IS NOT NULL
+        AND project = (SELECT created FROM project WHERE id = ?1) ORDER BY created";
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map([project.as_bytes()], |row| row.get::<_, String>(0))?;
+    rows.map(|json| from_json("run", &json?)).collect()
+}
+
 pub(crate) fn runs(conn: &Connection, filter: &RunFilter) -> Result<Vec<Listed<Run>>, StoreError> {
     Select::new("SELECT created, created_ms, changed, changed_ms, state FROM run")
         .within("project", &filter.reach)

@@ -51,6 +51,9 @@ impl Session<'_> {
         self.save_things(&numbered, loaded)?;
         self.save_run(&numbered, loaded.run.as_ref())?;
         self.save_run(&numbered, loaded.parent.as_ref())?;
+        for run in &loaded.runs {
+            self.save_run(&numbered, Some(run))?;
+        }
         self.save_action(&numbered, loaded.action.as_ref(), stood)?;
         self.save_action(&numbered, loaded.successor.as_ref(), None)?;
         self.save_kept(first, records)

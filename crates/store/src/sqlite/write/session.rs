@@ -4,7 +4,7 @@
 
 use placet_domain::action::{ActionCommand, ActionState};
 use placet_domain::command::{About, Command, Submission};
-use placet_domain::decide::{Loaded, Reads, decide, recorded};
+use placet_domain::decide::{Loaded, Others, Reads, decide, recorded};
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, RunId};
 use placet_domain::identity::{Actor, IdentityCommand};
@@ -118,7 +118,24 @@ impl<'a> Session<'a> {
         let project = reads.project.or(project).map(|id| read::project(self.conn, id)).transpose()?.flatten();
         let identity = reads.identity.map(|id| read::identity(self.conn, id)).transpose()?.flatten();
         let worktree = reads.worktree.map(|id| read::worktree(self.conn, id)).transpose()?.flatten();
-        Ok(Loaded { project, identity, run, action, successor, worktree, parent, organisation })
+        let runs = self.load_others(reads.others, [&run, &parent])?;
+        let projects = if reads.others == Others::All { read::projects(self.conn)? } else { Vec::new() };
+        Ok(Loaded { project, identity, run, action, successor, worktree, parent, organisation, runs, projects })
+    }
+
+    /// Runs that are not over, without those that are loaded already.
+    fn load_others(&self, others: Others, loaded: [&Option<Run>; 2]) -> Result<Vec<Run>, StoreError> {
+        let runs = match others {
+            Others::None => return Ok(Vec::new()),
+            Others::Children => match loaded[0] {
+                Some(run) => read::children(self.conn, run.project)?,
+                None => Vec::new(),
+            },
+            Others::OfProject(project) => read::unfinished(self.conn, Some(project))?,
+            Others::All => read::unfinished(self.conn, None)?,
+        };
+        let is_loaded = |id: RunId| loaded.iter().any(|known| known.as_ref().is_some_and(|run| run.id == id));
+        Ok(runs.into_iter().filter(|run| !is_loaded(run.id)).collect())
     }
 
     fn load_run(&mut self, id: Option<RunId>) -> Result<Option<Run>, StoreError> {
