@@ -74,6 +74,48 @@ pub(super) async fn c12_a_lease_that_a_budget_does_not_cover_pauses_its_run_and_
     assert_eq!(world.store.check_projections().await.unwrap(), []);
 }
 
+pub(super) async fn c12_a_run_that_holds_too_much_at_once_blocks_nobody_else<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    give(&world, Ceiling { usd_micros: Some(1), ..Ceiling::default() }).await;
+    let holds = (0..2_000).map(|number| {
+        let (store, id) = (world.store.clone(), world.run.id);
+        let hold = RunCommand::Hold { purpose: Purpose::Call(format!("call-{number}")), amounts: Amounts::NONE };
+        tokio::spawn(async move { ask(&store, Actor::Runtime, id, hold).await })
+    });
+    for held in holds.collect::<Vec<_>>() {
+        held.await.unwrap().unwrap();
+    }
+    world.propose("A").await;
+    ground.clock().move_by_ms(1);
+    let other =
+        crate::world::executing_run(&world.store, world.project, &world.operator, &world.reviewers[0], &world.agent)
+            .await;
+    let elsewhere = World { run: other, ..world.clone() }.propose("A").await;
+    assert_eq!(world.lease(&world.worker).await.map(|action| action.id), Some(elsewhere.id));
+    assert_eq!(world.lease(&world.worker).await, None);
+}
+
+pub(super) async fn c12_a_cancelled_run_ends_what_it_had_made_in_one_transaction<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    give(&world, Ceiling::at(usd(10))).await;
+    let (store, child, grandchild) = (&world.store, new_run(), new_run());
+    for (id, parent, share) in [(child, world.run.id, 6), (grandchild, child, 4)] {
+        let mut new = founding(world.project, &world.agent);
+        (new.parent, new.allowance) = (Some(parent), Some(allowance(Ceiling::at(usd(share)))));
+        let run = ask(store, by(&world.operator), id, RunCommand::Create(Box::new(new))).await.unwrap();
+        ask(store, by(&world.reviewers[0]), id, RunCommand::ApprovePlan { seen: run.review() }).await.unwrap();
+    }
+    let cancel = RunCommand::Cancel { reason: "enough".to_owned() };
+    let run = ask(store, by(&world.operator), world.run.id, cancel).await.unwrap();
+    assert_eq!(run.budget.unwrap().committed(), Amounts::NONE, "all of it is free again");
+    for id in [child, grandchild] {
+        assert_eq!(store.run(id).await.unwrap().unwrap().status, RunStatus::Cancelled);
+    }
+    assert_eq!(store.check_projections().await.unwrap(), []);
+}
+
 pub(super) async fn c11_a_hosted_run_is_found_by_its_host_and_its_actions_by_nobody_else<G: Ground>() {
     let ground = G::fresh();
     let world = World::on(&ground).await;

@@ -59,6 +59,8 @@ scenarios! {
     governing {
         c12_a_thousand_at_once_reserve_from_a_budget_for_ten_and_ten_get_it,
         c12_a_lease_that_a_budget_does_not_cover_pauses_its_run_and_blocks_nobody_else,
+        c12_a_run_that_holds_too_much_at_once_blocks_nobody_else,
+        c12_a_cancelled_run_ends_what_it_had_made_in_one_transaction,
         c11_a_hosted_run_is_found_by_its_host_and_its_actions_by_nobody_else,
         d11_the_switch_survives_a_restart,
         c9_runs_that_are_due_are_found_and_others_are_not,
