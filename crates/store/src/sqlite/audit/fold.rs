@@ -41,18 +41,50 @@ struct Fold {
 
 /// Everything that is stored otherwise than the ledger says. Empty, unless somebody changed the database by hand.
 pub(crate) fn differences(conn: &Connection) -> Result<Vec<Difference>, StoreError> {
-    let mut fold = Fold::default();
-    let mut statement = conn.prepare_cached("SELECT seq, at_ms, bytes FROM ledger ORDER BY seq")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let stamp = Stamp { seq: row.get(0)?, at: Timestamp::from_unix_ms(row.get(1)?) };
-        let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
-        fold.take(&record(stamp.seq, bytes)?, stamp);
-    }
-    fold.compare(conn)
+    Fold::of(conn)?.compare(conn)
+}
+
+/// Writes the projections as the ledger says. What they were about was there before; so only their contents change.
+pub(crate) fn rebuild(conn: &Connection) -> Result<(), StoreError> {
+    Ok(Fold::of(conn)?.write(conn)?)
 }
 
 impl Fold {
+    fn of(conn: &Connection) -> Result<Self, StoreError> {
+        let mut fold = Self::default();
+        let mut statement = conn.prepare_cached("SELECT seq, at_ms, bytes FROM ledger ORDER BY seq")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let stamp = Stamp { seq: row.get(0)?, at: Timestamp::from_unix_ms(row.get(1)?) };
+            let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+            fold.take(&record(stamp.seq, bytes)?, stamp);
+        }
+        Ok(fold)
+    }
+
+    fn write(&self, conn: &Connection) -> rusqlite::Result<()> {
+        if let Some((seq, organisation)) = &self.organisation {
+            OrganisationRow::of(organisation, *seq).save(conn)?;
+        }
+        for (id, (span, project)) in &self.projects {
+            ProjectRow::of(project, span.created).save(conn, *id)?;
+        }
+        for (id, (span, identity)) in &self.identities {
+            IdentityRow::of(identity, span.created.seq).save(conn, *id)?;
+        }
+        for (id, (span, run)) in &self.runs {
+            RunRow::of(run, place(&self.projects, &run.project), *span).save(conn, *id)?;
+        }
+        for (span, action) in self.actions.values() {
+            let (project, run) = (place(&self.projects, &action.project), place(&self.runs, &action.run));
+            ActionRow::of(action, Home { project, run }, *span).update(conn, span.created.seq)?;
+        }
+        for (id, (span, worktree)) in &self.worktrees {
+            WorktreeRow::of(worktree, place(&self.projects, &worktree.project), *span).save(conn, *id)?;
+        }
+        Ok(())
+    }
+
     fn take(&mut self, record: &Record, stamp: Stamp) {
         match &record.event {
             Event::Organisation(event) => {

@@ -4,6 +4,6 @@ mod fold;
 mod scrub;
 mod sign;
 
-pub(crate) use fold::differences;
+pub(crate) use fold::{differences, rebuild};
 pub(crate) use scrub::scrub;
 pub(crate) use sign::{last_head, resume, verified_tree};

@@ -42,6 +42,35 @@ async fn a_database_of_an_older_version_is_brought_up_to_date_and_loses_nothing(
     assert_eq!(store.cursor("chat").await.unwrap(), Some(1));
 }
 
+/// The columns of schema 4, taken away again.
+const SCHEMA_3: &str =
+    "DROP TABLE organisation; DROP INDEX run_by_due; DROP INDEX run_by_wants; DROP INDEX run_rolled_back;
+    ALTER TABLE run DROP COLUMN host; ALTER TABLE run DROP COLUMN wants; ALTER TABLE run DROP COLUMN due_ms;
+    ALTER TABLE run DROP COLUMN rollbacks; ALTER TABLE action DROP COLUMN rollbacks;
+    UPDATE meta SET value = '3' WHERE key = 'schema'; DELETE FROM meta WHERE key = 'reading';";
+
+#[tokio::test]
+async fn r35_what_an_older_version_had_computed_is_computed_anew_from_the_ledger() {
+    let ground = Folder::fresh();
+    let world = World::on(&ground).await;
+    let (run, action) = (world.run.id, world.propose("B").await.id);
+    let (known, head) = (world.store.run(run).await.unwrap(), world.store.sign_head().await.unwrap());
+    drop(world);
+    let raw = ground.raw();
+    raw.execute_batch(SCHEMA_3).unwrap();
+    let older =
+        "UPDATE run SET state = json_remove(state, '$.clock', '$.gates', '$.rollbacks', '$.steps_done', '$.hosting');
+        UPDATE action SET state = json_remove(state, '$.rollbacks');";
+    raw.execute_batch(older).unwrap();
+    drop(raw);
+    let store = ground.open().await;
+    assert_eq!(store.check_projections().await.unwrap(), []);
+    assert_eq!(store.run(run).await.unwrap(), known);
+    assert!(known.unwrap().clock.since.is_some(), "its time at work goes on to be counted");
+    assert_eq!(store.action(action).await.unwrap().unwrap().rollbacks, 0);
+    assert_eq!(store.sign_head().await.unwrap(), head, "the ledger is as it was");
+}
+
 #[tokio::test]
 async fn r35_a_second_control_plane_is_refused_while_the_first_is_there() {
     let ground = Folder::fresh();
