@@ -37,7 +37,7 @@ use crate::run::Posture;
 use crate::scope::Scope;
 
 /// Counted up whenever the same files would be judged differently by new code.
-const SEMANTICS_VERSION: u32 = 1;
+const SEMANTICS_VERSION: u32 = 2;
 
 /// A loaded policy: checked rules, immutable, safe to share.
 #[derive(Debug)]
