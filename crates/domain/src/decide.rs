@@ -9,7 +9,7 @@ use crate::allot;
 use crate::command::{About, Command, Submission};
 use crate::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use crate::identity::{self, Actor, Identity, Role};
-use crate::organisation::{self, Organisation, OrganisationCommand};
+use crate::organisation::{self, Organisation, OrganisationEvent};
 use crate::project::{self, Project, ProjectCommand};
 use crate::record::{BlobKept, Event, Record, Refused, Started};
 use crate::refusal::Refusal;
@@ -90,10 +90,8 @@ impl Command {
             Self::Worktree { id, project, .. } => {
                 Reads { worktree: Some(*id), project: Some(*project), ..Reads::default() }
             }
-            Self::Organisation(OrganisationCommand::SetBudget { .. }) => {
-                Reads { others: Others::All, ..Reads::default() }
-            }
-            Self::Organisation(_) | Self::NoteRefusal { .. } | Self::NoteStart { .. } => Reads::default(),
+            Self::Organisation(_) => Reads { others: Others::All, ..Reads::default() },
+            Self::NoteRefusal { .. } | Self::NoteStart { .. } => Reads::default(),
         }
     }
 
@@ -123,7 +121,8 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
         Command::Organisation(command) => {
             let events = organisation::decide(&loaded.organisation, command, actor)?;
             let shares = allot::by_organisation(loaded, &events)?;
-            events.into_iter().map(Event::Organisation).chain(shares).collect()
+            let clocks = clocks(loaded, &events);
+            events.into_iter().map(Event::Organisation).chain(shares).chain(clocks).collect()
         }
         Command::Project { id, command } => {
             let events = project::decide(loaded.project.as_ref(), command, actor)?;
@@ -160,8 +159,19 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
             vec![Event::Started(Started { version: version.clone(), policy: *policy, tools: *tools })]
         }
     };
-    let records = events.into_iter().map(|event| Record { about: about_event(&event, about), event }).collect();
+    let records = events.into_iter().map(|event| Record { about: about_event(&event, about, loaded), event }).collect();
     check_standstill(loaded, records, now)
+}
+
+/// The time during which everything is stopped is nobody's time at work.
+fn clocks(loaded: &Loaded, events: &[OrganisationEvent]) -> Vec<Event> {
+    let change = events.iter().find_map(|event| match event {
+        OrganisationEvent::Halted { .. } => Some(RunEvent::Halted),
+        OrganisationEvent::Released { .. } => Some(RunEvent::Released),
+        OrganisationEvent::BudgetSet { .. } | OrganisationEvent::Allotted { .. } => None,
+    });
+    let at_work = loaded.runs.iter().filter(|run| run.status == RunStatus::Executing);
+    change.map(|change| at_work.map(|run| Event::Run(run.id, change.clone())).collect()).unwrap_or_default()
 }
 
 /// Whatever was asked: while everything is stopped, no run goes to work by it.
@@ -199,11 +209,14 @@ fn about_action(
 }
 
 /// What one of a command's events is about: to amend an action changes one and makes another.
-fn about_event(event: &Event, about: About) -> About {
+fn about_event(event: &Event, about: About, loaded: &Loaded) -> About {
     match event {
         Event::Action(id, _) => About { action: Some(*id), ..about },
-        // What pays for a run may be another one.
-        Event::Run(id, _) => About { run: Some(*id), ..about },
+        // What pays for a run may be another one, and what concerns everything concerns each of them.
+        Event::Run(id, _) => {
+            let project = loaded.find_run(*id).map(|run| run.project).or(about.project);
+            About { project, run: Some(*id), ..about }
+        }
         Event::Organisation(_)
         | Event::Project(..)
         | Event::Identity(..)

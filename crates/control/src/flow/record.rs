@@ -158,6 +158,8 @@ fn describe_run(row: &mut AuditRow, event: &RunEvent) {
         | RunEvent::Paused { .. }
         | RunEvent::Exhausted { .. }
         | RunEvent::Resumed
+        | RunEvent::Halted
+        | RunEvent::Released
         | RunEvent::RolledBack { .. }
         | RunEvent::SnapshotKept { .. }
         | RunEvent::Restored { .. }

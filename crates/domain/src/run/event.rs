@@ -113,6 +113,10 @@ pub enum RunEvent {
         reason: String,
     },
     Resumed,
+    /// Everything was stopped while it was at work: its clock stands still.
+    Halted,
+    /// Everything may go on, and its clock with it.
+    Released,
     RolledBack {
         to: u32,
         reason: String,
@@ -193,6 +197,8 @@ impl RunEvent {
             Self::Paused { .. } => "run.paused",
             Self::Exhausted { .. } => "run.exhausted",
             Self::Resumed => "run.resumed",
+            Self::Halted => "run.halted",
+            Self::Released => "run.released",
             Self::RolledBack { .. } => "run.rolled_back",
             Self::SnapshotKept { .. } => "run.snapshot_kept",
             Self::Restored { .. } => "run.restored",

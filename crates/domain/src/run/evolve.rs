@@ -19,7 +19,8 @@ pub fn evolve(id: RunId, state: Option<Run>, event: &RunEvent, at: Timestamp) ->
     run.status = status_after(&run, event);
     if run.status != before {
         run.paused_from = (run.status == RunStatus::Paused).then_some(before);
-        keep_time(&mut run, at);
+        let since = (run.status == RunStatus::Executing).then_some(at);
+        keep_time(&mut run, at, since);
         run.milestones.mark(run.status, at);
     }
     if let Some(because) = because(event) {
@@ -133,6 +134,8 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
                 gate.passes_at = None;
             }
         }
+        RunEvent::Halted => keep_time(run, at, None),
+        RunEvent::Released => keep_time(run, at, Some(at)),
         RunEvent::SnapshotKept { .. } => keep_snapshot(run, event, at),
         RunEvent::RolledBack { to, .. } => roll_back(run, *to, at),
         RunEvent::Restored { .. } => run.restoring = None,
@@ -229,10 +232,9 @@ fn roll_back(run: &mut Run, to: u32, at: Timestamp) {
 
 /// Starts the clock where work begins and stops it where it ends; the time at work is part of what is spent, beside that of
 /// the runs that it paid for.
-fn keep_time(run: &mut Run, at: Timestamp) {
+fn keep_time(run: &mut Run, at: Timestamp, since: Option<Timestamp>) {
     let worked_ms = run.clock.worked_ms(at);
     let more_ms = worked_ms.saturating_sub(run.clock.worked_ms);
-    let since = (run.status == RunStatus::Executing).then_some(at);
     run.clock = WorkClock { since, worked_ms, ..run.clock };
     if let Some(budget) = &mut run.budget {
         budget.spent.wall_ms = budget.spent.wall_ms.saturating_add(more_ms);
@@ -269,6 +271,8 @@ fn status_after(run: &Run, event: &RunEvent) -> RunStatus {
         RunEvent::Cancelled { .. } => RunStatus::Cancelled,
         RunEvent::Prepared { .. }
         | RunEvent::BudgetSet { .. }
+        | RunEvent::Halted
+        | RunEvent::Released
         | RunEvent::Hosted { .. }
         | RunEvent::Equipped
         | RunEvent::StepFinished { .. }
@@ -318,6 +322,8 @@ fn because(event: &RunEvent) -> Option<Option<&str>> {
         | RunEvent::ResultsApproved { .. } => Some(None),
         RunEvent::Prepared { .. }
         | RunEvent::BudgetSet { .. }
+        | RunEvent::Halted
+        | RunEvent::Released
         | RunEvent::Hosted { .. }
         | RunEvent::Equipped
         | RunEvent::StepFinished { .. }

@@ -11,7 +11,7 @@ use placet_domain::worktree::{CommitId, Work, WorktreeCommand};
 use uuid::Uuid;
 
 use crate::people::Who;
-use crate::scenario::World;
+use crate::scenario::{HOUR_MS, World};
 use crate::trials::run_command;
 
 fn halt() -> Command {
@@ -80,6 +80,25 @@ fn d11_while_everything_is_stopped_no_decision_lets_a_run_go_on() {
     let mut waiting = World::new().with_action("build it", ActionStatus::PendingApproval);
     waiting.submit(Who::Operator, halt()).unwrap();
     waiting.reviewer().approves().expect("nothing goes on by it: it is not leased before everything is");
+}
+
+#[test]
+fn d11_the_time_during_which_everything_is_stopped_is_not_time_at_work() {
+    let mut world = World::new();
+    world.posture.gates.every_ms = Some(60_000);
+    world.ceiling = Some(Ceiling { wall_ms: Some(3_600_000), ..Ceiling::default() });
+    let mut world = world.executing();
+    world.wait_ms(20_000);
+    world.submit(Who::Operator, halt()).unwrap();
+    world.wait_ms(5 * HOUR_MS);
+    assert_eq!((world.run_status(), world.run().due()), (RunStatus::Executing, None));
+    world.submit(Who::Admin, release()).unwrap();
+    assert_eq!(world.run().due().map(|due| due.unix_ms() - world.now.unix_ms()), Some(40_000));
+    world.wait_ms(10_000);
+    world.operator().run(RunCommand::Pause { reason: "lunch".to_owned() }).unwrap();
+    assert_eq!(world.run().budget.as_ref().unwrap().spent.wall_ms, 30_000);
+    let halted = world.ledger.iter().find(|record| record.kind() == "run.halted").unwrap();
+    assert_eq!((halted.about.project, halted.about.run), (Some(world.project), Some(world.run)));
 }
 
 #[test]
