@@ -33,6 +33,8 @@ pub(super) const fn outcome(event: &RunEvent) -> Option<&'static str> {
         | RunEvent::Paused { .. }
         | RunEvent::Exhausted { .. }
         | RunEvent::Resumed
+        | RunEvent::Halted
+        | RunEvent::Released
         | RunEvent::RolledBack { .. }
         | RunEvent::SnapshotKept { .. }
         | RunEvent::Restored { .. }
