@@ -5,10 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::budget::{Amounts, Budget, Ceiling, Purpose};
 use crate::id::{IdentityId, ProjectId};
 use crate::identity::{Actor, Reach, Role};
+use crate::prose::check_reason;
 use crate::refusal::Refusal;
 use crate::run::Allowance;
-
-const LONGEST_REASON: usize = 2_000;
 
 /// There is exactly one, and it was always there.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,14 +73,14 @@ pub fn decide(
 ) -> Result<Vec<OrganisationEvent>, Refusal> {
     let event = match command {
         OrganisationCommand::SetBudget { allowance } => {
-            needs(actor, &[Role::Admin])?;
+            actor.needs(&[Role::Admin])?;
             needs_reach(actor)?;
             let Allowance { ceiling, warn_at_percent } = allowance.checked(state.budget.as_ref())?;
             OrganisationEvent::BudgetSet { ceiling, warn_at_percent }
         }
         OrganisationCommand::Halt { reason } => {
             // Whoever has a say in runs may stop all of them: one time too often is better than one time too late.
-            needs(actor, &[Role::Admin, Role::Operator, Role::Reviewer])?;
+            actor.needs(&[Role::Admin, Role::Operator, Role::Reviewer])?;
             check_reason(reason)?;
             if state.halt.is_some() {
                 return Err(Refusal::not_now("stopped", "stopped already", "nothing is going on"));
@@ -89,7 +88,7 @@ pub fn decide(
             OrganisationEvent::Halted { by: actor.identity().map(|identity| identity.id), reason: reason.clone() }
         }
         OrganisationCommand::Release { reason } => {
-            needs(actor, &[Role::Admin])?;
+            actor.needs(&[Role::Admin])?;
             needs_reach(actor)?;
             check_reason(reason)?;
             if state.halt.is_none() {
@@ -116,25 +115,10 @@ pub fn evolve(mut state: Organisation, event: &OrganisationEvent) -> Organisatio
     state
 }
 
-fn needs(actor: &Actor, any: &[Role]) -> Result<(), Refusal> {
-    match actor {
-        Actor::Runtime => Ok(()),
-        Actor::Identity(identity) if any.iter().any(|role| identity.has(*role)) => Ok(()),
-        Actor::Identity(_) => Err(Refusal::Role { needed: Role::Admin }),
-    }
-}
-
 /// What concerns all projects is not for whoever answers for some of them.
 fn needs_reach(actor: &Actor) -> Result<(), Refusal> {
     match actor {
         Actor::Identity(identity) if identity.reach != Reach::Everywhere => Err(Refusal::Reach),
         Actor::Identity(_) | Actor::Runtime => Ok(()),
     }
-}
-
-fn check_reason(reason: &str) -> Result<(), Refusal> {
-    if !reason.trim().is_empty() && reason.len() <= LONGEST_REASON {
-        return Ok(());
-    }
-    Err(Refusal::invalid("say in 1 to 2000 bytes why"))
 }

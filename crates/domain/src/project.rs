@@ -93,7 +93,7 @@ impl ProjectEvent {
 pub fn decide(state: Option<&Project>, command: &ProjectCommand, actor: &Actor) -> Result<Vec<ProjectEvent>, Refusal> {
     match (command, state) {
         (ProjectCommand::Create { name, separation }, None) => {
-            needs(actor, Role::Admin)?;
+            actor.needs(&[Role::Admin])?;
             check_name(name)?;
             Ok(vec![ProjectEvent::Created { name: name.clone(), separation: *separation }])
         }
@@ -103,17 +103,17 @@ pub fn decide(state: Option<&Project>, command: &ProjectCommand, actor: &Actor) 
             None,
         ) => Err(Refusal::Unknown { what: "project" }),
         (ProjectCommand::SetBudget { allowance }, Some(project)) => {
-            needs(actor, Role::Admin)?;
+            actor.needs(&[Role::Admin])?;
             let Allowance { ceiling, warn_at_percent } = allowance.checked(project.budget.as_ref())?;
             Ok(vec![ProjectEvent::BudgetSet { ceiling, warn_at_percent }])
         }
         (ProjectCommand::AssignDuties { duties }, Some(_)) => {
-            needs(actor, Role::Admin)?;
+            actor.needs(&[Role::Admin])?;
             duties.check()?;
             Ok(vec![ProjectEvent::DutiesAssigned { duties: duties.clone() }])
         }
         (ProjectCommand::LockScope { name, scope }, Some(_)) => {
-            needs(actor, Role::Operator)?;
+            actor.needs(&[Role::Operator, Role::Admin])?;
             check_name(name)?;
             Ok(vec![ProjectEvent::ScopeLocked { name: name.clone(), scope: scope.clone() }])
         }
@@ -147,14 +147,6 @@ fn with_budget(state: Option<Project>, change: impl FnOnce(&mut Budget)) -> Opti
         change(project.budget.get_or_insert_default());
         project
     })
-}
-
-fn needs(actor: &Actor, role: Role) -> Result<(), Refusal> {
-    match actor {
-        Actor::Runtime => Ok(()),
-        Actor::Identity(identity) if identity.has(role) || identity.has(Role::Admin) => Ok(()),
-        Actor::Identity(_) => Err(Refusal::Role { needed: role }),
-    }
 }
 
 fn check_name(name: &str) -> Result<(), Refusal> {

@@ -7,6 +7,19 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::refusal::Refusal;
+
+/// Reasons are read by people, and go into ledger entries.
+pub(crate) const LONGEST_REASON: usize = 2_000;
+
+/// Whoever decides says why.
+pub(crate) fn check_reason(reason: &str) -> Result<(), Refusal> {
+    if !reason.trim().is_empty() && reason.len() <= LONGEST_REASON {
+        return Ok(());
+    }
+    Err(Refusal::invalid("give a reason of 1 to 2000 bytes; others will read it"))
+}
+
 /// Text of 1 to `MOST` bytes with something to read in it. Newlines and tabs are the only control characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::command::{ActionCommandKind as Kind, Amended};
-use super::decide::{Setting, check_reason, first_approval, independence, judged, needs_decider, rehearses};
+use super::decide::{Setting, first_approval, independence, judged, needs_decider, rehearses};
 use super::event::ActionEvent;
 use super::evolve::evolve;
 use super::state::ActionState;
@@ -18,6 +18,7 @@ use crate::digest::Digest;
 use crate::id::{ActionId, IdentityId};
 use crate::identity::{Identity, Lineage};
 use crate::policy::{Ruling, Tier, Verdict};
+use crate::prose::check_reason;
 use crate::refusal::Refusal;
 
 /// Which action it replaces, and who wrote it besides its agent.

@@ -13,11 +13,10 @@ use crate::permit::Signed;
 use crate::policy::{Ruling, Tier, Verdict};
 use crate::project::Separation;
 use crate::proposal::Action;
+use crate::prose::{LONGEST_REASON, check_reason};
 use crate::refusal::{PermitFlaw, Refusal};
 use crate::run::{Run, RunStatus, Treatment};
 use crate::time::Timestamp;
-
-const LONGEST_REASON: usize = 2_000;
 
 /// What surrounds an action when something is asked of it.
 #[derive(Debug, Clone, Copy)]
@@ -263,13 +262,6 @@ fn reject(state: &ActionState, seen: Digest, reason: &str, setting: &Setting<'_>
     check_reason(reason)?;
     let reviewer = needs_decider(state, Kind::Reject, seen, setting)?.id;
     Ok(vec![ActionEvent::Rejected { reviewer, review: seen, reason: reason.to_owned() }])
-}
-
-pub(super) fn check_reason(reason: &str) -> Result<(), Refusal> {
-    if !reason.trim().is_empty() && reason.len() <= LONGEST_REASON {
-        return Ok(());
-    }
-    Err(Refusal::invalid("give a reason of 1 to 2000 bytes; the agent will read it"))
 }
 
 fn withdraw(state: &ActionState, reason: &str, setting: &Setting<'_>) -> Decision {

@@ -14,6 +14,7 @@ pub use decide::{IdentityCommand, IdentityEvent, decide, evolve};
 
 use crate::digest::Digest;
 use crate::id::{IdentityId, ProjectId};
+use crate::refusal::Refusal;
 
 macro_rules! roles {
     ($($variant:ident = $name:literal: $meaning:literal;)*) => {
@@ -150,6 +151,15 @@ impl Actor {
         match self {
             Self::Identity(identity) => Some(identity),
             Self::Runtime => None,
+        }
+    }
+
+    /// Whether it is the runtime itself or has one of these roles; the first of them is told to whoever has none.
+    pub(crate) fn needs(&self, any: &[Role]) -> Result<(), Refusal> {
+        match self {
+            Self::Runtime => Ok(()),
+            Self::Identity(identity) if any.iter().any(|role| identity.has(*role)) => Ok(()),
+            Self::Identity(_) => Err(Refusal::Role { needed: any.first().copied().unwrap_or(Role::Admin) }),
         }
     }
 }

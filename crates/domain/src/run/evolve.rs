@@ -101,54 +101,31 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::StepFinished { step, .. } => run.steps_done = *step,
         RunEvent::GateReached { .. } => reach_gate(run, event, at),
         RunEvent::GatePassed { plan, .. } => {
-            run.gates.approved = run.gates.approved.saturating_add(1);
             run.plan = plan.clone().unwrap_or_else(|| std::mem::take(&mut run.plan));
-            leave_gate(run, at);
+            let approved = run.gates.approved.saturating_add(1);
+            leave_gate(run, GateCount { approved, ..run.gates }, at);
         }
         // Nobody looked at what was done, so it does not count, and the next look is no later for it.
         RunEvent::GateSettled { unseen: true, .. } => run.gate = None,
         RunEvent::GateLapsed | RunEvent::GateSettled { executes: true, .. } => {
-            run.gates.approved = run.gates.approved.saturating_add(1);
-            leave_gate(run, at);
+            let approved = run.gates.approved.saturating_add(1);
+            leave_gate(run, GateCount { approved, ..run.gates }, at);
         }
         RunEvent::GateRejected { .. } | RunEvent::GateSettled { executes: false, .. } => {
-            run.gates.rejected = run.gates.rejected.saturating_add(1);
-            leave_gate(run, at);
+            let rejected = run.gates.rejected.saturating_add(1);
+            leave_gate(run, GateCount { rejected, ..run.gates }, at);
         }
-        RunEvent::GateUnanswered { summary, .. } => {
-            if let Some(gate) = &mut run.gate {
-                (gate.kind, gate.action, gate.summary) = (GateKind::Step, None, summary.clone());
-            }
-            if let Some(stood) = &mut run.stood {
-                stood.asks = Question::Checkpoint(GateKind::Step);
-            }
-        }
-        RunEvent::GateMoved { action } => {
-            if let Some(gate) = &mut run.gate {
-                gate.action = Some(*action);
-            }
-        }
+        RunEvent::GateUnanswered { summary, .. } => lose_action(run, summary),
+        RunEvent::GateMoved { action } => change_gate(run, |gate| gate.action = Some(*action)),
         // Whoever paused it wants to be asked, however long that takes.
-        RunEvent::Paused { .. } => {
-            if let Some(gate) = &mut run.gate {
-                gate.passes_at = None;
-            }
-        }
+        RunEvent::Paused { .. } => change_gate(run, |gate| gate.passes_at = None),
         RunEvent::Halted => keep_time(run, at, None),
         RunEvent::Released => keep_time(run, at, Some(at)),
         RunEvent::SnapshotKept { .. } => keep_snapshot(run, event, at),
         RunEvent::RolledBack { to, .. } => roll_back(run, *to, at),
         RunEvent::Restored { .. } => run.restoring = None,
-        RunEvent::Held { purpose, amounts } => {
-            if let Some(budget) = &mut run.budget {
-                budget.hold(purpose.clone(), *amounts);
-            }
-        }
-        RunEvent::Settled { purpose, spent } => {
-            if let Some(budget) = &mut run.budget {
-                budget.settle(purpose, *spent);
-            }
-        }
+        RunEvent::Held { purpose, amounts } => change_budget(run, |budget| budget.hold(purpose.clone(), *amounts)),
+        RunEvent::Settled { purpose, spent } => change_budget(run, |budget| budget.settle(purpose, *spent)),
         RunEvent::Finished { summary } => {
             run.outputs = None;
             stand_still(run, Standstill { asks: Question::Results, since: at }, Some(summary));
@@ -167,6 +144,26 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         | RunEvent::ResultsRejected { .. }
         | RunEvent::Failed { .. }
         | RunEvent::Cancelled { .. } => {}
+    }
+}
+
+/// What it asks for now is a look, like any other.
+fn lose_action(run: &mut Run, summary: &str) {
+    change_gate(run, |gate| (gate.kind, gate.action, gate.summary) = (GateKind::Step, None, summary.to_owned()));
+    if let Some(stood) = &mut run.stood {
+        stood.asks = Question::Checkpoint(GateKind::Step);
+    }
+}
+
+fn change_gate(run: &mut Run, change: impl FnOnce(&mut Gate)) {
+    if let Some(gate) = &mut run.gate {
+        change(gate);
+    }
+}
+
+fn change_budget(run: &mut Run, change: impl FnOnce(&mut Budget)) {
+    if let Some(budget) = &mut run.budget {
+        change(budget);
     }
 }
 
@@ -190,14 +187,14 @@ fn reach_gate(run: &mut Run, event: &RunEvent, at: Timestamp) {
         snapshot: None,
     });
     stand_still(run, Standstill { asks: Question::Checkpoint(*kind), since: at }, Some(summary));
-    if let (Some(budget), Some(resource)) = (&mut run.budget, resource) {
-        budget.ask(*resource);
+    if let Some(resource) = resource {
+        change_budget(run, |budget| budget.ask(*resource));
     }
 }
 
 /// The clock that leads to the next checkpoint starts anew.
-fn leave_gate(run: &mut Run, at: Timestamp) {
-    run.gate = None;
+fn leave_gate(run: &mut Run, gates: GateCount, at: Timestamp) {
+    (run.gate, run.gates) = (None, gates);
     run.looked_at = Some(at);
     run.clock.worked_ms_at_gate = run.clock.worked_ms;
 }
@@ -227,7 +224,7 @@ fn roll_back(run: &mut Run, to: u32, at: Timestamp) {
     run.rollbacks = run.rollbacks.saturating_add(1);
     run.steps_done = run.snapshot(to).map_or(run.steps_done, |snapshot| snapshot.steps_done);
     run.outputs = None;
-    leave_gate(run, at);
+    leave_gate(run, run.gates, at);
 }
 
 /// Starts the clock where work begins and stops it where it ends; the time at work is part of what is spent, beside that of

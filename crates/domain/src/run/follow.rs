@@ -1,7 +1,8 @@
 //! What the events of an action mean for its run: checkpoints before what always asks, and what it may use up.
 //!
-//! Both are recorded together or not at all. So no action of an always-asking kind is ever undecided in a run that goes on, and none is
-//! leased that its budget does not cover.
+//! Both are recorded together or not at all. So a run stands still from the moment in which an action of an always-asking kind is
+//! proposed until it is decided or taken back, and none is leased that the budget does not cover. What is to be tried again after it
+//! was interrupted is decided without a standstill: that it was proposed was one.
 
 use super::change::{exhausted, needs_snapshot, with_question};
 use super::event::RunEvent;

@@ -10,10 +10,9 @@ use super::state::{DoneItem, Exemption, Opening, Worktree, WorktreeStatus as Sta
 use crate::id::{IdentityId, WorktreeId};
 use crate::identity::{Actor, Identity, Role};
 use crate::project::{Project, Separation};
+use crate::prose::check_reason;
 use crate::refusal::Refusal;
 
-/// Reasons are read by people.
-const LONGEST_TEXT: usize = 2_000;
 /// More exemptions than this are another scope.
 const MOST_EXEMPTIONS: usize = 50;
 const MOST_ITEMS: usize = 200;
@@ -240,8 +239,5 @@ fn check_text(command: &WorktreeCommand) -> Result<(), Refusal> {
         | WorktreeCommand::Close { force: None, .. }
         | WorktreeCommand::Merge { .. } => return Ok(()),
     };
-    if text.trim().is_empty() || text.len() > LONGEST_TEXT {
-        return Err(Refusal::invalid("say in 1 to 2000 bytes why"));
-    }
-    Ok(())
+    check_reason(text)
 }
