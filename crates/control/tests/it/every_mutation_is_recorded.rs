@@ -117,6 +117,11 @@ async fn look_in_between(walk: &mut Walk<'_>, run: &str) {
 /// The organisation: money for it and its projects; everything stopped and let go on.
 async fn organise(walk: &mut Walk<'_>) {
     let (admin, project) = (&walk.app.admin, walk.app.team.project.to_string());
+    // What is under way has no budget, so nothing above it can be limited.
+    let list: api::RunList = walk.app.team.operator.get("/api/v1/runs").await.is(200).json();
+    for run in list.runs.iter().filter(|run| !run.status.is_final()) {
+        walk.app.team.operator.cancels(run.id).await.is(200);
+    }
     let limits = json!({ "limits": { "usd_micros": 1_000 } });
     walk.plain(admin, "POST /api/v1/organisation/budget", &[], limits).await;
     let limits = json!({ "limits": { "usd_micros": 500 } });

@@ -150,6 +150,7 @@ async fn c7_what_cannot_be_planned_is_refused_with_everything_that_stands_agains
 async fn c12_a_plan_that_the_project_cannot_pay_is_refused_before_it_is_shown() {
     let (app, ..) = Scenario::start().await;
     let limits = json!({ "limits": { "usd_micros": 1_000 } });
+    app.team.operator.cancels(app.team.run).await.is(200);
     app.admin.post(&format!("/api/v1/projects/{}/budget", app.team.project), &limits).await.is(200);
     let no = asks(&app, json!("Implement a parser"), json!({})).await.problem(409, "budget");
     assert!(no.detail.contains("the plan cannot be paid by its project"), "{no:?}");
