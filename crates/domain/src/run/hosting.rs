@@ -45,6 +45,8 @@ pub enum Wanted {
     Running,
     /// Everything stays as it is.
     Still,
+    /// No process of the run; its files stay.
+    Stopped,
     /// The next snapshot, taken and verified.
     Snapshot { number: u32 },
     /// The files and memory as they were in this snapshot, and no process of the run.
@@ -97,9 +99,12 @@ impl Run {
             RunStatus::SpawningSandbox if self.snapshots.is_empty() && self.host.is_some() => {
                 Wanted::Snapshot { number: 0 }
             }
+            // Its clock stands: everything is stopped.
+            RunStatus::Executing if self.clock.since.is_none() => Wanted::Stopped,
             RunStatus::SpawningSandbox | RunStatus::Executing => Wanted::Running,
             RunStatus::CheckpointReached => self.snapshot_missing().unwrap_or(Wanted::Still),
-            RunStatus::Paused | RunStatus::Failed => Wanted::Still,
+            RunStatus::Paused => Wanted::Still,
+            RunStatus::Failed => Wanted::Stopped,
             RunStatus::RolledBack => self.restoring.map_or(Wanted::Still, |number| Wanted::Restored { number }),
             RunStatus::PendingExport if self.outputs.is_none() => Wanted::Collected,
             RunStatus::PendingExport => Wanted::Still,

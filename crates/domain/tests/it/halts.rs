@@ -6,7 +6,7 @@ use placet_domain::command::Command;
 use placet_domain::evidence::Exit;
 use placet_domain::id::WorktreeId;
 use placet_domain::organisation::OrganisationCommand;
-use placet_domain::run::{Allowance, RunCommand, RunCommandKind, RunStatus};
+use placet_domain::run::{Allowance, RunCommand, RunCommandKind, RunStatus, Wanted};
 use placet_domain::worktree::{CommitId, Work, WorktreeCommand};
 use uuid::Uuid;
 
@@ -33,6 +33,16 @@ fn d11_while_everything_is_stopped_nothing_begins_and_nothing_goes_on() {
     let refusal = ready.worker().leases().unwrap_err();
     assert!(refusal.to_string().contains("something is wrong"), "{refusal}");
     ready.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
+}
+
+#[test]
+fn d11_while_everything_is_stopped_no_process_of_a_hosted_run_is_wanted() {
+    let mut world = World::new().governed().with_run(RunStatus::Executing);
+    assert_eq!(world.run().wanted(), Wanted::Running);
+    world.submit(Who::Operator, halt()).unwrap();
+    assert_eq!(world.run().wanted(), Wanted::Stopped, "nor of its agent");
+    world.submit(Who::Admin, release()).unwrap();
+    assert_eq!(world.run().wanted(), Wanted::Running);
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl World {
             Wanted::Restored { .. } => Some(Kind::Restore),
             Wanted::Collected => Some(Kind::Collect),
             Wanted::Destroyed => Some(Kind::Destroy),
-            Wanted::Nothing | Wanted::Running | Wanted::Still => None,
+            Wanted::Nothing | Wanted::Running | Wanted::Still | Wanted::Stopped => None,
         }
     }
 

@@ -119,7 +119,9 @@ pub(crate) fn worth(usd_micros: u64) -> Amounts {
 fn wanted_number(run: &Run) -> u32 {
     match run.wanted() {
         Wanted::Snapshot { number } | Wanted::Restored { number } => number,
-        Wanted::Nothing | Wanted::Running | Wanted::Still | Wanted::Collected | Wanted::Destroyed => 0,
+        Wanted::Nothing | Wanted::Running | Wanted::Still | Wanted::Stopped | Wanted::Collected | Wanted::Destroyed => {
+            0
+        }
     }
 }
 

@@ -199,6 +199,7 @@ fn wants(run: &Run) -> Option<String> {
         (_, None) => WANTS_A_HOST,
         (Wanted::Running, Some(_)) => "running",
         (Wanted::Still, Some(_)) => "still",
+        (Wanted::Stopped, Some(_)) => "stopped",
         (Wanted::Snapshot { .. }, Some(_)) => "snapshot",
         (Wanted::Restored { .. }, Some(_)) => "restored",
         (Wanted::Collected, Some(_)) => "collected",

@@ -62,7 +62,7 @@ pub struct HostingView {
     pub run: RunView,
     /// Whether the caller hosts it already.
     pub mine: bool,
-    /// `running`, `still`, `snapshot`, `restored`, `collected` or `destroyed`.
+    /// `running`, `still`, `stopped`, `snapshot`, `restored`, `collected` or `destroyed`.
     #[schema(value_type = Object)]
     pub wanted: Wanted,
     /// Whom the agent descends from.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use placet_domain::digest::Digest;
 use placet_domain::id::RunId;
-use placet_domain::run::{Output, RunStatus, Wanted};
+use placet_domain::run::{Output, Wanted};
 use placet_wire::ClientError;
 use placet_wire::api::{
     Decision, HostingList, HostingQuery, HostingView, KeptBlob, OutputReport, Rejection, RestoreReport, RunView,
@@ -168,9 +168,11 @@ impl Keeper {
             Wanted::Nothing => return Ok(Next::Done),
             Wanted::Running if !hosting.mine => self.report("host", &Decision::default()).await?,
             Wanted::Running => self.run_agent(hosting).await?,
-            // An agent whose run has failed has nothing to wait for.
-            Wanted::Still if hosting.run.status == RunStatus::Failed => self.end_agent().await,
             Wanted::Still => {}
+            Wanted::Stopped => {
+                self.seat.end_job();
+                self.end_agent().await;
+            }
             Wanted::Snapshot { number } => self.snapshot(hosting, number).await?,
             Wanted::Restored { number } => self.restore(hosting, number).await?,
             Wanted::Collected => self.collect(hosting).await?,

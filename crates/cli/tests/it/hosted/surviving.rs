@@ -69,6 +69,26 @@ fn c6_a_cancelled_run_ends_at_once_and_leaves_nothing() {
 }
 
 #[test]
+fn d11_the_switch_ends_agents_and_their_actions_and_they_go_on_where_they_were() {
+    let scene = Scene::new();
+    let sleep = format!("sleep 601.{}", std::process::id());
+    let script = format!(
+        "from placet import Run, remembered, remember\nrun = Run()\nrun.wait_for_work()\nmemory = remembered()\n\
+         if memory['done'] == 0:\n  remember({{'done': 1}})\n  run.act('sh', '{sleep}')\nrun.finish('the second time')\n"
+    );
+    let run = scene.start_script(&script, &[]);
+    scene.approve_action(&run);
+    let sleeps = || !crate::support::processes_with(&sleep).is_empty();
+    crate::support::eventually("it works", super::PATIENCE, sleeps);
+    scene.world.by("ada", &["kill", "--all", "--reason", "fire"]).ok();
+    crate::support::eventually("everything of it has ended", super::PATIENCE, || !sleeps());
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!(scene.seen(&run)["status"], "EXECUTING", "it did not fail for that");
+    scene.world.by("admin", &["kill", "--release", "--reason", "it is out"]).ok();
+    assert_eq!(scene.reaches(&run, "PENDING_EXPORT")["said"], "the second time");
+}
+
+#[test]
 fn what_cannot_be_started_fails_with_a_reason_and_can_be_cancelled() {
     let scene = Scene::new();
     let new = ["run", "new", "try", "--scope", "all", "--step", "try", "--launch", "/usr/bin/no-such-program"];
