@@ -10,6 +10,7 @@ use bytes::Bytes;
 use placet_domain::digest::Digest;
 use placet_domain::id::RunId;
 use placet_domain::run::{Output, Wanted};
+use placet_domain::scope::ScopePath;
 use placet_wire::ClientError;
 use placet_wire::api::{
     Decision, HostingList, HostingQuery, HostingView, KeptBlob, OutputReport, Rejection, RestoreReport, RunView,
@@ -29,6 +30,10 @@ use crate::report::{insist, is_temporary};
 const FAREWELL: Duration = Duration::from_secs(3);
 /// How often a snapshot is tried while the agent runs.
 const QUIET_ATTEMPTS: u32 = 3;
+/// As many as the domain takes.
+const MOST_OUTPUTS: usize = 1_000;
+/// It is read as a whole, and a hole in a file costs its maker nothing.
+const LARGEST_OUTPUT_BYTES: u64 = 256 << 20;
 /// Reasons are read by people, and have a limit.
 const LONGEST_REASON: usize = 1_500;
 
@@ -59,6 +64,10 @@ enum KeepError {
     OtherSnapshot(u32),
     #[error("`{path}` is too large to be an output: {size_bytes} bytes")]
     TooLarge { path: String, size_bytes: u64 },
+    #[error(
+        "it made {0} files, and a run has at most {MOST_OUTPUTS} outputs; roll it back and have them packed together"
+    )]
+    TooMany(usize),
     #[error("{0}")]
     Lost(#[from] tokio::task::JoinError),
 }
@@ -80,6 +89,7 @@ impl KeepError {
             | Self::WrongFile(_)
             | Self::OtherSnapshot(_)
             | Self::TooLarge { .. }
+            | Self::TooMany(_)
             | Self::Lost(_) => false,
         }
     }
@@ -213,7 +223,8 @@ impl Keeper {
         }
         let memory = turn.make()?.agent();
         // Nothing has run in it yet.
-        files.into_iter().try_for_each(|(path, bytes)| lay(&memory, path, &bytes)).map_err(KeepError::Lay)
+        files.into_iter().try_for_each(|(path, bytes)| lay(&memory, path, &bytes)).map_err(KeepError::Lay)?;
+        turn.is_ready().map_err(KeepError::Lay)
     }
 
     async fn fetch(&self, hosting: &HostingView, path: &str, digest: Digest) -> Result<Bytes, KeepError> {
@@ -274,8 +285,16 @@ impl Keeper {
         self.end_agent().await;
         let mut turn = self.seat.turn().await;
         let mut outputs = Vec::new();
-        for (id, listed) in (1..).zip(turn.space()?.outputs(|_| true)?) {
+        // What has no place among people's files, such as a repository's own, is no output.
+        let listed = turn.space()?.outputs(|path| ScopePath::new(path.as_bytes()).is_ok())?;
+        if listed.len() > MOST_OUTPUTS {
+            return Err(KeepError::TooMany(listed.len()));
+        }
+        for (id, listed) in (1..).zip(listed) {
             let (path, size_bytes) = (listed.path.to_string(), listed.size_bytes);
+            if size_bytes > LARGEST_OUTPUT_BYTES {
+                return Err(KeepError::TooLarge { path, size_bytes });
+            }
             let mut bytes = Vec::new();
             turn.space()?.read_output(&listed, &mut bytes)?;
             let (digest, bytes) = (Digest::of(&bytes), Bytes::from(bytes));

@@ -4,6 +4,7 @@
 //!  <runs>/<run>/
 //!    space/     workspace, memory and snapshots
 //!    shared/    what people gave to the run; never written again
+//!    ready      only once all of it is there
 //! ```
 
 use std::collections::HashMap;
@@ -18,6 +19,8 @@ use placet_workspace::space::{Space, SpaceError};
 use tokio::sync::{Mutex as Turns, OwnedMutexGuard};
 
 use crate::execute::Cancel;
+
+const READY: &str = "ready";
 
 /// The seats of all runs that this process had to do with.
 #[derive(Debug, Default)]
@@ -89,12 +92,19 @@ impl Turn {
         Ok(self.space.insert(opened))
     }
 
+    /// Whether everything that was approved lies in it. A space alone is not enough: its making may have been interrupted.
     pub(crate) fn is_made(&self) -> bool {
-        self.space.is_some() || self.root.join("space").exists()
+        self.root.join(READY).exists()
+    }
+
+    /// From here on it is made, and programs may be started in it.
+    pub(crate) fn is_ready(&mut self) -> io::Result<()> {
+        fs::write(self.root.join(READY), b"")
     }
 
     /// An empty seat, whatever an interrupted attempt left of it.
     pub(crate) fn clear(&mut self) -> io::Result<()> {
+        *self.space = None;
         if let Some(runs) = self.root.parent() {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(runs)?;
         }
@@ -113,7 +123,7 @@ impl Turn {
         self.root.join("shared")
     }
 
-    /// Makes the space above what is shared. From here on the seat is made.
+    /// Makes the space above what is shared.
     pub(crate) fn make(&mut self) -> Result<&Space, SpaceError> {
         let made = Space::create(&self.root.join("space"), Some(&self.shared()))?;
         Ok(self.space.insert(made))
@@ -186,6 +196,7 @@ mod tests {
             turn.clear().unwrap();
             lay(&turn.shared(), "data/prices.csv", b"1,2").unwrap();
             turn.make().unwrap();
+            turn.is_ready().unwrap();
         }
         let mut turn = seats().of(run(1)).turn().await;
         assert!(turn.is_made());
@@ -202,6 +213,8 @@ mod tests {
         let mut turn = seats.of(run(1)).turn().await;
         turn.clear().unwrap();
         lay(&turn.shared(), "half", b"written").unwrap();
+        // Killed after the space was made and before the agent's files lay in it.
+        turn.make().unwrap();
         assert!(!turn.is_made());
         turn.clear().unwrap();
         assert_eq!(fs::read_dir(turn.shared()).unwrap().count(), 0);

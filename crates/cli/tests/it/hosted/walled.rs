@@ -39,3 +39,17 @@ fn c6_what_one_action_leaves_the_next_one_finds_and_what_was_given_stays_as_it_w
     assert_eq!(said, ["SUCCEEDED"; 3]);
     assert_eq!(std::fs::read_to_string(given).unwrap(), "as given\n");
 }
+
+#[test]
+fn c19_a_repository_that_a_run_made_for_itself_is_no_output_and_keeps_nothing_else_from_being_one() {
+    let scene = Scene::new();
+    let script = "from placet import Run\nrun = Run()\n\
+                  run.act('sh', 'mkdir .git && echo x > .git/config && echo y > a.txt')\nrun.finish('done')\n";
+    let run = scene.start_script(script, &[]);
+    scene.approve_action(&run);
+    scene.reaches(&run, "PENDING_EXPORT");
+    super::output_of(&scene, &run, "a.txt");
+    let paths: Vec<String> =
+        scene.seen(&run)["outputs"].as_array().unwrap().iter().map(|output| output["path"].to_string()).collect();
+    assert_eq!(paths, ["\"a.txt\""]);
+}
