@@ -15,9 +15,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("placet-secrets", &[]),
     ("placet-workspace", &[]),
     ("placet-wire", &["placet-domain"]),
+    ("placet-gateway", &["placet-domain"]),
     ("placet-store", &["placet-domain", "placet-ledger"]),
-    ("placet-control", &["placet-domain", "placet-ledger", "placet-secrets", "placet-store", "placet-wire"]),
-    ("placet-worker", &["placet-domain", "placet-sandbox", "placet-wire", "placet-workspace"]),
+    (
+        "placet-control",
+        &["placet-domain", "placet-gateway", "placet-ledger", "placet-secrets", "placet-store", "placet-wire"],
+    ),
+    ("placet-worker", &["placet-domain", "placet-gateway", "placet-sandbox", "placet-wire", "placet-workspace"]),
     ("placet-agent", &["placet-domain", "placet-wire"]),
     ("placet-worktree", &["placet-domain", "placet-sandbox", "placet-secrets", "placet-wire", "placet-workspace"]),
     (
@@ -26,6 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "placet-agent",
             "placet-control",
             "placet-domain",
+            "placet-gateway",
             "placet-ledger",
             "placet-sandbox",
             "placet-secrets",

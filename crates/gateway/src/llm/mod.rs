@@ -1,0 +1,1 @@
+//! Calls of language models, passed on with keys that no agent sees.
