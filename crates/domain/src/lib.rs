@@ -21,6 +21,7 @@ pub mod datafile;
 pub mod decide;
 pub mod digest;
 pub mod evidence;
+pub mod headline;
 pub mod id;
 pub mod identity;
 pub mod name;

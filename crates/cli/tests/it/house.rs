@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+use placet_domain::headline::headline;
 
 /// Which of our crates each crate may use. What is not listed is forbidden: the arrows are the trust boundaries.
 const ARROWS: &[(&str, &[&str])] = &[
@@ -161,4 +162,35 @@ fn unsafe_code_lives_in_the_sandbox_alone() {
         let uses = text.lines().any(|line| !line.trim_start().starts_with("//") && line.contains("unsafe {"));
         assert!(!uses || in_sandbox || path.ends_with("tests/it/house.rs"), "{} uses unsafe code", path.display());
     }
+}
+
+/// The families of what happens in runs. Others are seen in one where it moves money or credentials.
+const OF_RUNS: &[&str] = &["run", "action", "job", "permit", "evidence", "refused"];
+
+/// Every kind of entry, as the sources name them: the arms of `kind`, each a family and a name.
+fn kinds() -> BTreeSet<String> {
+    let of_domain = all_sources().into_iter().filter(|(path, _)| path.starts_with(root().join("crates/domain/src")));
+    let lines: Vec<String> =
+        of_domain.flat_map(|(_, text)| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let arms = lines.iter().filter_map(|line| line.split_once(" => \"")?.1.strip_suffix("\","));
+    let named = arms.filter(|name| {
+        let word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        name.split_once('.').is_some_and(|(family, rest)| word(family) && word(rest))
+    });
+    named.map(str::to_owned).chain(["refused".to_owned()]).collect()
+}
+
+#[test]
+fn c13_every_kind_of_entry_has_a_headline_of_its_own_and_stands_in_the_table() {
+    let kinds = kinds();
+    assert!(kinds.len() > 80, "the kinds were found: {kinds:?}");
+    let names: BTreeSet<_> = kinds.iter().map(|kind| headline(kind)).collect();
+    assert_eq!(names.len(), kinds.len(), "no two kinds have the same headline");
+    let api = fs::read_to_string(root().join("docs/api.md")).unwrap();
+    let is_row = |line: &&str| line.starts_with("| `") && line.matches('`').count() == 4 && line.contains("` | `");
+    let table = api.split("## Following a run").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
+    let written: Vec<&str> = table.lines().filter(is_row).collect();
+    let told = kinds.iter().filter(|kind| OF_RUNS.contains(&kind.split('.').next().unwrap()));
+    let meant: Vec<String> = told.map(|kind| format!("| `{}` | `{kind}` |", headline(kind))).collect();
+    assert_eq!(written, meant, "the table in docs/api.md is\n{}", meant.join("\n"));
 }

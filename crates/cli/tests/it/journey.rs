@@ -182,7 +182,7 @@ fn finish(journey: &Journey, run: &str) {
     }
     // Once it is over, watching it tells everything and ends.
     let watched = journey.world.cli(&["run", "watch", run]).ok();
-    assert!(watched.out().contains("run.created") && watched.out().contains("run.completed"), "{}", watched.out());
+    assert!(watched.out().contains(" created") && watched.out().contains(" completed"), "{}", watched.out());
 }
 
 fn check_the_record(journey: &Journey) {

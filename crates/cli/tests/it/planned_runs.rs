@@ -99,14 +99,13 @@ fn c13_watching_a_run_tells_every_event_once_and_ends_with_it() {
     let world = scene();
     let run = at_work(&world);
     let mut watcher = watches(&world, &run);
-    watcher.line(SOON, |line| line.contains("run.attached"));
+    watcher.line(SOON, |line| line.contains(" attached"));
     finishes(&world, &run);
     assert_eq!(watcher.wait(SOON).code(), Some(0));
     let rest = watcher.rest();
-    assert_eq!(rest.matches("run.completed").count(), 1, "{rest}");
+    assert_eq!(rest.matches(" completed").count(), 1, "{rest}");
     let again = world.cli(&["run", "watch", &run]).ok();
-    for event in ["run.intent_stated", "run.estimated", "run.plan_approved", "action.proposed", "cat", "run.completed"]
-    {
+    for event in [" intent_stated", " estimated", " plan_approved", "action_proposed", "cat", " completed"] {
         assert!(again.out().contains(event), "{event}: {}", again.out());
     }
 }
@@ -116,15 +115,15 @@ fn c13_whoever_watches_goes_on_where_the_connection_broke() {
     let mut world = scene();
     let run = at_work(&world);
     let mut watcher = watches(&world, &run);
-    watcher.line(SOON, |line| line.contains("run.attached"));
+    watcher.line(SOON, |line| line.contains(" attached"));
     world.kill_control();
     eventually("the watcher notices", SOON, || watcher.stderr().contains("trying again"));
     world.serve();
     finishes(&world, &run);
     assert_eq!(watcher.wait(SOON).code(), Some(0));
     let rest = watcher.rest();
-    assert!(!rest.contains("run.attached") && !rest.contains("run.created"), "nothing is told twice: {rest}");
-    assert_eq!((rest.matches("run.finished").count(), rest.matches("run.completed").count()), (1, 1), "{rest}");
+    assert!(!rest.contains(" attached") && !rest.contains(" created"), "nothing is told twice: {rest}");
+    assert_eq!((rest.matches(" finished").count(), rest.matches(" completed").count()), (1, 1), "{rest}");
 }
 
 #[test]
@@ -132,7 +131,7 @@ fn c13_the_exit_code_of_watching_tells_how_a_run_ended() {
     let world = scene();
     let cancelled = at_work(&world);
     let mut watcher = watches(&world, &cancelled);
-    watcher.line(SOON, |line| line.contains("run.attached"));
+    watcher.line(SOON, |line| line.contains(" attached"));
     world.cli(&["run", "cancel", &cancelled, "--reason", "enough of it"]).ok();
     assert_eq!(watcher.wait(SOON).code(), Some(1));
     assert!(watcher.stderr().contains("the run was cancelled: enough of it"), "{}", watcher.stderr());
@@ -158,7 +157,7 @@ fn c10_on_a_terminal_a_compact_view_shows_what_waits_and_what_to_type() {
     shows("checkpoint 1 (STEP) half a parser");
     shows("placet run approve");
     world.by("ada", &["run", "approve", &run]).ok();
-    shows("run.checkpoint_passed");
+    shows("checkpoint_passed");
     finishes(&world, &run);
     shows("COMPLETED");
     shows("ended 0");

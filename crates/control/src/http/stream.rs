@@ -1,4 +1,5 @@
-//! Server-sent events straight from the ledger: the event id is the ledger number, so nothing is lost on reconnect.
+//! Server-sent events straight from the ledger: the event id is the ledger number, so nothing is lost on reconnect. Each is named
+//! by its headline; what it carries is the entry, byte for byte.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -7,6 +8,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::stream::{self, Stream};
+use placet_domain::headline::headline;
 use placet_domain::id::RunId;
 use placet_domain::identity::Identity;
 use placet_store::{EntryFilter, StoredEntry};
@@ -87,5 +89,5 @@ async fn next(mut viewer: Viewer) -> Option<(Result<Event, Infallible>, Viewer)>
 }
 
 fn event(entry: &StoredEntry) -> Event {
-    Event::default().id(entry.seq.to_string()).event(&entry.kind).data(String::from_utf8_lossy(&entry.bytes))
+    Event::default().id(entry.seq.to_string()).event(headline(&entry.kind)).data(String::from_utf8_lossy(&entry.bytes))
 }

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use axum::http::Method;
+use placet_domain::headline::headline;
 use placet_ledger::leaf_hash;
 use placet_store::{EntryFilter, MOST_ROWS};
-use placet_wire::EventStream;
+use placet_wire::{EventStream, api};
 use serde_json::json;
 
 use crate::moves::{reading, scan};
@@ -59,8 +60,42 @@ async fn an_event_is_the_entry_byte_for_byte() {
     for seq in numbers(&app).await {
         let event = next(&mut stream).await.unwrap();
         let entry = app.store().entry(seq).await.unwrap().unwrap();
-        assert_eq!((event.seq, &event.event), (seq, &entry.kind));
+        assert_eq!((event.seq, event.event.as_str()), (seq, &*headline(&entry.kind)));
         assert_eq!(leaf_hash(event.data.as_bytes()), entry.leaf);
+    }
+}
+
+/// The headlines of everything after this entry, until the run is completed.
+async fn headlines(person: &Person, path: &str, last: Option<u64>) -> Vec<String> {
+    let mut stream = person.client().follow(path, last).await.unwrap();
+    let mut seen = Vec::new();
+    while seen.last().map(String::as_str) != Some("completed") {
+        let event = next(&mut stream).await.expect("the run completes");
+        let entry: serde_json::Value = serde_json::from_str(&event.data).unwrap();
+        assert_eq!(headline(entry["kind"].as_str().unwrap()), event.event, "the kind is in the entry");
+        seen.push(event.event);
+    }
+    seen
+}
+
+#[tokio::test]
+async fn c13_whoever_follows_is_told_in_headlines_under_both_names_of_a_run() {
+    let (app, agent, reviewer, worker) = Scenario::start().await;
+    let run = app.team.run;
+    let last = numbers(&app).await.last().copied();
+    let path = format!("/api/v1/runs/{run}");
+    agent.proposes(run, &reading()).await;
+    worker.executes(&worker.leases().await.unwrap()).await;
+    agent.post(&format!("{path}/checkpoints"), &json!({ "summary": "have a look" })).await.is(200);
+    let seen: api::CheckpointView = reviewer.get(&format!("{path}/checkpoint")).await.is(200).json();
+    reviewer.post_if(&format!("{path}/checkpoints/1/approve"), seen.review, &json!({})).await.is(200);
+    let done: api::RunView = agent.post(&format!("{path}/finish"), &json!({ "summary": "read" })).await.is(200).json();
+    reviewer.post_if(&format!("{path}/complete"), done.review, &json!({})).await.is(200);
+    let told = headlines(&reviewer, &format!("{path}/stream"), last).await;
+    let told_again = headlines(&reviewer, &format!("/api/v1/autonomous/executions/{run}/stream"), last).await;
+    assert_eq!(told, told_again);
+    for name in ["action_proposed", "action_started", "action_finished", "checkpoint_reached", "checkpoint_passed"] {
+        assert_eq!(told.iter().filter(|told| *told == name).count(), 1, "{name}: {told:?}");
     }
 }
 
@@ -97,8 +132,8 @@ async fn t8_a_viewer_who_is_revoked_sees_nothing_more() {
     let last = numbers(&app).await.last().copied();
     let mut stream = follow(&reviewer, &app, last).await;
     agent.proposes(app.team.run, &reading()).await;
-    assert_eq!(next(&mut stream).await.unwrap().event, "action.proposed");
-    assert_eq!(next(&mut stream).await.unwrap().event, "action.judged");
+    assert_eq!(next(&mut stream).await.unwrap().event, "action_proposed");
+    assert_eq!(next(&mut stream).await.unwrap().event, "action_judged");
     app.admin.post(&format!("/api/v1/identities/{}/revoke", reviewer.id), &json!({})).await.is(200);
     agent.proposes(app.team.run, &reading()).await;
     assert_eq!(next(&mut stream).await, None);
@@ -120,5 +155,5 @@ async fn a_server_that_stops_ends_its_streams_and_does_not_wait_for_viewers() {
     app.restart().await;
     let mut stream = follow(&reviewer, &app, last).await;
     app.team.agent.proposes(app.team.run, &reading()).await;
-    assert_eq!(next(&mut stream).await.unwrap().event, "action.proposed", "and goes on where it was");
+    assert_eq!(next(&mut stream).await.unwrap().event, "action_proposed", "and goes on where it was");
 }

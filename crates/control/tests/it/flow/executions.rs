@@ -95,7 +95,7 @@ async fn c13_one_resource_answers_under_both_names_from_approval_to_export() {
     let listed: api::RunList = team.reviewer.get(EXECUTIONS).await.is(200).json();
     assert!(listed.runs.iter().any(|run| run.id == made.execution_id && run.products.is_none()), "lists are short");
     let mut stream = team.reviewer.client().follow(&format!("{execution}/stream"), None).await.unwrap();
-    assert_eq!(stream.next().await.unwrap().event, "run.created");
+    assert_eq!(stream.next().await.unwrap().event, "created");
     app.assert_sound().await;
 }
 

@@ -171,13 +171,13 @@ mod tests {
     #[test]
     fn a_view_shows_goal_status_step_budget_and_what_happened_last() {
         let mut view = View { place: None, last: VecDeque::new(), tools: HashMap::new() };
-        let line = view.line(&event("action.proposed", Some("nmap")));
+        let line = view.line(&event("action_proposed", Some("nmap")));
         view.last.push_back(line);
         let text = view.text(&run("EXECUTING", 1), None);
         let plain = anstream::adapter::strip_str(&text).to_string();
         assert!(plain.contains("tidy ⟦U+001B⟧[2Jup"), "what others wrote does nothing here: {plain}");
         assert!(plain.contains("[##########--------------------] step 1 of 3: write"), "{plain}");
-        assert!(plain.contains("actions 2 of 9") && plain.contains("action.proposed"), "{plain}");
+        assert!(plain.contains("actions 2 of 9") && plain.contains("action_proposed"), "{plain}");
         assert!(plain.contains("nmap") && !plain.contains("waits:"), "{plain}");
     }
 
