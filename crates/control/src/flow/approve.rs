@@ -4,9 +4,10 @@ use placet_domain::action::{ActionCommand, ActionState, Resolution};
 use placet_domain::command::Command;
 use placet_domain::digest::Digest;
 use placet_domain::id::ActionId;
+use placet_domain::proposal::Action;
 use placet_domain::refusal::Refusal;
 
-use super::{Caller, No, find_place};
+use super::{Caller, No, find_action, find_ground, find_place};
 use crate::app::App;
 
 pub(crate) async fn approve(app: &App, caller: &Caller, id: ActionId, seen: Digest) -> Result<ActionState, No> {
@@ -25,6 +26,16 @@ pub(crate) async fn reject(
 
 pub(crate) async fn withdraw(app: &App, caller: &Caller, id: ActionId, reason: String) -> Result<ActionState, No> {
     change(app, caller, id, ActionCommand::Withdraw { reason }).await
+}
+
+/// What was only rehearsed is to be done, as the policy in force judges it.
+pub(crate) async fn perform(app: &App, caller: &Caller, id: ActionId, seen: Digest) -> Result<ActionState, No> {
+    let state = find_action(app, caller, id).await?;
+    let run = find_ground(app, caller, state.run).await?;
+    let sealed = app.store().sealed(id, state.digest).await.map_err(No::Fault)?;
+    let sealed = sealed.ok_or(Refusal::Unknown { what: "action" })?;
+    let verdict = app.policy().judge(&Action::open(&sealed)?, &run.scope, &run.posture);
+    change(app, caller, id, ActionCommand::Perform { seen, verdict }).await
 }
 
 pub(crate) async fn resolve(

@@ -11,9 +11,9 @@ use placet_domain::digest::Digest;
 use placet_domain::id::{IdentityId, ProjectId, RunId};
 use placet_domain::identity::{Actor, Identity, IdentityCommand, Reach, Role};
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Launch, Output, Run, RunCommand};
+use placet_domain::run::{Launch, Run, RunCommand};
 use placet_wire::Token;
-use placet_wire::api::LaunchRequest;
+use placet_wire::api::{LaunchRequest, OutputReport};
 
 use super::undertake::change_run;
 use super::{Caller, No, find_run};
@@ -95,7 +95,8 @@ pub(crate) async fn equip(app: &App, caller: &Caller, id: RunId) -> Result<(Iden
 }
 
 /// Its outputs must be here before a host says that it made them.
-pub(crate) async fn collect(app: &App, caller: &Caller, id: RunId, outputs: Vec<Output>) -> Result<Run, No> {
+pub(crate) async fn collect(app: &App, caller: &Caller, id: RunId, report: OutputReport) -> Result<Run, No> {
+    let OutputReport { outputs, removed } = report;
     let project = find_run(app, caller, id).await?.project;
     for output in &outputs {
         let kept = app.store().kept(project, output.digest).await.map_err(No::Fault)?;
@@ -103,7 +104,7 @@ pub(crate) async fn collect(app: &App, caller: &Caller, id: RunId, outputs: Vec<
             return Err(No::MissingEvidence(output.path.clone()));
         }
     }
-    change_run(app, caller, id, RunCommand::Collect { outputs }).await
+    change_run(app, caller, id, RunCommand::Collect { outputs, removed }).await
 }
 
 /// Nothing is left of it, so its agent has no business here any more.

@@ -19,7 +19,7 @@ mod worktree;
 pub use admin::bootstrap;
 pub(crate) use admin::{identities, lock_scope, make_identity, make_project, replace_token, revoke};
 pub(crate) use amend::amend;
-pub(crate) use approve::{approve, reject, resolve, withdraw};
+pub(crate) use approve::{approve, perform, reject, resolve, withdraw};
 pub(crate) use checkpoint::{Look, Shown, decide_checkpoint, look};
 pub(crate) use dispatch::{lease, redeem};
 pub(crate) use host::{collect, destroyed, equip, hostings};

@@ -120,6 +120,10 @@ fn describe_action(row: &mut AuditRow, event: &ActionEvent) {
         }
         ActionEvent::Quarantined { evidence, .. } => row.output_digest = Some(evidence.to_string()),
         ActionEvent::DeadlineLapsed => row.approval_status = Some("expired".to_owned()),
+        ActionEvent::ToBePerformed { reviewer, .. } => {
+            row.approver = Some(reviewer.to_string());
+            row.approval_status = Some("to be performed".to_owned());
+        }
         ActionEvent::Rehearsed => row.approval_status = Some("rehearsed".to_owned()),
         ActionEvent::Withdrawn { .. }
         | ActionEvent::Leased { .. }
@@ -166,6 +170,8 @@ fn describe_run(row: &mut AuditRow, event: &RunEvent) {
         | RunEvent::Held { .. }
         | RunEvent::Finished { .. }
         | RunEvent::Collected { .. }
+        | RunEvent::Performing { .. }
+        | RunEvent::Performed { .. }
         | RunEvent::Destroyed
         | RunEvent::Failed { .. }
         | RunEvent::Cancelled { .. } => return,

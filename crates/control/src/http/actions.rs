@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
+use placet_domain::action::{ActionState, ActionStatus};
 use placet_domain::id::{ActionId, ProjectId, RunId};
 use placet_domain::identity::Reach;
 use placet_domain::proposal::{Action, Proposal};
@@ -92,6 +93,11 @@ pub(super) async fn show(
     caller: Caller,
 ) -> Result<impl IntoResponse, Failure> {
     let action = flow::find_action(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+    let etag = format!("\"{}\"", action.review());
+    Ok(([(header::ETAG, etag)], Json(detail(&app, &action).await?)))
+}
+
+async fn detail(app: &App, action: &ActionState) -> Result<api::ActionDetail, Failure> {
     let sealed = app.store().sealed(action.id, action.digest).await.map_err(No::Fault)?;
     let sealed = sealed.ok_or(No::Refused(Refusal::Unknown { what: "action" }))?;
     let spec = Action::open(&sealed).map_err(No::Unsealable)?.spec().clone();
@@ -99,10 +105,28 @@ pub(super) async fn show(
         Some(digest) => app.store().advice(action.id, digest).await.map_err(No::Fault)?,
         None => None,
     };
-    let etag = format!("\"{}\"", action.review());
     let proposal = Proposal::behind(&spec, app.tools()).ok();
-    let detail = api::ActionDetail { action: view::action(&action), spec, proposal, justification };
-    Ok(([(header::ETAG, etag)], Json(detail)))
+    Ok(api::ActionDetail { action: view::action(action), spec, proposal, justification })
+}
+
+/// What a run only rehearsed and what of it can still be done, in the order in which it was proposed.
+pub(super) async fn effects(
+    State(app): State<App>,
+    Path(run): Path<String>,
+    Query(query): Query<PageQuery>,
+    caller: Caller,
+) -> Result<Json<api::EffectList>, Failure> {
+    let run = flow::find_run(&app, &caller, run.parse().map_err(Failure::bad_id)?).await?;
+    let (limit, statuses) = (query.limit.unwrap_or(USUAL_ROWS).min(USUAL_ROWS), vec![ActionStatus::Rehearsed]);
+    let filter = ActionFilter { run: Some(run.id), statuses, after: query.after, limit, ..ActionFilter::default() };
+    let found = app.store().actions(filter).await.map_err(No::Fault)?;
+    let next = view::next(&found, limit);
+    let mut effects = Vec::new();
+    // What was rehearsed before a rollback belongs to a past that is no more.
+    for listed in found.iter().filter(|listed| listed.rollbacks == run.rollbacks) {
+        effects.push(detail(&app, listed).await?);
+    }
+    Ok(Json(api::EffectList { effects, next }))
 }
 
 fn parse(id: &str) -> Result<ActionId, Failure> {
@@ -145,6 +169,16 @@ pub(super) async fn withdraw(
     Asked(caller, withdrawal): Asked<api::Withdrawal>,
 ) -> ActionAnswer {
     let action = flow::withdraw(&app, &caller, parse(&id)?, withdrawal.reason).await?;
+    Ok(Json(view::action(&action)))
+}
+
+pub(super) async fn perform(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Seen(seen): Seen,
+    Asked(caller, _): Asked<api::Decision>,
+) -> ActionAnswer {
+    let action = flow::perform(&app, &caller, parse(&id)?, seen).await?;
     Ok(Json(view::action(&action)))
 }
 

@@ -45,7 +45,7 @@ pub(super) async fn collect(
     Asked(caller, report): Asked<api::OutputReport>,
 ) -> RunAnswer {
     let id = id.parse().map_err(Failure::bad_id)?;
-    Ok(Json(view::run(flow::collect(&app, &caller, id, report.outputs).await?)))
+    Ok(Json(view::run(flow::collect(&app, &caller, id, report).await?)))
 }
 
 pub(super) async fn destroy(

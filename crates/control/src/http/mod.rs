@@ -134,6 +134,7 @@ fn table() -> Vec<Route> {
 
         // Actions: the agent proposes, people decide.
         post("/api/v1/runs/{run}/actions", actions::propose).access(Access::Roles(&[Agent])).takes_any().gives::<api::ActionView>(201).about("Proposes an action: tool, arguments, target, files, outputs, justification."),
+        get("/api/v1/runs/{run}/effects", actions::effects).access(WATCHERS).gives::<api::EffectList>(200).asks::<actions::PageQuery>().about("What the run only rehearsed: each action with everything that would be done, oldest first."),
         get("/api/v1/runs/{run}/actions", actions::of_run).access(WATCHERS).gives::<api::ActionList>(200).asks::<actions::PageQuery>().about("The actions of a run, oldest first."),
         post("/api/v1/hooks/{name}", hooks::propose).access(Access::Signed).takes_any().gives::<api::ActionView>(201).about("Proposes an action by a signed webhook (standard-webhooks), as the agent it is set up for: run, proposal."),
         get("/api/v1/queue", actions::queue).access(PEOPLE).gives::<api::ActionList>(200).asks::<actions::ListQuery>().about("What waits for a person, riskiest first."),
@@ -142,6 +143,7 @@ fn table() -> Vec<Route> {
         post("/api/v1/actions/{action}/amend", actions::amend).access(Access::Roles(&[Reviewer])).takes::<api::AmendmentRequest>().gives::<api::ActionView>(201).on_what_was_seen().about("Approves something else in the place of what If-Match names; gives the new action."),
         post("/api/v1/actions/{action}/reject", actions::reject).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::ActionView>(200).on_what_was_seen().about("Refuses it, with a reason the agent reads."),
         post("/api/v1/actions/{action}/withdraw", actions::withdraw).access(Access::Roles(&[Agent, Operator])).takes::<api::Withdrawal>().gives::<api::ActionView>(200).about("Takes a proposal back."),
+        post("/api/v1/actions/{action}/perform", actions::perform).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::ActionView>(200).on_what_was_seen().about("Has what was only rehearsed done, at the results of its run, exactly as If-Match names it. Where the policy changed since, it is judged again and stays rehearsed: look again."),
         post("/api/v1/actions/{action}/resolve", actions::resolve).access(Access::Roles(&[Reviewer])).takes::<api::ResolutionRequest>().gives::<api::ActionView>(200).about("Decides what becomes of an interrupted action."),
         get("/api/v1/actions/{action}/evidence", evidence::manifest).access(WATCHERS).asks::<evidence::ManifestQuery>().about("The manifest of what its execution left."),
         get("/api/v1/actions/{action}/evidence/secrets", evidence::secrets).access(WATCHERS).gives::<api::SecretList>(200).about("What looked like secrets in what its execution left: where, and never what."),

@@ -68,6 +68,9 @@ pub(super) fn run(run: Run) -> api::RunView {
         budget: run.budget.as_ref().map(api::BudgetView::from),
         snapshots: run.snapshots.iter().map(snapshot).collect(),
         outputs: outputs(run.outputs.unwrap_or_default(), run.exported.as_deref().unwrap_or_default()),
+        removed: run.removed,
+        performing: run.performing.into_iter().collect(),
+        performed: run.performed,
         destroyed: run.destroyed,
     }
 }

@@ -42,6 +42,8 @@ pub(super) const fn outcome(event: &RunEvent) -> Option<&'static str> {
         | RunEvent::Settled { .. }
         | RunEvent::Finished { .. }
         | RunEvent::Collected { .. }
+        | RunEvent::Performing { .. }
+        | RunEvent::Performed { .. }
         | RunEvent::Failed { .. }
         | RunEvent::Cancelled { .. }
         | RunEvent::Destroyed => None,
@@ -72,6 +74,7 @@ pub(super) fn came_to(event: &ActionEvent) -> Option<ActionStatus> {
         ActionEvent::Resolved { resolution: Resolution::Abandon, .. } => ActionStatus::Abandoned,
         ActionEvent::Proposed { .. }
         | ActionEvent::Approved { complete: false, .. }
+        | ActionEvent::ToBePerformed { .. }
         | ActionEvent::Renewed { .. }
         | ActionEvent::Quarantined { .. }
         // Back to where its verdict puts it, which is counted when it is judged again or decided.

@@ -164,6 +164,17 @@ async fn act(walk: &mut Walk<'_>, run: &str) {
     walk.plain(&team.reviewer, "POST /api/v1/actions/{action}/resolve", &[&id(&lost)], resolution).await;
 }
 
+/// A simulation, of which something is done after all.
+async fn perform(walk: &mut Walk<'_>) {
+    let team = &walk.app.team;
+    let run = crate::flow::working(walk.app, json!({ "mode": "SIMULATION" })).await;
+    let action = team.agent.proposes(run.id, &scan()).await;
+    team.agent.post(&format!("/api/v1/runs/{}/finish", run.id), &json!({})).await.is(200);
+    let (route, id) = ("POST /api/v1/actions/{action}/perform", action.id.to_string());
+    walk.step(&team.reviewer, route, &[&id], &json!({}), Some(action.review)).await;
+    team.operator.cancels(run.id).await.is(200);
+}
+
 async fn job(walk: &mut Walk<'_>, action: &api::ActionView) -> api::Job {
     let (worker, id) = (&walk.app.team.worker, action.id.to_string());
     let job: api::Job = walk.plain(worker, "POST /api/v1/leases", &[], json!({})).await.json();
@@ -280,6 +291,7 @@ async fn b1_every_route_that_changes_something_writes_to_the_ledger() {
     open_close(&mut walk).await;
     let run = undertake(&mut walk).await;
     act(&mut walk, &run).await;
+    perform(&mut walk).await;
     let (before, message) = (app.size(), json!({ "run": run, "proposal": scan() }));
     let answer = Message::of("msg_1", &message).send(&app, "ci").await;
     walk.settled(&agent, "POST /api/v1/hooks/{name}", before, answer).await;

@@ -51,6 +51,12 @@ pub enum ActionCommand {
     Withdraw {
         reason: String,
     },
+    /// What was only rehearsed is done after all, as it was shown.
+    Perform {
+        seen: Digest,
+        /// What the policy in force says of it now.
+        verdict: Verdict,
+    },
     /// The policy changed: the old verdict, and every approval of it, is void.
     Rejudge {
         verdict: Verdict,
@@ -84,6 +90,7 @@ impl ActionCommand {
             | Self::Amend { .. }
             | Self::Reject { .. }
             | Self::Withdraw { .. }
+            | Self::Perform { .. }
             | Self::Rejudge { .. }
             | Self::Complete { .. }
             | Self::Resolve { .. }
@@ -130,6 +137,7 @@ kinds! {
     Amend = "amend", "amended";
     Reject = "reject", "rejected";
     Withdraw = "withdraw", "withdrawn";
+    Perform = "perform", "performed";
     Rejudge = "rejudge", "judged again";
     Lease = "lease", "leased";
     Redeem = "redeem", "started";

@@ -3,6 +3,7 @@
 use super::amend::amend;
 use super::command::{ActionCommand, ActionCommandKind as Kind, Resolution};
 use super::event::ActionEvent;
+use super::perform::{needs_its_turn, perform, rejudge_performance};
 use super::state::{ActionState, ActionStatus as Status};
 use crate::approval::{Approval, Terms, review_digest};
 use crate::digest::Digest;
@@ -65,6 +66,7 @@ fn change(
         ActionCommand::Approve { seen } => approve(state, *seen, setting),
         ActionCommand::Reject { seen, reason } => reject(state, *seen, reason, setting),
         ActionCommand::Withdraw { reason } => withdraw(state, reason, setting),
+        ActionCommand::Perform { seen, verdict } => perform(state, *seen, verdict, setting),
         ActionCommand::Rejudge { verdict } => rejudge(state, verdict, setting),
         ActionCommand::Lease { worker } => lease(state, *worker, setting),
         ActionCommand::Redeem { permit } => redeem(state, permit, setting),
@@ -76,11 +78,11 @@ fn change(
     Ok(about(state.id, events?))
 }
 
-fn not_now(state: &ActionState, kind: Kind) -> Refusal {
+pub(super) fn not_now(state: &ActionState, kind: Kind) -> Refusal {
     Refusal::not_now(kind.participle(), state.status.as_str(), state.status.hint())
 }
 
-fn needs_status(state: &ActionState, kind: Kind, wanted: Status) -> Result<(), Refusal> {
+pub(super) fn needs_status(state: &ActionState, kind: Kind, wanted: Status) -> Result<(), Refusal> {
     if state.status == wanted { Ok(()) } else { Err(not_now(state, kind)) }
 }
 
@@ -89,7 +91,7 @@ fn needs_executing(run: &Run) -> Result<(), Refusal> {
 }
 
 /// What was proposed before a rollback was about a state that is no more.
-fn needs_same_past(state: &ActionState, run: &Run, what: &'static str) -> Result<(), Refusal> {
+pub(super) fn needs_same_past(state: &ActionState, run: &Run, what: &'static str) -> Result<(), Refusal> {
     if state.rollbacks == run.rollbacks {
         return Ok(());
     }
@@ -101,15 +103,18 @@ fn needs_its_host(run: &Run, worker: IdentityId) -> Result<(), Refusal> {
     if run.hosting.is_external() || run.host == Some(worker) { Ok(()) } else { Err(Refusal::OtherHost) }
 }
 
-fn needs_open(run: &Run) -> Result<(), Refusal> {
+fn needs_open(state: &ActionState, run: &Run) -> Result<(), Refusal> {
+    if state.performing {
+        return needs_its_turn(state, run);
+    }
     if run.status.is_open() { Ok(()) } else { Err(run_not_active(run)) }
 }
 
-const fn run_not_active(run: &Run) -> Refusal {
+pub(super) const fn run_not_active(run: &Run) -> Refusal {
     Refusal::RunNotActive { status: run.status.as_str(), hint: run.status.hint() }
 }
 
-fn needs_role<'a>(setting: &Setting<'a>, role: Role) -> Result<&'a Identity, Refusal> {
+pub(super) fn needs_role<'a>(setting: &Setting<'a>, role: Role) -> Result<&'a Identity, Refusal> {
     let identity = setting.actor.identity().ok_or(Refusal::Role { needed: role })?;
     if identity.has(role) { Ok(identity) } else { Err(Refusal::Role { needed: role }) }
 }
@@ -156,7 +161,7 @@ pub(super) fn judged(verdict: &Verdict, setting: &Setting<'_>) -> ActionEvent {
 }
 
 /// How long the next step may take: a person's, or a worker's where no person is asked.
-const fn wait_ms(verdict: &Verdict, terms: &Terms) -> u64 {
+pub(super) const fn wait_ms(verdict: &Verdict, terms: &Terms) -> u64 {
     match verdict.ruling() {
         Ruling::Allow => terms.dispatch_within_ms,
         Ruling::Ask { .. } | Ruling::Deny => terms.decide_within_ms,
@@ -179,6 +184,9 @@ fn rejudge(state: &ActionState, verdict: &Verdict, setting: &Setting<'_>) -> Dec
     if verdict.action() != state.digest || verdict.policy() != setting.policy {
         return Err(Refusal::invalid("the verdict is for another action or policy"));
     }
+    if state.performing {
+        return Ok(rejudge_performance(verdict, setting));
+    }
     Ok(vec![judged(verdict, setting)])
 }
 
@@ -191,7 +199,7 @@ pub(super) fn needs_decider<'a>(
 ) -> Result<&'a Identity, Refusal> {
     let reviewer = needs_role(setting, Role::Reviewer)?;
     needs_status(state, kind, Status::PendingApproval)?;
-    needs_open(setting.run)?;
+    needs_open(state, setting.run)?;
     needs_same_past(state, setting.run, "decided")?;
     if setting.now >= state.deadline {
         return Err(Refusal::Expired);
@@ -295,7 +303,7 @@ fn lease(state: &ActionState, worker: IdentityId, setting: &Setting<'_>) -> Deci
         return Err(Refusal::Permit(PermitFlaw::OtherWorker));
     }
     needs_status(state, Kind::Lease, Status::Approved)?;
-    needs_executing(setting.run)?;
+    needs_its_turn(state, setting.run)?;
     needs_same_past(state, setting.run, "leased")?;
     needs_its_host(setting.run, worker)?;
     if setting.now >= state.deadline {
@@ -337,7 +345,7 @@ fn redeem(state: &ActionState, permit: &Signed, setting: &Setting<'_>) -> Decisi
     if setting.now >= permit.expires_at() || setting.now >= lease.expires_at {
         return Err(PermitFlaw::Expired.into());
     }
-    needs_executing(setting.run)?;
+    needs_its_turn(state, setting.run)?;
     needs_same_past(state, setting.run, "started")?;
     if state.verdict.policy() != setting.policy {
         return Err(Refusal::not_now("started", "judged by an older policy", "it will be judged again"));
@@ -357,7 +365,7 @@ fn heartbeat(state: &ActionState, attempt: u32, setting: &Setting<'_>) -> Decisi
     if !holds(state, worker, attempt) {
         return Err(Refusal::LostLease { given: attempt, current: state.attempt });
     }
-    needs_open(setting.run)?;
+    needs_open(state, setting.run)?;
     needs_same_past(state, setting.run, "kept alive")?;
     let expires_at = setting.now.plus_ms(setting.terms.lease_ms);
     Ok(vec![ActionEvent::Renewed { attempt, expires_at }])
@@ -418,7 +426,7 @@ fn retry(
     deadline: Timestamp,
     setting: &Setting<'_>,
 ) -> Result<Option<ActionEvent>, Refusal> {
-    needs_open(setting.run)?;
+    needs_open(state, setting.run)?;
     let single_operator = independence(state, reviewer, setting.run.separation)?;
     if state.verdict.policy() != setting.policy {
         return Err(Refusal::not_now("run again", "judged by an older policy", "abandon it and propose it again"));

@@ -40,8 +40,14 @@ pub enum ActionEvent {
         review: Digest,
         deadline: Timestamp,
     },
-    /// The run only shows what it would do: it is kept as it is, and never executed.
+    /// The run only shows what it would do: it is kept as it is, and not executed as long as nobody says so.
     Rehearsed,
+    /// A reviewer wants what was rehearsed to be done; where its tier says so, others must too.
+    ToBePerformed {
+        reviewer: IdentityId,
+        review: Digest,
+        deadline: Timestamp,
+    },
     Approved {
         approval: Approval,
         /// Whether this was the last approval that was missing.
@@ -113,6 +119,7 @@ impl ActionEvent {
             Self::Proposed { .. } => "action.proposed",
             Self::Judged { .. } => "action.judged",
             Self::Rehearsed => "action.rehearsed",
+            Self::ToBePerformed { .. } => "action.to_be_performed",
             Self::Approved { .. } => "action.approved",
             Self::Rejected { .. } => "action.rejected",
             Self::Superseded { .. } => "action.superseded",

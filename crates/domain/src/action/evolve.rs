@@ -34,6 +34,7 @@ pub fn evolve(id: ActionId, state: Option<ActionState>, event: &ActionEvent) -> 
             advice: *advice,
             amendment: amendment.clone(),
             rollbacks: *rollbacks,
+            performing: false,
             // Until the verdict is in, there is nothing to approve: no card has this digest.
             review: *digest,
             verdict: Verdict::unheard(*digest),
@@ -65,7 +66,14 @@ fn apply(action: &mut ActionState, event: &ActionEvent) {
                 action.deadline = approval.expires_at;
             }
         }
-        ActionEvent::Rehearsed => end(action, Status::Rehearsed, None),
+        ActionEvent::Rehearsed => {
+            action.performing = false;
+            end(action, Status::Rehearsed, None);
+        }
+        ActionEvent::ToBePerformed { deadline, .. } => {
+            action.performing = true;
+            await_decision(action, *deadline);
+        }
         ActionEvent::Rejected { reason, .. } => end(action, Status::Rejected, Some(reason)),
         ActionEvent::Superseded { by, reason, .. } => {
             action.superseded_by = Some(*by);

@@ -9,6 +9,7 @@ mod command;
 mod decide;
 mod event;
 mod evolve;
+mod perform;
 mod state;
 
 pub use amend::{Amender, Amendment};

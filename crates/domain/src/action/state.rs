@@ -47,7 +47,7 @@ statuses! {
     PendingApproval = "PENDING_APPROVAL": "Waits for a person.", "a reviewer must decide first";
     Approved = "APPROVED": "May be taken up by a worker.", "a worker takes it up";
     Denied = "DENIED": "Refused by the policy.", "propose something the policy permits";
-    Rehearsed = "REHEARSED": "Kept to be looked at; its run executes nothing of this kind.", "look at what it would do";
+    Rehearsed = "REHEARSED": "Kept to be looked at; done only if a reviewer says so when the run has its results.", "look at what it would do";
     Rejected = "REJECTED": "Refused by a person.", "read the reason and propose something else";
     Expired = "EXPIRED": "Nobody decided or took it up in time.", "propose it again";
     Superseded = "SUPERSEDED": "Replaced by what a reviewer made of it.", "look at the action that replaced it";
@@ -61,7 +61,7 @@ statuses! {
 }
 
 impl ActionStatus {
-    /// Whether nothing can happen to it any more.
+    /// Whether nothing happens to it any more. What was rehearsed comes to life again only if a reviewer says so.
     pub const fn is_final(self) -> bool {
         matches!(
             self,
@@ -112,6 +112,9 @@ pub struct ActionState {
     /// How often its run had been rolled back when it was proposed.
     #[serde(default)]
     pub rollbacks: u32,
+    /// It was rehearsed first, and is done because a reviewer said so.
+    #[serde(default)]
+    pub performing: bool,
     pub verdict: Verdict,
     pub(super) review: Digest,
     pub status: ActionStatus,

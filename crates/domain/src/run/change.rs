@@ -106,10 +106,11 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
         }
         RunCommand::Settle { purpose, spent } => return settle(run, purpose, *spent),
         RunCommand::Finish { summary } => RunEvent::Finished { summary: summary.clone() },
-        RunCommand::Collect { outputs } => collect(run, outputs)?,
+        RunCommand::Collect { outputs, removed } => collect(run, outputs, removed)?,
         RunCommand::ApproveResults { seen, chosen } => approve_results(run, *seen, chosen.as_ref(), single_operator)?,
         RunCommand::RejectResults { seen, reason } => {
             saw(run, *seen)?;
+            performs_nothing(run, "sent back to work")?;
             RunEvent::ResultsRejected { reason: reason.clone() }
         }
         RunCommand::Fail { reason } => RunEvent::Failed { reason: reason.clone() },
@@ -277,7 +278,7 @@ pub(super) fn exhausted(resource: Resource) -> RunEvent {
     RunEvent::Exhausted { resource, reason: format!("the budget for {resource} is used up") }
 }
 
-fn collect(run: &Run, outputs: &[Output]) -> Result<RunEvent, Refusal> {
+fn collect(run: &Run, outputs: &[Output], removed: &[String]) -> Result<RunEvent, Refusal> {
     is_wanted(run, Wanted::Collected)?;
     if outputs.len() > MOST_OUTPUTS {
         return Err(Refusal::invalid("a run has at most 1000 outputs; say which of its files are meant"));
@@ -289,7 +290,11 @@ fn collect(run: &Run, outputs: &[Output]) -> Result<RunEvent, Refusal> {
             return Err(Refusal::invalid(format!("two outputs have the number {}", output.id)));
         }
     }
-    Ok(RunEvent::Collected { outputs: outputs.to_vec() })
+    let inputs = || run.hosting.launch().into_iter().flat_map(|launch| &launch.inputs);
+    if let Some(path) = removed.iter().find(|path| !inputs().any(|input| input.path.as_str() == path.as_str())) {
+        return Err(Refusal::invalid(format!("`{path}` is no input of this run; only inputs can be missing")));
+    }
+    Ok(RunEvent::Collected { outputs: outputs.to_vec(), removed: removed.to_vec() })
 }
 
 fn approve_results(
@@ -299,6 +304,7 @@ fn approve_results(
     single_operator: bool,
 ) -> Result<RunEvent, Refusal> {
     let seen = saw(run, seen)?;
+    performs_nothing(run, "completed")?;
     if !run.hosting.is_external() && run.outputs.is_none() {
         return Err(Refusal::not_now(
             "completed",
@@ -312,6 +318,15 @@ fn approve_results(
     }
     let exported = run.outputs.as_ref().map(|_| chosen.unwrap_or(&known).iter().copied().collect());
     Ok(RunEvent::ResultsApproved { seen, single_operator, exported })
+}
+
+/// Nobody knows the results before that is over.
+fn performs_nothing(run: &Run, what: &'static str) -> Result<(), Refusal> {
+    if run.performing.is_empty() {
+        return Ok(());
+    }
+    let hint = "wait until that is done, or decide on it";
+    Err(Refusal::not_now(what, "still performing what it had rehearsed", hint))
 }
 
 /// The clockwork's power over a run: to stop it where that was agreed, and to let pass what was agreed to pass.

@@ -132,6 +132,8 @@ pub enum RunCommand {
     /// Its host collected what it made.
     Collect {
         outputs: Vec<Output>,
+        /// What of its inputs is no longer there.
+        removed: Vec<String>,
     },
     ApproveResults {
         seen: Digest,

@@ -44,7 +44,10 @@ fn lawful(run: &Run, kind: Kind) -> bool {
         Kind::Create => false,
         Kind::Submit => matches!(status, Status::Draft),
         Kind::SetBudget => {
-            matches!(status, Status::Draft | Status::Executing | Status::CheckpointReached | Status::Paused)
+            matches!(
+                status,
+                Status::Draft | Status::Executing | Status::CheckpointReached | Status::Paused | Status::PendingExport
+            )
         }
         Kind::ApprovePlan | Kind::RejectPlan => matches!(status, Status::PendingApproval),
         Kind::Start => matches!(status, Status::Approved),

@@ -144,6 +144,18 @@ pub enum RunEvent {
     },
     Collected {
         outputs: Vec<Output>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        removed: Vec<String>,
+    },
+    /// Something that it only rehearsed is to be done.
+    Performing {
+        action: ActionId,
+    },
+    /// That is over, one way or the other.
+    Performed {
+        action: ActionId,
+        /// Whether anything of it was started.
+        ran: bool,
     },
     ResultsApproved {
         seen: Digest,
@@ -206,6 +218,8 @@ impl RunEvent {
             Self::Settled { .. } => "run.settled",
             Self::Finished { .. } => "run.finished",
             Self::Collected { .. } => "run.collected",
+            Self::Performing { .. } => "run.performing",
+            Self::Performed { .. } => "run.performed",
             Self::ResultsApproved { .. } => "run.completed",
             Self::ResultsRejected { .. } => "run.results_rejected",
             Self::Failed { .. } => "run.failed",

@@ -1,12 +1,14 @@
 //! What a recorded event means for a run. Total: history is taken as it is, never judged again.
 
+use std::collections::BTreeSet;
+
 use super::event::RunEvent;
 use super::gate::{Gate, GateCount, GateKind};
 use super::hosting::Snapshot;
 use super::milestones::{Milestones, Question, Standstill};
 use super::state::{Run, RunStatus, WorkClock};
 use crate::budget::Budget;
-use crate::id::RunId;
+use crate::id::{ActionId, RunId};
 use crate::time::Timestamp;
 
 pub fn evolve(id: RunId, state: Option<Run>, event: &RunEvent, at: Timestamp) -> Option<Run> {
@@ -79,6 +81,9 @@ fn created(id: RunId, event: &RunEvent, at: Timestamp) -> Option<Run> {
         restoring: None,
         rollbacks: 0,
         outputs: None,
+        removed: Vec::new(),
+        performing: BTreeSet::new(),
+        performed: 0,
         exported: None,
         destroyed: false,
     })
@@ -130,7 +135,13 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
             run.outputs = None;
             stand_still(run, Standstill { asks: Question::Results, since: at }, Some(summary));
         }
-        RunEvent::Collected { outputs } => run.outputs = Some(outputs.clone()),
+        RunEvent::Collected { outputs, removed } => {
+            run.outputs = Some(outputs.clone());
+            run.removed.clone_from(removed);
+        }
+        RunEvent::Performing { action } => drop(run.performing.insert(*action)),
+        RunEvent::Performed { action, ran } => end_performance(run, *action, *ran),
+        RunEvent::Failed { .. } | RunEvent::Cancelled { .. } => run.performing.clear(),
         RunEvent::ResultsApproved { exported, .. } => run.exported.clone_from(exported),
         RunEvent::Destroyed => run.destroyed = true,
         RunEvent::Created { .. }
@@ -141,9 +152,16 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         | RunEvent::Attached
         | RunEvent::Exhausted { .. }
         | RunEvent::Resumed
-        | RunEvent::ResultsRejected { .. }
-        | RunEvent::Failed { .. }
-        | RunEvent::Cancelled { .. } => {}
+        | RunEvent::ResultsRejected { .. } => {}
+    }
+}
+
+/// What ran may have changed what was collected: that is looked at again.
+fn end_performance(run: &mut Run, action: ActionId, ran: bool) {
+    run.performing.remove(&action);
+    if ran {
+        run.performed = run.performed.saturating_add(1);
+        run.outputs = None;
     }
 }
 
@@ -224,6 +242,7 @@ fn roll_back(run: &mut Run, to: u32, at: Timestamp) {
     run.rollbacks = run.rollbacks.saturating_add(1);
     run.steps_done = run.snapshot(to).map_or(run.steps_done, |snapshot| snapshot.steps_done);
     run.outputs = None;
+    run.performing.clear();
     leave_gate(run, run.gates, at);
 }
 
@@ -281,6 +300,8 @@ fn status_after(run: &Run, event: &RunEvent) -> RunStatus {
         | RunEvent::Held { .. }
         | RunEvent::Settled { .. }
         | RunEvent::Collected { .. }
+        | RunEvent::Performing { .. }
+        | RunEvent::Performed { .. }
         | RunEvent::Destroyed => run.status,
     }
 }
@@ -330,6 +351,8 @@ fn because(event: &RunEvent) -> Option<Option<&str>> {
         | RunEvent::Held { .. }
         | RunEvent::Settled { .. }
         | RunEvent::Collected { .. }
+        | RunEvent::Performing { .. }
+        | RunEvent::Performed { .. }
         | RunEvent::Destroyed => None,
     }
 }

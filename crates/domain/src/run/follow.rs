@@ -8,13 +8,16 @@ use super::change::{exhausted, needs_snapshot, with_question};
 use super::event::RunEvent;
 use super::gate::GateKind;
 use super::state::{Run, RunStatus};
-use crate::action::{ActionEvent, ActionState};
+use crate::action::{ActionEvent, ActionState, Resolution};
 use crate::budget::{Amounts, NotHeld, Purpose};
 use crate::id::ActionId;
 use crate::policy::Ruling;
 use crate::proposal::ActionKind;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
+
+/// They are part of a run's state, which is read with every action.
+const MOST_PERFORMING: usize = 100;
 
 /// What happens to the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +57,7 @@ pub fn follow(
             _ => waits_for,
         };
         also.extend(step);
+        also.extend(performance(run, *id, event)?);
     }
     Ok(Consequence::Also(if also.is_empty() { also } else { with_question(run, also, now) }))
 }
@@ -68,32 +72,38 @@ fn money(run: &Run, id: ActionId, kind: Option<ActionKind>, event: &ActionEvent)
     let none = Ok(Consequence::Also(Vec::new()));
     let (Some(budget), Some(kind)) = (&run.budget, kind) else { return none };
     let (purpose, amounts) = (Purpose::Action(id), worst_case(kind));
+    let held = budget.held_for(&purpose).is_some();
     let spent = match event {
-        ActionEvent::Leased { .. } => {
+        // What is to be performed was paid for when that was decided.
+        ActionEvent::Leased { .. } if held => return none,
+        ActionEvent::Leased { .. } | ActionEvent::ToBePerformed { .. } => {
             return match budget.permits(&purpose, amounts) {
                 Ok(()) => Ok(Consequence::Also(vec![RunEvent::Held { purpose, amounts }])),
-                Err(NotHeld::Short(short)) => Ok(Consequence::Instead(vec![exhausted(short.resource)])),
+                // At its results a run does not go on, so there is nothing to pause.
+                Err(NotHeld::Short(short)) if run.status == RunStatus::Executing => {
+                    Ok(Consequence::Instead(vec![exhausted(short.resource)]))
+                }
                 Err(other) => Err(other.into()),
             };
         }
         ActionEvent::Completed { exit, .. } if exit.is_not_started() => Amounts::NONE,
         ActionEvent::Completed { .. } | ActionEvent::LeaseLapsed { started: true, .. } => amounts,
-        ActionEvent::LeaseLapsed { started: false, .. } => Amounts::NONE,
-        ActionEvent::Proposed { .. }
+        // Held for what was to be performed, and is not.
+        ActionEvent::LeaseLapsed { started: false, .. }
         | ActionEvent::Judged { .. }
-        | ActionEvent::Rehearsed
-        | ActionEvent::Approved { .. }
         | ActionEvent::Rejected { .. }
         | ActionEvent::Superseded { .. }
         | ActionEvent::Withdrawn { .. }
+        | ActionEvent::DeadlineLapsed => Amounts::NONE,
+        ActionEvent::Proposed { .. }
+        | ActionEvent::Rehearsed
+        | ActionEvent::Approved { .. }
         | ActionEvent::Redeemed { .. }
         | ActionEvent::Renewed { .. }
         | ActionEvent::Quarantined { .. }
-        | ActionEvent::DeadlineLapsed
         | ActionEvent::Resolved { .. } => return none,
     };
     // What was leased before there was a budget is not in it.
-    let held = budget.held_for(&purpose).is_some();
     Ok(Consequence::Also(held.then_some(RunEvent::Settled { purpose, spent }).into_iter().collect()))
 }
 
@@ -139,6 +149,7 @@ fn gate(
         ActionEvent::Superseded { by, .. } if is_awaited => Some(RunEvent::GateMoved { action: *by }),
         ActionEvent::Proposed { .. }
         | ActionEvent::Rehearsed
+        | ActionEvent::ToBePerformed { .. }
         | ActionEvent::Approved { .. }
         | ActionEvent::Rejected { .. }
         | ActionEvent::Superseded { .. }
@@ -151,6 +162,36 @@ fn gate(
         | ActionEvent::LeaseLapsed { .. }
         | ActionEvent::DeadlineLapsed
         | ActionEvent::Resolved { .. } => None,
+    })
+}
+
+/// A run whose results wait for a person does again something that it had only rehearsed.
+fn performance(run: &Run, id: ActionId, event: &ActionEvent) -> Result<Option<RunEvent>, Refusal> {
+    let over = |ran: bool| run.performing.contains(&id).then_some(RunEvent::Performed { action: id, ran });
+    Ok(match event {
+        ActionEvent::ToBePerformed { .. } if run.performing.len() >= MOST_PERFORMING => {
+            let why =
+                format!("at most {MOST_PERFORMING} rehearsed actions are performed at a time; wait for some of them");
+            return Err(Refusal::invalid(why));
+        }
+        ActionEvent::ToBePerformed { .. } => Some(RunEvent::Performing { action: id }),
+        ActionEvent::Completed { exit, .. } => over(!exit.is_not_started()),
+        ActionEvent::Resolved { resolution: Resolution::Abandon, .. } => over(true),
+        // Judged by another policy it is not performed before somebody looked at it again.
+        ActionEvent::Judged { .. }
+        | ActionEvent::Rejected { .. }
+        | ActionEvent::Superseded { .. }
+        | ActionEvent::Withdrawn { .. }
+        | ActionEvent::DeadlineLapsed => over(false),
+        ActionEvent::Proposed { .. }
+        | ActionEvent::Rehearsed
+        | ActionEvent::Approved { .. }
+        | ActionEvent::Leased { .. }
+        | ActionEvent::Redeemed { .. }
+        | ActionEvent::Renewed { .. }
+        | ActionEvent::Quarantined { .. }
+        | ActionEvent::LeaseLapsed { .. }
+        | ActionEvent::Resolved { resolution: Resolution::Retry, .. } => None,
     })
 }
 

@@ -106,6 +106,8 @@ impl Run {
             RunStatus::Paused => Wanted::Still,
             RunStatus::Failed => Wanted::Stopped,
             RunStatus::RolledBack => self.restoring.map_or(Wanted::Still, |number| Wanted::Restored { number }),
+            // What is being performed may still change them.
+            RunStatus::PendingExport if !self.performing.is_empty() => Wanted::Still,
             RunStatus::PendingExport if self.outputs.is_none() => Wanted::Collected,
             RunStatus::PendingExport => Wanted::Still,
             RunStatus::Completed | RunStatus::Cancelled if self.host.is_none() => Wanted::Nothing,

@@ -1,5 +1,6 @@
 //! The twelve states of a run and what is known of it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use super::mode::Posture;
 use crate::budget::{Budget, Resource};
 use crate::canonical;
 use crate::digest::Digest;
-use crate::id::{IdentityId, ProjectId, RunId};
+use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
 use crate::planning::Products;
 use crate::project::Separation;
@@ -147,6 +148,15 @@ pub struct Run {
     /// What it made, once that was collected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<Vec<Output>>,
+    /// What of its inputs it removed, as far as that was collected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<String>,
+    /// What it rehearsed and a reviewer wants to be done, as long as that is not over.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub performing: BTreeSet<ActionId>,
+    /// How much of that was done.
+    #[serde(default)]
+    pub performed: u32,
     /// Those that were let out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exported: Option<Vec<u32>>,
@@ -190,7 +200,7 @@ impl Run {
             "posture": self.posture, "hosting": self.hosting, "ceiling": self.budget.as_ref().map(|budget| budget.ceiling),
             "warn_at_percent": self.budget.as_ref().map(|budget| budget.warn_at_percent),
             "status": self.status, "standstill": self.standstills, "said": self.said, "gate": self.gate,
-            "outputs": self.outputs,
+            "outputs": self.outputs, "removed": self.removed, "performing": self.performing, "performed": self.performed,
         });
         Digest::of(&canonical::to_bytes(&seen))
     }

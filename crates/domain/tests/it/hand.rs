@@ -76,6 +76,12 @@ impl Hand<'_> {
         self.act(ActionCommand::Withdraw { reason: "no longer wanted".to_owned() })
     }
 
+    /// Wants what was rehearsed to be done.
+    pub(crate) fn performs(self) -> Outcome {
+        let command = self.world.performance();
+        self.act(command)
+    }
+
     pub(crate) fn leases(self) -> Outcome {
         let worker = self.who.id().expect("the clockwork leases nothing");
         self.act(ActionCommand::Lease { worker })

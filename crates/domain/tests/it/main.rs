@@ -16,6 +16,7 @@ mod matrix;
 mod modes;
 mod money;
 mod people;
+mod performances;
 mod permits;
 mod pipeline;
 mod planning;

@@ -69,6 +69,10 @@ impl Who {
         Self::ALL.iter().copied().find(|who| who.id() == Some(id))
     }
 
+    pub(crate) fn reviews(self) -> bool {
+        self.roles().contains(&Role::Reviewer)
+    }
+
     fn reach(self) -> Reach {
         if self == Self::Stranger { Reach::Only([project_id(2)].into()) } else { Reach::Everywhere }
     }

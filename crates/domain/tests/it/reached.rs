@@ -2,7 +2,7 @@
 
 use placet_domain::action::{ActionStatus, Resolution};
 use placet_domain::evidence::Exit;
-use placet_domain::run::{RunCommand, RunCommandKind as Kind, RunStatus, Wanted};
+use placet_domain::run::{Mode, RunCommand, RunCommandKind as Kind, RunStatus, Wanted};
 
 use crate::people::Who;
 use crate::scenario::{DAY_MS, MINUTE_MS, Outcome, World};
@@ -72,6 +72,36 @@ impl World {
         }
         assert_eq!(self.status(), status);
         self
+    }
+}
+
+impl World {
+    /// A run that only shows what others would notice, and one action of that kind.
+    pub(crate) fn with_rehearsed(words: &str) -> Self {
+        Self::new().rehearsing(words)
+    }
+
+    pub(crate) fn rehearsing(mut self, words: &str) -> Self {
+        self.posture.mode = Mode::Simulation;
+        let mut world = self.executing();
+        world.agent().proposes(words).expect(LAWFUL);
+        assert_eq!(world.status(), ActionStatus::Rehearsed);
+        world
+    }
+
+    /// Its agent is done, and what it made is collected.
+    pub(crate) fn at_results(mut self) -> Self {
+        finish(&mut self).expect(LAWFUL);
+        self.host_catches_up();
+        self
+    }
+
+    /// The same action, about to be done because a reviewer said so.
+    pub(crate) fn performing(words: &str) -> Self {
+        let mut world = Self::with_rehearsed(words).at_results();
+        world.reviewer().performs().expect(LAWFUL);
+        assert_eq!(world.status(), ActionStatus::Approved);
+        world
     }
 }
 
@@ -145,7 +175,7 @@ fn way_to_action(world: &World, status: ActionStatus) -> Vec<Step> {
     match status {
         ActionStatus::PendingApproval | ActionStatus::Denied => vec![],
         ActionStatus::Approved => approved,
-        ActionStatus::Rehearsed => unreachable!("a run rehearses by its mode: see `modes.rs`"),
+        ActionStatus::Rehearsed => unreachable!("a run rehearses by its mode: `World::with_rehearsed`"),
         ActionStatus::Rejected => vec![|world| world.reviewer().rejects("too risky")],
         ActionStatus::Superseded => vec![|world| {
             let old = world.action;

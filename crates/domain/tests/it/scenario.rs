@@ -347,6 +347,15 @@ impl World {
         }))
     }
 
+    /// What a reviewer says who wants what was rehearsed to be done.
+    pub(crate) fn performance(&self) -> ActionCommand {
+        let action = self.action();
+        ActionCommand::Perform {
+            seen: action.review(),
+            verdict: verdict(action.digest, self.policy, action.verdict.tier()),
+        }
+    }
+
     pub(crate) fn proposal(&self, agent: Who, words: &str) -> ActionCommand {
         let action = self.seal(words, agent, self.run);
         let verdict = verdict(action.digest(), self.policy, tier_of(words));

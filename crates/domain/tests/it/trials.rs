@@ -91,7 +91,7 @@ pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
         RunCommandKind::Settle => RunCommand::Settle { purpose: Purpose::Call("call".to_owned()), spent: worth(1) },
         RunCommandKind::Collect => {
             let output = Output { id: 1, path: "report.md".to_owned(), digest: Digest::of(b"report"), size_bytes: 6 };
-            RunCommand::Collect { outputs: vec![output] }
+            RunCommand::Collect { outputs: vec![output], removed: Vec::new() }
         }
         RunCommandKind::Destroy => RunCommand::Destroy,
         RunCommandKind::Lapse => RunCommand::Lapse,
@@ -133,6 +133,7 @@ pub(crate) enum Move {
     Amend(Tier),
     Reject,
     Withdraw,
+    Perform,
     Rejudge(Tier),
     Lease,
     Redeem,
@@ -153,6 +154,7 @@ pub(crate) const ACTION_TRIALS: &[Trial<Move>] = &[
     Trial { label: "amend (D)", kind: Move::Amend(Tier::D), usual: Who::Reviewer },
     Trial { label: "reject", kind: Move::Reject, usual: Who::Reviewer },
     Trial { label: "withdraw", kind: Move::Withdraw, usual: Who::Agent },
+    Trial { label: "perform", kind: Move::Perform, usual: Who::Reviewer },
     Trial { label: "rejudge (A)", kind: Move::Rejudge(Tier::A), usual: Who::Runtime },
     Trial { label: "rejudge (B)", kind: Move::Rejudge(Tier::B), usual: Who::Runtime },
     Trial { label: "rejudge (D)", kind: Move::Rejudge(Tier::D), usual: Who::Runtime },
@@ -188,6 +190,7 @@ impl Move {
             | Self::Amend(_)
             | Self::Reject
             | Self::Withdraw
+            | Self::Perform
             | Self::Lease
             | Self::Redeem
             | Self::Heartbeat
@@ -210,6 +213,7 @@ impl Move {
             }
             Self::Reject => ActionCommand::Reject { seen: action.review(), reason },
             Self::Withdraw => ActionCommand::Withdraw { reason },
+            Self::Perform => world.performance(),
             Self::Rejudge(tier) => ActionCommand::Rejudge { verdict: verdict(action.digest, world.policy, tier) },
             Self::Lease => ActionCommand::Lease { worker },
             Self::Redeem => ActionCommand::Redeem { permit: world.permit_saying("worker", serde_json::json!(worker)) },
@@ -289,12 +293,24 @@ pub(crate) fn run_worlds() -> Vec<(String, World)> {
 /// Rows of the action matrix: the states in tier B, and those of tier C that differ.
 pub(crate) fn action_worlds() -> Vec<(String, World)> {
     let words = |status| if status == ActionStatus::Denied { "leak it" } else { "build it" };
-    // Rehearsed is a matter of the run's mode, and an end like the others.
+    // Rehearsed is a matter of the run's mode.
     let reachable = ActionStatus::ALL.iter().filter(|status| **status != ActionStatus::Rehearsed);
     let plain = reachable.map(|status| (status.to_string(), World::new().with_action(words(*status), *status)));
+    let mut wanted = World::with_rehearsed("delete and mail it").at_results();
+    wanted.reviewer().performs().expect("the first of two");
+    let mut outdated = World::with_rehearsed("build and mail it").at_results();
+    outdated.change_policy();
+    let rehearsed = [
+        ("REHEARSED".to_owned(), World::with_rehearsed("build and mail it")),
+        ("REHEARSED, at the results".to_owned(), World::with_rehearsed("build and mail it").at_results()),
+        ("REHEARSED in tier C".to_owned(), World::with_rehearsed("delete and mail it").at_results()),
+        ("PENDING_APPROVAL, to be performed".to_owned(), wanted),
+        ("APPROVED, to be performed".to_owned(), World::performing("build and mail it")),
+        ("REHEARSED, judged by another policy".to_owned(), outdated),
+    ];
     let of_two = [ActionStatus::PendingApproval, ActionStatus::Interrupted];
     let of_two = of_two.map(|status| (format!("{status} in tier C"), World::new().with_action("delete it", status)));
-    plain.chain(of_two).collect()
+    plain.chain(of_two).chain(rehearsed).collect()
 }
 
 #[test]

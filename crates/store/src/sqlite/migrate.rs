@@ -12,11 +12,12 @@ const STEPS: &[&str] = &[
     include_str!("../../migrations/0002_webhook_cursor.sql"),
     include_str!("../../migrations/0003_worktree.sql"),
     include_str!("../../migrations/0004_governed_runs.sql"),
+    include_str!("../../migrations/0005_performances.sql"),
 ];
 
 /// How the ledger is read into projections. Count it up whenever an event means something else for a state, or a state has a
 /// field more: what was computed by an older reading is then computed anew, so that every stored state is what the ledger says.
-const READING: u32 = 3;
+const READING: u32 = 4;
 
 pub(crate) fn migrate(conn: &mut Connection) -> Result<(), StoreError> {
     take_steps(conn)?;

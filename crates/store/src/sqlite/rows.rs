@@ -271,6 +271,7 @@ pub(crate) struct ActionRow {
     policy: [u8; 32],
     due_ms: Option<i64>,
     rollbacks: u32,
+    performing: bool,
     state: String,
 }
 
@@ -292,6 +293,7 @@ impl ActionRow {
             policy: *action.verdict.policy().as_bytes(),
             due_ms: due(action).map(Timestamp::unix_ms),
             rollbacks: action.rollbacks,
+            performing: action.performing,
             state: to_json(action),
         }
     }
@@ -299,10 +301,11 @@ impl ActionRow {
     pub(crate) fn insert(&self, conn: &Connection, id: ActionId) -> rusqlite::Result<()> {
         let sql =
             "INSERT INTO action (created, created_ms, changed, changed_ms, id, project, run, status, is_live, risk,
-            policy, due_ms, rollbacks, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+            policy, due_ms, rollbacks, performing, state)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
         let Span { created, changed } = self.span;
         let (created_ms, changed_ms) = (created.at.unix_ms(), changed.at.unix_ms());
-        let Self { span: _, home, status, is_live, risk, policy, due_ms, rollbacks, state } = self;
+        let Self { span: _, home, status, is_live, risk, policy, due_ms, rollbacks, performing, state } = self;
         let values = params![
             created.seq,
             created_ms,
@@ -317,6 +320,7 @@ impl ActionRow {
             policy,
             due_ms,
             rollbacks,
+            performing,
             state
         ];
         conn.prepare_cached(sql)?.execute(values).map(drop)
@@ -325,9 +329,11 @@ impl ActionRow {
     /// Saves a change of where the action stands.
     pub(crate) fn update(&self, conn: &Connection, at: Place) -> rusqlite::Result<()> {
         let sql = "UPDATE action SET changed = ?2, changed_ms = ?3, status = ?4, is_live = ?5, risk = ?6, policy = ?7,
-            due_ms = ?8, state = ?9 WHERE created = ?1";
-        let (changed, Self { status, is_live, risk, policy, due_ms, state, .. }) = (self.span.changed, self);
-        let values = params![at, changed.seq, changed.at.unix_ms(), status, is_live, risk, policy, due_ms, state];
+            due_ms = ?8, performing = ?9, state = ?10 WHERE created = ?1";
+        let (changed, Self { status, is_live, risk, policy, due_ms, performing, state, .. }) =
+            (self.span.changed, self);
+        let (seq, at_ms) = (changed.seq, changed.at.unix_ms());
+        let values = params![at, seq, at_ms, status, is_live, risk, policy, due_ms, performing, state];
         conn.prepare_cached(sql)?.execute(values).map(drop)
     }
 
@@ -341,14 +347,15 @@ impl ActionRow {
 
     pub(crate) const SELECT: &str =
         "SELECT created, created_ms, changed, changed_ms, id, project, run, status, is_live,
-        risk, policy, due_ms, rollbacks, state FROM action";
+        risk, policy, due_ms, rollbacks, performing, state FROM action";
 
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
         let id = ActionId::from_bytes(row.get(4)?).to_string();
         let (home, status, is_live) = (Home { project: row.get(5)?, run: row.get(6)? }, row.get(7)?, row.get(8)?);
         let (risk, policy, due_ms) = (row.get(9)?, row.get(10)?, row.get(11)?);
-        let (rollbacks, state) = (row.get(12)?, row.get(13)?);
-        Ok((id, Self { span: Span::read(row)?, home, status, is_live, risk, policy, due_ms, rollbacks, state }))
+        let (rollbacks, performing, state) = (row.get(12)?, row.get(13)?, row.get(14)?);
+        let span = Span::read(row)?;
+        Ok((id, Self { span, home, status, is_live, risk, policy, due_ms, rollbacks, performing, state }))
     }
 }
 

@@ -106,6 +106,15 @@ pub struct ActionDetail {
     pub justification: Option<String>,
 }
 
+/// What a run only rehearsed.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct EffectList {
+    pub effects: Vec<ActionDetail>,
+    /// There may be more: ask again with this as `after`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
+}
+
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct ActionList {
     pub actions: Vec<ActionView>,

@@ -100,4 +100,7 @@ pub struct RestoreReport {
 pub struct OutputReport {
     #[schema(value_type = Vec<Object>)]
     pub outputs: Vec<Output>,
+    /// What of its inputs it removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<String>,
 }

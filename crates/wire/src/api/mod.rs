@@ -12,8 +12,8 @@ mod run;
 mod worktree;
 
 pub use action::{
-    ActionDetail, ActionList, ActionView, AmendmentRequest, AmendmentView, ApprovalView, Decision, ReasonView,
-    Rejection, ResolutionRequest, VerdictView, Withdrawal,
+    ActionDetail, ActionList, ActionView, AmendmentRequest, AmendmentView, ApprovalView, Decision, EffectList,
+    ReasonView, Rejection, ResolutionRequest, VerdictView, Withdrawal,
 };
 pub use execution::{ExecutionView, NewExecution, PipelineStep, PipelineView, PlannedStep};
 pub use hosting::{HostingList, HostingQuery, HostingView, LaunchRequest, OutputReport, RestoreReport, SnapshotReport};

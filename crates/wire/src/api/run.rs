@@ -293,6 +293,16 @@ pub struct RunView {
     pub snapshots: Vec<SnapshotView>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<OutputView>,
+    /// What of its inputs it removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<String>,
+    /// What it only rehearsed, and is being done because a reviewer said so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<String>)]
+    pub performing: Vec<ActionId>,
+    /// How much of that was done.
+    #[serde(default)]
+    pub performed: u32,
     /// Whether everything it used was removed.
     pub destroyed: bool,
 }

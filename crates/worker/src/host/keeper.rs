@@ -16,6 +16,7 @@ use placet_wire::api::{
     Decision, HostingList, HostingQuery, HostingView, KeptBlob, OutputReport, Rejection, RestoreReport, RunView,
     SnapshotReport,
 };
+use placet_workspace::layer::ChangeKind;
 use placet_workspace::space::{SnapshotRecord, Space, SpaceError};
 use serde::Serialize;
 use tokio::sync::watch;
@@ -307,7 +308,8 @@ impl Keeper {
                 Err(error) => return Err(error.into()),
             }
         }
-        self.report("outputs", &OutputReport { outputs }).await
+        let removed = removed_inputs(&mut turn, hosting)?;
+        self.report("outputs", &OutputReport { outputs, removed }).await
     }
 
     async fn destroy(&mut self) -> Result<(), KeepError> {
@@ -362,6 +364,17 @@ fn save(space: &Space, number: u64) -> Result<Option<SnapshotRecord>, SpaceError
     let record = space.snapshot(number)?;
     let now = space.state()?;
     Ok((now.workspace == record.workspace && now.memory == record.memory).then_some(record))
+}
+
+/// What was shared with the run and is not there any more.
+fn removed_inputs(turn: &mut Turn, hosting: &HostingView) -> Result<Vec<String>, SpaceError> {
+    let changes = turn.space()?.changes()?;
+    let removed = |path: &str| {
+        let change = changes.iter().find(|change| change.path().as_bytes() == path.as_bytes());
+        change.is_some_and(|change| change.kind() == ChangeKind::Removed)
+    };
+    let inputs = hosting.run.launch.iter().flat_map(|launch| &launch.inputs).map(|input| input.path.as_str());
+    Ok(inputs.filter(|path| removed(path)).map(ToOwned::to_owned).collect())
 }
 
 /// Blocking work in the space, for as long as it is our turn.

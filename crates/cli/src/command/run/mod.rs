@@ -2,9 +2,11 @@
 
 mod budget;
 mod checkpoint;
+mod effects;
 mod export;
 mod launch;
 mod new;
+mod onto;
 mod pipeline;
 mod plan;
 mod watch;
@@ -109,6 +111,10 @@ pub(crate) enum Command {
     Complete { run: String },
     /// Accept the results, and fetch the outputs that you let out
     Export(export::Args),
+    /// What it made, and what it only rehearsed and would do outside
+    Effects { run: String },
+    /// Have done what a finished run only rehearsed, exactly as it was shown
+    Perform(effects::PerformArgs),
     /// Send a finished run back to work
     RejectResults {
         run: String,
@@ -145,6 +151,8 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         }
         Command::Budget { run, budget } => change(&client, &run, "budget", &budget.request()?, out).await?,
         Command::Export(args) => export::run(args, &client, out).await?,
+        Command::Effects { run } => effects::show(&client, &run, out).await?,
+        Command::Perform(args) => effects::perform(args, &client, out).await?,
         Command::Start { run } => change(&client, &run, "start", &Decision::default(), out).await?,
         Command::Pause { run, reason } => change(&client, &run, "pause", &Reason { reason }, out).await?,
         Command::Resume { run } => change(&client, &run, "resume", &Decision::default(), out).await?,

@@ -3,6 +3,7 @@
 mod crashing;
 mod examples;
 mod returning;
+mod simulating;
 mod surviving;
 mod walled;
 

@@ -9,7 +9,7 @@ use crate::person::Answer;
 use crate::scenario::Scenario;
 
 /// A run of the team at work, made with these wishes besides the usual ones.
-async fn working(app: &Scenario, wishes: Value) -> api::RunView {
+pub(crate) async fn working(app: &Scenario, wishes: Value) -> api::RunView {
     let team = &app.team;
     let mut new = json!({
         "project": team.project, "goal": "g", "scope": "lab", "agent": team.agent.id, "plan": ["look", "write", "tell"],

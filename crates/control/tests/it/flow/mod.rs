@@ -8,9 +8,12 @@ mod executions;
 mod governed;
 mod hosted;
 mod lapse;
+mod performances;
 mod permit;
 mod policy_change;
 mod propose;
 mod runs;
 mod visible;
 mod worktrees;
+
+pub(crate) use governed::working;

@@ -32,6 +32,8 @@ struct Page {
     redeemed: BTreeSet<u32>,
     completed: u32,
     superseded: bool,
+    /// Rehearsed first; a reviewer wants it to be done.
+    performing: bool,
     authors: Authors,
 }
 
@@ -94,6 +96,7 @@ impl Books {
                 redeemed: BTreeSet::new(),
                 completed: 0,
                 superseded: false,
+                performing: false,
                 authors,
             };
             prop_assert!(self.pages.insert(*id, page).is_none(), "proposed once");
@@ -127,6 +130,13 @@ impl Page {
                 self.verdict = Some(verdict.clone());
                 self.approvals.clear();
             }
+            ActionEvent::Rehearsed => self.performing = false,
+            ActionEvent::ToBePerformed { reviewer, review, .. } => {
+                prop_assert_eq!(run, RunStatus::PendingExport, "decided at the results");
+                prop_assert_eq!(*review, review_digest(self.verdict()), "what was seen");
+                prop_assert!(Who::from_id(*reviewer).is_some_and(Who::reviews), "by a reviewer");
+                self.performing = true;
+            }
             ActionEvent::Resolved { resolution: Resolution::Retry, .. } => self.approvals.clear(),
             ActionEvent::Approved { approval, .. } => {
                 self.may_approve(approval, separation)?;
@@ -139,10 +149,10 @@ impl Page {
             ActionEvent::Leased { worker, attempt, .. } => {
                 self.leased.push(*worker);
                 prop_assert_eq!(usize::try_from(*attempt).ok(), Some(self.leased.len()), "attempts count up by one");
-                prop_assert_eq!(run, RunStatus::Executing);
+                prop_assert_eq!(run, self.place());
             }
             ActionEvent::Redeemed { worker, attempt, digest, .. } => {
-                prop_assert_eq!(run, RunStatus::Executing);
+                prop_assert_eq!(run, self.place());
                 self.may_execute(*worker, *attempt, *digest, world)?;
             }
             ActionEvent::Completed { attempt, executed, exit, .. } => {
@@ -154,7 +164,6 @@ impl Page {
             }
             ActionEvent::Quarantined { worker, attempt, .. } => prop_assert!(self.held_by(*worker, *attempt)),
             ActionEvent::Proposed { .. }
-            | ActionEvent::Rehearsed
             | ActionEvent::Rejected { .. }
             | ActionEvent::Withdrawn { .. }
             | ActionEvent::Renewed { .. }
@@ -163,6 +172,11 @@ impl Page {
             | ActionEvent::Resolved { resolution: Resolution::Abandon, .. } => {}
         }
         Ok(())
+    }
+
+    /// Where its run stands when it is executed.
+    const fn place(&self) -> RunStatus {
+        if self.performing { RunStatus::PendingExport } else { RunStatus::Executing }
     }
 
     fn verdict(&self) -> &Verdict {

@@ -10,7 +10,7 @@ use placet_domain::id::{ActionId, RunId};
 use placet_domain::permit::Signed;
 use placet_domain::policy::Tier;
 use placet_domain::record::{Event, Record};
-use placet_domain::run::{Run, RunCommandKind, RunStatus};
+use placet_domain::run::{Mode, Run, RunCommandKind, RunStatus};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
@@ -24,7 +24,8 @@ use crate::trials::{ACTION_TRIALS, Move, RUN_TRIALS, run_command};
 /// The choices of one step.
 pub(super) type Dice = [u8; 6];
 
-const WORDS: &[&str] = &["read it", "build it", "delete it", "leak it"];
+const WORDS: &[&str] =
+    &["read it", "build it", "delete it", "leak it", "read and mail it", "build and mail it", "delete and mail it"];
 const DECIDERS: &[Who] = &[Who::Reviewer, Who::SecondReviewer, Who::Creator, Who::Parent, Who::Grandparent];
 const TIERS: &[Tier] = &[Tier::A, Tier::B, Tier::C, Tier::D];
 /// Mostly nothing or a little; sometimes just short of, or beyond, one of the terms; now and then a clock set back.
@@ -48,9 +49,10 @@ fn pick<T: Copy>(from: &[T], die: u8) -> T {
 
 impl Walk {
     pub(super) fn start(mut world: World) -> Self {
-        // One of them is hosted and has a budget, the other one is neither limited nor hosted.
+        // One of them is hosted and has a budget; the other one is neither limited nor hosted, and sends no mail before its results.
         for number in [2, 1] {
             world.run = run_id(number);
+            world.posture.mode = if number == 2 { Mode::Simulation } else { Mode::Checkpoint };
             world = if number == 1 { world.governed() } else { world };
             world.by(Who::Creator).creates_run(&["look"]).expect("a new run");
         }
@@ -76,6 +78,9 @@ impl Walk {
         if let Some(kind) = self.world.wanted_of_host() {
             return (Who::Worker, Command::Run { id: self.world.run, command: run_command(&self.world, kind) });
         }
+        if let Some(course) = self.performance(die, other) {
+            return course;
+        }
         if self.world.run_status() != RunStatus::Executing {
             let (who, kind) = usual_for_run(self.world.run_status(), die);
             return (who, Command::Run { id: self.world.run, command: run_command(&self.world, kind) });
@@ -90,6 +95,18 @@ impl Walk {
             Some(_) => self.usual_for_action(die, other),
             None => self.proposal(pick(WORDS, die)),
         }
+    }
+
+    /// At its results, mostly something of what the run rehearsed is done next.
+    fn performance(&mut self, die: u8, other: u8) -> Option<(Who, Command)> {
+        let run = self.world.run();
+        if run.status != RunStatus::PendingExport || die < 40 {
+            return None;
+        }
+        let waits = |action: &&ActionState| action.run == run.id && action.status == ActionStatus::Rehearsed;
+        let begun = run.performing.first().copied();
+        self.world.action = begun.or_else(|| self.world.actions.values().find(waits).map(|action| action.id))?;
+        Some(self.usual_for_action(die, other))
     }
 
     fn proposal(&mut self, words: &str) -> (Who, Command) {
@@ -118,8 +135,8 @@ impl Walk {
             ActionStatus::Executing => (self.holder(), Move::Complete { exit_code: i32::from(other % 2) }),
             ActionStatus::Interrupted if die < 60 => (Who::Reviewer, Move::Resolve(Resolution::Abandon)),
             ActionStatus::Interrupted => (Who::SecondReviewer, Move::Resolve(Resolution::Retry)),
+            ActionStatus::Rehearsed => (pick(DECIDERS, other), Move::Perform),
             ActionStatus::Denied
-            | ActionStatus::Rehearsed
             | ActionStatus::Rejected
             | ActionStatus::Expired
             | ActionStatus::Superseded
@@ -208,7 +225,8 @@ impl Walk {
         for (id, action) in &before.actions {
             let edge = (action.status, self.world.actions[id].status);
             prop_assert!(edge.0 == edge.1 || edges().actions.contains(&edge), "{edge:?}");
-            prop_assert!(!action.status.is_final() || *action == self.world.actions[id], "{edge:?}");
+            let is_over = action.status.is_final() && action.status != ActionStatus::Rehearsed;
+            prop_assert!(!is_over || *action == self.world.actions[id], "{edge:?}");
         }
         Ok(())
     }

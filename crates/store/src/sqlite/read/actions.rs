@@ -46,7 +46,7 @@ fn alive(statuses: &[ActionStatus]) -> &'static str {
 /// What waits for a reviewer and can still be decided: the riskiest first, then the oldest.
 pub(crate) fn queue(conn: &Connection, reach: &Reach, limit: u32) -> Result<Vec<Listed<ActionState>>, StoreError> {
     let sql = "SELECT action.created, action.created_ms, action.changed, action.changed_ms, action.state
-        FROM action JOIN run ON run.created = action.run AND run.is_open";
+        FROM action JOIN run ON run.created = action.run AND (run.is_open OR action.performing AND run.status = 'PENDING_EXPORT')";
     Select::new(sql)
         .within("action.project", reach)
         .literally("action.status = 'PENDING_APPROVAL'")

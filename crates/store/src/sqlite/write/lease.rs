@@ -65,7 +65,8 @@ impl Session<'_> {
     /// its own has one action at a time in them: others wait their turn here and not on a lease.
     fn next_ready(&self, lease: &Lease, skipped: u32) -> Result<Option<(ActionId, RunId)>, StoreError> {
         let sql = "SELECT action.id, run.id FROM action JOIN run ON run.created = action.run
-            WHERE action.is_live AND action.status = 'APPROVED' AND run.status = 'EXECUTING' AND action.due_ms > ?1 AND action.policy = ?2
+            WHERE action.is_live AND action.status = 'APPROVED' AND action.due_ms > ?1 AND action.policy = ?2
+                AND run.status = CASE WHEN action.performing THEN 'PENDING_EXPORT' ELSE 'EXECUTING' END
                 AND action.rollbacks = run.rollbacks
                 AND (run.host IS NULL OR run.host = ?4 AND NOT EXISTS (SELECT 1 FROM action AS other WHERE other.run = action.run
                     AND other.is_live AND other.status IN ('LEASED', 'EXECUTING')))

@@ -264,6 +264,7 @@ fn check_content(command: &Command, extras: &Extras) -> Result<(), Refusal> {
             | ActionCommand::Amend { .. }
             | ActionCommand::Reject { .. }
             | ActionCommand::Withdraw { .. }
+            | ActionCommand::Perform { .. }
             | ActionCommand::Rejudge { .. }
             | ActionCommand::Lease { .. }
             | ActionCommand::Redeem { .. }

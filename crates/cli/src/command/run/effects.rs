@@ -1,0 +1,108 @@
+//! `placet run effects` and `placet run perform`: what a run would do outside of its workspace, and doing it after all.
+//!
+//! What is performed is decided action by action, on the card that shows the sealed bytes. A policy that changed since asks again.
+
+use std::fmt::Write as _;
+
+use placet_domain::action::ActionStatus;
+use placet_domain::text::spelled_out;
+use placet_wire::Client;
+use placet_wire::api::{ActionDetail, ActionView, Decision, EffectList, RunView};
+
+use super::{look, outputs};
+use crate::card::{self, card};
+use crate::command::approve::confirm;
+use crate::context::{action_id, short};
+use crate::error::CliError;
+use crate::out::{BOLD, Out, styled, table};
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Without --yes you are shown each action and asked. What is done are exactly the bytes that were rehearsed.\n\nExample:\n  placet --as ada run perform 3f2a"
+)]
+pub(crate) struct PerformArgs {
+    run: String,
+    /// Only these actions, by their ids or the ends of them; otherwise everything that was rehearsed, in its order
+    actions: Vec<String>,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+}
+
+pub(super) async fn show(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
+    let view = look(client, run).await?;
+    let effects = all(client, &view).await?;
+    let both = serde_json::json!({ "run": view, "effects": effects });
+    out.answer(&both, |_| shown(&view, &effects));
+    Ok(())
+}
+
+async fn all(client: &Client, run: &RunView) -> Result<Vec<ActionDetail>, CliError> {
+    let path = format!("/api/v1/runs/{}/effects", run.id);
+    let mut page: EffectList = client.get(&path).await?;
+    let mut effects = page.effects;
+    while let Some(next) = page.next {
+        page = client.get(&format!("{path}?after={next}")).await?;
+        effects.extend(page.effects);
+    }
+    Ok(effects)
+}
+
+fn shown(run: &RunView, effects: &[ActionDetail]) -> String {
+    let mut text = format!("{}\n{} {}\n", styled(BOLD, spelled_out(&run.goal)), run.status, run.meaning);
+    text.push_str(&outputs(run).unwrap_or_default());
+    for path in &run.removed {
+        let _ = writeln!(text, "removed  {}", spelled_out(path));
+    }
+    text.push_str(&super::budget::line(run).unwrap_or_default());
+    if effects.is_empty() {
+        text.push_str("\nnothing was rehearsed");
+        return text;
+    }
+    let row = |effect: &ActionDetail| {
+        let action = &effect.action;
+        let does = effect.spec.argv.iter().map(|word| spelled_out(word)).collect::<Vec<_>>().join(" ");
+        vec![short(action.id), action.verdict.tier.clone(), action.kind.clone(), does]
+    };
+    let _ = write!(text, "\nrehearsed, not done\n{}", table(&effects.iter().map(row).collect::<Vec<_>>()));
+    text
+}
+
+pub(super) async fn perform(args: PerformArgs, client: &Client, out: &Out) -> Result<(), CliError> {
+    let view = look(client, &args.run).await?;
+    let mut effects = all(client, &view).await?;
+    if !args.actions.is_empty() {
+        let mut named = Vec::new();
+        for typed in &args.actions {
+            named.push(action_id(client, typed).await?);
+        }
+        if let Some(other) = named.iter().find(|id| !effects.iter().any(|effect| effect.action.id == **id)) {
+            return Err(CliError::usage(format!("`{other}` is nothing that this run rehearsed and did not do"))
+                .hint("`placet run effects RUN` lists what it did"));
+        }
+        effects.retain(|effect| named.contains(&effect.action.id));
+    }
+    let mut decided = Vec::new();
+    for effect in &effects {
+        decided.push(decide(client, effect, args.yes, out).await?);
+    }
+    out.answer(&decided, |decided| table(&decided.iter().map(card::row).collect::<Vec<_>>()));
+    Ok(())
+}
+
+/// Asks as often as what would be done is judged anew.
+async fn decide(client: &Client, effect: &ActionDetail, yes: bool, out: &Out) -> Result<ActionView, CliError> {
+    let mut effect = effect.clone();
+    loop {
+        if !yes {
+            confirm(&card(&effect, None), "have exactly this done?").await?;
+        }
+        let path = format!("/api/v1/actions/{}/perform", effect.action.id);
+        let after: ActionView = client.post_if(&path, &effect.action.review.to_string(), &Decision::default()).await?;
+        if after.status != ActionStatus::Rehearsed {
+            return Ok(after);
+        }
+        out.note("the policy changed since it was rehearsed: it was judged again");
+        effect = client.get(&format!("/api/v1/actions/{}", after.id)).await?;
+    }
+}
