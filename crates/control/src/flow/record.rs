@@ -144,6 +144,11 @@ fn describe_run(row: &mut AuditRow, event: &RunEvent) {
             (row.tokens, row.cost_usd_micros) = (spent.tokens, spent.usd_micros);
             return;
         }
+        RunEvent::Called { call, .. } => {
+            (row.tokens, row.cost_usd_micros) = (call.tokens.total(), call.usd_micros);
+            (row.input_digest, row.output_digest) = (Some(call.request.to_string()), Some(call.response.to_string()));
+            return;
+        }
         RunEvent::ResultsApproved { .. } => "results approved",
         RunEvent::ResultsRejected { .. } => "results rejected",
         RunEvent::Created { .. }

@@ -18,7 +18,7 @@ pub(crate) async fn make_run(app: &App, caller: &Caller, new: NewRun) -> Result<
     let id = RunId::from_uuid(fresh_uuid());
     let around = Surroundings::find(app, caller, new.project, &new.scope).await?;
     let (agent, hosting) = around.worked_by(app, caller, id, new.agent, new.launch).await?;
-    let posture = Posture { mode: new.mode, effect: new.effect, gates: new.checkpoints };
+    let posture = Posture { mode: new.mode, effect: new.effect, gates: new.checkpoints, models: new.models };
     let founding = around.founding(new.goal, new.plan, posture, agent, hosting);
     let allowance = new.budget.map(Allowance::from);
     found(app, caller, id, Founding { parent: new.parent, allowance, ..founding }).await

@@ -61,6 +61,7 @@ pub(super) fn run(run: Run) -> api::RunView {
         mode: run.posture.mode,
         effect: run.posture.effect,
         checkpoints: run.posture.gates,
+        models: run.posture.models,
         parent: run.parent,
         products: run.products,
         steps_done: run.steps_done,

@@ -40,6 +40,7 @@ pub(super) const fn outcome(event: &RunEvent) -> Option<&'static str> {
         | RunEvent::Restored { .. }
         | RunEvent::Held { .. }
         | RunEvent::Settled { .. }
+        | RunEvent::Called { .. }
         | RunEvent::Finished { .. }
         | RunEvent::Collected { .. }
         | RunEvent::Performing { .. }

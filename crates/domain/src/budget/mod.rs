@@ -169,6 +169,14 @@ impl Budget {
         self.spent = self.spent.plus(spent);
     }
 
+    /// Records what was used of an amount that stays held for more of the same. Who used more than was held has used it all the same.
+    pub fn charge(&mut self, purpose: &Purpose, spent: Amounts) {
+        if let Some(held) = self.held.get_mut(purpose) {
+            *held = held.less(spent);
+        }
+        self.spent = self.spent.plus(spent);
+    }
+
     /// How much more of a limited resource may be spent before a person is asked.
     fn asks_in(&self, resource: Resource) -> Option<u64> {
         let limit = self.ceiling.of(resource).filter(|limit| *limit > 0)?;

@@ -48,7 +48,7 @@ impl Preparation {
     pub fn posture(&self, said: Option<GateRules>) -> Posture {
         let mut gates = said.unwrap_or_else(|| usual(self.every, &self.plan.subtasks));
         gates.after.extend(self.standstills());
-        Posture { mode: self.intent.mode, effect: self.intent.effect, gates }
+        Posture { mode: self.intent.mode, effect: self.intent.effect, gates, ..Posture::default() }
     }
 
     /// What the run may use up: what is said, or what is reserved for the worst case; never more than its cage has.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::call::ModelCall;
 use super::command::{Allowance, Founding, RunCommand};
 use super::decide::has;
 use super::event::RunEvent;
@@ -105,6 +106,8 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
             RunEvent::Held { purpose: purpose.clone(), amounts: *amounts }
         }
         RunCommand::Settle { purpose, spent } => return settle(run, purpose, *spent),
+        RunCommand::Charge { purpose, calls } => return charge(run, purpose, calls),
+        RunCommand::RunDry { resource } => exhausted(*resource),
         RunCommand::Finish { summary } => RunEvent::Finished { summary: summary.clone() },
         RunCommand::Collect { outputs, removed } => collect(run, outputs, removed)?,
         RunCommand::ApproveResults { seen, chosen } => approve_results(run, *seen, chosen.as_ref(), single_operator)?,
@@ -258,6 +261,14 @@ fn settle(run: &Run, purpose: &Purpose, spent: Amounts) -> Decision {
         return Err(Refusal::invalid(format!("nothing is held for `{purpose}`, or it was settled already")));
     }
     Ok(vec![RunEvent::Settled { purpose: purpose.clone(), spent }])
+}
+
+/// What was called is recorded, whatever became of the run or of what was held for it meanwhile.
+fn charge(run: &Run, purpose: &Purpose, calls: &[ModelCall]) -> Decision {
+    budget(run)?;
+    calls.iter().try_for_each(ModelCall::check)?;
+    let called = |call: &ModelCall| RunEvent::Called { purpose: purpose.clone(), call: Box::new(call.clone()) };
+    Ok(calls.iter().map(called).collect())
 }
 
 /// The events, and what a run that is at work after them must stop for: something is used up, or a person is to be asked because

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::call::ModelCall;
 use super::hosting::{Hosting, Output};
 use super::mode::Posture;
-use crate::budget::{Amounts, Budget, Ceiling, Purpose};
+use crate::budget::{Amounts, Budget, Ceiling, Purpose, Resource};
 use crate::digest::Digest;
 use crate::id::{IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
@@ -126,6 +127,15 @@ pub enum RunCommand {
         purpose: Purpose,
         spent: Amounts,
     },
+    /// Calls of models that were made from what is held.
+    Charge {
+        purpose: Purpose,
+        calls: Vec<ModelCall>,
+    },
+    /// There is too little left of something for what its agent wants.
+    RunDry {
+        resource: Resource,
+    },
     Finish {
         summary: String,
     },
@@ -192,6 +202,8 @@ impl RunCommand {
             | Self::KeepSnapshot { .. }
             | Self::Restore { .. }
             | Self::Settle { .. }
+            | Self::Charge { .. }
+            | Self::RunDry { .. }
             | Self::Finish { .. }
             | Self::Collect { .. }
             | Self::ApproveResults { .. }
@@ -251,6 +263,8 @@ kinds! {
     Restore = "restore", "restored";
     Hold = "hold", "charged";
     Settle = "settle", "settled";
+    Charge = "charge", "charged for calls";
+    RunDry = "run-dry", "stopped for want of budget";
     Finish = "finish", "finished";
     Collect = "collect", "given outputs";
     ApproveResults = "approve-results", "completed";

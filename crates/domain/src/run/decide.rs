@@ -77,7 +77,8 @@ fn lawful(run: &Run, kind: Kind) -> bool {
         Kind::Cancel => !status.is_final(),
         Kind::Destroy => status.is_final() && !run.destroyed,
         // What was begun is settled, whatever became of the run meanwhile.
-        Kind::Settle => run.budget.is_some(),
+        Kind::Settle | Kind::Charge => run.budget.is_some(),
+        Kind::RunDry => matches!(status, Status::Executing),
         Kind::Lapse => matches!(status, Status::Executing | Status::CheckpointReached),
     }
 }
@@ -114,7 +115,9 @@ fn authority(run: &Run, kind: Kind, actor: &Actor) -> Result<bool, Refusal> {
         }
         Kind::Host => may_host(run, identity),
         Kind::Equip | Kind::KeepSnapshot | Kind::Restore | Kind::Collect | Kind::Destroy => is_its_host(run, identity),
-        Kind::Hold | Kind::Settle | Kind::Lapse => Err(Refusal::Role { needed: Role::Admin }),
+        Kind::Hold | Kind::Settle | Kind::Charge | Kind::RunDry | Kind::Lapse => {
+            Err(Refusal::Role { needed: Role::Admin })
+        }
     }
 }
 
@@ -128,6 +131,8 @@ const fn runtime_may(run: &Run, kind: Kind) -> bool {
         | Kind::Cancel
         | Kind::Hold
         | Kind::Settle
+        | Kind::Charge
+        | Kind::RunDry
         | Kind::Lapse => true,
         Kind::SetBudget => matches!(run.status, Status::Draft),
         Kind::ApprovePlan

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::call::ModelCall;
 use super::gate::GateKind;
 use super::hosting::{Hosting, Output};
 use super::mode::Posture;
@@ -139,6 +140,11 @@ pub enum RunEvent {
         purpose: Purpose,
         spent: Amounts,
     },
+    /// Its agent called a language model.
+    Called {
+        purpose: Purpose,
+        call: Box<ModelCall>,
+    },
     Finished {
         summary: String,
     },
@@ -216,6 +222,7 @@ impl RunEvent {
             Self::Restored { .. } => "run.restored",
             Self::Held { .. } => "run.held",
             Self::Settled { .. } => "run.settled",
+            Self::Called { .. } => "run.model_called",
             Self::Finished { .. } => "run.finished",
             Self::Collected { .. } => "run.collected",
             Self::Performing { .. } => "run.performing",

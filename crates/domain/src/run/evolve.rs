@@ -131,6 +131,7 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::Restored { .. } => run.restoring = None,
         RunEvent::Held { purpose, amounts } => change_budget(run, |budget| budget.hold(purpose.clone(), *amounts)),
         RunEvent::Settled { purpose, spent } => change_budget(run, |budget| budget.settle(purpose, *spent)),
+        RunEvent::Called { purpose, call } => change_budget(run, |budget| budget.charge(purpose, call.spent())),
         RunEvent::Finished { summary } => {
             run.outputs = None;
             stand_still(run, Standstill { asks: Question::Results, since: at }, Some(summary));
@@ -299,6 +300,7 @@ fn status_after(run: &Run, event: &RunEvent) -> RunStatus {
         | RunEvent::Restored { .. }
         | RunEvent::Held { .. }
         | RunEvent::Settled { .. }
+        | RunEvent::Called { .. }
         | RunEvent::Collected { .. }
         | RunEvent::Performing { .. }
         | RunEvent::Performed { .. }
@@ -350,6 +352,7 @@ fn because(event: &RunEvent) -> Option<Option<&str>> {
         | RunEvent::Restored { .. }
         | RunEvent::Held { .. }
         | RunEvent::Settled { .. }
+        | RunEvent::Called { .. }
         | RunEvent::Collected { .. }
         | RunEvent::Performing { .. }
         | RunEvent::Performed { .. }

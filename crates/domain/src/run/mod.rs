@@ -4,6 +4,7 @@
 //! pure. No path from DRAFT to COMPLETED avoids a person: the plan and the results are always decided by somebody who neither made the
 //! run nor stands behind its agent. This module does not know what an agent does inside a run: that is [`crate::action`].
 
+mod call;
 mod change;
 mod command;
 mod decide;
@@ -19,6 +20,7 @@ mod pipeline;
 mod state;
 mod text;
 
+pub use call::{ModelCall, ModelTokens};
 pub(crate) use change::question;
 pub use command::{Allowance, Founding, RunCommand, RunCommandKind};
 pub use decide::decide;

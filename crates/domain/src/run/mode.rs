@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::call::check_models;
 use super::gate::{Watch, watch};
 use crate::proposal::ActionKind;
 use crate::refusal::Refusal;
@@ -126,9 +127,17 @@ pub struct Posture {
     pub mode: Mode,
     pub effect: Effect,
     pub gates: GateRules,
+    /// Which models its agent may call (`claude-*`); without any, those that the gateway serves.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub models: BTreeSet<String>,
 }
 
 impl Posture {
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        self.gates.check()?;
+        check_models(self.models.iter())
+    }
+
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }

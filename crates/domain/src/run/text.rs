@@ -35,6 +35,8 @@ pub(super) fn check_text(command: &RunCommand) -> Result<(), Refusal> {
         | RunCommand::Restore { .. }
         | RunCommand::Hold { .. }
         | RunCommand::Settle { .. }
+        | RunCommand::Charge { .. }
+        | RunCommand::RunDry { .. }
         | RunCommand::Collect { .. }
         | RunCommand::ApproveResults { .. }
         | RunCommand::Destroy
@@ -44,7 +46,7 @@ pub(super) fn check_text(command: &RunCommand) -> Result<(), Refusal> {
 
 fn check_founding(founding: &Founding) -> Result<(), Refusal> {
     said(&founding.goal)?;
-    founding.posture.gates.check()?;
+    founding.posture.check()?;
     check_plan(&founding.plan)
 }
 

@@ -63,6 +63,8 @@ pub(crate) const fn lawful_for_run(kind: RunCommandKind) -> RunStatus {
         | RunCommandKind::FinishStep
         | RunCommandKind::Hold
         | RunCommandKind::Settle
+        | RunCommandKind::Charge
+        | RunCommandKind::RunDry
         | RunCommandKind::Lapse
         | RunCommandKind::Pause
         | RunCommandKind::RollBack
@@ -103,7 +105,7 @@ pub(crate) fn run_world(world: World, kind: RunCommandKind) -> World {
         K::Create => world,
         // What a host reports is lawful only before it has reported it.
         K::Host | K::KeepSnapshot | K::Restore | K::Collect => world.governed().just_arrived_at(status),
-        K::Settle => {
+        K::Settle | K::Charge => {
             let mut world = world.governed().with_run(status);
             let hold = RunCommand::Hold { purpose: Purpose::Call("call".to_owned()), amounts: worth(1) };
             world.clockwork().run(hold).expect("there is enough");
@@ -116,7 +118,7 @@ pub(crate) fn run_world(world: World, kind: RunCommandKind) -> World {
             world.wait_ms(1);
             world
         }
-        K::RollBack | K::Hold | K::Destroy | K::SetBudget | K::Equip => world.governed().with_run(status),
+        K::RollBack | K::Hold | K::RunDry | K::Destroy | K::SetBudget | K::Equip => world.governed().with_run(status),
         K::Submit
         | K::ApprovePlan
         | K::RejectPlan

@@ -10,7 +10,7 @@ use placet_domain::run::{Allowance, GateKind, Hosting, RunCommand, RunStatus};
 
 use crate::people::Who;
 use crate::scenario::{HOUR_MS, World, run_id};
-use crate::trials::{pass_gate, worth};
+use crate::trials::{model_call, pass_gate, worth};
 
 fn usd(usd_micros: u64) -> Allowance {
     let ceiling = Ceiling { usd_micros: Some(usd_micros), ..Ceiling::default() };
@@ -31,6 +31,50 @@ fn spending(usd_micros: u64) -> World {
     let mut world = World::new();
     world.ceiling = Some(usd(usd_micros).ceiling);
     world.executing()
+}
+
+#[test]
+fn c12_calls_of_models_are_charged_one_by_one_to_what_is_held_and_the_rest_goes_back() {
+    let mut world = spending(100);
+    world.clockwork().run(RunCommand::Hold { purpose: call("purse"), amounts: worth(50) }).unwrap();
+    let calls = vec![model_call(3, 10), model_call(4, 5)];
+    world.clockwork().run(RunCommand::Charge { purpose: call("purse"), calls }).unwrap();
+    let budget = world.run().budget.clone().unwrap();
+    assert_eq!((budget.spent.usd_micros, budget.spent.tokens, budget.held().usd_micros), (15, 7, 35));
+    assert_eq!(world.ledger.iter().filter(|record| record.kind() == "run.model_called").count(), 2, "one entry each");
+    world.clockwork().run(RunCommand::Settle { purpose: call("purse"), spent: Amounts::NONE }).unwrap();
+    assert_eq!(world.run().budget.as_ref().unwrap().left(Resource::UsdMicros), Some(85));
+}
+
+#[test]
+fn c12_a_call_that_took_more_than_was_held_is_charged_all_the_same_and_asked_about() {
+    let mut world = spending(100);
+    world.clockwork().run(RunCommand::Hold { purpose: call("purse"), amounts: worth(10) }).unwrap();
+    let charge = RunCommand::Charge { purpose: call("purse"), calls: vec![model_call(1, 85)] };
+    world.clockwork().run(charge).unwrap();
+    let gate = world.run().gate.clone().expect("a checkpoint");
+    assert_eq!((gate.kind, gate.resource), (GateKind::Cost, Some(Resource::UsdMicros)));
+    let late = RunCommand::Charge { purpose: call("purse"), calls: vec![model_call(1, 1)] };
+    world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
+    world.clockwork().run(late).unwrap();
+    assert_eq!(
+        world.run().budget.as_ref().unwrap().spent.usd_micros,
+        86,
+        "what was called is recorded, whatever came since"
+    );
+}
+
+#[test]
+fn c12_a_run_whose_agent_wants_more_than_is_left_pauses_and_can_go_on() {
+    let mut world = spending(100);
+    world.clockwork().run(RunCommand::RunDry { resource: Resource::UsdMicros }).unwrap();
+    assert_eq!((world.run_status(), world.ledger.last().unwrap().kind()), (RunStatus::Paused, "run.exhausted"));
+    world.reviewer().run(RunCommand::SetBudget { allowance: usd(200) }).unwrap();
+    world.reviewer().run(RunCommand::Resume).unwrap();
+    for who in [Who::Agent, Who::Worker, Who::Operator] {
+        let charge = RunCommand::Charge { purpose: call("purse"), calls: vec![model_call(1, 1)] };
+        assert_eq!(world.by(who).run(charge).unwrap_err().code(), "role", "{who:?}");
+    }
 }
 
 #[test]

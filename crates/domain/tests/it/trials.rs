@@ -3,12 +3,14 @@
 //! What a matrix cell shows is then the law of the state alone, or (with another actor) the law of authority alone.
 
 use placet_domain::action::{ActionCommand, ActionCommandKind, ActionStatus, Resolution};
-use placet_domain::budget::{Amounts, Ceiling, Purpose};
+use placet_domain::budget::{Amounts, Ceiling, Purpose, Resource};
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Exit, Manifest};
 use placet_domain::policy::Tier;
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Allowance, Output, Run, RunCommand, RunCommandKind, RunStatus, Wanted};
+use placet_domain::run::{
+    Allowance, ModelCall, ModelTokens, Output, Run, RunCommand, RunCommandKind, RunStatus, Wanted,
+};
 
 use crate::people::Who;
 use crate::scenario::{DAY_MS, World, complete, verdict};
@@ -44,6 +46,8 @@ pub(crate) const RUN_TRIALS: &[Trial<RunCommandKind>] = {
         Trial { label: "restore", kind: K::Restore, usual: Who::Worker },
         Trial { label: "hold", kind: K::Hold, usual: Who::Runtime },
         Trial { label: "settle", kind: K::Settle, usual: Who::Runtime },
+        Trial { label: "charge", kind: K::Charge, usual: Who::Runtime },
+        Trial { label: "run-dry", kind: K::RunDry, usual: Who::Runtime },
         Trial { label: "finish", kind: K::Finish, usual: Who::Agent },
         Trial { label: "collect", kind: K::Collect, usual: Who::Worker },
         Trial { label: "approve-results", kind: K::ApproveResults, usual: Who::Reviewer },
@@ -89,6 +93,10 @@ pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
         },
         RunCommandKind::Hold => RunCommand::Hold { purpose: Purpose::Call("another".to_owned()), amounts: worth(1) },
         RunCommandKind::Settle => RunCommand::Settle { purpose: Purpose::Call("call".to_owned()), spent: worth(1) },
+        RunCommandKind::Charge => {
+            RunCommand::Charge { purpose: Purpose::Call("call".to_owned()), calls: vec![model_call(10, 1)] }
+        }
+        RunCommandKind::RunDry => RunCommand::RunDry { resource: Resource::UsdMicros },
         RunCommandKind::Collect => {
             let output = Output { id: 1, path: "report.md".to_owned(), digest: Digest::of(b"report"), size_bytes: 6 };
             RunCommand::Collect { outputs: vec![output], removed: Vec::new() }
@@ -108,6 +116,26 @@ pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
 
 pub(crate) fn pass_gate(run: &Run) -> RunCommand {
     RunCommand::PassGate { seen: run.review(), note: String::new(), plan: None }
+}
+
+/// A call of a model that took so much.
+pub(crate) fn model_call(tokens: u64, usd_micros: u64) -> ModelCall {
+    ModelCall {
+        id: "call_1".to_owned(),
+        wire: "messages".to_owned(),
+        upstream: "cloud".to_owned(),
+        model_asked: "large-1".to_owned(),
+        model_answered: Some("large-1".to_owned()),
+        request: Digest::of(b"question"),
+        response: Digest::of(b"answer"),
+        tokens: ModelTokens { input: tokens, ..ModelTokens::default() },
+        usd_micros,
+        prices: "test".to_owned(),
+        estimated: false,
+        status: 200,
+        latency_ms: 5,
+        first_byte_ms: Some(2),
+    }
 }
 
 /// Money, in millionths of a dollar.

@@ -43,6 +43,9 @@ pub struct NewRun {
     #[serde(default)]
     #[schema(value_type = Object)]
     pub checkpoints: GateRules,
+    /// Which language models its agent may call, by name or by how names begin (`claude-*`); without any, those that the gateway serves.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub models: BTreeSet<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetRequest>,
     /// The run that has it made and pays for it.
@@ -55,8 +58,9 @@ impl NewRun {
     /// A run as it usually is: free between checkpoints, executed, without a budget.
     pub fn usual(project: ProjectId, goal: String, scope: String, agent: IdentityId, plan: Vec<String>) -> Self {
         let (mode, effect, checkpoints) = (Mode::default(), Effect::default(), GateRules::default());
+        let models = BTreeSet::new();
         let (agent, launch, budget, parent) = (Some(agent), None, None, None);
-        Self { project, goal, scope, agent, launch, plan, mode, effect, checkpoints, budget, parent }
+        Self { project, goal, scope, agent, launch, plan, mode, effect, checkpoints, models, budget, parent }
     }
 }
 
@@ -273,6 +277,9 @@ pub struct RunView {
     #[serde(default)]
     #[schema(value_type = Object)]
     pub checkpoints: GateRules,
+    /// Which language models its agent may call; without any, those that the gateway serves.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub models: BTreeSet<String>,
     /// The run that had it made and pays for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]

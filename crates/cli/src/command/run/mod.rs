@@ -245,9 +245,15 @@ fn plan(run: &RunView) -> String {
         run.plan.iter().zip(1..).map(|(step, number)| format!("{} {number}. {}", mark(number), spelled_out(step)));
     let (steps, how) = (steps.collect::<Vec<_>>().join("\n"), format!("{}, {}", run.mode, run.effect));
     let parent = run.parent.map(|parent| format!("\n  made by {parent}, which pays for it")).unwrap_or_default();
+    let models: Vec<String> = run.models.iter().map(|model| spelled_out(model)).collect();
+    let models = if models.is_empty() { String::new() } else { format!("\n  calls  {}", models.join(", ")) };
     let agent = run.launch.as_ref().map(launch::shown).unwrap_or_default();
-    let terms =
-        format!("  scope {}\n  {how}\n  {}{parent}{}{agent}", run.scope, standstills(&run.checkpoints), limits(run));
+    let terms = format!(
+        "  scope {}\n  {how}\n  {}{parent}{}{models}{agent}",
+        run.scope,
+        standstills(&run.checkpoints),
+        limits(run)
+    );
     format!("{}\n{steps}\n{terms}", styled(BOLD, spelled_out(&run.goal)))
 }
 

@@ -49,6 +49,9 @@ pub(crate) struct Args {
     /// Let a checkpoint pass that nobody looked at for so many minutes; never one for an action or for money
     #[arg(long, value_name = "N")]
     auto_pass_minutes: Option<u64>,
+    /// A language model that its agent may call, or how names begin: `claude-*`; all that the gateway serves, if none is named
+    #[arg(long = "model", value_name = "NAME")]
+    models: Vec<String>,
     /// The run that has it made and pays for it
     #[arg(long, value_name = "RUN")]
     parent: Option<String>,
@@ -96,6 +99,7 @@ pub(super) async fn make(args: Args, client: &Client) -> Result<RunView, CliErro
             before: args.ask_before.into_iter().collect::<BTreeSet<_>>(),
             auto_pass_after_ms: args.auto_pass_minutes.map(|minutes| minutes.saturating_mul(MINUTE_MS)),
         },
+        models: args.models.into_iter().collect(),
         budget: args.budget.wanted()?,
         parent,
     };
