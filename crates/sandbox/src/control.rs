@@ -105,6 +105,33 @@ const IN_MEMORY: &[u8] = b"in memory";
 pub(crate) enum Answer {
     /// Execute the program.
     Go,
+    /// Let the cage stand still, and say so on the socket that comes along, until that is closed.
+    Freeze,
+}
+
+/// What the monitor tells whoever asked for a standstill.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Stillness {
+    Frozen {
+        by: FrozenBy,
+    },
+    /// Somebody else's standstill is not over.
+    Already,
+    /// It could not be brought about, and everything goes on.
+    Awake,
+    /// Everything goes on. `held`: nobody was seen awake meanwhile.
+    Thawed {
+        held: bool,
+    },
+}
+
+/// What keeps a frozen cage still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FrozenBy {
+    /// The kernel, for the whole tree: nothing inside can end it.
+    ControlGroup,
+    /// A signal to every process. A program can arrange to be woken; it is stopped again, and that is said.
+    Signals,
 }
 
 /// One end of the socket.

@@ -8,10 +8,12 @@
 mod census;
 mod door;
 mod fence;
+mod frost;
 mod groups;
 mod identity;
 mod init;
 mod layers;
+mod line;
 mod meter;
 mod monitor;
 mod mounts;
@@ -38,6 +40,7 @@ use crate::step::{LimitedResource, MountFlag, Role, Step};
 use crate::sys::{self, Result, Side, Turns};
 use groups::Groups;
 use layers::{Layers, Upper};
+use line::Extension;
 use mounts::Site;
 use owners::Mappings;
 use program::Program;
@@ -73,7 +76,7 @@ struct Entering {
     site: Option<Site>,
     program: Option<Program>,
     /// In process 1: closes when the monitor wants the end, or is gone.
-    stop: Option<OwnedFd>,
+    line: Option<Extension>,
     /// In process 1: adds to what the monitor knows about writing.
     written: Option<Written>,
     /// The program could not be started. Set by the last process, read by process 1, whose memory it shares until then.
@@ -139,7 +142,7 @@ impl Entering {
             mappings: Mappings::default(),
             site: None,
             program: None,
-            stop: None,
+            line: None,
             written: None,
             gave_up: false,
         }
@@ -278,13 +281,17 @@ impl Entering {
     /// Without an answer the launcher is gone or refuses: this process ends, and with it the cage. Process 1 stands still
     /// until then, so the end that the monitor wants is looked for here too.
     fn await_answer(&self) -> Result<()> {
-        let stop = self.stop.as_ref().ok_or(Errno::NOENT)?;
-        let mut watched = [PollFd::new(&self.control, PollFlags::IN), PollFd::new(stop, PollFlags::IN)];
+        let line = self.line.as_ref().ok_or(Errno::NOENT)?;
+        let mut watched = [PollFd::new(&self.control, PollFlags::IN), PollFd::new(line, PollFlags::IN)];
         rustix::io::retry_on_intr(|| rustix::event::poll(&mut watched, None))?;
         if watched[0].revents().is_empty() {
             return Err(Errno::CANCELED);
         }
-        self.control.receive::<Answer>()?.map(drop).ok_or(Errno::CANCELED)
+        match self.control.receive::<Answer>()? {
+            Some((Answer::Go, _)) => Ok(()),
+            // Nobody can ask for that before the program runs.
+            Some((Answer::Freeze, _)) | None => Err(Errno::CANCELED),
+        }
     }
 
     fn exec(&self, argv: &[String], env: &[String]) -> Result<()> {

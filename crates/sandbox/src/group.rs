@@ -33,6 +33,7 @@ pub(crate) use parents::{Parents, parents};
 
 use crate::error::SandboxError;
 use crate::profile::Limits;
+use crate::request::Freezing;
 pub(crate) use leftovers::Name;
 
 /// What a control group does for a cage.
@@ -46,11 +47,13 @@ pub enum Controller {
     CpuTime,
     /// Limits how fast processor time is used.
     CpuShare,
+    /// Lets the whole tree stand still. A file of every group of version 2, and no controller there.
+    Freezer,
 }
 
 impl Controller {
     /// Every one.
-    pub const ALL: [Self; 4] = [Self::Memory, Self::Processes, Self::CpuTime, Self::CpuShare];
+    pub const ALL: [Self; 5] = [Self::Memory, Self::Processes, Self::CpuTime, Self::CpuShare, Self::Freezer];
 }
 
 /// The two generations of the kernel's interface.
@@ -87,20 +90,21 @@ impl Group {
     }
 
     /// Makes the directories, with these limits. Empty where the host offers none.
-    pub(crate) fn make(limits: &Limits) -> Result<Self, SandboxError> {
-        Self::below(parents(), limits).map_err(|source| SandboxError::Io { doing: "make a control group", source })
+    pub(crate) fn make(limits: &Limits, freezing: Freezing) -> Result<Self, SandboxError> {
+        Self::below(parents(), limits, freezing)
+            .map_err(|source| SandboxError::Io { doing: "make a control group", source })
     }
 
     /// The directories it would make.
-    pub(crate) fn foresee(limits: &Limits) -> Result<Vec<GroupDirectory>, SandboxError> {
+    pub(crate) fn foresee(limits: &Limits, freezing: Freezing) -> Result<Vec<GroupDirectory>, SandboxError> {
         let name = Name::next().map_err(|source| SandboxError::Io { doing: "name a control group", source })?;
-        Ok(parents().wanted(limits).map(|parent| parent.directory_of(&name.to_string())).collect())
+        Ok(parents().wanted(limits, freezing).map(|parent| parent.directory_of(&name.to_string())).collect())
     }
 
-    fn below(parents: &Parents, limits: &Limits) -> io::Result<Self> {
+    fn below(parents: &Parents, limits: &Limits, freezing: Freezing) -> io::Result<Self> {
         let mut group = Self { directories: Vec::new() };
         let name = Name::next()?.to_string();
-        for parent in parents.wanted(limits) {
+        for parent in parents.wanted(limits, freezing) {
             let directory = parent.directory_of(&name);
             fs::create_dir(&directory.path)?;
             // Noted as soon as it is made: when a later one fails, dropping the group removes it.

@@ -128,7 +128,7 @@ impl Launcher {
         let begun = preparation(host::caller());
         // First the helper: it comes up while this process looks at the host.
         let asked = self.zygotes.ask(&begun)?;
-        let group = Group::make(&limits)?;
+        let group = Group::make(&limits, request.freezing)?;
         let facts = HostFacts::gather(profile, request)?.with_groups(group.directories()).for_any_helper();
         let steps = plan(profile, request, &facts)?;
         // A caller that became somebody else meanwhile cannot use what was begun for another.
@@ -146,7 +146,7 @@ impl Launcher {
         let (profile, request) = (&*host::resolved_profile(profile)?, host::resolved(request)?);
         let limits = request.limits.unwrap_or(profile.limits);
         let facts = HostFacts::gather(profile, &request)?;
-        plan(profile, &request, &facts.with_groups(&Group::foresee(&limits)?))
+        plan(profile, &request, &facts.with_groups(&Group::foresee(&limits, request.freezing)?))
     }
 }
 

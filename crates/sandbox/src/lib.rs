@@ -45,6 +45,7 @@ pub mod container;
 mod control;
 mod enter;
 mod error;
+mod freeze;
 mod group;
 mod helper;
 mod host;
@@ -64,7 +65,9 @@ mod workspace;
 mod zygote;
 
 pub use backend::{Accept, Backend};
+pub use control::FrozenBy;
 pub use error::{SandboxError, StepError};
+pub use freeze::{FreezeError, Freezer, Frozen, Held};
 pub use group::{Controller, GroupDirectory, GroupVersion, collect_leftovers};
 pub use host::{Entry, EntryKind, HostFacts};
 pub use launch::{Launcher, helper_entry, launch, program_path};

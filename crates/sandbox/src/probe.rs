@@ -105,8 +105,8 @@ fn own_user() -> Check {
 }
 
 /// The controllers of a tree of processes, and what it means for a cage to be without. A share is nothing a cage has
-/// unless it asks.
-const CONTROLLERS: [(Controller, &str, Option<&str>); 4] = [
+/// unless it asks, and without a freezer processes are stopped one by one.
+const CONTROLLERS: [(Controller, &str, Option<&str>); 5] = [
     (Controller::Memory, "control group: memory", Some("memory of the tree is counted, but not by the kernel")),
     (
         Controller::Processes,
@@ -119,6 +119,7 @@ const CONTROLLERS: [(Controller, &str, Option<&str>); 4] = [
         Some("processor time of the tree is not counted by the kernel"),
     ),
     (Controller::CpuShare, "control group: processor share", None),
+    (Controller::Freezer, "control group: freezer", None),
 ];
 
 fn controller_check(controller: Controller, name: &'static str) -> Check {

@@ -11,6 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::control::{Control, Report};
 use crate::error::SandboxError;
+use crate::freeze::Freezer;
 use crate::group::Group;
 use crate::helper::Helper;
 use crate::outcome::{Excess, Exit, LimitKind, Outcome, Output, Usage};
@@ -22,6 +23,7 @@ use crate::profile::Limits;
 pub struct Running {
     end: Box<dyn Ending>,
     killer: Killer,
+    freezer: Option<Freezer>,
     stdin: Option<File>,
     terminal: Option<File>,
     stdout: Option<File>,
@@ -143,9 +145,10 @@ impl Running {
         limits: Limits,
     ) -> Self {
         let killer = Killer::of(Arc::<Control>::clone(helper.control()));
+        let freezer = Some(Freezer::of(helper.control()));
         let end = Box::new(Cage { helper, group });
         let (stdout, stderr) = (Some(stdout), Some(stderr));
-        Self { end, killer, stdin: input, terminal, stdout, stderr, doors, program, limits }
+        Self { end, killer, freezer, stdin: input, terminal, stdout, stderr, doors, program, limits }
     }
 
     /// A command of another backend, which has neither doors nor a piped input.
@@ -158,7 +161,18 @@ impl Running {
         limits: Limits,
     ) -> Self {
         let (stdout, stderr) = (Some(stdout), Some(stderr));
-        Self { end, killer, stdin: None, terminal: None, stdout, stderr, doors: Vec::new(), program, limits }
+        Self {
+            end,
+            killer,
+            freezer: None,
+            stdin: None,
+            terminal: None,
+            stdout,
+            stderr,
+            doors: Vec::new(),
+            program,
+            limits,
+        }
     }
 
     /// The files that are executed, opened before they were: hash these to know what ran.
@@ -205,6 +219,12 @@ impl Running {
     #[must_use]
     pub fn killer(&self) -> Killer {
         self.killer.clone()
+    }
+
+    /// A handle that lets the cage stand still, see [`crate::Request::freezable`]. `None`: its backend cannot.
+    #[must_use]
+    pub fn freezer(&self) -> Option<Freezer> {
+        self.freezer.clone()
     }
 
     /// Waits for the end. Output that was not taken is read, counted and thrown away.

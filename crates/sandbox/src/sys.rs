@@ -11,7 +11,7 @@ use std::ptr;
 
 use libc::{c_int, c_long};
 use rustix::io::Errno;
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal};
 
 use crate::outcome::Usage;
 
@@ -155,10 +155,10 @@ fn usage_of(raw: &libc::rusage) -> Usage {
     }
 }
 
-/// Kills every other process of the pid namespace. Only meaningful for pid 1.
-pub(crate) fn kill_all_others() -> Result<()> {
+/// Sends a signal to every other process of the pid namespace. Only meaningful for pid 1.
+pub(crate) fn signal_all_others(signal: Signal) -> Result<()> {
     // SAFETY: plain numbers.
-    check(c_long::from(unsafe { libc::kill(-1, libc::SIGKILL) })).map(drop)
+    check(c_long::from(unsafe { libc::kill(-1, signal.as_raw()) })).map(drop)
 }
 
 /// Marks every descriptor from `first` on close-on-exec.

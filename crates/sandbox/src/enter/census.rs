@@ -60,6 +60,20 @@ impl Census {
         count
     }
 
+    /// How many threads could go on, or cannot be looked at; process 1 is ours. Lists of children are complete only while
+    /// nobody makes any, so one look at which nobody is awake does not prove that nobody is.
+    pub(super) fn awake(&self, init: Pid) -> u64 {
+        let mut awake = 0;
+        let unseen = self.walk(init, |pid, process, _| {
+            if pid != init {
+                let states =
+                    threads(process).into_iter().map(|thread| text_at(process, &format!("task/{thread}/stat")));
+                awake += states.filter(|stat| !is_still(stat)).count() as u64;
+            }
+        });
+        awake.saturating_add(unseen)
+    }
+
     /// Each shared page divided by those who share it: exact, and slow enough to be asked for only in doubt.
     pub(super) fn fair_memory_bytes(&self, init: Pid) -> u64 {
         let mut bytes = 0;
@@ -71,18 +85,22 @@ impl Census {
         bytes
     }
 
-    /// Tells of each process its number, its directory and how many threads it has.
-    fn walk(&self, init: Pid, mut visit: impl FnMut(Pid, &OwnedFd, u64)) {
-        let mut waiting = vec![init];
+    /// Tells of each process its number, its directory and how many threads it has; returns how many could not be seen.
+    fn walk(&self, init: Pid, mut visit: impl FnMut(Pid, &OwnedFd, u64)) -> u64 {
+        let (mut waiting, mut unseen) = (vec![init], 0);
         while let Some(pid) = waiting.pop() {
             let name = pid.as_raw_nonzero().to_string();
             // One that ended meanwhile left what it used to its parent.
-            let Ok(process) = open_at(&self.table, &name, OFlags::PATH | OFlags::DIRECTORY) else { continue };
+            let Ok(process) = open_at(&self.table, &name, OFlags::PATH | OFlags::DIRECTORY) else {
+                unseen += 1;
+                continue;
+            };
             let threads = threads(&process);
             let lists = threads.iter().map(|thread| text_at(&process, &format!("task/{thread}/children")));
             lists.for_each(|list| waiting.extend(numbers(&list)));
             visit(pid, &process, threads.len() as u64);
         }
+        unseen
     }
 }
 
@@ -100,6 +118,12 @@ fn numbers(list: &str) -> impl Iterator<Item = Pid> {
 
 fn text_at(directory: &OwnedFd, file: &str) -> String {
     open_at(directory, file, OFlags::RDONLY).map(text_of).unwrap_or_default()
+}
+
+/// Stopped, or dead: field 3 of `stat`.
+fn is_still(stat: &str) -> bool {
+    let state = stat.rsplit_once(") ").and_then(|(_, fields)| fields.chars().next());
+    matches!(state, Some('T' | 't' | 'Z' | 'X'))
 }
 
 /// User and system time, its own and that of reaped children: fields 14 to 17 of `stat`.
@@ -128,6 +152,8 @@ mod tests {
         let stat = "12 (a) b (c) S 1 2 3 4 5 6 7 8 9 10 100 20 3 4 20 0 1 0 999 0";
         assert_eq!(cpu_ticks(stat), Some(127));
         assert_eq!(cpu_ticks("nonsense"), None);
+        assert!(!is_still(stat) && !is_still(""), "asleep, or not to be seen");
+        assert!(is_still("12 (a) S (c) T 1 2 3") && is_still("12 (x) Z 1"));
         assert_eq!(private_pages("100 30 20 1 0 5 0"), Some(10));
         assert_eq!(number_behind("Rss:   12 kB\nPss_Anon:       8 kB\n", "Pss_Anon:"), Some(8));
     }

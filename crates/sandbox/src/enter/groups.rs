@@ -10,6 +10,8 @@ use rustix::event::EventfdFlags;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+use super::meter::text_of;
+use crate::group::read::field;
 use crate::group::{Controller, GroupDirectory, GroupVersion};
 use crate::sys::Result;
 
@@ -24,9 +26,43 @@ pub(super) struct Opened {
     pub(super) controllers: Vec<Controller>,
     /// Ends everybody in it, where the kernel can.
     pub(super) kill: Option<OwnedFd>,
+    /// Lets everybody in it stand still, where the kernel can.
+    freezer: Option<GroupFreezer>,
     /// Becomes readable when memory runs out, on version 1. Version 2 has a file for it.
     pub(super) out_of_memory: Option<OwnedFd>,
     join: OwnedFd,
+}
+
+/// The files by which a group is frozen.
+pub(super) struct GroupFreezer {
+    freeze: OwnedFd,
+    events: OwnedFd,
+}
+
+impl GroupFreezer {
+    fn open(directory: &OwnedFd) -> Result<Self> {
+        let freeze = open_at(directory, "cgroup.freeze", OFlags::WRONLY)?;
+        Ok(Self { freeze, events: open_at(directory, "cgroup.events", OFlags::RDONLY)? })
+    }
+
+    /// From now on nobody in the group goes on; it takes a moment until everybody stands still.
+    pub(super) fn freeze(&self) -> Result<()> {
+        rustix::io::write(&self.freeze, b"1").map(drop)
+    }
+
+    pub(super) fn thaw(&self) -> Result<()> {
+        rustix::io::write(&self.freeze, b"0").map(drop)
+    }
+
+    /// Whether everybody stands still. Reading also makes [`GroupFreezer::notice`] quiet again.
+    pub(super) fn is_frozen(&self) -> bool {
+        field(&text_of(&self.events), "frozen") == Some(1)
+    }
+
+    /// Tells of a change with `PRI`.
+    pub(super) fn notice(&self) -> &OwnedFd {
+        &self.events
+    }
 }
 
 impl Groups {
@@ -38,6 +74,11 @@ impl Groups {
     pub(super) fn join(self) -> Result<()> {
         // Zero stands for the caller, whatever its number is here or on the host.
         self.0.iter().try_for_each(|opened| rustix::io::write(&opened.join, b"0").map(drop))
+    }
+
+    /// The way to freeze the cage, if its groups have one.
+    pub(super) fn take_freezer(&mut self) -> Option<GroupFreezer> {
+        self.0.iter_mut().find_map(|opened| opened.freezer.take())
     }
 
     pub(super) fn into_opened(self) -> Vec<Opened> {
@@ -61,7 +102,9 @@ impl Opened {
         // Without the notice the monitor learns at the end what happened.
         let out_of_memory = if asks { ask_for_notice(&directory).ok() } else { None };
         let controllers = group.controllers.clone();
-        Ok(Self { directory, version: group.version, controllers, kill, out_of_memory, join })
+        // Kernels before 5.2 cannot.
+        let freezer = controllers.contains(&Controller::Freezer).then(|| GroupFreezer::open(&directory).ok()).flatten();
+        Ok(Self { directory, version: group.version, controllers, kill, freezer, out_of_memory, join })
     }
 }
 

@@ -1,12 +1,14 @@
 //! Process 1 of the cage: starts the command, reaps whatever is orphaned, and ends everything when the command ends
-//! or when it is told to. It forwards no signals and listens to none from inside.
+//! or when it is told to. It forwards no signals and listens to none from inside. What stops everybody, or lets them go on,
+//! it sends when the monitor says so.
 
 use std::os::fd::OwnedFd;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal};
 
+use super::line::{Extension, Heard};
 use super::written::Written;
 use super::{Entering, quiet};
 use crate::control::{Report, Steps};
@@ -20,10 +22,10 @@ pub(super) fn fork_command(entering: &mut Entering, behind: &mut Steps<'_>) -> R
     let command = sys::fork_lending_memory(|| entering.follow(behind))?;
     // Its number is one of the child's table of descriptors.
     std::mem::forget(entering.program.take());
-    let stop = entering.stop.take().ok_or(Errno::NOENT)?;
+    let line = entering.line.take().ok_or(Errno::NOENT)?;
     let written = entering.written.take();
     // Process 1 that cannot go on ends, and the kernel ends everyone else with it.
-    let mut init = Init { command, stop, children, written, ended: None };
+    let mut init = Init { command, line, children, written, ended: None };
     let _ = init.run(entering);
     // Closing one descriptor after the other is left to the kernel.
     sys::exit_now(0)
@@ -32,7 +34,7 @@ pub(super) fn fork_command(entering: &mut Entering, behind: &mut Steps<'_>) -> R
 struct Init {
     command: Pid,
     /// Closes when the monitor wants the end, or is gone.
-    stop: OwnedFd,
+    line: Extension,
     children: OwnedFd,
     written: Option<Written>,
     ended: Option<Reaped>,
@@ -51,6 +53,9 @@ impl Init {
         if entering.gave_up {
             return Ok(());
         }
+        // A cage that is frozen notices nothing, and must not outlive its monitor all the same.
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        self.line.say_up()?;
         entering.control.send(&Report::Started, &[])?;
         let stopped = self.wait()?;
         self.end_everyone()?;
@@ -62,20 +67,22 @@ impl Init {
     /// Whether the monitor wanted the end before the command came to its own.
     fn wait(&mut self) -> Result<bool> {
         loop {
-            let mut watched = [PollFd::new(&self.children, PollFlags::IN), PollFd::new(&self.stop, PollFlags::IN)];
+            let mut watched = [PollFd::new(&self.children, PollFlags::IN), PollFd::new(&self.line, PollFlags::IN)];
             match rustix::event::poll(&mut watched, None) {
                 Err(Errno::INTR) => continue,
                 other => other?,
             };
-            let stop = !watched[1].revents().is_empty();
+            let spoken = !watched[1].revents().is_empty();
             // One signal may stand for many children, so the content does not matter, only that it is taken.
             let _ = rustix::io::read(&self.children, &mut [0; 128]);
             self.reap_available()?;
-            match (&self.ended, stop) {
-                (Some(_), _) => return Ok(false),
-                (None, true) => return Ok(true),
-                (None, false) => self.tell_written(),
+            if self.ended.is_some() {
+                return Ok(false);
             }
+            if spoken && matches!(self.line.obey()?, Heard::Closed) {
+                return Ok(true);
+            }
+            self.tell_written();
         }
     }
 
@@ -94,7 +101,7 @@ impl Init {
     /// process, so without a child there is nobody to kill: the kernel would look among all processes of the host.
     fn end_everyone(&mut self) -> Result<()> {
         while self.reap_available()? == Left::Somebody {
-            match sys::kill_all_others() {
+            match sys::signal_all_others(Signal::KILL) {
                 Ok(()) | Err(Errno::SRCH) => {}
                 Err(errno) => return Err(errno),
             }

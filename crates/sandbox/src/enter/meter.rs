@@ -73,7 +73,7 @@ impl Meter {
                     Controller::CpuTime => meter.cpu = Clock::open(&opened).ok(),
                     Controller::Memory => meter.memory = Memory::open(&mut opened).ok(),
                     Controller::Processes => meter.processes = Processes::open(&opened).ok(),
-                    Controller::CpuShare => {}
+                    Controller::CpuShare | Controller::Freezer => {}
                 }
             }
         }

@@ -113,6 +113,11 @@ impl Watch {
         self.meter.kill()
     }
 
+    /// How many threads of the cage could go on. `None`: nobody can tell.
+    pub(super) fn awake(&self) -> Option<u64> {
+        self.outlook.census.as_ref().map(|census| census.awake(self.init))
+    }
+
     /// After a notice, or when it is time.
     pub(super) fn look(&mut self) -> Option<Excess> {
         let refusal = self.meter.refusal(&self.limits);

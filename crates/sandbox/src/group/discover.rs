@@ -28,7 +28,7 @@ pub(super) fn discover(mountinfo: &str, own: &str, offered: impl Fn(&Path) -> St
 }
 
 /// A controller is active in one hierarchy only, but processor time is counted in both generations. Version 1 goes first
-/// where both are: a thread can move itself there without waiting for all others, which on version 2 takes milliseconds.
+/// where both are (its own freezer is not used: what it froze cannot be killed): a thread can move itself there without waiting for all others, which on version 2 takes milliseconds.
 fn keep_first(places: &mut Vec<Place>) {
     let mut taken = Vec::new();
     for place in places.iter_mut() {
@@ -97,8 +97,11 @@ impl<'a> Membership<'a> {
             GroupVersion::V1 => self.controllers.split(',').filter_map(of_v1).collect(),
             GroupVersion::V2 => {
                 let named = offered(&directory);
-                // Every group of version 2 counts processor time, with or without a controller.
-                [Controller::CpuTime].into_iter().chain(named.split_whitespace().filter_map(of_v2)).collect()
+                // Every group of version 2 counts processor time and can be frozen, with or without a controller.
+                [Controller::CpuTime, Controller::Freezer]
+                    .into_iter()
+                    .chain(named.split_whitespace().filter_map(of_v2))
+                    .collect()
             }
         };
         Some(Place { directory, version, controllers, is_top: self.group == Path::new("/") })

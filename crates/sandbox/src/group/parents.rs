@@ -16,6 +16,7 @@ use super::discover::{Place, discover};
 use super::leftovers::{Name, collect_below};
 use super::{Controller, GroupDirectory, GroupVersion};
 use crate::profile::Limits;
+use crate::request::Freezing;
 
 /// The group a caller steps aside into.
 const ASIDE: &str = "placet-caller";
@@ -88,10 +89,16 @@ impl Parents {
         self.usable.iter().map(|parent| parent.directory.as_path())
     }
 
-    /// Where a cage with these limits needs a group; one that is there for shares alone only if a share is asked for.
-    pub(super) fn wanted(&self, limits: &Limits) -> impl Iterator<Item = &Parent> {
+    /// Where a cage with these limits needs a group; one that is there for shares or for freezing alone only if that is
+    /// asked for.
+    pub(super) fn wanted(&self, limits: &Limits, freezing: Freezing) -> impl Iterator<Item = &Parent> {
         let shared = limits.cpu_percent.is_some();
-        self.usable.iter().filter(move |parent| shared || parent.controllers != [Controller::CpuShare])
+        let needed = move |controller: &Controller| match controller {
+            Controller::Memory | Controller::Processes | Controller::CpuTime => true,
+            Controller::CpuShare => shared,
+            Controller::Freezer => freezing == Freezing::Possible,
+        };
+        self.usable.iter().filter(move |parent| parent.controllers.iter().any(needed))
     }
 
     /// Where the controller is, if it can be used.
@@ -124,13 +131,13 @@ fn prepare(place: Place, refused: &mut Vec<String>) -> Parent {
     Parent { directory, version: place.version, controllers }
 }
 
-/// The name of a controller that must be passed on to groups below; processor time is counted without.
+/// The name of a controller that must be passed on to groups below; processor time is counted, and trees are frozen, without.
 fn switch(controller: Controller) -> Option<&'static str> {
     match controller {
         Controller::Memory => Some("memory"),
         Controller::Processes => Some("pids"),
         Controller::CpuShare => Some("cpu"),
-        Controller::CpuTime => None,
+        Controller::CpuTime | Controller::Freezer => None,
     }
 }
 

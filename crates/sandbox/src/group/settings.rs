@@ -53,7 +53,7 @@ pub(super) fn settings(version: GroupVersion, controller: Controller, limits: &L
             where_there("memory.oom.group", 1),
         ],
         (GroupVersion::V1 | GroupVersion::V2, Controller::Processes) => vec![must("pids.max", processes)],
-        (GroupVersion::V1 | GroupVersion::V2, Controller::CpuTime) => Vec::new(),
+        (GroupVersion::V1 | GroupVersion::V2, Controller::CpuTime | Controller::Freezer) => Vec::new(),
         (GroupVersion::V1, Controller::CpuShare) => quota_us
             .map(|quota| vec![must("cpu.cfs_period_us", SHARE_PERIOD_US), must("cpu.cfs_quota_us", quota)])
             .unwrap_or_default(),

@@ -10,10 +10,12 @@ use proptest::prelude::*;
 
 use super::discover::{Place, discover};
 use super::leftovers::{Life, Name, Owner, collect_below};
+use super::parents::Parent;
 use super::read::{cpu_ms_v1, cpu_ms_v2, field};
 use super::settings::settings;
 use super::{Controller, GroupVersion, Parents, parents, remove};
 use crate::profile::{Limits, Profile};
+use crate::request::Freezing;
 
 const V1_MOUNTS: &str = "\
 22 27 0:21 / /proc rw,relatime - proc proc rw
@@ -67,7 +69,7 @@ fn version_1_has_one_place_per_controller() {
 }
 
 #[test]
-fn on_a_mixed_host_version_1_is_enough() {
+fn on_a_mixed_host_version_1_is_enough_for_all_but_freezing() {
     let own = "8:pids:/\n6:freezer:/\n4:memory:/some/job\n2:cpuacct:/\n1:cpu:/\n0::/\n";
     let places = discover(HYBRID_MOUNTS, own, offering("hugetlb"));
     assert_eq!(
@@ -77,11 +79,12 @@ fn on_a_mixed_host_version_1_is_enough() {
             "/sys/fs/cgroup/memory/some/job [Memory]",
             "/sys/fs/cgroup/cpuacct [CpuTime]",
             "/sys/fs/cgroup/cpu [CpuShare]",
+            "v2 /sys/fs/cgroup/unified [Freezer]",
         ]
     );
     let moved = "8:pids:/\n4:memory:/\n0::/\n";
     let places = discover(HYBRID_MOUNTS, moved, offering("cpu"));
-    assert_eq!(shown(&places)[2..], ["v2 /sys/fs/cgroup/unified [CpuTime, CpuShare]"]);
+    assert_eq!(shown(&places)[2..], ["v2 /sys/fs/cgroup/unified [CpuTime, Freezer, CpuShare]"]);
 }
 
 #[test]
@@ -89,14 +92,14 @@ fn a_delegated_subtree_of_version_2_is_the_place_of_everything() {
     let own = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/run-r1.scope\n";
     let places = discover(V2_MOUNTS, own, offering("cpu memory pids"));
     let directory = "/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice/run-r1.scope";
-    assert_eq!(shown(&places), [format!("v2 {directory} [CpuTime, CpuShare, Memory, Processes]")]);
+    assert_eq!(shown(&places), [format!("v2 {directory} [CpuTime, Freezer, CpuShare, Memory, Processes]")]);
     assert!(!places[0].is_top);
 }
 
 #[test]
 fn the_root_of_version_2_is_the_top() {
     let places = discover(V2_MOUNTS, "0::/\n", offering("cpuset cpu io memory hugetlb pids"));
-    assert_eq!(shown(&places), ["v2 /sys/fs/cgroup [CpuTime, CpuShare, Memory, Processes]"]);
+    assert_eq!(shown(&places), ["v2 /sys/fs/cgroup [CpuTime, Freezer, CpuShare, Memory, Processes]"]);
     assert!(places[0].is_top);
 }
 
@@ -104,7 +107,10 @@ fn the_root_of_version_2_is_the_top() {
 fn a_container_sees_its_own_part() {
     // With a namespace of its own, the part looks like the whole.
     let own_view = "650 640 0:29 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup rw\n";
-    assert_eq!(shown(&discover(own_view, "0::/\n", offering("pids"))), ["v2 /sys/fs/cgroup [CpuTime, Processes]"]);
+    assert_eq!(
+        shown(&discover(own_view, "0::/\n", offering("pids"))),
+        ["v2 /sys/fs/cgroup [CpuTime, Freezer, Processes]"]
+    );
     // Without, only the part is mounted, and the names are those of the host.
     let hosts_view = "650 640 0:29 /docker/abc /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n";
     let inner = discover(hosts_view, "7:pids:/docker/abc/inner\n", offering(""));
@@ -119,7 +125,7 @@ fn what_cannot_be_written_or_seen_is_no_place() {
     assert_eq!(discover(V2_MOUNTS, "0::/../../other\n", offering("pids")), []);
     assert_eq!(discover("", "0::/\n", offering("pids")), []);
     let spaced = "34 25 0:29 / /mnt/control\\040groups rw - cgroup2 cgroup2 rw\n";
-    assert_eq!(shown(&discover(spaced, "0::/\n", offering(""))), ["v2 /mnt/control groups [CpuTime]"]);
+    assert_eq!(shown(&discover(spaced, "0::/\n", offering(""))), ["v2 /mnt/control groups [CpuTime, Freezer]"]);
 }
 
 proptest! {
@@ -248,10 +254,12 @@ fn a_place_without_rights_is_refused_with_its_reason() {
 }
 
 #[test]
-fn a_share_is_no_reason_for_a_group_unless_it_is_asked_for() {
+fn shares_and_freezing_are_no_reason_for_a_group_unless_they_are_asked_for() {
     let without = Limits { cpu_percent: None, ..limits() };
-    assert!(parents().wanted(&without).all(|parent| parent.controllers != [Controller::CpuShare]));
-    assert_eq!(parents().wanted(&limits()).count(), parents().directories().count());
+    let only = |controller| move |parent: &Parent| parent.controllers == [controller];
+    assert!(!parents().wanted(&without, Freezing::Possible).any(only(Controller::CpuShare)));
+    assert_eq!(parents().wanted(&limits(), Freezing::Possible).count(), parents().directories().count());
+    assert!(!parents().wanted(&limits(), Freezing::No).any(only(Controller::Freezer)));
 }
 
 /// A directory with the files of a group of version 2 that holds these processes.

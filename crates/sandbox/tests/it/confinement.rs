@@ -153,7 +153,7 @@ fn this_host_is_reported_as_it_is() {
     assert_eq!(own_user.state == State::Enforced, rustix::process::geteuid().is_root(), "{own_user:?}");
     assert!(report.checks.iter().all(|check| check.todo.is_some() == (check.state == State::Missing)), "{report:?}");
     assert!(report.checks.iter().all(|check| may_be_missing(check) || check.state == State::Enforced), "{report:?}");
-    assert_eq!(report.checks.iter().filter(|check| check.name.starts_with("control group")).count(), 4);
+    assert_eq!(report.checks.iter().filter(|check| check.name.starts_with("control group")).count(), 5);
     // Limits that the kernel does not hold for the whole tree are no secret.
     assert!(has_groups() || matches!(report.tier, Tier::Degraded { .. }), "{report:?}");
     assert!(report.checks.iter().any(|check| check.name == "cage"), "the verdict rests on a trial");

@@ -32,6 +32,8 @@ pub(crate) fn run(probe: &str, operands: &[&str]) -> ExitCode {
         ("hold_memory", [bytes]) => hold(bytes),
         ("touch_memory", [bytes]) => println!("{}", touch(bytes)),
         ("hide_and_write", [path]) => hide_and_write(path),
+        ("write_without_end", []) => write_without_end(),
+        ("wake_by_timer", []) => wake_by_timer(),
         ("signal_init", []) => println!("{}", attempt(libc::SYS_kill, [1, 0, 0, 0, 0])),
         _ => {
             println!("no probe `{probe}` with {operands:?}");
@@ -135,6 +137,42 @@ fn hide_and_write(path: &str) {
     for _ in 0..100 {
         file.write_all(&[0; 1 << 20]).expect("written");
         std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Threads that write, and others that have new processes write, as fast as they can.
+fn write_without_end() {
+    let append = |name: String| move || OpenOptions::new().append(true).create(true).open(&name)?.write_all(b".");
+    for number in 0..3 {
+        let write = append(format!("thread-{number}"));
+        std::thread::spawn(move || while write().is_ok() {});
+    }
+    for number in 0..3 {
+        let script = format!("echo . >> spawned-{number}; (echo . >> orphan-{number} &)");
+        let spawn = move || std::process::Command::new("sh").args(["-c", &script]).status();
+        std::thread::spawn(move || while spawn().is_ok() {});
+    }
+    let write = append("main".to_owned());
+    while write().is_ok() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Writes every millisecond, and has the kernel send it the signal to go on, again and again.
+fn wake_by_timer() {
+    // SAFETY: all-zero bytes are valid for both, the kernel copies them, and `timer` is written before it is used.
+    unsafe {
+        let mut event: libc::sigevent = std::mem::zeroed();
+        (event.sigev_notify, event.sigev_signo) = (libc::SIGEV_SIGNAL, libc::SIGCONT);
+        let mut timer: libc::timer_t = std::mem::zeroed();
+        assert_eq!(libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut timer), 0);
+        let often = libc::timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+        let setting = libc::itimerspec { it_interval: often, it_value: often };
+        assert_eq!(libc::timer_settime(timer, 0, &raw const setting, std::ptr::null_mut()), 0);
+    }
+    let mut file = File::create("awake").expect("a file");
+    while file.write_all(b".").is_ok() {
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

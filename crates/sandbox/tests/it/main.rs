@@ -23,6 +23,7 @@ mod programs;
 mod rule_plans;
 mod rules;
 mod secrets;
+mod standstill;
 mod submounts;
 mod syscalls;
 mod terminal;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         [inside::FLAG, probe, operands @ ..] => inside::run(probe, operands),
         [world::REPORT_FLAG] => world::report(),
         [ends::ABANDON_FLAG, marker] => ends::launch_and_wait_to_be_killed(marker),
+        [standstill::ABANDON_FLAG, marker] => standstill::freeze_and_wait_to_be_killed(marker),
         [submounts::FLAG, directory] => submounts::look_below(directory),
         [harness::AS_USER_FLAG, name] => harness::run_one(name, &scenarios()),
         #[cfg(feature = "container")]
@@ -80,6 +82,7 @@ fn scenarios() -> Vec<harness::Test> {
         profiles::TESTS,
         limits::TESTS,
         ends::TESTS,
+        standstill::TESTS,
         traces::TESTS,
         zygotes::TESTS,
     ];

@@ -5,7 +5,9 @@ use std::thread;
 
 use placet_domain::digest::Digest;
 use placet_domain::run::Launch;
-use placet_sandbox::{Exit, Killer, Launcher, Profile, Request, Running, SandboxError};
+use placet_sandbox::{
+    Exit, FreezeError, Freezer, Frozen, Held, Killer, Launcher, Profile, Request, Running, SandboxError,
+};
 use placet_wire::ClientError;
 use placet_wire::api::{HostingView, NewToken, TokenOnce};
 use placet_workspace::TreePath;
@@ -36,6 +38,8 @@ pub(super) enum StartError {
 #[derive(Debug)]
 pub(super) struct AgentProcess {
     killer: Killer,
+    freezer: Option<Freezer>,
+    frozen: Option<Frozen>,
     ended: oneshot::Receiver<Ended>,
     _relay: Relay,
 }
@@ -71,7 +75,8 @@ impl AgentProcess {
         let request = Request::new(command)
             .workspace(space.agent())
             .env(handshake::SERVICE_VARIABLE, handshake::service_url())
-            .door(handshake::DOOR);
+            .door(handshake::DOOR)
+            .freezable();
         let launched = tokio::task::spawn_blocking(move || Launcher::default().launch(&profile, request)).await;
         let cannot = |error: &SandboxError| StartError::Cage(format!("it cannot be started: {}", chain(error)));
         let running = launched.map_err(|lost| StartError::Cage(lost.to_string()))?.map_err(|error| cannot(&error))?;
@@ -82,17 +87,35 @@ impl AgentProcess {
     fn attend(mut running: Running, server: String) -> io::Result<Self> {
         let door = running.take_door(handshake::DOOR).ok_or(io::ErrorKind::NotFound)?;
         let relay = relay::open(door, server)?;
-        let (killer, (tell, ended)) = (running.killer(), oneshot::channel());
+        let (killer, freezer, (tell, ended)) = (running.killer(), running.freezer(), oneshot::channel());
         thread::Builder::new().name("agent".to_owned()).spawn(move || {
             let _ = tell.send(wait(running));
         })?;
-        Ok(Self { killer, ended, _relay: relay })
+        Ok(Self { killer, freezer, frozen: None, ended, _relay: relay })
     }
 
     /// Until it ends by itself.
     pub(super) async fn ended(&mut self) -> Ended {
         let lost = || Ended { how: "was lost".to_owned(), last_words: String::new() };
         (&mut self.ended).await.unwrap_or_else(|_| lost())
+    }
+
+    /// From here on nothing of it runs, until [`AgentProcess::go_on`]. What it is sent meanwhile waits for it.
+    pub(super) async fn stand_still(&mut self) -> Result<(), FreezeError> {
+        let (None, Some(freezer)) = (&self.frozen, self.freezer.clone()) else { return Ok(()) };
+        let frozen = tokio::task::spawn_blocking(move || freezer.freeze()).await;
+        self.frozen = Some(frozen.map_err(|lost| FreezeError::Io(io::Error::other(lost)))??);
+        Ok(())
+    }
+
+    /// What stood still goes on. One that has ended is noticed elsewhere.
+    pub(super) async fn go_on(&mut self) {
+        let Some(frozen) = self.frozen.take() else { return };
+        match tokio::task::spawn_blocking(move || frozen.thaw()).await {
+            Ok(Ok(Held::Throughout)) => {}
+            Ok(Ok(Held::NotThroughout)) => tracing::warn!("an agent woke up while it should have stood still"),
+            other => tracing::info!(?other, "an agent that stood still is gone"),
+        }
     }
 
     /// Ends it, and returns when nothing of it is left.

@@ -29,7 +29,7 @@ use crate::report::{insist, is_temporary};
 
 /// What a finished agent gets to end by itself.
 const FAREWELL: Duration = Duration::from_secs(3);
-/// How often a snapshot is tried while the agent runs.
+/// How often a snapshot is tried before the agent is ended for it.
 const QUIET_ATTEMPTS: u32 = 3;
 /// As many as the domain takes.
 const MOST_OUTPUTS: usize = 1_000;
@@ -179,7 +179,7 @@ impl Keeper {
             Wanted::Nothing => return Ok(Next::Done),
             Wanted::Running if !hosting.mine => self.report("host", &Decision::default()).await?,
             Wanted::Running => self.run_agent(hosting).await?,
-            Wanted::Still => {}
+            Wanted::Still => self.stand_still().await,
             Wanted::Stopped => {
                 self.seat.end_job();
                 self.end_agent().await;
@@ -196,13 +196,24 @@ impl Keeper {
     }
 
     async fn run_agent(&mut self, hosting: &HostingView) -> Result<(), KeepError> {
-        if self.agent.is_none() {
+        if let Some(agent) = &mut self.agent {
+            agent.go_on().await;
+        } else {
             let mut turn = self.seat.turn().await;
             self.settle(hosting, &mut turn).await?;
             self.agent = Some(AgentProcess::start(&self.worker, hosting, &mut turn).await?);
             tracing::info!(run = %self.run, "its agent was started");
         }
         Ok(())
+    }
+
+    /// Nothing of the agent runs any more. One that cannot be stopped is ended, and started again when the run goes on.
+    async fn stand_still(&mut self) {
+        let Some(agent) = &mut self.agent else { return };
+        if let Err(error) = agent.stand_still().await {
+            tracing::warn!(run = %self.run, %error, "its agent does not stand still, and is ended");
+            self.end_agent().await;
+        }
     }
 
     /// The space, with everything that was approved to be in it.
@@ -238,9 +249,10 @@ impl Keeper {
         let mut turn = self.seat.turn().await;
         self.settle(hosting, &mut turn).await?;
         drop(turn);
+        self.stand_still().await;
         let mut attempts = 0;
         let record = loop {
-            // An agent that writes without end would be saved half-way: it is started again when the run goes on.
+            // Where signals alone make it stand still, one can have itself woken. An agent that writes without end would be saved half-way: it is started again when the run goes on.
             if attempts == QUIET_ATTEMPTS {
                 self.end_agent().await;
             }
@@ -281,6 +293,7 @@ impl Keeper {
 
     async fn collect(&mut self, hosting: &HostingView) -> Result<(), KeepError> {
         if let Some(agent) = &mut self.agent {
+            agent.go_on().await;
             let _ = tokio::time::timeout(FAREWELL, agent.ended()).await;
         }
         self.end_agent().await;
@@ -354,8 +367,7 @@ impl Keeper {
     }
 }
 
-/// Takes a snapshot, and looks whether anything was written meanwhile: an agent is not asleep, and what was saved while it wrote is
-/// no state that ever was.
+/// Takes a snapshot, and looks whether anything was written meanwhile: what was saved while somebody wrote is no state that ever was.
 fn save(space: &Space, number: u64) -> Result<Option<SnapshotRecord>, SpaceError> {
     // Taken before and never reported, it may be older than what there is now.
     if space.snapshots()?.contains(&number) {

@@ -4,6 +4,7 @@ mod crashing;
 mod examples;
 mod returning;
 mod simulating;
+mod standing;
 mod surviving;
 mod walled;
 
@@ -80,10 +81,15 @@ impl Scene {
 
     /// An agent that was written for this test alone.
     pub(crate) fn start_script(&self, script: &str, options: &[&str]) -> String {
+        self.start_steps(script, &["try"], options)
+    }
+
+    /// The same, with steps of its own.
+    fn start_steps(&self, script: &str, steps: &[&str], options: &[&str]) -> String {
         self.world.write("own.py", script);
         let (own, library) = (self.world.path("own.py"), agents("placet.py"));
         let files = [own.to_str().unwrap(), library.to_str().unwrap()];
-        self.approved_and_started(self.founded_with(&files, "own.py", &["try"], options))
+        self.approved_and_started(self.founded_with(&files, "own.py", steps, options))
     }
 
     /// Reads the home again.
