@@ -26,8 +26,11 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(super) fn fork_init(entering: &mut Entering) -> Result<()> {
     let clock = Clock::start(entering.terms.limits.wall_ms);
     let (line, extension) = line::line()?;
+    let mut extension = Some(extension);
     let (counter, told) = written::counter()?;
     fork_leaving(|init| {
+        // Held by process 1 alone, so that the line closes with it.
+        extension = None;
         entering.detached.clear();
         entering.uppers.clear();
         entering.mappings.clear();
@@ -42,7 +45,7 @@ pub(super) fn fork_init(entering: &mut Entering) -> Result<()> {
         sys::exit_now(0)
     })?;
     entering.outlook = Default::default();
-    entering.line = Some(extension);
+    entering.line = extension;
     entering.written = Written::new(counter);
     Ok(())
 }

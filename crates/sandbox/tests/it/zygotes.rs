@@ -64,13 +64,15 @@ fn a_zygote_holds_nothing_of_any_cage() {
     drop(running);
 }
 
-/// A helper does not hold the zygote's socket, which must close with the zygote, nor that of another cage. Helpers hide what
+/// A helper holds the socket to its launcher and the line to its process 1. It does not hold the zygote's socket, which must
+/// close with the zygote, nor one of another cage. Helpers hide what
 /// they hold from ordinary users, like whom they were forked for.
 fn sockets_are_of_one_each(helpers: &[u32], of_the_zygote: &str) {
     let of_helpers = helpers.iter().flat_map(|helper| descriptors_of(*helper));
     let sockets: Vec<String> = of_helpers.filter(|each| each.starts_with("socket:")).collect();
     let different: BTreeSet<&str> = sockets.iter().map(String::as_str).chain([of_the_zygote]).collect();
-    assert_eq!((sockets.len(), different.len()), (helpers.len(), helpers.len() + 1), "{sockets:?} {of_the_zygote}");
+    let own = 2 * helpers.len();
+    assert_eq!((sockets.len(), different.len()), (own, own + 1), "{sockets:?} {of_the_zygote}");
 }
 
 fn a_zygote_keeps_nothing_of_its_caller() {
