@@ -6,3 +6,4 @@
 
 pub mod egress;
 pub mod llm;
+pub mod model_script;

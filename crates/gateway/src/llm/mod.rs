@@ -1,1 +1,30 @@
 //! Calls of language models, passed on with keys that no agent sees.
+//!
+//! ```text
+//!  key ─► read ─► price ─► reserve ─► forward ─► stream ─► settle
+//! ```
+//!
+//! An agent calls with a virtual key that names its run ([`key`]). What its request asks for is read ([`wire`]), priced ([`price`]),
+//! and the worst case is drawn from the run's [`purse`] before anything is sent. Then the request goes to the first upstream that
+//! answers, with the real key, and the answer passes through piece by piece while its tokens are counted. What was really used is
+//! settled with a [`record`] that holds digests and numbers and no text.
+
+pub mod config;
+mod forward;
+mod gateway;
+pub mod key;
+mod listing;
+pub mod memory;
+pub mod models;
+pub mod price;
+pub mod purse;
+pub mod record;
+mod reserve;
+mod serve;
+mod settle;
+mod stream;
+pub mod upstream;
+pub mod wire;
+
+pub use gateway::{AnswerBody, Answered, Gateway};
+pub use serve::{serve, serve_connection};

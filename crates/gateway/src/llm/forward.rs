@@ -1,0 +1,165 @@
+//! FORWARD: the request goes to the first upstream that can be reached and is well; never to a second one once the first has begun
+//! to answer.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper::http::response::Parts;
+use hyper::{HeaderMap, StatusCode};
+
+use super::upstream::{NotSent, Outgoing, Upstream};
+use super::wire::{Asked, Change, Complaint, Edits, Endpoint, Kind, Object, Unreadable, Wire};
+
+/// What is sent on, in terms of the agent's request.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) wire: Wire,
+    pub(crate) endpoint: &'a Endpoint,
+    pub(crate) asked: &'a Asked,
+    pub(crate) object: &'a Object<'a>,
+    pub(crate) body: &'a Bytes,
+    /// The agent's, cleaned.
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) query: &'a str,
+    /// How long the answer may be; nothing for calls that are free.
+    pub(crate) most_output: Option<u64>,
+}
+
+/// An answer that begins.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) by: usize,
+    pub(crate) head: Parts,
+    pub(crate) first: Option<Bytes>,
+    pub(crate) rest: Incoming,
+    pub(crate) first_byte: Duration,
+}
+
+/// No answer, and whether the upstream may have worked for it all the same.
+#[derive(Debug)]
+pub(crate) struct NoAnswer {
+    pub(crate) complaint: Complaint,
+    pub(crate) by: usize,
+    pub(crate) may_cost: bool,
+}
+
+/// What one try came to.
+enum Tried {
+    Answer(Answer),
+    /// Somebody else can be asked; if nobody is left, this is the answer.
+    Next(Result<Answer, NoAnswer>),
+    Over(NoAnswer),
+}
+
+impl Call<'_> {
+    pub(crate) async fn forward(&self, upstreams: &[Arc<Upstream>], started: Instant) -> Result<Answer, NoAnswer> {
+        let mut last = None;
+        for (by, upstream) in upstreams.iter().enumerate() {
+            match self.try_one(by, upstream, started).await {
+                Tried::Answer(answer) => return Ok(answer),
+                Tried::Over(none) => return Err(none),
+                Tried::Next(result) => last = Some(result),
+            }
+        }
+        last.unwrap_or_else(|| {
+            let complaint = Complaint::new(Kind::Unknown, "no upstream serves this model");
+            Err(NoAnswer { complaint, by: 0, may_cost: false })
+        })
+    }
+
+    async fn try_one(&self, by: usize, upstream: &Upstream, started: Instant) -> Tried {
+        let name = &upstream.settings.name;
+        let none =
+            |kind, message: String, may_cost| NoAnswer { complaint: Complaint::new(kind, message), by, may_cost };
+        let outgoing = match self.outgoing(upstream) {
+            Ok(outgoing) => outgoing,
+            Err(odd) => return Tried::Over(none(Kind::Unreadable, odd.to_string(), false)),
+        };
+        let limit = upstream.settings.timeouts.first_byte();
+        match tokio::time::timeout(limit, self.begin(by, upstream, outgoing, started)).await {
+            Ok(Ok(answer)) => judge(answer, name),
+            Ok(Err(NotSent::Unreachable(why))) => {
+                tracing::warn!(upstream = %name, %why, "an upstream cannot be reached");
+                let message = format!("the upstream `{name}` cannot be reached; try again later");
+                Tried::Next(Err(none(Kind::Upstream, message, false)))
+            }
+            Ok(Err(NotSent::Broken(why))) => {
+                tracing::warn!(upstream = %name, %why, "an upstream hung up");
+                Tried::Over(none(Kind::Upstream, format!("the upstream `{name}` hung up before it answered"), true))
+            }
+            Err(_) => {
+                let message = format!("the upstream `{name}` sent nothing within {} ms", limit.as_millis());
+                Tried::Over(none(Kind::Slow, message, true))
+            }
+        }
+    }
+
+    /// Sends, and waits for the first byte of the answer: until then nothing was passed on.
+    async fn begin(
+        &self,
+        by: usize,
+        upstream: &Upstream,
+        outgoing: Outgoing,
+        started: Instant,
+    ) -> Result<Answer, NotSent> {
+        let (head, mut rest) = upstream.send(self.wire, outgoing).await?.into_parts();
+        let mut first = None;
+        while first.is_none() {
+            match rest.frame().await {
+                Some(Ok(frame)) => first = frame.into_data().ok().filter(|bytes| !bytes.is_empty()),
+                Some(Err(error)) => return Err(NotSent::Broken(error.to_string())),
+                None => break,
+            }
+        }
+        Ok(Answer { by, head, first, rest, first_byte: started.elapsed() })
+    }
+
+    fn outgoing(&self, upstream: &Upstream) -> Result<Outgoing, Unreadable> {
+        let model = upstream.calls(&self.asked.model);
+        let edits =
+            if self.endpoint.is_free && model == self.asked.model { Edits::default() } else { self.edits(upstream)? };
+        let query = if self.query.is_empty() { String::new() } else { format!("?{}", self.query) };
+        Ok(Outgoing {
+            path_and_query: format!("{}{query}", self.endpoint.path(model)),
+            headers: self.headers.clone(),
+            body: edits.apply(self.body),
+        })
+    }
+
+    fn edits(&self, upstream: &Upstream) -> Result<Edits, Unreadable> {
+        let model = upstream.calls(&self.asked.model);
+        let change = Change {
+            model: (model != self.asked.model).then_some(model),
+            most_output: self.most_output,
+            limit_name: upstream.settings.limit_name.as_str(),
+            ask_for_usage: self.asked.hides_usage,
+        };
+        self.wire.change(self.object, &change)
+    }
+}
+
+/// Whether an answer is passed on. An upstream that is not well leaves the call to the next one; one that refuses our key or points
+/// elsewhere has nothing to say to an agent: its words may hold a part of the key.
+fn judge(answer: Answer, name: &str) -> Tried {
+    let status = answer.head.status;
+    let by = answer.by;
+    let none = |message| NoAnswer { complaint: Complaint::new(Kind::Upstream, message), by, may_cost: false };
+    if status.is_server_error() {
+        tracing::warn!(upstream = %name, status = status.as_u16(), "an upstream is not well");
+        return Tried::Next(Ok(answer));
+    }
+    if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::PROXY_AUTHENTICATION_REQUIRED) {
+        tracing::error!(upstream = %name, status = status.as_u16(), "an upstream refuses the key of the gateway");
+        let message =
+            format!("the upstream `{name}` refuses the key of the gateway; whoever runs it has to look after that");
+        return Tried::Over(none(message));
+    }
+    if status.is_redirection() || status.is_informational() {
+        let message = format!("the upstream `{name}` points elsewhere ({}), which is not followed", status.as_u16());
+        return Tried::Over(none(message));
+    }
+    Tried::Answer(answer)
+}

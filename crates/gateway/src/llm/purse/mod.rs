@@ -1,0 +1,86 @@
+//! PURSE: money and tokens are taken before a call and settled after it.
+//!
+//! Whoever runs the gateway keeps the budget of a run durably, hands a part of it (an *allotment*) to the purse, and the purse draws
+//! from that part in memory: a call waits for no disk. What was drawn and never settled is spent: after a crash the whole allotment
+//! counts as used, and while the process lives a forgotten [`Draw`] counts as its worst case.
+
+mod allotment;
+
+use std::fmt;
+use std::future::Future;
+
+use placet_domain::budget::{Amounts, dollars};
+use placet_domain::id::RunId;
+
+pub use allotment::Allotment;
+
+use super::record::CallRecord;
+
+/// Where the worst case of a call is taken from, and where the rest goes back to.
+pub trait Purse: Send + Sync + 'static {
+    /// Sets the worst case aside, all of it or nothing. This must be atomic: two calls never get the same amount.
+    fn draw(&self, run: RunId, worst: Amounts) -> impl Future<Output = Result<Draw, NotDrawn>> + Send;
+
+    /// What a call really took, with its record. Called once for each draw, also when its stream broke; it must not block.
+    fn settle(&self, draw: Draw, spent: Amounts, record: CallRecord);
+}
+
+/// Why nothing was drawn.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotDrawn {
+    /// So much is left, and it does not cover the worst case.
+    #[error("{} and {} tokens are left", dollars(left.usd_micros), left.tokens)]
+    Exhausted { left: Amounts },
+    /// The run is over, paused or stopped; the text says which.
+    #[error("{0}")]
+    Closed(String),
+    /// It could not be found out. The text goes to the log, not to the agent.
+    #[error("{0}")]
+    Fault(String),
+}
+
+type Settling = Box<dyn FnOnce(Amounts) + Send + Sync>;
+
+/// An amount that was set aside for one call. It cannot be copied, and it is settled once: with what was spent, or, if it is
+/// dropped, with all of it.
+#[must_use = "a draw that is dropped counts as spent"]
+pub struct Draw {
+    run: RunId,
+    worst: Amounts,
+    settling: Option<Settling>,
+}
+
+impl Draw {
+    /// `settling` is called once, with what was spent of `worst` (or beyond it, where a model used more than it was allowed).
+    pub fn new(run: RunId, worst: Amounts, settling: impl FnOnce(Amounts) + Send + Sync + 'static) -> Self {
+        Self { run, worst, settling: Some(Box::new(settling)) }
+    }
+
+    pub const fn run(&self) -> RunId {
+        self.run
+    }
+
+    pub const fn worst(&self) -> Amounts {
+        self.worst
+    }
+
+    pub fn spend(mut self, spent: Amounts) {
+        if let Some(settling) = self.settling.take() {
+            settling(spent);
+        }
+    }
+}
+
+impl Drop for Draw {
+    fn drop(&mut self) {
+        if let Some(settling) = self.settling.take() {
+            settling(self.worst);
+        }
+    }
+}
+
+impl fmt::Debug for Draw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Draw").field("run", &self.run).field("worst", &self.worst).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,184 @@
+//! The body of an answer as the agent gets it. Whatever becomes of it (read to its end, broken, given up by the agent), it says once
+//! how it ended.
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use placet_domain::digest::Digest;
+use sha2::{Digest as _, Sha256};
+use tokio::time::Sleep;
+
+use super::Reader;
+use crate::llm::wire::Tally;
+
+/// Why an answer stopped in the middle.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Broken {
+    #[error("the upstream stopped in the middle of its answer")]
+    Upstream(#[source] hyper::Error),
+    #[error("the upstream sent nothing for {0} ms")]
+    Silent(u128),
+}
+
+/// How an answer ended.
+#[derive(Debug)]
+pub(crate) struct Ending {
+    pub(crate) tally: Tally,
+    /// Whether the upstream said everything it had to say.
+    pub(crate) whole: bool,
+    /// Bytes the upstream sent.
+    pub(crate) received_bytes: u64,
+    /// Of what the agent got.
+    pub(crate) digest: Digest,
+    pub(crate) latency: Duration,
+}
+
+/// The answer of an upstream that begins to arrive.
+pub(crate) struct Passing {
+    pub(crate) first: Option<Bytes>,
+    pub(crate) rest: Incoming,
+    pub(crate) reader: Reader,
+    pub(crate) idle: Duration,
+    pub(crate) started: Instant,
+}
+
+type OnEnd = Box<dyn FnOnce(Ending) + Send>;
+
+pub(crate) struct Metered {
+    first: Option<Bytes>,
+    rest: Incoming,
+    /// Taken when the end was told.
+    reader: Option<Reader>,
+    idle: Duration,
+    silence: Pin<Box<Sleep>>,
+    started: Instant,
+    received_bytes: u64,
+    hasher: Sha256,
+    on_end: Option<OnEnd>,
+}
+
+impl fmt::Debug for Metered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metered").field("received_bytes", &self.received_bytes).finish_non_exhaustive()
+    }
+}
+
+impl Metered {
+    pub(crate) fn new(passing: Passing, on_end: impl FnOnce(Ending) + Send + 'static) -> Self {
+        Self {
+            first: passing.first,
+            rest: passing.rest,
+            reader: Some(passing.reader),
+            idle: passing.idle,
+            silence: Box::pin(tokio::time::sleep(passing.idle)),
+            started: passing.started,
+            received_bytes: 0,
+            hasher: Sha256::new(),
+            on_end: Some(Box::new(on_end)),
+        }
+    }
+
+    /// The next bytes of the upstream, or its end. Trailers are not passed on.
+    fn poll_upstream(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Broken>>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(Ok(first)));
+        }
+        loop {
+            match Pin::new(&mut self.rest).poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => {
+                    if let Ok(bytes) = frame.into_data() {
+                        self.silence.as_mut().reset(tokio::time::Instant::now() + self.idle);
+                        return Poll::Ready(Some(Ok(bytes)));
+                    }
+                }
+                Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(Broken::Upstream(error)))),
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Pending => {
+                    ready!(self.silence.as_mut().poll(cx));
+                    return Poll::Ready(Some(Err(Broken::Silent(self.idle.as_millis()))));
+                }
+            }
+        }
+    }
+
+    /// Reads and hashes; tells the end as soon as it is known, because whoever knows the length of a body may not ask for more.
+    fn take(&mut self, bytes: Bytes) -> Bytes {
+        self.received_bytes += bytes.len() as u64;
+        let Some(reader) = &mut self.reader else { return bytes };
+        let passed = reader.pass(bytes);
+        self.hasher.update(&passed);
+        if self.first.is_none() && self.rest.is_end_stream() && reader.is_exact() {
+            self.end(true);
+        }
+        passed
+    }
+
+    /// What was held back, at the end of the upstream's answer.
+    fn last(&mut self) -> Option<Bytes> {
+        let rest = self.reader.as_mut()?.finish();
+        self.hasher.update(&rest);
+        self.end(true);
+        (!rest.is_empty()).then_some(rest)
+    }
+
+    fn end(&mut self, whole: bool) {
+        let (Some(mut reader), Some(on_end)) = (self.reader.take(), self.on_end.take()) else { return };
+        reader.finish();
+        on_end(Ending {
+            tally: reader.into_tally(),
+            whole,
+            received_bytes: self.received_bytes,
+            digest: Digest::from_bytes(std::mem::take(&mut self.hasher).finalize().into()),
+            latency: self.started.elapsed(),
+        });
+    }
+}
+
+impl Body for Metered {
+    type Data = Bytes;
+    type Error = Broken;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+        loop {
+            return Poll::Ready(match ready!(self.poll_upstream(cx)) {
+                Some(Ok(bytes)) => {
+                    let passed = self.take(bytes);
+                    // A piece of which nothing is passed on: wait for the next.
+                    if passed.is_empty() {
+                        continue;
+                    }
+                    Some(Ok(Frame::data(passed)))
+                }
+                Some(Err(broken)) => {
+                    self.end(false);
+                    Some(Err(broken))
+                }
+                None => self.last().map(|rest| Ok(Frame::data(rest))),
+            });
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.reader.is_none() && self.first.is_none() && self.rest.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let exact = self.reader.as_ref().is_none_or(Reader::is_exact);
+        let first = self.first.as_ref().map_or(0, |first| first.len() as u64);
+        match self.rest.size_hint().exact() {
+            Some(rest) if exact => SizeHint::with_exact(rest + first),
+            Some(_) | None => SizeHint::default(),
+        }
+    }
+}
+
+impl Drop for Metered {
+    /// The agent left before the end.
+    fn drop(&mut self) {
+        self.end(false);
+    }
+}

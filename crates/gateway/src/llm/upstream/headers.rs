@@ -1,0 +1,139 @@
+//! Which headers cross the gateway. Nothing that belongs to one connection, and nothing that says who somebody is.
+
+use hyper::HeaderMap;
+use hyper::header::{self, HeaderName, HeaderValue};
+
+/// Not passed on: they belong to the connection, are set anew here, or would speak for somebody.
+const KEPT_BACK: [&str; 25] = [
+    // of one connection
+    "connection",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "expect",
+    // set anew
+    "host",
+    "content-length",
+    "accept-encoding",
+    // keys and sessions of the agent
+    "authorization",
+    "proxy-authorization",
+    "proxy-authenticate",
+    "x-api-key",
+    "x-goog-api-key",
+    "api-key",
+    "cookie",
+    // whose account, or where from
+    "x-goog-user-project",
+    "openai-organization",
+    "openai-project",
+    "forwarded",
+    "via",
+    "origin",
+    "referer",
+];
+const KEPT_BACK_STARTS: [&str; 3] = ["x-forwarded-", "x-placet-", "proxy-"];
+
+/// What an agent may learn from an upstream's head: enough to read the answer and to wait, nothing about the account.
+const PASSED_BACK: [&str; 8] = [
+    "content-type",
+    "content-encoding",
+    "cache-control",
+    "retry-after",
+    "retry-after-ms",
+    "x-should-retry",
+    "request-id",
+    "x-request-id",
+];
+
+/// The agent's headers as an upstream gets them.
+pub(crate) fn passed_on(from_agent: &HeaderMap) -> HeaderMap {
+    let named = named_by_connection(from_agent);
+    let kept = |name: &HeaderName| {
+        let name = name.as_str();
+        KEPT_BACK.contains(&name)
+            || KEPT_BACK_STARTS.iter().any(|start| name.starts_with(start))
+            || named.iter().any(|n| n == name)
+    };
+    let mut headers: HeaderMap = from_agent.iter().filter(|(name, _)| !kept(name)).map(owned).collect();
+    // Compressed, the answer could not be counted on its way.
+    headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    headers
+}
+
+/// The upstream's headers as an agent gets them.
+pub(crate) fn passed_back(from_upstream: &HeaderMap) -> HeaderMap {
+    from_upstream.iter().filter(|(name, _)| PASSED_BACK.contains(&name.as_str())).map(owned).collect()
+}
+
+/// Whether an answer is a stream of events.
+pub(crate) fn is_events(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("text/event-stream"))
+}
+
+fn owned((name, value): (&HeaderName, &HeaderValue)) -> (HeaderName, HeaderValue) {
+    (name.clone(), value.clone())
+}
+
+/// A connection can declare any header its own.
+fn named_by_connection(headers: &HeaderMap) -> Vec<String> {
+    let values = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).map(|name| name.trim().to_ascii_lowercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect()
+    }
+
+    #[test]
+    fn r25_no_credential_of_the_agent_is_passed_on() {
+        let sent = passed_on(&headers(&[
+            ("authorization", "Bearer vk"),
+            ("x-api-key", "vk"),
+            ("x-goog-api-key", "vk"),
+            ("cookie", "session=vk"),
+            ("proxy-authorization", "vk"),
+            ("openai-organization", "org-of-somebody"),
+            ("x-goog-user-project", "project-of-somebody"),
+            ("anthropic-version", "2023-06-01"),
+            ("user-agent", "agent/1"),
+        ]));
+        let names: Vec<&str> = sent.keys().map(HeaderName::as_str).collect();
+        assert_eq!(names, ["anthropic-version", "user-agent", "accept-encoding"]);
+        assert_eq!(sent["accept-encoding"], "identity");
+    }
+
+    #[test]
+    fn headers_of_one_connection_end_with_it() {
+        let sent = passed_on(&headers(&[
+            ("connection", "close, X-Own"),
+            ("x-own", "1"),
+            ("te", "trailers"),
+            ("upgrade", "h2c"),
+            ("x-other", "2"),
+        ]));
+        assert_eq!(sent.len(), 2);
+        assert_eq!(sent["x-other"], "2");
+    }
+
+    #[test]
+    fn an_agent_learns_nothing_about_the_account() {
+        let back = passed_back(&headers(&[
+            ("content-type", "text/event-stream; charset=utf-8"),
+            ("set-cookie", "a=b"),
+            ("anthropic-organization-id", "org"),
+            ("openai-organization", "org"),
+            ("retry-after", "3"),
+        ]));
+        assert_eq!(back.len(), 2);
+        assert!(is_events(&back));
+    }
+}

@@ -1,0 +1,203 @@
+//! Real keys: where they come from, and that they go nowhere but into a request to their upstream.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use hyper::header::HeaderValue;
+use serde::Deserialize;
+use tokio::io::AsyncReadExt;
+use zeroize::Zeroizing;
+
+/// Longer than any key; whoever points at something else by mistake learns it at once.
+const MOST_BYTES: u64 = 16 << 10;
+/// A password manager may ask a server, but it does not wait for a person.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Where a key is found on this machine. Never in a worktree, never in the settings themselves.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeySource {
+    /// A variable of the control plane's environment.
+    Env(String),
+    /// A file that only its owner can read.
+    File(PathBuf),
+    /// A program and its arguments; it prints the key. No shell.
+    Command(Vec<String>),
+}
+
+/// A key that could not be read. Says where it was looked for and never what was found.
+#[derive(Debug, thiserror::Error)]
+pub enum SecretError {
+    #[error("the variable `{0}` is not set; set it where the control plane is started")]
+    NoVariable(String),
+    #[error("the key file `{}` cannot be read", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("the key file `{}` can be read by others; run `chmod 600` on it", .0.display())]
+    Readable(PathBuf),
+    #[error("the key file `{}` belongs to somebody else; it must be yours or root's", .0.display())]
+    Foreign(PathBuf),
+    #[error("the key file `{}` is no regular file", .0.display())]
+    NoFile(PathBuf),
+    #[error("the key command `{program}` did not print a key: {why}")]
+    Command { program: String, why: String },
+    #[error("what {0} gave is no key: it is empty, too long, or has characters that no key has")]
+    NoKey(String),
+}
+
+/// A key in memory that is wiped when it is no longer needed, and never printed.
+pub struct Secret(Zeroizing<String>);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+impl Secret {
+    fn new(text: &str, from: impl fmt::Display) -> Result<Self, SecretError> {
+        let text = text.trim();
+        let fits = !text.is_empty() && text.len() as u64 <= MOST_BYTES && text.bytes().all(|b| b.is_ascii_graphic());
+        fits.then(|| Self(Zeroizing::new(text.to_owned()))).ok_or_else(|| SecretError::NoKey(from.to_string()))
+    }
+
+    /// The value of a header, with something in front; marked so that no library prints it.
+    pub(super) fn header(&self, before: &str) -> HeaderValue {
+        let text = Zeroizing::new(format!("{before}{}", self.0.as_str()));
+        let mut value = HeaderValue::from_str(&text).expect("only visible characters, checked when it was read");
+        value.set_sensitive(true);
+        value
+    }
+}
+
+impl KeySource {
+    pub(crate) async fn read(&self) -> Result<Secret, SecretError> {
+        match self {
+            Self::Env(name) => {
+                let text =
+                    std::env::var(name).map(Zeroizing::new).map_err(|_| SecretError::NoVariable(name.clone()))?;
+                Secret::new(&text, format_args!("the variable `{name}`"))
+            }
+            Self::File(path) => {
+                let text = read_file(path)?;
+                Secret::new(&text, format_args!("the file `{}`", path.display()))
+            }
+            Self::Command(argv) => {
+                let text = run(argv).await?;
+                Secret::new(&text, "the key command")
+            }
+        }
+    }
+}
+
+fn read_file(path: &Path) -> Result<Zeroizing<String>, SecretError> {
+    let fault = |source| SecretError::File { path: path.to_owned(), source };
+    // Not waiting: a pipe that nobody writes to would hold up the start for ever.
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(fault)?;
+    check(&file, path)?;
+    let mut text = Zeroizing::new(String::new());
+    file.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(fault)?;
+    Ok(text)
+}
+
+/// Asked of the opened file, so that nobody puts another one in its place in between.
+fn check(file: &File, path: &Path) -> Result<(), SecretError> {
+    let about = file.metadata().map_err(|source| SecretError::File { path: path.to_owned(), source })?;
+    if !about.is_file() {
+        return Err(SecretError::NoFile(path.to_owned()));
+    }
+    if about.uid() != 0 && about.uid() != rustix::process::geteuid().as_raw() {
+        return Err(SecretError::Foreign(path.to_owned()));
+    }
+    if about.mode() & 0o077 != 0 { Err(SecretError::Readable(path.to_owned())) } else { Ok(()) }
+}
+
+async fn run(argv: &[String]) -> Result<Zeroizing<String>, SecretError> {
+    let (program, arguments) =
+        argv.split_first().ok_or_else(|| SecretError::NoKey("an empty key command".to_owned()))?;
+    let failed = |why: String| SecretError::Command { program: program.clone(), why };
+    let mut command = tokio::process::Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
+    let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
+    let output = child.stdout.take().ok_or_else(|| failed("it has no output".to_owned()))?;
+    let mut text = Zeroizing::new(String::new());
+    let printing = async {
+        output.take(MOST_BYTES + 1).read_to_string(&mut text).await?;
+        child.wait().await
+    };
+    let ended = tokio::time::timeout(COMMAND_TIMEOUT, printing).await;
+    let status = ended.map_err(|_| failed(format!("it took longer than {} s", COMMAND_TIMEOUT.as_secs())))?;
+    let status = status.map_err(|error| failed(error.to_string()))?;
+    if status.success() { Ok(text) } else { Err(failed(status.to_string())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    async fn read(source: KeySource) -> Result<String, SecretError> {
+        source.read().await.map(|secret| secret.header("Bearer ").to_str().unwrap().to_owned())
+    }
+
+    fn file(text: &str, mode: u32) -> (tempfile::TempDir, KeySource) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("key");
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        (dir, KeySource::File(path))
+    }
+
+    #[tokio::test]
+    async fn a_key_comes_from_a_variable_a_file_or_a_command() {
+        let (_dir, private) = file("sk-1\n", 0o600);
+        assert_eq!(read(private).await.unwrap(), "Bearer sk-1");
+        let argv = ["printf", "%s", "sk-2"].map(str::to_owned).to_vec();
+        assert_eq!(read(KeySource::Command(argv)).await.unwrap(), "Bearer sk-2");
+        // Cargo sets this one for every test.
+        let name = read(KeySource::Env("CARGO_PKG_NAME".to_owned())).await.unwrap();
+        assert_eq!(name, "Bearer placet-gateway");
+    }
+
+    #[tokio::test]
+    async fn a_key_file_that_others_can_read_is_refused() {
+        for mode in [0o644, 0o640, 0o604, 0o610] {
+            let (_dir, open) = file("sk-1", mode);
+            let told = read(open).await.unwrap_err().to_string();
+            assert!(told.contains("chmod 600") && !told.contains("sk-1"), "{told}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_no_key_is_not_shown_in_the_complaint() {
+        for text in ["", "\n", "two words", "línea", "a\nb"] {
+            let (_dir, odd) = file(text, 0o600);
+            let told = read(odd).await.unwrap_err().to_string();
+            assert!(told.contains("is no key") && (text.trim().is_empty() || !told.contains(text)), "{told}");
+        }
+        assert!(matches!(read(KeySource::Env("NO_SUCH_VARIABLE".to_owned())).await, Err(SecretError::NoVariable(_))));
+    }
+
+    #[tokio::test]
+    async fn a_command_is_no_shell_and_its_failure_counts() {
+        let argv = |words: &[&str]| KeySource::Command(words.iter().map(|word| (*word).to_owned()).collect());
+        assert_eq!(read(argv(&["echo", "$HOME;id"])).await.unwrap(), "Bearer $HOME;id");
+        assert!(matches!(read(argv(&["false"])).await, Err(SecretError::Command { .. })));
+        assert!(matches!(read(argv(&["/no/such/program"])).await, Err(SecretError::Command { .. })));
+        assert!(read(argv(&[])).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_secret_is_never_printed() {
+        let (_dir, private) = file("sk-canary", 0o600);
+        let secret = private.read().await.unwrap();
+        assert!(!format!("{secret:?} {:?}", secret.header("")).contains("canary"));
+    }
+}

@@ -1,0 +1,156 @@
+//! OpenAI Chat Completions. `prompt_tokens` includes cached ones; a stream tells the tokens in one extra last piece, and only if it
+//! was asked to. We ask in the agent's place and take out again what it did not ask for.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::ask::{Asked, CacheWrites, Change, quoted};
+use super::mention::mentions;
+use super::object::{Edits, Object, Unreadable};
+use super::tally::Tally;
+use super::tools::{foreign, model, only, without};
+
+const OWN_TOOLS: [&str; 2] = ["function", "custom"];
+const REFERENCES: [&str; 4] = ["image_url", "input_audio", "file", "file_id"];
+const LIMITS: [&str; 2] = ["max_completion_tokens", "max_tokens"];
+const OPTIONS: &str = "stream_options";
+
+pub(super) fn read(body: &Object<'_>) -> Result<Asked, Unreadable> {
+    only(body, &["service_tier"], &["auto", "default", "flex"])?;
+    without(body, &["prediction", "audio"])?;
+    let search = body.get("web_search_options")?.map(|_| "web_search_options".to_owned());
+    let told = body.object(&[OPTIONS])?.map(|options| options.read(&["include_usage"])).transpose()?.flatten();
+    let streams = body.read(&["stream"])?.unwrap_or(false);
+    Ok(Asked {
+        model: model(body)?,
+        most_output: limits(body)?.into_iter().flatten().max(),
+        least_output: 0,
+        choices: body.read(&["n"])?.unwrap_or(1),
+        // Newer models write their cache by themselves, and some have a price for it.
+        cache_writes: CacheWrites::Short,
+        refers: mentions(body.source(), &REFERENCES),
+        hides_usage: streams && told != Some(true),
+        server_tool: foreign(body, &OWN_TOOLS)?.or(search),
+    })
+}
+
+fn limits(body: &Object<'_>) -> Result<[Option<u64>; 2], Unreadable> {
+    Ok([body.read(&[LIMITS[0]])?, body.read(&[LIMITS[1]])?])
+}
+
+pub(super) fn change(body: &Object<'_>, change: &Change<'_>) -> Result<Edits, Unreadable> {
+    let mut edits = Edits::default();
+    if let Some(model) = change.model {
+        body.set("model", &quoted(model), &mut edits)?;
+    }
+    lower(body, change, &mut edits)?;
+    if change.ask_for_usage {
+        ask_for_usage(body, &mut edits)?;
+    }
+    Ok(edits)
+}
+
+/// Lowers the limit under whichever name it was given; a limit that was not given gets the name the upstream knows.
+fn lower(body: &Object<'_>, change: &Change<'_>, edits: &mut Edits) -> Result<(), Unreadable> {
+    let given = limits(body)?;
+    if given == [None; 2] {
+        let most = change.most_output.map(|most| most.to_string());
+        return most.map_or(Ok(()), |most| body.set(change.limit_name, &most, edits));
+    }
+    for (name, asked) in LIMITS.into_iter().zip(given) {
+        if let Some(most) = asked.and_then(|asked| change.lower(Some(asked))) {
+            body.set(name, &most.to_string(), edits)?;
+        }
+    }
+    Ok(())
+}
+
+fn ask_for_usage(body: &Object<'_>, edits: &mut Edits) -> Result<(), Unreadable> {
+    match body.object(&[OPTIONS])? {
+        Some(options) => options.set("include_usage", "true", edits),
+        None => body.set(OPTIONS, r#"{"include_usage":true}"#, edits),
+    }
+}
+
+#[derive(Deserialize)]
+struct Said {
+    model: Option<String>,
+    usage: Option<Usage>,
+}
+
+#[derive(Deserialize)]
+struct Usage {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    prompt_tokens_details: Option<InDetail>,
+    completion_tokens_details: Option<OutDetail>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct InDetail {
+    pub(super) cached_tokens: Option<u64>,
+    pub(super) cache_write_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct OutDetail {
+    pub(super) reasoning_tokens: Option<u64>,
+}
+
+pub(super) fn count(text: &[u8], tally: &mut Tally) {
+    let Ok(said) = serde_json::from_slice::<Said>(text) else { return };
+    tally.name_model(said.model);
+    let Some(usage) = said.usage else { return };
+    let Some(prompt) = usage.prompt_tokens else { return };
+    take_in(prompt, usage.prompt_tokens_details.as_ref(), tally);
+    tally.tokens.output = usage.completion_tokens.unwrap_or(0);
+    tally.tokens.reasoning = usage.completion_tokens_details.and_then(|detail| detail.reasoning_tokens).unwrap_or(0);
+    tally.complete = true;
+}
+
+/// Splits a sum that includes cached tokens into what costs differently.
+pub(super) fn take_in(sum: u64, detail: Option<&InDetail>, tally: &mut Tally) {
+    let part = |of: fn(&InDetail) -> Option<u64>| detail.and_then(of).unwrap_or(0);
+    let (read, write) = (part(|detail| detail.cached_tokens), part(|detail| detail.cache_write_tokens));
+    let tokens = &mut tally.tokens;
+    (tokens.cache_read, tokens.cache_write) = (read, write);
+    tokens.input = sum.saturating_sub(read).saturating_sub(write);
+    tally.input_known = true;
+}
+
+#[derive(Deserialize)]
+struct Piece {
+    choices: Option<Vec<IgnoredAny>>,
+}
+
+/// One piece of a stream as it would have been had we not asked for the tokens: without the empty piece that tells them, and without
+/// the `"usage":null` in all others. `None` if nothing of it is left.
+pub(crate) fn without_usage(data: &str) -> Option<String> {
+    let unchanged = || Some(data.to_owned());
+    let Ok(object) = Object::parse(data.as_bytes()) else { return unchanged() };
+    let Ok(Some(usage)) = object.get("usage") else { return unchanged() };
+    if usage.get() != "null" {
+        let has_text =
+            serde_json::from_str::<Piece>(data).is_ok_and(|piece| piece.choices.is_none_or(|all| !all.is_empty()));
+        return if has_text { unchanged() } else { None };
+    }
+    let Some(place) = object.with_comma(usage) else { return unchanged() };
+    Some(format!("{}{}", &data[..place.start], &data[place.end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_asked_in_the_agents_place_is_taken_out_again() {
+        let plain = r#"{"id":"c","choices":[{"index":0,"delta":{"content":"a,\"usage\":null"}}]}"#;
+        let with_null = format!("{},\"usage\":null}}", plain.strip_suffix('}').unwrap());
+        assert_eq!(without_usage(&with_null).as_deref(), Some(plain));
+        assert_eq!(without_usage(plain).as_deref(), Some(plain));
+        assert_eq!(without_usage(r#"{"id":"c","choices":[],"usage":{"prompt_tokens":1}}"#), None);
+        assert_eq!(without_usage("[DONE]").as_deref(), Some("[DONE]"));
+        let both = r#"{"choices":[{"delta":{}}],"usage":{"prompt_tokens":1}}"#;
+        assert_eq!(without_usage(both).as_deref(), Some(both));
+    }
+}

@@ -1,0 +1,126 @@
+//! Gemini. The model is in the path; every piece of a stream tells the sums so far; thoughts are counted beside the answer.
+//!
+//! Its server takes names in two spellings (`maxOutputTokens`, `max_output_tokens`); either is read, both at once are refused.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::collections::BTreeMap;
+
+use super::ask::{Asked, CacheWrites, Change};
+use super::mention::mentions;
+use super::object::{Edits, Object, Unreadable};
+use super::route::Endpoint;
+use super::tally::Tally;
+use super::tools::only;
+
+const CONFIG: [&str; 2] = ["generationConfig", "generation_config"];
+const MOST: [&str; 2] = ["maxOutputTokens", "max_output_tokens"];
+const CHOICES: [&str; 2] = ["candidateCount", "candidate_count"];
+const MODALITIES: [&str; 2] = ["responseModalities", "response_modalities"];
+const OWN_TOOLS: [&str; 4] = ["functionDeclarations", "function_declarations", "computerUse", "computer_use"];
+const REFERENCES: [&str; 6] = ["inlineData", "inline_data", "fileData", "file_data", "cachedContent", "cached_content"];
+
+pub(super) fn read(endpoint: &Endpoint, body: &Object<'_>) -> Result<Asked, Unreadable> {
+    only(body, &["serviceTier", "service_tier"], &["standard", "flex"])?;
+    let config = body.object(&CONFIG)?;
+    let number = |names: &[&str]| config.as_ref().map_or(Ok(None), |config| config.read::<u64>(names));
+    text_only(config.as_ref())?;
+    Ok(Asked {
+        model: model(endpoint, body)?,
+        most_output: number(&MOST)?,
+        least_output: 0,
+        choices: number(&CHOICES)?.unwrap_or(1),
+        cache_writes: CacheWrites::None,
+        refers: mentions(body.source(), &REFERENCES),
+        hides_usage: false,
+        server_tool: server_tool(body)?,
+    })
+}
+
+/// The model of the path; the body may repeat it, not contradict it.
+fn model(endpoint: &Endpoint, body: &Object<'_>) -> Result<String, Unreadable> {
+    let model = endpoint.model_in_path().ok_or(Unreadable::Missing("model"))?;
+    let repeated: Option<String> = body.read(&["model"])?;
+    let same = repeated.is_none_or(|name| name.strip_prefix("models/").unwrap_or(&name) == model);
+    if same { Ok(model.to_owned()) } else { Err(Unreadable::Twice("model".to_owned())) }
+}
+
+/// Pictures and speech have prices of their own.
+fn text_only(config: Option<&Object<'_>>) -> Result<(), Unreadable> {
+    let wanted: Option<Vec<String>> = config.map(|config| config.read(&MODALITIES)).transpose()?.flatten();
+    match wanted {
+        Some(wanted) if wanted.iter().any(|kind| !kind.eq_ignore_ascii_case("text")) => {
+            Err(Unreadable::NotCarried("only text is carried as an answer; leave `responseModalities` out".to_owned()))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn server_tool(body: &Object<'_>) -> Result<Option<String>, Unreadable> {
+    let tools: Vec<BTreeMap<String, IgnoredAny>> = body.read(&["tools"])?.unwrap_or_default();
+    Ok(tools.into_iter().flat_map(BTreeMap::into_keys).find(|name| !OWN_TOOLS.contains(&name.as_str())))
+}
+
+pub(super) fn change(body: &Object<'_>, change: &Change<'_>) -> Result<Edits, Unreadable> {
+    let mut edits = Edits::default();
+    let config = body.object(&CONFIG)?;
+    let asked = config.as_ref().map(|config| config.read(&MOST)).transpose()?.flatten();
+    let Some(most) = change.lower(asked) else { return Ok(edits) };
+    match config {
+        Some(config) => {
+            let name = if config.get(MOST[1]).is_ok_and(|found| found.is_some()) { MOST[1] } else { MOST[0] };
+            config.set(name, &most.to_string(), &mut edits)?;
+        }
+        None => body.set(CONFIG[0], &format!("{{\"{}\":{most}}}", MOST[0]), &mut edits)?,
+    }
+    Ok(edits)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Piece {
+    model_version: Option<String>,
+    usage_metadata: Option<Usage>,
+    #[serde(default)]
+    candidates: Vec<Candidate>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Candidate {
+    finish_reason: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Usage {
+    prompt_token_count: Option<u64>,
+    candidates_token_count: Option<u64>,
+    thoughts_token_count: Option<u64>,
+    cached_content_token_count: Option<u64>,
+    tool_use_prompt_token_count: Option<u64>,
+}
+
+/// One piece, or a list of all pieces: a stream that was not asked to be one of events.
+pub(super) fn count(text: &[u8], tally: &mut Tally) {
+    let is_list = text.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
+    let pieces =
+        if is_list { serde_json::from_slice(text) } else { serde_json::from_slice(text).map(|piece| vec![piece]) };
+    pieces.into_iter().flatten().for_each(|piece| add(piece, tally));
+}
+
+fn add(piece: Piece, tally: &mut Tally) {
+    tally.name_model(piece.model_version);
+    let Some(usage) = piece.usage_metadata else { return };
+    let Some(prompt) = usage.prompt_token_count else { return };
+    let cached = usage.cached_content_token_count.unwrap_or(0);
+    let thoughts = usage.thoughts_token_count.unwrap_or(0);
+    let tokens = &mut tally.tokens;
+    tokens.cache_read = cached;
+    tokens.input = prompt.saturating_sub(cached).saturating_add(usage.tool_use_prompt_token_count.unwrap_or(0));
+    tokens.reasoning = thoughts;
+    tokens.output = usage.candidates_token_count.unwrap_or(0).saturating_add(thoughts);
+    tally.input_known = true;
+    tally.running = true;
+    tally.complete |= piece.candidates.iter().any(|candidate| candidate.finish_reason.is_some());
+}

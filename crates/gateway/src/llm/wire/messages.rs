@@ -1,0 +1,109 @@
+//! Anthropic Messages. `input_tokens` leaves cached tokens out; in a stream `message_start` tells what went in and every
+//! `message_delta` the sums so far.
+
+use serde::Deserialize;
+
+use super::ask::{Asked, CacheWrites, Change, quoted};
+use super::mention::mentions;
+use super::object::{Edits, Object, Unreadable};
+use super::tally::Tally;
+use super::tools::{foreign, model, only, without};
+
+const OWN_TOOLS: [&str; 6] = ["custom", "bash", "text_editor", "computer", "memory", "str_replace_based_edit_tool"];
+/// Content whose tokens do not follow from its bytes.
+const REFERENCES: [&str; 5] = ["image", "document", "file", "container_upload", "url"];
+
+pub(super) fn read(body: &Object<'_>) -> Result<Asked, Unreadable> {
+    only(body, &["service_tier"], &["auto", "standard_only"])?;
+    only(body, &["speed"], &["standard"])?;
+    only(body, &["inference_geo"], &["global"])?;
+    without(body, &["mcp_servers", "container"])?;
+    let thinking = body.object(&["thinking"])?.map(|thinking| thinking.read::<u64>(&["budget_tokens"])).transpose()?;
+    Ok(Asked {
+        model: model(body)?,
+        most_output: body.read(&["max_tokens"])?,
+        // The upstream wants the limit above what may be thought.
+        least_output: thinking.flatten().map_or(0, |budget| budget.saturating_add(1)),
+        choices: 1,
+        cache_writes: cache_writes(body.source()),
+        refers: mentions(body.source(), &REFERENCES),
+        hides_usage: false,
+        server_tool: foreign(body, &OWN_TOOLS)?,
+    })
+}
+
+fn cache_writes(body: &str) -> CacheWrites {
+    match (mentions(body, &["cache_control"]), mentions(body, &["1h"])) {
+        (false, _) => CacheWrites::None,
+        (true, false) => CacheWrites::Short,
+        (true, true) => CacheWrites::Long,
+    }
+}
+
+pub(super) fn change(body: &Object<'_>, change: &Change<'_>) -> Result<Edits, Unreadable> {
+    let mut edits = Edits::default();
+    if let Some(model) = change.model {
+        body.set("model", &quoted(model), &mut edits)?;
+    }
+    if let Some(most) = change.lower(body.read(&["max_tokens"])?) {
+        body.set("max_tokens", &most.to_string(), &mut edits)?;
+    }
+    Ok(edits)
+}
+
+#[derive(Deserialize)]
+struct Said {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    model: Option<String>,
+    usage: Option<Usage>,
+    message: Option<Begun>,
+}
+
+#[derive(Deserialize)]
+struct Begun {
+    model: Option<String>,
+    usage: Option<Usage>,
+}
+
+#[derive(Deserialize)]
+struct Usage {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+    cache_creation: Option<Creation>,
+}
+
+#[derive(Deserialize)]
+struct Creation {
+    ephemeral_1h_input_tokens: Option<u64>,
+}
+
+pub(super) fn count(text: &[u8], tally: &mut Tally) {
+    let Ok(said) = serde_json::from_slice::<Said>(text) else { return };
+    if let Some(begun) = said.message {
+        tally.name_model(begun.model);
+        begun.usage.iter().for_each(|usage| add(usage, tally));
+    }
+    tally.name_model(said.model);
+    if let Some(usage) = &said.usage {
+        add(usage, tally);
+        tally.complete |= matches!(said.kind.as_deref(), Some("message" | "message_delta"));
+    }
+}
+
+fn add(usage: &Usage, tally: &mut Tally) {
+    let tokens = &mut tally.tokens;
+    let long = usage.cache_creation.as_ref().and_then(|creation| creation.ephemeral_1h_input_tokens);
+    for (last, sum) in [
+        (usage.input_tokens, &mut tokens.input),
+        (usage.output_tokens, &mut tokens.output),
+        (usage.cache_read_input_tokens, &mut tokens.cache_read),
+        (usage.cache_creation_input_tokens, &mut tokens.cache_write),
+        (long, &mut tokens.cache_write_long),
+    ] {
+        *sum = last.unwrap_or(*sum);
+    }
+    tally.input_known |= usage.input_tokens.is_some();
+}

@@ -1,0 +1,95 @@
+//! OpenAI Responses. `input_tokens` includes cached ones; a stream tells the tokens in its last event.
+
+use serde::Deserialize;
+
+use super::ask::{Asked, CacheWrites, Change, quoted};
+use super::chat::{InDetail, OutDetail, take_in};
+use super::mention::mentions;
+use super::object::{Edits, Object, Unreadable};
+use super::tally::Tally;
+use super::tools::{foreign, model, only, without};
+
+const OWN_TOOLS: [&str; 9] = [
+    "function",
+    "custom",
+    "local_shell",
+    "shell",
+    "apply_patch",
+    "computer",
+    "computer_use_preview",
+    // Groups of the agent's own functions, and the search among them.
+    "namespace",
+    "tool_search",
+];
+const REFERENCES: [&str; 5] = ["input_image", "input_file", "input_audio", "file_id", "item_reference"];
+/// What an upstream keeps from earlier calls goes in again and is paid again.
+const KEPT: [&str; 3] = ["previous_response_id", "conversation", "prompt"];
+
+pub(super) fn read(body: &Object<'_>) -> Result<Asked, Unreadable> {
+    only(body, &["service_tier"], &["auto", "default", "flex"])?;
+    // It would go on when the stream is over, and nobody would count it.
+    without(body, &["background"])?;
+    Ok(Asked {
+        model: model(body)?,
+        most_output: body.read(&["max_output_tokens"])?,
+        least_output: 0,
+        choices: 1,
+        cache_writes: CacheWrites::Short,
+        refers: names_kept(body)? || mentions(body.source(), &REFERENCES),
+        hides_usage: false,
+        server_tool: foreign(body, &OWN_TOOLS)?,
+    })
+}
+
+fn names_kept(body: &Object<'_>) -> Result<bool, Unreadable> {
+    let mut found = false;
+    for name in KEPT {
+        found |= body.get(name)?.is_some_and(|value| value.get() != "null");
+    }
+    Ok(found)
+}
+
+pub(super) fn change(body: &Object<'_>, change: &Change<'_>) -> Result<Edits, Unreadable> {
+    let mut edits = Edits::default();
+    if let Some(model) = change.model {
+        body.set("model", &quoted(model), &mut edits)?;
+    }
+    if let Some(most) = change.lower(body.read(&["max_output_tokens"])?) {
+        body.set("max_output_tokens", &most.to_string(), &mut edits)?;
+    }
+    Ok(edits)
+}
+
+/// The whole answer, or an event around it.
+#[derive(Deserialize)]
+struct Said {
+    model: Option<String>,
+    usage: Option<Usage>,
+    response: Option<Answer>,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    model: Option<String>,
+    usage: Option<Usage>,
+}
+
+#[derive(Deserialize)]
+struct Usage {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    input_tokens_details: Option<InDetail>,
+    output_tokens_details: Option<OutDetail>,
+}
+
+pub(super) fn count(text: &[u8], tally: &mut Tally) {
+    let Ok(said) = serde_json::from_slice::<Said>(text) else { return };
+    let answer = said.response.unwrap_or(Answer { model: said.model, usage: said.usage });
+    tally.name_model(answer.model);
+    let Some(usage) = answer.usage else { return };
+    let Some(sum) = usage.input_tokens else { return };
+    take_in(sum, usage.input_tokens_details.as_ref(), tally);
+    tally.tokens.output = usage.output_tokens.unwrap_or(0);
+    tally.tokens.reasoning = usage.output_tokens_details.and_then(|detail| detail.reasoning_tokens).unwrap_or(0);
+    tally.complete = true;
+}
