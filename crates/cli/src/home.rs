@@ -151,7 +151,17 @@ impl Home {
     pub(crate) fn settings(&self) -> Result<Settings, CliError> {
         let config = self.config()?;
         let hooks = webhooks::hooks(&self.dir, &config)?;
-        Ok(Settings { terms: config.terms, hooks, ..Settings::default() })
+        Ok(Settings { terms: config.terms, hooks, models: self.gateway()?, ..Settings::default() })
+    }
+
+    /// Which language models agents may call, if this home says anything about it.
+    pub(crate) fn gateway(&self) -> Result<Option<placet_gateway::llm::config::Settings>, CliError> {
+        let path = self.dir.join("gateway.toml");
+        if !path.exists() {
+            return Ok(None);
+        }
+        let read = placet_gateway::llm::config::Settings::read(&read(&path)?);
+        read.map(Some).map_err(|problems| CliError::usage(format!("`{}`: {problems}", path.display())))
     }
 
     /// The policy and tools of this home, or all that is wrong with them.

@@ -78,6 +78,8 @@ pub struct Settings {
     pub terms: Terms,
     pub limits: Limits,
     pub hooks: Hooks,
+    /// Which language models agents may call through this control plane, and how; none, if nothing is said.
+    pub models: Option<placet_gateway::llm::config::Settings>,
 }
 
 /// How much a caller may ask for at once.

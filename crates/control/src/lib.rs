@@ -3,6 +3,7 @@
 //! ```text
 //! http/   one page of routes, who may call them, and the types they take and give
 //! flow/   the steps of the one flow, each a few sentences: load, decide, commit
+//! models/ calls of language models, with the tokens of agents as keys and the budgets of runs as purses
 //! pumps/  the clockwork: what ran out of time is ended, heads are signed, receivers of webhooks are told
 //! ```
 
@@ -12,6 +13,7 @@ mod door;
 mod facts;
 mod flow;
 mod http;
+mod models;
 mod names;
 mod pumps;
 mod server;

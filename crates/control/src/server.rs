@@ -6,6 +6,7 @@ use std::time::Duration;
 use placet_domain::command::Command;
 use placet_domain::id::IdentityId;
 use placet_domain::identity::{Actor, Role};
+use placet_gateway::llm::upstream::SecretError;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -13,6 +14,7 @@ use tokio::task::JoinHandle;
 use crate::accept::accept;
 use crate::app::App;
 use crate::flow::No;
+use crate::models::{self, Models};
 use crate::webhook::HookName;
 use crate::{http, pumps};
 
@@ -28,6 +30,8 @@ pub enum ServeError {
     NotLoopback { address: SocketAddr },
     #[error("the webhook `{hook}` should act as `{identity}`, which is no agent; `placet identity list` shows who is")]
     NoAgent { hook: HookName, identity: IdentityId },
+    #[error("the gateway to language models cannot be opened: {0}")]
+    Models(#[from] SecretError),
     #[error(transparent)]
     No(#[from] No),
 }
@@ -71,13 +75,18 @@ pub async fn serve(app: App, address: SocketAddr) -> Result<Serving, ServeError>
     pumps::enrol(&app).await?;
     note_start(&app).await?;
     pumps::rejudge(&app).await?;
-    Ok(answering(app, listener, address, Clockwork::Running))
+    models::settle_what_was_lost(&app).await?;
+    let models = match app.settings().models.clone() {
+        Some(settings) => Some(Models::open(&app, settings).await?),
+        None => None,
+    };
+    Ok(answering(app, models, listener, address, Clockwork::Running))
 }
 
 /// Serves the API for one command of somebody on this machine: nothing lapses, nobody is called, no head is signed.
 pub async fn serve_briefly(app: App, address: SocketAddr) -> Result<Serving, ServeError> {
     let (listener, address) = listen(address).await?;
-    Ok(answering(app, listener, address, Clockwork::Still))
+    Ok(answering(app, None, listener, address, Clockwork::Still))
 }
 
 /// Whether time passes for what waits.
@@ -86,16 +95,27 @@ enum Clockwork {
     Still,
 }
 
-fn answering(app: App, listener: TcpListener, address: SocketAddr, clockwork: Clockwork) -> Serving {
+fn answering(
+    app: App,
+    models: Option<(Models, JoinHandle<()>)>,
+    listener: TcpListener,
+    address: SocketAddr,
+    clockwork: Clockwork,
+) -> Serving {
     let (stop, stopped) = oneshot::channel();
     let task = tokio::spawn(async move {
         let _pumps = matches!(clockwork, Clockwork::Running).then(|| pumps::start(&app));
-        let (router, limits) = (http::router(app.clone()), app.settings().limits);
+        let (models, recording) = models.unzip();
+        let (router, limits) = (http::router(app.clone(), models), app.settings().limits);
         accept(listener, router, limits, async move {
             let _ = stopped.await;
             app.close();
         })
         .await;
+        // Every call that was answered is recorded before this ends.
+        if let Some(recording) = recording {
+            let _ = recording.await;
+        }
     });
     Serving { address, stop, task }
 }

@@ -9,11 +9,13 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Router};
 use tokio::sync::Semaphore;
+use tower::ServiceExt as _;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::access::guard;
 use super::problem::problem;
 use crate::app::App;
+use crate::models::Models;
 
 /// How many requests there may be, and how long each may take. Streams count only until they have begun.
 #[derive(Clone)]
@@ -22,7 +24,22 @@ struct Bounds {
     request_ms: u64,
 }
 
-pub(crate) fn router(app: App) -> Router {
+/// Calls of language models go their own way: they last as long as a model thinks, and are bounded by what they may cost.
+pub(crate) fn router(app: App, models: Option<Models>) -> Router {
+    let ours = of_routes(app);
+    let Some(models) = models else { return ours };
+    Router::new().fallback(move |request: Request| {
+        let (ours, models) = (ours.clone(), models.clone());
+        async move {
+            if Models::serves(request.uri().path()) {
+                return models.answer(request).await;
+            }
+            ours.oneshot(request).await.into_response()
+        }
+    })
+}
+
+fn of_routes(app: App) -> Router {
     let limits = app.settings().limits;
     let in_flight = Arc::new(Semaphore::new(limits.requests_in_flight));
     let bounds = Bounds { in_flight, request_ms: limits.request_ms };

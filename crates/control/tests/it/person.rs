@@ -117,6 +117,10 @@ impl Answer {
 
     /// Panics unless it has this status.
     #[track_caller]
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
     pub(crate) fn is(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{}: {}", self.asked, String::from_utf8_lossy(&self.body));
         self

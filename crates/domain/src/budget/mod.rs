@@ -137,6 +137,11 @@ impl Budget {
         self.held.get(purpose).copied()
     }
 
+    /// Each amount that is held, with what it is for.
+    pub fn holds(&self) -> impl Iterator<Item = (&Purpose, Amounts)> {
+        self.held.iter().map(|(purpose, amounts)| (purpose, *amounts))
+    }
+
     /// Spent, and spoken for.
     pub fn committed(&self) -> Amounts {
         self.spent.plus(self.held())

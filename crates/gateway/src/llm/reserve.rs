@@ -7,7 +7,7 @@
 //! within seconds. Pictures, files and answers that an upstream kept have no bytes to count: there the model's whole context is
 //! drawn, and where that is unknown the call is refused.
 
-use placet_domain::budget::{Amounts, dollars};
+use placet_domain::budget::{Amounts, Resource, dollars};
 use placet_domain::id::RunId;
 
 use super::config::Limits;
@@ -83,12 +83,21 @@ impl<'a> Worst<'a> {
             match purse.draw(run, self.amounts(most_output)).await {
                 Ok(draw) => return Ok(Reserved { draw, most_output }),
                 Err(NotDrawn::Exhausted { left }) => {
-                    most_output = self.covered(left, least, most_output).ok_or_else(|| self.exhausted(left, least))?;
+                    let Some(covered) = self.covered(left, least, most_output) else {
+                        purse.ran_dry(run, self.short_of(left, least));
+                        return Err(self.exhausted(left, least));
+                    };
+                    most_output = covered;
                 }
                 Err(other) => return Err(not_drawn(other)),
             }
         }
         Err(Complaint::new(Kind::Unavailable, "other calls of this run hold its budget; try again when they are done"))
+    }
+
+    /// What there is too little of.
+    fn short_of(&self, left: Amounts, least: u64) -> Resource {
+        if self.amounts(least).usd_micros > left.usd_micros { Resource::UsdMicros } else { Resource::Tokens }
     }
 
     fn exhausted(&self, left: Amounts, least: u64) -> Complaint {

@@ -1,4 +1,4 @@
-//! Budgets on the command line. Only what is counted can be limited here: nothing is charged in money or tokens yet.
+//! Budgets on the command line. Only what is counted can be limited here: nothing is charged for room on the disk yet.
 
 use placet_domain::budget::{Ceiling, Resource, USUAL_WARNING_PERCENT};
 use placet_wire::api::{BudgetRequest, RunView};
@@ -14,9 +14,28 @@ pub(crate) struct BudgetArgs {
     budget_actions: Option<u64>,
     #[arg(long, value_name = "N")]
     budget_pages: Option<u64>,
+    /// The most money for language models, in dollars: `2.50`
+    #[arg(long, value_name = "DOLLARS", value_parser = micros)]
+    budget_usd: Option<u64>,
+    /// The most tokens of language models
+    #[arg(long, value_name = "N")]
+    budget_tokens: Option<u64>,
     /// Ask a person when so much of a limit is used
     #[arg(long, value_name = "PERCENT", default_value_t = USUAL_WARNING_PERCENT)]
     warn_at: u8,
+}
+
+/// Dollars with at most six digits behind the point, as millionths: read digit by digit, because money is no approximation.
+fn micros(text: &str) -> Result<u64, String> {
+    let bad = || format!("`{text}` is no amount of dollars; write for instance `2.50`");
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole) || !digits(part) || part.len() > 6 {
+        return Err(bad());
+    }
+    let number = |text: &str| text.parse::<u64>().map_err(|_| bad());
+    let millionths = number(&format!("{part:0<6}"))?;
+    number(whole)?.checked_mul(1_000_000).and_then(|whole| whole.checked_add(millionths)).ok_or_else(bad)
 }
 
 impl BudgetArgs {
@@ -26,6 +45,8 @@ impl BudgetArgs {
             wall_ms: self.budget_minutes.map(|minutes| minutes.saturating_mul(60_000)),
             actions: self.budget_actions,
             pages: self.budget_pages,
+            usd_micros: self.budget_usd,
+            tokens: self.budget_tokens,
             ..Ceiling::default()
         };
         if !(1..=100).contains(&self.warn_at) {
@@ -50,4 +71,19 @@ pub(super) fn line(run: &RunView) -> Option<String> {
         Some(format!("{resource} {spent}{held} of {limit}"))
     };
     Some(format!("budget  {}\n", Resource::ALL.iter().filter_map(used).collect::<Vec<_>>().join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c12_dollars_are_read_exactly() {
+        for (text, expected) in [("2", 2_000_000), ("2.5", 2_500_000), ("0.000001", 1), ("10.10", 10_100_000)] {
+            assert_eq!(micros(text), Ok(expected), "{text}");
+        }
+        for bad in ["", ".5", "5.", "1,50", "-1", "0.0000001", "1e3", "$2", "18446744073710"] {
+            assert!(micros(bad).is_err(), "{bad}");
+        }
+    }
 }

@@ -8,6 +8,7 @@ mod executions;
 mod governed;
 mod hosted;
 mod lapse;
+mod models;
 mod performances;
 mod permit;
 mod policy_change;

@@ -9,7 +9,7 @@ mod allotment;
 use std::fmt;
 use std::future::Future;
 
-use placet_domain::budget::{Amounts, dollars};
+use placet_domain::budget::{Amounts, Resource, dollars};
 use placet_domain::id::RunId;
 
 pub use allotment::Allotment;
@@ -23,6 +23,11 @@ pub trait Purse: Send + Sync + 'static {
 
     /// What a call really took, with its record. Called once for each draw, also when its stream broke; it must not block.
     fn settle(&self, draw: Draw, spent: Amounts, record: CallRecord);
+
+    /// A call was refused because too little is left of this. It must not block.
+    fn ran_dry(&self, run: RunId, short: Resource) {
+        let _ = (run, short);
+    }
 }
 
 /// Why nothing was drawn.
@@ -47,13 +52,26 @@ type Settling = Box<dyn FnOnce(Amounts) + Send + Sync>;
 pub struct Draw {
     run: RunId,
     worst: Amounts,
+    /// From which part of the run's budget, in the words of whoever keeps it.
+    origin: String,
     settling: Option<Settling>,
 }
 
 impl Draw {
     /// `settling` is called once, with what was spent of `worst` (or beyond it, where a model used more than it was allowed).
     pub fn new(run: RunId, worst: Amounts, settling: impl FnOnce(Amounts) + Send + Sync + 'static) -> Self {
-        Self { run, worst, settling: Some(Box::new(settling)) }
+        Self { run, worst, origin: String::new(), settling: Some(Box::new(settling)) }
+    }
+
+    /// The same, with where it comes from.
+    #[must_use = "a draw that is dropped counts as spent"]
+    pub fn from(mut self, origin: String) -> Self {
+        self.origin = origin;
+        self
+    }
+
+    pub fn origin(&self) -> &str {
+        &self.origin
     }
 
     pub const fn run(&self) -> RunId {

@@ -1,0 +1,55 @@
+//! MODELS: calls of language models, with the tokens of agents as keys and the budgets of runs as purses.
+//!
+//! ```text
+//! keys     whose call it is: the token of an agent names its run
+//! purse    a part of the run's budget, held in the ledger once and drawn from in memory
+//! account  what is held for one run, and what of it is free
+//! recorder each call becomes an entry, after it, in batches
+//! ```
+//!
+//! The gateway itself knows nothing of runs, and nothing here reads what is said.
+
+mod account;
+mod keys;
+mod purse;
+mod recorder;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use placet_gateway::llm::Gateway;
+use placet_gateway::llm::config::Settings;
+use placet_gateway::llm::upstream::SecretError;
+use tokio::task::JoinHandle;
+
+use crate::app::App;
+use keys::TokenKeys;
+use purse::RunPurse;
+
+pub(crate) use recorder::settle_what_was_lost;
+
+/// The gateway of this control plane.
+#[derive(Debug, Clone)]
+pub(crate) struct Models(Arc<Gateway<TokenKeys, RunPurse>>);
+
+impl Models {
+    /// Reads the real keys, and starts to record. The recorder ends when the control plane stops and the last call is recorded.
+    pub(crate) async fn open(app: &App, settings: Settings) -> Result<(Self, JoinHandle<()>), SecretError> {
+        let (purse, calls) = RunPurse::open(app.clone());
+        let purse = Arc::new(purse);
+        let gateway = Gateway::open(settings, TokenKeys::of(app.clone()), Arc::clone(&purse)).await?;
+        let recording = tokio::spawn(recorder::record(purse, calls));
+        Ok((Self(Arc::new(gateway)), recording))
+    }
+
+    /// Whether a path is one that libraries of language models use. Everything of ours begins otherwise.
+    pub(crate) fn serves(path: &str) -> bool {
+        path.starts_with("/v1/") || path.starts_with("/v1beta/")
+    }
+
+    pub(crate) async fn answer(&self, request: Request) -> Response {
+        self.0.handle(request).await.map(Body::new)
+    }
+}

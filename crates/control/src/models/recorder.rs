@@ -1,0 +1,131 @@
+//! Writes calls into the ledger, after them and in batches: a call that is over becomes an entry within moments, and none is lost
+//! while the process lives. What a crash left held counts as spent.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use placet_domain::budget::Purpose;
+use placet_domain::command::Command;
+use placet_domain::id::RunId;
+use placet_domain::identity::Actor;
+use placet_domain::run::{ModelCall, ModelTokens, Run, RunCommand};
+use placet_gateway::llm::record::CallRecord;
+use placet_store::{MOST_ROWS, RunFilter};
+use tokio::sync::mpsc;
+
+use super::account::is_for_models;
+use super::purse::{Charged, RunPurse};
+use crate::app::App;
+use crate::flow::No;
+
+/// How many calls are written at once at most.
+const BATCH: usize = 64;
+const TIDY: Duration = Duration::from_secs(1);
+const RETRY: Duration = Duration::from_millis(200);
+
+/// Until the control plane stops, and then until every call is recorded and what is left has gone back.
+pub(super) async fn record(purse: Arc<RunPurse>, mut calls: mpsc::UnboundedReceiver<Charged>) {
+    let (app, mut batch) = (purse.app().clone(), Vec::with_capacity(BATCH));
+    let mut tidying = tokio::time::interval(TIDY);
+    loop {
+        tokio::select! {
+            _ = calls.recv_many(&mut batch, BATCH) => write(&purse, &mut batch).await,
+            _ = tidying.tick() => purse.tidy().await,
+            () = app.closed() => break,
+        }
+    }
+    while purse.close().await {
+        if tokio::time::timeout(RETRY, calls.recv_many(&mut batch, BATCH)).await.is_ok() {
+            write(&purse, &mut batch).await;
+        }
+    }
+}
+
+/// One command for each run and part, in the order of the calls.
+async fn write(purse: &RunPurse, batch: &mut Vec<Charged>) {
+    let mut charges: Vec<(RunId, String, Vec<ModelCall>)> = Vec::new();
+    for Charged { purpose, record } in batch.drain(..) {
+        let run = record.run;
+        let call = call(record);
+        match charges.iter_mut().find(|(of, part, _)| *of == run && *part == purpose) {
+            Some((_, _, calls)) => calls.push(call),
+            None => charges.push((run, purpose, vec![call])),
+        }
+    }
+    for (run, purpose, calls) in charges {
+        let (count, spent) = (calls.len(), calls.iter().map(ModelCall::spent).sum());
+        if let Ok(named) = purpose.parse::<Purpose>() {
+            charge(purse.app(), run, named, calls).await;
+        }
+        purse.recorded(run, &purpose, count, spent);
+    }
+}
+
+/// A store that is away for a moment is waited for: without the entry the call would have cost nothing.
+async fn charge(app: &App, run: RunId, purpose: Purpose, calls: Vec<ModelCall>) {
+    loop {
+        let charge = RunCommand::Charge { purpose: purpose.clone(), calls: calls.clone() };
+        match app.submit(Actor::Runtime, Command::Run { id: run, command: charge }, None).await {
+            Ok(_) => return,
+            Err(No::Refused(refusal)) => {
+                tracing::error!(%run, %refusal, "calls of models could not be recorded");
+                return;
+            }
+            Err(no) => {
+                tracing::error!(%run, error = %no, "calls of models are not recorded yet; trying again");
+                tokio::time::sleep(RETRY).await;
+            }
+        }
+    }
+}
+
+fn call(record: CallRecord) -> ModelCall {
+    let tokens = record.tokens;
+    ModelCall {
+        id: record.id,
+        wire: record.wire.to_string(),
+        upstream: record.upstream,
+        model_asked: record.model_asked,
+        model_answered: record.model_answered,
+        request: record.request,
+        response: record.response,
+        tokens: ModelTokens {
+            input: tokens.input,
+            output: tokens.output,
+            cache_read: tokens.cache_read,
+            cache_write: tokens.cache_write,
+            cache_write_long: tokens.cache_write_long,
+            reasoning: tokens.reasoning,
+        },
+        usd_micros: record.usd_micros,
+        prices: record.prices,
+        estimated: record.estimated,
+        status: record.status,
+        latency_ms: record.latency_ms,
+        first_byte_ms: record.first_byte_ms,
+    }
+}
+
+/// What was held when the control plane was lost may have been spent: nobody knows, so it was.
+pub(crate) async fn settle_what_was_lost(app: &App) -> Result<(), No> {
+    let mut before = None;
+    loop {
+        let filter = RunFilter { before, limit: MOST_ROWS, ..RunFilter::default() };
+        let page = app.store().runs(filter).await.map_err(No::Fault)?;
+        let Some(last) = page.last().map(|listed| listed.created) else { return Ok(()) };
+        before = Some(last);
+        for run in page.into_iter().map(|listed| listed.state).filter(|run| !run.status.is_final()) {
+            settle_lost(app, &run).await?;
+        }
+    }
+}
+
+async fn settle_lost(app: &App, run: &Run) -> Result<(), No> {
+    let lost = run.budget.iter().flat_map(|budget| budget.holds()).filter(|(purpose, _)| is_for_models(purpose));
+    for (purpose, spent) in lost {
+        tracing::warn!(run = %run.id, %purpose, "what was held for calls of models when everything ended counts as spent");
+        let settle = RunCommand::Settle { purpose: purpose.clone(), spent };
+        app.submit(Actor::Runtime, Command::Run { id: run.id, command: settle }, None).await?;
+    }
+    Ok(())
+}

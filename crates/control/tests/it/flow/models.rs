@@ -1,0 +1,203 @@
+//! Agents call language models through the control plane: with their tokens as keys, and with the money of their runs.
+
+use axum::http::Method;
+use placet_control::Settings;
+use placet_domain::budget::Amounts;
+use placet_gateway::llm::config::Settings as GatewaySettings;
+use placet_gateway::model_script::{self, Script};
+use placet_wire::api;
+use serde_json::{Value, json};
+
+use super::governed::working;
+use crate::person::{Answer, Person};
+use crate::scenario::{Scenario, Setup};
+
+/// A model that says this whenever it is asked, for 10 tokens in and 5 out: 100 millionths of a dollar.
+const SCRIPT: &str = "[[turn]]\nwhen = \"\"\ntext = \"forty-two\"\nused = { input = 10, output = 5 }\n";
+/// Four millionths of a dollar a token in, twelve a token out.
+const PRICES: &str = "[[price]]\nmodel = \"*\"\ninput = 4_000_000\noutput = 12_000_000\n";
+
+struct World {
+    app: Scenario,
+    agent: Person,
+    reviewer: Person,
+    model: model_script::Running,
+}
+
+impl World {
+    async fn start() -> Self {
+        let model = model_script::start(Script::read(SCRIPT).unwrap()).await.unwrap();
+        let upstream = format!(
+            "[[upstream]]\nname = \"lab\"\nwire = [\"messages\", \"chat\"]\nbase_url = \"{}\"\nmodels = [\"large-1\", \"small-1\"]\n{PRICES}",
+            model.url()
+        );
+        let models = Some(GatewaySettings::read(&upstream).unwrap());
+        let settings = Settings { models, ..Settings::default() };
+        let (app, agent, reviewer, _) = Scenario::start_with(Setup { settings, ..Setup::default() }).await;
+        // The run that everybody begins with has no budget, and an agent works in one run at a time.
+        app.team.operator.cancels(app.team.run).await.is(200);
+        Self { app, agent, reviewer, model }
+    }
+
+    async fn run(&self, more: Value) -> api::RunView {
+        working(&self.app, more).await
+    }
+
+    async fn sees(&self, run: &api::RunView) -> api::RunView {
+        self.reviewer.get(&format!("/api/v1/runs/{}", run.id)).await.is(200).json()
+    }
+
+    /// Waits until everything was recorded and what is left has gone back.
+    async fn settled(&self, run: &api::RunView) -> api::BudgetView {
+        for _ in 0..200 {
+            let budget = self.sees(run).await.budget.unwrap();
+            if budget.held.usd_micros == 0 && budget.spent.usd_micros > 0 {
+                return budget;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+        panic!("something stays held");
+    }
+}
+
+fn question(model: &str) -> Value {
+    json!({ "model": model, "max_tokens": 300, "messages": [{ "role": "user", "content": "What is it?" }] })
+}
+
+async fn asks(agent: &Person, model: &str) -> Answer {
+    let request = agent.request(Method::POST, "/v1/messages").header("anthropic-version", "2023-06-01");
+    Answer::to(request.json(&question(model))).await
+}
+
+fn money(usd_micros: u64) -> Value {
+    json!({ "budget": { "limits": { "usd_micros": usd_micros }, "warn_at_percent": 100 } })
+}
+
+#[tokio::test]
+async fn c12_a_call_is_answered_charged_and_recorded_without_a_word_of_it() {
+    let world = World::start().await;
+    let run = world.run(money(1_000_000)).await;
+    let answer = asks(&world.agent, "large-1").await.is(200);
+    assert_eq!(answer.json::<Value>()["content"][0]["text"], "forty-two");
+    let budget = world.settled(&run).await;
+    assert_eq!(budget.spent, Amounts { tokens: 15, usd_micros: 100, ..budget.spent });
+    let kinds = world.app.kinds_from(0).await;
+    assert_eq!(kinds.iter().filter(|kind| *kind == "run.model_called").count(), 1);
+    let bodies = world.app.bodies_from(0).await;
+    assert!(!bodies.contains("forty-two") && !bodies.contains("What is it?"), "never a word of what was said");
+    let trail: api::AuditTrail = world.reviewer.get(&format!("/api/v1/runs/{}/audit", run.id)).await.is(200).json();
+    let row = trail.rows.iter().find(|row| row.event == "run.model_called").unwrap();
+    assert_eq!((row.tokens, row.cost_usd_micros), (15, 100));
+    assert!(row.input_digest.is_some() && row.output_digest.is_some());
+    world.app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn c1_the_token_of_an_agent_is_no_key_anywhere_else_and_nobody_elses_token_is_one_here() {
+    let world = World::start().await;
+    world.run(money(1_000_000)).await;
+    asks(&world.agent, "large-1").await.is(200);
+    let heard = world.model.heard();
+    let token = world.agent.request(Method::GET, "/").build().unwrap();
+    let token = token.headers()["authorization"].to_str().unwrap().trim_start_matches("Bearer ").to_owned();
+    assert!(!format!("{heard:?}").contains(&token), "the upstream never sees it");
+    for other in [&world.reviewer, &world.app.team.operator, &world.app.team.worker] {
+        asks(other, "large-1").await.is(401);
+    }
+    asks(&world.agent.holding("plc_of_somebody_else"), "large-1").await.is(401);
+}
+
+#[tokio::test]
+async fn c12_a_run_without_money_or_that_stands_still_calls_nobody() {
+    let world = World::start().await;
+    asks(&world.agent, "large-1").await.is(403);
+    let run = world.run(json!({})).await;
+    let refused = asks(&world.agent, "large-1").await.is(403);
+    assert!(refused.text().contains("no budget for models"), "{}", refused.text());
+    world.app.team.operator.cancels(run.id).await.is(200);
+    let run = world.run(money(1_000_000)).await;
+    asks(&world.agent, "large-1").await.is(200);
+    world.reviewer.post(&format!("/api/v1/runs/{}/pause", run.id), &json!({})).await.is(200);
+    asks(&world.agent, "large-1").await.is(403);
+    world.reviewer.post(&format!("/api/v1/runs/{}/resume", run.id), &json!({})).await.is(200);
+    asks(&world.agent, "large-1").await.is(200);
+    world.app.admin.post("/api/v1/halt", &json!({ "reason": "fire" })).await.is(200);
+    asks(&world.agent, "large-1").await.is(403);
+    assert_eq!(world.model.heard().len(), 2);
+}
+
+#[tokio::test]
+async fn c12_only_the_models_that_were_approved_with_the_plan_are_called() {
+    let world = World::start().await;
+    let mut wishes = money(1_000_000);
+    wishes["models"] = json!(["small-*"]);
+    let run = world.run(wishes).await;
+    assert!(run.models.contains("small-*"));
+    asks(&world.agent, "large-1").await.is(403);
+    asks(&world.agent, "small-1").await.is(200);
+    let bad = json!({ "project": world.app.team.project, "goal": "g", "scope": "lab", "agent": world.agent.id,
+                      "models": ["a b"] });
+    world.app.team.operator.post("/api/v1/runs", &bad).await.problem(422, "invalid");
+}
+
+#[tokio::test]
+async fn c12_who_wants_more_than_is_left_is_told_so_and_the_run_pauses_until_it_has_more() {
+    let world = World::start().await;
+    // The worst case of this call is thousands of times what it takes.
+    let run = world.run(money(200)).await;
+    let refused = asks(&world.agent, "large-1").await.is(402);
+    assert!(refused.text().contains("budget"), "{}", refused.text());
+    for _ in 0..100 {
+        if world.sees(&run).await.status.as_str() == "PAUSED" {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let stands = world.sees(&run).await;
+    assert_eq!(
+        (stands.status.as_str(), stands.because.as_deref()),
+        ("PAUSED", Some("the budget for usd_micros is used up"))
+    );
+    let base = format!("/api/v1/runs/{}", run.id);
+    world.reviewer.post(&format!("{base}/budget"), &money(1_000_000)["budget"]).await.is(200);
+    world.reviewer.post(&format!("{base}/resume"), &json!({})).await.is(200);
+    asks(&world.agent, "large-1").await.is(200);
+    assert!(world.model.heard().len() == 1, "what was not covered was not sent");
+}
+
+#[tokio::test]
+async fn r30_a_thousand_calls_at_once_never_spend_more_than_there_is() {
+    let world = World::start().await;
+    // Enough for the worst case of ten calls at a time; each takes far less.
+    let limit = 10 * 12_000;
+    let run = world.run(money(limit)).await;
+    let calls: Vec<_> = (0..1_000)
+        .map(|_| {
+            let agent = world.agent.clone();
+            tokio::spawn(async move { asks(&agent, "large-1").await.status })
+        })
+        .collect();
+    let mut answered = 0;
+    for call in calls {
+        answered += u64::from(call.await.unwrap() == 200);
+    }
+    assert!(answered > 0);
+    let budget = world.settled(&run).await;
+    assert_eq!(budget.spent.usd_micros, answered * 100, "each of them, exactly");
+    assert!(budget.spent.usd_micros <= limit);
+    assert_eq!(world.model.heard().len() as u64, answered);
+    world.app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn c12_a_control_plane_that_stops_has_recorded_every_call_and_holds_nothing() {
+    let mut world = World::start().await;
+    let run = world.run(money(1_000_000)).await;
+    for _ in 0..5 {
+        asks(&world.agent, "large-1").await.is(200);
+    }
+    world.app.restart().await;
+    let budget = world.sees(&run).await.budget.unwrap();
+    assert_eq!((budget.spent.usd_micros, budget.held.usd_micros), (500, 0));
+    world.app.assert_sound().await;
+}
