@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use placet_domain::budget::Amounts;
+use placet_domain::budget::{Amounts, Resource};
 use placet_domain::digest::Digest;
 use placet_domain::id::RunId;
 
@@ -34,6 +34,7 @@ impl Keys for Keyring {
 pub struct Wallet {
     allotments: HashMap<RunId, Arc<Allotment>>,
     records: Mutex<Vec<CallRecord>>,
+    dry: Mutex<Vec<Resource>>,
 }
 
 impl Wallet {
@@ -47,6 +48,11 @@ impl Wallet {
     pub fn records(&self) -> Vec<CallRecord> {
         self.records.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+
+    /// Of what there was too little, call by call.
+    pub fn ran_dry_of(&self) -> Vec<Resource> {
+        self.dry.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 impl Purse for Wallet {
@@ -58,5 +64,9 @@ impl Purse for Wallet {
     fn settle(&self, draw: Draw, spent: Amounts, record: CallRecord) {
         draw.spend(spent);
         self.records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
+    }
+
+    fn ran_dry(&self, _run: RunId, short: Resource) {
+        self.dry.lock().unwrap_or_else(PoisonError::into_inner).push(short);
     }
 }

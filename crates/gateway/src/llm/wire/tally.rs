@@ -1,5 +1,6 @@
 //! What an answer said about its tokens so far. In streams numbers are cumulative: of each, the last one counts.
 
+use crate::llm::models::is_name;
 use crate::llm::record::Tokens;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,8 +22,9 @@ impl Tally {
         self.complete || (ended && self.running)
     }
 
+    /// Only what can be the name of a model: it comes from a server and goes into the ledger.
     pub(crate) fn name_model(&mut self, model: Option<String>) {
-        if model.is_some() {
+        if model.as_deref().is_some_and(is_name) {
             self.model = model;
         }
     }

@@ -1,6 +1,6 @@
 //! Money and tokens: held before, settled after, never more than there is.
 
-use placet_domain::budget::Amounts;
+use placet_domain::budget::{Amounts, Resource};
 use placet_gateway::llm::models::Models;
 use placet_gateway::llm::wire::Wire;
 
@@ -25,6 +25,7 @@ async fn c12_a_call_that_is_not_covered_is_refused_before_it_is_sent() {
         );
         assert!(world.upstreams[0].heard().is_empty(), "nothing was sent");
         assert_eq!(world.allotment.spent(), Amounts::NONE);
+        assert_eq!(world.wallet.ran_dry_of(), [Resource::UsdMicros], "whoever keeps the budget is told");
     }
 }
 
@@ -130,6 +131,7 @@ async fn what_has_no_bytes_to_count_holds_the_whole_context() {
     let reply = world.agent.send("/v1/messages", &[("x-api-key", VIRTUAL_KEY)], picture).await;
     assert_eq!(reply.status, 402);
     assert!(reply.message().contains("100010 tokens"), "{}", reply.message());
+    assert_eq!(world.wallet.ran_dry_of(), [Resource::Tokens]);
 }
 
 #[tokio::test]
