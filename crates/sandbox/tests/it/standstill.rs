@@ -42,6 +42,11 @@ fn both(request: impl Fn() -> Request, scenario: impl Fn(Request)) {
     scenario(request());
 }
 
+/// Writes and forks without end, and never because of a limit: on a busy machine orphans wait to be reaped.
+fn busy() -> Request {
+    probe("write_without_end", &[]).limits(Limits { pids: 10_000, disk_bytes: 64 << 30, ..limits() })
+}
+
 /// Everything in the workspace.
 fn content(of: &Workspace) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(of.path()).expect("a directory").flatten();
@@ -80,37 +85,37 @@ const WRITERS: [&str; 10] = [
 ];
 
 fn c10_while_a_cage_is_frozen_nothing_in_it_runs_and_then_it_goes_on() {
-    both(
-        || probe("write_without_end", &[]),
-        |request| {
-            let workspace = Workspace::new();
-            let cage = start(request.workspace(workspace.path()));
-            goes_on(&workspace, &WRITERS);
-            let frozen = freezer(&cage).freeze().expect("it stands still");
-            is_still(&workspace);
-            assert_eq!(frozen.thaw().expect("it goes on"), Held::Throughout);
-            goes_on(&workspace, &WRITERS);
-        },
-    );
+    both(busy, |request| {
+        let workspace = Workspace::new();
+        let cage = start(request.workspace(workspace.path()));
+        goes_on(&workspace, &WRITERS);
+        let frozen = freezer(&cage).freeze().expect("it stands still");
+        is_still(&workspace);
+        assert_eq!(frozen.thaw().expect("it goes on"), Held::Throughout);
+        goes_on(&workspace, &WRITERS);
+    });
 }
 
 fn c10_again_and_again_a_tree_that_forks_without_end_stands_still_at_once() {
-    both(
-        || probe("write_without_end", &[]),
-        |request| {
-            let workspace = Workspace::new();
-            let cage = start(request.workspace(workspace.path()));
-            goes_on(&workspace, &WRITERS);
-            for _ in 0..20 {
-                let frozen = freezer(&cage).freeze().expect("it stands still");
-                let before = content(&workspace);
-                sleep(Duration::from_millis(10));
-                assert!(content(&workspace) == before, "something ran meanwhile");
-                assert_eq!(frozen.thaw().expect("it goes on"), Held::Throughout);
-                sleep(Duration::from_millis(5));
+    both(busy, |request| {
+        let workspace = Workspace::new();
+        let cage = start(request.workspace(workspace.path()));
+        goes_on(&workspace, &WRITERS);
+        for _ in 0..20 {
+            let frozen = match freezer(&cage).freeze() {
+                Ok(frozen) => frozen,
+                Err(error) => panic!("{error}: {:?}", cage.wait()),
+            };
+            let before = content(&workspace);
+            sleep(Duration::from_millis(10));
+            assert!(content(&workspace) == before, "something ran meanwhile");
+            match frozen.thaw() {
+                Ok(held) => assert_eq!(held, Held::Throughout),
+                Err(error) => panic!("{error}: {:?}", cage.wait()),
             }
-        },
-    );
+            sleep(Duration::from_millis(5));
+        }
+    });
 }
 
 /// By a signal that a timer sends. The kernel's own freezer takes no notice of it.
@@ -128,8 +133,12 @@ fn a_program_that_has_itself_woken_does_not_run_or_is_told_of() {
                     goes_on(&workspace, &["awake"]);
                 }
                 Ok(frozen) => {
+                    let before = content(&workspace);
                     sleep(Duration::from_millis(700));
-                    assert_eq!(frozen.thaw().expect("it goes on"), Held::NotThroughout);
+                    // A signal that was on its way when it was stopped is lost, and its timer with it.
+                    let still = content(&workspace) == before;
+                    let held = frozen.thaw().expect("it goes on");
+                    assert!(still || held == Held::NotThroughout, "it ran, and that is not told");
                 }
                 Err(error) => assert!(matches!(error, FreezeError::Awake), "{error:?}"),
             }
@@ -158,7 +167,7 @@ fn one_that_stopped_itself_or_listens_for_the_signal_is_frozen_like_others() {
 
 fn dropping_the_standstill_lets_it_go_on() {
     let workspace = Workspace::new();
-    let cage = start(probe("write_without_end", &[]).workspace(workspace.path()).freezable());
+    let cage = start(busy().workspace(workspace.path()).freezable());
     goes_on(&workspace, &["main"]);
     drop(freezer(&cage).freeze().expect("it stands still"));
     goes_on(&workspace, &WRITERS);
@@ -258,20 +267,17 @@ fn time_that_a_cage_is_frozen_is_not_time_that_it_used() {
 }
 
 fn freezing_one_cage_leaves_others_alone() {
-    both(
-        || probe("write_without_end", &[]),
-        |request| {
-            let (one, other) = (Workspace::new(), Workspace::new());
-            let frozen = start(request.clone().workspace(one.path()));
-            let free = start(request.workspace(other.path()));
-            goes_on(&one, &["main"]);
-            goes_on(&other, &["main"]);
-            let standstill = freezer(&frozen).freeze().expect("it stands still");
-            goes_on(&other, &WRITERS);
-            is_still(&one);
-            drop((standstill, free));
-        },
-    );
+    both(busy, |request| {
+        let (one, other) = (Workspace::new(), Workspace::new());
+        let frozen = start(request.clone().workspace(one.path()));
+        let free = start(request.workspace(other.path()));
+        goes_on(&one, &["main"]);
+        goes_on(&other, &["main"]);
+        let standstill = freezer(&frozen).freeze().expect("it stands still");
+        goes_on(&other, &WRITERS);
+        is_still(&one);
+        drop((standstill, free));
+    });
     assert_eq!(run(sh("echo untouched")).succeeded(), "untouched\n");
 }
 
