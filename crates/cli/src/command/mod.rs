@@ -19,6 +19,7 @@ mod init;
 mod kill;
 mod ledger;
 mod man;
+mod model;
 mod policy;
 mod project;
 mod queue;
@@ -134,6 +135,9 @@ enum Command {
     /// Agents and templates of plans: list, show, check
     #[command(subcommand)]
     Catalog(catalog::Command),
+    /// Language models: check the settings, play one from a script
+    #[command(subcommand)]
+    Model(model::Command),
     /// Run a command in a cage by hand, explain cages, list profiles
     #[command(subcommand)]
     Sandbox(sandbox::Command),
@@ -186,6 +190,7 @@ pub(crate) async fn run(cli: Cli, out: &Out) -> Result<ExitCode, CliError> {
         Command::Ledger(command) => ledger::run(command, who, out).await,
         Command::Policy(command) => policy::run(command, who, out),
         Command::Catalog(command) => catalog::run(command, who, out),
+        Command::Model(command) => model::run(command, who, out).await,
         // Commands that may end with a code that is not ours.
         Command::Sandbox(command) => return sandbox::run(command, who, out).await,
         Command::Doctor(args) => doctor::run(args, who, out),

@@ -224,6 +224,8 @@ fn keep_snapshot(run: &mut Run, event: &RunEvent, at: Timestamp) {
         gate.snapshot = Some(*number);
         gate.number
     });
+    // Room is taken and given back; what counts is the most of it.
+    change_budget(run, |budget| budget.spent.disk_bytes = budget.spent.disk_bytes.max(*size_bytes));
     run.snapshots.push(Snapshot {
         number: *number,
         gate,

@@ -65,6 +65,17 @@ fn c12_a_call_that_took_more_than_was_held_is_charged_all_the_same_and_asked_abo
 }
 
 #[test]
+fn c12_room_on_the_disk_is_what_is_there_when_a_run_is_saved_and_too_much_of_it_stops_the_run() {
+    let mut world = World::new().governed();
+    world.ceiling = Some(Ceiling { disk_bytes: Some(20), ..Ceiling::default() });
+    let mut world = world.with_run(RunStatus::CheckpointReached);
+    assert_eq!(world.run().budget.as_ref().unwrap().spent.disk_bytes, 30, "the most there was, not the sum");
+    let pass = pass_gate(world.run());
+    world.reviewer().run(pass).unwrap();
+    assert_eq!((world.run_status(), world.ledger.last().unwrap().kind()), (RunStatus::Paused, "run.exhausted"));
+}
+
+#[test]
 fn c12_a_run_whose_agent_wants_more_than_is_left_pauses_and_can_go_on() {
     let mut world = spending(100);
     world.clockwork().run(RunCommand::RunDry { resource: Resource::UsdMicros }).unwrap();

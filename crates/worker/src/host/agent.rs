@@ -72,11 +72,14 @@ impl AgentProcess {
         let environment = Environment::of(hosting, profile.limits()).to_bytes();
         space.place_in_memory(&path(handshake::ENVIRONMENT_FILE), &environment)?;
         let command = std::iter::once(&launch.program).chain(&launch.arguments).cloned();
-        let request = Request::new(command)
+        let mut request = Request::new(command)
             .workspace(space.agent())
             .env(handshake::SERVICE_VARIABLE, handshake::service_url())
             .door(handshake::DOOR)
             .freezable();
+        for (name, value) in handshake::model_variables(&once.token) {
+            request = request.env(name, value);
+        }
         let launched = tokio::task::spawn_blocking(move || Launcher::default().launch(&profile, request)).await;
         let cannot = |error: &SandboxError| StartError::Cage(format!("it cannot be started: {}", chain(error)));
         let running = launched.map_err(|lost| StartError::Cage(lost.to_string()))?.map_err(|error| cannot(&error))?;

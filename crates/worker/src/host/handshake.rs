@@ -18,6 +18,20 @@ pub(super) fn service_url() -> String {
     format!("http://127.0.0.1:{DOOR}")
 }
 
+/// What the libraries of language models look for: where to call, and what to show there. The token is the key; it is worth
+/// something at this door and nowhere else.
+pub(super) fn model_variables(token: &str) -> [(&'static str, String); 6] {
+    let (url, token) = (service_url(), token.to_owned());
+    [
+        ("ANTHROPIC_BASE_URL", url.clone()),
+        ("ANTHROPIC_API_KEY", token.clone()),
+        ("OPENAI_BASE_URL", format!("{url}/v1")),
+        ("OPENAI_API_KEY", token.clone()),
+        ("GOOGLE_GEMINI_BASE_URL", url),
+        ("GEMINI_API_KEY", token),
+    ]
+}
+
 /// The content of `env.json`.
 #[derive(Debug, Serialize)]
 pub(super) struct Environment<'a> {

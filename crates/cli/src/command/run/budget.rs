@@ -1,4 +1,4 @@
-//! Budgets on the command line. Only what is counted can be limited here: nothing is charged for room on the disk yet.
+//! Budgets on the command line.
 
 use placet_domain::budget::{Ceiling, Resource, USUAL_WARNING_PERCENT};
 use placet_wire::api::{BudgetRequest, RunView};
@@ -14,6 +14,9 @@ pub(crate) struct BudgetArgs {
     budget_actions: Option<u64>,
     #[arg(long, value_name = "N")]
     budget_pages: Option<u64>,
+    /// The most room on the disk, in megabytes, counted where the run is saved
+    #[arg(long, value_name = "MB")]
+    budget_disk_mb: Option<u64>,
     /// The most money for language models, in dollars: `2.50`
     #[arg(long, value_name = "DOLLARS", value_parser = micros)]
     budget_usd: Option<u64>,
@@ -47,7 +50,7 @@ impl BudgetArgs {
             pages: self.budget_pages,
             usd_micros: self.budget_usd,
             tokens: self.budget_tokens,
-            ..Ceiling::default()
+            disk_bytes: self.budget_disk_mb.map(|megabytes| megabytes.saturating_mul(1_000_000)),
         };
         if !(1..=100).contains(&self.warn_at) {
             return Err(CliError::usage("--warn-at is a percentage from 1 to 100"));

@@ -1,5 +1,6 @@
 //! Hosted runs: a worker keeps their files and their agents, in cages, with real agents that know nothing but the handshake.
 
+mod asking;
 mod crashing;
 mod examples;
 mod returning;
@@ -33,7 +34,13 @@ fn agents(name: &str) -> PathBuf {
 impl Scene {
     /// `tools` is added to those that ship.
     pub(crate) fn with_tools(tools: &str) -> Self {
+        Self::prepared(tools, |_| {})
+    }
+
+    /// The same, with something done to the home before the control plane reads it.
+    pub(crate) fn prepared(tools: &str, prepare: impl FnOnce(&World)) -> Self {
         let mut world = World::set_up();
+        prepare(&world);
         world.edit("tools.toml", |text| format!("{text}\n{tools}"));
         world.serve();
         world.by("admin", &["project", "new", "alpha"]).ok();
