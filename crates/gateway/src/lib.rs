@@ -6,4 +6,5 @@
 
 pub mod egress;
 pub mod llm;
+pub mod measure;
 pub mod model_script;

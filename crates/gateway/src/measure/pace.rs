@@ -1,0 +1,99 @@
+//! How calls are made while they are measured: at a steady pace, as fast as possible, or all open at once.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+use tokio::time::MissedTickBehavior;
+
+use super::place::Caller;
+use super::{Plan, Times};
+
+/// Calls of both kinds in turn, each at the planned rate, whether or not earlier ones have been answered.
+pub(super) async fn paced(direct: &Caller, through: &Caller, plan: &Plan) -> (Times, Times) {
+    let mut ticks = tokio::time::interval(Duration::from_secs(1) / (plan.rate_per_s * 2).max(1));
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (mut direct_calls, mut through_calls) = (JoinSet::new(), JoinSet::new());
+    let end = Instant::now() + plan.paced_for;
+    while Instant::now() < end {
+        ticks.tick().await;
+        direct_calls.spawn(timed(direct.clone()));
+        ticks.tick().await;
+        through_calls.spawn(timed(through.clone()));
+    }
+    (times(direct_calls.join_all().await), times(through_calls.join_all().await))
+}
+
+async fn timed(caller: Caller) -> Option<u64> {
+    let started = Instant::now();
+    caller.call().await.ok()?;
+    u64::try_from(started.elapsed().as_micros()).ok()
+}
+
+fn times(calls: Vec<Option<u64>>) -> Times {
+    let mut times: Vec<u64> = calls.into_iter().flatten().collect();
+    times.sort_unstable();
+    let at =
+        |part: usize| times.get((times.len() * part / 100).min(times.len().saturating_sub(1))).copied().unwrap_or(0);
+    Times { calls: times.len(), p50_us: at(50), p99_us: at(99), max_us: at(100) }
+}
+
+/// How many calls are answered in a second by callers that wait for nothing but their answer.
+pub(super) async fn carried_per_s(caller: &Caller, callers: usize, during: Duration) -> u64 {
+    let started = Instant::now();
+    let mut all = JoinSet::new();
+    for _ in 0..callers {
+        let caller = caller.clone();
+        all.spawn(async move {
+            let mut answered: u64 = 0;
+            while started.elapsed() < during {
+                answered += u64::from(caller.call().await.is_ok());
+            }
+            answered
+        });
+    }
+    let answered: u64 = all.join_all().await.into_iter().sum();
+    answered * 1_000 / u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX).max(1)
+}
+
+/// What each of many streams takes that are open at once, in bytes of this process.
+pub(super) async fn open_streams(caller: &Caller, streams: usize) -> io::Result<u64> {
+    let before = resident_bytes()?;
+    let mut opening = JoinSet::new();
+    for _ in 0..streams {
+        let caller = caller.clone();
+        opening.spawn(async move { caller.stream().await });
+    }
+    let open: Vec<_> = opening.join_all().await.into_iter().collect::<io::Result<_>>()?;
+    let taken = resident_bytes()?.saturating_sub(before);
+    drop(open);
+    Ok(taken / (streams as u64).max(1))
+}
+
+fn resident_bytes() -> io::Result<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm")?;
+    let pages: u64 = text.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
+    Ok(pages * rustix::param::page_size() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::measure;
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn everything_that_is_measured_is_answered() {
+        let plan = Plan {
+            rate_per_s: 50,
+            paced_for: Duration::from_millis(400),
+            request_bytes: 2_000,
+            callers: 4,
+            flood_for: Duration::from_millis(200),
+            streams: 10,
+        };
+        let report = measure(&plan).await.unwrap();
+        assert!(report.direct.calls > 0 && report.through.calls > 0, "{report:?}");
+        assert!(report.through_per_s > 0 && report.direct_per_s > 0, "{report:?}");
+        assert!(report.through.p50_us <= report.through.p99_us && report.through.p99_us <= report.through.max_us);
+    }
+}
