@@ -10,6 +10,7 @@ use hyper::body::Incoming;
 use hyper::http::response::Parts;
 use hyper::{HeaderMap, StatusCode};
 
+use super::settle::MayCost;
 use super::upstream::{NotSent, Outgoing, Upstream};
 use super::wire::{Asked, Change, Complaint, Edits, Endpoint, Kind, Object, Unreadable, Wire};
 
@@ -43,7 +44,7 @@ pub(crate) struct Answer {
 pub(crate) struct NoAnswer {
     pub(crate) complaint: Complaint,
     pub(crate) by: usize,
-    pub(crate) may_cost: bool,
+    pub(crate) may_cost: MayCost,
 }
 
 /// What one try came to.
@@ -66,7 +67,7 @@ impl Call<'_> {
         }
         last.unwrap_or_else(|| {
             let complaint = Complaint::new(Kind::Unknown, "no upstream serves this model");
-            Err(NoAnswer { complaint, by: 0, may_cost: false })
+            Err(NoAnswer { complaint, by: 0, may_cost: MayCost::No })
         })
     }
 
@@ -76,7 +77,7 @@ impl Call<'_> {
             |kind, message: String, may_cost| NoAnswer { complaint: Complaint::new(kind, message), by, may_cost };
         let outgoing = match self.outgoing(upstream) {
             Ok(outgoing) => outgoing,
-            Err(odd) => return Tried::Over(none(Kind::Unreadable, odd.to_string(), false)),
+            Err(odd) => return Tried::Over(none(Kind::Unreadable, odd.to_string(), MayCost::No)),
         };
         let limit = upstream.settings.timeouts.first_byte();
         match tokio::time::timeout(limit, self.begin(by, upstream, outgoing, started)).await {
@@ -84,15 +85,19 @@ impl Call<'_> {
             Ok(Err(NotSent::Unreachable(why))) => {
                 tracing::warn!(upstream = %name, %why, "an upstream cannot be reached");
                 let message = format!("the upstream `{name}` cannot be reached; try again later");
-                Tried::Next(Err(none(Kind::Upstream, message, false)))
+                Tried::Next(Err(none(Kind::Upstream, message, MayCost::No)))
             }
             Ok(Err(NotSent::Broken(why))) => {
                 tracing::warn!(upstream = %name, %why, "an upstream hung up");
-                Tried::Over(none(Kind::Upstream, format!("the upstream `{name}` hung up before it answered"), true))
+                Tried::Over(none(
+                    Kind::Upstream,
+                    format!("the upstream `{name}` hung up before it answered"),
+                    MayCost::Yes,
+                ))
             }
             Err(_) => {
                 let message = format!("the upstream `{name}` sent nothing within {} ms", limit.as_millis());
-                Tried::Over(none(Kind::Slow, message, true))
+                Tried::Over(none(Kind::Slow, message, MayCost::Yes))
             }
         }
     }
@@ -146,7 +151,7 @@ impl Call<'_> {
 fn judge(answer: Answer, name: &str) -> Tried {
     let status = answer.head.status;
     let by = answer.by;
-    let none = |message| NoAnswer { complaint: Complaint::new(Kind::Upstream, message), by, may_cost: false };
+    let none = |message| NoAnswer { complaint: Complaint::new(Kind::Upstream, message), by, may_cost: MayCost::No };
     if status.is_server_error() {
         tracing::warn!(upstream = %name, status = status.as_u16(), "an upstream is not well");
         return Tried::Next(Ok(answer));

@@ -21,7 +21,7 @@ use super::price::{Prices, Tariff};
 use super::purse::{NotDrawn, Purse};
 use super::record::new_id;
 use super::reserve::{Reserved, Worst};
-use super::settle::Open;
+use super::settle::{Open, Waiting};
 use super::stream::{Metered, Passing, Reader};
 use super::upstream::{SecretError, Upstream, is_events, passed_back, passed_on};
 use super::wire::{Asked, Complaint, Endpoint, Kind, Object, Route, Wire};
@@ -150,26 +150,27 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
             query: &without_key(head.uri.query()),
             most_output: (!endpoint.is_free).then_some(reserved.most_output),
         };
-        // Should this task be dropped while it waits, the draw is dropped too and counts in full: the upstream may be at work.
-        let answered = call.forward(&upstreams, started).await;
-        let by = answered.as_ref().map_or_else(|none| none.by, |answer| answer.by);
-        let open = Open {
+        let waiting = Waiting::new(Open {
             purse: Arc::clone(&self.purse),
             draw: reserved.draw,
             id: new_id(),
             run: scope.run,
             wire,
-            upstream: upstreams[by].settings.name.clone(),
+            upstream: upstreams[0].settings.name.clone(),
             model: asked.model.clone(),
+            streams: asked.streams,
             request: Digest::of(&body),
             request_bytes: body.len() as u64,
-            tariff: tariffs.get(by).cloned(),
-        };
+            tariff: tariffs.first().cloned(),
+            started,
+        });
+        let answered = call.forward(&upstreams, started).await;
+        let by = answered.as_ref().map_or_else(|none| none.by, |answer| answer.by);
+        let open = waiting.over(&upstreams[by].settings.name, tariffs.get(by).cloned());
         match answered {
-            Ok(answer) => Ok(pass(answer, open, &asked, &upstreams[by], started)),
+            Ok(answer) => Ok(pass(answer, open, &asked, &upstreams[by])),
             Err(none) => {
-                let (status, body) = (none.complaint.status(wire).as_u16(), none.complaint.body(wire));
-                open.unanswered(status, &body, started.elapsed(), none.may_cost);
+                open.unanswered(none.complaint.status(wire).as_u16(), &none.complaint.body(wire), none.may_cost);
                 Err(none.complaint)
             }
         }
@@ -251,7 +252,7 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
 }
 
 /// Passes an answer on; it is settled when it is over, however that comes.
-fn pass<P: Purse>(answer: Answer, open: Open<P>, asked: &Asked, upstream: &Upstream, started: Instant) -> Answered {
+fn pass<P: Purse>(answer: Answer, open: Open<P>, asked: &Asked, upstream: &Upstream) -> Answered {
     let Answer { head, first, rest, first_byte, .. } = answer;
     let status = head.status;
     let reader = match (head.headers.contains_key(CONTENT_ENCODING), is_events(&head.headers)) {
@@ -260,7 +261,7 @@ fn pass<P: Purse>(answer: Answer, open: Open<P>, asked: &Asked, upstream: &Upstr
         (false, false) => Reader::of_json(open.wire),
     };
     let call = open.id.clone();
-    let passing = Passing { first, rest, reader, idle: upstream.settings.timeouts.idle(), started };
+    let passing = Passing { first, rest, reader, idle: upstream.settings.timeouts.idle(), started: open.started };
     let body = Metered::new(passing, move |ending| open.passed(status.as_u16(), first_byte, ending));
     let mut response = Response::new(AnswerBody(Either::Right(body)));
     *response.status_mut() = status;

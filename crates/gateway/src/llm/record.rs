@@ -31,6 +31,15 @@ impl Tokens {
     pub const fn total(&self) -> u64 {
         self.taken_in().saturating_add(self.output)
     }
+
+    /// The same, with no more than so many in all; what is too much is taken off the output first.
+    #[must_use]
+    pub(crate) fn at_most(mut self, total: u64) -> Self {
+        self.output = self.output.min(total.saturating_sub(self.taken_in()));
+        self.reasoning = self.reasoning.min(self.output);
+        self.input = self.input.min(total.saturating_sub(self.cache_read).saturating_sub(self.cache_write));
+        self
+    }
 }
 
 /// One call, as it goes into the ledger.

@@ -159,6 +159,7 @@ mod tests {
     fn asked() -> Asked {
         Asked {
             model: "m".to_owned(),
+            streams: true,
             most_output: Some(1_000),
             least_output: 0,
             choices: 1,

@@ -1,9 +1,8 @@
 //! SETTLE: what a call really took, counted or estimated, goes to the purse with its record.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use placet_domain::budget::Amounts;
 use placet_domain::digest::Digest;
 use placet_domain::id::RunId;
 
@@ -15,6 +14,8 @@ use super::wire::{Tally, Wire};
 
 /// Where nothing was counted: about four bytes of JSON to a token. It is not the worst case, it is what is likely.
 const LIKELY_BYTES_PER_TOKEN: u64 = 4;
+/// What is recorded as the status of a call whose agent left: nobody was told one.
+const LEFT: u16 = 499;
 
 /// Everything about a call that is known when it is sent.
 pub(crate) struct Open<P> {
@@ -25,21 +26,53 @@ pub(crate) struct Open<P> {
     pub(crate) wire: Wire,
     pub(crate) upstream: String,
     pub(crate) model: String,
+    pub(crate) streams: bool,
     pub(crate) request: Digest,
     pub(crate) request_bytes: u64,
     /// None for a call that costs nothing.
     pub(crate) tariff: Option<Tariff>,
+    pub(crate) started: Instant,
 }
 
-/// What became of it.
-pub(crate) struct Outcome {
-    pub(crate) status: u16,
-    pub(crate) first_byte: Option<Duration>,
-    pub(crate) latency: Duration,
-    pub(crate) response: Digest,
-    pub(crate) model_answered: Option<String>,
-    pub(crate) tokens: Tokens,
-    pub(crate) estimated: bool,
+/// A call that waits for the beginning of its answer. If it is dropped, its agent left, and that is settled too.
+pub(crate) struct Waiting<P: Purse>(Option<Open<P>>);
+
+/// What became of a call.
+struct Outcome {
+    status: u16,
+    first_byte: Option<Duration>,
+    latency: Duration,
+    response: Digest,
+    model_answered: Option<String>,
+    tokens: Tokens,
+    estimated: bool,
+}
+
+impl<P: Purse> Waiting<P> {
+    pub(crate) const fn new(open: Open<P>) -> Self {
+        Self(Some(open))
+    }
+
+    /// It waits no longer: this upstream answered, or was the last that did not.
+    pub(crate) fn over(mut self, upstream: &str, tariff: Option<Tariff>) -> Open<P> {
+        let open = self.0.take().expect("taken here alone, and here once");
+        Open { upstream: upstream.to_owned(), tariff, ..open }
+    }
+}
+
+impl<P: Purse> Drop for Waiting<P> {
+    fn drop(&mut self) {
+        if let Some(open) = self.0.take() {
+            open.unanswered(LEFT, &[], MayCost::Yes);
+        }
+    }
+}
+
+/// Whether an upstream may have worked for an answer that never came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MayCost {
+    Yes,
+    No,
 }
 
 impl<P: Purse> Open<P> {
@@ -57,19 +90,21 @@ impl<P: Purse> Open<P> {
         });
     }
 
-    /// No answer: we answered in its place with this body.
-    pub(crate) fn unanswered(self, status: u16, body: &[u8], latency: Duration, may_cost: bool) {
-        let likely = Tokens { input: self.request_bytes.div_ceil(LIKELY_BYTES_PER_TOKEN), ..Tokens::default() };
-        let tokens = if may_cost && self.tariff.is_some() { likely } else { Tokens::default() };
-        self.settle(Outcome {
-            status,
-            first_byte: None,
-            latency,
-            response: Digest::of(body),
-            model_answered: None,
-            tokens,
-            estimated: may_cost,
-        });
+    /// No answer: we said this in its place.
+    pub(crate) fn unanswered(self, status: u16, body: &[u8], may_cost: MayCost) {
+        let estimated = may_cost == MayCost::Yes && self.tariff.is_some();
+        let tokens = if estimated { self.begun() } else { Tokens::default() };
+        let (latency, response) = (self.started.elapsed(), Digest::of(body));
+        self.settle(Outcome { status, first_byte: None, latency, response, model_answered: None, tokens, estimated });
+    }
+
+    /// What an upstream may have used that has sent nothing. A stream shows what it makes, so there was only the input; an answer that
+    /// is sent in one piece may have been finished, so it is the worst case.
+    fn begun(&self) -> Tokens {
+        let input = self.request_bytes.div_ceil(LIKELY_BYTES_PER_TOKEN);
+        let worst = self.draw.worst().tokens;
+        let output = if self.streams { 0 } else { worst.saturating_sub(input) };
+        Tokens { input, output, ..Tokens::default() }
     }
 
     /// Tokens, and whether they are estimated. An upstream that refused a request has not worked for it.
@@ -84,10 +119,10 @@ impl<P: Purse> Open<P> {
     }
 
     fn settle(self, outcome: Outcome) {
-        let cost = self.tariff.as_ref().map_or(0, |tariff| tariff.cost(&outcome.tokens));
         let worst = self.draw.worst();
         // An estimate is never above what the call was able to take.
-        let usd_micros = if outcome.estimated { cost.min(worst.usd_micros) } else { cost };
+        let tokens = if outcome.estimated { outcome.tokens.at_most(worst.tokens) } else { outcome.tokens };
+        let cost = self.tariff.as_ref().map_or(0, |tariff| tariff.cost(&tokens));
         let record = CallRecord {
             id: self.id,
             run: self.run,
@@ -97,17 +132,15 @@ impl<P: Purse> Open<P> {
             model_answered: outcome.model_answered,
             request: self.request,
             response: outcome.response,
-            tokens: outcome.tokens,
-            usd_micros,
+            tokens,
+            usd_micros: if outcome.estimated { cost.min(worst.usd_micros) } else { cost },
             prices: self.tariff.map_or_else(|| "free".to_owned(), |tariff| tariff.version),
             estimated: outcome.estimated,
             status: outcome.status,
             latency_ms: whole_ms(outcome.latency),
             first_byte_ms: outcome.first_byte.map(whole_ms),
         };
-        let spent = record.spent();
-        let tokens = if record.estimated { spent.tokens.min(worst.tokens) } else { spent.tokens };
-        self.purse.settle(self.draw, Amounts { tokens, ..spent }, record);
+        self.purse.settle(self.draw, record.spent(), record);
     }
 }
 

@@ -34,7 +34,7 @@ impl Heard {
         let Some(Route::Call { wire, endpoint }) = Route::of(&hyper::Method::POST, path, false) else { return None };
         let value: Value = serde_json::from_slice(&body).unwrap_or_default();
         let in_body = value["model"].as_str().unwrap_or("scripted");
-        let by_path = path.ends_with(":streamGenerateContent");
+        let by_path = endpoint.streams();
         Some(Self {
             wire,
             path: path.to_owned(),

@@ -12,6 +12,8 @@ pub(crate) enum CacheWrites {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) model: String,
+    /// Whether the answer comes piece by piece; else it comes when all of it is paid for.
+    pub(crate) streams: bool,
     /// The most tokens of output the agent wants, if it said so.
     pub(crate) most_output: Option<u64>,
     /// With less than this the upstream would refuse the request.

@@ -23,6 +23,7 @@ pub(super) fn read(body: &Object<'_>) -> Result<Asked, Unreadable> {
     let streams = body.read(&["stream"])?.unwrap_or(false);
     Ok(Asked {
         model: model(body)?,
+        streams,
         most_output: limits(body)?.into_iter().flatten().max(),
         least_output: 0,
         choices: body.read(&["n"])?.unwrap_or(1),

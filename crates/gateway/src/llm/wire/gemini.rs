@@ -27,6 +27,7 @@ pub(super) fn read(endpoint: &Endpoint, body: &Object<'_>) -> Result<Asked, Unre
     text_only(config.as_ref())?;
     Ok(Asked {
         model: model(endpoint, body)?,
+        streams: endpoint.streams(),
         most_output: number(&MOST)?,
         least_output: 0,
         choices: number(&CHOICES)?.unwrap_or(1),

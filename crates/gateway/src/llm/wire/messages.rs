@@ -21,6 +21,7 @@ pub(super) fn read(body: &Object<'_>) -> Result<Asked, Unreadable> {
     let thinking = body.object(&["thinking"])?.map(|thinking| thinking.read::<u64>(&["budget_tokens"])).transpose()?;
     Ok(Asked {
         model: model(body)?,
+        streams: body.read(&["stream"])?.unwrap_or(false),
         most_output: body.read(&["max_tokens"])?,
         // The upstream wants the limit above what may be thought.
         least_output: thinking.flatten().map_or(0, |budget| budget.saturating_add(1)),

@@ -31,6 +31,7 @@ pub(super) fn read(body: &Object<'_>) -> Result<Asked, Unreadable> {
     without(body, &["background"])?;
     Ok(Asked {
         model: model(body)?,
+        streams: body.read(&["stream"])?.unwrap_or(false),
         most_output: body.read(&["max_output_tokens"])?,
         least_output: 0,
         choices: 1,

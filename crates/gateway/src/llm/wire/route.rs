@@ -85,6 +85,11 @@ impl Endpoint {
         }
     }
 
+    /// Whether the path asks for a stream; other formats ask for it in the body.
+    pub(crate) fn streams(&self) -> bool {
+        matches!(&self.place, Place::Model { method: "streamGenerateContent", .. })
+    }
+
     pub(crate) fn model_in_path(&self) -> Option<&str> {
         match &self.place {
             Place::Fixed(_) => None,

@@ -111,21 +111,26 @@ async fn an_agent_that_leaves_in_the_middle_pays_for_what_came() {
 }
 
 #[tokio::test]
-async fn an_agent_that_leaves_before_the_answer_pays_the_worst_case() {
-    let slow = "[[turn]]\nwhen = 'hello'\ntext = 'hi'\ndelay_ms = 60_000\n";
-    let world = World::of(&[slow]).await;
-    let question = question(Wire::Chat, true);
-    let agent = world.agent.clone();
-    let call = tokio::spawn(async move { agent.ask(&question).await.status });
-    while world.allotment.held().usd_micros == 0 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
+async fn an_agent_that_leaves_before_the_answer_pays_for_what_may_have_been_made() {
+    for streams in [true, false] {
+        let slow = "[[turn]]\nwhen = 'hello'\ntext = 'hi'\ndelay_ms = 60_000\n";
+        let world = World::of(&[slow]).await;
+        let question = question(Wire::Chat, streams);
+        let (agent, bytes) = (world.agent.clone(), question.body.len() as u64);
+        let call = tokio::spawn(async move { agent.ask(&question).await.status });
+        while world.allotment.held().usd_micros == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let held = world.allotment.held();
+        call.abort();
+        let record = world.record().await;
+        assert!(record.estimated && record.status == 499, "{record:?}");
+        // A stream shows what it makes; an answer in one piece may have been finished.
+        let output = if streams { 0 } else { held.tokens - bytes.div_ceil(4) };
+        assert_eq!((record.tokens.input, record.tokens.output), (bytes.div_ceil(4), output));
+        assert_eq!(world.allotment.spent(), record.spent());
+        assert!(record.usd_micros <= held.usd_micros && world.allotment.held().usd_micros == 0);
     }
-    let held = world.allotment.held();
-    call.abort();
-    while world.allotment.held().usd_micros > 0 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    assert_eq!(world.allotment.spent(), held);
 }
 
 #[tokio::test]
