@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use enclosure::{Access, Enclosure, Gap, GapKind, Leaf, MOST_MOUNTS, Tree};
 pub use glob::{BadGlob, Glob};
 pub use path::{BadPath, ScopePath};
-pub use target::{BadTarget, Host, Network, Target, TargetRule, Url};
+pub use target::{Authority, BadTarget, Host, Network, Place, Target, TargetRule, Url, UrlPath};
 pub use wildmatch::{Case, Malformed, Pattern, Slash, wildmatch};
 
 use crate::canonical;
