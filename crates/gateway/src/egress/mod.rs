@@ -1,1 +1,196 @@
 //! Requests of a cage to hosts that are allowed, and to nobody else.
+//!
+//! A cage has no network but doors. Whoever holds the outer side of a door hands each connection to [`serve`], which
+//! speaks HTTP/1.1 as a proxy (whole addresses and CONNECT) and SOCKS5, told apart by the first byte. Each request goes
+//! the same way: its name is read once ([`name`]), judged by the rules of the run ([`rules`]), resolved and every
+//! address checked ([`resolve`]), written down ([`record`]), carried and counted ([`carry`]).
+//!
+//! What it deliberately does not do: it does not open TLS, so of `https` it judges the host and not what is asked; it
+//! keeps no content; it decides nothing that a person should decide. What was refused becomes a [`Wish`], and what was
+//! used can be turned into narrower rules ([`learn`]), which nobody but a person puts to work.
+
+pub mod address;
+mod answer;
+pub mod carry;
+mod client;
+mod http;
+mod inbox;
+pub mod learn;
+mod limits;
+pub mod name;
+pub mod record;
+pub mod resolve;
+pub mod rules;
+mod socks;
+mod trip;
+mod tunnel;
+
+pub use carry::{Meter, Used};
+pub use limits::Limits;
+pub use record::{Decision, EgressRecord, NotKept, Sink, Way, Why, Wish};
+pub use resolve::{Found, Resolve, SystemResolver};
+pub use rules::{Established, Live, Reason, Rule, Rules};
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use placet_domain::id::RunId;
+use placet_domain::time::Timestamp;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Semaphore;
+
+use client::Client;
+use rules::{Keys, NoKeys};
+
+/// A person is asked about so many things of one run; whoever wants more is not asking.
+const MOST_WISHES: usize = 100;
+
+/// The way out of one run's cages: its rules, limits and counts. One for all connections of the run.
+pub struct Egress {
+    run: Option<RunId>,
+    rules: Live,
+    limits: Limits,
+    meter: Meter,
+    places: Semaphore,
+    resolver: Arc<dyn Resolve>,
+    keys: Arc<dyn Keys>,
+    sink: Arc<dyn Sink>,
+    wishes: Mutex<BTreeSet<Wish>>,
+    clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+impl Egress {
+    /// With the rules, and with the place where records go. The rest is as usual: default limits, the host's resolver
+    /// and clock, no credentials.
+    pub fn new(rules: Live, sink: Arc<dyn Sink>) -> Self {
+        Self {
+            run: None,
+            rules,
+            limits: Limits::default(),
+            meter: Meter::new(Limits::default().run_bytes),
+            places: Semaphore::new(Limits::default().connections),
+            resolver: Arc::new(SystemResolver),
+            keys: Arc::new(NoKeys),
+            sink,
+            wishes: Mutex::default(),
+            clock: Arc::new(system_time),
+        }
+    }
+
+    /// The run its records name.
+    #[must_use]
+    pub fn for_run(mut self, run: RunId) -> Self {
+        self.run = Some(run);
+        self
+    }
+
+    /// Other limits. Counts begin anew.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.meter = Meter::new(limits.run_bytes);
+        self.places = Semaphore::new(limits.connections.min(Semaphore::MAX_PERMITS));
+        self.limits = limits;
+        self
+    }
+
+    #[must_use]
+    pub fn with_resolver(mut self, resolver: Arc<dyn Resolve>) -> Self {
+        self.resolver = resolver;
+        self
+    }
+
+    /// Where credentials come from that rules put in.
+    #[must_use]
+    pub fn with_keys(mut self, keys: Arc<dyn Keys>) -> Self {
+        self.keys = keys;
+        self
+    }
+
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Fn() -> Timestamp + Send + Sync>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    pub const fn rules(&self) -> &Live {
+        &self.rules
+    }
+
+    pub const fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// What the run carried so far.
+    pub const fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
+    const fn run(&self) -> Option<RunId> {
+        self.run
+    }
+
+    fn now(&self) -> Timestamp {
+        (self.clock)()
+    }
+
+    fn resolver(&self) -> &dyn Resolve {
+        &*self.resolver
+    }
+
+    fn keys(&self) -> &dyn Keys {
+        &*self.keys
+    }
+
+    fn sink(&self) -> &dyn Sink {
+        &*self.sink
+    }
+
+    /// Tells a wish once, and no more than a person can read.
+    fn wish(&self, wish: Wish) {
+        let mut wishes = self.wishes.lock().unwrap_or_else(PoisonError::into_inner);
+        if wishes.len() < MOST_WISHES && wishes.insert(wish.clone()) {
+            drop(wishes);
+            self.sink.wish(&wish);
+        }
+    }
+}
+
+impl fmt::Debug for Egress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Egress").field("run", &self.run).field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+fn system_time() -> Timestamp {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_unix_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// The first byte of SOCKS5.
+const SOCKS5: u8 = 5;
+
+/// Serves one connection of a cage until it is over. Dropping the future ends it.
+pub async fn serve<S: AsyncRead + AsyncWrite>(stream: S, egress: &Egress) {
+    let mut client = Client::new(stream);
+    // Also a connection that says nothing has a place, until it is let go.
+    let place = egress.places.try_acquire();
+    let first = tokio::time::timeout(limits::millis(egress.limits.head_ms), client.inbox.more()).await;
+    let Ok(Ok(1..)) = first else { return };
+    let is_socks = client.inbox.held().first() == Some(&SOCKS5);
+    if place.is_err() {
+        return turn_away(&mut client, egress, if is_socks { Way::Socks } else { Way::Http }).await;
+    }
+    if is_socks {
+        socks::serve(&mut client, egress).await;
+    } else {
+        http::converse(&mut client, egress, http::Form::Forward).await;
+    }
+}
+
+async fn turn_away<S: AsyncRead + AsyncWrite>(client: &mut Client<S>, egress: &Egress, way: Way) {
+    let reason = Reason::TooMany { most: egress.limits.connections };
+    trip::Trip::begin(egress, way).end(Err(&reason));
+    client.dismiss(&answer::refused(way, &reason)).await;
+}

@@ -1,0 +1,116 @@
+//! What a request means: whom it is for, what it asks and where its body ends. Read once, from a head that was read once.
+
+use placet_domain::scope::Authority;
+
+use super::exchange::Form;
+use super::framing::{self, Framing};
+use super::head::{Flaw, RequestHead, Version};
+use super::rewrite;
+use crate::egress::name;
+use crate::egress::rules::{Asks, HttpAsk, Reason, Request, is_credential};
+
+/// A request that was read, and what it means.
+pub(super) struct Asked {
+    pub(super) head: RequestHead,
+    pub(super) framing: Framing,
+    pub(super) request: Request,
+    /// The path with its query, for the first line to the host.
+    pub(super) rest: String,
+}
+
+/// A tunnel has no body, and its `Host`, if there is one, names the same place.
+pub(super) fn connect_to(head: &RequestHead) -> Result<Authority, Reason> {
+    let to = name::of_connect(&head.target)?;
+    let host = head.headers.only("host", "there are two hosts").map_err(Reason::Malformed)?;
+    let same = |text: &str| text.parse::<Authority>().is_ok_and(|named| named == to) || name::is_host_of(text, &to);
+    let same_place = |text: &str| same(text) || text.parse().is_ok_and(|place| to.place() == &place);
+    if host.is_some_and(|host| !std::str::from_utf8(host).is_ok_and(same_place)) {
+        return Err(Reason::HostHeader);
+    }
+    match framing::of_request(head).map_err(Reason::Malformed)? {
+        Framing::Nothing | Framing::Length(0) => Ok(to),
+        Framing::Length(_) | Framing::Chunked | Framing::UntilClose => Err(Reason::Malformed("CONNECT has no body")),
+    }
+}
+
+/// From a head to what is judged.
+pub(super) fn understand(head: RequestHead, form: &Form) -> Result<Asked, Reason> {
+    let (to, rest) = match form {
+        Form::Forward => name::of_absolute(&head.target)?,
+        Form::Within(to) if head.target.starts_with('/') => (to.clone(), head.target.as_str()),
+        Form::Within(_) => return Err(Reason::Unsupported("within a tunnel a request names a path")),
+    };
+    let host = head.headers.only("host", "there are two hosts").map_err(Reason::Malformed)?;
+    let is_same = |host: &[u8]| std::str::from_utf8(host).is_ok_and(|text| name::is_host_of(text, &to));
+    match (host, head.version) {
+        (Some(host), _) if !is_same(host) => return Err(Reason::HostHeader),
+        (None, Version::Http11) => return Err(Reason::HostHeader),
+        (Some(_), _) | (None, Version::Http10) => {}
+    }
+    rewrite::check_connection(&head.headers).map_err(Reason::Malformed)?;
+    check_expectation(&head).map_err(Reason::Malformed)?;
+    let framing = framing::of_request(&head).map_err(Reason::Malformed)?;
+    let path = rest.split('?').next().unwrap_or_default();
+    let ask = HttpAsk { method: head.method.clone(), path: path.parse().ok(), credential: credential(&head, rest) };
+    let (request, rest) = (Request { to, asks: Asks::Http(ask) }, rest.to_owned());
+    Ok(Asked { head, framing, request, rest })
+}
+
+fn check_expectation(head: &RequestHead) -> Result<(), Flaw> {
+    let expected = head.headers.only("expect", "there are two expectations")?;
+    let known = expected.is_none_or(|value| value.eq_ignore_ascii_case(b"100-continue"));
+    if known { Ok(()) } else { Err("only `100-continue` can be expected") }
+}
+
+/// The first header, or parameter of the query, that carries a credential.
+fn credential(head: &RequestHead, rest: &str) -> Option<String> {
+    let header = head.headers.iter().map(|(name, _)| name.to_owned()).find(|name| is_credential(name));
+    let query = rest.split_once('?').map_or("", |(_, query)| query);
+    let names = query.split(['&', ';']).map(|pair| unescaped(pair.split('=').next().unwrap_or_default()));
+    header.or_else(|| names.into_iter().find(|name| is_credential(name)))
+}
+
+/// Percent escapes as a server would read them.
+fn unescaped(text: &str) -> String {
+    let (mut bytes, mut left) = (Vec::new(), text.as_bytes());
+    while let Some((&first, after)) = left.split_first() {
+        let escape = after.first_chunk::<2>().filter(|_| first == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
+        let byte = escape.and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        bytes.push(byte.unwrap_or(first));
+        left = if byte.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(text: &str) -> Result<Asked, Reason> {
+        understand(RequestHead::parse(text.as_bytes()).map_err(Reason::Malformed)?, &Form::Forward)
+    }
+
+    #[test]
+    fn what_is_judged_is_what_is_passed_on() {
+        let asked = asked("GET http://a.test:81/b/c?d=e HTTP/1.1\r\nHost: a.test:81\r\n\r\n").unwrap();
+        assert_eq!((asked.request.to.to_string().as_str(), asked.rest.as_str()), ("a.test:81", "/b/c?d=e"));
+        let Asks::Http(ask) = asked.request.asks else { panic!("a plain request") };
+        assert_eq!((ask.path.unwrap().as_str(), ask.credential), ("/b/c", None));
+    }
+
+    #[test]
+    fn escapes_are_read_once() {
+        assert_eq!(unescaped("access%5Ftoken"), "access_token");
+        assert_eq!(unescaped("a%2541"), "a%41");
+        assert_eq!(
+            (unescaped("%"), unescaped("%4"), unescaped("%zz"), unescaped("")),
+            ("%".into(), "%4".into(), "%zz".into(), String::new())
+        );
+    }
+
+    #[test]
+    fn a_path_with_two_readings_is_no_path_to_judge() {
+        let asked = asked("GET http://a.test/b/../c HTTP/1.1\r\nHost: a.test\r\n\r\n").unwrap();
+        assert!(matches!(asked.request.asks, Asks::Http(HttpAsk { path: None, .. })));
+    }
+}

@@ -1,0 +1,253 @@
+//! One connection of plain requests: each is read, judged anew and carried on a connection of its own to its host.
+
+use placet_domain::scope::Authority;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{ReadHalf, WriteHalf};
+use tokio::time::timeout;
+
+use super::asked::{Asked, connect_to, understand};
+use super::body::{Fault, Passing};
+use super::framing::{self, Framing};
+use super::head::{AnswerHead, RequestHead, Version};
+use super::rewrite;
+use crate::egress::carry::{Carriage, Direction, guarded};
+use crate::egress::client::Client;
+use crate::egress::inbox::{Inbox, Missing};
+use crate::egress::limits::{Limits, millis};
+use crate::egress::record::Way;
+use crate::egress::rules::{Credential, Grant, HeldCredential, Reason};
+use crate::egress::trip::Trip;
+use crate::egress::{Egress, answer, tunnel};
+
+/// How the requests of a connection name their host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::egress) enum Form {
+    /// Each its own, as to a proxy.
+    Forward,
+    /// All the same, within a tunnel to it.
+    Within(Authority),
+}
+
+/// What comes after a request.
+enum Next {
+    Request,
+    Close,
+}
+
+/// Serves requests until one of the sides is done.
+pub(in crate::egress) async fn converse<S: AsyncRead + AsyncWrite>(
+    client: &mut Client<S>,
+    egress: &Egress,
+    form: Form,
+) {
+    loop {
+        let head = match read_head(client, egress.limits()).await {
+            Ok(Some(head)) => head,
+            Ok(None) => return,
+            Err(reason) => return refuse_unread(client, egress, &reason).await,
+        };
+        if head.method.as_str() == "CONNECT" && form == Form::Forward {
+            return match connect_to(&head) {
+                Ok(to) => tunnel::open(client, egress, Way::Connect, to).await,
+                Err(reason) => refuse_unread(client, egress, &reason).await,
+            };
+        }
+        match one(client, egress, head, &form).await {
+            Next::Request => {}
+            // What the client still sends must not take its answer back.
+            Next::Close => return client.dismiss(b"").await,
+        }
+    }
+}
+
+/// None if the client is done. A connection that rests between requests is given the time of a head.
+async fn read_head<S: AsyncRead + AsyncWrite>(
+    client: &mut Client<S>,
+    limits: &Limits,
+) -> Result<Option<RequestHead>, Reason> {
+    let waited = timeout(millis(limits.head_ms), client.inbox.until(b"\r\n\r\n", limits.head_bytes)).await;
+    let is_silent = client.inbox.held().is_empty();
+    match waited {
+        Ok(Ok(bytes)) => RequestHead::parse(&bytes).map(Some).map_err(Reason::Malformed),
+        Ok(Err(Missing::TooLong)) => Err(Reason::HeadTooLarge { most_bytes: limits.head_bytes }),
+        Ok(Err(Missing::Ended | Missing::Broken)) | Err(_) if is_silent => Ok(None),
+        Ok(Err(Missing::Ended | Missing::Broken)) => Err(Reason::Malformed("it ended early")),
+        Err(_) => Err(Reason::TooSlow { head_ms: limits.head_ms }),
+    }
+}
+
+async fn refuse_unread<S: AsyncRead + AsyncWrite>(client: &mut Client<S>, egress: &Egress, reason: &Reason) {
+    Trip::begin(egress, Way::Http).end(Err(reason));
+    client.dismiss(&answer::refused(Way::Http, reason)).await;
+}
+
+async fn one<S: AsyncRead + AsyncWrite>(
+    client: &mut Client<S>,
+    egress: &Egress,
+    head: RequestHead,
+    form: &Form,
+) -> Next {
+    let mut trip = Trip::begin(egress, Way::Http);
+    let mut is_answered = false;
+    let carried = match understand(head, form) {
+        Ok(asked) => carry(client, egress, &mut trip, &asked, &mut is_answered).await,
+        Err(reason) => Err(reason),
+    };
+    match carried {
+        Ok(next) => {
+            trip.end(Ok(()));
+            next
+        }
+        Err(reason) => {
+            trip.end(Err(&reason));
+            if !is_answered {
+                client.dismiss(&answer::refused(Way::Http, &reason)).await;
+            }
+            Next::Close
+        }
+    }
+}
+
+async fn carry<S: AsyncRead + AsyncWrite>(
+    client: &mut Client<S>,
+    egress: &Egress,
+    trip: &mut Trip<'_>,
+    asked: &Asked,
+    is_answered: &mut bool,
+) -> Result<Next, Reason> {
+    trip.asks_for(asked.rest.split('?').next().unwrap_or_default());
+    let grant = trip.judge(&asked.request)?;
+    let credential = injected(egress, &grant)?;
+    let mut outside = trip.reach(&asked.request, &grant).await?;
+    let head = rewrite::request(&asked.head, (&asked.request.to, &asked.rest), asked.framing, credential.as_ref());
+    let mut status = None;
+    let exchange = Exchange { asked, limits: egress.limits(), carriage: trip.carriage() };
+    let work = exchange.run(client, &mut outside, &head, (&mut status, is_answered));
+    let done = guarded(egress, trip.carriage(), (&asked.request, &grant), work).await;
+    trip.record().status = status;
+    done?
+}
+
+fn injected(egress: &Egress, grant: &Grant) -> Result<Option<HeldCredential>, Reason> {
+    match grant.credential() {
+        Credential::None | Credential::Own => Ok(None),
+        Credential::Inject(name) => {
+            let held = egress.keys().credential(name);
+            held.map(Some).ok_or_else(|| Reason::NoCredential { name: name.to_string() })
+        }
+    }
+}
+
+/// One request and its answer, both on their way at the same time: a host may answer before it has heard everything.
+struct Exchange<'a, 'b> {
+    asked: &'a Asked,
+    limits: &'a Limits,
+    carriage: &'a Carriage<'b>,
+}
+
+impl Exchange<'_, '_> {
+    async fn run<S: AsyncRead + AsyncWrite>(
+        &self,
+        client: &mut Client<S>,
+        outside: &mut TcpStream,
+        head: &[u8],
+        (status, is_answered): (&mut Option<u16>, &mut bool),
+    ) -> Result<Next, Reason> {
+        if self.asked.head.headers.lists("expect", "100-continue") && self.asked.framing != Framing::Nothing {
+            client.tell(b"HTTP/1.1 100 Continue\r\n\r\n").await;
+        }
+        let (from, mut to) = outside.split();
+        let (mut answers, mut is_sent, mut is_deaf) = (Inbox::new(from), false, false);
+        let Client { inbox, out } = client;
+        let send = self.send(inbox, &mut to, head);
+        let receive = self.receive(&mut answers, out, (status, is_answered));
+        tokio::pin!(send, receive);
+        loop {
+            tokio::select! {
+                sent = &mut send, if !is_sent => {
+                    is_sent = true;
+                    // A host that does not listen any more may have answered already.
+                    is_deaf = matches!(sent, Err(Fault::Deaf));
+                    if !is_deaf { sent.map_err(of_client)? }
+                }
+                received = &mut receive => {
+                    let stays_open = received?;
+                    return Ok(if stays_open && is_sent && !is_deaf { Next::Request } else { Next::Close });
+                }
+            }
+        }
+    }
+
+    async fn send<R: AsyncRead + Unpin>(
+        &self,
+        inbox: &mut Inbox<R>,
+        to: &mut WriteHalf<'_>,
+        head: &[u8],
+    ) -> Result<(), Fault> {
+        let mut passing = Passing { from: inbox, to, carriage: self.carriage, direction: Direction::Up };
+        passing.write(head).await?;
+        passing.body(self.asked.framing, self.asked.framing).await
+    }
+
+    /// Whether the connection of the client may stay open.
+    async fn receive<W: AsyncWrite + Unpin>(
+        &self,
+        answers: &mut Inbox<ReadHalf<'_>>,
+        out: &mut W,
+        (status, is_answered): (&mut Option<u16>, &mut bool),
+    ) -> Result<bool, Reason> {
+        let head = self.final_head(answers).await?;
+        *status = Some(head.status);
+        let framing = framing::of_answer(&head, self.asked.head.method.as_str()).map_err(Reason::BadAnswer)?;
+        let is_old = self.asked.head.version == Version::Http10;
+        let framed = if is_old && framing == Framing::Chunked { Framing::UntilClose } else { framing };
+        let closes = self.asked.head.headers.lists("connection", "close");
+        let stays_open = framed != Framing::UntilClose && !is_old && !closes;
+        let mut passing = Passing { from: answers, to: out, carriage: self.carriage, direction: Direction::Down };
+        *is_answered = true;
+        passing.write(&rewrite::answer(&head, framed, stays_open)).await.map_err(of_host)?;
+        passing.body(framing, framed).await.map_err(of_host)?;
+        Ok(stays_open)
+    }
+
+    /// The answer that counts; those that only say that one will come are left out.
+    async fn final_head(&self, answers: &mut Inbox<ReadHalf<'_>>) -> Result<AnswerHead, Reason> {
+        const MOST_INTERIM: usize = 10;
+        for _ in 0..MOST_INTERIM {
+            let bytes = answers.until(b"\r\n\r\n", self.limits.head_bytes).await.map_err(|missing| match missing {
+                Missing::TooLong => Reason::BadAnswer("its head is too large"),
+                Missing::Ended | Missing::Broken => Reason::BadAnswer("it ended early"),
+            })?;
+            self.carriage.moved();
+            let head = AnswerHead::parse(&bytes).map_err(Reason::BadAnswer)?;
+            match head.status {
+                101 => return Err(Reason::BadAnswer("it changes the protocol, which nobody asked for")),
+                407 => return Err(Reason::BadAnswer("it asks for a password for a proxy")),
+                100..200 => {}
+                _ => return Ok(head),
+            }
+        }
+        Err(Reason::BadAnswer("it is announced without an end"))
+    }
+}
+
+/// What a fault of the body that the client sends means.
+fn of_client(fault: Fault) -> Reason {
+    match fault {
+        Fault::Ended => Reason::Malformed("it ended early"),
+        Fault::Flawed(flaw) => Reason::Malformed(flaw),
+        Fault::Deaf => Reason::Broken,
+        Fault::Cut(reason) => reason,
+    }
+}
+
+/// What a fault of the body that the host sends means.
+fn of_host(fault: Fault) -> Reason {
+    match fault {
+        Fault::Ended => Reason::BadAnswer("it ended early"),
+        Fault::Flawed(flaw) => Reason::BadAnswer(flaw),
+        Fault::Deaf => Reason::Broken,
+        Fault::Cut(reason) => reason,
+    }
+}

@@ -1,0 +1,108 @@
+//! From what a run really used to the narrowest rules that would have sufficed. Pure; it proposes and never applies.
+//!
+//! Only requests that were allowed and connected count. Hosts stay exact, ports and methods are the ones that were seen
+//! together, and an address that is not public is listed alone, never its network. Paths stay exact too, unless one
+//! directory was asked for so many that nobody would read the list; then the directory stands for them, never the root.
+
+mod diff;
+mod paths;
+
+pub use diff::{diff, text};
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use placet_domain::scope::{Authority, Network, Place, Target, TargetRule, UrlPath};
+
+use super::address;
+use super::record::{Decision, EgressRecord};
+use super::rules::{Credential, Method, PathRule, Rule, RuleDraft, Rules, Speaks};
+
+/// What belongs into one rule.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    place: Place,
+    speaks: Speaks,
+    port: u16,
+}
+
+/// What was seen of it.
+#[derive(Debug, Default)]
+struct Seen {
+    networks: BTreeSet<Network>,
+    /// Each path with the methods it was asked for with; `None` for a path that rules cannot name.
+    paths: BTreeMap<Option<UrlPath>, BTreeSet<Method>>,
+}
+
+/// The rules that would have allowed what the records show, and as little else as rules can say. Whose credentials go
+/// along is a decision and cannot be seen in records: it is taken from `present`.
+pub fn learn(records: &[EgressRecord], present: &Rules) -> Rules {
+    let mut seen: BTreeMap<Key, Seen> = BTreeMap::new();
+    for (record, to, speaks) in records.iter().filter_map(used) {
+        let key = Key { place: to.place().clone(), speaks, port: to.port() };
+        seen.entry(key).or_default().add(record);
+    }
+    let drafts = seen.into_iter().flat_map(|(key, seen)| rules_for(&key, &seen, present));
+    Rules { allow: drafts.filter_map(|draft| Rule::try_from(draft).ok()).collect() }
+}
+
+/// A record of something that was allowed and reached.
+fn used(record: &EgressRecord) -> Option<(&EgressRecord, &Authority, Speaks)> {
+    let allowed = matches!(record.decision, Decision::Allowed(_)) && record.address.is_some();
+    // A tunnel for plain requests shows no request; those in it have records of their own.
+    let shown = record.speaks != Some(Speaks::Http) || record.method.is_some();
+    (allowed && shown).then_some(())?;
+    Some((record, record.to.as_ref()?, record.speaks?))
+}
+
+impl Seen {
+    fn add(&mut self, record: &EgressRecord) {
+        let special = record.address.map(|address| address.ip()).filter(|&ip| address::special(ip).is_some());
+        self.networks.extend(special.map(Network::exactly));
+        if let (Some(method), Some(path)) = (&record.method, &record.path) {
+            self.paths.entry(path.parse().ok()).or_default().insert(method.clone());
+        }
+    }
+}
+
+fn rules_for(key: &Key, seen: &Seen, present: &Rules) -> Vec<RuleDraft> {
+    let host = match &key.place {
+        Place::Named(host) => TargetRule::Within(Target::Host(host.clone())),
+        Place::At(address) => TargetRule::Within(Target::Network(Network::exactly(*address))),
+    };
+    let networks = if matches!(key.place, Place::At(_)) { BTreeSet::new() } else { seen.networks.clone() };
+    let base = Rule::new(host, key.speaks).at_port(key.port);
+    let with = |methods: BTreeSet<Method>, paths: BTreeSet<PathRule>| {
+        let (networks, credential) = (networks.clone(), credential_of(key, present));
+        RuleDraft { methods, paths, networks, credential, ..base.draft().clone() }
+    };
+    if key.speaks != Speaks::Http {
+        return vec![with(BTreeSet::new(), BTreeSet::new())];
+    }
+    grouped(&seen.paths).into_iter().map(|(methods, paths)| with(methods, paths)).collect()
+}
+
+/// Paths that were asked for with the same methods share a rule: no method is joined with a path it was not seen with.
+fn grouped(seen: &BTreeMap<Option<UrlPath>, BTreeSet<Method>>) -> Vec<(BTreeSet<Method>, BTreeSet<PathRule>)> {
+    let mut groups: BTreeMap<&BTreeSet<Method>, BTreeSet<&UrlPath>> = BTreeMap::new();
+    for (path, methods) in seen {
+        if let Some(path) = path {
+            groups.entry(methods).or_default().insert(path);
+        }
+    }
+    let mut rules: Vec<_> =
+        groups.into_iter().map(|(methods, paths)| (methods.clone(), paths::narrowest(&paths))).collect();
+    if let Some(methods) = seen.get(&None) {
+        // A path that rules cannot name was seen: only a rule without paths allows it again.
+        rules.push((methods.clone(), BTreeSet::new()));
+    }
+    rules
+}
+
+/// What the present rules say about credentials for this host.
+fn credential_of(key: &Key, present: &Rules) -> Option<Credential> {
+    let same = |rule: &&Rule| {
+        let draft = rule.draft();
+        draft.speaks == key.speaks && draft.ports.contains(&key.port) && rule.covers_place(&key.place)
+    };
+    present.allow.iter().find(same).and_then(|rule| rule.draft().credential.clone())
+}

@@ -1,0 +1,51 @@
+//! Whom a run may reach, in which way and with whose credential. What no rule allows is refused.
+//!
+//! Rules are data that a person reads: exact hosts or everything below a domain, ports, and for plain HTTP the methods
+//! and paths. What a rule could not enforce it does not accept: inside of TLS neither method nor path nor header can
+//! be seen, so a rule for `https` that names them is refused when it is read.
+
+mod credential;
+mod decide;
+mod live;
+mod reason;
+mod rule;
+
+pub use credential::{Credential, CredentialName, HeldCredential, Keys, NoKeys, Secret, is_credential};
+pub use decide::{Asks, Grant, HttpAsk, Request, decide};
+pub use live::{Established, Live};
+pub use reason::{Kind, Reason};
+pub use rule::{AtEnd, BadRule, Method, PathRule, Rule, RuleDraft, Speaks};
+
+use placet_domain::scope::{Place, Target, TargetRule};
+use serde::{Deserialize, Serialize};
+
+/// All that a run may reach. Empty rules allow nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rules {
+    /// The first rule that allows a request is the one it goes by.
+    #[serde(default)]
+    pub allow: Vec<Rule>,
+}
+
+impl Rules {
+    /// What a scope's targets mean here: the address of a URL at its port and path, a host on the ports of the web.
+    ///
+    /// A network among the targets is listed by that, and may be connected to even where it is private.
+    pub fn for_targets(targets: &[TargetRule]) -> Self {
+        Self { allow: targets.iter().flat_map(rules_for).collect() }
+    }
+}
+
+fn rules_for(target: &TargetRule) -> Vec<Rule> {
+    let TargetRule::Within(Target::Url(url)) = target else {
+        return vec![Rule::new(target.clone(), Speaks::Https), Rule::new(target.clone(), Speaks::Http)];
+    };
+    let host = match url.authority().place() {
+        Place::Named(host) => TargetRule::Within(Target::Host(host.clone())),
+        Place::At(address) => TargetRule::Within(Target::Network(placet_domain::scope::Network::single(*address))),
+    };
+    let speaks = if url.scheme() == "https" { Speaks::Https } else { Speaks::Http };
+    let rule = Rule::new(host, speaks).at_port(url.authority().port());
+    vec![if url.path().as_str() == "/" { rule } else { rule.below(url.path().clone()) }]
+}

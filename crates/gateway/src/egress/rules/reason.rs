@@ -1,0 +1,152 @@
+//! Why a request was refused, cut or went wrong: numbered, so that a test, a record and a person name the same thing.
+
+use std::net::IpAddr;
+
+use placet_domain::scope::BadTarget;
+
+use super::Speaks;
+use crate::egress::address::Special;
+
+/// What a reason stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The request cannot be read in one way only.
+    Unclear,
+    /// No rule allows it.
+    Refused,
+    /// It was allowed, and ended by a limit or with its rule.
+    Cut,
+    /// It was allowed, and the world outside did not play along.
+    Trouble,
+}
+
+/// Numbers are never reused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Reason {
+    #[error("{0}")]
+    Name(#[from] BadTarget),
+    #[error("the `Host` header is not the host of the request")]
+    HostHeader,
+    #[error("the request is malformed: {0}")]
+    Malformed(&'static str),
+    #[error("the head of the request is larger than {most_bytes} bytes")]
+    HeadTooLarge { most_bytes: usize },
+    #[error("{0}")]
+    Unsupported(&'static str),
+    #[error("no rule allows the host `{host}`")]
+    NoRule { host: String },
+    #[error("the rules for `{host}` do not allow port {port}")]
+    Port { host: String, port: u16 },
+    #[error("the rules for `{host}` allow {allowed}, and this is {asked}")]
+    Speaks { host: String, allowed: Speaks, asked: &'static str },
+    #[error("the rules for `{host}` do not allow the method `{method}`")]
+    Method { host: String, method: String },
+    #[error("the rules for `{host}` do not allow this path")]
+    Path { host: String },
+    #[error("`{name}` carries a credential, and the rules for `{host}` do not let the agent bring one")]
+    Credential { host: String, name: String },
+    #[error("the rule for `{host}` has expired")]
+    Expired { host: String },
+    #[error("the credential `{name}` of the rule is not there")]
+    NoCredential { name: String },
+    #[error("`{host}` leads to {address}, which is {special}")]
+    Address { host: String, address: IpAddr, special: Special },
+    #[error("what was sent is not TLS, and the rule allows nothing else")]
+    NotTls,
+    #[error("the first message of TLS names no host")]
+    NoServerName,
+    #[error("the first message of TLS names another host than was asked for")]
+    OtherServerName,
+    #[error("the first message of TLS is malformed: {0}")]
+    BadHello(&'static str),
+    #[error("the {most_bytes} bytes that the run may carry are used up")]
+    BytesUsedUp { most_bytes: u64 },
+    #[error("nothing was carried for {idle_ms} ms")]
+    Idle { idle_ms: u64 },
+    #[error("the connection was open for {total_ms} ms")]
+    TooLong { total_ms: u64 },
+    #[error("the rule it went by has ended")]
+    RuleEnded,
+    #[error("{most} connections are open already")]
+    TooMany { most: usize },
+    #[error("the request did not come within {head_ms} ms")]
+    TooSlow { head_ms: u64 },
+    #[error("the host has no address")]
+    Unresolved,
+    #[error("the host does not answer")]
+    Unreachable,
+    #[error("the host took longer than {wait_ms} ms")]
+    HostTooSlow { wait_ms: u64 },
+    #[error("the host's answer is malformed: {0}")]
+    BadAnswer(&'static str),
+    #[error("the connection broke")]
+    Broken,
+    #[error("it cannot be recorded, and what is not recorded does not happen")]
+    NotRecorded,
+}
+
+impl Reason {
+    pub const fn number(&self) -> u16 {
+        match self {
+            Self::Name(_) => 1,
+            Self::HostHeader => 2,
+            Self::Malformed(_) => 3,
+            Self::HeadTooLarge { .. } => 4,
+            Self::Unsupported(_) => 5,
+            Self::NoRule { .. } => 10,
+            Self::Port { .. } => 11,
+            Self::Speaks { .. } => 12,
+            Self::Method { .. } => 13,
+            Self::Path { .. } => 14,
+            Self::Credential { .. } => 15,
+            Self::Expired { .. } => 16,
+            Self::NoCredential { .. } => 17,
+            Self::Address { .. } => 20,
+            Self::NotTls => 30,
+            Self::NoServerName => 31,
+            Self::OtherServerName => 32,
+            Self::BadHello(_) => 33,
+            Self::BytesUsedUp { .. } => 40,
+            Self::Idle { .. } => 41,
+            Self::TooLong { .. } => 42,
+            Self::RuleEnded => 43,
+            Self::TooMany { .. } => 44,
+            Self::TooSlow { .. } => 45,
+            Self::Unresolved => 50,
+            Self::Unreachable => 51,
+            Self::HostTooSlow { .. } => 52,
+            Self::BadAnswer(_) => 53,
+            Self::Broken => 54,
+            Self::NotRecorded => 60,
+        }
+    }
+
+    pub const fn kind(&self) -> Kind {
+        match self.number() {
+            1..10 => Kind::Unclear,
+            10..40 => Kind::Refused,
+            40..50 => Kind::Cut,
+            _ => Kind::Trouble,
+        }
+    }
+
+    /// Whether a rule that a person adds would let the same request pass.
+    pub const fn is_wish(&self) -> bool {
+        matches!(self.number(), 10..=14 | 16 | 20)
+    }
+
+    /// What to do about it, for whoever reads the answer inside of the cage.
+    pub const fn hint(&self) -> &'static str {
+        match self.kind() {
+            Kind::Unclear => "send a plain request; nothing was passed on",
+            Kind::Refused if self.number() == 15 => {
+                "leave the credential out; if one is needed, the gateway puts it in when a rule says so"
+            }
+            Kind::Refused if self.number() == 17 => "somebody has to give the gateway this credential",
+            Kind::Refused => "do without it, or say why it is needed: a person can allow it for this run",
+            Kind::Cut => "ask for less, or for more time",
+            Kind::Trouble => "try again later",
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The way out for requests: real connections, hosts on loopback, names that lead wherever a test wants.
+
+mod learning;
+mod limits;
+mod live;
+mod names;
+mod plain;
+mod recording;
+mod rules;
+mod smuggling;
+mod tunnels;
+mod world;

@@ -1,0 +1,154 @@
+//! Rules as files and as decisions, without any connection: each refusal by its number.
+
+use placet_domain::time::Timestamp;
+use placet_gateway::egress::rules::{Asks, HttpAsk, Request, Speaks, decide};
+use placet_gateway::egress::{Rule, Rules};
+
+use super::world::rules;
+
+fn tunnel(to: &str) -> Request {
+    Request { to: to.parse().unwrap(), asks: Asks::Tunnel }
+}
+
+fn plain(method: &str, to: &str, path: &str, credential: Option<&str>) -> Request {
+    let ask = HttpAsk {
+        method: method.parse().unwrap(),
+        path: path.parse().ok(),
+        credential: credential.map(ToOwned::to_owned),
+    };
+    Request { to: to.parse().unwrap(), asks: Asks::Http(ask) }
+}
+
+/// 0 if it is allowed, else the number of the reason.
+fn number(rules: &Rules, request: &Request) -> u16 {
+    decide(rules, request, Timestamp::from_unix_ms(1_000)).map_or_else(|reason| reason.number(), |_| 0)
+}
+
+const RULES: &str = r#"
+[[allow]]
+host = "api.test"
+speaks = "http"
+ports = [80, 8080]
+methods = ["GET", "HEAD"]
+paths = ["/v1", "=/health"]
+
+[[allow]]
+host = "*.cdn.test"
+speaks = "https"
+
+[[allow]]
+host = "10.1.0.0/16"
+speaks = "tcp"
+ports = [5432]
+
+[[allow]]
+host = "old.test"
+speaks = "https"
+expires_at = 1000
+
+[[allow]]
+host = "own.test"
+speaks = "http"
+credential = "own"
+"#;
+
+#[test]
+fn c5_what_no_rule_allows_is_refused_with_the_reason_that_came_closest() {
+    let rules = rules(RULES);
+    for (request, expected) in [
+        (plain("GET", "api.test:80", "/v1/items", None), 0),
+        (plain("GET", "api.test:8080", "/v1", None), 0),
+        (plain("HEAD", "api.test:80", "/health", None), 0),
+        (plain("GET", "evil.test:80", "/v1", None), 10),
+        (plain("GET", "sub.api.test:80", "/v1", None), 10),
+        (plain("GET", "api.test:81", "/v1", None), 11),
+        (plain("POST", "api.test:80", "/v1", None), 13),
+        (plain("GET", "api.test:80", "/v10", None), 14),
+        (plain("GET", "api.test:80", "/health/x", None), 14),
+        (plain("GET", "api.test:80", "/v1/../admin", None), 14),
+        (plain("GET", "api.test:80", "/v1/%2e%2e/admin", None), 14),
+        (plain("GET", "api.test:80", "/v1", Some("Authorization")), 15),
+        (plain("GET", "own.test:80", "/", Some("Authorization")), 0),
+        (plain("GET", "a.cdn.test:443", "/", None), 12),
+        (tunnel("a.cdn.test:443"), 0),
+        (tunnel("a.b.cdn.test:443"), 0),
+        (tunnel("cdn.test:443"), 10),
+        (tunnel("evilcdn.test:443"), 10),
+        (tunnel("a.cdn.test:80"), 11),
+        (tunnel("old.test:443"), 16),
+        (tunnel("10.1.2.3:5432"), 0),
+        (tunnel("10.2.2.3:5432"), 10),
+        (tunnel("10.1.2.3:5433"), 11),
+        (tunnel("[::ffff:10.1.2.3]:5432"), 10),
+    ] {
+        assert_eq!(number(&rules, &request), expected, "{request:?}");
+    }
+    assert_eq!(number(&Rules::default(), &tunnel("a.cdn.test:443")), 10, "no rules allow nothing");
+}
+
+#[test]
+fn a_rule_that_could_not_be_kept_is_refused_when_it_is_read() {
+    let bad = [
+        ("speaks = \"https\"\nmethods = [\"GET\"]", "cannot be seen"),
+        ("speaks = \"https\"\npaths = [\"/a\"]", "cannot be seen"),
+        ("speaks = \"https\"\ncredential = \"none\"", "cannot be seen"),
+        ("speaks = \"tcp\"\nports = [1]\nmethods = [\"GET\"]", "cannot be seen"),
+        ("speaks = \"tcp\"", "no usual port"),
+        ("speaks = \"http\"\nports = [0]", "port 0"),
+        ("speaks = \"http\"\nport = 80", "unknown field"),
+        ("speaks = \"ftp\"", "unknown variant"),
+        ("speaks = \"http\"\nmethods = [\"get\"]", "capital letters"),
+        ("speaks = \"http\"\npaths = [\"v1\"]", "begins with"),
+        ("speaks = \"http\"\npaths = [\"/a/../b\"]", "the path contains"),
+        ("speaks = \"http\"\nnetworks = [\"10.0.0.1/8\"]", "host bits"),
+        ("speaks = \"http\"\ncredential = { inject = \"Bad Name\" }", "lowercase letters"),
+    ];
+    for (lines, why) in bad {
+        let text = format!("[[allow]]\nhost = \"a.test\"\n{lines}\n");
+        let error = toml::from_str::<Rules>(&text).expect_err(lines).to_string();
+        assert!(error.contains(why), "{lines}: {error}");
+    }
+    let url = "[[allow]]\nhost = \"https://a.test/\"\nspeaks = \"https\"\n";
+    assert!(toml::from_str::<Rules>(url).unwrap_err().to_string().contains("write the host alone"));
+}
+
+#[test]
+fn rules_are_written_as_they_were_read() {
+    let rules = rules(RULES);
+    let json = serde_json::to_string(&rules).unwrap();
+    assert_eq!(serde_json::from_str::<Rules>(&json).unwrap(), rules);
+    assert_eq!(rules.allow[0].to_string(), "http api.test port 80,8080 methods GET,HEAD paths /v1,=/health");
+    assert_eq!(rules.allow[3].to_string(), "https old.test port 443 until 1000");
+}
+
+#[test]
+fn d9_the_targets_of_a_scope_become_rules_that_reach_no_further() {
+    let targets = ["https://api.test/v1", "http://plain.test:8080/a", "docs.test", "*.cdn.test", "10.1.0.0/16"];
+    let targets: Vec<_> = targets.iter().map(|text| text.parse().unwrap()).collect();
+    let rules = Rules::for_targets(&targets);
+    for (request, expected) in [
+        (tunnel("api.test:443"), 0),
+        (tunnel("api.test:8443"), 11),
+        (plain("GET", "api.test:443", "/v1", None), 12),
+        (plain("GET", "plain.test:8080", "/a/b", None), 0),
+        (plain("GET", "plain.test:8080", "/b", None), 14),
+        (plain("GET", "docs.test:80", "/", None), 0),
+        (tunnel("docs.test:443"), 0),
+        (tunnel("x.cdn.test:443"), 0),
+        (tunnel("10.1.0.9:443"), 0),
+        (tunnel("10.2.0.9:443"), 10),
+    ] {
+        assert_eq!(number(&rules, &request), expected, "{request:?}");
+    }
+}
+
+#[test]
+fn rules_made_in_code_allow_nothing_before_they_have_a_port() {
+    let host: placet_domain::scope::TargetRule = "a.test".parse().unwrap();
+    let open = Rules { allow: vec![Rule::new(host.clone(), Speaks::Tcp)] };
+    assert_eq!(number(&open, &tunnel("a.test:22")), 11);
+    let none = Rules { allow: vec![Rule::new(host.clone(), Speaks::Tcp).at_port(0)] };
+    assert_eq!(number(&none, &tunnel("a.test:22")), 11);
+    let one = Rules { allow: vec![Rule::new(host, Speaks::Tcp).at_port(22)] };
+    assert_eq!(number(&one, &tunnel("a.test:22")), 0);
+}
