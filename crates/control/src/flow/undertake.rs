@@ -1,17 +1,21 @@
 //! Runs are made and moved: every command about a run comes through here.
 
-use placet_domain::command::Command;
+use placet_domain::budget::Purpose;
+use placet_domain::command::{About, Command};
 use placet_domain::id::{IdentityId, ProjectId, RunId};
-use placet_domain::identity::{Identity, Role};
+use placet_domain::identity::{Actor, Identity, Role};
+use placet_domain::planning::Intent;
 use placet_domain::project::Project;
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Allowance, Founding, Hosting, Posture, Run, RunCommand};
+use placet_domain::run::{Allowance, Founding, Hosting, ModelCall, Posture, Run, RunCommand};
 use placet_domain::scope::Scope;
 use placet_wire::api::{LaunchRequest, NewExecution, NewRun};
 
 use super::host::{agent_for, planned, retire};
+use super::record::note_refusal;
 use super::{Caller, No, find_run};
 use crate::app::App;
+use crate::models::{self, NoPlan, Steps};
 use crate::names::fresh_uuid;
 
 pub(crate) async fn make_run(app: &App, caller: &Caller, new: NewRun) -> Result<Run, No> {
@@ -28,13 +32,58 @@ pub(crate) async fn make_run(app: &App, caller: &Caller, new: NewRun) -> Result<
 pub(crate) async fn plan_run(app: &App, caller: &Caller, new: NewExecution) -> Result<Run, No> {
     let id = RunId::from_uuid(fresh_uuid());
     let around = Surroundings::find(app, caller, new.project, &new.scope).await?;
-    let prepared = app.rules().prepare(new.intent).map_err(Refusal::from)?;
+    let (intent, call) = match &new.planner {
+        Some(model) => steps_of_model(app, caller, id, &around, new.intent, model).await?,
+        None => (Intent { planner: None, ..new.intent }, None),
+    };
+    let prepared = app.rules().prepare(intent).map_err(Refusal::from)?;
     let allowance = prepared.allowance(new.budget.map(Allowance::from));
     let posture = prepared.posture(new.checkpoints);
     let (agent, hosting) = around.worked_by(app, caller, id, new.agent, new.launch).await?;
     let founding = around.founding(prepared.goal().to_owned(), prepared.steps(), posture, agent, hosting);
     let (parent, prepared) = (new.parent, Some(Box::new(prepared)));
-    found(app, caller, id, Founding { parent, allowance: Some(allowance), prepared, ..founding }).await
+    let run = found(app, caller, id, Founding { parent, allowance: Some(allowance), prepared, ..founding }).await?;
+    match call {
+        Some(call) => charge_planning(app, id, call).await,
+        None => Ok(run),
+    }
+}
+
+/// What is wanted, with the steps that a language model makes of it.
+async fn steps_of_model(
+    app: &App,
+    caller: &Caller,
+    run: RunId,
+    around: &Surroundings,
+    intent: Intent,
+    model: &str,
+) -> Result<(Intent, Option<ModelCall>), No> {
+    if !intent.steps.is_empty() || intent.template.is_some() {
+        return Err(Refusal::invalid("steps come from a model, from a template or from you; say one of them").into());
+    }
+    let none = "this control plane calls no models; its home has no `gateway.toml`";
+    let settings = app.settings().models.as_ref().ok_or_else(|| Refusal::invalid(none))?;
+    match models::ask(settings, model, run, &intent).await {
+        Ok(Steps { steps, call }) => {
+            let planner = model.parse().map_err(|bad| Refusal::invalid(format!("{bad}")))?;
+            Ok((Intent { steps, planner: Some(planner), ..intent }, Some(call)))
+        }
+        Err(NoPlan { why, call }) => {
+            let cost = call.map(|call| format!(" (call {}: {} millionths of a dollar)", call.id, call.usd_micros));
+            let refusal = Refusal::invalid(why + &cost.unwrap_or_default());
+            // What was paid for is in the ledger, also if nothing came of it.
+            let about = About { project: Some(around.project.id), ..About::default() };
+            note_refusal(app, caller, about, "plan", refusal.clone()).await?;
+            Err(refusal.into())
+        }
+    }
+}
+
+/// The first thing that the run has spent.
+async fn charge_planning(app: &App, id: RunId, call: ModelCall) -> Result<Run, No> {
+    let charge = RunCommand::Charge { purpose: Purpose::Call("planning".to_owned()), calls: vec![call] };
+    let receipt = app.submit(Actor::Runtime, Command::Run { id, command: charge }, None).await?;
+    receipt.loaded.run.ok_or_else(|| Refusal::Unknown { what: "run" }.into())
 }
 
 /// What a run stands on: things that are there before it.

@@ -5,12 +5,14 @@
 //! purse    a part of the run's budget, held in the ledger once and drawn from in memory
 //! account  what is held for one run, and what of it is free
 //! recorder each call becomes an entry, after it, in batches
+//! planner  a model splits what somebody wants into steps
 //! ```
 //!
 //! The gateway itself knows nothing of runs, and nothing here reads what is said.
 
 mod account;
 mod keys;
+mod planner;
 mod purse;
 mod recorder;
 
@@ -28,6 +30,7 @@ use crate::app::App;
 use keys::TokenKeys;
 use purse::RunPurse;
 
+pub(crate) use planner::{NoPlan, Steps, ask};
 pub(crate) use recorder::settle_what_was_lost;
 
 /// The gateway of this control plane.

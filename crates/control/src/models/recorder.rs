@@ -79,7 +79,7 @@ async fn charge(app: &App, run: RunId, purpose: Purpose, calls: Vec<ModelCall>) 
     }
 }
 
-fn call(record: CallRecord) -> ModelCall {
+pub(super) fn call(record: CallRecord) -> ModelCall {
     let tokens = record.tokens;
     ModelCall {
         id: record.id,

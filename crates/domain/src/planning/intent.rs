@@ -30,6 +30,9 @@ pub struct Intent {
     /// A declared plan, instead of a template.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<DeclaredStep>,
+    /// The language model that wrote the steps, if none of ours did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planner: Option<Prose<128>>,
     /// A template, instead of declared steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<TemplateId>,
@@ -66,6 +69,7 @@ impl Intent {
             constraints: Constraints::default(),
             done: Vec::new(),
             steps: Vec::new(),
+            planner: None,
             template: None,
             agent: None,
             mode: usual_mode(),

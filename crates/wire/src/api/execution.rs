@@ -40,6 +40,9 @@ pub struct NewExecution {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub parent: Option<RunId>,
+    /// A language model that splits the intent into steps, instead of a template or steps of one's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planner: Option<String>,
 }
 
 /// Most people write a sentence. What is wrong with a whole intent is told by its own reader.

@@ -1,5 +1,6 @@
 //! `placet run plan`: from what somebody wants to a run whose plan waits for a person, and that plan as they should see it.
 
+use placet_domain::text::spelled_out;
 use placet_wire::Client;
 use placet_wire::api::{ExecutionView, NewExecution, RunView};
 
@@ -34,6 +35,9 @@ pub(crate) struct Args {
     /// The run that has it made and pays for it
     #[arg(long, value_name = "RUN")]
     parent: Option<String>,
+    /// A language model that splits the goal into steps; it is told the goal and the rules, and no inputs
+    #[arg(long, value_name = "MODEL", conflicts_with = "template")]
+    planner: Option<String>,
     #[command(flatten)]
     budget: BudgetArgs,
     #[command(flatten)]
@@ -59,6 +63,7 @@ pub(super) async fn run(args: Args, client: &Client, out: &Out) -> Result<(), Cl
         checkpoints: None,
         budget: args.budget.wanted()?,
         parent,
+        planner: args.planner,
     };
     let made: ExecutionView = client.post("/api/v1/autonomous/executions", &new).await?;
     out.answer(&made, |made| shown(&made.run));
@@ -74,8 +79,10 @@ fn shown(run: &RunView) -> String {
 }
 
 fn words(run: &RunView) -> Option<String> {
-    let plan = run.products.as_deref().and_then(planned::plan_of)?;
-    Some(planned::words(&plan, Rows::Misfits))
+    let products = run.products.as_deref()?;
+    let by = products.intent.as_ref().and_then(|intent| intent.planner.as_ref());
+    let by = by.map(|model| format!("the steps were written by the model {}\n\n", spelled_out(model.as_str())));
+    Some(by.unwrap_or_default() + &planned::words(&planned::plan_of(products)?, Rows::Misfits))
 }
 
 /// Beside the steps: how they came to be, where the run was planned.

@@ -13,7 +13,9 @@ use crate::person::{Answer, Person};
 use crate::scenario::{Scenario, Setup};
 
 /// A model that says this whenever it is asked, for 10 tokens in and 5 out: 100 millionths of a dollar.
-const SCRIPT: &str = "[[turn]]\nwhen = \"\"\ntext = \"forty-two\"\nused = { input = 10, output = 5 }\n";
+const SCRIPT: &str = "[[turn]]\nwhen = \"a parser\"\ntext = '''Here you are: {\"steps\": [{\"title\": \"Implement the parser\", \"capability\": \"write_code\", \"checkpoint\": true}, {\"title\": \"Test it\", \"capability\": \"run_code\"}]}'''\nused = { input = 10, output = 5 }\n\
+    [[turn]]\nwhen = \"too much\"\ntext = '''{\"steps\": [{\"title\": \"Take over\", \"capability\": \"everything\"}]}'''\nused = { input = 10, output = 5 }\n\
+    [[turn]]\nwhen = \"\"\ntext = \"forty-two\"\nused = { input = 10, output = 5 }\n";
 /// Four millionths of a dollar a token in, twelve a token out.
 const PRICES: &str = "[[price]]\nmodel = \"*\"\ninput = 4_000_000\noutput = 12_000_000\n";
 
@@ -187,6 +189,42 @@ async fn r30_a_thousand_calls_at_once_never_spend_more_than_there_is() {
     assert!(budget.spent.usd_micros <= limit);
     assert_eq!(world.model.heard().len() as u64, answered);
     world.app.assert_sound().await;
+}
+
+async fn plans(world: &World, goal: &str, planner: &str) -> Answer {
+    let new = json!({ "project": world.app.team.project, "intent": goal, "scope": "lab", "agent": world.agent.id, "planner": planner });
+    world.app.team.operator.post("/api/v1/autonomous/executions", &new).await
+}
+
+#[tokio::test]
+async fn c7_a_model_splits_what_is_wanted_into_steps_that_wait_for_a_reviewer_like_any_plan() {
+    let world = World::start().await;
+    let made: api::ExecutionView = plans(&world, "Implement a parser and test it", "large-1").await.is(201).json();
+    assert_eq!(made.run.plan, ["Implement the parser", "Test it"]);
+    assert_eq!((made.run.status.as_str(), made.task_plan[0].checkpoint), ("PENDING_APPROVAL", true));
+    let intent = made.run.products.as_ref().unwrap().intent.clone().unwrap();
+    assert_eq!(intent.planner.unwrap().as_str(), "large-1", "whoever approves it sees who wrote it");
+    assert_eq!(made.run.budget.unwrap().spent.usd_micros, 100, "the first thing it spent");
+    let heard = format!("{:?}", world.model.heard());
+    assert!(heard.contains("Implement a parser"));
+    world.app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn c7_a_plan_of_a_model_that_is_none_founds_nothing_and_what_it_cost_is_recorded() {
+    let world = World::start().await;
+    let before = world.app.size();
+    for (goal, why) in [("Write too much", "cannot be used"), ("Write something", "no plan")] {
+        let refused = plans(&world, goal, "large-1").await.problem(422, "invalid");
+        assert!(refused.detail.contains(why), "{refused:?}");
+    }
+    plans(&world, "Write something", "unknown-1").await.problem(422, "invalid");
+    let bodies = world.app.bodies_from(before).await;
+    assert!(bodies.contains("100 millionths of a dollar"), "{bodies}");
+    assert!(!world.app.kinds_from(before).await.iter().any(|kind| kind == "run.created"));
+    let both = json!({ "project": world.app.team.project, "scope": "lab", "agent": world.agent.id, "planner": "large-1",
+                       "intent": { "goal": "g", "steps": [{ "title": "Write it" }] } });
+    world.app.team.operator.post("/api/v1/autonomous/executions", &both).await.problem(422, "invalid");
 }
 
 #[tokio::test]
