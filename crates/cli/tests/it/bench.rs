@@ -53,3 +53,17 @@ fn what_a_killed_measurement_left_is_removed_by_the_next() {
     Said::by(&mut small(&temporary, "1")).ok();
     assert_eq!(names_in(temporary.path()), Vec::<String>::new());
 }
+
+#[test]
+fn the_gateway_is_measured_beside_direct_calls() {
+    let report = Said::by(placet().args(["bench", "--only", "gateway", "--seconds", "1"])).ok().json();
+    let report = &report["gateway"];
+    for path in ["direct", "through"] {
+        assert!(
+            report[path]["calls"].as_u64().unwrap() > 0 && report[path]["p50_us"].as_u64().unwrap() > 0,
+            "{report}"
+        );
+        assert!(report["flood_per_s"][path].as_u64().unwrap() > 0, "{report}");
+    }
+    assert_eq!(report["streams"]["open"], 500);
+}

@@ -5,6 +5,7 @@
 mod appends;
 mod cage;
 mod decisions;
+mod gateway;
 mod governed_loop;
 mod leased;
 mod line;
@@ -56,6 +57,8 @@ enum What {
     Cage,
     /// A leased action from permit to recorded evidence
     Leased,
+    /// What the gateway adds to a call of a language model
+    Gateway,
     /// Worktrees of a large repository beside git itself; takes minutes and about five gigabytes
     Worktree,
     /// Rollback of a workspace of 50,000 files beside git and cp; takes minutes and several gigabytes
@@ -84,6 +87,9 @@ pub(crate) async fn run(args: Args, out: &Out) -> Result<(), CliError> {
     }
     if wanted(What::Leased) {
         report.insert("leased".into(), measure_leased(args.seconds, out).await?);
+    }
+    if wanted(What::Gateway) {
+        report.insert("gateway".into(), gateway::measure(args.seconds).await?);
     }
     // Only if they are named: each takes longer than all the others together.
     let mut ground = None;
