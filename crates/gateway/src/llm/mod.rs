@@ -9,6 +9,8 @@
 //! answers, with the real key, and the answer passes through piece by piece while its tokens are counted. What was really used is
 //! settled with a [`record`] that holds digests and numbers and no text.
 
+mod answer;
+mod choose;
 pub mod config;
 mod forward;
 mod gateway;
@@ -26,5 +28,6 @@ mod stream;
 pub mod upstream;
 pub mod wire;
 
-pub use gateway::{AnswerBody, Answered, Gateway};
+pub use answer::{AnswerBody, Answered};
+pub use gateway::{Gateway, RequestBody};
 pub use serve::{serve, serve_connection};

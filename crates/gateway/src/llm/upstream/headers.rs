@@ -1,4 +1,4 @@
-//! Which headers cross the gateway. Nothing that belongs to one connection, and nothing that says who somebody is.
+//! Which headers, and which parts of a query, cross the gateway. Nothing that belongs to one connection, and nothing that says who somebody is.
 
 use hyper::HeaderMap;
 use hyper::header::{self, HeaderName, HeaderValue};
@@ -69,6 +69,18 @@ pub(crate) fn passed_back(from_upstream: &HeaderMap) -> HeaderMap {
     from_upstream.iter().filter(|(name, _)| PASSED_BACK.contains(&name.as_str())).map(owned).collect()
 }
 
+/// The agent's query without its key.
+pub(crate) fn passed_query(query: Option<&str>) -> String {
+    let kept = query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty() && !is_key(pair));
+    kept.collect::<Vec<_>>().join("&")
+}
+
+fn is_key(pair: &str) -> bool {
+    let name = pair.split('=').next().unwrap_or_default();
+    // A name with a percent sign may be any name once it is decoded; none of ours needs one.
+    name.eq_ignore_ascii_case("key") || name.eq_ignore_ascii_case("access_token") || name.contains('%')
+}
+
 /// Whether an answer is a stream of events.
 pub(crate) fn is_events(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -109,6 +121,15 @@ mod tests {
         let names: Vec<&str> = sent.keys().map(HeaderName::as_str).collect();
         assert_eq!(names, ["anthropic-version", "user-agent", "accept-encoding"]);
         assert_eq!(sent["accept-encoding"], "identity");
+    }
+
+    #[test]
+    fn r25_a_key_in_a_query_stays_here() {
+        assert_eq!(
+            passed_query(Some("alt=sse&key=vk&beta=true&KEY=vk&%6bey=vk&access_token=vk&")),
+            "alt=sse&beta=true"
+        );
+        assert_eq!(passed_query(None), "");
     }
 
     #[test]
