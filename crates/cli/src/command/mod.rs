@@ -143,7 +143,7 @@ enum Command {
     Sandbox(sandbox::Command),
     /// What this machine can really enforce
     Doctor(doctor::Args),
-    /// Measure appends, the governed loop, decisions, verification, cages and the gateway; prints JSON
+    /// Measure the ledger, the governed loop, policy, cages and gateway; JSON
     Bench(bench::Args),
     /// Completions for your shell
     Completions(completions::Args),
