@@ -23,7 +23,7 @@ use super::purse::{NotDrawn, Purse};
 use super::record::new_id;
 use super::reserve::{Reserved, Worst};
 use super::settle::{Open, Waiting};
-use super::upstream::{SecretError, Upstream, passed_on, passed_query};
+use super::upstream::{SecretError, Upstream, asks_for_wide_context, passed_on, passed_query};
 use super::wire::{Asked, Complaint, Endpoint, Kind, Object, Route, Unreadable, Wire};
 
 /// A body must come within this time; whoever sends it a byte at a time is not waited for.
@@ -111,7 +111,8 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
         let body = self.collect(body).await?;
         let unreadable = |odd: Unreadable| Complaint::new(Kind::Unreadable, odd.to_string());
         let object = Object::parse(&body).map_err(unreadable)?;
-        let asked = wire.read(endpoint, &object).map_err(unreadable)?;
+        let mut asked = wire.read(endpoint, &object).map_err(unreadable)?;
+        asked.wide_context = asks_for_wide_context(&head.headers);
         let upstreams = self.choose(wire, &scope, &asked)?;
         let tariffs = self.tariffs(endpoint, &upstreams, &asked)?;
         let reserved = self.reserve(&scope, endpoint, &asked, &tariffs, body.len()).await?;

@@ -17,6 +17,8 @@ use super::wire::{Asked, Complaint, Kind};
 
 /// What an upstream may add unseen, such as its own explanation of how to call tools.
 const UNSEEN_TOKENS: u64 = 1_000;
+/// The context that some models have only if a header asks for it; tables may list the usual, smaller one.
+const WIDE_CONTEXT_TOKENS: u64 = 1_000_000;
 /// A shorter answer is money thrown away: agents ask again.
 const LEAST_OUTPUT: u64 = 256;
 /// How often an amount is tried again that other calls took in the meantime.
@@ -118,8 +120,9 @@ impl<'a> Worst<'a> {
 }
 
 fn context(asked: &Asked, tariffs: &[Tariff]) -> Result<u64, Complaint> {
+    let least = if asked.wide_context { WIDE_CONTEXT_TOKENS } else { 0 };
     let windows: Option<Vec<u64>> = tariffs.iter().map(Tariff::context_tokens).collect();
-    windows.and_then(|all| all.into_iter().max()).ok_or_else(|| {
+    windows.and_then(|all| all.into_iter().max()).map(|window| window.max(least)).ok_or_else(|| {
         let message = format!(
             "this request holds pictures, files or earlier answers, and it is not known how many tokens `{}` takes in; add \
              `context_tokens` to its `[[price]]` in gateway.toml",
@@ -165,6 +168,7 @@ mod tests {
             choices: 1,
             cache_writes: CacheWrites::None,
             refers: false,
+            wide_context: false,
             hides_usage: false,
             server_tool: None,
         }
@@ -188,6 +192,8 @@ mod tests {
         let asked = Asked { refers: true, ..asked() };
         let worst = Worst::of(&asked, 10, &tariffs, &Limits::default()).unwrap();
         assert_eq!(worst.amounts(0).tokens, 50_000);
+        let wide = Asked { wide_context: true, ..asked };
+        assert_eq!(Worst::of(&wide, 10, &tariffs, &Limits::default()).unwrap().amounts(0).tokens, 1_000_000);
     }
 
     #[test]

@@ -81,6 +81,12 @@ fn is_key(pair: &str) -> bool {
     name.eq_ignore_ascii_case("key") || name.eq_ignore_ascii_case("access_token") || name.contains('%')
 }
 
+/// Whether Anthropic is asked for its larger context.
+pub(crate) fn asks_for_wide_context(from_agent: &HeaderMap) -> bool {
+    let betas = from_agent.get_all("anthropic-beta").iter().filter_map(|value| value.to_str().ok());
+    betas.flat_map(|value| value.split(',')).any(|beta| beta.trim().starts_with("context-1m"))
+}
+
 /// Whether an answer is a stream of events.
 pub(crate) fn is_events(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();

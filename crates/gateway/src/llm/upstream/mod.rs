@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 pub use base::{BadBase, BaseUrl};
 pub(crate) use client::{Client, NotSent, Outgoing};
-pub(crate) use headers::{is_events, passed_back, passed_on, passed_query};
+pub(crate) use headers::{asks_for_wide_context, is_events, passed_back, passed_on, passed_query};
 pub use secret::{KeySource, Secret, SecretError};
 
 use super::models::Models;

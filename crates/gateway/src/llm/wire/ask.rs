@@ -23,6 +23,8 @@ pub(crate) struct Asked {
     pub(crate) cache_writes: CacheWrites,
     /// Whether it names content that its own length says nothing about: pictures, files, earlier answers kept elsewhere.
     pub(crate) refers: bool,
+    /// Whether a header asks for a larger context than the usual one.
+    pub(crate) wide_context: bool,
     /// Whether the stream would tell the tokens only if asked, and was not asked.
     pub(crate) hides_usage: bool,
     /// A tool that the upstream itself would use: it reaches the network, or costs more than tokens.

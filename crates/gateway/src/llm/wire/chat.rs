@@ -30,6 +30,7 @@ pub(super) fn read(body: &Object<'_>) -> Result<Asked, Unreadable> {
         // Newer models write their cache by themselves, and some have a price for it.
         cache_writes: CacheWrites::Short,
         refers: mentions(body.source(), &REFERENCES),
+        wide_context: false,
         hides_usage: streams && told != Some(true),
         server_tool: foreign(body, &OWN_TOOLS)?.or(search),
     })

@@ -33,6 +33,7 @@ pub(super) fn read(endpoint: &Endpoint, body: &Object<'_>) -> Result<Asked, Unre
         choices: number(&CHOICES)?.unwrap_or(1),
         cache_writes: CacheWrites::None,
         refers: mentions(body.source(), &REFERENCES),
+        wide_context: false,
         hides_usage: false,
         server_tool: server_tool(body)?,
     })

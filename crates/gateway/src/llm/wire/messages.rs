@@ -28,6 +28,7 @@ pub(super) fn read(body: &Object<'_>) -> Result<Asked, Unreadable> {
         choices: 1,
         cache_writes: cache_writes(body.source()),
         refers: mentions(body.source(), &REFERENCES),
+        wide_context: false,
         hides_usage: false,
         server_tool: foreign(body, &OWN_TOOLS)?,
     })
