@@ -103,9 +103,9 @@ fn snapshot(snapshot: &Snapshot) -> api::SnapshotView {
 }
 
 fn outputs(outputs: Vec<Output>, exported: &[u32]) -> Vec<api::OutputView> {
-    let view = |Output { id, path, digest, size_bytes }| {
+    let view = |Output { id, path, digest, size_bytes, executable }| {
         let exported = exported.contains(&id);
-        api::OutputView { id, path, digest, size_bytes, exported }
+        api::OutputView { id, path, digest, size_bytes, executable, exported }
     };
     outputs.into_iter().map(view).collect()
 }

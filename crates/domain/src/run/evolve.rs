@@ -133,7 +133,7 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::Settled { purpose, spent } => change_budget(run, |budget| budget.settle(purpose, *spent)),
         RunEvent::Called { purpose, call } => change_budget(run, |budget| budget.charge(purpose, call.spent())),
         RunEvent::Finished { summary } => {
-            run.outputs = None;
+            forget_outputs(run);
             stand_still(run, Standstill { asks: Question::Results, since: at }, Some(summary));
         }
         RunEvent::Collected { outputs, removed } => {
@@ -157,12 +157,17 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
     }
 }
 
+fn forget_outputs(run: &mut Run) {
+    run.outputs = None;
+    run.removed.clear();
+}
+
 /// What ran may have changed what was collected: that is looked at again.
 fn end_performance(run: &mut Run, action: ActionId, ran: bool) {
     run.performing.remove(&action);
     if ran {
         run.performed = run.performed.saturating_add(1);
-        run.outputs = None;
+        forget_outputs(run);
     }
 }
 
@@ -244,7 +249,7 @@ fn roll_back(run: &mut Run, to: u32, at: Timestamp) {
     run.restoring = Some(to);
     run.rollbacks = run.rollbacks.saturating_add(1);
     run.steps_done = run.snapshot(to).map_or(run.steps_done, |snapshot| snapshot.steps_done);
-    run.outputs = None;
+    forget_outputs(run);
     run.performing.clear();
     leave_gate(run, run.gates, at);
 }

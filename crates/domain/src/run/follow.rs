@@ -76,7 +76,10 @@ fn money(run: &Run, id: ActionId, kind: Option<ActionKind>, event: &ActionEvent)
     let spent = match event {
         // What is to be performed was paid for when that was decided.
         ActionEvent::Leased { .. } if held => return none,
-        ActionEvent::Leased { .. } | ActionEvent::ToBePerformed { .. } => {
+        ActionEvent::Resolved { resolution: Resolution::Retry, .. } if !run.performing.contains(&id) => return none,
+        ActionEvent::Leased { .. }
+        | ActionEvent::ToBePerformed { .. }
+        | ActionEvent::Resolved { resolution: Resolution::Retry, .. } => {
             return match budget.permits(&purpose, amounts) {
                 Ok(()) => Ok(Consequence::Also(vec![RunEvent::Held { purpose, amounts }])),
                 // At its results a run does not go on, so there is nothing to pause.
@@ -88,6 +91,8 @@ fn money(run: &Run, id: ActionId, kind: Option<ActionKind>, event: &ActionEvent)
         }
         ActionEvent::Completed { exit, .. } if exit.is_not_started() => Amounts::NONE,
         ActionEvent::Completed { .. } | ActionEvent::LeaseLapsed { started: true, .. } => amounts,
+        // Another worker takes it up: it stays paid for.
+        ActionEvent::LeaseLapsed { started: false, .. } if run.performing.contains(&id) => return none,
         // Held for what was to be performed, and is not.
         ActionEvent::LeaseLapsed { started: false, .. }
         | ActionEvent::Judged { .. }
@@ -101,7 +106,7 @@ fn money(run: &Run, id: ActionId, kind: Option<ActionKind>, event: &ActionEvent)
         | ActionEvent::Redeemed { .. }
         | ActionEvent::Renewed { .. }
         | ActionEvent::Quarantined { .. }
-        | ActionEvent::Resolved { .. } => return none,
+        | ActionEvent::Resolved { resolution: Resolution::Abandon, .. } => return none,
     };
     // What was leased before there was a budget is not in it.
     Ok(Consequence::Also(held.then_some(RunEvent::Settled { purpose, spent }).into_iter().collect()))

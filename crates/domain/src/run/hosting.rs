@@ -85,6 +85,14 @@ pub struct Output {
     pub path: String,
     pub digest: Digest,
     pub size_bytes: u64,
+    /// Whether it can be run as a program.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub executable: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 impl Run {

@@ -175,6 +175,37 @@ fn c12_what_is_performed_is_paid_for_and_held_from_the_decision_on() {
 }
 
 #[test]
+fn c12_a_performance_stays_paid_for_when_its_worker_is_lost_before_it_began_and_is_paid_again_when_it_is_tried_again() {
+    let mut world = World::new().governed();
+    world.ceiling = Some(Ceiling { actions: Some(1), ..Ceiling::default() });
+    let mut world = world.rehearsing("build and mail it").at_results();
+    world.reviewer().performs().unwrap();
+    world.worker().leases().unwrap();
+    world.wait_ms(MINUTE_MS);
+    world.clockwork().lapses().unwrap();
+    assert_eq!(world.status(), ActionStatus::Approved);
+    assert_eq!(world.run().budget.as_ref().unwrap().held().actions, 1, "nobody else can take it away");
+    world.worker().leases().unwrap();
+    world.worker().redeems().unwrap();
+    world.wait_ms(MINUTE_MS);
+    world.clockwork().lapses().unwrap();
+    assert_eq!(world.reviewer().resolves(Resolution::Retry).unwrap_err().code(), "budget", "the first try took it all");
+    world.reviewer().resolves(Resolution::Abandon).unwrap();
+    assert_eq!(world.run().budget.as_ref().unwrap().held().actions, 0);
+}
+
+#[test]
+fn c19_what_was_removed_is_forgotten_with_the_results_that_said_so() {
+    let mut world = World::new().governed().with_run(RunStatus::PendingExport);
+    let run = world.run;
+    world.runs.get_mut(&run).unwrap().removed = vec!["a.txt".to_owned()];
+    let seen = world.run().review();
+    world.reviewer().run(RunCommand::RejectResults { seen, reason: "again".to_owned() }).unwrap();
+    let world = world.at_results();
+    assert!(world.run().removed.is_empty());
+}
+
+#[test]
 fn a_reviewer_who_wants_it_otherwise_gets_another_rehearsal() {
     let mut world = World::with_rehearsed("delete and mail it").at_results();
     world.reviewer().performs().unwrap();

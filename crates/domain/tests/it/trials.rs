@@ -98,7 +98,13 @@ pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
         }
         RunCommandKind::RunDry => RunCommand::RunDry { resource: Resource::UsdMicros },
         RunCommandKind::Collect => {
-            let output = Output { id: 1, path: "report.md".to_owned(), digest: Digest::of(b"report"), size_bytes: 6 };
+            let output = Output {
+                id: 1,
+                path: "report.md".to_owned(),
+                digest: Digest::of(b"report"),
+                size_bytes: 6,
+                executable: false,
+            };
             RunCommand::Collect { outputs: vec![output], removed: Vec::new() }
         }
         RunCommandKind::Destroy => RunCommand::Destroy,

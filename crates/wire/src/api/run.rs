@@ -217,6 +217,9 @@ pub struct OutputView {
     #[schema(value_type = String)]
     pub digest: Digest,
     pub size_bytes: u64,
+    /// Whether it can be run as a program.
+    #[serde(default)]
+    pub executable: bool,
     /// Whether a person has let it out.
     pub exported: bool,
 }

@@ -16,7 +16,7 @@ use placet_wire::api::{
     Decision, HostingList, HostingQuery, HostingView, KeptBlob, OutputReport, Rejection, RestoreReport, RunView,
     SnapshotReport,
 };
-use placet_workspace::layer::ChangeKind;
+use placet_workspace::TreePath;
 use placet_workspace::space::{SnapshotRecord, Space, SpaceError};
 use serde::Serialize;
 use tokio::sync::watch;
@@ -305,7 +305,7 @@ impl Keeper {
             return Err(KeepError::TooMany(listed.len()));
         }
         for (id, listed) in (1..).zip(listed) {
-            let (path, size_bytes) = (listed.path.to_string(), listed.size_bytes);
+            let (path, size_bytes, executable) = (listed.path.to_string(), listed.size_bytes, listed.mode & 0o111 != 0);
             if size_bytes > LARGEST_OUTPUT_BYTES {
                 return Err(KeepError::TooLarge { path, size_bytes });
             }
@@ -314,7 +314,7 @@ impl Keeper {
             let (digest, bytes) = (Digest::of(&bytes), Bytes::from(bytes));
             let url = format!("/api/v1/projects/{}/evidence/{digest}", hosting.run.project);
             match insist(|| self.worker.config.client.put_bytes::<KeptBlob>(&url, bytes.clone())).await {
-                Ok(_) => outputs.push(Output { id, path, digest, size_bytes }),
+                Ok(_) => outputs.push(Output { id, path, digest, size_bytes, executable }),
                 Err(ClientError::Refused(problem)) if problem.status == crate::report::TOO_LARGE => {
                     return Err(KeepError::TooLarge { path, size_bytes });
                 }
@@ -380,13 +380,9 @@ fn save(space: &Space, number: u64) -> Result<Option<SnapshotRecord>, SpaceError
 
 /// What was shared with the run and is not there any more.
 fn removed_inputs(turn: &mut Turn, hosting: &HostingView) -> Result<Vec<String>, SpaceError> {
-    let changes = turn.space()?.changes()?;
-    let removed = |path: &str| {
-        let change = changes.iter().find(|change| change.path().as_bytes() == path.as_bytes());
-        change.is_some_and(|change| change.kind() == ChangeKind::Removed)
-    };
-    let inputs = hosting.run.launch.iter().flat_map(|launch| &launch.inputs).map(|input| input.path.as_str());
-    Ok(inputs.filter(|path| removed(path)).map(ToOwned::to_owned).collect())
+    let inputs = hosting.run.launch.iter().flat_map(|launch| &launch.inputs);
+    let inputs: Vec<TreePath> = inputs.filter_map(|input| TreePath::new(input.path.as_str()).ok()).collect();
+    Ok(turn.space()?.missing(&inputs)?.iter().map(ToString::to_string).collect())
 }
 
 /// Blocking work in the space, for as long as it is our turn.

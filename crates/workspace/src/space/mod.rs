@@ -282,6 +282,12 @@ impl Space {
         outputs::list(self, &wanted)
     }
 
+    /// Which of these files of the base the run removed, or put something else in the place of.
+    pub fn missing(&self, files: &[TreePath]) -> Result<Vec<TreePath>, SpaceError> {
+        let _held = self.ready()?;
+        outputs::missing(self, files)
+    }
+
     /// Hands on the content of a listed output. If it fails, what was handed on is not the output.
     pub fn read_output(&self, output: &Output, into: &mut dyn Write) -> Result<(), SpaceError> {
         outputs::read(self, output, into)

@@ -9,6 +9,7 @@ use super::Space;
 use super::closed::{Closed, in_parent_of};
 use super::entry::{Entry, Kind};
 use super::error::SpaceError;
+use super::preview::hides;
 use super::restore::{Part, Trees};
 use super::root::Root;
 use super::tree::Tree;
@@ -36,6 +37,22 @@ pub(super) fn list(space: &Space, wanted: &dyn Fn(&TreePath) -> bool) -> Result<
     let tree = &live.workspace.tree;
     let chosen = tree.entries.iter().filter(|entry| wanted(&entry.path));
     Ok(chosen.filter_map(|entry| output(tree, entry)).collect())
+}
+
+/// Which of these files of the base are files no more.
+pub(super) fn missing(space: &Space, files: &[TreePath]) -> Result<Vec<TreePath>, SpaceError> {
+    let live = Trees::open(space)?.scan(space, None)?;
+    let tree = &live.workspace.tree;
+    Ok(files.iter().filter(|path| is_missing(tree, path)).cloned().collect())
+}
+
+/// What the upper says of a path, or of what is above it; where it says nothing, the base shows through.
+fn is_missing(tree: &Tree, path: &TreePath) -> bool {
+    if let Some(entry) = tree.get(path) {
+        return !matches!(entry.kind, Kind::File { .. } | Kind::Twin(_));
+    }
+    let above = std::iter::successors(path.parent(), TreePath::parent);
+    above.filter_map(|path| tree.get(&path)).any(hides)
 }
 
 fn output(tree: &Tree, entry: &Entry) -> Option<Output> {

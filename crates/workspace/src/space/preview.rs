@@ -259,7 +259,7 @@ impl View<'_> {
 }
 
 /// Whether nothing of the base shows below it.
-fn hides(entry: &Entry) -> bool {
+pub(super) fn hides(entry: &Entry) -> bool {
     let opaque =
         |(name, value): &(RawBytes, RawBytes)| name.as_bytes() == OPAQUE.as_bytes() && value.as_bytes() == b"y";
     !entry.is_directory() || entry.meta.attributes.iter().any(opaque)

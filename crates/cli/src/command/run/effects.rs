@@ -13,7 +13,7 @@ use super::{look, outputs};
 use crate::card::{self, card};
 use crate::command::approve::confirm;
 use crate::context::{action_id, short};
-use crate::error::CliError;
+use crate::error::{CliError, Code};
 use crate::out::{BOLD, Out, styled, table};
 
 #[derive(Debug, clap::Args)]
@@ -99,10 +99,20 @@ async fn decide(client: &Client, effect: &ActionDetail, yes: bool, out: &Out) ->
         }
         let path = format!("/api/v1/actions/{}/perform", effect.action.id);
         let after: ActionView = client.post_if(&path, &effect.action.review.to_string(), &Decision::default()).await?;
-        if after.status != ActionStatus::Rehearsed {
-            return Ok(after);
+        let anew = "the policy changed since it was rehearsed: it was judged again";
+        match after.status {
+            ActionStatus::Denied => return Err(CliError::new(Code::Refused, format!("{anew}, and is refused now"))),
+            // Nobody has looked at what it is by that policy.
+            ActionStatus::Rehearsed if yes => {
+                return Err(
+                    CliError::new(Code::Conflict, anew).hint("look at it with `placet run effects`, then say it again")
+                );
+            }
+            ActionStatus::Rehearsed => {
+                out.note(anew);
+                effect = client.get(&format!("/api/v1/actions/{}", after.id)).await?;
+            }
+            _ => return Ok(after),
         }
-        out.note("the policy changed since it was rehearsed: it was judged again");
-        effect = client.get(&format!("/api/v1/actions/{}", after.id)).await?;
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
@@ -14,7 +15,7 @@ use placet_wire::api::{ExportRequest, OutputView, RunView};
 
 use super::onto::Application;
 use super::{look, outputs, plan};
-use crate::error::CliError;
+use crate::error::{CliError, Code};
 use crate::out::Out;
 
 #[derive(Debug, clap::Args)]
@@ -67,8 +68,13 @@ async fn into(args: &Args, to: &Path, client: &Client, out: &Out) -> Result<(), 
 async fn apply(args: &Args, onto: &Path, client: &Client, out: &Out) -> Result<(), CliError> {
     let seen = look(client, &args.run).await?;
     let waits = seen.status == RunStatus::PendingExport;
+    if !waits && seen.status != RunStatus::Completed {
+        let why = format!("its results are not there to be decided on: it is {}", seen.status);
+        return Err(CliError::new(Code::Conflict, why));
+    }
     // Who chooses outputs has chosen no removals.
-    let removed: &[String] = if args.chosen.is_empty() { &seen.removed } else { &[] };
+    let all = args.chosen.is_empty() && (waits || seen.outputs.iter().all(|output| output.exported));
+    let removed: &[String] = if all { &seen.removed } else { &[] };
     let wanted = chosen(args, &seen, |output| waits || output.exported);
     let application = Application::plan(&seen, &wanted, removed, onto)?;
     let shown = application.shown(client, &seen).await?;
@@ -102,7 +108,7 @@ async fn fetch(client: &Client, run: &RunView, outputs: &[&OutputView], to: &Pat
     let mut sums = String::new();
     for output in outputs {
         let bytes = content(client, run, &output.path, output.digest).await?;
-        place(draft.path(), &output.path, &bytes).map_err(cannot)?;
+        place(draft.path(), output, &bytes).map_err(cannot)?;
         let _ = writeln!(sums, "{}  {}", output.digest.to_hex(), output.path);
     }
     fs::write(draft.path().join("SHA256SUMS"), sums).map_err(cannot)?;
@@ -118,15 +124,16 @@ pub(super) async fn content(client: &Client, run: &RunView, path: &str, digest: 
     Err(CliError::failed(format!("`{path}` is not what was approved; nothing was written")))
 }
 
-fn place(root: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
+fn place(root: &Path, output: &OutputView, bytes: &[u8]) -> io::Result<()> {
     // The domain took only paths that stay below.
-    let path = root.join(path);
+    let path = root.join(&output.path);
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
     fs::OpenOptions::new()
         .write(true)
         .create_new(true)
+        .mode(if output.executable { 0o777 } else { 0o666 })
         .open(&path)
         .and_then(|mut file| io::Write::write_all(&mut file, bytes))
 }

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
@@ -37,6 +38,8 @@ struct Change<'a> {
     path: &'a str,
     was: There,
     becomes: There,
+    /// Whether it can be run afterwards. What people can run they can run still: what a run is given is given without that.
+    executable: bool,
 }
 
 /// The changes that are left to make in a folder.
@@ -65,9 +68,11 @@ impl<'a> Application<'a> {
             .filter_map(|input| Some((input.path.as_str(), input.digest?)))
             .collect();
         let was = |path: &str| given.get(path).map_or(There::Nothing, |digest| There::File(*digest));
-        let made = outputs.iter().map(|output| (output.path.as_str(), There::File(output.digest)));
-        let gone = removed.iter().map(|path| (path.as_str(), There::Nothing));
-        let changes = made.chain(gone).map(|(path, becomes)| Change { path, was: was(path), becomes }).collect();
+        // What goes makes room for what comes.
+        let gone = removed.iter().map(|path| (path.as_str(), There::Nothing, false));
+        let made = outputs.iter().map(|output| (output.path.as_str(), There::File(output.digest), output.executable));
+        let change = |(path, becomes, executable)| Change { path, was: was(path), becomes, executable };
+        let changes = gone.chain(made).map(change).collect();
         let mut application = Self { folder: folder.to_owned(), changes };
         application.check()?;
         Ok(application)
@@ -77,12 +82,15 @@ impl<'a> Application<'a> {
     fn check(&mut self) -> Result<(), CliError> {
         let mut drifted = Vec::new();
         let mut left = Vec::new();
+        let going = |change: &Change<'_>| (change.becomes == There::Nothing).then(|| change.path.to_owned());
+        let going: Vec<String> = self.changes.iter().filter_map(going).collect();
         for change in std::mem::take(&mut self.changes) {
-            let now = there(&self.folder, change.path).map_err(|error| unreadable(change.path, &error))?;
-            if now == change.becomes {
+            let now = there(&self.folder, change.path, &going).map_err(|error| unreadable(change.path, &error))?;
+            let runs = !change.executable || is_executable(&self.folder.join(change.path));
+            if now == change.becomes && runs {
                 continue;
             }
-            if now != change.was {
+            if now != change.was && now != change.becomes {
                 drifted.push(spelled_out(change.path));
             }
             left.push(change);
@@ -122,10 +130,7 @@ impl<'a> Application<'a> {
 
     /// Everything is fetched and checked before the first file is touched, and looked at once more then.
     pub(super) async fn make(mut self, client: &Client, run: &RunView) -> Result<usize, CliError> {
-        let draft = tempfile::Builder::new()
-            .prefix(".placet-onto-")
-            .tempdir_in(&self.folder)
-            .map_err(|error| self.unwritable(&error))?;
+        let draft = self.draft().map_err(|error| self.unwritable(&error))?;
         for (number, change) in self.changes.iter().enumerate() {
             if let There::File(digest) = change.becomes {
                 let bytes: Bytes = content(client, run, change.path, digest).await?;
@@ -145,14 +150,27 @@ impl<'a> Application<'a> {
         Ok(all)
     }
 
+    /// Beside the folder, so that nothing of ours lies in it; or in it, where files cannot be moved in from beside.
+    fn draft(&self) -> io::Result<tempfile::TempDir> {
+        let folder = self.folder.canonicalize()?;
+        let device = fs::metadata(&folder)?.dev();
+        let beside = folder.parent().filter(|parent| fs::metadata(parent).is_ok_and(|parent| parent.dev() == device));
+        let mut builder = tempfile::Builder::new();
+        let builder = builder.prefix(".placet-onto-");
+        beside.and_then(|beside| builder.tempdir_in(beside).ok()).map_or_else(|| builder.tempdir_in(&folder), Ok)
+    }
+
     fn put(&self, change: &Change<'_>, made: &Path) -> io::Result<()> {
         let path = self.folder.join(change.path);
         if change.becomes == There::Nothing {
             return fs::remove_file(path);
         }
-        if let Ok(before) = fs::metadata(&path) {
-            fs::set_permissions(made, before.permissions())?;
+        let mut mode = fs::symlink_metadata(&path).or_else(|_| fs::metadata(made))?.permissions().mode();
+        if change.executable {
+            // For whom it can be read.
+            mode |= (mode & 0o444) >> 2;
         }
+        fs::set_permissions(made, fs::Permissions::from_mode(mode))?;
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
         }
@@ -169,7 +187,12 @@ fn unreadable(path: &str, error: &io::Error) -> CliError {
     CliError::failed(format!("`{}` cannot be read: {error}", spelled_out(path)))
 }
 
-fn there(folder: &Path, path: &str) -> io::Result<There> {
+fn is_executable(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+/// What is at a path, as it will be when the paths that go are gone.
+fn there(folder: &Path, path: &str, going: &[String]) -> io::Result<There> {
     let mut at = folder.to_owned();
     let mut parts = Path::new(path).components().peekable();
     while let Some(part) = parts.next() {
@@ -184,7 +207,8 @@ fn there(folder: &Path, path: &str) -> io::Result<There> {
             return Ok(There::File(Digest::of(&fs::read(&at)?)));
         }
         if is_last || !metadata.is_dir() {
-            return Ok(There::Other);
+            let goes = at.strip_prefix(folder).is_ok_and(|at| going.iter().any(|path| Path::new(path) == at));
+            return Ok(if goes && !is_last { There::Nothing } else { There::Other });
         }
     }
     Ok(There::Other)
@@ -201,7 +225,7 @@ mod tests {
         fs::write(dir.path().join("sub/a"), "a").unwrap();
         std::os::unix::fs::symlink("sub", dir.path().join("link")).unwrap();
         std::os::unix::fs::symlink("sub/a", dir.path().join("file")).unwrap();
-        let seen = |path: &str| there(dir.path(), path).unwrap();
+        let seen = |path: &str| there(dir.path(), path, &[]).unwrap();
         assert_eq!(seen("sub/a"), There::File(Digest::of(b"a")));
         for other in ["link/a", "file", "sub", "sub/a/b"] {
             assert_eq!(seen(other), There::Other, "{other}");
@@ -209,5 +233,6 @@ mod tests {
         for nothing in ["b", "sub/b", "new/b"] {
             assert_eq!(seen(nothing), There::Nothing, "{nothing}");
         }
+        assert_eq!(there(dir.path(), "sub/a/b", &["sub/a".to_owned()]).unwrap(), There::Nothing, "a file makes room");
     }
 }

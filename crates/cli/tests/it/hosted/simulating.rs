@@ -23,11 +23,7 @@ fn c2_what_a_simulation_would_have_sent_is_sent_once_when_somebody_says_so() {
     assert!(shown.out().contains("send_email") && shown.out().contains("/usr/bin/touch sent.txt"), "{}", shown.out());
     scene.world.by("admin", &["run", "perform", &run, "--yes"]).exits(3);
     let decided = scene.world.json("ada", &["run", "perform", &run, "--yes"]);
-    // Mail takes two people by the rules that ship, in every mode.
-    let action = decided[0]["id"].as_str().unwrap();
-    if decided[0]["status"] == "PENDING_APPROVAL" {
-        scene.world.by("ben", &["approve", action, "--yes"]).ok();
-    }
+    assert_eq!(decided[0]["status"], "APPROVED", "who says so approves it");
     eventually("it was done", PATIENCE, || scene.seen(&run)["performed"] == 1);
     output_of(&scene, &run, "sent.txt");
     assert!(scene.world.json("ada", &["run", "effects", &run])["effects"].as_array().unwrap().is_empty());
@@ -49,11 +45,13 @@ fn shared(scene: &Scene) -> std::path::PathBuf {
 }
 
 const CHANGES: &str = "one = run.provide('new.txt', b'new\\n')\n\
+    run.act('executable', 'keep.md')\n\
     run.act('cp', 'new.txt', 'sub/change.md', files=[one], outputs=['sub/change.md'])\n\
     run.act('remove', 'remove.md')";
 
 /// Removing is not one of those that always ask, here.
-const REMOVE: &str = "[remove]\nprogram = \"/usr/bin/unlink\"\nkind = \"execute_code\"\n";
+const REMOVE: &str = "[remove]\nprogram = \"/usr/bin/unlink\"\nkind = \"execute_code\"\n\
+    [executable]\nprogram = \"/usr/bin/chmod\"\nprefix = [\"755\"]\nkind = \"modify_file\"\n";
 
 fn changed(scene: &Scene) -> (String, std::path::PathBuf) {
     let folder = shared(scene);
@@ -82,8 +80,11 @@ fn c19_what_a_run_changed_is_made_in_the_folder_it_was_given_byte_for_byte() {
     scene.world.by("ada", &["run", "export", &run, "--onto", onto]).ok();
     assert_eq!(names_in(&folder), ["keep.md", "new.txt", "sub"]);
     assert_eq!((text(&folder, "keep.md"), text(&folder, "sub/change.md")), ("keep\n".into(), "new\n".into()));
+    let mode = fs::metadata(folder.join("keep.md")).unwrap().permissions();
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&mode) & 0o111, 0o111, "it can be run now");
     let again = scene.world.by("ada", &["run", "export", &run, "--onto", onto]).ok();
     assert!(again.out().contains("0 changes"), "{}", again.out());
+    assert!(names_in(folder.parent().unwrap()).iter().all(|name| !name.contains("placet-onto")));
 }
 
 #[test]
@@ -97,4 +98,9 @@ fn c2_what_people_changed_meanwhile_is_drift_and_nothing_is_touched() {
     assert_eq!(text(&folder, "sub/change.md"), "theirs\n");
     assert_eq!(names_in(&folder), ["keep.md", "remove.md", "sub"], "nothing at all");
     assert_eq!(scene.seen(&run)["status"], "PENDING_EXPORT", "and nobody has decided anything");
+    fs::write(folder.join("sub/change.md"), "old\n").unwrap();
+    scene.world.by("ada", &["run", "reject-results", &run, "--reason", "not yet"]).ok();
+    scene.world.by("admin", &["run", "cancel", &run]).ok();
+    scene.world.by("ada", &["run", "export", &run, "--onto", onto]).exits(9);
+    assert_eq!(names_in(&folder), ["keep.md", "remove.md", "sub"], "nobody approved that anything is removed");
 }

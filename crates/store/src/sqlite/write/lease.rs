@@ -62,12 +62,15 @@ impl Session<'_> {
     }
 
     /// What the decision would refuse is left out here, so that it does not stand in the way of what comes after it. A run with files of
-    /// its own has one action at a time in them: others wait their turn here and not on a lease.
+    /// its own has one action at a time in them: others wait their turn here and not on a lease. What was rehearsed is performed in the
+    /// order in which it was proposed, each after the one before is over.
     fn next_ready(&self, lease: &Lease, skipped: u32) -> Result<Option<(ActionId, RunId)>, StoreError> {
         let sql = "SELECT action.id, run.id FROM action JOIN run ON run.created = action.run
             WHERE action.is_live AND action.status = 'APPROVED' AND action.due_ms > ?1 AND action.policy = ?2
                 AND run.status = CASE WHEN action.performing THEN 'PENDING_EXPORT' ELSE 'EXECUTING' END
                 AND action.rollbacks = run.rollbacks
+                AND NOT (action.performing AND EXISTS (SELECT 1 FROM action AS earlier WHERE earlier.run = action.run
+                    AND earlier.performing AND earlier.is_live AND earlier.created < action.created))
                 AND (run.host IS NULL OR run.host = ?4 AND NOT EXISTS (SELECT 1 FROM action AS other WHERE other.run = action.run
                     AND other.is_live AND other.status IN ('LEASED', 'EXECUTING')))
                 AND (?3 IS NULL OR action.project IN
