@@ -33,20 +33,32 @@ pub(crate) async fn plan_run(app: &App, caller: &Caller, new: NewExecution) -> R
     let id = RunId::from_uuid(fresh_uuid());
     let around = Surroundings::find(app, caller, new.project, &new.scope).await?;
     let (intent, call) = match &new.planner {
-        Some(model) => steps_of_model(app, caller, id, &around, new.intent, model).await?,
-        None => (Intent { planner: None, ..new.intent }, None),
+        Some(model) => steps_of_model(app, caller, id, new.intent.clone(), model).await?,
+        None => (Intent { planner: None, ..new.intent.clone() }, None),
     };
+    let planned = found_planned(app, caller, id, around, new, intent).await;
+    match (planned, call) {
+        (Ok(run), Some(call)) if run.id == id => charge_planning(app, id, call).await,
+        (Err(No::Refused(refusal)), Some(call)) => Err(paid_for_nothing(app, caller, refusal, Some(&call)).await?),
+        (planned, _) => planned,
+    }
+}
+
+async fn found_planned(
+    app: &App,
+    caller: &Caller,
+    id: RunId,
+    around: Surroundings,
+    new: NewExecution,
+    intent: Intent,
+) -> Result<Run, No> {
     let prepared = app.rules().prepare(intent).map_err(Refusal::from)?;
     let allowance = prepared.allowance(new.budget.map(Allowance::from));
     let posture = prepared.posture(new.checkpoints);
     let (agent, hosting) = around.worked_by(app, caller, id, new.agent, new.launch).await?;
     let founding = around.founding(prepared.goal().to_owned(), prepared.steps(), posture, agent, hosting);
     let (parent, prepared) = (new.parent, Some(Box::new(prepared)));
-    let run = found(app, caller, id, Founding { parent, allowance: Some(allowance), prepared, ..founding }).await?;
-    match call {
-        Some(call) => charge_planning(app, id, call).await,
-        None => Ok(run),
-    }
+    found(app, caller, id, Founding { parent, allowance: Some(allowance), prepared, ..founding }).await
 }
 
 /// What is wanted, with the steps that a language model makes of it.
@@ -54,10 +66,13 @@ async fn steps_of_model(
     app: &App,
     caller: &Caller,
     run: RunId,
-    around: &Surroundings,
     intent: Intent,
     model: &str,
 ) -> Result<(Intent, Option<ModelCall>), No> {
+    let organisation = app.store().organisation().await.map_err(No::Fault)?;
+    if let Some(halt) = organisation.halt {
+        return Err(Refusal::Halted { reason: halt.reason }.into());
+    }
     if !intent.steps.is_empty() || intent.template.is_some() {
         return Err(Refusal::invalid("steps come from a model, from a template or from you; say one of them").into());
     }
@@ -68,15 +83,17 @@ async fn steps_of_model(
             let planner = model.parse().map_err(|bad| Refusal::invalid(format!("{bad}")))?;
             Ok((Intent { steps, planner: Some(planner), ..intent }, Some(call)))
         }
-        Err(NoPlan { why, call }) => {
-            let cost = call.map(|call| format!(" (call {}: {} millionths of a dollar)", call.id, call.usd_micros));
-            let refusal = Refusal::invalid(why + &cost.unwrap_or_default());
-            // What was paid for is in the ledger, also if nothing came of it.
-            let about = About { project: Some(around.project.id), ..About::default() };
-            note_refusal(app, caller, about, "plan", refusal.clone()).await?;
-            Err(refusal.into())
-        }
+        Err(NoPlan { why, call }) => Err(paid_for_nothing(app, caller, Refusal::invalid(why), call.as_deref()).await?),
     }
+}
+
+/// What was paid for is in the ledger, also if nothing came of it.
+async fn paid_for_nothing(app: &App, caller: &Caller, refusal: Refusal, call: Option<&ModelCall>) -> Result<No, No> {
+    let Some(call) = call else { return Ok(refusal.into()) };
+    let cost = format!("{refusal} (call {}: {} millionths of a dollar)", call.id, call.usd_micros);
+    let refusal = Refusal::invalid(cost);
+    note_refusal(app, caller, About::default(), "plan", refusal.clone()).await?;
+    Ok(refusal.into())
 }
 
 /// The first thing that the run has spent.

@@ -106,8 +106,12 @@ impl Account {
 
     /// The most that one call could have without asking for more.
     pub(super) fn left(&self) -> Amounts {
-        let lefts = self.parts().iter().map(|part| part.allotment.left()).collect::<Vec<_>>();
-        lefts.into_iter().max_by_key(|left| (left.usd_micros, left.tokens)).unwrap_or_default()
+        let parts = self.parts();
+        parts
+            .iter()
+            .map(|part| part.allotment.left())
+            .max_by_key(|left| (left.tokens, left.usd_micros))
+            .unwrap_or_default()
     }
 
     /// Takes out the parts that nobody has used for so long: what is left of them goes back.

@@ -41,7 +41,6 @@ impl Models {
     /// Reads the real keys, and starts to record. The recorder ends when the control plane stops and the last call is recorded.
     pub(crate) async fn open(app: &App, settings: Settings) -> Result<(Self, JoinHandle<()>), SecretError> {
         let (purse, calls) = RunPurse::open(app.clone());
-        let purse = Arc::new(purse);
         let gateway = Gateway::open(settings, TokenKeys::of(app.clone()), Arc::clone(&purse)).await?;
         let recording = tokio::spawn(recorder::record(purse, calls));
         Ok((Self(Arc::new(gateway)), recording))

@@ -70,7 +70,8 @@ pub(crate) async fn ask(settings: &Settings, model: &str, run: RunId, intent: &I
     let call = wallet.records().pop().map(call);
     let failed = |why: String| NoPlan { why, call: call.clone().map(Box::new) };
     if !status.is_success() {
-        return Err(failed(format!("the model `{model}` did not answer ({status}): {}", shortened(&body))));
+        tracing::info!(%run, %status, "the planner did not answer: {}", shortened(&body));
+        return Err(failed(format!("the model `{model}` did not answer ({status}); the log says what it said")));
     }
     let steps = read(wire, &body).map_err(failed)?;
     let call = call.clone().ok_or_else(|| NoPlan::new("the call left no record"))?;
@@ -108,10 +109,7 @@ fn request(wire: Wire, model: &str, intent: &Intent) -> Request<Full<Bytes>> {
         }
         Wire::Chat | Wire::Responses | Wire::Gemini => {
             let messages = [json!({ "role": "system", "content": instruction() }), user];
-            (
-                "/v1/chat/completions",
-                json!({ "model": model, "max_tokens": LONGEST_ANSWER_TOKENS, "messages": messages }),
-            )
+            ("/v1/chat/completions", json!({ "model": model, "messages": messages }))
         }
     };
     let mut request = Request::new(Full::new(Bytes::from(body.to_string())));
@@ -135,10 +133,11 @@ fn read(wire: Wire, body: &[u8]) -> Result<Vec<DeclaredStep>, String> {
     let text = said(wire, &answer);
     // Models like to wrap what they were asked for.
     let (Some(start), Some(end)) = (text.find('{'), text.rfind('}')) else {
-        return Err(format!("the model answered with no plan: {}", shortened(text.as_bytes())));
+        return Err("the model answered with no plan".to_owned());
     };
-    let planned: Planned = serde_json::from_str(text.get(start..=end).unwrap_or_default())
-        .map_err(|error| format!("the model's plan cannot be used: {error}"))?;
+    let planned: Planned = serde_json::from_str(text.get(start..=end).unwrap_or_default()).map_err(|error| {
+        format!("the model's plan cannot be used: not what was asked for, at character {}", error.column())
+    })?;
     match planned.steps.len() {
         0 => Err("the model's plan has no steps".to_owned()),
         1..=MOST_STEPS => Ok(planned.steps),

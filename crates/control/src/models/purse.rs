@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use placet_domain::budget::{Amounts, Budget, Purpose, Resource};
@@ -23,6 +23,8 @@ use crate::names::fresh_uuid;
 
 /// For how many calls like the present one a part is held: enough that few calls ask, little enough that what a crash costs is little.
 const CALLS_IN_A_PART: u64 = 4;
+/// A store that is away for a moment is waited for.
+const RETRY: Duration = Duration::from_millis(200);
 /// An agent thinks for a while between two calls.
 const IDLE: Duration = Duration::from_secs(5);
 
@@ -39,13 +41,17 @@ pub(super) struct RunPurse {
     accounts: Mutex<HashMap<RunId, Arc<Account>>>,
     calls: mpsc::UnboundedSender<Charged>,
     closing: AtomicBool,
+    /// Itself, for what must go on when nobody waits for it any more.
+    this: Weak<Self>,
 }
 
 impl RunPurse {
-    pub(super) fn open(app: App) -> (Self, mpsc::UnboundedReceiver<Charged>) {
+    pub(super) fn open(app: App) -> (Arc<Self>, mpsc::UnboundedReceiver<Charged>) {
         // Not bounded by itself: there are no more calls than were drawn for, and what can be drawn is bounded.
         let (calls, recorded) = mpsc::unbounded_channel();
-        (Self { app, accounts: Mutex::default(), calls, closing: AtomicBool::new(false) }, recorded)
+        let (accounts, closing) = (Mutex::default(), AtomicBool::new(false));
+        let purse = Arc::new_cyclic(|this| Self { app, accounts, calls, closing, this: Weak::clone(this) });
+        (purse, recorded)
     }
 
     pub(super) const fn app(&self) -> &App {
@@ -71,9 +77,7 @@ impl RunPurse {
         let budget = self.budget(run).await?;
         let left = left(&budget);
         if worst.tokens > left.tokens || worst.usd_micros > left.usd_micros {
-            let (apart, left) = (account.left(), left);
-            let more = if apart.usd_micros > left.usd_micros { apart } else { left };
-            return Err(NotDrawn::Exhausted { left: more });
+            return Err(NotDrawn::Exhausted { left: larger(account.left(), left, &budget) });
         }
         let (purpose, amounts) = (new_purpose(&fresh_uuid().simple().to_string()), part(worst, left));
         self.hold(run, purpose.clone(), amounts).await?;
@@ -105,9 +109,13 @@ impl RunPurse {
     async fn give_back(&self, run: RunId, rests: Vec<Rest>) {
         for Rest { purpose, spent } in rests {
             let settle = RunCommand::Settle { purpose, spent };
-            if let Err(no) = self.app.submit(Actor::Runtime, Command::Run { id: run, command: settle }, None).await {
-                // It stays held, which costs nobody anything but room, until the control plane starts again.
+            let settle = Command::Run { id: run, command: settle };
+            while let Err(no) = self.app.submit(Actor::Runtime, settle.clone(), None).await {
                 tracing::warn!(%run, error = %no, "what was held for calls of models could not be let go of");
+                if matches!(no, No::Refused(_)) {
+                    break;
+                }
+                tokio::time::sleep(RETRY).await;
             }
         }
     }
@@ -147,6 +155,15 @@ fn left(budget: &Budget) -> Amounts {
     Amounts { tokens: of(Resource::Tokens), usd_micros: of(Resource::UsdMicros), ..Amounts::NONE }
 }
 
+/// What one call can have at most: from a part that is held, or from what is left of the budget. Compared by what is limited.
+fn larger(held: Amounts, left: Amounts, budget: &Budget) -> Amounts {
+    let measure = |amounts: Amounts| match budget.ceiling.usd_micros {
+        Some(_) => amounts.usd_micros,
+        None => amounts.tokens,
+    };
+    if measure(held) > measure(left) { held } else { left }
+}
+
 fn part(worst: Amounts, left: Amounts) -> Amounts {
     Amounts {
         tokens: worst.tokens.saturating_mul(CALLS_IN_A_PART).min(left.tokens),
@@ -161,10 +178,13 @@ impl Purse for RunPurse {
             return Err(NotDrawn::Closed("the control plane is stopping; try again in a moment".to_owned()));
         }
         let account = self.account(run);
-        match account.draw(worst) {
-            Some(draw) => Ok(draw),
-            None => self.hold_more(&account, run, worst).await,
+        if let Some(draw) = account.draw(worst) {
+            return Ok(draw);
         }
+        // In a task of its own: an agent that hangs up meanwhile must not leave something held that nobody knows of.
+        let purse = self.this.upgrade().ok_or_else(|| NotDrawn::Fault("the purse is gone".to_owned()))?;
+        let holding = tokio::spawn(async move { purse.hold_more(&account, run, worst).await });
+        holding.await.unwrap_or_else(|lost| Err(NotDrawn::Fault(lost.to_string())))
     }
 
     fn settle(&self, draw: Draw, spent: Amounts, record: CallRecord) {
