@@ -109,6 +109,10 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
     ) -> Result<Answered, Complaint> {
         let scope = self.scope(head).await?;
         let body = self.collect(body).await?;
+        // A body may take its time, and its run may have been stopped meanwhile.
+        if self.scope(head).await? != scope {
+            return Err(Complaint::new(Kind::Forbidden, "this key stands for something else by now; call again"));
+        }
         let unreadable = |odd: Unreadable| Complaint::new(Kind::Unreadable, odd.to_string());
         let object = Object::parse(&body).map_err(unreadable)?;
         let mut asked = wire.read(endpoint, &object).map_err(unreadable)?;

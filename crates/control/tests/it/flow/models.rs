@@ -191,6 +191,29 @@ async fn r30_a_thousand_calls_at_once_never_spend_more_than_there_is() {
     world.app.assert_sound().await;
 }
 
+#[tokio::test]
+async fn c12_a_call_that_was_begun_before_a_pause_is_not_made_after_it() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let world = World::start().await;
+    let run = world.run(money(1_000_000)).await;
+    asks(&world.agent, "large-1").await.is(200);
+    let (body, request) = (question("large-1").to_string(), world.agent.request(Method::GET, "/").build().unwrap());
+    let token = request.headers()["authorization"].to_str().unwrap();
+    let head = format!(
+        "POST /v1/messages HTTP/1.1\r\nhost: x\r\nauthorization: {token}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
+    let mut socket = tokio::net::TcpStream::connect(world.app.address()).await.unwrap();
+    socket.write_all(head.as_bytes()).await.unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    world.reviewer.post(&format!("/api/v1/runs/{}/pause", run.id), &json!({})).await.is(200);
+    socket.write_all(body.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
+    assert_eq!(world.model.heard().len(), 1);
+}
+
 async fn plans(world: &World, goal: &str, planner: &str) -> Answer {
     let new = json!({ "project": world.app.team.project, "intent": goal, "scope": "lab", "agent": world.agent.id, "planner": planner });
     world.app.team.operator.post("/api/v1/autonomous/executions", &new).await

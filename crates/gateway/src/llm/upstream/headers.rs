@@ -4,7 +4,7 @@ use hyper::HeaderMap;
 use hyper::header::{self, HeaderName, HeaderValue};
 
 /// Not passed on: they belong to the connection, are set anew here, or would speak for somebody.
-const KEPT_BACK: [&str; 25] = [
+const KEPT_BACK: [&str; 26] = [
     // of one connection
     "connection",
     "keep-alive",
@@ -28,6 +28,8 @@ const KEPT_BACK: [&str; 25] = [
     "cookie",
     // whose account, or where from
     "x-goog-user-project",
+    // would leave out what was used
+    "x-goog-fieldmask",
     "openai-organization",
     "openai-project",
     "forwarded",
@@ -69,16 +71,13 @@ pub(crate) fn passed_back(from_upstream: &HeaderMap) -> HeaderMap {
     from_upstream.iter().filter(|(name, _)| PASSED_BACK.contains(&name.as_str())).map(owned).collect()
 }
 
-/// The agent's query without its key.
-pub(crate) fn passed_query(query: Option<&str>) -> String {
-    let kept = query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty() && !is_key(pair));
-    kept.collect::<Vec<_>>().join("&")
-}
+/// What of the agent's query passes: what the libraries need, and nothing else. Other words could speak for somebody, or have
+/// the upstream leave out what it used.
+const PASSED_QUERY: [&str; 2] = ["alt=sse", "beta=true"];
 
-fn is_key(pair: &str) -> bool {
-    let name = pair.split('=').next().unwrap_or_default();
-    // A name with a percent sign may be any name once it is decoded; none of ours needs one.
-    name.eq_ignore_ascii_case("key") || name.eq_ignore_ascii_case("access_token") || name.contains('%')
+pub(crate) fn passed_query(query: Option<&str>) -> String {
+    let kept = query.unwrap_or_default().split('&').filter(|pair| PASSED_QUERY.contains(pair));
+    kept.collect::<Vec<_>>().join("&")
 }
 
 /// Whether Anthropic is asked for its larger context.
@@ -132,7 +131,9 @@ mod tests {
     #[test]
     fn r25_a_key_in_a_query_stays_here() {
         assert_eq!(
-            passed_query(Some("alt=sse&key=vk&beta=true&KEY=vk&%6bey=vk&access_token=vk&")),
+            passed_query(Some(
+                "alt=sse&key=vk&beta=true&KEY=vk&%6bey=vk&access_token=vk&oauth_token=vk&fields=candidates&alt=proto&callback=x&"
+            )),
             "alt=sse&beta=true"
         );
         assert_eq!(passed_query(None), "");

@@ -64,6 +64,12 @@ fn lower(body: &Object<'_>, change: &Change<'_>, edits: &mut Edits) -> Result<()
             body.set(name, &most.to_string(), edits)?;
         }
     }
+    // An upstream that knows only the old name would overlook the new one, and answer without end.
+    let [new, old] = given;
+    if let (Some(new), None, true) = (new, old, change.limit_name == LIMITS[1]) {
+        let most = change.most_output.map_or(new, |most| most.min(new));
+        body.set(LIMITS[1], &most.to_string(), edits)?;
+    }
     Ok(())
 }
 

@@ -12,14 +12,33 @@ use crate::llm::models::is_name;
 struct Typed {
     #[serde(rename = "type")]
     kind: Option<String>,
+    /// Where a shell is: with the agent, or with the upstream.
+    environment: Option<Place>,
+    /// Tools within a group of tools.
+    tools: Option<Vec<Self>>,
+}
+
+#[derive(Deserialize)]
+struct Place {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+}
+
+impl Typed {
+    /// Its type, if it is one that the upstream runs; or that of the first such tool within it.
+    fn foreign(self, own: &[&str]) -> Option<String> {
+        let is_own = |kind: &str| own.iter().any(|start| kind == *start || is_version_of(kind, start));
+        let elsewhere = self.environment.is_some_and(|place| place.kind.as_deref().is_none_or(|kind| kind != "local"));
+        let itself = self.kind.filter(|kind| elsewhere || !is_own(kind));
+        itself.or_else(|| self.tools.into_iter().flatten().find_map(|tool| tool.foreign(own)))
+    }
 }
 
 /// The first tool whose type is not among those that the agent runs itself. A type may go on after such a beginning with a
 /// version (`bash_20250124`).
 pub(super) fn foreign(body: &Object<'_>, own: &[&str]) -> Result<Option<String>, Unreadable> {
     let tools: Vec<Typed> = body.read(&["tools"])?.unwrap_or_default();
-    let is_own = |kind: &String| own.iter().any(|start| kind == start || is_version_of(kind, start));
-    Ok(tools.into_iter().filter_map(|tool| tool.kind).find(|kind| !is_own(kind)))
+    Ok(tools.into_iter().find_map(|tool| tool.foreign(own)))
 }
 
 fn is_version_of(kind: &str, start: &str) -> bool {

@@ -80,6 +80,8 @@ async fn what_has_another_price_or_reaches_past_the_cage_is_refused() {
         ("/v1/chat/completions", r#"{"model":"m","web_search_options":{}}"#, 403),
         ("/v1/responses", r#"{"model":"m","tools":[{"type":"web_search"}]}"#, 403),
         ("/v1/responses", r#"{"model":"m","tools":[{"type":"mcp","server_url":"https://x"}]}"#, 403),
+        ("/v1/responses", r#"{"model":"m","tools":[{"type":"shell","environment":{"type":"container_auto"}}]}"#, 403),
+        ("/v1/responses", r#"{"model":"m","tools":[{"type":"namespace","tools":[{"type":"web_search"}]}]}"#, 403),
         ("/v1/responses", r#"{"model":"m","background":true}"#, 400),
         ("/v1beta/models/m:generateContent", r#"{"tools":[{"functionDeclarations":[]},{"googleSearch":{}}]}"#, 403),
         ("/v1beta/models/m:generateContent", r#"{"generationConfig":{"responseModalities":["IMAGE"]}}"#, 400),
@@ -93,7 +95,7 @@ async fn what_has_another_price_or_reaches_past_the_cage_is_refused() {
         Plan { upstream: "server_tools = true".to_owned(), ..Plan::default() },
     )
     .await;
-    let body = r#"{"model":"m","tools":[{"type":"web_search"}]}"#;
+    let body = r#"{"model":"m","tools":[{"type":"web_search"},{"type":"shell","environment":{"type":"local"}}]}"#;
     assert_eq!(open.agent.send("/v1/responses", &[("x-api-key", VIRTUAL_KEY)], body).await.status, 200);
 }
 

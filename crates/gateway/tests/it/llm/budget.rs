@@ -76,6 +76,16 @@ async fn c12_an_answer_without_a_limit_gets_one() {
 }
 
 #[tokio::test]
+async fn c12_an_upstream_that_knows_the_old_name_of_the_limit_gets_it_too() {
+    let world =
+        World::planned(&[SCRIPT], Plan { upstream: "limit_name = \"max_tokens\"".to_owned(), ..Plan::default() }).await;
+    let body = r#"{"model":"m","max_completion_tokens":300,"messages":[{"role":"user","content":"hi"}]}"#;
+    world.agent.send("/v1/chat/completions", &[("x-api-key", VIRTUAL_KEY)], body).await;
+    let heard: serde_json::Value = serde_json::from_slice(&world.upstreams[0].heard()[0].body).unwrap();
+    assert_eq!((&heard["max_tokens"], &heard["max_completion_tokens"]), (&300.into(), &300.into()));
+}
+
+#[tokio::test]
 async fn r30_a_thousand_calls_at_once_against_a_budget_for_ten() {
     // Whatever they do at once, what they spend stays below the limit; each takes 50, so ten of them take all.
     let world = World::planned(&[SCRIPT], plan(1_000_000, 3_250)).await;
