@@ -294,7 +294,10 @@ impl Keeper {
     async fn collect(&mut self, hosting: &HostingView) -> Result<(), KeepError> {
         if let Some(agent) = &mut self.agent {
             agent.go_on().await;
-            let _ = tokio::time::timeout(FAREWELL, agent.ended()).await;
+            // Whose end was heard has nobody left to be ended.
+            if tokio::time::timeout(FAREWELL, agent.ended()).await.is_ok() {
+                self.agent = None;
+            }
         }
         self.end_agent().await;
         let mut turn = self.seat.turn().await;
