@@ -120,6 +120,16 @@ impl Keeper {
     }
 
     pub(super) async fn keep(mut self) {
+        let mut news = self.news.clone();
+        // Whoever is told to stop does not wait for a control plane that cannot be reached: the next host goes on.
+        tokio::select! {
+            () = self.attend() => {}
+            _ = news.wait_for(|_| false) => {}
+        }
+        self.end_agent().await;
+    }
+
+    async fn attend(&mut self) {
         loop {
             let hosting = self.news.borrow_and_update().clone();
             let next = match hosting {
@@ -137,7 +147,6 @@ impl Keeper {
                 }
             }
         }
-        self.end_agent().await;
     }
 
     /// Until there is news. An agent that ends meanwhile is looked after; nobody left to bring news is the end.
