@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Read as _;
 
-/// So much is read by a person who wants to know why an agent ended.
-const KEPT_BYTES: usize = 2_000;
+/// So much of each stream is read by a person who wants to know why an agent ended; both have room in a reason.
+const KEPT_BYTES: usize = 600;
 
 /// Reads until nobody writes any more.
 pub(super) fn read_to_end(mut from: File) -> String {
@@ -15,7 +15,10 @@ pub(super) fn read_to_end(mut from: File) -> String {
         let too_many = last.len().saturating_sub(KEPT_BYTES);
         last.drain(..too_many);
     }
-    String::from_utf8_lossy(last.make_contiguous()).trim().to_owned()
+    let text = String::from_utf8_lossy(last.make_contiguous());
+    // What is no text is longer in words; the reason stands at the end.
+    let from = text.len().saturating_sub(KEPT_BYTES);
+    text[text.ceil_char_boundary(from)..].trim().to_owned()
 }
 
 #[cfg(test)]
@@ -36,5 +39,15 @@ mod tests {
         let kept = read_to_end(File::from(std::os::fd::OwnedFd::from(read)));
         writer.join().unwrap();
         assert!(kept.ends_with("the reason: no café") && kept.len() <= KEPT_BYTES, "{kept}");
+    }
+
+    #[test]
+    fn what_is_no_text_does_not_crowd_out_the_end() {
+        let (read, mut write) = std::io::pipe().unwrap();
+        write.write_all(&[0xff; 1_000]).unwrap();
+        write.write_all(b"the reason").unwrap();
+        drop(write);
+        let kept = read_to_end(File::from(std::os::fd::OwnedFd::from(read)));
+        assert!(kept.ends_with("the reason") && kept.len() <= KEPT_BYTES, "{kept}");
     }
 }
