@@ -88,6 +88,12 @@ pub(super) async fn agent_for(app: &App, caller: &Caller, run: RunId, project: P
 
 /// A fresh token for the agent that this host is about to start; the one before stops working.
 pub(crate) async fn equip(app: &App, caller: &Caller, id: RunId) -> Result<(Identity, Token), No> {
+    let agent = find_run(app, caller, id).await?.agent;
+    let known = app.store().identity(agent).await.map_err(No::Fault)?;
+    // Before anything is recorded.
+    if known.is_none_or(|agent| agent.revoked) {
+        return Err(Refusal::invalid("the agent of this run was revoked by an administrator; cancel the run").into());
+    }
     let run = change_run(app, caller, id, RunCommand::Equip).await?;
     let token = fresh_token();
     let replace = IdentityCommand::ReplaceToken { token: token_digest(token.reveal()) };

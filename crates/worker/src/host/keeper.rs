@@ -31,10 +31,10 @@ use crate::report::{insist, is_temporary};
 const FAREWELL: Duration = Duration::from_secs(3);
 /// How often a snapshot is tried before the agent is ended for it.
 const QUIET_ATTEMPTS: u32 = 3;
-/// As many as the domain takes.
-const MOST_OUTPUTS: usize = 1_000;
 /// It is read as a whole, and a hole in a file costs its maker nothing.
 const LARGEST_OUTPUT_BYTES: u64 = 256 << 20;
+/// The code of a No that ends by itself.
+const HALTED: &str = "halted";
 /// Reasons are read by people, and have a limit.
 const LONGEST_REASON: usize = 1_500;
 
@@ -44,6 +44,8 @@ pub(super) struct Keeper {
     seat: Arc<Seat>,
     news: watch::Receiver<News>,
     agent: Option<AgentProcess>,
+    /// What was refused the last time. Once may be a matter of moments; twice, it is an answer.
+    refused: Option<Wanted>,
 }
 
 /// Why something was not brought about.
@@ -79,7 +81,8 @@ impl KeepError {
         match self {
             Self::Control(error) | Self::Start(StartError::Control(error)) => match error {
                 ClientError::Unreachable { .. } => true,
-                ClientError::Refused(problem) => is_temporary(problem),
+                // What everybody is told while everything is stopped is no answer to this run.
+                ClientError::Refused(problem) => is_temporary(problem) || problem.code == HALTED,
                 ClientError::Garbled { .. } => false,
             },
             // Nothing of a run stays for want of trying.
@@ -95,8 +98,8 @@ impl KeepError {
         }
     }
 
-    /// Whether somebody else decided meanwhile: the next news will say what.
-    const fn is_overtaken(&self) -> bool {
+    /// Whether the control plane said No: somebody else may have decided meanwhile.
+    const fn is_refusal(&self) -> bool {
         matches!(
             self,
             Self::Control(ClientError::Refused(_)) | Self::Start(StartError::Control(ClientError::Refused(_)))
@@ -116,7 +119,7 @@ enum Next {
 
 impl Keeper {
     pub(super) fn new(worker: Worker, run: RunId, seat: Arc<Seat>, news: watch::Receiver<News>) -> Self {
-        Self { worker, run, seat, news, agent: None }
+        Self { worker, run, seat, news, agent: None, refused: None }
     }
 
     pub(super) async fn keep(mut self) {
@@ -165,22 +168,50 @@ impl Keeper {
 
     async fn turn_to(&mut self, hosting: &HostingView) -> Next {
         let error = match self.bring_about(hosting).await {
-            Ok(next) => return next,
+            Ok(next) => {
+                self.refused = None;
+                return next;
+            }
             Err(error) => error,
         };
         if error.passes() {
             tracing::warn!(run = %self.run, %error, "not done yet; trying again");
             return Next::Again;
         }
-        if error.is_overtaken() {
-            tracing::info!(run = %self.run, %error, "overtaken");
-            // Who was too late to take a run in has nothing to keep.
-            return if hosting.mine { Next::Wait } else { Next::Done };
+        if error.is_refusal() {
+            tracing::info!(run = %self.run, %error, "refused");
+            if let Some(next) = self.after_refusal(hosting).await {
+                return next;
+            }
         }
         tracing::error!(run = %self.run, %error, "this host cannot do what is wanted");
         self.end_agent().await;
         self.fail(format!("its host cannot go on: {error}")).await;
         Next::Wait
+    }
+
+    /// What comes after a No, unless it is an answer to what is still wanted: then the run cannot go on.
+    async fn after_refusal(&mut self, hosting: &HostingView) -> Option<Next> {
+        if !hosting.mine {
+            // Who was too late to take a run in has nothing to keep; who may not, does not ask at once again.
+            tokio::time::sleep(RETRY).await;
+            return Some(Next::Done);
+        }
+        if self.refused.replace(hosting.wanted) != Some(hosting.wanted) {
+            return Some(Next::Again);
+        }
+        match self.is_still_wanted(hosting.wanted).await {
+            Ok(true) => None,
+            Ok(false) => Some(Next::Wait),
+            Err(_) => Some(Next::Again),
+        }
+    }
+
+    /// What the control plane says now, whatever the last news were.
+    async fn is_still_wanted(&self, wanted: Wanted) -> Result<bool, ClientError> {
+        let query = HostingQuery::default();
+        let list: HostingList = self.worker.config.client.post("/api/v1/hostings", &query).await?;
+        Ok(list.hostings.iter().any(|now| now.mine && now.run.id == self.run && now.wanted == wanted))
     }
 
     async fn bring_about(&mut self, hosting: &HostingView) -> Result<Next, KeepError> {
@@ -359,10 +390,7 @@ impl Keeper {
     /// An agent that ends while its run goes on has given up. One that is done said so before it ended.
     async fn note_end(&mut self, Ended { how, last_words }: Ended) {
         tracing::info!(run = %self.run, how, "its agent is gone");
-        let query = HostingQuery::default();
-        let asked = insist(|| self.worker.config.client.post::<HostingList>("/api/v1/hostings", &query)).await;
-        let goes_on = |hosting: &HostingView| hosting.run.id == self.run && hosting.wanted == Wanted::Running;
-        if asked.is_ok_and(|list| list.hostings.iter().any(goes_on)) {
+        if insist(|| self.is_still_wanted(Wanted::Running)).await.unwrap_or(false) {
             let said = if last_words.is_empty() { String::new() } else { format!("; it said: {last_words}") };
             self.fail(format!("its agent {how} before it was done{said}")).await;
         }
