@@ -23,7 +23,7 @@ use tokio::sync::watch;
 
 use super::News;
 use super::agent::{AgentProcess, Ended, StartError};
-use super::seat::{DestroyError, Seat, Turn, lay};
+use super::seat::{DestroyError, Seat, SeatError, Turn, lay};
 use crate::lease::{RETRY, Worker};
 use crate::report::{insist, is_temporary};
 
@@ -55,6 +55,8 @@ enum KeepError {
     Control(#[from] ClientError),
     #[error(transparent)]
     Space(#[from] SpaceError),
+    #[error(transparent)]
+    Seat(#[from] SeatError),
     #[error(transparent)]
     Start(#[from] StartError),
     #[error(transparent)]
@@ -88,6 +90,7 @@ impl KeepError {
             // Nothing of a run stays for want of trying.
             Self::Destroy(_) => true,
             Self::Space(_)
+            | Self::Seat(_)
             | Self::Start(_)
             | Self::Lay(_)
             | Self::WrongFile(_)
@@ -259,8 +262,12 @@ impl Keeper {
     /// The space, with everything that was approved to be in it.
     async fn settle(&self, hosting: &HostingView, turn: &mut Turn) -> Result<(), KeepError> {
         if turn.is_made() {
-            turn.space()?;
+            turn.relied_on()?;
             return Ok(());
+        }
+        // Never from nothing where something was.
+        if !hosting.run.snapshots.is_empty() {
+            return Err(SeatError::NotHere(turn.path().to_owned()).into());
         }
         turn.clear().map_err(KeepError::Lay)?;
         let launch = hosting.run.launch.iter();
@@ -318,6 +325,9 @@ impl Keeper {
         let expected = expected.ok_or(KeepError::OtherSnapshot(number))?;
         let expected = (expected.workspace, expected.memory);
         let turn = self.seat.turn().await;
+        if !turn.is_made() {
+            return Err(SeatError::NotHere(turn.path().to_owned()).into());
+        }
         let state = in_space(turn, move |space| {
             let record = space.record(u64::from(number))?;
             if (of_domain(record.workspace), of_domain(record.memory)) != expected {

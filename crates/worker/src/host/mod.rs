@@ -28,7 +28,7 @@ use tokio::task::JoinSet;
 
 use crate::lease::{POLL, RETRY, Worker};
 use keeper::Keeper;
-pub(crate) use seat::{Seat, Seats, Turn};
+pub(crate) use seat::{Seat, SeatError, Seats, Turn};
 
 /// What a host of runs needs to know.
 #[derive(Debug, Clone)]

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use placet_domain::id::RunId;
-use placet_workspace::space::{Space, SpaceError};
+use placet_workspace::space::{Recovery, Space, SpaceError};
 use tokio::sync::{Mutex as Turns, OwnedMutexGuard};
 
 use crate::execute::Cancel;
@@ -92,6 +92,22 @@ impl Turn {
         Ok(self.space.insert(opened))
     }
 
+    /// The space, if what lies in it is what was written to it. What a machine had not yet written to disk when it stopped is gone,
+    /// and nobody knows what that was.
+    pub(crate) fn relied_on(&mut self) -> Result<&Space, SeatError> {
+        // A rollback may have mended it since it was opened.
+        if self.space()?.recovered() == Recovery::MachineRestarted {
+            *self.space = None;
+        }
+        let space = self.space()?;
+        if space.recovered() == Recovery::MachineRestarted { Err(SeatError::MachineRestarted) } else { Ok(space) }
+    }
+
+    /// Where all of it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.root
+    }
+
     /// Whether everything that was approved lies in it. A space alone is not enough: its making may have been interrupted.
     pub(crate) fn is_made(&self) -> bool {
         self.root.join(READY).exists()
@@ -143,6 +159,20 @@ impl Turn {
         }
         if self.root.symlink_metadata().is_ok() { Err(DestroyError::Left(self.root.clone())) } else { Ok(()) }
     }
+}
+
+/// Why the files of a run cannot be worked with.
+#[derive(Debug, thiserror::Error)]
+pub enum SeatError {
+    #[error(transparent)]
+    Space(#[from] SpaceError),
+    #[error("the machine was restarted, and what was written last may be lost; roll it back to a snapshot")]
+    MachineRestarted,
+    #[error(
+        "its files are not here: there is no `{0}`; start the worker with the `--runs` it had, and the volume mounted, then roll \
+         the run back to a snapshot; or cancel it"
+    )]
+    NotHere(PathBuf),
 }
 
 /// Why something may be left of a run.
