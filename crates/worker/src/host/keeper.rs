@@ -304,8 +304,12 @@ impl Keeper {
                 self.end_agent().await;
             }
             attempts += 1;
-            if let Some(record) = in_space(self.seat.turn().await, move |space| save(space, number.into())).await? {
-                break record;
+            match in_space(self.seat.turn().await, move |space| save(space, number.into())).await? {
+                Saved::Whole(record) => break record,
+                Saved::HalfWay => self.drop_snapshot(number).await?,
+                // What was reported may be on record although nobody heard the answer: that one must stay as it is.
+                Saved::Before if self.is_still_wanted(hosting.wanted).await? => self.drop_snapshot(number).await?,
+                Saved::Before => return Ok(()),
             }
         };
         let report = SnapshotReport {
@@ -316,6 +320,10 @@ impl Keeper {
             size_bytes: record.bytes,
         };
         self.report("snapshots", &report).await
+    }
+
+    async fn drop_snapshot(&self, number: u32) -> Result<(), KeepError> {
+        in_space(self.seat.turn().await, move |space| space.forget(number.into())).await
     }
 
     async fn restore(&mut self, hosting: &HostingView, number: u32) -> Result<(), KeepError> {
@@ -417,15 +425,26 @@ impl Keeper {
     }
 }
 
-/// Takes a snapshot, and looks whether anything was written meanwhile: what was saved while somebody wrote is no state that ever was.
-fn save(space: &Space, number: u64) -> Result<Option<SnapshotRecord>, SpaceError> {
-    // Taken before and never reported, it may be older than what there is now.
-    if space.snapshots()?.contains(&number) {
-        space.forget(number)?;
-    }
-    let record = space.snapshot(number)?;
+/// What became of a snapshot.
+enum Saved {
+    /// What there is now.
+    Whole(SnapshotRecord),
+    /// Something was written meanwhile: what was saved while somebody wrote is no state that ever was.
+    HalfWay,
+    /// It was taken before, of something else than there is now.
+    Before,
+}
+
+/// Takes a snapshot, or finds the one that was taken already, and looks whether that is what there is.
+fn save(space: &Space, number: u64) -> Result<Saved, SpaceError> {
+    let taken_before = space.snapshots()?.contains(&number);
+    let record = if taken_before { space.record(number)? } else { space.snapshot(number)? };
     let now = space.state()?;
-    Ok((now.workspace == record.workspace && now.memory == record.memory).then_some(record))
+    Ok(match (now.workspace == record.workspace && now.memory == record.memory, taken_before) {
+        (true, _) => Saved::Whole(record),
+        (false, true) => Saved::Before,
+        (false, false) => Saved::HalfWay,
+    })
 }
 
 /// What was shared with the run and is not there any more.
