@@ -21,9 +21,8 @@ use crate::refusal::Refusal;
 use crate::scope::ScopePath;
 use crate::time::Timestamp;
 
-/// A run's snapshots and outputs are part of its state, which is read with every action.
+/// A run's snapshots are part of its state, which is read with every action.
 const MOST_SNAPSHOTS: usize = 1_000;
-const MOST_OUTPUTS: usize = 1_000;
 
 /// Who asks, and when.
 pub(super) struct Context<'a> {
@@ -291,14 +290,17 @@ pub(super) fn exhausted(resource: Resource) -> RunEvent {
 
 fn collect(run: &Run, outputs: &[Output], removed: &[String]) -> Result<RunEvent, Refusal> {
     is_wanted(run, Wanted::Collected)?;
-    if outputs.len() > MOST_OUTPUTS {
-        return Err(Refusal::invalid("a run has at most 1000 outputs; say which of its files are meant"));
+    if !Output::fit(outputs) {
+        return Err(Refusal::invalid("these are more outputs than can be recorded; have them packed together"));
     }
-    let mut seen = BTreeSet::new();
+    let (mut seen, mut paths) = (BTreeSet::new(), BTreeSet::new());
     for output in outputs {
         ScopePath::new(output.path.as_bytes()).map_err(|bad| Refusal::invalid(bad.to_string()))?;
         if !seen.insert(output.id) {
             return Err(Refusal::invalid(format!("two outputs have the number {}", output.id)));
+        }
+        if !paths.insert(&output.path) {
+            return Err(Refusal::invalid(format!("two outputs have the path `{}`", output.path)));
         }
     }
     let inputs = || run.hosting.launch().into_iter().flat_map(|launch| &launch.inputs);

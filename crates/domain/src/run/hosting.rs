@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::launch::Launch;
 use super::state::{Run, RunStatus};
 use crate::budget::Amounts;
+use crate::canonical;
 use crate::digest::Digest;
 use crate::time::Timestamp;
 
@@ -77,6 +78,11 @@ pub struct Snapshot {
     pub spent: Amounts,
 }
 
+/// A run's outputs are part of its state, which is read with every action.
+const MOST_OUTPUTS: usize = 1_000;
+/// All of them are one entry of the ledger, which holds 65,535 bytes; the rest is for what else it says.
+const MOST_OUTPUT_BYTES: usize = 56 << 10;
+
 /// A file that a run made, as it was collected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -93,6 +99,13 @@ pub struct Output {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 const fn is_false(flag: &bool) -> bool {
     !*flag
+}
+
+impl Output {
+    /// Whether so many can be recorded together.
+    pub fn fit(outputs: &[Self]) -> bool {
+        outputs.len() <= MOST_OUTPUTS && canonical::to_bytes(&outputs).len() <= MOST_OUTPUT_BYTES
+    }
 }
 
 impl Run {

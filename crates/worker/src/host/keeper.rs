@@ -70,7 +70,8 @@ enum KeepError {
     #[error("`{path}` is too large to be an output: {size_bytes} bytes")]
     TooLarge { path: String, size_bytes: u64 },
     #[error(
-        "it made {0} files, and a run has at most {MOST_OUTPUTS} outputs; roll it back and have them packed together"
+        "it made {0} files, more outputs than can be recorded (some hundred, fewer with long paths); roll it back and have them packed \
+         together"
     )]
     TooMany(usize),
     #[error("{0}")]
@@ -361,8 +362,9 @@ impl Keeper {
         let mut turn = self.seat.turn().await;
         let mut outputs = Vec::new();
         // What has no place among people's files, such as a repository's own, is no output.
-        let listed = turn.space()?.outputs(|path| ScopePath::new(path.as_bytes()).is_ok())?;
-        if listed.len() > MOST_OUTPUTS {
+        let listed = turn.relied_on()?.outputs(|path| ScopePath::new(path.as_bytes()).is_ok())?;
+        // Before any of them is read and uploaded.
+        if !Output::fit(&(1..).zip(&listed).map(|(id, listed)| described(id, listed)).collect::<Vec<_>>()) {
             return Err(KeepError::TooMany(listed.len()));
         }
         for (id, listed) in (1..).zip(listed) {
@@ -460,6 +462,11 @@ async fn in_space<T: Send + 'static>(
     work: impl FnOnce(&Space) -> Result<T, SpaceError> + Send + 'static,
 ) -> Result<T, KeepError> {
     Ok(tokio::task::spawn_blocking(move || turn.space().and_then(work)).await??)
+}
+
+fn described(id: u32, listed: &placet_workspace::space::Output) -> Output {
+    let (path, size_bytes, executable) = (listed.path.to_string(), listed.size_bytes, listed.mode & 0o111 != 0);
+    Output { id, path, digest: of_domain(listed.digest), size_bytes, executable }
 }
 
 fn of_domain(digest: placet_workspace::Digest) -> Digest {
