@@ -67,7 +67,7 @@ pub(crate) fn execute(fitting: Fitting, workspace: Workspace, profiles: &Profile
     Execution { permit, started_at, finished_at, exit, usage, program, pieces }
 }
 
-/// What is reported of an action that this worker does not start. Its permit is consumed here and never redeemed.
+/// What is reported of an action that this worker does not start. Its permit is consumed here, redeemed or not.
 pub(crate) fn decline(fitting: Fitting, why: String) -> Execution {
     let ((permit, _), moment) = (fitting.spend(), now());
     let (usage, pieces) = (Usage::default(), Vec::new());

@@ -10,14 +10,14 @@ use placet_domain::proposal::{Action, ActionSpec, Cages, Unsealable};
 use placet_domain::refusal::PermitFlaw;
 use placet_wire::ClientError;
 use placet_wire::api::{Job, JobReport, Redemption, RedemptionView};
-use placet_workspace::SpaceError;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::execute::{Cancel, decline, execute};
+use crate::host::{Seat, SeatError};
 use crate::lease::Worker;
 use crate::report;
-use crate::workspace::Workspace;
+use crate::workspace::{Files, Workspace, fetch};
 
 /// Why a job was not done.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +29,9 @@ pub enum JobError {
     #[error("the workspace cannot be made: {0}")]
     Workspace(#[source] io::Error),
     #[error("the workspace of its run cannot be used: {0}")]
-    Space(#[from] SpaceError),
+    Seat(#[from] SeatError),
+    #[error("the file `{path}` cannot be fetched: {source}")]
+    Fetch { path: String, source: ClientError },
     #[error("the file `{path}` that was fetched is not the one that was approved")]
     WrongFile { path: String },
     #[error(transparent)]
@@ -40,6 +42,22 @@ pub enum JobError {
     Panicked(String),
 }
 
+impl JobError {
+    /// Whether somebody else, or this worker in a while, may do it: then the lease is left to lapse.
+    fn passes(&self) -> bool {
+        match self {
+            Self::Control(source) | Self::Fetch { source, .. } => report::passes(source),
+            Self::Sealed(_)
+            | Self::Permit(_)
+            | Self::Workspace(_)
+            | Self::Seat(_)
+            | Self::WrongFile { .. }
+            | Self::Collect(_)
+            | Self::Panicked(_) => false,
+        }
+    }
+}
+
 pub(crate) async fn perform(worker: &Worker, job: Job) -> Result<(), JobError> {
     let fitting = check(worker, &job)?;
     if let Some(why) = other_cage(&worker.cages, fitting.sealed().spec()) {
@@ -47,8 +65,15 @@ pub(crate) async fn perform(worker: &Worker, job: Job) -> Result<(), JobError> {
         return report::report(worker, &job, decline(fitting, why)).await;
     }
     let seat = job.hosted.map(|run| worker.seats.of(run));
-    let workspace = Workspace::prepare(worker, &job, fitting.sealed(), seat.as_deref()).await?;
+    let (mut workspace, files) = match prepare(worker, &job, fitting.sealed(), seat.as_deref()).await {
+        Ok(prepared) => prepared,
+        Err(error) if error.passes() => return Err(error),
+        Err(error) => return report::report(worker, &job, decline(fitting, error.to_string())).await,
+    };
     let lease = redeem(worker, &job).await?;
+    if let Err(error) = workspace.place(&files) {
+        return report::report(worker, &job, decline(fitting, error.to_string())).await;
+    }
     let cancel = Cancel::default();
     if let Some(seat) = &seat {
         seat.executes(cancel.clone());
@@ -66,6 +91,22 @@ pub(crate) async fn perform(worker: &Worker, job: Job) -> Result<(), JobError> {
     let _ = done.send(true);
     let _ = beats.await;
     reported
+}
+
+/// Everything that is needed, and a place to work in that is this attempt's alone. Nothing is written there before the permit is
+/// redeemed: what became void meanwhile must not leave its files in the workspace of a run.
+async fn prepare(
+    worker: &Worker,
+    job: &Job,
+    action: &Action,
+    seat: Option<&Seat>,
+) -> Result<(Workspace, Files), JobError> {
+    let files = fetch(worker, job, action).await?;
+    let workspace = match seat {
+        None => Workspace::fresh(&worker.config.scratch, job)?,
+        Some(seat) => Workspace::of_run(seat).await?,
+    };
+    Ok((workspace, files))
 }
 
 /// The worker's own check, before it does anything: our control plane's signature, these bytes, this worker.

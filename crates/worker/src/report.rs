@@ -78,7 +78,8 @@ where
     call().await
 }
 
-fn passes(error: &ClientError) -> bool {
+/// Whether it was no answer at all, or one that says to ask again.
+pub(crate) fn passes(error: &ClientError) -> bool {
     match error {
         ClientError::Unreachable { .. } => true,
         ClientError::Refused(problem) => is_temporary(problem),

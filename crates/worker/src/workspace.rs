@@ -25,37 +25,38 @@ pub(crate) enum Workspace {
     OfRun {
         layers: Layers,
         upper: PathBuf,
-        _turn: Turn,
+        turn: Turn,
     },
 }
 
+/// An action's files, each with what was approved as its content.
+pub(crate) type Files = Vec<(FileOperand, Bytes)>;
+
 impl Workspace {
-    /// Makes it ready and fetches the action's files into it, each checked against the digest that was approved.
-    pub(crate) async fn prepare(
-        worker: &Worker,
-        job: &Job,
-        action: &Action,
-        seat: Option<&Seat>,
-    ) -> Result<Self, JobError> {
-        let mut files = Vec::new();
-        for file in &action.spec().files {
-            files.push((file, fetch(worker, job, file).await?));
-        }
-        match seat {
-            None => Fresh::prepare(&worker.config.scratch, job, &files).map(Self::Fresh).map_err(JobError::Workspace),
-            Some(seat) => Self::of_run(seat, &files).await,
-        }
+    pub(crate) fn fresh(scratch: &Path, job: &Job) -> Result<Self, JobError> {
+        Fresh::make(scratch, job).map(Self::Fresh).map_err(JobError::Workspace)
     }
 
-    async fn of_run(seat: &Seat, files: &[(&FileOperand, Bytes)]) -> Result<Self, JobError> {
+    /// The run's own, once nobody else works in it.
+    pub(crate) async fn of_run(seat: &Seat) -> Result<Self, JobError> {
         let mut turn = seat.turn().await;
-        let space = turn.space()?;
-        for (file, bytes) in files {
-            let path = TreePath::new(file.path.as_str()).map_err(|bad| JobError::Workspace(io::Error::other(bad)))?;
-            space.place(&path, bytes)?;
-        }
+        let space = turn.relied_on()?;
         let (layers, upper) = (Layers::new(space.base(), space.upper(), space.work()), space.upper());
-        Ok(Self::OfRun { layers, upper, _turn: turn })
+        Ok(Self::OfRun { layers, upper, turn })
+    }
+
+    /// Lays down the action's files.
+    pub(crate) fn place(&mut self, files: &Files) -> Result<(), JobError> {
+        match self {
+            Self::Fresh(fresh) => {
+                files.iter().try_for_each(|(file, bytes)| fresh.place(file, bytes)).map_err(JobError::Workspace)
+            }
+            Self::OfRun { turn, .. } => files.iter().try_for_each(|(file, bytes)| {
+                let path = TreePath::new(file.path.as_str());
+                let path = path.map_err(|bad| JobError::Workspace(io::Error::other(bad)))?;
+                turn.space().and_then(|space| space.place(&path, bytes)).map_err(|error| JobError::Seat(error.into()))
+            }),
+        }
     }
 
     pub(crate) fn in_cage(&self) -> placet_sandbox::Workspace {
@@ -74,10 +75,19 @@ impl Workspace {
     }
 }
 
-async fn fetch(worker: &Worker, job: &Job, file: &FileOperand) -> Result<Bytes, JobError> {
-    let path = format!("/api/v1/projects/{}/evidence/{}", job.project, file.digest);
-    let bytes = worker.config.client.get_bytes(&path).await?;
-    if Digest::of(&bytes) == file.digest { Ok(bytes) } else { Err(JobError::WrongFile { path: file.path.clone() }) }
+/// Fetches what an action needs, each file checked against the digest that was approved.
+pub(crate) async fn fetch(worker: &Worker, job: &Job, action: &Action) -> Result<Files, JobError> {
+    let mut files = Vec::new();
+    for file in &action.spec().files {
+        let url = format!("/api/v1/projects/{}/evidence/{}", job.project, file.digest);
+        let path = file.path.clone();
+        match worker.config.client.get_bytes(&url).await {
+            Ok(bytes) if Digest::of(&bytes) == file.digest => files.push((file.clone(), bytes)),
+            Ok(_) => return Err(JobError::WrongFile { path }),
+            Err(source) => return Err(JobError::Fetch { path, source }),
+        }
+    }
+    Ok(files)
 }
 
 /// A directory of one attempt, removed with it.
@@ -85,14 +95,12 @@ async fn fetch(worker: &Worker, job: &Job, file: &FileOperand) -> Result<Bytes, 
 pub(crate) struct Fresh(PathBuf);
 
 impl Fresh {
-    fn prepare(scratch: &Path, job: &Job, files: &[(&FileOperand, Bytes)]) -> io::Result<Self> {
+    fn make(scratch: &Path, job: &Job) -> io::Result<Self> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(scratch)?;
         let dir = scratch.join(format!("{}-{}", job.action, job.attempt));
         // Never an existing one: what an earlier attempt left must not leak into this one.
         fs::DirBuilder::new().mode(0o700).create(&dir)?;
-        let fresh = Self(dir);
-        files.iter().try_for_each(|(file, bytes)| fresh.place(file, bytes))?;
-        Ok(fresh)
+        Ok(Self(dir))
     }
 
     fn place(&self, file: &FileOperand, bytes: &[u8]) -> io::Result<()> {
