@@ -1,5 +1,8 @@
 //! `placet work`: a worker, until it is told to stop.
 
+use std::fs::{DirBuilder, File, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use placet_sandbox::{LeastTier, Profiles, Tier};
@@ -53,10 +56,11 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
         Some(path) => read_verifier(path)?,
         None => who.home()?.verifier()?,
     };
-    let scratch =
-        args.scratch.unwrap_or_else(|| std::env::temp_dir().join(format!("placet-work-{}", std::process::id())));
     let (client, jobs_at_once) = (who.client()?, args.jobs.max(1));
     let hosting = hosting(args.runs, args.host, who);
+    // Held until this process ends.
+    let _alone = hosting.as_ref().map(|config| alone_in(&config.runs)).transpose()?;
+    let scratch = scratch(args.scratch)?;
     let config = WorkerConfig { client, verifier, scratch: scratch.clone(), jobs_at_once, profiles, hosting };
     let worker = Worker::connect(config).await?;
     out.note(&format!("working as {}; stop with Ctrl-C", worker.identity()));
@@ -74,6 +78,40 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
 fn hosting(runs: Option<PathBuf>, runs_at_once: usize, who: &Who) -> Option<HostConfig> {
     let runs = runs.or_else(|| who.home().ok().map(|home| home.runs()))?;
     (runs_at_once > 0).then_some(HostConfig { runs, runs_at_once })
+}
+
+/// Two processes that keep the same runs would undo each other's work. The lock is on the folder itself and ends with the process.
+fn alone_in(runs: &Path) -> Result<File, CliError> {
+    let cannot = |error: io::Error| CliError::failed(format!("`{}` cannot be used: {error}", runs.display()));
+    DirBuilder::new().recursive(true).mode(0o700).create(runs).map_err(cannot)?;
+    let folder = File::open(runs).map_err(cannot)?;
+    match folder.try_lock() {
+        Ok(()) => Ok(folder),
+        Err(TryLockError::WouldBlock) => {
+            let why = format!("another worker keeps the runs in `{}`", runs.display());
+            Err(CliError::new(Code::Conflict, why)
+                .hint("stop it first, or name another folder with --runs, or --host 0"))
+        }
+        Err(TryLockError::Error(error)) => Err(cannot(error)),
+    }
+}
+
+/// Where workspaces are made: files that were approved lie there, and nobody else may exchange them.
+fn scratch(given: Option<PathBuf>) -> Result<PathBuf, CliError> {
+    let Some(scratch) = given else {
+        // A name that nobody knows beforehand, made here and now with mode 0700.
+        let made = tempfile::Builder::new().prefix("placet-work-").tempdir();
+        let made = made.map_err(|error| CliError::failed(format!("no place for workspaces can be made: {error}")))?;
+        return Ok(made.keep());
+    };
+    let cannot = |error: io::Error| CliError::failed(format!("`{}` cannot be used: {error}", scratch.display()));
+    DirBuilder::new().recursive(true).mode(0o700).create(&scratch).map_err(cannot)?;
+    let found = std::fs::symlink_metadata(&scratch).map_err(cannot)?;
+    if found.is_dir() && found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0 {
+        return Ok(scratch);
+    }
+    let why = format!("`{}` is somebody else's, or others may write to it", scratch.display());
+    Err(CliError::failed(why).hint("name a folder that is yours alone with --scratch"))
 }
 
 /// Those of the folder, of the home, or, on a machine without a home, those that ship. With a home, its tools are
@@ -97,5 +135,31 @@ pub(crate) fn needs_cage() -> Result<Tier, CliError> {
                 .hint("`placet doctor` tells more"))
         }
         tier @ (Tier::Full | Tier::Degraded { .. }) => Ok(tier),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn workspaces_are_made_where_nobody_else_writes() {
+        let (one, other) = (scratch(None).unwrap(), scratch(None).unwrap());
+        assert_ne!(one, other, "their names cannot be known beforehand");
+        for made in [one, other] {
+            assert_eq!(std::fs::metadata(&made).unwrap().mode() & 0o777, 0o700);
+            std::fs::remove_dir(made).unwrap();
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let open = dir.path().join("open");
+        std::fs::create_dir(&open).unwrap();
+        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(scratch(Some(open.clone())).unwrap_err().message.contains("others may write"));
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(dir.path(), &link).unwrap();
+        assert!(scratch(Some(link)).is_err());
+        assert!(scratch(Some(dir.path().join("new"))).is_ok());
     }
 }
