@@ -11,7 +11,7 @@ use placet_domain::digest::Digest;
 use placet_domain::id::{IdentityId, ProjectId, RunId};
 use placet_domain::identity::{Actor, Identity, IdentityCommand, Reach, Role};
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Launch, Run, RunCommand};
+use placet_domain::run::{Launch, Run, RunCommand, Wanted};
 use placet_wire::Token;
 use placet_wire::api::{LaunchRequest, OutputReport};
 
@@ -23,13 +23,13 @@ use crate::names::{fresh_token, fresh_uuid, token_digest};
 /// How long a host may wait for news in one request.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// What a host should know of: the runs, and a digest by which it says next time what it knows.
+/// What a host should know of: the runs, each with what is wanted of it, and a digest by which it says next time what it knows.
 pub(crate) async fn hostings(
     app: &App,
     caller: &Caller,
     wait: Duration,
     seen: Option<Digest>,
-) -> Result<(Vec<Run>, Digest), No> {
+) -> Result<(Vec<(Run, Wanted)>, Digest), No> {
     let mut changes = app.store().subscribe();
     let until = tokio::time::Instant::now() + wait.min(LONGEST_WAIT);
     loop {
@@ -37,9 +37,11 @@ pub(crate) async fn hostings(
         app.still_knows(&caller.identity).await?;
         let (host, reach) = (caller.identity.id, caller.identity.reach.clone());
         let runs = app.store().runs_to_host(host, reach).await.map_err(No::Fault)?;
-        let news = digest_of(&runs);
+        let halted = app.store().organisation().await.map_err(No::Fault)?.halt.is_some();
+        let wanted: Vec<_> = runs.into_iter().filter_map(|run| wanted_now(run, halted)).collect();
+        let news = digest_of(&wanted);
         if seen != Some(news) {
-            return Ok((runs, news));
+            return Ok((wanted, news));
         }
         let changed = tokio::select! {
             changed = changes.changed() => changed.is_ok(),
@@ -47,14 +49,25 @@ pub(crate) async fn hostings(
             () = app.closed() => false,
         };
         if !changed {
-            return Ok((runs, news));
+            return Ok((wanted, news));
         }
     }
 }
 
+/// While everything is stopped no process of a run is wanted, wherever the run stands, and none is taken in. What is over is cleaned up.
+fn wanted_now(run: Run, halted: bool) -> Option<(Run, Wanted)> {
+    let wanted = run.wanted();
+    let is_over = matches!(wanted, Wanted::Nothing | Wanted::Destroyed);
+    match (halted && !is_over, run.host) {
+        (false, _) => Some((run, wanted)),
+        (true, Some(_)) => Some((run, Wanted::Stopped)),
+        (true, None) => None,
+    }
+}
+
 /// Of what is wanted, not of everything that happens in a run: a host has nothing to do with each action.
-fn digest_of(runs: &[Run]) -> Digest {
-    let wanted: Vec<_> = runs.iter().map(|run| (run.id, run.host, run.wanted(), run.rollbacks)).collect();
+fn digest_of(runs: &[(Run, Wanted)]) -> Digest {
+    let wanted: Vec<_> = runs.iter().map(|(run, wanted)| (run.id, run.host, wanted, run.rollbacks)).collect();
     Digest::of(&canonical::to_bytes(&wanted))
 }
 

@@ -22,8 +22,8 @@ pub(super) async fn list(
 ) -> Result<Json<api::HostingList>, Failure> {
     let wait = Duration::from_millis(query.wait_ms);
     let (runs, seen) = flow::hostings(&app, &caller, wait, query.seen).await?;
-    let hostings = runs.into_iter().map(|run| {
-        let (wanted, mine) = (run.wanted(), run.host == Some(caller.identity.id));
+    let hostings = runs.into_iter().map(|(run, wanted)| {
+        let mine = run.host == Some(caller.identity.id);
         let lineage = run.agent_lineage.clone();
         api::HostingView { mine, wanted, lineage, run: view::run(run) }
     });
