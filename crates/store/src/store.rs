@@ -162,6 +162,11 @@ impl Store {
         backend!(self, sqlite => sqlite.runs_to_host(host, reach).await)
     }
 
+    /// The agents of hosted runs that are over and not cleaned up yet, as long as they are not revoked.
+    pub async fn idle_agents(&self) -> Result<Vec<IdentityId>, StoreError> {
+        backend!(self, sqlite => sqlite.idle_agents().await)
+    }
+
     /// Actions that were proposed before their run was rolled back, and still wait.
     pub async fn void(&self, limit: u32) -> Result<Vec<(RunId, ActionId)>, StoreError> {
         backend!(self, sqlite => sqlite.void(limit).await)

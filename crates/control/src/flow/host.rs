@@ -126,11 +126,25 @@ pub(crate) async fn collect(app: &App, caller: &Caller, id: RunId, report: Outpu
     change_run(app, caller, id, RunCommand::Collect { outputs, removed }).await
 }
 
-/// Nothing is left of it, so its agent has no business here any more.
+/// Nothing is left of it. A host that did not hear the answer says so again.
 pub(crate) async fn destroyed(app: &App, caller: &Caller, id: RunId) -> Result<Run, No> {
-    let run = change_run(app, caller, id, RunCommand::Destroy).await?;
-    retire(app, run.agent).await?;
-    Ok(run)
+    let run = find_run(app, caller, id).await?;
+    if run.destroyed && run.host == Some(caller.identity.id) {
+        return Ok(run);
+    }
+    // First, because nobody looks for it afterwards.
+    if run.status.is_final() {
+        retire(app, run.agent).await?;
+    }
+    change_run(app, caller, id, RunCommand::Destroy).await
+}
+
+/// The agents of hosted runs that are over have no business here any more, whoever ended those and whether or not a host hears of it.
+pub(crate) async fn retire_idle(app: &App) -> Result<(), No> {
+    for agent in app.store().idle_agents().await.map_err(No::Fault)? {
+        retire(app, agent).await?;
+    }
+    Ok(())
 }
 
 pub(super) async fn retire(app: &App, agent: IdentityId) -> Result<(), No> {

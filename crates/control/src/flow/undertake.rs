@@ -194,5 +194,9 @@ pub(crate) async fn change_run(app: &App, caller: &Caller, id: RunId, command: R
 
 async fn submit(app: &App, caller: &Caller, id: RunId, command: RunCommand) -> Result<Run, No> {
     let receipt = app.submit(caller.actor(), Command::Run { id, command }, caller.key.clone()).await?;
-    receipt.loaded.run.ok_or_else(|| Refusal::Unknown { what: "run" }.into())
+    let run = receipt.loaded.run.ok_or(Refusal::Unknown { what: "run" })?;
+    if run.status.is_final() && !run.hosting.is_external() {
+        retire(app, run.agent).await?;
+    }
+    Ok(run)
 }

@@ -10,7 +10,7 @@ use placet_domain::run::RunCommand;
 
 use super::rejudge;
 use crate::app::App;
-use crate::flow::No;
+use crate::flow::{No, retire_idle};
 
 /// Much shorter than any term, so that a deadline means what it says.
 const PERIOD: Duration = Duration::from_millis(500);
@@ -34,6 +34,8 @@ async fn lapse(app: &App) -> Result<(), No> {
     for id in app.store().runs_due(app.store().now(), BATCH).await.map_err(No::Fault)? {
         end(app, Command::Run { id, command: RunCommand::Lapse }).await?;
     }
+    // With its run an agent is retired; these are of runs that ended with another, or whose end was interrupted.
+    retire_idle(app).await?;
     // A lease from before a change of policy that came to nothing leaves an action that still bears its old verdict.
     rejudge(app).await.map(drop)
 }

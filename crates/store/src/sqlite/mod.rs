@@ -179,6 +179,7 @@ reads! {
     organisation() -> Organisation;
     runs_due(now: Timestamp => now, limit: u32 => limit) -> Vec<RunId>;
     runs_to_host(host: IdentityId => host, reach: Reach => &reach) -> Vec<Run>;
+    idle_agents() -> Vec<IdentityId>;
     void(limit: u32 => limit) -> Vec<(RunId, ActionId)>;
     worktree(id: WorktreeId => id) -> Option<Worktree>;
     worktrees(filter: WorktreeFilter => &filter) -> Vec<Listed<Worktree>>;

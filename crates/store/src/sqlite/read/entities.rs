@@ -57,6 +57,15 @@ pub(crate) fn organisation(conn: &Connection) -> Result<Organisation, StoreError
     Ok(state(conn, "organisation", "SELECT state FROM organisation", [])?.unwrap_or_default())
 }
 
+/// The agents of hosted runs that are over and not cleaned up yet, as long as they are not revoked.
+pub(crate) fn idle_agents(conn: &Connection) -> Result<Vec<IdentityId>, StoreError> {
+    let sql = "SELECT identity.id FROM run JOIN identity ON identity.id = unhex(substr(json_extract(run.state, '$.agent'), 5))
+        WHERE run.wants IS NOT NULL AND run.status IN ('COMPLETED', 'CANCELLED') AND NOT identity.revoked";
+    let mut statement = conn.prepare_cached(sql)?;
+    let ids = statement.query_map([], |row| Ok(IdentityId::from_bytes(row.get(0)?)))?;
+    Ok(ids.collect::<Result<_, _>>()?)
+}
+
 /// Runs that the clockwork should look at, the most urgent first.
 pub(crate) fn runs_due(conn: &Connection, now: Timestamp, limit: u32) -> Result<Vec<RunId>, StoreError> {
     let sql = "SELECT id FROM run WHERE due_ms <= ?1 ORDER BY due_ms LIMIT ?2";

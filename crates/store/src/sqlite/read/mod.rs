@@ -11,8 +11,8 @@ use placet_domain::identity::Reach;
 pub(crate) use actions::{action, actions, counts, lapsing, outdated, queue, void};
 pub(crate) use content::{advice, kept, sealed};
 pub(crate) use entities::{
-    children, identities, identity, identity_by_token, is_token_taken, organisation, project, project_by_name,
-    projects, run, runs, runs_due, runs_to_host, scope, scopes, unfinished, worktree, worktrees,
+    children, identities, identity, identity_by_token, idle_agents, is_token_taken, organisation, project,
+    project_by_name, projects, run, runs, runs_due, runs_to_host, scope, scopes, unfinished, worktree, worktrees,
 };
 pub(crate) use entries::{bytes_before, cursor, entries, entry};
 
