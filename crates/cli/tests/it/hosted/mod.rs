@@ -3,6 +3,8 @@
 mod asking;
 mod crashing;
 mod examples;
+mod failing;
+mod losing;
 mod returning;
 mod simulating;
 mod standing;
@@ -117,6 +119,20 @@ impl Scene {
         self.world.json("ada", &["run", "show", run])["run"].clone()
     }
 
+    /// Waits until it has failed, and returns why.
+    #[track_caller]
+    fn fails(&self, run: &str) -> String {
+        eventually("it fails", PATIENCE, || self.seen(run)["status"] == "FAILED");
+        self.seen(run)["because"].as_str().unwrap().to_owned()
+    }
+
+    /// Goes on from a snapshot, once it is back.
+    #[track_caller]
+    fn goes_on_from(&self, run: &str, snapshot: &str) {
+        self.world.by("admin", &["run", "rollback", run, "--to", snapshot, "--reason", "try again"]).ok();
+        eventually("it can go on", PATIENCE, || self.world.by("ada", &["run", "resume", run]).code == Some(0));
+    }
+
     #[track_caller]
     pub(crate) fn reaches(&self, run: &str, status: &str) -> Value {
         let mut last = Value::Null;
@@ -170,5 +186,8 @@ impl Scene {
         let identities = self.world.json("admin", &["identity", "list"]);
         let known = identities["identities"].as_array().unwrap().iter().find(|identity| identity["id"] == agent);
         assert_eq!(known.unwrap()["revoked"], true);
+        if let Some(worker) = &self.worker {
+            assert!(!worker.stderr().contains("panicked"), "{}", worker.stderr());
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! What the scenarios share: the binary, its processes, and a world with a control plane and people in it.
 
+pub(crate) mod between;
 pub(crate) mod books;
 pub(crate) mod process;
 pub(crate) mod random;
@@ -9,6 +10,7 @@ pub(crate) mod world;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+pub(crate) use between::{Between, Mishap};
 pub(crate) use process::Process;
 pub(crate) use said::{BINARY, Said, clean, placet, placet_in};
 pub(crate) use world::{Done, World};

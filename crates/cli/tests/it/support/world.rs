@@ -118,8 +118,14 @@ impl World {
 
     /// A worker that has reported in.
     pub(crate) fn worker(&self, more: &[&str]) -> Process {
+        self.worker_at(&self.url(), more)
+    }
+
+    /// The same, for which the control plane is there.
+    pub(crate) fn worker_at(&self, url: &str, more: &[&str]) -> Process {
         let scratch = self.path("scratch");
-        let worker = Process::start(self.command(&["--as", "w1", "work", "--scratch"]).arg(scratch).args(more));
+        let mut command = self.command(&["--server", url, "--as", "w1", "work", "--scratch"]);
+        let worker = Process::start(command.arg(scratch).args(more));
         super::eventually("the worker reports in", START, || worker.stderr().contains("working as"));
         worker
     }

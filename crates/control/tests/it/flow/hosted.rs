@@ -62,11 +62,14 @@ async fn e1_a_hosted_run_has_an_agent_of_its_own_whose_credential_comes_and_goes
     team.worker.post(&path("agent-token"), &json!({})).await.is(409);
     team.worker.post(&path("outputs"), &json!({ "outputs": [] })).await.is(200);
     let seen: api::RunView = team.reviewer.get(&format!("/api/v1/runs/{}", run.id)).await.is(200).json();
-    team.reviewer.post_if(&path("complete"), seen.review, &json!({})).await.is(200);
     agent.get(&format!("/api/v1/runs/{}", run.id)).await.is(200);
-    assert_eq!(wanted(&team.worker, &run).await, Some(Wanted::Destroyed));
-    team.worker.post(&path("destroyed"), &json!({})).await.is(200);
+    team.reviewer.post_if(&path("complete"), seen.review, &json!({})).await.is(200);
+    // Its worker may be lost: nobody waits for it.
     agent.get(&format!("/api/v1/runs/{}", run.id)).await.is(401);
+    assert_eq!(wanted(&team.worker, &run).await, Some(Wanted::Destroyed));
+    for _ in 0..2 {
+        team.worker.post(&path("destroyed"), &json!({})).await.is(200);
+    }
     assert_eq!(wanted(&team.worker, &run).await, None);
     app.assert_sound().await;
 }
@@ -150,6 +153,66 @@ async fn c11_only_its_host_speaks_for_a_run_and_only_of_what_is_wanted() {
     team.worker.post(&path("restored"), &wrong).await.is(422);
     team.worker.post(&path("restored"), &right).await.is(200);
     team.reviewer.post(&path("resume"), &json!({})).await.is(200);
+}
+
+#[tokio::test]
+async fn p386_an_agent_is_nobody_any_more_when_its_run_is_cancelled_alone_or_with_its_parent() {
+    let (app, ..) = Scenario::start().await;
+    let (parent, first) = at_work(&app).await;
+    let team = &app.team;
+    let new = json!({ "project": team.project, "goal": "g", "scope": "lab", "plan": ["look"], "parent": parent.id,
+                      "launch": { "program": "/usr/bin/true", "profile": "default" } });
+    let child: api::RunView = team.operator.post("/api/v1/runs", &new).await.is(201).json();
+    let path = |verb: &str| format!("/api/v1/runs/{}/{verb}", child.id);
+    team.reviewer.post_if(&path("approve"), child.review, &json!({})).await.is(200);
+    team.operator.post(&path("start"), &json!({})).await.is(200);
+    team.worker.post(&path("host"), &json!({})).await.is(200);
+    team.worker.post(&path("snapshots"), &snapshot(0)).await.is(200);
+    let once: api::TokenOnce = team.worker.post(&path("agent-token"), &json!({})).await.is(200).json();
+    let second = team.worker.holding(&once.token);
+    second.get(&format!("/api/v1/runs/{}", child.id)).await.is(200);
+    team.operator.post(&format!("/api/v1/runs/{}/cancel", parent.id), &json!({})).await.is(200);
+    first.get(&format!("/api/v1/runs/{}", parent.id)).await.is(401);
+    let seen: api::RunView = team.operator.get(&format!("/api/v1/runs/{}", child.id)).await.is(200).json();
+    assert_eq!(seen.status, placet_domain::run::RunStatus::Cancelled);
+    // The clockwork finds those that ended with another.
+    while second.get(&format!("/api/v1/runs/{}", child.id)).await.status != 401 {
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn p387_while_everything_is_stopped_no_process_of_any_run_is_wanted_and_none_is_offered() {
+    let (app, ..) = Scenario::start().await;
+    let (run, agent) = at_work(&app).await;
+    let (team, path) = (&app.team, |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id));
+    agent.post(&path("checkpoints"), &json!({ "summary": "look" })).await.is(200);
+    team.worker.post(&path("snapshots"), &snapshot(1)).await.is(200);
+    assert_eq!(wanted(&team.worker, &run).await, Some(Wanted::Still));
+    let waiting = started(team).await;
+    let before: api::HostingList = team.worker.post("/api/v1/hostings", &json!({})).await.is(200).json();
+    let asked = json!({ "wait_ms": 20_000, "seen": before.seen });
+    let asked = team.worker.post("/api/v1/hostings", &asked);
+    let halt = json!({ "reason": "fire" });
+    let (answer, _) = tokio::join!(asked, team.reviewer.post("/api/v1/halt", &halt));
+    let news: api::HostingList = answer.is(200).json();
+    let told: Vec<_> = news.hostings.iter().map(|hosting| (hosting.run.id, hosting.wanted)).collect();
+    assert_eq!(told, [(run.id, Wanted::Stopped)], "at once, and nothing that it could take in");
+    app.admin.post("/api/v1/release", &json!({ "reason": "out" })).await.is(200);
+    assert_eq!(wanted(&team.worker, &run).await, Some(Wanted::Still));
+    assert_eq!(wanted(&team.worker, &waiting).await, Some(Wanted::Running));
+}
+
+#[tokio::test]
+async fn p380_an_agent_that_was_revoked_is_not_equipped_and_nothing_is_recorded_of_it() {
+    let (app, ..) = Scenario::start().await;
+    let (run, _) = at_work(&app).await;
+    app.admin.post(&format!("/api/v1/identities/{}/revoke", run.agent), &json!({})).await.is(200);
+    let size = app.size();
+    let no =
+        app.team.worker.post(&format!("/api/v1/runs/{}/agent-token", run.id), &json!({})).await.problem(422, "invalid");
+    assert!(no.detail.contains("revoked"), "{}", no.detail);
+    assert_eq!(app.size(), size);
 }
 
 #[tokio::test]
