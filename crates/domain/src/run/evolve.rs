@@ -108,17 +108,24 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::GatePassed { plan, .. } => {
             run.plan = plan.clone().unwrap_or_else(|| std::mem::take(&mut run.plan));
             let approved = run.gates.approved.saturating_add(1);
-            leave_gate(run, GateCount { approved, ..run.gates }, at);
+            leave_gate(run, GateCount { approved, unseen: 0, ..run.gates }, at);
         }
         // Nobody looked at what was done, so it does not count, and the next look is no later for it.
-        RunEvent::GateSettled { unseen: true, .. } => run.gate = None,
-        RunEvent::GateLapsed | RunEvent::GateSettled { executes: true, .. } => {
+        RunEvent::GateSettled { unseen: true, .. } => {
+            run.gate = None;
+            run.gates.unseen = run.gates.unseen.saturating_add(1);
+        }
+        RunEvent::GateLapsed => {
             let approved = run.gates.approved.saturating_add(1);
             leave_gate(run, GateCount { approved, ..run.gates }, at);
         }
+        RunEvent::GateSettled { executes: true, .. } => {
+            let approved = run.gates.approved.saturating_add(1);
+            leave_gate(run, GateCount { approved, unseen: 0, ..run.gates }, at);
+        }
         RunEvent::GateRejected { .. } | RunEvent::GateSettled { executes: false, .. } => {
             let rejected = run.gates.rejected.saturating_add(1);
-            leave_gate(run, GateCount { rejected, ..run.gates }, at);
+            leave_gate(run, GateCount { rejected, unseen: 0, ..run.gates }, at);
         }
         RunEvent::GateUnanswered { summary, .. } => lose_action(run, summary),
         RunEvent::GateMoved { action } => change_gate(run, |gate| gate.action = Some(*action)),

@@ -144,9 +144,7 @@ fn gate(
         ActionEvent::Rejected { .. } if is_awaited => {
             Some(RunEvent::GateSettled { action: id, executes: false, unseen: false })
         }
-        ActionEvent::Withdrawn { .. } if is_awaited => {
-            Some(RunEvent::GateSettled { action: id, executes: false, unseen: true })
-        }
+        ActionEvent::Withdrawn { .. } if is_awaited => Some(taken_back(run, id)),
         // A reviewer made something of it that this run does not execute.
         ActionEvent::Rehearsed if is_awaited => Some(RunEvent::GateSettled { action: id, executes: false, unseen }),
         // Silence decides nothing: a person passes the checkpoint, since there is no action to decide on any more.
@@ -198,6 +196,15 @@ fn performance(run: &Run, id: ActionId, event: &ActionEvent) -> Result<Option<Ru
         | ActionEvent::LeaseLapsed { .. }
         | ActionEvent::Resolved { resolution: Resolution::Retry, .. } => None,
     })
+}
+
+/// It counts as nothing, and the run goes on; but whoever asks and takes back again and again is looked at.
+fn taken_back(run: &Run, action: ActionId) -> RunEvent {
+    if run.gates.is_enough() {
+        let summary = format!("{} actions in a row were taken back before anybody had decided", run.gates.unseen + 1);
+        return RunEvent::GateUnanswered { action, summary };
+    }
+    RunEvent::GateSettled { action, executes: false, unseen: true }
 }
 
 fn unanswered(action: ActionId, kind: Option<ActionKind>) -> RunEvent {

@@ -110,4 +110,21 @@ pub struct GateCount {
     pub reached: u32,
     pub approved: u32,
     pub rejected: u32,
+    /// How many in a row were taken back before a person had decided.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unseen: u32,
+}
+
+impl GateCount {
+    /// So often an agent asks and takes back before somebody looks at what it does.
+    const MOST_UNSEEN: u32 = 20;
+
+    pub(super) const fn is_enough(self) -> bool {
+        self.unseen >= Self::MOST_UNSEEN
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
 }

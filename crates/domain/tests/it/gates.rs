@@ -81,6 +81,45 @@ fn c9_an_agent_does_not_put_off_a_look_at_its_work_by_asking_and_taking_back() {
 }
 
 #[test]
+fn c9_who_asks_and_takes_back_again_and_again_is_looked_at() {
+    let mut world = World::new().governed().executing();
+    for _ in 0..2 {
+        for _ in 0..20 {
+            world.agent().proposes("build and mail it").unwrap();
+            world.host_catches_up();
+            world.agent().withdraws().unwrap();
+            assert_eq!(world.run_status(), RunStatus::Executing);
+        }
+        world.agent().proposes("build and mail it").unwrap();
+        world.host_catches_up();
+        world.agent().withdraws().unwrap();
+        let gate = world.run().gate.clone().expect("it stands still");
+        assert_eq!((gate.kind, gate.action), (GateKind::Step, None));
+        assert!(gate.summary.starts_with("21 actions in a row were taken back"), "{}", gate.summary);
+        assert!(world.agent().proposes("build and mail it").is_err());
+        let pass = pass_gate(world.run());
+        world.reviewer().run(pass).unwrap();
+    }
+}
+
+#[test]
+fn c11_however_many_snapshots_there_are_a_run_can_go_back_and_come_to_its_end() {
+    let mut world = World::new().governed().executing();
+    for _ in 0..1_001 {
+        world.agent().run(RunCommand::ReachGate { summary: "look".to_owned() }).unwrap();
+        world.host_catches_up();
+        let pass = pass_gate(world.run());
+        world.reviewer().run(pass).unwrap();
+    }
+    world.operator().run(RunCommand::RollBack { to: 7, reason: "start over".to_owned() }).unwrap();
+    world.host_catches_up();
+    world.reviewer().run(RunCommand::Resume).unwrap();
+    world.agent().run(RunCommand::Finish { summary: "done".to_owned() }).unwrap();
+    world.host_catches_up();
+    assert!(world.run().outputs.is_some());
+}
+
+#[test]
 fn c10_who_pauses_a_run_at_a_checkpoint_is_asked_however_long_that_takes() {
     let mut world = World::new();
     world.posture.gates.auto_pass_after_ms = Some(60_000);
