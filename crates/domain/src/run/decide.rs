@@ -44,10 +44,8 @@ fn lawful(run: &Run, kind: Kind) -> bool {
         Kind::Create => false,
         Kind::Submit => matches!(status, Status::Draft),
         Kind::SetBudget => {
-            matches!(
-                status,
-                Status::Draft | Status::Executing | Status::CheckpointReached | Status::Paused | Status::PendingExport
-            )
+            // What a reviewer decides on just now is not changed under their eyes.
+            !matches!(status, Status::PendingApproval) && !status.is_final()
         }
         Kind::ApprovePlan | Kind::RejectPlan => matches!(status, Status::PendingApproval),
         Kind::Start => matches!(status, Status::Approved),

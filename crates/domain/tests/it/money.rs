@@ -88,6 +88,33 @@ fn c12_a_run_whose_agent_wants_more_than_is_left_pauses_and_can_go_on() {
 }
 
 #[test]
+fn c12_a_run_that_used_up_its_budget_and_was_rolled_back_gets_more_and_goes_on() {
+    let mut world = World::new().governed();
+    world.ceiling = Some(usd(100).ceiling);
+    let mut world = world.executing();
+    world.clockwork().run(RunCommand::Hold { purpose: call("a"), amounts: worth(100) }).unwrap();
+    world.clockwork().run(RunCommand::Settle { purpose: call("a"), spent: worth(100) }).unwrap();
+    assert_eq!(world.run_status(), RunStatus::Paused);
+    world.operator().run(RunCommand::RollBack { to: 0, reason: "start over".to_owned() }).unwrap();
+    world.host_catches_up();
+    assert_eq!(world.reviewer().run(RunCommand::Resume).unwrap_err().code(), "budget");
+    assert_eq!(world.operator().run(RunCommand::SetBudget { allowance: usd(200) }).unwrap_err().code(), "role");
+    world.reviewer().run(RunCommand::SetBudget { allowance: usd(200) }).unwrap();
+    world.reviewer().run(RunCommand::Resume).unwrap();
+    assert_eq!(world.run_status(), RunStatus::Executing);
+}
+
+#[test]
+fn c12_whoever_is_told_to_give_a_run_a_budget_first_can_do_so() {
+    for status in [RunStatus::Approved, RunStatus::SpawningSandbox, RunStatus::Failed, RunStatus::PendingExport] {
+        let mut world = World::new().with_run(status);
+        assert_eq!(project_gets(&mut world, usd(1_000)).unwrap_err().code(), "budget", "{status}");
+        world.reviewer().run(RunCommand::SetBudget { allowance: usd(100) }).unwrap();
+        project_gets(&mut world, usd(1_000)).unwrap();
+    }
+}
+
+#[test]
 fn c12_a_threshold_that_is_crossed_is_a_checkpoint_and_an_empty_budget_a_pause_that_takes_more_money() {
     let mut world = spending(100);
     world.clockwork().run(RunCommand::Hold { purpose: call("a"), amounts: worth(90) }).unwrap();
