@@ -111,7 +111,7 @@ async fn fetch(client: &Client, run: &RunView, outputs: &[&OutputView], to: &Pat
         place(draft.path(), output, &bytes).map_err(cannot)?;
         let _ = writeln!(sums, "{}  {}", output.digest.to_hex(), output.path);
     }
-    fs::write(draft.path().join("SHA256SUMS"), sums).map_err(cannot)?;
+    fs::write(draft.path().join(sums_beside(outputs)), sums).map_err(cannot)?;
     fs::rename(draft.keep(), to).map_err(cannot)
 }
 
@@ -122,6 +122,13 @@ pub(super) async fn content(client: &Client, run: &RunView, path: &str, digest: 
         return Ok(bytes);
     }
     Err(CliError::failed(format!("`{path}` is not what was approved; nothing was written")))
+}
+
+/// Under the usual name, unless an output has it.
+fn sums_beside(outputs: &[&OutputView]) -> String {
+    let is_free = |name: &String| !outputs.iter().any(|output| output.path.split('/').next() == Some(name));
+    let others = (1..).map(|number| format!("SHA256SUMS.{number}"));
+    std::iter::once("SHA256SUMS".to_owned()).chain(others).find(is_free).expect("there are more names than outputs")
 }
 
 fn place(root: &Path, output: &OutputView, bytes: &[u8]) -> io::Result<()> {

@@ -12,7 +12,7 @@ mod plan;
 mod watch;
 
 use placet_domain::budget::Resource;
-use placet_domain::run::GateRules;
+use placet_domain::run::{GateRules, RunStatus};
 use placet_domain::text::spelled_out;
 use placet_wire::Client;
 use placet_wire::api::{
@@ -224,6 +224,10 @@ async fn decide_on(
 ) -> Result<(), CliError> {
     out.note(&plan(seen));
     plan::note(seen, out);
+    // To accept results lets all of them out.
+    if seen.status == RunStatus::PendingExport {
+        out.note(&format!("{}{}", said(seen), outputs(seen).unwrap_or_default()));
+    }
     let path = format!("/api/v1/runs/{}/{verb}", seen.id);
     let view: RunView = client.post_if(&path, &seen.review.to_string(), body).await?;
     answer(out, &view);

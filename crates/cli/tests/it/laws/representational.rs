@@ -38,6 +38,23 @@ fn c1_representational_outputs_are_shown_before_and_only_those_chosen_leave() {
 }
 
 #[test]
+fn c1_representational_who_accepts_results_is_shown_what_goes_out_and_no_name_is_taken_from_an_output() {
+    let scene = Scene::new();
+    let body = "one = run.provide('in.txt', b'result')\n\
+        said.append(run.act('cp', 'in.txt', 'SHA256SUMS', files=[one], outputs=['SHA256SUMS']))";
+    let run = scene.start_script(&agent(body), &[]);
+    scene.reaches(&run, "PENDING_EXPORT");
+    crate::hosted::output_of(&scene, &run, "SHA256SUMS");
+    let accepted = scene.world.by("ada", &["run", "complete", &run]).ok();
+    assert!(accepted.stderr.contains("SHA256SUMS") && accepted.stderr.contains("6 bytes"), "{}", accepted.stderr);
+    assert!(accepted.stderr.contains("SUCCEEDED"), "and what its agent said: {}", accepted.stderr);
+    let to = scene.world.path("results");
+    scene.world.by("ada", &["run", "export", &run, "--to", to.to_str().unwrap()]).ok();
+    assert_eq!(crate::support::names_in(&to), ["SHA256SUMS", "SHA256SUMS.1", "in.txt"]);
+    assert_eq!(std::fs::read(to.join("SHA256SUMS")).unwrap(), b"result");
+}
+
+#[test]
 fn c2_a_simulation_works_on_files_of_its_own_and_only_notes_what_others_would_notice() {
     let scene = Scene::with_tools("[mail]\nprogram = \"/usr/bin/touch\"\nkind = \"send_email\"\n");
     let body = "said.append(run.act('mail', 'sent.txt'))\none = run.provide('in.txt', b'draft')\n\
