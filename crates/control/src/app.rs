@@ -12,7 +12,7 @@ use placet_domain::permit::PermitSigner;
 use placet_domain::planning::{Intent, PlanRefusal, Preparation, Templates};
 use placet_domain::policy::Policy;
 use placet_domain::proposal::{Cages, Tool, ToolError, Tools};
-use placet_store::{Extras, Receipt, Store, StoreError, SubmitError};
+use placet_store::{Extras, Noting, Receipt, Store, StoreError, SubmitError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 
 use crate::door::Door;
@@ -207,8 +207,15 @@ impl App {
         if let Actor::Identity(identity) = &actor {
             self.still_knows(identity).await?;
         }
-        let name = command.name();
+        let (name, who) = (command.name(), actor.identity().map(|identity| identity.id));
+        let may_note = who.is_none_or(|who| self.door().has_room_for_refusal_of(who));
+        let extras = if may_note { extras } else { Extras { refusal: Noting::Unrecorded, ..extras } };
         let outcome = self.carry_out(self.submission(actor, command, key), extras).await;
+        if let (Some(who), Err(SubmitError::Refused(refusal))) = (who, &outcome)
+            && refusal.is_recorded()
+        {
+            self.door().may_note_refusal_of(who);
+        }
         self.settled(name, outcome).inspect(|receipt| self.metrics().runs.observe(receipt))
     }
 

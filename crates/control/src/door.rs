@@ -71,6 +71,15 @@ impl Door {
         known
     }
 
+    /// Whether a refusal of this identity would be recorded, if it came now.
+    pub(crate) fn has_room_for_refusal_of(&self, identity: IdentityId) -> bool {
+        let refused = held(&self.refused);
+        let full = |(since, count): &(Instant, u32)| {
+            since.elapsed() < Duration::from_secs(60) && *count >= MOST_NOTED_PER_MINUTE
+        };
+        !refused.get(&identity).is_some_and(full)
+    }
+
     /// Whether one more refusal of this identity is recorded. A flood of forbidden requests must not flood the ledger.
     pub(crate) fn may_note_refusal_of(&self, identity: IdentityId) -> bool {
         let mut refused = held(&self.refused);

@@ -31,6 +31,6 @@ pub use error::{IntegrityFault, StoreError, SubmitError};
 pub use query::{
     ActionFilter, EntryFilter, Kept, Listed, LockedScope, MOST_ROWS, Order, RunFilter, StoredEntry, WorktreeFilter,
 };
-pub use receipt::{Extras, Receipt};
+pub use receipt::{Extras, Noting, Receipt};
 pub use report::{Difference, Scrub};
 pub use store::Store;

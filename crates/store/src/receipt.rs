@@ -15,6 +15,17 @@ use placet_domain::time::Timestamp;
 pub struct Extras {
     /// The agent's own words for an action it proposes; their digest must be the one in the command.
     pub advice: Option<String>,
+    /// What becomes of a refusal that is worth an entry.
+    pub refusal: Noting,
+}
+
+/// Whether a refused attempt is recorded. Nobody may flood the ledger by being refused.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Noting {
+    #[default]
+    Recorded,
+    /// Enough of them were.
+    Unrecorded,
 }
 
 /// A worker's wish for something to do.

@@ -29,7 +29,8 @@ pub(crate) async fn propose(app: &App, caller: &Caller, run: RunId, proposal: Pr
     let advice_digest = advice.as_ref().map(|words| Digest::of(words.as_bytes()));
     let command = ActionCommand::Propose { action: Box::new(action), verdict, advice: advice_digest };
     let command = Command::Action { id: ActionId::from_uuid(fresh_uuid()), run: run.id, command };
-    let receipt = app.submit_with(Extras { advice }, caller.actor(), command, caller.key.clone()).await?;
+    let receipt =
+        app.submit_with(Extras { advice, ..Extras::default() }, caller.actor(), command, caller.key.clone()).await?;
     let action = receipt.loaded.action.ok_or(Refusal::Unknown { what: "action" })?;
     app.facts().learn_action(&action);
     Ok(action)

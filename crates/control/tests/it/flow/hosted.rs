@@ -216,6 +216,18 @@ async fn p380_an_agent_that_was_revoked_is_not_equipped_and_nothing_is_recorded_
 }
 
 #[tokio::test]
+async fn nobody_fills_the_ledger_by_being_refused() {
+    let (app, ..) = Scenario::start().await;
+    let (run, _) = at_work(&app).await;
+    let (other, size) = (app.another("worker", 2).await, app.size());
+    for _ in 0..100 {
+        other.post(&format!("/api/v1/runs/{}/agent-token", run.id), &json!({})).await.is(403);
+    }
+    let noted = app.kinds_from(size).await.into_iter().filter(|kind| kind.contains("refused")).count();
+    assert_eq!(noted, 20, "enough to see it");
+}
+
+#[tokio::test]
 async fn a_host_that_waits_hears_of_news_at_once_and_of_nothing_else() {
     let (app, ..) = Scenario::start().await;
     let team = &app.team;

@@ -21,7 +21,7 @@ use super::Task;
 use super::cache::Cache;
 use super::save::Standing;
 use crate::error::{StoreError, SubmitError};
-use crate::receipt::{Extras, Receipt};
+use crate::receipt::{Extras, Noting, Receipt};
 use crate::sqlite::history::Line;
 use crate::sqlite::place::{self, Place, Thing};
 use crate::sqlite::read;
@@ -75,7 +75,9 @@ impl<'a> Session<'a> {
         let records = match decide(&loaded, submission, self.now) {
             Ok(records) => records,
             Err(refusal) => {
-                self.note_refusal(&loaded, submission, &refusal)?;
+                if extras.refusal == Noting::Recorded {
+                    self.note_refusal(&loaded, submission, &refusal)?;
+                }
                 return Err(refusal.into());
             }
         };

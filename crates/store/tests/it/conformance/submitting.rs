@@ -72,10 +72,10 @@ pub(super) async fn the_agents_words_must_be_the_ones_the_proposal_names<G: Grou
     };
     let named = Some(Digest::of(words.as_bytes()));
     for (named, given) in [(None, Some(&words)), (named, None), (Some(Digest::of(b"other")), Some(&words))] {
-        let refused = world.store.submit(proposal(named), Extras { advice: given.cloned() }).await;
+        let refused = world.store.submit(proposal(named), Extras { advice: given.cloned(), ..Extras::default() }).await;
         assert!(matches!(refused, Err(SubmitError::Refused(Refusal::Invalid { .. }))), "{refused:?}");
     }
-    world.store.submit(proposal(named), Extras { advice: Some(words.clone()) }).await.unwrap();
+    world.store.submit(proposal(named), Extras { advice: Some(words.clone()), ..Extras::default() }).await.unwrap();
     assert_eq!(world.store.advice(id, Digest::of(words.as_bytes())).await.unwrap(), Some(words));
 }
 
