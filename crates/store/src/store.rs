@@ -226,6 +226,16 @@ impl Store {
     pub async fn kept(&self, project: ProjectId, digest: Digest) -> Result<Option<Kept>, StoreError> {
         backend!(self, sqlite => sqlite.kept(project, digest).await)
     }
+
+    /// Whether these bytes are an agent's own: given to one of its runs, made there, or left by one of its actions.
+    pub async fn is_of_agent(&self, agent: IdentityId, digest: Digest) -> Result<bool, StoreError> {
+        backend!(self, sqlite => sqlite.is_of_agent(agent, digest).await)
+    }
+
+    /// The runs of a project that made these bytes, if none of them has let them out.
+    pub async fn withholding(&self, project: ProjectId, digest: Digest) -> Result<Vec<Run>, StoreError> {
+        backend!(self, sqlite => sqlite.withholding(project, digest).await)
+    }
 }
 
 /// The ledger, and what strangers need to check it.

@@ -43,6 +43,7 @@ pub(super) async fn fetch(
     caller.sees(project, "evidence")?;
     let unknown = || No::Refused(Refusal::Unknown { what: "evidence" });
     app.store().kept(project, digest).await.map_err(No::Fault)?.ok_or_else(unknown)?;
+    flow::may_read(&app, &caller, project, digest).await?;
     let etag = format!("\"{digest}\"");
     if headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes()) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response());

@@ -145,6 +145,29 @@ impl Run {
         self.snapshots.last().map_or(0, |last| last.number.saturating_add(1))
     }
 
+    /// Whether these bytes were collected here, and nobody has let them out.
+    pub fn withholds(&self, digest: Digest) -> bool {
+        self.collected(digest).next().is_some() && !self.lets_out(digest)
+    }
+
+    /// Whether a person let these bytes out, under whatever name.
+    pub fn lets_out(&self, digest: Digest) -> bool {
+        let is_out = |output: &Output| self.exported.as_ref().is_some_and(|ids| ids.contains(&output.id));
+        self.collected(digest).any(is_out)
+    }
+
+    fn collected(&self, digest: Digest) -> impl Iterator<Item = &Output> {
+        self.outputs.iter().flatten().filter(move |output| output.digest == digest)
+    }
+
+    /// Whether its agent was given these bytes, or made them.
+    pub fn is_known_to_agent(&self, digest: Digest) -> bool {
+        let launch = || self.hosting.launch().into_iter();
+        launch().flat_map(|launch| &launch.files).any(|file| file.digest == digest)
+            || launch().flat_map(|launch| &launch.inputs).any(|input| input.digest == Some(digest))
+            || self.collected(digest).next().is_some()
+    }
+
     pub fn snapshot(&self, number: u32) -> Option<&Snapshot> {
         self.snapshots.iter().find(|snapshot| snapshot.number == number)
     }

@@ -192,6 +192,8 @@ reads! {
     sealed(action: ActionId => action, digest: Digest => digest) -> Option<Vec<u8>>;
     advice(action: ActionId => action, digest: Digest => digest) -> Option<String>;
     kept(project: ProjectId => project, digest: Digest => digest) -> Option<Kept>;
+    is_of_agent(agent: IdentityId => agent, digest: Digest => digest) -> bool;
+    withholding(project: ProjectId => project, digest: Digest => digest) -> Vec<Run>;
     entries(filter: EntryFilter => &filter) -> Vec<StoredEntry>;
     entry(seq: u64 => seq) -> Option<StoredEntry>;
     cursor(name: String => &name) -> Option<u64>;

@@ -91,6 +91,42 @@ async fn c19_what_was_not_uploaded_is_no_output() {
 }
 
 #[tokio::test]
+async fn c19_what_nobody_let_out_only_reviewers_and_its_host_can_fetch_and_agents_only_what_is_their_own() {
+    let (app, ..) = Scenario::start().await;
+    let (run, agent) = at_work(&app).await;
+    let (team, path) = (&app.team, |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id));
+    let url = |bytes: &[u8]| format!("/api/v1/projects/{}/evidence/{}", team.project, Digest::of(bytes));
+    let files: [&[u8]; 3] = [b"for them", b"not for them", b"of somebody else"];
+    for bytes in files {
+        team.worker.put(&url(bytes), bytes.to_vec()).await.is(201);
+        agent.get(&url(bytes)).await.is(404);
+    }
+    let other = app.another("worker", 2).await;
+    // A digest in its own words opens nothing.
+    let words = json!({ "summary": format!("look at {}", Digest::of(files[2])) });
+    agent.post(&path("finish"), &words).await.is(200);
+    let output = |id: usize| json!({ "id": id, "path": format!("{id}.md"), "digest": Digest::of(files[id - 1]), "size_bytes": files[id - 1].len() });
+    let twice = json!({ "outputs": [output(1), { "id": 2, "path": "1.md", "digest": Digest::of(files[1]), "size_bytes": files[1].len() }] });
+    team.worker.post(&path("outputs"), &twice).await.is(422);
+    team.worker.post(&path("outputs"), &json!({ "outputs": [output(1), output(2)] })).await.is(200);
+    for bytes in &files[..2] {
+        for person in [&team.operator, &other] {
+            person.get(&url(bytes)).await.is(403);
+        }
+        for person in [&team.reviewer, &team.worker, &agent] {
+            person.get(&url(bytes)).await.is(200);
+        }
+        team.agent.get(&url(bytes)).await.is(404);
+    }
+    agent.get(&url(files[2])).await.is(404);
+    team.operator.get(&url(files[2])).await.is(200);
+    let seen: api::RunView = team.reviewer.get(&format!("/api/v1/runs/{}", run.id)).await.is(200).json();
+    team.reviewer.post_if(&path("export"), seen.review, &json!({ "output_ids": [1] })).await.is(200);
+    team.operator.get(&url(files[0])).await.is(200);
+    team.operator.get(&url(files[1])).await.is(403);
+}
+
+#[tokio::test]
 async fn c3_an_agent_is_given_only_what_was_uploaded_and_may_be_given() {
     let (app, ..) = Scenario::start().await;
     let (team, digest) = (&app.team, Digest::of(b"data"));

@@ -4,6 +4,7 @@ mod actions;
 mod content;
 mod entities;
 mod entries;
+mod holders;
 mod select;
 
 use placet_domain::identity::Reach;
@@ -15,6 +16,7 @@ pub(crate) use entities::{
     project_by_name, projects, run, runs, runs_due, runs_to_host, scope, scopes, unfinished, worktree, worktrees,
 };
 pub(crate) use entries::{bytes_before, cursor, entries, entry};
+pub(crate) use holders::{is_of_agent, withholding};
 
 /// The projects within reach as a JSON list of hexadecimal ids, which is how a list goes into one statement; nothing means
 /// all.

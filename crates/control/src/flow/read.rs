@@ -1,0 +1,26 @@
+//! READ: who is handed bytes of a project by their digest.
+//!
+//! Agents get what is their own and nothing else of their project. What a run made and nobody has let out, only those get who must look at
+//! it to decide, and the worker that has it anyway. Everything else of a project is open to whoever is in it.
+
+use placet_domain::digest::Digest;
+use placet_domain::id::ProjectId;
+use placet_domain::identity::Role;
+use placet_domain::refusal::Refusal;
+
+use super::{Caller, No};
+use crate::app::App;
+
+pub(crate) async fn may_read(app: &App, caller: &Caller, project: ProjectId, digest: Digest) -> Result<(), No> {
+    let (who, store) = (&caller.identity, app.store());
+    if who.has(Role::Agent) {
+        let is_own = store.is_of_agent(who.id, digest).await.map_err(No::Fault)?;
+        return if is_own { Ok(()) } else { Err(Refusal::Unknown { what: "evidence" }.into()) };
+    }
+    if who.has(Role::Reviewer) {
+        return Ok(());
+    }
+    let withholding = store.withholding(project, digest).await.map_err(No::Fault)?;
+    let is_host = withholding.iter().any(|run| run.host == Some(who.id));
+    if withholding.is_empty() || is_host { Ok(()) } else { Err(Refusal::Role { needed: Role::Reviewer }.into()) }
+}
