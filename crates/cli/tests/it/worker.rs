@@ -1,5 +1,6 @@
 //! What a worker does with an approved action: exactly that, in a cage, with everything it leaves as evidence.
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::support::{Process, World};
@@ -89,6 +90,22 @@ fn files_are_those_that_were_approved_whatever_happens_to_their_source() {
     world.by("ada", &["approve", id, "--yes"]).ok();
     assert_eq!(world.done(id).status, "SUCCEEDED");
     assert_eq!(world.evidence(id, "stdout"), b"as approved\n");
+}
+
+#[test]
+fn what_cannot_be_prepared_is_reported_and_not_tried_again_and_again() {
+    let (world, run) = World::start();
+    world.write("input.txt", "gone before anybody fetches it\n");
+    let id = world.cleared(&run, &["sh", "cat input.txt", "--file", "input.txt"]);
+    let kept = world.home().join("data/evidence");
+    let removed = Command::new("find").arg(kept).args(["-type", "f", "-delete"]).status().unwrap();
+    assert!(removed.success());
+    let _worker = world.worker(&[]);
+    let done = world.done(&id);
+    assert_eq!(done.status, "FAILED");
+    let why = done.manifest["exit"].to_string();
+    assert!(why.contains("input.txt") && why.contains("cannot be fetched"), "{why}");
+    assert_eq!(world.times(&run, &id, "permit.redeemed"), 0, "nothing was begun");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::support::{Process, eventually};
 const STEPS: [&str; 4] = ["one", "two", "three", "together"];
 
 #[test]
-fn p380_more_outputs_than_can_be_recorded_fail_the_run_and_it_says_what_to_do() {
+fn c19_more_outputs_than_can_be_recorded_fail_the_run_and_it_says_what_to_do() {
     let scene = Scene::new();
     let script = "from placet import Run\nrun = Run()\nrun.wait_for_work()\n\
                   run.act('sh', 'for i in $(seq 700); do echo $i > output-with-a-name-$i; done')\nrun.finish('many')\n";
@@ -22,7 +22,7 @@ fn p380_more_outputs_than_can_be_recorded_fail_the_run_and_it_says_what_to_do() 
 }
 
 #[test]
-fn p380_a_definite_no_to_a_host_fails_the_run_with_the_reason() {
+fn e2_a_definite_no_to_a_host_fails_the_run_with_the_reason() {
     let mut scene = Scene::new();
     let run = scene.start("report.py", &STEPS, &["--every-steps", "1"]);
     let agent = scene.stands_at(&run, 1)["agent"].as_str().unwrap().to_owned();
@@ -38,7 +38,7 @@ fn p380_a_definite_no_to_a_host_fails_the_run_with_the_reason() {
 }
 
 #[test]
-fn p381_a_run_whose_files_are_elsewhere_fails_instead_of_beginning_anew() {
+fn e2_a_run_whose_files_are_elsewhere_fails_instead_of_beginning_anew() {
     let mut scene = Scene::new();
     let run = scene.start("report.py", &STEPS, &["--every-steps", "1"]);
     scene.stands_at(&run, 1);
@@ -58,7 +58,7 @@ fn p381_a_run_whose_files_are_elsewhere_fails_instead_of_beginning_anew() {
 }
 
 #[test]
-fn p382_after_a_restart_of_the_machine_a_run_goes_on_only_from_a_snapshot() {
+fn c11_after_a_restart_of_the_machine_a_run_goes_on_only_from_a_snapshot() {
     let mut scene = Scene::new();
     let run = scene.start("report.py", &STEPS, &["--every-steps", "1"]);
     scene.stands_at(&run, 1);
@@ -73,7 +73,7 @@ fn p382_after_a_restart_of_the_machine_a_run_goes_on_only_from_a_snapshot() {
 }
 
 #[test]
-fn p383_a_second_worker_does_not_touch_the_runs_of_the_first() {
+fn e2_a_second_worker_does_not_touch_the_runs_of_the_first() {
     let scene = Scene::new();
     let mut command = scene.world.command(&["--as", "w1", "work"]);
     let mut second = Process::start(&mut command);
@@ -85,7 +85,7 @@ fn p383_a_second_worker_does_not_touch_the_runs_of_the_first() {
 }
 
 #[test]
-fn p383_a_worker_stops_at_once_while_its_control_plane_is_away() {
+fn e2_a_worker_stops_at_once_while_its_control_plane_is_away() {
     let mut scene = Scene::new();
     let run = scene.start("report.py", &STEPS, &["--every-steps", "1"]);
     scene.stands_at(&run, 1);

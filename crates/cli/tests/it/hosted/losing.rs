@@ -10,7 +10,7 @@ const RESTLESS: &str = "import threading, time\nfrom placet import Run, remember
     if run.get(run.path)['steps_done'] == 0:\n  run.done(1, 'the first')\nrun.wait_for_work()\nrun.finish('done')\n";
 
 #[test]
-fn p384_a_snapshot_whose_answer_was_lost_stays_the_one_that_is_on_record() {
+fn c11_a_snapshot_whose_answer_was_lost_stays_the_one_that_is_on_record() {
     let mut scene = Scene::new();
     scene.stop_worker();
     let is_report = |head: &str| {
@@ -30,7 +30,7 @@ fn p384_a_snapshot_whose_answer_was_lost_stays_the_one_that_is_on_record() {
 }
 
 #[test]
-fn p385_the_files_of_an_action_that_became_void_do_not_reach_the_restored_workspace() {
+fn c11_the_files_of_an_action_that_became_void_do_not_reach_the_restored_workspace() {
     let mut scene = Scene::new();
     scene.stop_worker();
     let is_fetch = |head: &str| head.starts_with("GET /api/v1/projects/");

@@ -192,7 +192,7 @@ async fn c11_only_its_host_speaks_for_a_run_and_only_of_what_is_wanted() {
 }
 
 #[tokio::test]
-async fn p386_an_agent_is_nobody_any_more_when_its_run_is_cancelled_alone_or_with_its_parent() {
+async fn e1_an_agent_is_nobody_any_more_when_its_run_is_cancelled_alone_or_with_its_parent() {
     let (app, ..) = Scenario::start().await;
     let (parent, first) = at_work(&app).await;
     let team = &app.team;
@@ -218,7 +218,7 @@ async fn p386_an_agent_is_nobody_any_more_when_its_run_is_cancelled_alone_or_wit
 }
 
 #[tokio::test]
-async fn p387_while_everything_is_stopped_no_process_of_any_run_is_wanted_and_none_is_offered() {
+async fn d11_while_everything_is_stopped_no_process_of_any_run_is_wanted_and_none_is_offered() {
     let (app, ..) = Scenario::start().await;
     let (run, agent) = at_work(&app).await;
     let (team, path) = (&app.team, |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id));
@@ -240,7 +240,7 @@ async fn p387_while_everything_is_stopped_no_process_of_any_run_is_wanted_and_no
 }
 
 #[tokio::test]
-async fn p380_an_agent_that_was_revoked_is_not_equipped_and_nothing_is_recorded_of_it() {
+async fn e1_an_agent_that_was_revoked_is_not_equipped_and_nothing_is_recorded_of_it() {
     let (app, ..) = Scenario::start().await;
     let (run, _) = at_work(&app).await;
     app.admin.post(&format!("/api/v1/identities/{}/revoke", run.agent), &json!({})).await.is(200);
