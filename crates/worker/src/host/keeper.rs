@@ -472,3 +472,20 @@ fn described(id: u32, listed: &placet_workspace::space::Output) -> Output {
 fn of_domain(digest: placet_workspace::Digest) -> Digest {
     Digest::from_bytes(*digest.as_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c11_a_snapshot_that_was_taken_is_found_again_and_not_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let space = Space::create(&dir.path().join("space"), None).unwrap();
+        let Saved::Whole(first) = save(&space, 1).unwrap() else { panic!("nobody writes") };
+        let Saved::Whole(again) = save(&space, 1).unwrap() else { panic!("nobody wrote") };
+        assert_eq!((first.workspace, first.memory), (again.workspace, again.memory));
+        std::fs::write(space.agent().join("note"), b"later").unwrap();
+        assert!(matches!(save(&space, 1).unwrap(), Saved::Before));
+        assert_eq!(space.record(1).unwrap().memory, first.memory, "it stays what may be on record");
+    }
+}

@@ -35,7 +35,7 @@ fn c11_the_files_of_an_action_that_became_void_do_not_reach_the_restored_workspa
     scene.stop_worker();
     let is_fetch = |head: &str| head.starts_with("GET /api/v1/projects/");
     let script = "from placet import Run, remember, remembered\nrun = Run()\nrun.wait_for_work()\n\
-                  late = run.provide('late.md', b'too late')\nrun.act('cp', 'late.md', 'copy.md', files=[late])\n\
+                  late = run.provide('late.md', b'too late')\nrun.act('sh', 'cp late.md copy.md', files=[late])\n\
                   run.finish('done')\n";
     let run = scene.start_script(script, &[]);
     scene.worker = Some(scene.world.worker(&[]));
