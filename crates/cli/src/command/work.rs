@@ -1,8 +1,8 @@
 //! `placet work`: a worker, until it is told to stop.
 
-use std::fs::{DirBuilder, File, TryLockError};
+use std::fs::{DirBuilder, File, Permissions, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use placet_sandbox::{LeastTier, Profiles, Tier};
@@ -100,7 +100,7 @@ fn alone_in(runs: &Path) -> Result<File, CliError> {
 fn scratch(given: Option<PathBuf>) -> Result<PathBuf, CliError> {
     let Some(scratch) = given else {
         // A name that nobody knows beforehand, made here and now with mode 0700.
-        let made = tempfile::Builder::new().prefix("placet-work-").tempdir();
+        let made = tempfile::Builder::new().prefix("placet-work-").permissions(Permissions::from_mode(0o700)).tempdir();
         let made = made.map_err(|error| CliError::failed(format!("no place for workspaces can be made: {error}")))?;
         return Ok(made.keep());
     };
@@ -140,8 +140,6 @@ pub(crate) fn needs_cage() -> Result<Tier, CliError> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
-
     use super::*;
 
     #[test]
@@ -155,7 +153,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let open = dir.path().join("open");
         std::fs::create_dir(&open).unwrap();
-        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o777)).unwrap();
+        std::fs::set_permissions(&open, Permissions::from_mode(0o777)).unwrap();
         assert!(scratch(Some(open.clone())).unwrap_err().message.contains("others may write"));
         let link = dir.path().join("link");
         std::os::unix::fs::symlink(dir.path(), &link).unwrap();

@@ -79,7 +79,7 @@ fn e2_a_second_worker_does_not_touch_the_runs_of_the_first() {
     let mut second = Process::start(&mut command);
     let ended = second.wait(super::PATIENCE);
     assert_eq!(ended.code(), Some(9), "{}", second.stderr());
-    assert!(second.stderr().contains("another worker"), "{}", second.stderr());
+    eventually("it says why", super::PATIENCE, || second.stderr().contains("another worker"));
     // One that hosts nothing is in nobody's way.
     drop(scene.world.worker(&["--host", "0"]));
 }
