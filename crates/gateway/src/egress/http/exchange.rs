@@ -102,7 +102,7 @@ async fn one<S: AsyncRead + AsyncWrite>(
         Err(reason) => {
             trip.end(Err(&reason));
             if !is_answered {
-                client.dismiss(&answer::refused(Way::Http, &reason)).await;
+                client.tell(&answer::refused(Way::Http, &reason)).await;
             }
             Next::Close
         }
@@ -118,7 +118,7 @@ async fn carry<S: AsyncRead + AsyncWrite>(
 ) -> Result<Next, Reason> {
     trip.asks_for(asked.rest.split('?').next().unwrap_or_default());
     let grant = trip.judge(&asked.request)?;
-    let credential = injected(egress, &grant)?;
+    let credential = injected(egress, &grant, asked)?;
     let mut outside = trip.reach(&asked.request, &grant).await?;
     let head = rewrite::request(&asked.head, (&asked.request.to, &asked.rest), asked.framing, credential.as_ref());
     let mut status = None;
@@ -129,14 +129,15 @@ async fn carry<S: AsyncRead + AsyncWrite>(
     done?
 }
 
-fn injected(egress: &Egress, grant: &Grant) -> Result<Option<HeldCredential>, Reason> {
-    match grant.credential() {
-        Credential::None | Credential::Own => Ok(None),
-        Credential::Inject(name) => {
-            let held = egress.keys().credential(name);
-            held.map(Some).ok_or_else(|| Reason::NoCredential { name: name.to_string() })
-        }
+/// The credential the rule puts in. A request that has the same header already brings one of its own.
+fn injected(egress: &Egress, grant: &Grant, asked: &Asked) -> Result<Option<HeldCredential>, Reason> {
+    let Credential::Inject(name) = grant.credential() else { return Ok(None) };
+    let held = egress.keys().credential(name).ok_or_else(|| Reason::NoCredential { name: name.to_string() })?;
+    if asked.head.headers.all(held.header()).next().is_some() {
+        let (host, name) = (asked.request.to.place().to_string(), held.header().to_owned());
+        return Err(Reason::Credential { host, name });
     }
+    Ok(Some(held))
 }
 
 /// One request and its answer, both on their way at the same time: a host may answer before it has heard everything.

@@ -101,6 +101,15 @@ async fn r24_the_credential_of_the_team_is_put_in_outside_and_seen_by_nobody_ins
 }
 
 #[tokio::test]
+async fn r25_a_header_that_the_gateway_puts_in_is_not_sent_twice() {
+    let (world, origin) = api("credential = { inject = \"unusual\" }", OK).await;
+    let doubled = get(&origin.url("api.test", "/")).replace("Connection", "x-pass: mine\r\nConnection");
+    assert!(world.ask(doubled).await.contains("(E15)"));
+    assert!(world.get(&origin.url("api.test", "/")).await.contains("200 OK"));
+    assert_eq!(origin.heard()[0].matches("X-Pass").count(), 1);
+}
+
+#[tokio::test]
 async fn a_credential_that_is_not_there_refuses_instead_of_going_without() {
     let (world, origin) = api("credential = { inject = \"absent\" }", OK).await;
     let said = world.get(&origin.url("api.test", "/")).await;

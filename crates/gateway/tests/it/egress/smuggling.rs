@@ -1,5 +1,7 @@
 //! Requests that hide another request: refused as a whole, and nothing of them reaches the host.
 
+use placet_gateway::egress::Limits;
+
 use super::world::{OK, Origin, World, http_rule, refusal};
 
 /// What is said, with the number of the reason. `HOST` stands for the host with its port.
@@ -102,4 +104,70 @@ async fn what_follows_a_request_is_judged_as_a_request_and_not_passed_on_with_it
     let numbers: Vec<u16> = world.records(2).await.iter().map(refusal).collect();
     assert_eq!(numbers, [0, 13]);
     assert!(origin.heard().iter().all(|heard| !heard.contains("DELETE")), "{:?}", origin.heard());
+}
+
+/// Pieces of requests, good and bad; `HOST` stands for the host with its port.
+const PIECES: &[&str] = &[
+    "GET http://HOST/open HTTP/1.1\r\n",
+    "GET http://HOST/open/x?y HTTP/1.1\r\n",
+    "POST http://HOST/admin HTTP/1.1\r\n",
+    "GET http://evil.test/ HTTP/1.1\r\n",
+    "Host: HOST\r\n",
+    "Host: evil.test\r\n",
+    "Content-Length: 4\r\n",
+    "Content-Length: 0\r\n",
+    "Transfer-Encoding: chunked\r\n",
+    "Connection: close\r\n",
+    "X: y\r\n",
+    " folded\r\n",
+    "\r\n",
+    "\r\n",
+    "\n",
+    "\r",
+    "body",
+    "4\r\nbody\r\n0\r\n\r\n",
+    "0\r\n\r\n",
+    "DELETE /admin HTTP/1.1\r\nHost: HOST\r\n\r\n",
+    "\0",
+];
+
+/// What a host may hear: one request, as the rule allows it, with one host and one end.
+fn is_one_allowed_request(heard: &str, host: &str) -> bool {
+    let Some((head, body)) = heard.split_once("\r\n\r\n") else { return false };
+    let hosts = head.lines().filter(|line| line.to_ascii_lowercase().starts_with("host:")).count();
+    let allowed = head.starts_with("GET /open HTTP/1.1\r\n") || head.starts_with("GET /open/x?y HTTP/1.1\r\n");
+    let framed = match (head.contains("Content-Length: 4"), head.contains("Transfer-Encoding: chunked")) {
+        (true, false) => body.len() == 4,
+        (false, true) => body.is_empty() || body.ends_with("0\r\n\r\n"),
+        (false, false) => body.is_empty(),
+        (true, true) => false,
+    };
+    allowed && framed && hosts == 1 && head.contains(&format!("\r\nHost: {host}\r\n"))
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(150))]
+    #[test]
+    fn whatever_is_put_together_a_host_hears_allowed_requests_alone(
+        pieces in proptest::collection::vec(proptest::sample::select(PIECES), 1..14),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (heard, host) = runtime.block_on(async {
+            let origin = Origin::answering(OK).await;
+            let limits = Limits { head_ms: 20, idle_ms: 50, ..Limits::default() };
+            let world = World::within(
+                &http_rule("api.test", origin.port(), "methods = [\"GET\"]\npaths = [\"/open\"]"),
+                limits,
+            );
+            world.name("api.test", "127.0.0.1");
+            let host = format!("api.test:{}", origin.port());
+            world.ask(pieces.concat().replace("HOST", &host)).await;
+            (origin.heard(), host)
+        });
+        for said in heard {
+            // A host that heard the beginning of a body and then its end has not been asked for anything.
+            let is_whole = !said.contains("Content-Length: 4") || !said.ends_with('\0');
+            proptest::prop_assert!(!is_whole || is_one_allowed_request(&said, &host), "{said:?}");
+        }
+    }
 }
