@@ -126,6 +126,75 @@ fn a_door_leads_to_the_address_that_was_named_and_nowhere_else() {
     assert!(shut.stderr.contains("refused"), "{}", shut.stderr);
 }
 
+/// Answers every request with its first line.
+fn web_server() -> std::net::SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut asked = Vec::new();
+            while !asked.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                let Ok(1) = stream.read(&mut byte) else { break };
+                asked.push(byte[0]);
+            }
+            let line = String::from_utf8_lossy(&asked).lines().next().unwrap_or_default().to_owned();
+            let _ = write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{line}", line.len());
+        }
+    });
+    address
+}
+
+#[test]
+fn c5_a_command_reaches_the_hosts_that_were_allowed_and_nobody_else() {
+    let (allowed, other) = (web_server(), web_server());
+    let host = allowed.to_string();
+    let script = format!(
+        "curl -s http://{allowed}/a; echo; curl -s -p http://{allowed}/tunnel; echo; \
+         curl -s -x socks5h://127.0.0.1:3128 http://{allowed}/socks; echo; \
+         curl -s http://{other}/b; curl -s -o /dev/null -w '%{{http_code}}\\n' http://localhost:{}/c",
+        allowed.port()
+    );
+    let named = format!("localhost:{}", allowed.port());
+    let said = caged(&["--allow-host", &host, "--allow-host", &named], &["sh", "-c", &script]).ok();
+    let lines: Vec<&str> = said.out().lines().collect();
+    assert_eq!(lines[..3], ["GET /a HTTP/1.1", "GET /tunnel HTTP/1.1", "GET /socks HTTP/1.1"], "{}", said.out());
+    assert!(lines[3].contains("(E11)") && lines[4].contains("a person can allow it"), "{}", said.out());
+    assert_eq!(lines[5], "403", "a name does not lead to this machine");
+    assert!(
+        said.stderr.contains(&format!("refused {other}: the rules for `127.0.0.1` do not allow port")),
+        "{}",
+        said.stderr
+    );
+    assert!(said.stderr.contains("which is this machine (E20)"), "{}", said.stderr);
+}
+
+#[test]
+fn r11_programs_without_a_proxy_of_their_own_find_the_way_out_and_it_is_told_as_json() {
+    let server = web_server();
+    let dir = tempfile::tempdir().unwrap();
+    let script = format!(
+        "import urllib.request as u; print(u.urlopen('http://{server}/x').read().decode())\n\
+         try: u.urlopen('http://evil.test/')\nexcept Exception as e: print(e.code)"
+    );
+    let host = server.to_string();
+    let options = ["--json", "sandbox", "run", "--allow-host", &host, "--", "python3", "-c", &script];
+    let report = placet_in(dir.path(), &options).ok().json();
+    assert_eq!(report["stdout"], "GET /x HTTP/1.1\n403\n");
+    assert_eq!(report["requests"][0]["status"], 200);
+    assert_eq!(report["requests"][1]["decision"]["refused"]["number"], 10);
+    let without = caged(&[], &["python3", "-c", &script]).exits(1);
+    assert!(without.stderr.contains("refused") || without.stderr.contains("unreachable"), "{}", without.stderr);
+}
+
+#[test]
+fn what_is_no_host_is_not_allowed_as_one() {
+    refused(caged(&["--allow-host", "https://example.org"], &["true"]), 2, &["without scheme", "like example.org"]);
+    refused(caged(&["--allow-host", "127.1"], &["true"]), 2, &["`127.1`", "unusual spelling"]);
+    refused(caged(&["--allow-host", "example.org:0"], &["true"]), 2, &["port 0"]);
+}
+
 #[test]
 fn what_ends_us_ends_the_command_and_leaves_nothing_behind() {
     let (tmp, marker) = (tempfile::tempdir().unwrap(), format!("{}", 4_000_000 + std::process::id()));

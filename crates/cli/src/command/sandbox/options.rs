@@ -3,11 +3,13 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use placet_gateway::egress::Rules;
 use placet_sandbox::{LimitName, Limits, Profile, Profiles, READ_ONLY_ROOTS, Request, SandboxError, WORKSPACE};
 
 use super::changes::Private;
 use super::doors::DoorTo;
 use super::explain::Asked;
+use super::way_out;
 use crate::context::Who;
 use crate::error::{CliError, Code, chain};
 use crate::profiles::{files_in, profiles_of};
@@ -35,6 +37,9 @@ pub(super) struct Options {
     /// A port in the cage that leads to an address outside (default: the same port of this machine)
     #[arg(long = "door", value_name = "PORT[=ADDRESS]")]
     doors: Vec<String>,
+    /// A host the command may reach, at ports 80 and 443 or at the one that is named: a name, *.NAME, an address or a network
+    #[arg(long = "allow-host", value_name = "HOST[:PORT]")]
+    allowed_hosts: Vec<String>,
 }
 
 impl Options {
@@ -61,6 +66,29 @@ impl Options {
         self.doors.iter().map(|text| door(text)).collect()
     }
 
+    /// What the command may reach, where it may reach anybody.
+    pub(super) fn way_out(&self) -> Result<Option<Rules>, CliError> {
+        if self.allowed_hosts.is_empty() {
+            return Ok(None);
+        }
+        let rules = self.allowed_hosts.iter().map(|text| way_out::rules_for(text));
+        Ok(Some(Rules { allow: rules.collect::<Result<Vec<_>, _>>()?.concat() }))
+    }
+
+    /// Ports of doors, that of the way out among them.
+    fn ports(&self) -> Result<Vec<u16>, CliError> {
+        let way_out = self.way_out()?.map(|_| way_out::PORT);
+        Ok(self.doors()?.iter().map(|door| door.port).chain(way_out).collect())
+    }
+
+    /// Variables that were asked for, and those by which programs find the way out.
+    fn all_variables(&self) -> Result<Vec<(String, String)>, CliError> {
+        let proxies = if self.allowed_hosts.is_empty() { Vec::new() } else { way_out::variables() };
+        let given = self.variables.iter().map(|text| pair(text, "NAME=VALUE"));
+        let given = given.map(|pair| pair.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        proxies.into_iter().map(Ok).chain(given).collect()
+    }
+
     /// The request for a command. `private` is where a layered workspace keeps its changes.
     pub(super) fn request(
         &self,
@@ -80,16 +108,15 @@ impl Options {
             let (host, cage) = read_only(text)?;
             request = request.read_only(host, cage);
         }
-        for text in &self.variables {
-            let (name, value) = pair(text, "NAME=VALUE")?;
+        for (name, value) in self.all_variables()? {
             request = request.env(name, value);
         }
-        Ok(self.doors()?.iter().fold(request, |request, door| request.door(door.port)))
+        Ok(self.ports()?.into_iter().fold(request, Request::door))
     }
 
     /// The same, to be shown.
     pub(super) fn asked(&self) -> Result<Asked, CliError> {
-        let mut asked = Asked { doors: self.doors()?.iter().map(|door| door.port).collect(), ..Asked::default() };
+        let mut asked = Asked { doors: self.ports()?, variables: self.all_variables()?, ..Asked::default() };
         for text in &self.read_only {
             let (host, cage) = read_only(text)?;
             asked.files.push((cage.display().to_string(), format!("{} of the host, read-only", host.display())));
@@ -97,10 +124,6 @@ impl Options {
         if let Some(directory) = &self.workspace {
             let how = if self.layered { "in layers: changes are kept apart" } else { "writable" };
             asked.files.push((WORKSPACE.to_owned(), format!("{} of the host, {how}", absolute(directory)?.display())));
-        }
-        for text in &self.variables {
-            let (name, value) = pair(text, "NAME=VALUE")?;
-            asked.variables.push((name.to_owned(), value.to_owned()));
         }
         Ok(asked)
     }

@@ -7,12 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
+use placet_gateway::egress::EgressRecord;
 use placet_sandbox::{Exit, Killer, Launcher, LimitKind, LimitName, Outcome, Output, Running, Usage};
 use serde::Serialize;
 
 use super::changes::{Changed, Private};
 use super::doors;
 use super::options::{Options, not_started};
+use super::way_out::WayOut;
 use crate::command::serve::told_to_stop;
 use crate::context::Who;
 use crate::error::{CliError, Code, chain};
@@ -36,6 +38,9 @@ struct Report {
     usage: Usage,
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<Vec<Changed>>,
+    /// What was asked of the way out, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests: Option<Vec<EgressRecord>>,
     stdout: String,
     stderr: String,
 }
@@ -57,15 +62,24 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<ExitCode, Cl
     let launched = Launcher::default().launch(&profile, request.stdin_piped());
     let mut running = launched.map_err(|error| not_started(&error))?;
     doors::open(&mut running, &doors)?;
+    let mut way_out = args.options.way_out()?.map(|rules| WayOut::open(&mut running, rules)).transpose()?;
     let (outcome, output) = attend(running, out.is_json()).await?;
     let changes = private.as_ref().map(Private::changes);
     if out.is_json() {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         let (profile, exit, usage) = (profile.name().to_owned(), ended(outcome.exit), outcome.usage);
-        let report = Report { profile, exit, usage, changes, stdout: text(output.stdout), stderr: text(output.stderr) };
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        let requests = match &mut way_out {
+            Some(way_out) => Some(way_out.requests().await),
+            None => None,
+        };
+        let report = Report { profile, exit, usage, changes, requests, stdout, stderr };
         out.answer(&report, |_| String::new());
     } else {
         tell(changes.unwrap_or_default(), out);
+        if let Some(way_out) = &mut way_out {
+            way_out.tell(out).await;
+        }
     }
     conclude(outcome.exit)
 }
