@@ -2,14 +2,17 @@
 //! an agent of a team's own names a profile and tools that are there is checked here: the domain knows neither cages nor
 //! homes, and a run would notice only when it is too late.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use placet_control::{KitFile, Kits};
 use placet_domain::catalogue::{Catalogue, Entry};
 use placet_domain::datafile::{Problem, Problems};
 use placet_domain::planning::Templates;
 use placet_domain::proposal::Tools;
 use placet_sandbox::Profiles;
 
+use crate::agent_files::{found, unreadable};
 use crate::error::CliError;
 use crate::home::read;
 use crate::profiles::{files_in, is_good_for};
@@ -50,6 +53,24 @@ impl Listing {
     }
 }
 
+impl Listing {
+    /// The files that agents of the folder are started with. Relative to the folder, because that is what a team copies.
+    pub(crate) fn kits(&self, folder: &Path) -> Result<Kits, CliError> {
+        let with_files = self.agents.iter().filter(|entry| !entry.launch.files.is_empty());
+        with_files.map(|entry| Ok((entry.id.clone(), kit(entry, folder)?))).collect()
+    }
+}
+
+fn kit(entry: &Entry, folder: &Path) -> Result<Vec<KitFile>, CliError> {
+    let named: Vec<PathBuf> = entry.launch.files.iter().map(|path| folder.join(path.as_str())).collect();
+    let about = |error: CliError| error.hint(format!("it is one of the `files` of the agent `{}`", entry.id));
+    let read = |(path, from): (String, PathBuf)| {
+        let bytes = fs::read(&from).map_err(|error| unreadable(&from, &error))?;
+        Ok(KitFile { path, bytes: bytes.into() })
+    };
+    found(&named).and_then(|files| files.into_iter().map(read).collect()).map_err(about)
+}
+
 /// Where a team keeps templates of its own.
 fn templates_of(folder: &Path) -> PathBuf {
     folder.join("templates")
@@ -87,7 +108,11 @@ fn misfits(entry: &Entry, written: &Written<'_>, profiles: &Profiles, tools: &To
         let message = format!("there is no tool `{tool}` in tools.toml");
         written.problem("tools", message, "declare it there, or take it off the list".to_owned())
     });
-    unknown.chain(cage_misfit(entry, written, profiles)).collect()
+    let agents_own = entry.launch.profile.iter().filter(|name| profiles.get(name.as_str()).is_none()).map(|name| {
+        let hint = format!("name one of {}, or write profiles/{name}.toml in the home", profiles.listed());
+        written.problem("launch.profile", format!("there is no profile `{name}`"), hint)
+    });
+    unknown.chain(agents_own).chain(cage_misfit(entry, written, profiles)).collect()
 }
 
 fn cage_misfit(entry: &Entry, written: &Written<'_>, profiles: &Profiles) -> Option<Problem> {

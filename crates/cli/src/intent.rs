@@ -19,7 +19,7 @@ pub(crate) struct IntentArgs {
     /// A template, as `placet catalog list` names it
     #[arg(long, value_name = "ID")]
     template: Option<String>,
-    /// How often it would ask (default: SUPERVISED)
+    /// When a person is asked (default: SUPERVISED, every action asks, because nobody wrote these steps)
     #[arg(long, value_name = "MODE", value_parser = ["SIMULATION", "SUPERVISED", "CHECKPOINT"], ignore_case = true)]
     mode: Option<String>,
     /// A host, network or address that has to be reached
@@ -31,6 +31,11 @@ pub(crate) struct IntentArgs {
 }
 
 impl IntentArgs {
+    /// Whether somebody said how often it asks.
+    pub(crate) const fn says_mode(&self) -> bool {
+        self.mode.is_some() || self.intent.is_some()
+    }
+
     /// What is wanted; `entry` is the agent of the catalogue that was asked for, if one was.
     pub(crate) fn intent(&self, entry: Option<&str>) -> Result<Intent, CliError> {
         let mut intent = match &self.intent {

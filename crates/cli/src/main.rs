@@ -1,5 +1,6 @@
 //! The `placet` binary: roles (serve, work) and commands, one file each. The only place where all crates meet.
 
+mod agent_files;
 mod card;
 mod catalogue;
 mod changes;

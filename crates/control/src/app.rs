@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use placet_domain::approval::Terms;
 use placet_domain::canonical;
-use placet_domain::catalogue::Catalogue;
+use placet_domain::catalogue::{Catalogue, EntryId, Launch};
 use placet_domain::command::{Command, IdempotencyKey, Submission};
 use placet_domain::digest::Digest;
 use placet_domain::identity::{Actor, Identity};
@@ -18,6 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 use crate::door::Door;
 use crate::facts::Facts;
 use crate::flow::No;
+use crate::kit::{KitFile, Kits};
 use crate::telemetry::Metrics;
 use crate::webhook::Hooks;
 
@@ -28,18 +29,31 @@ pub struct Rules {
     tools: Tools,
     /// What ships, where a home has nothing of its own.
     planning: Option<(Catalogue, Templates)>,
+    kits: Kits,
 }
 
 impl Rules {
     /// Refuses tools whose cage nobody knows: what it amounts to is part of what is approved.
     pub fn new(policy: Policy, tools: Tools, cages: Cages) -> Result<Self, ToolError> {
-        Ok(Self { policy, tools: tools.in_cages(cages)?, planning: None })
+        Ok(Self { policy, tools: tools.in_cages(cages)?, planning: None, kits: Kits::new() })
     }
 
     /// The same, with a team's own agents and templates beside those that ship.
     #[must_use]
     pub fn planning_with(self, catalogue: Catalogue, templates: Templates) -> Self {
         Self { planning: Some((catalogue, templates)), ..self }
+    }
+
+    /// The same, with the files that agents of the catalogue are started with.
+    #[must_use]
+    pub fn equipped_with(self, kits: Kits) -> Self {
+        Self { kits, ..self }
+    }
+
+    /// How an agent of the catalogue is started, and its files.
+    pub(crate) fn launch_of(&self, agent: &EntryId) -> (Option<&Launch>, &[KitFile]) {
+        let entry = self.planning.as_ref().and_then(|(catalogue, _)| catalogue.get(agent));
+        (entry.map(|entry| &entry.launch), self.kits.get(agent).map_or(&[], Vec::as_slice))
     }
 
     /// Plans for an intent, by the agents and templates that there are.
@@ -61,7 +75,7 @@ impl Rules {
     pub fn none() -> Self {
         let tools = Tools::default();
         let policy = Policy::load(&[], &tools).expect("no rules have no mistakes");
-        Self { policy, tools, planning: None }
+        Self { policy, tools, planning: None, kits: Kits::new() }
     }
 
     /// The tools and the cages they run in.

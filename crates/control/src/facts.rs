@@ -9,8 +9,10 @@ use std::hash::Hash;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use placet_domain::action::ActionState;
+use placet_domain::catalogue::Bounds;
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
+use placet_domain::policy::Frame;
 use placet_domain::proposal::Action;
 use placet_domain::run::{Posture, Run};
 use placet_domain::scope::Scope;
@@ -36,6 +38,7 @@ pub(crate) struct Ground {
     pub(crate) agent: IdentityId,
     pub(crate) scope: Scope,
     pub(crate) posture: Posture,
+    pub(crate) bounds: Option<Bounds>,
     /// Whether it has files of its own, at a worker.
     pub(crate) hosted: bool,
 }
@@ -46,10 +49,18 @@ impl From<&ActionState> for Place {
     }
 }
 
+impl Ground {
+    /// What its actions are judged within.
+    pub(crate) const fn frame(&self) -> Frame<'_> {
+        Frame { scope: &self.scope, posture: &self.posture, bounds: self.bounds.as_ref() }
+    }
+}
+
 impl From<Run> for Ground {
     fn from(run: Run) -> Self {
-        let hosted = !run.hosting.is_external();
-        Self { id: run.id, project: run.project, agent: run.agent, scope: run.scope, posture: run.posture, hosted }
+        let (hosted, bounds) = (!run.hosting.is_external(), run.bounds());
+        let Run { id, project, agent, scope, posture, .. } = run;
+        Self { id, project, agent, scope, posture, bounds, hosted }
     }
 }
 

@@ -13,6 +13,7 @@ mod door;
 mod facts;
 mod flow;
 mod http;
+mod kit;
 mod models;
 mod names;
 mod pumps;
@@ -23,6 +24,7 @@ mod webhook;
 pub use app::{App, Limits, Rules, Settings};
 pub use flow::{No, bootstrap};
 pub use http::{api_document, route_table};
+pub use kit::{KitFile, Kits};
 pub use names::fresh_token;
 pub use server::{Serving, serve, serve_briefly};
 pub use webhook::{

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use placet_domain::id::{IdentityId, RunId};
-use placet_domain::policy::{DEFAULT_TOOLS, Policy, default_policy};
+use placet_domain::policy::{DEFAULT_TOOLS, Frame, Policy, default_policy};
 use placet_domain::proposal::{Action, ActionKind, Proposal, Tools};
 use placet_domain::run::Posture;
 use placet_domain::scope::{Scope, ScopeDraft};
@@ -101,10 +101,11 @@ fn generated_policy(breadth: Breadth) -> String {
 
 fn measure(policy: &Policy, actions: &[Action], scope: &Scope) -> serde_json::Value {
     let mut taken: Vec<Duration> = Vec::with_capacity(ROUNDS);
+    let frame = Frame { scope, posture: &Posture::default(), bounds: None };
     let started = Instant::now();
     for action in actions.iter().cycle().take(ROUNDS) {
         let before = Instant::now();
-        std::hint::black_box(policy.judge(std::hint::black_box(action), scope, &Posture::default()));
+        std::hint::black_box(policy.judge(std::hint::black_box(action), &frame));
         taken.push(before.elapsed());
     }
     let elapsed = started.elapsed();

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use placet_domain::catalogue::Bounds;
 use placet_domain::id::{IdentityId, RunId};
-use placet_domain::policy::{Policy, RuleSummary, Verdict};
+use placet_domain::policy::{Frame, Policy, RuleSummary, Verdict};
 use placet_domain::proposal::{Action, Proposal, Tools};
 use placet_domain::run::Posture;
 use placet_domain::scope::{Scope, ScopeDraft};
 
+use super::catalog;
 use crate::context::Who;
 use crate::error::{CliError, Code};
 use crate::home::{policy_files, read};
@@ -31,7 +33,9 @@ pub(crate) enum Command {
     /// Run every example of every rule
     Test(Files),
     /// What the rules say of an action, and why
-    #[command(after_help = "Example:\n  placet policy explain nmap --target 10.0.0.5 -- -sV -Pn -p 1-1000")]
+    #[command(
+        after_help = "Example:\n  placet policy explain nmap --target 10.0.0.5 -- -sV -Pn -p 1-1000\n  placet policy explain tee --entry code_agent --output notes.md"
+    )]
     Explain {
         /// A tool of tools.toml
         tool: String,
@@ -44,6 +48,9 @@ pub(crate) enum Command {
         /// A scope file (default: one that permits exactly what is named here)
         #[arg(long, value_name = "FILE")]
         scope: Option<PathBuf>,
+        /// An agent of the catalogue: what its entry does not allow is refused
+        #[arg(long, value_name = "ID")]
+        entry: Option<String>,
         #[command(flatten)]
         files: Files,
     },
@@ -74,7 +81,7 @@ pub(crate) fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError
             });
             Ok(())
         }
-        Command::Explain { tool, arguments, target, outputs, scope, files } => {
+        Command::Explain { tool, arguments, target, outputs, scope, entry, files } => {
             let (policy, tools) = load(&files, who)?;
             let proposal = proposal(&tool, arguments, target.as_deref(), outputs)?;
             let scope = match scope {
@@ -87,7 +94,9 @@ pub(crate) fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError
             let (run, agent) = (RunId::from_uuid(uuid::Uuid::nil()), IdentityId::from_uuid(uuid::Uuid::nil()));
             let action = Action::seal(&proposal, &tools, &scope, run, agent)
                 .map_err(|error| CliError::usage(error.to_string()))?;
-            let verdict = policy.judge(&action, &scope, &Posture::default());
+            let bounds = entry.map(|entry| bounds_of(&entry, who)).transpose()?;
+            let frame = Frame { scope: &scope, posture: &Posture::default(), bounds: bounds.as_ref() };
+            let verdict = policy.judge(&action, &frame);
             out.answer(&verdict, explanation);
             Ok(())
         }
@@ -108,6 +117,14 @@ fn load(files: &Files, who: &Who) -> Result<(Policy, Tools), CliError> {
     let policy = Policy::load(&policy_files(&folder)?, &tools);
     let policy = policy.map_err(|problems| CliError::new(Code::Usage, problems.to_string()))?;
     Ok((policy, tools))
+}
+
+/// What an agent of the catalogue is held to: one of the home, or one that ships.
+fn bounds_of(entry: &str, who: &Who) -> Result<Bounds, CliError> {
+    let agents = catalog::listing(who)?.agents;
+    let id = entry.parse().map_err(|error: placet_domain::name::BadName| CliError::usage(error.to_string()))?;
+    let found = agents.get(&id).ok_or_else(|| CliError::new(Code::NotFound, format!("no agent `{entry}`")));
+    Ok(found.map_err(|error| error.hint("`placet catalog list` names them all"))?.bounds())
 }
 
 fn rule_json(rule: &RuleSummary) -> serde_json::Value {

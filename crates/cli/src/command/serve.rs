@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use placet_control::{App, Serving, serve};
 use placet_store::{Config, Store, StoreError};
 
-use crate::catalogue::Listing;
 use crate::context::Who;
 use crate::error::{CliError, Code, chain};
 use crate::home::Home;
@@ -49,8 +48,9 @@ fn needs_loopback(address: SocketAddr) -> Result<(), CliError> {
 /// Opens the store and serves the API.
 pub(crate) async fn start(home: &Home, address: SocketAddr, out: &Out) -> Result<Serving, CliError> {
     let _spinner = Spinner::start(out, "opening the store");
-    let Listing { agents, templates } = home.catalogue()?;
-    let rules = home.rules()?.planning_with(agents, templates);
+    let listing = home.catalogue()?;
+    let kits = listing.kits(&home.catalogue_dir())?;
+    let rules = home.rules()?.planning_with(listing.agents, listing.templates).equipped_with(kits);
     let store = open_store(home).await?;
     let app = App::new(store, rules, home.signer()?, home.settings()?);
     serve(app, address).await.map_err(|error| cannot_serve(&error))

@@ -26,7 +26,7 @@ pub(crate) async fn amend(
     let proposal = wish_behind(app, &state).await?.with(&request.changes)?;
     let action = Action::seal(&proposal, app.tools(), &run.scope, run.id, state.proposer)?;
     needs_files(app, &run, &action).await?;
-    let verdict = app.policy().judge(&action, &run.scope, &run.posture);
+    let verdict = app.policy().judge(&action, &run.frame());
     app.facts().learn_sealed(&action);
     let amended = Box::new(Amended { id: ActionId::from_uuid(fresh_uuid()), action, verdict });
     let command = ActionCommand::Amend { seen, reason: request.reason, amended };

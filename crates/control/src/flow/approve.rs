@@ -34,7 +34,7 @@ pub(crate) async fn perform(app: &App, caller: &Caller, id: ActionId, seen: Dige
     let run = find_ground(app, caller, state.run).await?;
     let sealed = app.store().sealed(id, state.digest).await.map_err(No::Fault)?;
     let sealed = sealed.ok_or(Refusal::Unknown { what: "action" })?;
-    let verdict = app.policy().judge(&Action::open(&sealed)?, &run.scope, &run.posture);
+    let verdict = app.policy().judge(&Action::open(&sealed)?, &run.frame());
     change(app, caller, id, ActionCommand::Perform { seen, verdict }).await
 }
 

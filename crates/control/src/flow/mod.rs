@@ -7,6 +7,7 @@ mod amend;
 mod approve;
 mod checkpoint;
 mod dispatch;
+mod entry_launch;
 mod host;
 mod inspect;
 mod organisation;

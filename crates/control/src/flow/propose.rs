@@ -23,7 +23,7 @@ pub(crate) async fn propose(app: &App, caller: &Caller, run: RunId, proposal: Pr
     }
     let action = Action::seal(&proposal, app.tools(), &run.scope, run.id, caller.identity.id)?;
     needs_files(app, &run, &action).await?;
-    let verdict = app.policy().judge(&action, &run.scope, &run.posture);
+    let verdict = app.policy().judge(&action, &run.frame());
     app.facts().learn_sealed(&action);
     let advice = (!proposal.justification.is_empty()).then_some(proposal.justification);
     let advice_digest = advice.as_ref().map(|words| Digest::of(words.as_bytes()));

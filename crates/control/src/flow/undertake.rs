@@ -11,6 +11,7 @@ use placet_domain::run::{Allowance, Founding, Hosting, ModelCall, Posture, Run, 
 use placet_domain::scope::Scope;
 use placet_wire::api::{LaunchRequest, NewExecution, NewRun};
 
+use super::entry_launch::launch_of_entry;
 use super::host::{agent_for, planned, retire};
 use super::record::note_refusal;
 use super::{Caller, No, find_run};
@@ -55,7 +56,11 @@ async fn found_planned(
     let prepared = app.rules().prepare(intent).map_err(Refusal::from)?;
     let allowance = prepared.allowance(new.budget.map(Allowance::from));
     let posture = prepared.posture(new.checkpoints);
-    let (agent, hosting) = around.worked_by(app, caller, id, new.agent, new.launch).await?;
+    let launch = match (new.agent, new.launch) {
+        (None, None) => Some(launch_of_entry(app, caller, around.project.id, &prepared).await?),
+        (_, launch) => launch,
+    };
+    let (agent, hosting) = around.worked_by(app, caller, id, new.agent, launch).await?;
     let founding = around.founding(prepared.goal().to_owned(), prepared.steps(), posture, agent, hosting);
     let (parent, prepared) = (new.parent, Some(Box::new(prepared)));
     found(app, caller, id, Founding { parent, allowance: Some(allowance), prepared, ..founding }).await

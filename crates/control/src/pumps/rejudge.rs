@@ -8,6 +8,7 @@ use placet_domain::proposal::Action;
 use placet_domain::refusal::Refusal;
 
 use crate::app::App;
+use crate::facts::Ground;
 use crate::flow::No;
 
 const BATCH: u32 = 1_000;
@@ -33,7 +34,8 @@ async fn judge(app: &App, run: RunId, id: ActionId) -> Result<bool, No> {
     let state = app.store().action(id).await.map_err(No::Fault)?.ok_or_else(|| unknown("action"))?;
     let sealed =
         app.store().sealed(state.id, state.digest).await.map_err(No::Fault)?.ok_or_else(|| unknown("action"))?;
-    let verdict = app.policy().judge(&Action::open(&sealed)?, &run.scope, &run.posture);
+    let run = Ground::from(run);
+    let verdict = app.policy().judge(&Action::open(&sealed)?, &run.frame());
     // What ran out of time while nobody was here is not worth a new verdict, and no reason not to start.
     let overdue = app.store().now() >= state.deadline;
     let command = if overdue { ActionCommand::Lapse } else { ActionCommand::Rejudge { verdict } };

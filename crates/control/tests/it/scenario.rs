@@ -42,6 +42,15 @@ pub(crate) fn rules_with(more: &str) -> Arc<Rules> {
 
 /// Rules for other tools than the shipped ones.
 pub(crate) fn rules_of(tools: &str, more: &str) -> Arc<Rules> {
+    Arc::new(rules(tools, more).planning_with(our_agents(), Templates::default()))
+}
+
+/// The shipped rules, with these agents to plan with.
+pub(crate) fn rules_planning_with(agents: Catalogue) -> Arc<Rules> {
+    Arc::new(rules(DEFAULT_TOOLS, "").planning_with(agents, Templates::default()))
+}
+
+fn rules(tools: &str, more: &str) -> Rules {
     let tools = Tools::parse(tools).unwrap();
     let mut files: Vec<_> =
         default_policy().iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
@@ -50,7 +59,7 @@ pub(crate) fn rules_of(tools: &str, more: &str) -> Arc<Rules> {
     }
     let policy = Policy::load(&files, &tools).unwrap_or_else(|problems| panic!("{problems}"));
     let cages = tools.iter().map(|(_, tool)| (tool.profile.clone(), Digest::of(tool.profile.as_bytes()))).collect();
-    Arc::new(Rules::new(policy, tools, cages).unwrap().planning_with(our_agents(), Templates::default()))
+    Rules::new(policy, tools, cages).unwrap()
 }
 
 /// What ships, and an agent of the team's own that there is a program for.

@@ -45,6 +45,7 @@ words! {
         WriteText = "write_text": "Writes prose: reports, summaries, documentation.";
         Spreadsheets = "spreadsheets": "Makes and changes tables.";
         SendMessages = "send_messages": "Writes to people.";
+        ScanNetworks = "scan_networks": "Looks what machines and networks answer.";
     }
 }
 
@@ -69,6 +70,25 @@ impl Capability {
                 &[ActionKind::ReadFile, ActionKind::CreateFile, ActionKind::ModifyFile]
             }
             Self::SendMessages => &[ActionKind::ReadFile, ActionKind::SendEmail],
+            Self::ScanNetworks => &[ActionKind::ReadFile, ActionKind::NetworkScan],
+        }
+    }
+
+    /// Those of which an agent needs one, so that an act of this kind is its business; none is needed where the list is empty.
+    pub const fn one_needed_for(kind: ActionKind) -> &'static [Self] {
+        match kind {
+            // Everybody reads what is in the workspace. What pays is opened by its switch, and by nothing else.
+            ActionKind::ReadFile | ActionKind::MakePayment => &[],
+            ActionKind::SearchWeb | ActionKind::HttpRequest => &[Self::Browse, Self::Research],
+            ActionKind::TakeScreenshot | ActionKind::NavigateNewDomain | ActionKind::SubmitForm => &[Self::Browse],
+            ActionKind::CreateFile => &[Self::WriteCode, Self::ExtractData, Self::WriteText, Self::Spreadsheets],
+            ActionKind::ModifyFile | ActionKind::DeleteFile | ActionKind::PublishContent => {
+                &[Self::WriteCode, Self::WriteText, Self::Spreadsheets]
+            }
+            ActionKind::ExecuteCode => &[Self::RunCode],
+            ActionKind::NetworkScan => &[Self::ScanNetworks],
+            ActionKind::SendEmail => &[Self::SendMessages],
+            ActionKind::DatabaseWrite => &[Self::RunCode, Self::Spreadsheets],
         }
     }
 }
@@ -108,6 +128,16 @@ mod tests {
         }
         for capability in CageCapability::ALL {
             assert_eq!(serde_json::to_value(capability).unwrap(), capability.as_str());
+        }
+    }
+
+    #[test]
+    fn whoever_is_usually_expected_to_do_something_may_do_it() {
+        for capability in Capability::ALL {
+            for kind in capability.usual_kinds() {
+                let needed = Capability::one_needed_for(*kind);
+                assert!(needed.is_empty() || needed.contains(capability), "{capability} may not {kind}");
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::name::{ProgramPath, VariableName};
+use super::name::{AgentPath, ProfileName, ProgramPath, VariableName};
 use crate::prose::Prose;
 
 /// How an agent speaks, which is also who starts it.
@@ -34,6 +34,12 @@ pub struct Launch {
     pub program: Option<ProgramPath>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<Prose<1000>>,
+    /// Its own files and folders, below the folder of the entry. They lie in its directory when it is started first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<AgentPath>,
+    /// The kind of cage that the agent itself lives in, if not the usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileName>,
     /// Which variables of the launcher's environment are passed on; all others are not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<VariableName>,

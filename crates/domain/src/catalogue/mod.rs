@@ -5,6 +5,7 @@
 //! approvals, and what an entry says can only narrow them. Whether a program is installed, and whether a profile or a tool
 //! of that name exists, is the shell's to look at.
 
+mod bounds;
 mod capability;
 mod entry;
 mod launch;
@@ -19,11 +20,12 @@ mod switches;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+pub use bounds::Bounds;
 pub use capability::{CageCapability, Capability};
 pub use entry::{Cage, CheckpointEvery, Entry, Laws};
 pub use launch::{Launch, Speaks};
 pub use level::Level;
-pub use name::{EntryId, ProfileName, ProgramPath, TemplateId, VariableName};
+pub use name::{AgentPath, EntryId, ProfileName, ProgramPath, TemplateId, VariableName};
 pub use network::NetworkUse;
 pub use rate::{Averages, Rate};
 pub use shipped::shipped;

@@ -9,6 +9,8 @@ crate::names! {
     ProfileName = "profile", is_plain, "a lowercase letter, then at most 63 lowercase letters, digits, `-` or `_`";
     /// A program: an absolute path, because what is looked up can change.
     ProgramPath = "program", is_program, "an absolute path without `.`, `..` or `//`, of at most 1024 bytes";
+    /// A file or folder of an agent, below the folder that its entry lies in.
+    AgentPath = "file of an agent", is_below, "a path below the folder of the entry, without `.`, `..` or `//`, of at most 1024 bytes";
     /// The name of a variable of the environment. Values are never part of an entry: it is no place for a secret.
     VariableName = "variable that is passed on", is_variable, "a letter or `_`, then at most 63 letters, digits or `_`; never a value, never one that carries a credential or loads code";
 }
@@ -20,9 +22,12 @@ fn is_plain(text: &str) -> bool {
 }
 
 fn is_program(text: &str) -> bool {
-    let Some(rest) = text.strip_prefix('/') else { return false };
+    text.strip_prefix('/').is_some_and(is_below)
+}
+
+fn is_below(text: &str) -> bool {
     let part = |part: &str| !matches!(part, "" | "." | "..");
-    text.len() <= 1024 && rest.split('/').all(part) && !text.chars().any(|c| c.is_control())
+    text.len() < 1024 && text.split('/').all(part) && !text.chars().any(char::is_control)
 }
 
 fn is_variable(text: &str) -> bool {

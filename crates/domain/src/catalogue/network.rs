@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::scope::TargetRule;
+use crate::scope::{Target, TargetRule};
 
 /// What of the network an agent's work may use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +19,15 @@ pub enum NetworkUse {
 }
 
 impl NetworkUse {
+    /// Whether an action may name this target.
+    pub fn permits(&self, target: &Target) -> bool {
+        match self {
+            Self::None => false,
+            Self::Allow(rules) => rules.iter().any(|rule| rule.covers(target)),
+            Self::Filtered => true,
+        }
+    }
+
     /// Whether everything the rule permits is permitted here.
     pub fn reaches(&self, wanted: &TargetRule) -> bool {
         let within = |rule: &TargetRule| match wanted {

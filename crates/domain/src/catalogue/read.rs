@@ -9,6 +9,7 @@ use crate::proposal::ToolName;
 
 /// Beyond these an entry cannot be reviewed by a person.
 const MOST_TOOLS: usize = 100;
+const MOST_FILES: usize = 64;
 const MOST_ARGUMENTS: usize = 64;
 const MOST_VARIABLES: usize = 64;
 
@@ -112,12 +113,16 @@ fn launch(section: &mut Section<'_, '_>) -> Option<Launch> {
     let speaks = section.need("speaks", "\"placet-api\" or \"external\"");
     let program = section.may("program", "an absolute path in quotes");
     let arguments = section.may("arguments", "a list of at most 64 arguments in quotes");
+    let files = section.may("files", "a list of at most 64 files or folders beside the entry, in quotes");
+    let profile = section.may("profile", "the name of a profile in quotes");
     let environment = section.may("environment", "a list of at most 64 names of variables, never of values");
     let by_hand = section.may("by_hand", "what a person types, in quotes");
     let launch = Launch {
         speaks: speaks?,
         program: program?,
         arguments: arguments?,
+        files: files?,
+        profile: profile?,
         environment: environment?,
         by_hand: by_hand?,
     };
@@ -138,6 +143,14 @@ fn contradiction(launch: &Launch) -> Option<Contradiction> {
         (Speaks::PlacetApi, _, Some(_)) => Some(("by_hand", "Placet starts it, not a person", ONE_OF_BOTH)),
         (Speaks::PlacetApi, None, None) if !launch.arguments.is_empty() => {
             Some(("arguments", "there is no program to give them to", "name a `program`, or remove them"))
+        }
+        (_, None, _) if !launch.files.is_empty() || launch.profile.is_some() => Some((
+            "files",
+            "there is no program that they are for",
+            "name a `program`, or remove `files` and `profile`",
+        )),
+        _ if launch.files.len() > MOST_FILES => {
+            Some(("files", "there are more than 64 of them", "put them into a folder and name that"))
         }
         _ if launch.arguments.len() > MOST_ARGUMENTS => {
             Some(("arguments", "there are more than 64 of them", "put them into a file that the program reads"))

@@ -9,7 +9,7 @@ use super::estimate::worst_case;
 use super::refusal::{PlanRefusal, recordable};
 use super::subtask::Subtask;
 use crate::budget::Amounts;
-use crate::catalogue::{Catalogue, Entry, EntryId};
+use crate::catalogue::{Bounds, Catalogue, Entry, EntryId};
 use crate::digest::Digest;
 
 /// The agent that was chosen, and the table that decided.
@@ -22,6 +22,9 @@ pub struct Selection {
     /// The version of the catalogue it was chosen from.
     pub catalogue: Digest,
     pub table: Vec<Row>,
+    /// What it is held to. Runs that were planned before there were bounds have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<Bounds>,
     /// Everybody who fits, the chosen one first.
     pub ranking: Vec<Ranked>,
 }
@@ -54,6 +57,7 @@ pub fn choose(task: &Task, subtasks: &[Subtask], catalogue: &Catalogue) -> Resul
         version: first.entry.version(),
         catalogue: catalogue.version(),
         table,
+        bounds: Some(first.entry.bounds()),
         ranking: fitting.iter().map(Candidate::ranked).collect(),
     };
     recordable("selection", "name the agent in the intent, or remove agents that nobody uses", selection)

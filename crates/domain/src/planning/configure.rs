@@ -9,6 +9,7 @@ use super::encode::Task;
 use super::subtask::Subtask;
 use crate::budget::Amounts;
 use crate::catalogue::{CageCapability, Entry, NetworkUse, ProfileName};
+use crate::proposal::ActionKind;
 
 /// What the cage of a run shall be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,13 +46,18 @@ fn limits(entry: &Entry, task: &Task) -> Amounts {
     }
 }
 
-/// Only what the work has to reach, and of that only what the agent may. Work that visits pages without saying whose gets
-/// what the agent may reach; the scope of the run is then all that says which.
+/// Only what the work has to reach, and of that only what the agent may. Work that visits pages or otherwise turns to others
+/// without saying to whom gets what the agent may reach; the scope of the run is then all that says which.
 fn network(entry: &Entry, task: &Task, subtasks: &[Subtask]) -> NetworkUse {
     let (targets, may) = (&task.constraints.targets, &entry.cage.network);
     if targets.is_empty() {
-        return if visits_pages(subtasks) { may.clone() } else { NetworkUse::None };
+        return if visits_pages(subtasks) || turns_to_others(subtasks) { may.clone() } else { NetworkUse::None };
     }
     let reached: Vec<_> = targets.iter().filter(|target| may.reaches(target)).cloned().collect();
     if reached.is_empty() { NetworkUse::None } else { NetworkUse::Allow(reached) }
+}
+
+fn turns_to_others(subtasks: &[Subtask]) -> bool {
+    let mut kinds = subtasks.iter().flat_map(|subtask| &subtask.kinds);
+    kinds.any(|kind| kind.reaches_others() || *kind == ActionKind::SearchWeb)
 }

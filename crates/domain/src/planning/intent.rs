@@ -50,7 +50,8 @@ pub struct Intent {
     pub base: Option<BaseFolder>,
 }
 
-/// Who says nothing is asked about every action.
+/// Of a plan that a machine made, and of which nobody said how often it asks, every action asks. A plan that a person wrote step by
+/// step is free between its checkpoints (`Mode::default`).
 const fn usual_mode() -> Mode {
     Mode::Supervised
 }
@@ -133,7 +134,8 @@ pub(super) const fn usual_pages(capability: Capability) -> u64 {
         | Capability::ExtractData
         | Capability::WriteText
         | Capability::Spreadsheets
-        | Capability::SendMessages => 0,
+        | Capability::SendMessages
+        | Capability::ScanNetworks => 0,
     }
 }
 

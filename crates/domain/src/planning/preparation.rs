@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::input::Input;
 use super::intent::Intent;
 use super::plan::{Plan, plan};
 use super::product::Product;
@@ -36,6 +37,11 @@ impl Preparation {
 
     pub fn goal(&self) -> &str {
         self.intent.goal.as_str()
+    }
+
+    /// What is given to the agent.
+    pub fn inputs(&self) -> &[Input] {
+        &self.intent.inputs
     }
 
     /// The plan of the run: one step for each sub-task.

@@ -9,6 +9,7 @@ use super::encode::Task;
 use super::estimate::Estimate;
 use super::intent::Intent;
 use super::subtask::Subtask;
+use crate::catalogue::{Bounds, NetworkUse};
 
 /// The product of one step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +56,13 @@ pub struct Products {
 }
 
 impl Products {
+    /// What the agent is held to: what its entry says, and of the network only what its cage was configured with.
+    pub fn bounds(&self) -> Option<Bounds> {
+        let bounds = self.selection.as_ref()?.bounds.clone()?;
+        let network = self.cage.as_ref().map_or(NetworkUse::None, |cage| cage.network.clone());
+        Some(Bounds { network, ..bounds })
+    }
+
     pub(crate) fn keep(&mut self, product: &Product) {
         match product {
             Product::Intent(intent) => self.intent = Some((**intent).clone()),

@@ -34,6 +34,7 @@ const VERBS: &[(&str, Capability)] = &[
     ("report", Capability::WriteText),
     ("research", Capability::Research),
     ("run", Capability::RunCode),
+    ("scan", Capability::ScanNetworks),
     ("scrape", Capability::Browse),
     ("search", Capability::Research),
     ("send", Capability::SendMessages),

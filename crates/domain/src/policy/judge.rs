@@ -8,18 +8,17 @@ use super::bench::Heard;
 use super::law;
 use super::question::Question;
 use super::verdict::{Reason, Risk, Tier, Verdict};
-use super::{Policy, RuleEffect};
+use super::{Frame, Policy, RuleEffect};
 use crate::proposal::Action;
-use crate::run::Posture;
-use crate::scope::Scope;
 
 /// Numbers of approvals that are tried, least first, and the tier each one means.
 pub(super) const LEVELS: [(i64, Tier); 3] = [(0, Tier::A), (1, Tier::B), (2, Tier::C)];
 
-pub(super) fn judge(policy: &Policy, action: &Action, scope: &Scope, posture: &Posture) -> Verdict {
+pub(super) fn judge(policy: &Policy, action: &Action, frame: &Frame<'_>) -> Verdict {
     let hearing = Hearing::hold(policy, action);
-    let mut laws = law::broken(action, scope, &policy.tools);
-    laws.extend(law::demanded(action, posture));
+    let mut laws = law::broken(action, frame.scope, &policy.tools);
+    laws.extend(law::demanded(action, frame.posture));
+    laws.extend(frame.bounds.into_iter().flat_map(|bounds| law::beyond(action, bounds)));
     let tier = laws.iter().map(|law| law.demands).fold(hearing.tier(), Tier::max);
     let mut reasons = hearing.reasons(policy);
     reasons.extend(laws);

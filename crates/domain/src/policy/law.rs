@@ -1,10 +1,12 @@
-//! Laws that no policy file can repeal: an action stays within the scope and the tool it was sealed under, and a run's mode is kept.
+//! Laws that no policy file can repeal: an action stays within the scope and the tool it was sealed under, a run's mode is kept, and an
+//! agent of the catalogue stays within the bounds of its entry.
 
 use std::collections::BTreeMap;
 
 use super::verdict::{Reason, Risk, Tier};
+use crate::catalogue::{Bounds, CageCapability, Capability};
 use crate::digest::Digest;
-use crate::proposal::{Action, ToolName};
+use crate::proposal::{Action, ActionKind, ToolName};
 use crate::run::{Effect, Mode, Posture, Watch, watch};
 use crate::scope::{PathRuling, Scope, ScopePath};
 
@@ -29,6 +31,44 @@ pub(super) fn demanded(action: &Action, posture: &Posture) -> Vec<Reason> {
         asks("mode.always_asks", format!("before `{kind}` a person is always asked, whatever the policy says"))
     });
     refused.into_iter().chain(supervised).chain(stops).collect()
+}
+
+/// Everything that an agent with these bounds does not do.
+pub(super) fn beyond(action: &Action, bounds: &Bounds) -> Vec<Reason> {
+    let kind = action.spec().kind;
+    let capability = missing_capability(kind, bounds);
+    let cage = CageCapability::needed_for(kind).filter(|needed| !bounds.cage.contains(needed));
+    let cage =
+        cage.map(|needed| law("entry.cage", format!("the cage of this agent's entry is not good for `{needed}`")));
+    let closed = bounds.switches.closing(kind);
+    let closed =
+        closed.map(|switch| law("entry.switch", format!("`{switch}` is on for this agent, and this is `{kind}`")));
+    let all = [unnamed_tool(action, bounds), capability, cage, closed, unreached(action, bounds)];
+    all.into_iter().flatten().collect()
+}
+
+fn unnamed_tool(action: &Action, bounds: &Bounds) -> Option<Reason> {
+    let tool = &action.spec().tool;
+    (!bounds.tools.contains(tool)).then(|| law("entry.tool", format!("the tool `{tool}` is not in this agent's entry")))
+}
+
+fn missing_capability(kind: ActionKind, bounds: &Bounds) -> Option<Reason> {
+    let needed = Capability::one_needed_for(kind);
+    let has = needed.is_empty() || needed.iter().any(|capability| bounds.capabilities.contains(capability));
+    let listed = || needed.iter().map(|capability| capability.as_str()).collect::<Vec<_>>().join(" or ");
+    (!has).then(|| {
+        law("entry.capability", format!("`{kind}` takes {}, which this agent's entry does not have", listed()))
+    })
+}
+
+fn unreached(action: &Action, bounds: &Bounds) -> Option<Reason> {
+    let (target, network) = (action.spec().target.as_ref()?, &bounds.network);
+    (!network.permits(target)).then(|| {
+        law(
+            "entry.network",
+            format!("the target `{target}` is beyond the network that this run was planned with: {network}"),
+        )
+    })
 }
 
 /// It adds nothing to the risk: that a person is asked says nothing about the action.

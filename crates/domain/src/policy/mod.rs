@@ -31,13 +31,24 @@ use silence::Silence;
 pub use verdict::{BadRisk, Reason, Risk, Ruling, Tier, Verdict};
 
 use crate::canonical;
+use crate::catalogue::Bounds;
 use crate::digest::Digest;
 use crate::proposal::{Action, ActionKind, ToolName, Tools};
 use crate::run::Posture;
 use crate::scope::Scope;
 
 /// Counted up whenever the same files would be judged differently by new code.
-const SEMANTICS_VERSION: u32 = 2;
+const SEMANTICS_VERSION: u32 = 3;
+
+/// What an action is judged within: everything about its run that no policy file can repeal.
+#[derive(Debug, Clone, Copy)]
+pub struct Frame<'r> {
+    pub scope: &'r Scope,
+    /// How the run is carried out.
+    pub posture: &'r Posture,
+    /// What its agent is held to, if it was planned with one of the catalogue.
+    pub bounds: Option<&'r Bounds>,
+}
 
 /// A loaded policy: checked rules, immutable, safe to share.
 #[derive(Debug)]
@@ -134,9 +145,9 @@ impl Policy {
         self.version
     }
 
-    /// Judges an action within the scope of its run, which is carried out in this way. Never fails: what cannot be judged is refused.
-    pub fn judge(&self, action: &Action, scope: &Scope, posture: &Posture) -> Verdict {
-        judge::judge(self, action, scope, posture)
+    /// Judges an action within the frame of its run. Never fails: what cannot be judged is refused.
+    pub fn judge(&self, action: &Action, frame: &Frame<'_>) -> Verdict {
+        judge::judge(self, action, frame)
     }
 
     /// All rules, in the order of their ids.

@@ -25,7 +25,7 @@ const LONGEST_ID: usize = 64;
 
 /// Names that the runtime's own reasons carry; a rule that used one could pass for a law.
 const RESERVED_ID: &str = "default";
-const RESERVED_PREFIX: &str = "scope.";
+const RESERVED_PREFIXES: &[&str] = &["scope.", "mode.", "entry."];
 
 /// A rule as written: well-formed, but neither checked against the schema nor tried on its examples.
 pub(super) struct Draft<'source> {
@@ -153,10 +153,10 @@ fn read_id(id: &str) -> Result<String, Complaint> {
         let hint = "lowercase words joined by dots, at most 64 characters, such as `scan.host`";
         return Err(Complaint::new(format!("bad rule id `{}`", shown(id)), hint));
     }
-    if id == RESERVED_ID || id.starts_with(RESERVED_PREFIX) {
+    if id == RESERVED_ID || RESERVED_PREFIXES.iter().any(|prefix| id.starts_with(prefix)) {
         return Err(Complaint::new(
             format!("the rule id `{id}` is reserved for the runtime's own laws"),
-            "choose a name other than `default` that does not start with `scope.`",
+            "choose a name other than `default` that does not start with `scope.`, `mode.` or `entry.`",
         ));
     }
     Ok(id.to_owned())
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn no_rule_can_pass_for_a_law() {
-        for id in ["default", "scope.tool", "scope.anything"] {
+        for id in ["default", "scope.tool", "scope.anything", "mode.mine", "entry.tool"] {
             assert!(read_id(id).expect_err("a reserved id").message.contains("reserved"), "{id}");
         }
         assert!(read_id("default.more").is_ok());

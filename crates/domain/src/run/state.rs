@@ -11,6 +11,7 @@ use super::milestones::{Milestones, Standstill};
 use super::mode::Posture;
 use crate::budget::{Budget, Resource};
 use crate::canonical;
+use crate::catalogue::Bounds;
 use crate::digest::Digest;
 use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
@@ -191,6 +192,11 @@ impl WorkClock {
 }
 
 impl Run {
+    /// What its agent is held to, if it was planned with one of the catalogue.
+    pub fn bounds(&self) -> Option<Bounds> {
+        self.products.as_deref()?.bounds()
+    }
+
     /// What a person approves where the run stands still: the plan, a checkpoint or the results, and which standstill of
     /// this run it is. A yes to one of them is never a yes to another.
     pub fn review(&self) -> Digest {

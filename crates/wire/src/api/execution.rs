@@ -22,11 +22,12 @@ pub struct NewExecution {
     pub intent: Intent,
     /// The name of a locked scope of the project; its newest version is taken and never changes for this run.
     pub scope: String,
-    /// The agent that will work in it and comes by itself; or else `launch`.
+    /// The agent that will work in it and comes by itself. Without one and without `launch`, a worker starts what the entry of the
+    /// chosen agent says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub agent: Option<IdentityId>,
-    /// The agent that a worker starts for it in a cage; or else `agent`.
+    /// What a worker starts for it in a cage, instead of what the entry says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch: Option<LaunchRequest>,
     /// Where it stands still, instead of what the agent's entry says. After a sub-task with a checkpoint it does anyway.

@@ -31,8 +31,11 @@ pub struct LaunchRequest {
     pub inputs: Vec<Input>,
 }
 
+/// The kind of cage that an agent lives in where nothing else is said.
+pub const USUAL_AGENT_PROFILE: &str = "agent";
+
 fn usual_profile() -> String {
-    "agent".to_owned()
+    USUAL_AGENT_PROFILE.to_owned()
 }
 
 /// What a host asks: what there is to do.

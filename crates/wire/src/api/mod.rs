@@ -16,7 +16,10 @@ pub use action::{
     ReasonView, Rejection, ResolutionRequest, VerdictView, Withdrawal,
 };
 pub use execution::{ExecutionView, NewExecution, PipelineStep, PipelineView, PlannedStep};
-pub use hosting::{HostingList, HostingQuery, HostingView, LaunchRequest, OutputReport, RestoreReport, SnapshotReport};
+pub use hosting::{
+    HostingList, HostingQuery, HostingView, LaunchRequest, OutputReport, RestoreReport, SnapshotReport,
+    USUAL_AGENT_PROFILE,
+};
 pub use identity::{IdentityList, IdentityView, NewIdentity, NewToken, TokenOnce};
 pub use job::{
     Completion, CompletionView, HeartbeatView, Job, JobReport, KeptBlob, PieceSecrets, Redemption, RedemptionView,

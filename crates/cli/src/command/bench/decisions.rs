@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 use placet_domain::id::{IdentityId, RunId};
-use placet_domain::policy::{DEFAULT_TOOLS, Policy, default_policy};
+use placet_domain::policy::{DEFAULT_TOOLS, Frame, Policy, default_policy};
 use placet_domain::proposal::{Action, ActionKind, Proposal, Tools};
 use placet_domain::run::Posture;
 use placet_domain::scope::{Scope, ScopeDraft};
@@ -33,11 +33,12 @@ fn judge(policy: &Policy, tools: &Tools) -> Result<Value, CliError> {
     let proposal: Proposal = serde_json::from_value(proposal).map_err(failed)?;
     let (run, agent) = (RunId::from_uuid(uuid::Uuid::nil()), IdentityId::from_uuid(uuid::Uuid::nil()));
     let action = Action::seal(&proposal, tools, &scope, run, agent).map_err(failed)?;
+    let frame = Frame { scope: &scope, posture: &Posture::default(), bounds: None };
     let mut times = Times::default();
     let started = Instant::now();
     for _ in 0..DECISIONS {
         let before = Instant::now();
-        std::hint::black_box(policy.judge(std::hint::black_box(&action), &scope, &Posture::default()));
+        std::hint::black_box(policy.judge(std::hint::black_box(&action), &frame));
         times.push(before.elapsed());
     }
     let rate = per_second(DECISIONS, started.elapsed());

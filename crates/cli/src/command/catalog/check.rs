@@ -46,16 +46,23 @@ pub(super) fn run(args: &Args, who: &Who, out: &Out) -> Result<(), CliError> {
 }
 
 fn read(args: &Args, who: &Who) -> Result<Listing, CliError> {
-    let Some(folder) = &args.catalog else { return who.home()?.catalogue() };
+    let Some(folder) = &args.catalog else {
+        let home = who.home()?;
+        let listing = home.catalogue()?;
+        listing.kits(&home.catalogue_dir())?;
+        return Ok(listing);
+    };
     if !folder.is_dir() {
         let message = format!("there is no folder `{}`", folder.display());
         return Err(CliError::new(Code::NotFound, message).hint("name the folder that holds your agents"));
     }
-    match who.home() {
-        Ok(home) => Listing::fitting(folder, &home.profiles()?, &home.tools()?),
-        Err(_) if who.home.is_none() => Listing::in_folder(folder),
-        Err(error) => Err(error),
-    }
+    let listing = match who.home() {
+        Ok(home) => Listing::fitting(folder, &home.profiles()?, &home.tools()?)?,
+        Err(_) if who.home.is_none() => Listing::in_folder(folder)?,
+        Err(error) => return Err(error),
+    };
+    listing.kits(folder)?;
+    Ok(listing)
 }
 
 /// A worker on another machine may have them: this is said, and refuses nothing.

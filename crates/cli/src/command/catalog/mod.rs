@@ -48,7 +48,7 @@ pub(crate) fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError
 }
 
 /// What there is to look at: that of the home, or what ships where there is none.
-fn listing(who: &Who) -> Result<Listing, CliError> {
+pub(super) fn listing(who: &Who) -> Result<Listing, CliError> {
     match who.home() {
         Ok(home) => Listing::in_folder(&home.catalogue_dir()),
         Err(_) if who.home.is_none() => Ok(Listing::default()),

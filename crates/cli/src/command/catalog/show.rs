@@ -138,8 +138,9 @@ fn launch(entry: &Entry) -> Vec<Vec<String>> {
             styled(GOOD, words.collect::<Vec<_>>().join(" "))
         }
     };
+    let files = (!launch.files.is_empty()).then(|| row("with", listed(&launch.files)));
     let by_hand = launch.by_hand.iter().map(|line| row("by hand", line));
-    std::iter::once(row("started by", started)).chain(by_hand).collect()
+    std::iter::once(row("started by", started)).chain(files).chain(by_hand).collect()
 }
 
 fn template_words(shown: &Shown<Template>) -> String {

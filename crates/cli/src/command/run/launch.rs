@@ -1,4 +1,4 @@
-//! What `placet run new` gives to an agent that a worker starts: its program, its files, and what is shared with it.
+//! What `placet run new` and `placet run plan` give to an agent that a worker starts: its program, its files, and what is shared with it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,7 @@ use placet_domain::text::spelled_out;
 use placet_wire::Client;
 use placet_wire::api::{KeptBlob, LaunchRequest};
 
+use crate::agent_files::{found, unreadable};
 use crate::error::CliError;
 
 #[derive(Debug, clap::Args)]
@@ -30,22 +31,29 @@ pub(crate) struct LaunchArgs {
     #[arg(long, value_name = "PROFILE", default_value = "agent", requires = "launch")]
     agent_cage: String,
     /// A file or folder that anybody may see: it lies in the run's workspace
-    #[arg(long = "input", value_name = "PATH", requires = "launch")]
+    #[arg(long = "input", value_name = "PATH")]
     inputs: Vec<PathBuf>,
     /// The same for what is internal: you say that this run may see it
-    #[arg(long = "share", value_name = "PATH", requires = "launch")]
+    #[arg(long = "share", value_name = "PATH")]
     shared: Vec<PathBuf>,
 }
 
 impl LaunchArgs {
     /// Uploads what the agent is given, and says what to start; nothing, if the agent comes by itself.
-    pub(super) async fn upload(self, client: &Client, project: ProjectId) -> Result<Option<LaunchRequest>, CliError> {
-        let Some(program) = self.launch else { return Ok(None) };
+    pub(super) async fn upload(&self, client: &Client, project: ProjectId) -> Result<Option<LaunchRequest>, CliError> {
+        let Some(program) = self.launch.clone() else { return Ok(None) };
+        let (arguments, profile) = (self.arguments.clone(), self.agent_cage.clone());
         let mut files = Vec::new();
         for (path, from) in found(&self.files)? {
             let (digest, size_bytes) = upload(client, project, &from).await?;
             files.push(FileOperand { path, digest, size_bytes });
         }
+        let inputs = self.share(client, project).await?;
+        Ok(Some(LaunchRequest { program, arguments, profile, files, inputs }))
+    }
+
+    /// Uploads what is shared with the run.
+    pub(super) async fn share(&self, client: &Client, project: ProjectId) -> Result<Vec<Input>, CliError> {
         let mut inputs = Vec::new();
         let public = found(&self.inputs)?.into_iter().map(|file| (file, DataClass::Public));
         let internal = found(&self.shared)?.into_iter().map(|file| (file, DataClass::Internal));
@@ -54,7 +62,12 @@ impl LaunchArgs {
             let (digest, _) = upload(client, project, &from).await?;
             inputs.push(Input { path, class, shared: class == DataClass::Internal, digest: Some(digest) });
         }
-        Ok(Some(LaunchRequest { program, arguments: self.arguments, profile: self.agent_cage, files, inputs }))
+        Ok(inputs)
+    }
+
+    /// Whether something is shared, although no program is named that a worker starts.
+    pub(super) const fn shares_with_nobody(&self) -> bool {
+        self.launch.is_none() && !(self.inputs.is_empty() && self.shared.is_empty())
     }
 }
 
@@ -63,45 +76,6 @@ async fn upload(client: &Client, project: ProjectId, from: &Path) -> Result<(Dig
     let digest = Digest::of(&bytes);
     let kept: KeptBlob = client.put_bytes(&format!("/api/v1/projects/{project}/evidence/{digest}"), bytes).await?;
     Ok((digest, kept.size_bytes))
-}
-
-fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> CliError {
-    CliError::usage(format!("`{}` cannot be read: {error}", path.display()))
-}
-
-/// The plain files behind what was named, with the path each will have: a file its own name, a folder's files theirs below it.
-fn found(named: &[PathBuf]) -> Result<Vec<(String, PathBuf)>, CliError> {
-    let mut files = Vec::new();
-    for path in named {
-        let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
-        match (metadata.is_dir(), path.file_name()) {
-            (true, _) => gather(path, "", &mut files)?,
-            (false, Some(name)) => files.push((text(path, name)?, path.clone())),
-            (false, None) => return Err(unreadable(path, &"it has no name")),
-        }
-    }
-    Ok(files)
-}
-
-/// Links are left out: what they lead to was not named.
-fn gather(dir: &Path, below: &str, files: &mut Vec<(String, PathBuf)>) -> Result<(), CliError> {
-    let entries = fs::read_dir(dir).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let mut entries = entries.map_err(|error| unreadable(dir, &error))?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let path = format!("{below}{}", text(dir, &entry.file_name())?);
-        let kind = entry.file_type().map_err(|error| unreadable(&entry.path(), &error))?;
-        if kind.is_dir() {
-            gather(&entry.path(), &format!("{path}/"), files)?;
-        } else if kind.is_file() {
-            files.push((path, entry.path()));
-        }
-    }
-    Ok(())
-}
-
-fn text(at: &Path, name: &std::ffi::OsStr) -> Result<String, CliError> {
-    name.to_str().map(str::to_owned).ok_or_else(|| unreadable(at, &"a name in it is no text"))
 }
 
 /// What will be started and what it gets, for whoever approves it.
@@ -117,25 +91,4 @@ pub(super) fn shown(launch: &Launch) -> String {
         text.push_str(&format!("\n  shares {} ({}, {digest})", spelled_out(input.path.as_str()), input.class));
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_is_its_files_and_links_lead_nowhere() {
-        let dir = tempfile::tempdir().unwrap();
-        fs::create_dir_all(dir.path().join("agent/lib")).unwrap();
-        for (path, text) in [("agent/main.py", "m"), ("agent/lib/tools.py", "t"), ("notes.md", "n")] {
-            fs::write(dir.path().join(path), text).unwrap();
-        }
-        std::os::unix::fs::symlink("/etc/passwd", dir.path().join("agent/passwd")).unwrap();
-        let paths = |named: &[&str]| {
-            let named: Vec<_> = named.iter().map(|name| dir.path().join(name)).collect();
-            found(&named).map(|files| files.into_iter().map(|(path, _)| path).collect::<Vec<_>>())
-        };
-        assert_eq!(paths(&["agent", "notes.md"]).unwrap(), ["lib/tools.py", "main.py", "notes.md"]);
-        assert!(paths(&["nothing"]).is_err());
-    }
 }

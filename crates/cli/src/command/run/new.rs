@@ -31,7 +31,8 @@ pub(crate) struct Args {
     plan: Vec<String>,
     #[arg(long)]
     project: Option<String>,
-    /// When a person is asked: simulation, supervised or checkpoint
+    /// When a person is asked: simulation, supervised or checkpoint. Steps that a person wrote are free between checkpoints;
+    /// a plan that is made from an intent (`placet run plan`) is supervised
     #[arg(long, default_value = "checkpoint", value_parser = named::<Mode>)]
     mode: Mode,
     /// How far actions go: dry-run, observe or execute
@@ -74,6 +75,11 @@ fn named<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 
 pub(super) async fn make(args: Args, client: &Client) -> Result<RunView, CliError> {
     const MINUTE_MS: u64 = 60_000;
+    if args.launch.shares_with_nobody() {
+        return Err(
+            CliError::usage("what is shared is given to an agent that a worker starts").hint("name it with --launch")
+        );
+    }
     let project = project::find(client, args.project.as_deref()).await?.id;
     let agent = match &args.agent {
         Some(agent) => Some(identity::find(client, agent).await?),

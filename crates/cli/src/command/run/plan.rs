@@ -17,15 +17,16 @@ use crate::planned::{self, Rows};
 #[command(
     after_help = "The control plane plans with the agents and templates of its home; `placet catalog plan` shows what it would \
                   plan.\n\nExamples:\n  placet run plan 'Implement a parser and test it' --scope lab --agent tom\n  \
-                  placet run plan 'Prices of the shop' --template price_scrape --scope shop --agent tom --mode checkpoint"
+                  placet run plan 'Prices of the shop' --template price_scrape --scope shop --agent tom --mode checkpoint\n  \
+                  placet run plan 'Write the report' --scope docs --entry ours --input notes/"
 )]
 pub(crate) struct Args {
     #[command(flatten)]
     intent: IntentArgs,
     #[arg(long)]
     scope: String,
-    /// The agent that will work in it and comes by itself, by name or id
-    #[arg(long, required_unless_present = "launch")]
+    /// An agent that comes by itself, by name or id; otherwise a worker starts what the entry of the chosen agent says
+    #[arg(long)]
     agent: Option<String>,
     /// This agent of the catalogue and no other
     #[arg(long, value_name = "ID")]
@@ -54,9 +55,13 @@ pub(super) async fn run(args: Args, client: &Client, out: &Out) -> Result<(), Cl
         None => None,
     };
     let project = project::find(client, args.project.as_deref()).await?.id;
+    let mut intent = args.intent.intent(args.entry.as_deref())?;
+    if args.launch.shares_with_nobody() {
+        intent.inputs.extend(args.launch.share(client, project).await?);
+    }
     let new = NewExecution {
         project,
-        intent: args.intent.intent(args.entry.as_deref())?,
+        intent,
         scope: args.scope,
         agent,
         launch: args.launch.upload(client, project).await?,
@@ -67,6 +72,11 @@ pub(super) async fn run(args: Args, client: &Client, out: &Out) -> Result<(), Cl
     };
     let made: ExecutionView = client.post("/api/v1/autonomous/executions", &new).await?;
     out.answer(&made, |made| shown(&made.run));
+    if !args.intent.says_mode() {
+        out.note(
+            "every action of it asks a person, because nobody wrote these steps; --mode checkpoint asks at checkpoints",
+        );
+    }
     out.next(&format!("placet run approve {}", short(made.run.id)));
     Ok(())
 }

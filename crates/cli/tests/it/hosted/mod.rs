@@ -4,6 +4,7 @@ mod asking;
 mod crashing;
 mod examples;
 mod failing;
+mod from_entry;
 mod losing;
 mod returning;
 mod simulating;

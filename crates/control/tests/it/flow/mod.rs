@@ -3,6 +3,7 @@
 mod amend;
 mod approve;
 mod audit;
+mod bounds;
 mod evidence;
 mod executions;
 mod governed;

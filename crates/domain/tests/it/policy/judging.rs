@@ -2,11 +2,10 @@
 
 use placet_domain::policy::{DEFAULT_TOOLS, Policy, Risk, Ruling, Tier};
 use placet_domain::proposal::Tools;
-use placet_domain::run::Posture;
 use placet_domain::scope::{Scope, ScopeDraft};
 use serde_json::json;
 
-use super::{Project, listed, permit_scripts, script_rule};
+use super::{Project, frame, listed, permit_scripts, script_rule};
 
 fn forbid(id: &str, risk: &str, rest: &str) -> String {
     script_rule(id, risk, &format!("forbid (principal, action == Action::\"execute_code\", resource) {rest};"))
@@ -126,7 +125,7 @@ fn an_action_sealed_under_another_scope_is_refused() {
     let project = Project::shipped();
     let action = project.seal(json!({"tool": "cat", "arguments": ["a"]}));
     let wider = Scope::lock(ScopeDraft { allow: vec!["**".parse().expect("a glob")], ..project.scope.rules().clone() });
-    let verdict = project.policy.judge(&action, &wider, &Posture::default());
+    let verdict = project.policy.judge(&action, &frame(&wider));
     assert_eq!(
         (verdict.tier(), listed(&verdict)),
         (Tier::D, vec!["reading A 0.00".to_owned(), "scope.version D 1.00".to_owned()])
@@ -137,7 +136,7 @@ fn an_action_sealed_under_another_scope_is_refused() {
 fn the_verdict_names_the_action_and_the_policy_it_is_about() {
     let project = Project::shipped();
     let action = project.seal(json!({"tool": "cat", "arguments": ["a"]}));
-    let verdict = project.policy.judge(&action, &project.scope, &Posture::default());
+    let verdict = project.policy.judge(&action, &frame(&project.scope));
     assert_eq!((verdict.action(), verdict.policy()), (action.digest(), project.policy.version()));
 }
 
@@ -159,6 +158,6 @@ fn an_action_sealed_with_another_definition_of_its_tool_is_refused_by_a_policy_o
     let changed = DEFAULT_TOOLS.replace("program = \"/usr/bin/cat\"", "program = \"/usr/local/bin/cat\"");
     let policy = Policy::load(&super::shipped_files(), &Tools::parse(&changed).unwrap()).unwrap();
     assert_ne!(policy.version(), project.policy.version(), "approvals under the old definition are void");
-    let verdict = policy.judge(&action, &project.scope, &Posture::default());
+    let verdict = policy.judge(&action, &frame(&project.scope));
     assert_eq!(listed(&verdict), ["reading A 0.00", "scope.tool_version D 1.00"]);
 }

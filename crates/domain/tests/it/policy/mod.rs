@@ -1,12 +1,16 @@
 //! The policy as a team uses it: load files, judge actions, read the verdict.
 
+mod bounds;
 mod judging;
 mod loading;
 mod properties;
 mod shipped;
 
+use std::sync::LazyLock;
+
+use placet_domain::catalogue::Bounds;
 use placet_domain::id::{IdentityId, RunId};
-use placet_domain::policy::{DEFAULT_TOOLS, Policy, PolicyProblems, Verdict, default_policy};
+use placet_domain::policy::{DEFAULT_TOOLS, Frame, Policy, PolicyProblems, Verdict, default_policy};
 use placet_domain::proposal::{Action, ActionKind, Proposal, Tools};
 use placet_domain::run::Posture;
 use placet_domain::scope::{Scope, ScopeDraft};
@@ -48,7 +52,14 @@ impl Project {
 
     /// Judges it in a run that is carried out in this way.
     pub(crate) fn judge_in(&self, posture: &Posture, proposal: Value) -> Verdict {
-        self.policy.judge(&self.seal(proposal), &self.scope, posture)
+        let frame = Frame { scope: &self.scope, posture, bounds: None };
+        self.policy.judge(&self.seal(proposal), &frame)
+    }
+
+    /// Judges it in a run whose agent is held to these bounds.
+    pub(crate) fn judge_within(&self, bounds: &Bounds, proposal: Value) -> Verdict {
+        let frame = Frame { bounds: Some(bounds), ..frame(&self.scope) };
+        self.policy.judge(&self.seal(proposal), &frame)
     }
 
     /// Judges a shell script, the act that policies say most about.
@@ -74,6 +85,12 @@ fn scope(tools: &Tools) -> Scope {
         "tools": tools.iter().map(|(name, _)| name.as_str()).filter(|name| *name != "wc").collect::<Vec<_>>(),
     });
     Scope::lock(serde_json::from_value::<ScopeDraft>(draft).expect("a scope"))
+}
+
+/// A run as it usually is, by somebody who is not of the catalogue.
+pub(crate) fn frame(scope: &Scope) -> Frame<'_> {
+    static USUAL: LazyLock<Posture> = LazyLock::new(Posture::default);
+    Frame { scope, posture: &USUAL, bounds: None }
 }
 
 pub(crate) fn file(name: &str, text: &str) -> (String, String) {
