@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use placet_control::{Rules, Settings};
+use placet_control::{Collector, Rules, Settings};
 use placet_domain::approval::Terms;
 use placet_domain::permit::{PermitSigner, PermitVerifier};
 use placet_domain::policy::{DEFAULT_TOOLS, Policy, default_policy};
@@ -151,7 +151,8 @@ impl Home {
     pub(crate) fn settings(&self) -> Result<Settings, CliError> {
         let config = self.config()?;
         let hooks = webhooks::hooks(&self.dir, &config)?;
-        Ok(Settings { terms: config.terms, hooks, models: self.gateway()?, ..Settings::default() })
+        let (models, collector) = (self.gateway()?, collector()?);
+        Ok(Settings { terms: config.terms, hooks, models, collector, ..Settings::default() })
     }
 
     /// Which language models agents may call, if this home says anything about it.
@@ -248,6 +249,14 @@ impl Home {
         }
         Ok(Token::new(read_private(&path)?.trim()))
     }
+}
+
+/// Where traces go, by the variable that every program of OpenTelemetry knows.
+fn collector() -> Result<Option<Collector>, CliError> {
+    const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+    let endpoint = std::env::var(ENDPOINT).ok().filter(|endpoint| !endpoint.is_empty());
+    let read = |endpoint: String| endpoint.parse().map_err(|error| CliError::usage(format!("{ENDPOINT}: {error}")));
+    endpoint.map(read).transpose()
 }
 
 /// All `.cedar` files of a directory, by name.

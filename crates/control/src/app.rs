@@ -19,6 +19,7 @@ use crate::door::Door;
 use crate::facts::Facts;
 use crate::flow::No;
 use crate::kit::{KitFile, Kits};
+use crate::otel::Collector;
 use crate::telemetry::Metrics;
 use crate::webhook::Hooks;
 
@@ -94,6 +95,8 @@ pub struct Settings {
     pub hooks: Hooks,
     /// Which language models agents may call through this control plane, and how; none, if nothing is said.
     pub models: Option<placet_gateway::llm::config::Settings>,
+    /// Where traces of runs go, if anybody collects them.
+    pub collector: Option<Collector>,
 }
 
 /// How much a caller may ask for at once.

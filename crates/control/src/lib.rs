@@ -16,6 +16,7 @@ mod http;
 mod kit;
 mod models;
 mod names;
+mod otel;
 mod pumps;
 mod server;
 mod telemetry;
@@ -26,6 +27,7 @@ pub use flow::{No, bootstrap};
 pub use http::{api_document, route_table};
 pub use kit::{KitFile, Kits};
 pub use names::fresh_token;
+pub use otel::Collector;
 pub use server::{Serving, serve, serve_briefly};
 pub use webhook::{
     Backoff, BadHooks, BadSecret, BadUrl, EventPattern, HookName, HookSecret, Hooks, IncomingHook, OutgoingHook,

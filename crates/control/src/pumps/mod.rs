@@ -1,16 +1,23 @@
-//! The clockwork: what happens without anybody asking. It ends what ran out of time, signs heads and tells receivers of
-//! webhooks; it approves nothing.
+//! The clockwork: what happens without anybody asking. It ends what ran out of time, signs heads, tells receivers of webhooks and
+//! sends traces; it approves nothing.
 
 mod heads;
 mod lapses;
 mod rejudge;
+mod traces;
 mod webhooks;
 
 use tokio::task::JoinSet;
 
 use crate::app::App;
+use crate::flow::No;
 pub(crate) use rejudge::rejudge;
-pub(crate) use webhooks::enrol;
+
+/// Whoever is told of things for the first time is told of what comes from now on.
+pub(crate) async fn enrol(app: &App) -> Result<(), No> {
+    webhooks::enrol(app).await?;
+    traces::enrol(app).await
+}
 
 /// Starts the pumps; they stop when the set is dropped.
 pub(crate) fn start(app: &App) -> JoinSet<()> {
@@ -18,5 +25,8 @@ pub(crate) fn start(app: &App) -> JoinSet<()> {
     pumps.spawn(lapses::run(app.clone()));
     pumps.spawn(heads::run(app.clone()));
     webhooks::start(app, &mut pumps);
+    if let Some(collector) = app.settings().collector.clone() {
+        pumps.spawn(traces::run(app.clone(), collector));
+    }
     pumps
 }

@@ -17,7 +17,7 @@ use crate::flow::No;
 use crate::webhook::{Attempt, Delivered, Messenger, OutgoingHook};
 
 /// Gives every receiver that is new its place in the ledger: what comes from now on.
-pub(crate) async fn enrol(app: &App) -> Result<(), No> {
+pub(super) async fn enrol(app: &App) -> Result<(), No> {
     for hook in app.settings().hooks.outgoing() {
         let name = hook.name().as_str();
         if app.store().cursor(name).await.map_err(No::Fault)?.is_none() {

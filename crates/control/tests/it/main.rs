@@ -14,4 +14,5 @@ mod races;
 mod routes;
 mod scenario;
 mod stream;
+mod traces;
 mod webhooks;

@@ -1,0 +1,71 @@
+//! OpenTelemetry: what the ledger says of runs, as traces for whoever collects them. One run is one trace.
+//!
+//! ```text
+//! ledger ─► phase (what begins and ends what) ─► trace (spans, pure) ─► otlp (JSON) ─► pumps/traces (sends, with a cursor)
+//! ```
+//!
+//! Nothing is measured beside the ledger, so that a restart loses nothing. No goal, argument, output, reason or other text of
+//! people and agents is ever part of a span: ids, names of tools and agents, kinds and outcomes are all.
+
+mod otlp;
+mod phase;
+#[cfg(test)]
+mod told;
+mod trace;
+
+use std::fmt;
+use std::str::FromStr;
+
+use reqwest::Url;
+
+pub(crate) use otlp::request;
+pub(crate) use trace::{Span, Told, spans};
+
+use crate::webhook::{BadUrl, TargetUrl};
+
+/// Where traces go: an OTLP/HTTP collector on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Collector(TargetUrl);
+
+impl Collector {
+    /// Traces have a path of their own below the endpoint.
+    pub(crate) fn traces(&self) -> Url {
+        let mut url = self.0.as_url().clone();
+        let base = url.path().trim_end_matches('/').to_owned();
+        url.set_path(&format!("{base}/v1/traces"));
+        url
+    }
+}
+
+impl FromStr for Collector {
+    type Err = BadUrl;
+
+    fn from_str(text: &str) -> Result<Self, BadUrl> {
+        text.parse().map(Self)
+    }
+}
+
+impl fmt::Display for Collector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.as_url().as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traces_go_below_the_endpoint_and_never_off_this_machine() {
+        for (endpoint, traces) in [
+            ("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/traces"),
+            ("http://127.0.0.1:4318/", "http://127.0.0.1:4318/v1/traces"),
+            ("http://[::1]:4318/otel/", "http://[::1]:4318/otel/v1/traces"),
+        ] {
+            assert_eq!(endpoint.parse::<Collector>().unwrap().traces().as_str(), traces);
+        }
+        for elsewhere in ["https://127.0.0.1:4318", "http://collector.example:4318", "4318"] {
+            assert!(elsewhere.parse::<Collector>().is_err(), "{elsewhere}");
+        }
+    }
+}

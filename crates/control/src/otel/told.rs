@@ -1,0 +1,110 @@
+//! Traces of histories that are told here entry by entry: what begins, what ends, and that nothing changes afterwards.
+
+use placet_domain::time::Timestamp;
+use serde_json::{Value, json};
+
+use super::trace::{Fact, Span, Told, spans};
+
+const RUN: &str = "run_00000000000000000000000000000001";
+const ACT: &str = "act_00000000000000000000000000000002";
+
+/// A history: kind, action or none, body. A second passes from entry to entry.
+fn history(told: &[(&str, Option<&str>, Value)]) -> Vec<Told> {
+    let entry = |(seq, (kind, action, body)): (u64, &(&str, Option<&str>, Value))| Told {
+        seq,
+        at: Timestamp::from_unix_ms(1_000 * i64::try_from(seq).unwrap_or(0)),
+        kind: (*kind).to_owned(),
+        run: RUN.to_owned(),
+        action: action.map(str::to_owned),
+        project: None,
+        body: body.clone(),
+    };
+    (0..).zip(told).map(entry).collect()
+}
+
+/// A run that fails at a checkpoint, is rolled back, and completes.
+fn eventful() -> Vec<Told> {
+    let call = json!({
+        "upstream": "local", "model_asked": "small", "tokens": { "input": 5, "output": 7 }, "usd_micros": 12,
+        "status": 200, "latency_ms": 2_000, "request": "sha256:SECRET",
+    });
+    let verdict = |tier: &str| json!({ "verdict": { "tier": tier } });
+    history(&[
+        ("run.created", None, json!({ "agent": "idn_1", "goal": "SECRET" })),
+        ("run.agent_selected", None, json!({ "product": { "selection": { "chosen": "writer" } } })),
+        ("run.submitted", None, json!({})),
+        ("run.plan_approved", None, json!({})),
+        ("run.started", None, json!({})),
+        ("run.attached", None, json!({})),
+        ("action.proposed", Some(ACT), json!({ "tool": "tee", "kind": "create_file", "arguments": ["SECRET"] })),
+        ("action.judged", Some(ACT), verdict("C")),
+        ("action.approved", Some(ACT), json!({ "complete": false })),
+        ("action.approved", Some(ACT), json!({ "complete": true })),
+        ("job.leased", Some(ACT), json!({ "worker": "idn_2" })),
+        ("job.lease_lapsed", Some(ACT), json!({ "started": true })),
+        ("action.resolved", Some(ACT), json!({ "resolution": "retry" })),
+        ("job.leased", Some(ACT), json!({ "worker": "idn_3" })),
+        ("job.completed", Some(ACT), json!({ "exit": { "code": 1 } })),
+        ("run.model_called", None, json!({ "call": call })),
+        ("run.checkpoint_reached", None, json!({ "kind": "STEP", "summary": "SECRET" })),
+        ("run.failed", None, json!({ "reason": "SECRET" })),
+        ("run.rolled_back", None, json!({})),
+        ("run.restored", None, json!({})),
+        ("run.finished", None, json!({})),
+        ("run.completed", None, json!({})),
+        ("run.destroyed", None, json!({})),
+    ])
+}
+
+fn line(span: &Span) -> String {
+    let seconds = (span.to.unix_ms() - span.from.unix_ms()) / 1_000;
+    let failed = if span.failed { " failed" } else { "" };
+    format!("{} {seconds}s by {}{failed}", span.name, span.ended_by)
+}
+
+#[test]
+fn c17_every_phase_of_a_run_and_its_actions_is_a_span_that_ends_when_it_ends() {
+    let told: Vec<String> = spans(&eventful()).iter().map(line).collect();
+    assert_eq!(
+        told,
+        [
+            "plan 1s by 3",
+            "spawn 1s by 5",
+            "approval 2s by 9",
+            "job 1s by 11 failed",
+            "job 1s by 14",
+            "execute_tool tee 8s by 14 failed",
+            "chat small 2s by 15",
+            "checkpoint 1s by 17 failed",
+            "invoke_agent writer 17s by 17 failed",
+            "rollback 1s by 19",
+            "collection 1s by 21",
+            "results 1s by 21",
+            "destruction 1s by 22",
+        ]
+    );
+}
+
+#[test]
+fn c17_what_was_told_once_is_told_the_same_however_far_the_ledger_goes() {
+    let all = eventful();
+    let whole = spans(&all);
+    for length in 0..all.len() {
+        let begun = spans(&all[..length]);
+        assert_eq!(begun, whole[..begun.len()], "after {length} entries");
+    }
+}
+
+#[test]
+fn c17_a_call_of_a_model_says_what_it_took() {
+    let all = spans(&eventful());
+    let call = all.iter().find(|span| span.name == "chat small").expect("it was called");
+    for fact in [("gen_ai.usage.input_tokens", 5), ("gen_ai.usage.output_tokens", 7), ("placet.cost.usd_micros", 12)] {
+        assert!(call.attributes.contains(&(fact.0, Fact::Count(fact.1))), "{call:?}");
+    }
+}
+
+#[test]
+fn c17_no_words_of_anybody_are_in_a_span() {
+    assert!(!format!("{:?}", spans(&eventful())).contains("SECRET"));
+}

@@ -1,0 +1,163 @@
+//! Traces of runs, as a collector of OpenTelemetry gets them: one for each run, across failures and restarts (C17).
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{StatusCode, Uri};
+use bytes::Bytes;
+use placet_wire::api;
+use serde_json::{Value, json};
+
+use crate::moves::{deletion, reading, scan};
+use crate::scenario::{PATIENCE, Scenario, Setup};
+
+/// A collector on a port of its own. It can be told to have no time.
+#[derive(Debug, Clone, Default)]
+struct Collector {
+    got: Arc<Mutex<Vec<Value>>>,
+    busy: Arc<Mutex<u32>>,
+    url: String,
+}
+
+impl Collector {
+    async fn start() -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let collector = Self { url, ..Self::default() };
+        let router = Router::new().fallback(take).with_state(collector.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        collector
+    }
+
+    fn setup(&self) -> Setup {
+        let mut setup = Setup::default();
+        setup.settings.collector = Some(self.url.parse().unwrap());
+        setup
+    }
+
+    /// All spans that were taken.
+    fn spans(&self) -> Vec<Value> {
+        let got = self.got.lock().unwrap();
+        let of = |body: &Value| body["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap().clone();
+        got.iter().flat_map(of).collect()
+    }
+
+    async fn until(&self, name: &str) -> Vec<Value> {
+        let came = async {
+            while !self.spans().iter().any(|span| span["name"].as_str().unwrap().starts_with(name)) {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, came).await.unwrap_or_else(|_| panic!("no `{name}`: {:#?}", self.spans()));
+        self.spans()
+    }
+}
+
+async fn take(State(collector): State<Collector>, uri: Uri, body: Bytes) -> StatusCode {
+    assert_eq!(uri.path(), "/v1/traces");
+    let mut busy = collector.busy.lock().unwrap();
+    if *busy > 0 {
+        *busy -= 1;
+        return StatusCode::SERVICE_UNAVAILABLE;
+    }
+    collector.got.lock().unwrap().push(serde_json::from_slice(&body).unwrap());
+    StatusCode::OK
+}
+
+/// What a span says of this.
+fn says(span: &Value, key: &str) -> Option<String> {
+    let found = span["attributes"].as_array().unwrap().iter().find(|attribute| attribute["key"] == key)?;
+    Some(found["value"]["stringValue"].as_str().unwrap().to_owned())
+}
+
+fn named<'s>(spans: &'s [Value], name: &str) -> Vec<&'s Value> {
+    spans.iter().filter(|span| span["name"] == name).collect()
+}
+
+/// An action that a person approves and a worker executes, a checkpoint, and results that are accepted.
+async fn carried_out(app: &Scenario) {
+    let (team, path) = (&app.team, format!("/api/v1/runs/{}", app.team.run));
+    let action = team.agent.proposes(team.run, &scan()).await;
+    app.pass_ms(60_000);
+    team.reviewer.approves(&action).await.is(200);
+    team.worker.executes(&team.worker.leases().await.unwrap()).await;
+    team.agent.post(&format!("{path}/checkpoints"), &json!({ "summary": "have a look" })).await.is(200);
+    app.pass_ms(5_000);
+    let seen: api::CheckpointView = team.reviewer.get(&format!("{path}/checkpoint")).await.is(200).json();
+    team.reviewer.post_if(&format!("{path}/checkpoints/1/approve"), seen.review, &json!({})).await.is(200);
+    let done: api::RunView =
+        team.agent.post(&format!("{path}/finish"), &json!({ "summary": "ok" })).await.is(200).json();
+    team.reviewer.post_if(&format!("{path}/complete"), done.review, &json!({})).await.is(200);
+}
+
+#[tokio::test]
+async fn c17_a_run_is_one_trace_with_what_took_time_in_it_and_nothing_that_anybody_wrote() {
+    let collector = Collector::start().await;
+    let (app, ..) = Scenario::start_with(collector.setup()).await;
+    carried_out(&app).await;
+    let spans = collector.until("invoke_agent").await;
+    let trace = app.team.run.to_string().replace("run_", "");
+    assert!(spans.iter().all(|span| span["traceId"] == trace.as_str()), "one run, one trace: {spans:#?}");
+    let (root, act) =
+        (named(&spans, &format!("invoke_agent {}", app.team.agent.id))[0], named(&spans, "execute_tool nmap")[0]);
+    assert!(root["parentSpanId"].is_null() && act["parentSpanId"] == root["spanId"]);
+    assert_eq!(says(root, "placet.outcome").as_deref(), Some("completed"));
+    assert_eq!(says(act, "gen_ai.tool.name").as_deref(), Some("nmap"));
+    assert_eq!((says(act, "placet.action.tier").as_deref(), act["status"]["code"].as_u64()), (Some("B"), Some(1)));
+    for (name, parent, least_ms) in [
+        ("plan", root, 0),
+        ("spawn", root, 0),
+        ("checkpoint", root, 5_000),
+        ("results", root, 0),
+        ("approval", act, 60_000),
+        ("job", act, 0),
+    ] {
+        let [span] = named(&spans, name)[..] else { panic!("one `{name}`: {spans:#?}") };
+        assert_eq!(span["parentSpanId"], parent["spanId"], "{name}");
+        let at = |key: &str| span[key].as_str().unwrap().parse::<u64>().unwrap();
+        assert!(at("endTimeUnixNano") - at("startTimeUnixNano") >= least_ms * 1_000_000, "{span}");
+    }
+    let ids: BTreeSet<&str> = spans.iter().map(|span| span["spanId"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), spans.len(), "each has an id of its own");
+    let text = serde_json::to_string(&spans).unwrap();
+    for written in ["-sV", "10.0.0.5", "inventory", "survey the lab", "have a look", "22/tcp"] {
+        assert!(!text.contains(written), "{written} is nobody's business: {text}");
+    }
+}
+
+#[tokio::test]
+async fn c17_what_was_refused_ends_at_once_and_what_still_waits_is_not_told() {
+    let collector = Collector::start().await;
+    let (app, agent, ..) = Scenario::start_with(collector.setup()).await;
+    agent.proposes(app.team.run, &json!({ "tool": "nmap", "arguments": ["-sV"], "target": "192.0.2.1" })).await;
+    agent.proposes(app.team.run, &reading()).await;
+    agent.proposes(app.team.run, &deletion()).await;
+    let spans = collector.until("execute_tool nmap").await;
+    let refused = named(&spans, "execute_tool nmap")[0];
+    assert_eq!(says(refused, "placet.action.tier").as_deref(), Some("D"));
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let spans = collector.spans();
+    assert!(named(&spans, "execute_tool rm").is_empty() && named(&spans, "checkpoint").is_empty(), "{spans:#?}");
+}
+
+#[tokio::test]
+async fn c17_a_collector_without_time_and_a_restart_lose_and_double_nothing() {
+    let collector = Collector::start().await;
+    let (mut app, ..) = Scenario::start_with(collector.setup()).await;
+    *collector.busy.lock().unwrap() = 2;
+    let action = app.team.agent.proposes(app.team.run, &scan()).await;
+    app.team.reviewer.approves(&action).await.is(200);
+    collector.until("approval").await;
+    app.restart().await;
+    app.team.worker.executes(&app.team.worker.leases().await.unwrap()).await;
+    let spans = collector.until("execute_tool").await;
+    app.restart().await;
+    app.team.operator.cancels(app.team.run).await.is(200);
+    let all = collector.until("invoke_agent").await;
+    let ids: BTreeSet<&str> = all.iter().map(|span| span["spanId"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), all.len(), "nothing is told twice: {all:#?}");
+    assert!(all.len() > spans.len() && named(&all, "job").len() == 1);
+}
