@@ -65,11 +65,26 @@ pub(crate) async fn perform(worker: &Worker, job: Job) -> Result<(), JobError> {
         return report::report(worker, &job, decline(fitting, why)).await;
     }
     let seat = job.hosted.map(|run| worker.seats.of(run));
-    let (mut workspace, files) = match prepare(worker, &job, fitting.sealed(), seat.as_deref()).await {
+    let (mut workspace, mut files) = match prepare(worker, &job, fitting.sealed(), seat.as_deref()).await {
         Ok(prepared) => prepared,
         Err(error) if error.passes() => return Err(error),
         Err(error) => return report::report(worker, &job, decline(fitting, error.to_string())).await,
     };
+    if job.performing {
+        let looked =
+            tokio::task::spawn_blocking(move || workspace.written_over(&files).map(|over| (workspace, files, over)));
+        let looked = looked.await.map_err(|error| JobError::Panicked(error.to_string()))?;
+        match looked {
+            Ok((kept, wanted, None)) => (workspace, files) = (kept, wanted),
+            Ok((_, _, Some(path))) => {
+                let why = format!(
+                    "`{path}` is another one by now than when this was rehearsed; send the run back to work, and its agent proposes it anew"
+                );
+                return report::report(worker, &job, decline(fitting, why)).await;
+            }
+            Err(error) => return report::report(worker, &job, decline(fitting, error.to_string())).await,
+        }
+    }
     let lease = redeem(worker, &job).await?;
     if let Err(error) = workspace.place(&files) {
         return report::report(worker, &job, decline(fitting, error.to_string())).await;

@@ -12,6 +12,7 @@ use placet_domain::proposal::{Action, FileOperand};
 use placet_sandbox::Layers;
 use placet_wire::api::Job;
 use placet_workspace::TreePath;
+use placet_workspace::space::SpaceError;
 
 use crate::host::{Seat, Turn};
 use crate::job::JobError;
@@ -43,6 +44,29 @@ impl Workspace {
         let space = turn.relied_on()?;
         let (layers, upper) = (Layers::new(space.base(), space.upper(), space.work()), space.upper());
         Ok(Self::OfRun { layers, upper, turn })
+    }
+
+    /// The first of these files that would take the place of other content in the workspace of a run.
+    pub(crate) fn written_over(&mut self, files: &Files) -> Result<Option<String>, JobError> {
+        let Self::OfRun { turn, .. } = self else { return Ok(None) };
+        let seat = |error: SpaceError| JobError::Seat(error.into());
+        let space = turn.space().map_err(seat)?;
+        for (file, _) in files {
+            let path = TreePath::new(file.path.as_str()).map_err(|bad| JobError::Workspace(io::Error::other(bad)))?;
+            let made = space.outputs(|output| *output == path).map_err(seat)?;
+            let there = match made.first() {
+                Some(output) => Some(Digest::from_bytes(*output.digest.as_bytes())),
+                None if space.missing(std::slice::from_ref(&path)).map_err(seat)?.is_empty() => {
+                    // We laid it there ourselves, and nobody writes below the layers.
+                    fs::read(space.base().join(&file.path)).ok().map(|bytes| Digest::of(&bytes))
+                }
+                None => None,
+            };
+            if there.is_some_and(|there| there != file.digest) {
+                return Ok(Some(file.path.clone()));
+            }
+        }
+        Ok(None)
     }
 
     /// Lays down the action's files.

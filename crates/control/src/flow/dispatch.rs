@@ -65,6 +65,7 @@ async fn job(app: &App, caller: &Caller, state: &ActionState) -> Result<Job, No>
     };
     Ok(Job {
         hosted: hosted.then_some(state.run),
+        performing: state.performing,
         action: state.id,
         project: state.project,
         attempt: permit.attempt(),

@@ -23,6 +23,9 @@ pub struct Job {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub hosted: Option<RunId>,
+    /// Whether it was rehearsed before, and is done at the results of its run: then nothing of those may be written over.
+    #[serde(default)]
+    pub performing: bool,
     /// Milliseconds for which the lease holds from now.
     pub lease_ms: u64,
 }

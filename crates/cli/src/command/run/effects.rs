@@ -100,19 +100,18 @@ async fn decide(client: &Client, effect: &ActionDetail, yes: bool, out: &Out) ->
         let path = format!("/api/v1/actions/{}/perform", effect.action.id);
         let after: ActionView = client.post_if(&path, &effect.action.review.to_string(), &Decision::default()).await?;
         let anew = "the policy changed since it was rehearsed: it was judged again";
-        match after.status {
-            ActionStatus::Denied => return Err(CliError::new(Code::Refused, format!("{anew}, and is refused now"))),
-            // Nobody has looked at what it is by that policy.
-            ActionStatus::Rehearsed if yes => {
-                return Err(
-                    CliError::new(Code::Conflict, anew).hint("look at it with `placet run effects`, then say it again")
-                );
-            }
-            ActionStatus::Rehearsed => {
-                out.note(anew);
-                effect = client.get(&format!("/api/v1/actions/{}", after.id)).await?;
-            }
-            _ => return Ok(after),
+        if after.status == ActionStatus::Denied {
+            return Err(CliError::new(Code::Refused, format!("{anew}, and is refused now")));
         }
+        if after.status != ActionStatus::Rehearsed {
+            return Ok(after);
+        }
+        // Nobody has looked at what it is by that policy.
+        if yes {
+            let hint = "look at it with `placet run effects`, then say it again";
+            return Err(CliError::new(Code::Conflict, anew).hint(hint));
+        }
+        out.note(anew);
+        effect = client.get(&format!("/api/v1/actions/{}", after.id)).await?;
     }
 }

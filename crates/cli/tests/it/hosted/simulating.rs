@@ -34,6 +34,26 @@ fn c2_what_a_simulation_would_have_sent_is_sent_once_when_somebody_says_so() {
     scene.is_gone(&run);
 }
 
+#[test]
+fn c2_what_is_performed_writes_over_nothing_of_the_results() {
+    let scene = Scene::with_tools(MAIL);
+    let body = "one = run.provide('report.txt', b'first')\ntwo = run.provide('report.txt', b'second')\n\
+        run.act('mail', 'sent.txt', files=[one])\nrun.act('cp', 'report.txt', 'copy.txt', files=[two], outputs=['copy.txt'])";
+    let run = scene.start_script(&agent(body), &["--mode", "simulation"]);
+    scene.reaches(&run, "PENDING_EXPORT");
+    output_of(&scene, &run, "copy.txt");
+    let decided = scene.world.json("ada", &["run", "perform", &run, "--yes"]);
+    let action = decided[0]["id"].as_str().unwrap().to_owned();
+    scene.world.reaches(&action, &["FAILED"]);
+    let shown = scene.world.by("ada", &["show", &action]).ok();
+    assert!(shown.out().contains("another one by now"), "{}", shown.out());
+    let seen = scene.seen(&run);
+    assert_eq!((&seen["performed"], seen["performing"].get(0)), (&0.into(), None));
+    let to = scene.world.path("results");
+    scene.world.by("ada", &["run", "export", &run, "--to", to.to_str().unwrap()]).ok();
+    assert_eq!(fs::read_to_string(to.join("report.txt")).unwrap(), "second", "the results are as they were seen");
+}
+
 /// A folder of people: the agent changes one file, makes one, removes one and leaves one.
 fn shared(scene: &Scene) -> std::path::PathBuf {
     let folder = scene.world.path("docs");
