@@ -108,6 +108,11 @@ class Run:
     def done(self, step, summary):
         self.insist(f"{self.path}/steps", {"step": step, "summary": summary})
 
+    def catch_up(self, done):
+        """Says of the steps that are done what was not said before it was ended."""
+        for step in range(self.get(self.path)["steps_done"] + 1, done + 1):
+            self.done(step, "done before it was started again")
+
     def finish(self, summary):
         self.insist(f"{self.path}/finish", {"summary": summary})
 

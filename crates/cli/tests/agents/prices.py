@@ -6,6 +6,7 @@ PAGES_PER_STEP = 10
 
 run = Run()
 memory = remembered()
+run.catch_up(memory["done"])
 steps = len(run.env["plan"])
 for step in range(memory["done"] + 1, steps + 1):
     if step < steps:

@@ -6,6 +6,7 @@ run = Run()
 memory = remembered()
 memory["starts"] += 1
 remember(memory)
+run.catch_up(memory["done"])
 plan = run.env["plan"]
 for step in range(memory["done"] + 1, len(plan) + 1):
     if step < len(plan):

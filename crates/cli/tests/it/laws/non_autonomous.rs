@@ -28,7 +28,13 @@ fn c1_non_autonomous_an_agent_does_not_pass_its_own_checkpoint() {
     assert_eq!(scene.seen(&run)["status"], "CHECKPOINT_REACHED");
     scene.world.by("ada", &["run", "approve", &run]).ok();
     let seen = scene.reaches(&run, "PENDING_EXPORT");
-    assert_eq!(seen["said"], "403\n403\n403\n403\n409", "and while it stands still, nothing is taken from it");
+    let said = seen["said"].as_str().unwrap();
+    // It may have been made to stand still between any two of its tries.
+    assert!(["403\n403\n403\n403\n409", "403\n403\n403\n403\nacted"].contains(&said), "{said}");
+    let audit = scene.world.json("ada", &["run", "audit", &run])["rows"].clone();
+    let place = |event: &str| audit.as_array().unwrap().iter().position(|row| row["event"] == event);
+    let (passed, proposed) = (place("run.checkpoint_passed").unwrap(), place("action.proposed"));
+    assert!(proposed.is_none_or(|proposed| proposed > passed), "while it stands still, nothing is taken from it");
 }
 
 #[test]
