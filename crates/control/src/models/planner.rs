@@ -24,8 +24,6 @@ use placet_gateway::llm::wire::Wire;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::recorder::call;
-
 /// A plan of a few steps takes a fraction of a cent with most models.
 const MOST_USD_MICROS: u64 = 500_000;
 const MOST_TOKENS: u64 = 200_000;
@@ -67,7 +65,7 @@ pub(crate) async fn ask(settings: &Settings, model: &str, run: RunId, intent: &I
     let status = answer.status();
     let body = Limited::new(answer.into_body(), LARGEST_ANSWER_BYTES).collect().await;
     let body = body.map(|body| body.to_bytes()).unwrap_or_default();
-    let call = wallet.records().pop().map(call);
+    let call = wallet.records().pop();
     let failed = |why: String| NoPlan { why, call: call.clone().map(Box::new) };
     if !status.is_success() {
         tracing::info!(%run, %status, "the planner did not answer: {}", shortened(&body));

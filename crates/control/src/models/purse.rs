@@ -11,9 +11,8 @@ use placet_domain::command::Command;
 use placet_domain::id::RunId;
 use placet_domain::identity::Actor;
 use placet_domain::refusal::Refusal;
-use placet_domain::run::RunCommand;
+use placet_domain::run::{ModelCall, RunCommand};
 use placet_gateway::llm::purse::{Draw, NotDrawn, Purse};
-use placet_gateway::llm::record::CallRecord;
 use tokio::sync::mpsc;
 
 use super::account::{Account, Rest, new_purpose};
@@ -31,8 +30,9 @@ const IDLE: Duration = Duration::from_secs(5);
 /// A call that is over, and what it was drawn from.
 #[derive(Debug)]
 pub(super) struct Charged {
+    pub(super) run: RunId,
     pub(super) purpose: String,
-    pub(super) record: CallRecord,
+    pub(super) call: ModelCall,
 }
 
 #[derive(Debug)]
@@ -187,12 +187,12 @@ impl Purse for RunPurse {
         holding.await.unwrap_or_else(|lost| Err(NotDrawn::Fault(lost.to_string())))
     }
 
-    fn settle(&self, draw: Draw, spent: Amounts, record: CallRecord) {
-        let purpose = draw.origin().to_owned();
+    fn settle(&self, draw: Draw, spent: Amounts, call: ModelCall) {
+        let (run, purpose) = (draw.run(), draw.origin().to_owned());
         // In this order: a part counts as idle as soon as nothing is drawn from it and nothing queued.
-        self.account(draw.run()).queue(&purpose);
+        self.account(run).queue(&purpose);
         draw.spend(spent);
-        let _ = self.calls.send(Charged { purpose, record });
+        let _ = self.calls.send(Charged { run, purpose, call });
     }
 
     fn ran_dry(&self, run: RunId, short: Resource) {

@@ -8,8 +8,7 @@ use placet_domain::budget::Purpose;
 use placet_domain::command::Command;
 use placet_domain::id::RunId;
 use placet_domain::identity::Actor;
-use placet_domain::run::{ModelCall, ModelTokens, Run, RunCommand};
-use placet_gateway::llm::record::CallRecord;
+use placet_domain::run::{ModelCall, Run, RunCommand};
 use placet_store::{MOST_ROWS, RunFilter};
 use tokio::sync::mpsc;
 
@@ -44,9 +43,7 @@ pub(super) async fn record(purse: Arc<RunPurse>, mut calls: mpsc::UnboundedRecei
 /// One command for each run and part, in the order of the calls.
 async fn write(purse: &RunPurse, batch: &mut Vec<Charged>) {
     let mut charges: Vec<(RunId, String, Vec<ModelCall>)> = Vec::new();
-    for Charged { purpose, record } in batch.drain(..) {
-        let run = record.run;
-        let call = call(record);
+    for Charged { run, purpose, call } in batch.drain(..) {
         match charges.iter_mut().find(|(of, part, _)| *of == run && *part == purpose) {
             Some((_, _, calls)) => calls.push(call),
             None => charges.push((run, purpose, vec![call])),
@@ -76,33 +73,6 @@ async fn charge(app: &App, run: RunId, purpose: Purpose, calls: Vec<ModelCall>) 
                 tokio::time::sleep(RETRY).await;
             }
         }
-    }
-}
-
-pub(super) fn call(record: CallRecord) -> ModelCall {
-    let tokens = record.tokens;
-    ModelCall {
-        id: record.id,
-        wire: record.wire.to_string(),
-        upstream: record.upstream,
-        model_asked: record.model_asked,
-        model_answered: record.model_answered,
-        request: record.request,
-        response: record.response,
-        tokens: ModelTokens {
-            input: tokens.input,
-            output: tokens.output,
-            cache_read: tokens.cache_read,
-            cache_write: tokens.cache_write,
-            cache_write_long: tokens.cache_write_long,
-            reasoning: tokens.reasoning,
-        },
-        usd_micros: record.usd_micros,
-        prices: record.prices,
-        estimated: record.estimated,
-        status: record.status,
-        latency_ms: record.latency_ms,
-        first_byte_ms: record.first_byte_ms,
     }
 }
 

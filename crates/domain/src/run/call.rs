@@ -27,8 +27,22 @@ pub struct ModelTokens {
 }
 
 impl ModelTokens {
+    /// Everything that went in.
+    pub const fn taken_in(&self) -> u64 {
+        self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
+    }
+
     pub const fn total(&self) -> u64 {
-        self.input.saturating_add(self.output).saturating_add(self.cache_read).saturating_add(self.cache_write)
+        self.taken_in().saturating_add(self.output)
+    }
+
+    /// The same, with no more than so many in all; what is too much is taken off the output first.
+    #[must_use]
+    pub fn at_most(mut self, total: u64) -> Self {
+        self.output = self.output.min(total.saturating_sub(self.taken_in()));
+        self.reasoning = self.reasoning.min(self.output);
+        self.input = self.input.min(total.saturating_sub(self.cache_read).saturating_sub(self.cache_write));
+        self
     }
 }
 
@@ -36,7 +50,7 @@ impl ModelTokens {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelCall {
-    /// The agent got it with the answer.
+    /// `call_` and 32 hex digits; the agent gets it too, as `x-placet-call`.
     pub id: String,
     /// The wire format: `messages`, `chat`, `responses`, `gemini`.
     pub wire: String,

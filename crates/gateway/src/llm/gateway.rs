@@ -134,7 +134,6 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
             purse: Arc::clone(&self.purse),
             draw: reserved.draw,
             id: new_id(),
-            run: scope.run,
             wire,
             upstream: upstreams[0].settings.name.clone(),
             model: asked.model.clone(),

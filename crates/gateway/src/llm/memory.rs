@@ -9,7 +9,7 @@ use placet_domain::id::RunId;
 
 use super::key::{CallScope, KeyRefusal, Keys, VirtualKey};
 use super::purse::{Allotment, Draw, NotDrawn, Purse};
-use super::record::CallRecord;
+use super::record::ModelCall;
 
 /// Keys by their digests.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ impl Keys for Keyring {
 #[derive(Debug, Default)]
 pub struct Wallet {
     allotments: HashMap<RunId, Arc<Allotment>>,
-    records: Mutex<Vec<CallRecord>>,
+    records: Mutex<Vec<ModelCall>>,
     dry: Mutex<Vec<Resource>>,
 }
 
@@ -45,7 +45,7 @@ impl Wallet {
     }
 
     /// What was settled so far, in order.
-    pub fn records(&self) -> Vec<CallRecord> {
+    pub fn records(&self) -> Vec<ModelCall> {
         self.records.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -61,7 +61,7 @@ impl Purse for Wallet {
         allotment.draw(worst)
     }
 
-    fn settle(&self, draw: Draw, spent: Amounts, record: CallRecord) {
+    fn settle(&self, draw: Draw, spent: Amounts, record: ModelCall) {
         draw.spend(spent);
         self.records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
     }

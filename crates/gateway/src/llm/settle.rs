@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use placet_domain::digest::Digest;
-use placet_domain::id::RunId;
 
 use super::price::Tariff;
 use super::purse::{Draw, Purse};
-use super::record::{CallRecord, Tokens};
+use super::record::{ModelCall, ModelTokens};
 use super::stream::Ending;
 use super::wire::{Tally, Wire};
 
@@ -22,7 +21,6 @@ pub(crate) struct Open<P> {
     pub(crate) purse: Arc<P>,
     pub(crate) draw: Draw,
     pub(crate) id: String,
-    pub(crate) run: RunId,
     pub(crate) wire: Wire,
     pub(crate) upstream: String,
     pub(crate) model: String,
@@ -44,7 +42,7 @@ struct Outcome {
     latency: Duration,
     response: Digest,
     model_answered: Option<String>,
-    tokens: Tokens,
+    tokens: ModelTokens,
     estimated: bool,
 }
 
@@ -93,24 +91,24 @@ impl<P: Purse> Open<P> {
     /// No answer: we said this in its place.
     pub(crate) fn unanswered(self, status: u16, body: &[u8], may_cost: MayCost) {
         let estimated = may_cost == MayCost::Yes && self.tariff.is_some();
-        let tokens = if estimated { self.begun() } else { Tokens::default() };
+        let tokens = if estimated { self.begun() } else { ModelTokens::default() };
         let (latency, response) = (self.started.elapsed(), Digest::of(body));
         self.settle(Outcome { status, first_byte: None, latency, response, model_answered: None, tokens, estimated });
     }
 
     /// What an upstream may have used that has sent nothing. A stream shows what it makes, so there was only the input; an answer that
     /// is sent in one piece may have been finished, so it is the worst case.
-    fn begun(&self) -> Tokens {
+    fn begun(&self) -> ModelTokens {
         let input = self.request_bytes.div_ceil(LIKELY_BYTES_PER_TOKEN);
         let worst = self.draw.worst().tokens;
         let output = if self.streams { 0 } else { worst.saturating_sub(input) };
-        Tokens { input, output, ..Tokens::default() }
+        ModelTokens { input, output, ..ModelTokens::default() }
     }
 
-    /// Tokens, and whether they are estimated. An upstream that refused a request has not worked for it.
-    fn used(&self, status: u16, ending: &Ending) -> (Tokens, bool) {
+    /// ModelTokens, and whether they are estimated. An upstream that refused a request has not worked for it.
+    fn used(&self, status: u16, ending: &Ending) -> (ModelTokens, bool) {
         if self.tariff.is_none() || status >= 400 {
-            return (Tokens::default(), false);
+            return (ModelTokens::default(), false);
         }
         if ending.tally.is_exact(ending.whole) {
             return (ending.tally.tokens, false);
@@ -123,10 +121,9 @@ impl<P: Purse> Open<P> {
         // An estimate is never above what the call was able to take.
         let tokens = if outcome.estimated { outcome.tokens.at_most(worst.tokens) } else { outcome.tokens };
         let cost = self.tariff.as_ref().map_or(0, |tariff| tariff.cost(&tokens));
-        let record = CallRecord {
+        let record = ModelCall {
             id: self.id,
-            run: self.run,
-            wire: self.wire,
+            wire: self.wire.to_string(),
             upstream: self.upstream,
             model_asked: self.model,
             model_answered: outcome.model_answered,
@@ -145,7 +142,7 @@ impl<P: Purse> Open<P> {
 }
 
 /// What an answer that broke off has likely taken: what it said about its input, or a guess, and what came of it.
-fn likely(tally: &Tally, request_bytes: u64, received_bytes: u64) -> Tokens {
+fn likely(tally: &Tally, request_bytes: u64, received_bytes: u64) -> ModelTokens {
     let mut tokens = tally.tokens;
     if !tally.input_known {
         tokens.input = request_bytes.div_ceil(LIKELY_BYTES_PER_TOKEN);

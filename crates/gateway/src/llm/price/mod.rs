@@ -10,7 +10,7 @@ use placet_domain::digest::Digest;
 
 pub use own::OwnPrice;
 
-use super::record::Tokens;
+use super::record::ModelTokens;
 use super::wire::CacheWrites;
 
 pub(crate) use table::{is_provider, provider_at};
@@ -64,7 +64,7 @@ enum By {
 
 impl Tariff {
     /// What these tokens cost, in millionths of a dollar.
-    pub(crate) fn cost(&self, tokens: &Tokens) -> u64 {
+    pub(crate) fn cost(&self, tokens: &ModelTokens) -> u64 {
         match &self.by {
             By::Own(price) => price.cost(tokens),
             By::Table(listed) => listed.cost(tokens),
@@ -74,10 +74,10 @@ impl Tariff {
     /// The most that so many tokens can cost: what goes in may be read plainly or be written to a cache, and it is not known
     /// beforehand which; all of it together at the dearest of these prices is never too little.
     pub(crate) fn worst(&self, input: u64, output: u64, cache_writes: CacheWrites) -> u64 {
-        let plain = Tokens { input, output, ..Tokens::default() };
-        let short = Tokens { cache_write: input, output, ..Tokens::default() };
-        let long = Tokens { cache_write: input, cache_write_long: input, output, ..Tokens::default() };
-        let ways: &[Tokens] = match cache_writes {
+        let plain = ModelTokens { input, output, ..ModelTokens::default() };
+        let short = ModelTokens { cache_write: input, output, ..ModelTokens::default() };
+        let long = ModelTokens { cache_write: input, cache_write_long: input, output, ..ModelTokens::default() };
+        let ways: &[ModelTokens] = match cache_writes {
             CacheWrites::None => &[plain],
             CacheWrites::Short => &[plain, short],
             CacheWrites::Long => &[plain, short, long],
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn c12_what_claude_code_counts_itself_comes_out_to_the_millionth() {
         let tariff = Prices::new(Vec::new()).tariff(Some("anthropic"), "claude-opus-5-5").unwrap();
-        let cost = tariff.cost(&Tokens { input: 35_781, output: 81, ..Tokens::default() });
+        let cost = tariff.cost(&ModelTokens { input: 35_781, output: 81, ..ModelTokens::default() });
         assert_eq!(cost, 144_744);
         assert_eq!(tariff.version, "genai-prices-0.2.1");
     }
@@ -119,7 +119,7 @@ mod tests {
     fn a_price_of_the_team_comes_before_the_table() {
         let cheap: OwnPrice = toml::from_str("model = 'claude-*'\ninput = 1\noutput = 1").unwrap();
         let tariff = Prices::new(vec![cheap]).tariff(Some("anthropic"), "claude-opus-5-5").unwrap();
-        assert_eq!(tariff.cost(&Tokens { input: 1_000_000, output: 1, ..Tokens::default() }), 2);
+        assert_eq!(tariff.cost(&ModelTokens { input: 1_000_000, output: 1, ..ModelTokens::default() }), 2);
         assert!(tariff.version.starts_with("own-"));
     }
 
@@ -156,7 +156,7 @@ mod tests {
             let prices = Prices::new(vec![own()]);
             let model = if of_table { "claude-sonnet-4-5" } else { "local-1" };
             let tariff = prices.tariff(Some("anthropic"), model).unwrap();
-            let tokens = Tokens { input, cache_read: read, cache_write: write, cache_write_long: write * long / 100, output, reasoning: 0 };
+            let tokens = ModelTokens { input, cache_read: read, cache_write: write, cache_write_long: write * long / 100, output, reasoning: 0 };
             prop_assert!(tariff.cost(&tokens) <= tariff.worst(tokens.taken_in(), output, CacheWrites::Long));
         }
     }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::llm::models::Pattern;
-use crate::llm::record::Tokens;
+use crate::llm::record::ModelTokens;
 
 /// Prices are per million tokens, so a sum of products is in millionths of this.
 const PER: u128 = 1_000_000;
@@ -24,7 +24,7 @@ pub struct OwnPrice {
 }
 
 impl OwnPrice {
-    pub(super) fn cost(&self, tokens: &Tokens) -> u64 {
+    pub(super) fn cost(&self, tokens: &ModelTokens) -> u64 {
         let parts = [
             (tokens.input, self.input),
             (tokens.cache_read, self.cache_read.unwrap_or(self.input)),

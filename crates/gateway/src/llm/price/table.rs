@@ -3,7 +3,7 @@
 
 use genai_prices::{Calculator, PriceRequest, Usage, UsageKey};
 
-use crate::llm::record::Tokens;
+use crate::llm::record::ModelTokens;
 
 /// The table is a part of the crate, so its version is the crate's; a test compares it with what was built in.
 pub(super) const VERSION: &str = "genai-prices-0.2.1";
@@ -44,7 +44,7 @@ impl Listed {
     }
 
     /// What could be found before can be priced now; should it fail all the same, it costs more than anybody has.
-    pub(super) fn cost(&self, tokens: &Tokens) -> u64 {
+    pub(super) fn cost(&self, tokens: &ModelTokens) -> u64 {
         let usage = usage(tokens);
         let request = PriceRequest::new(&self.model, &usage).with_provider_id(&self.provider);
         Calculator::bundled().calculate(&request).map_or(u64::MAX, |price| whole_micros(price.total_price))
@@ -57,7 +57,7 @@ fn context_tokens(provider: &str, model: &str) -> Option<u64> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "the table takes floating-point numbers; no call has 2^53 tokens")]
-fn usage(tokens: &Tokens) -> Usage {
+fn usage(tokens: &ModelTokens) -> Usage {
     let short = tokens.cache_write.saturating_sub(tokens.cache_write_long);
     let parts = [
         (UsageKey::INPUT_TOKENS, tokens.taken_in()),

@@ -14,7 +14,7 @@ use placet_domain::id::RunId;
 
 pub use allotment::Allotment;
 
-use super::record::CallRecord;
+use super::record::ModelCall;
 
 /// Where the worst case of a call is taken from, and where the rest goes back to.
 pub trait Purse: Send + Sync + 'static {
@@ -22,7 +22,7 @@ pub trait Purse: Send + Sync + 'static {
     fn draw(&self, run: RunId, worst: Amounts) -> impl Future<Output = Result<Draw, NotDrawn>> + Send;
 
     /// What a call really took, with its record. Called once for each draw, also when its stream broke; it must not block.
-    fn settle(&self, draw: Draw, spent: Amounts, record: CallRecord);
+    fn settle(&self, draw: Draw, spent: Amounts, record: ModelCall);
 
     /// A call was refused because too little is left of this. It must not block.
     fn ran_dry(&self, run: RunId, short: Resource) {

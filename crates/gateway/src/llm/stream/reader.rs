@@ -136,7 +136,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::llm::record::Tokens;
+    use crate::llm::record::ModelTokens;
     use crate::model_script::{Script, stream_of};
 
     const SCRIPT: &str = "[[turn]]\ntext = 'the usage of «usage» is {\"usage\":{\"prompt_tokens\":9}}'\n\
@@ -178,7 +178,7 @@ mod tests {
             let (input, cache_write) = if wire == Wire::Gemini { (73, 0) } else { (70, 3) };
             // Messages does not tell what was thought.
             let reasoning = if wire == Wire::Messages { 0 } else { 11 };
-            let tokens = Tokens { input, output: 30, cache_read: 5, cache_write, cache_write_long: 0, reasoning };
+            let tokens = ModelTokens { input, output: 30, cache_read: 5, cache_write, cache_write_long: 0, reasoning };
             assert_eq!(tally.tokens, tokens, "{wire}");
             assert!(tally.complete && tally.input_known, "{wire}");
             assert_eq!(tally.model.as_deref(), Some("m"), "{wire}");

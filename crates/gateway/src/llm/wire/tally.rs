@@ -1,11 +1,11 @@
 //! What an answer said about its tokens so far. In streams numbers are cumulative: of each, the last one counts.
 
 use crate::llm::models::is_name;
-use crate::llm::record::Tokens;
+use crate::llm::record::ModelTokens;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
-    pub(crate) tokens: Tokens,
+    pub(crate) tokens: ModelTokens,
     /// What the upstream calls the model that answered.
     pub(crate) model: Option<String>,
     /// Whether anything was said about what went in.

@@ -1,7 +1,7 @@
 //! What an agent gets is what it would have got from the upstream, byte for byte.
 
 use placet_domain::digest::Digest;
-use placet_gateway::llm::record::Tokens;
+use placet_gateway::llm::record::ModelTokens;
 use placet_gateway::llm::wire::Wire;
 use placet_gateway::model_script::{Script, start};
 
@@ -40,7 +40,7 @@ async fn b10_every_call_leaves_digests_tokens_and_cost() {
         assert_eq!(record.response, Digest::of(&reply.body), "{wire} {streams}");
         let (input, cache_write) = if wire == Wire::Gemini { (73, 0) } else { (70, 3) };
         let reasoning = if wire == Wire::Messages { 0 } else { 11 };
-        let tokens = Tokens { input, output: 30, cache_read: 5, cache_write, cache_write_long: 0, reasoning };
+        let tokens = ModelTokens { input, output: 30, cache_read: 5, cache_write, cache_write_long: 0, reasoning };
         assert_eq!((record.tokens, record.usd_micros, record.estimated), (tokens, 78 + 60, false), "{wire} {streams}");
         assert_eq!(world.allotment.spent().tokens, 108);
         assert_eq!(world.allotment.held().usd_micros, 0);

@@ -17,7 +17,7 @@ use placet_gateway::llm::key::{CallScope, VirtualKey};
 use placet_gateway::llm::memory::{Keyring, Wallet};
 use placet_gateway::llm::models::Models;
 use placet_gateway::llm::purse::Allotment;
-use placet_gateway::llm::record::CallRecord;
+use placet_gateway::llm::record::ModelCall;
 use placet_gateway::llm::wire::Wire;
 use placet_gateway::llm::{Gateway, serve};
 use placet_gateway::model_script::{Running, Script, start};
@@ -95,13 +95,13 @@ impl World {
     }
 
     /// The one record there is by now.
-    pub(crate) async fn record(&self) -> CallRecord {
+    pub(crate) async fn record(&self) -> ModelCall {
         let records = self.records(1).await;
         records.into_iter().next().unwrap()
     }
 
     /// Waits for so many records: an answer is settled when it ends, which may be a moment after the agent has it.
-    pub(crate) async fn records(&self, number: usize) -> Vec<CallRecord> {
+    pub(crate) async fn records(&self, number: usize) -> Vec<ModelCall> {
         for _ in 0..200 {
             let records = self.wallet.records();
             if records.len() >= number {
