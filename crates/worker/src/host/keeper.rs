@@ -294,10 +294,11 @@ impl Keeper {
     }
 
     async fn snapshot(&mut self, hosting: &HostingView, number: u32) -> Result<(), KeepError> {
+        // First of all: an action under way has the turn until it is over, and that may be long.
+        self.stand_still().await;
         let mut turn = self.seat.turn().await;
         self.settle(hosting, &mut turn).await?;
         drop(turn);
-        self.stand_still().await;
         let mut attempts = 0;
         let record = loop {
             // Where signals alone make it stand still, one can have itself woken. An agent that writes without end would be saved half-way: it is started again when the run goes on.
