@@ -6,6 +6,7 @@ use placet_wire::api;
 use serde_json::json;
 
 use super::governed::working;
+use super::policy_change::STRICTER;
 use crate::moves::scan;
 use crate::person::{Answer, Person};
 use crate::scenario::{Scenario, rules_of, rules_with};
@@ -74,7 +75,7 @@ async fn c2_only_reviewers_have_it_done_and_only_what_they_saw() {
 async fn c2_a_policy_that_changed_since_asks_again() {
     let (mut app, agent, reviewer, worker) = Scenario::start().await;
     let (_, action) = finished(&app, &agent).await;
-    app.restart_under(rules_with(TWICE)).await;
+    app.restart_under(rules_with(STRICTER)).await;
     let again: api::ActionView = performs(&reviewer, &action).await.is(200).json();
     assert_eq!((again.status.as_str(), again.approvals_missing), ("REHEARSED", 2));
     assert_ne!(again.review, action.review);
@@ -102,14 +103,3 @@ async fn r4_a_tool_that_was_changed_since_is_not_what_was_rehearsed() {
     let back = format!("/api/v1/runs/{}/reject-results", run.id);
     reviewer.post_if(&back, seen.review, &json!({ "reason": "propose it again" })).await.is(200);
 }
-
-/// Scans take two people.
-const TWICE: &str = r#"
-@id("scan.twice")
-@risk("0.10")
-@reason("the lab asked for two pairs of eyes")
-@matches("nmap -sV @10.0.0.5")
-@misses("cat README.md")
-forbid (principal, action == Action::"network_scan", resource)
-unless { context.approvals >= 2 };
-"#;

@@ -7,7 +7,7 @@ use crate::moves::{reading, scan, sweep};
 use crate::scenario::{Scenario, rules_of, rules_with};
 
 /// Scans now take two people.
-const STRICTER: &str = r#"
+pub(super) const STRICTER: &str = r#"
 @id("scan.two")
 @risk("0.10")
 @reason("the lab asked for two pairs of eyes")
