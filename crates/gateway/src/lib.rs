@@ -8,3 +8,6 @@ pub mod egress;
 pub mod llm;
 pub mod measure;
 pub mod model_script;
+mod secret;
+
+pub use secret::{KeySource, Secret, SecretError};

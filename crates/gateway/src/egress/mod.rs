@@ -5,6 +5,11 @@
 //! the same way: its name is read once ([`name`]), judged by the rules of the run ([`rules`]), resolved and every
 //! address checked ([`resolve`]), written down ([`record`]), carried and counted ([`carry`]).
 //!
+//! Whoever runs a cage makes the way out from what a team wrote down ([`Settings::read`], [`Settings::open`]) or by hand
+//! ([`Egress::new`], [`Egress::with_credentials`]), gives the cage its [`Outfit`] ([`Egress::outfit`]: variables, and files that
+//! are shown at [`FOLDER`]), and serves its door. Credentials of the team ([`credential`]) go into requests here and are never
+//! in the cage: it holds placeholders.
+//!
 //! What it deliberately does not do: it does not open TLS, so of `https` it judges the host and not what is asked; it
 //! keeps no content; it decides nothing that a person should decide. What was refused becomes a [`Wish`], and what was
 //! used can be turned into narrower rules ([`learn`]), which nobody but a person puts to work.
@@ -13,23 +18,29 @@ pub mod address;
 mod answer;
 pub mod carry;
 mod client;
+pub mod credential;
 mod http;
 mod inbox;
 pub mod learn;
 mod limits;
 pub mod name;
+mod outfit;
 pub mod record;
 pub mod resolve;
 pub mod rules;
+mod settings;
 mod socks;
 mod trip;
 mod tunnel;
 
 pub use carry::{Meter, Used};
+pub use credential::{CredentialError, CredentialSettings, Credentials};
 pub use limits::Limits;
+pub use outfit::{FOLDER, Outfit};
 pub use record::{Decision, EgressRecord, NotKept, Sink, Way, Why, Wish};
 pub use resolve::{Found, Resolve, SystemResolver};
 pub use rules::{Established, Live, Reason, Rule, Rules};
+pub use settings::{BadSettings, OpenError, Settings};
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -42,7 +53,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 
 use client::Client;
-use rules::{Keys, NoKeys};
 
 /// A person is asked about so many things of one run; whoever wants more is not asking.
 const MOST_WISHES: usize = 100;
@@ -55,7 +65,7 @@ pub struct Egress {
     meter: Meter,
     places: Semaphore,
     resolver: Arc<dyn Resolve>,
-    keys: Arc<dyn Keys>,
+    credentials: Credentials,
     sink: Arc<dyn Sink>,
     wishes: Mutex<BTreeSet<Wish>>,
     clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
@@ -72,7 +82,7 @@ impl Egress {
             meter: Meter::new(Limits::default().run_bytes),
             places: Semaphore::new(Limits::default().connections),
             resolver: Arc::new(SystemResolver),
-            keys: Arc::new(NoKeys),
+            credentials: Credentials::default(),
             sink,
             wishes: Mutex::default(),
             clock: Arc::new(system_time),
@@ -101,10 +111,10 @@ impl Egress {
         self
     }
 
-    /// Where credentials come from that rules put in.
+    /// The credentials that rules put in.
     #[must_use]
-    pub fn with_keys(mut self, keys: Arc<dyn Keys>) -> Self {
-        self.keys = keys;
+    pub fn with_credentials(mut self, credentials: Credentials) -> Self {
+        self.credentials = credentials;
         self
     }
 
@@ -139,8 +149,8 @@ impl Egress {
         &*self.resolver
     }
 
-    fn keys(&self) -> &dyn Keys {
-        &*self.keys
+    const fn credentials(&self) -> &Credentials {
+        &self.credentials
     }
 
     fn sink(&self) -> &dyn Sink {

@@ -6,8 +6,9 @@ use super::exchange::Form;
 use super::framing::{self, Framing};
 use super::head::{Flaw, RequestHead, Version};
 use super::rewrite;
+use crate::egress::credential::Credentials;
 use crate::egress::name;
-use crate::egress::rules::{Asks, HttpAsk, Reason, Request, is_credential};
+use crate::egress::rules::{Asks, Brought, HttpAsk, Reason, Request};
 
 /// A request that was read, and what it means.
 pub(super) struct Asked {
@@ -33,8 +34,8 @@ pub(super) fn connect_to(head: &RequestHead) -> Result<Authority, Reason> {
     }
 }
 
-/// From a head to what is judged.
-pub(super) fn understand(head: RequestHead, form: &Form) -> Result<Asked, Reason> {
+/// From a head to what is judged. Credentials are only asked whose placeholders are in it.
+pub(super) fn understand(head: RequestHead, form: &Form, credentials: &Credentials) -> Result<Asked, Reason> {
     let (to, rest) = match form {
         Form::Forward => name::of_absolute(&head.target)?,
         Form::Within(to) if head.target.starts_with('/') => (to.clone(), head.target.as_str()),
@@ -51,7 +52,8 @@ pub(super) fn understand(head: RequestHead, form: &Form) -> Result<Asked, Reason
     check_expectation(&head).map_err(Reason::Malformed)?;
     let framing = framing::of_request(&head).map_err(Reason::Malformed)?;
     let path = rest.split('?').next().unwrap_or_default();
-    let ask = HttpAsk { method: head.method.clone(), path: path.parse().ok(), credential: credential(&head, rest) };
+    let brought = brought(&head, rest, credentials);
+    let ask = HttpAsk { method: head.method.clone(), path: path.parse().ok(), brought };
     let (request, rest) = (Request { to, asks: Asks::Http(ask) }, rest.to_owned());
     Ok(Asked { head, framing, request, rest })
 }
@@ -62,12 +64,20 @@ fn check_expectation(head: &RequestHead) -> Result<(), Flaw> {
     if known { Ok(()) } else { Err("only `100-continue` can be expected") }
 }
 
-/// The first header, or parameter of the query, that carries a credential.
-fn credential(head: &RequestHead, rest: &str) -> Option<String> {
-    let header = head.headers.iter().map(|(name, _)| name.to_owned()).find(|name| is_credential(name));
+/// The headers, and the parameters of the query, that bring a credential.
+fn brought(head: &RequestHead, rest: &str, credentials: &Credentials) -> Vec<Brought> {
+    let headers = head.headers.iter().filter_map(|(name, value)| credentials.in_header(name, value));
     let query = rest.split_once('?').map_or("", |(_, query)| query);
-    let names = query.split(['&', ';']).map(|pair| unescaped(pair.split('=').next().unwrap_or_default()));
-    header.or_else(|| names.into_iter().find(|name| is_credential(name)))
+    headers.chain(query.split('&').flat_map(|pair| in_pair(pair, credentials))).collect()
+}
+
+/// What one pair of a query brings. Some servers read `;` as `&`: then it is several, and none of them a placeholder, because
+/// only a whole pair can be taken out.
+pub(super) fn in_pair(pair: &str, credentials: &Credentials) -> Vec<Brought> {
+    let is_several = pair.contains(';');
+    let parts = pair.split(';').map(|part| part.split_once('=').unwrap_or((part, "")));
+    let brought = parts.filter_map(|(name, value)| credentials.in_query(&unescaped(name), value));
+    brought.map(|brought| if is_several { Brought::foreign(brought.name) } else { brought }).collect()
 }
 
 /// Percent escapes as a server would read them.
@@ -87,7 +97,8 @@ mod tests {
     use super::*;
 
     fn asked(text: &str) -> Result<Asked, Reason> {
-        understand(RequestHead::parse(text.as_bytes()).map_err(Reason::Malformed)?, &Form::Forward)
+        let head = RequestHead::parse(text.as_bytes()).map_err(Reason::Malformed)?;
+        understand(head, &Form::Forward, &Credentials::default())
     }
 
     #[test]
@@ -95,7 +106,7 @@ mod tests {
         let asked = asked("GET http://a.test:81/b/c?d=e HTTP/1.1\r\nHost: a.test:81\r\n\r\n").unwrap();
         assert_eq!((asked.request.to.to_string().as_str(), asked.rest.as_str()), ("a.test:81", "/b/c?d=e"));
         let Asks::Http(ask) = asked.request.asks else { panic!("a plain request") };
-        assert_eq!((ask.path.unwrap().as_str(), ask.credential), ("/b/c", None));
+        assert_eq!((ask.path.unwrap().as_str(), ask.brought), ("/b/c", Vec::new()));
     }
 
     #[test]

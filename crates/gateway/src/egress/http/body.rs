@@ -8,6 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use super::framing::{Framing, chunk_size};
 use super::head::Flaw;
 use crate::egress::carry::{Carriage, Direction};
+use crate::egress::credential::Scrubber;
 use crate::egress::inbox::{Inbox, Missing};
 use crate::egress::rules::Reason;
 
@@ -42,6 +43,8 @@ pub(super) struct Passing<'a, 'b, R, W> {
     pub(super) to: &'a mut W,
     pub(super) carriage: &'a Carriage<'b>,
     pub(super) direction: Direction,
+    /// What takes a credential out that was put in on the other way.
+    pub(super) scrubber: Option<Scrubber>,
 }
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Passing<'_, '_, R, W> {
@@ -49,9 +52,15 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Passing<'_, '_, R, W> {
     pub(super) async fn body(&mut self, framing: Framing, framed: Framing) -> Result<(), Fault> {
         match framing {
             Framing::Nothing => Ok(()),
-            Framing::Length(length) => self.length(length, framed).await,
+            Framing::Length(length) => {
+                self.length(length, framed).await?;
+                self.rest(framed).await
+            }
             Framing::Chunked => self.chunks(framed).await,
-            Framing::UntilClose => self.until_close().await,
+            Framing::UntilClose => {
+                self.until_close().await?;
+                self.rest(framed).await
+            }
         }
     }
 
@@ -82,6 +91,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Passing<'_, '_, R, W> {
         if &self.from.exactly(2).await?[..] != b"\r\n" {
             return Err(Fault::Flawed("there are trailers after the last chunk"));
         }
+        self.rest(framed).await?;
         if framed == Framing::Chunked { self.write(b"0\r\n\r\n").await } else { Ok(()) }
     }
 
@@ -96,6 +106,26 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Passing<'_, '_, R, W> {
     }
 
     async fn pass(&mut self, part: BytesMut, framed: Framing) -> Result<(), Fault> {
+        let part = match &mut self.scrubber {
+            Some(scrubber) => scrubber.pass(part),
+            None => part,
+        };
+        self.frame(part, framed).await
+    }
+
+    /// What was held back because it might have been the beginning of a credential.
+    async fn rest(&mut self, framed: Framing) -> Result<(), Fault> {
+        match self.scrubber.as_mut().map(Scrubber::rest) {
+            Some(part) => self.frame(part, framed).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn frame(&mut self, part: BytesMut, framed: Framing) -> Result<(), Fault> {
+        // An empty chunk would be the end.
+        if part.is_empty() {
+            return Ok(());
+        }
         if framed != Framing::Chunked {
             return self.write(&part).await;
         }

@@ -13,10 +13,11 @@ use super::head::{AnswerHead, RequestHead, Version};
 use super::rewrite;
 use crate::egress::carry::{Carriage, Direction, guarded};
 use crate::egress::client::Client;
+use crate::egress::credential::Held;
 use crate::egress::inbox::{Inbox, Missing};
 use crate::egress::limits::{Limits, millis};
 use crate::egress::record::Way;
-use crate::egress::rules::{Credential, Grant, HeldCredential, Reason};
+use crate::egress::rules::{Credential, Grant, Reason};
 use crate::egress::trip::Trip;
 use crate::egress::{Egress, answer, tunnel};
 
@@ -90,7 +91,7 @@ async fn one<S: AsyncRead + AsyncWrite>(
 ) -> Next {
     let mut trip = Trip::begin(egress, Way::Http);
     let mut is_answered = false;
-    let carried = match understand(head, form) {
+    let carried = match understand(head, form, egress.credentials()) {
         Ok(asked) => carry(client, egress, &mut trip, &asked, &mut is_answered).await,
         Err(reason) => Err(reason),
     };
@@ -118,23 +119,27 @@ async fn carry<S: AsyncRead + AsyncWrite>(
 ) -> Result<Next, Reason> {
     trip.asks_for(asked.rest.split('?').next().unwrap_or_default());
     let grant = trip.judge(&asked.request)?;
-    let credential = injected(egress, &grant, asked)?;
+    let held = injected(egress, &grant, asked)?;
     let mut outside = trip.reach(&asked.request, &grant).await?;
-    let head = rewrite::request(&asked.head, (&asked.request.to, &asked.rest), asked.framing, credential.as_ref());
+    let head = match held {
+        Some(held) => rewrite::request_with(asked, held, egress.credentials()),
+        None => rewrite::request(asked),
+    };
     let mut status = None;
-    let exchange = Exchange { asked, limits: egress.limits(), carriage: trip.carriage() };
+    let exchange = Exchange { asked, held, limits: egress.limits(), carriage: trip.carriage() };
     let work = exchange.run(client, &mut outside, &head, (&mut status, is_answered));
     let done = guarded(egress, trip.carriage(), (&asked.request, &grant), work).await;
     trip.record().status = status;
     done?
 }
 
-/// The credential the rule puts in. A request that has the same header already brings one of its own.
-fn injected(egress: &Egress, grant: &Grant, asked: &Asked) -> Result<Option<HeldCredential>, Reason> {
+/// The credential the rule puts in. A request that has the same header already, and not as a placeholder, brings one of its own.
+fn injected<'e>(egress: &'e Egress, grant: &Grant, asked: &Asked) -> Result<Option<&'e Held>, Reason> {
     let Credential::Inject(name) = grant.credential() else { return Ok(None) };
-    let held = egress.keys().credential(name).ok_or_else(|| Reason::NoCredential { name: name.to_string() })?;
-    if asked.head.headers.all(held.header()).next().is_some() {
-        let (host, name) = (asked.request.to.place().to_string(), held.header().to_owned());
+    let held = egress.credentials().get(name).ok_or_else(|| Reason::NoCredential { name: name.to_string() })?;
+    let header = held.put().header().unwrap_or_default();
+    if asked.head.headers.all(header).any(|value| egress.credentials().in_header(header, value).is_none()) {
+        let (host, name) = (asked.request.to.place().to_string(), header.to_owned());
         return Err(Reason::Credential { host, name });
     }
     Ok(Some(held))
@@ -143,6 +148,8 @@ fn injected(egress: &Egress, grant: &Grant, asked: &Asked) -> Result<Option<Held
 /// One request and its answer, both on their way at the same time: a host may answer before it has heard everything.
 struct Exchange<'a, 'b> {
     asked: &'a Asked,
+    /// What was put in, and must not come back.
+    held: Option<&'a Held>,
     limits: &'a Limits,
     carriage: &'a Carriage<'b>,
 }
@@ -186,7 +193,8 @@ impl Exchange<'_, '_> {
         to: &mut WriteHalf<'_>,
         head: &[u8],
     ) -> Result<(), Fault> {
-        let mut passing = Passing { from: inbox, to, carriage: self.carriage, direction: Direction::Up };
+        let mut passing =
+            Passing { from: inbox, to, carriage: self.carriage, direction: Direction::Up, scrubber: None };
         passing.write(head).await?;
         passing.body(self.asked.framing, self.asked.framing).await
     }
@@ -205,9 +213,12 @@ impl Exchange<'_, '_> {
         let framed = if is_old && framing == Framing::Chunked { Framing::UntilClose } else { framing };
         let closes = self.asked.head.headers.lists("connection", "close");
         let stays_open = framed != Framing::UntilClose && !is_old && !closes;
-        let mut passing = Passing { from: answers, to: out, carriage: self.carriage, direction: Direction::Down };
+        let scrubber = self.held.map(Held::scrubber);
+        let answer = rewrite::answer(&head, framed, stays_open, scrubber.as_ref());
+        let (carriage, direction) = (self.carriage, Direction::Down);
+        let mut passing = Passing { from: answers, to: out, carriage, direction, scrubber };
         *is_answered = true;
-        passing.write(&rewrite::answer(&head, framed, stays_open)).await.map_err(of_host)?;
+        passing.write(&answer).await.map_err(of_host)?;
         passing.body(framing, framed).await.map_err(of_host)?;
         Ok(stays_open)
     }

@@ -2,8 +2,9 @@
 //!
 //! An allowed host is a way out for whoever brings a key of their own: the data goes to the account of an attacker at
 //! a host that everybody trusts. Therefore a header that carries a credential is refused unless the rule says that the
-//! agent may bring its own. Credentials of the team are put in here, from outside of the cage.
+//! agent may bring its own. Credentials of the team are put in outside of the cage ([`super::super::credential`]).
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,18 @@ pub enum Credential {
     Inject(CredentialName),
 }
 
+impl Credential {
+    /// The first thing that a request brings and may not. A placeholder is welcome where the very credential it stands
+    /// for is put in, and nowhere else: at another host it would be a sign that something follows a redirect with it.
+    pub(super) fn unwelcome<'a>(&self, brought: &'a [Brought]) -> Option<&'a Brought> {
+        match self {
+            Self::None => brought.first(),
+            Self::Own => None,
+            Self::Inject(name) => brought.iter().find(|brought| !brought.stands_for.contains(name)),
+        }
+    }
+}
+
 impl fmt::Display for Credential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -38,71 +51,19 @@ impl fmt::Display for Credential {
     }
 }
 
-/// A value that is never printed.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    pub fn new(value: impl Into<String>) -> Self {
-        Self(value.into())
-    }
-
-    pub(crate) fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
-    }
-}
-
-/// A header with a credential of the host, ready to be put in.
+/// A header, or a parameter of the query, by which a request brings a credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeldCredential {
-    header: String,
-    value: Secret,
+pub struct Brought {
+    /// Of the header or the parameter; never its value.
+    pub name: String,
+    /// The credentials whose placeholder it is. Empty for anything else: that is a stranger's.
+    pub stands_for: BTreeSet<CredentialName>,
 }
 
-/// A credential that would break the request it is put into.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the header `{0}` cannot carry this credential; use a plain name and a value without line breaks")]
-pub struct BadCredential(String);
-
-impl HeldCredential {
-    /// For example `Authorization` and `Bearer …`.
-    pub fn new(header: &str, value: Secret) -> Result<Self, BadCredential> {
-        let name_ok = !header.is_empty() && header.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-        let value_ok = !value.0.is_empty() && value.0.bytes().all(|b| (0x20..0x7f).contains(&b));
-        if name_ok && value_ok {
-            Ok(Self { header: header.to_owned(), value })
-        } else {
-            Err(BadCredential(placet_domain::text::spelled_out(header)))
-        }
-    }
-
-    pub(crate) fn header(&self) -> &str {
-        &self.header
-    }
-
-    pub(crate) fn value(&self) -> &str {
-        self.value.expose()
-    }
-}
-
-/// Where credentials come from: outside of the cage, asked for one request at a time.
-pub trait Keys: Send + Sync {
-    fn credential(&self, name: &CredentialName) -> Option<HeldCredential>;
-}
-
-/// No credential at all: rules that inject one refuse.
-#[derive(Debug, Clone, Copy)]
-pub struct NoKeys;
-
-impl Keys for NoKeys {
-    fn credential(&self, _name: &CredentialName) -> Option<HeldCredential> {
-        None
+impl Brought {
+    /// Something that nobody here gave the agent.
+    pub fn foreign(name: impl Into<String>) -> Self {
+        Self { name: name.into(), stands_for: BTreeSet::new() }
     }
 }
 
@@ -166,10 +127,18 @@ mod tests {
     }
 
     #[test]
-    fn r24_a_credential_is_never_printed_and_never_breaks_a_request() {
-        let held = HeldCredential::new("Authorization", Secret::new("Bearer canary")).unwrap();
-        assert!(!format!("{held:?}").contains("canary"));
-        assert!(HeldCredential::new("Authorization", Secret::new("a\r\nHost: evil")).is_err());
-        assert!(HeldCredential::new("Bad Name", Secret::new("a")).is_err());
+    fn r25_a_placeholder_is_welcome_where_its_credential_is_put_in_and_nowhere_else() {
+        let name = |text: &str| text.parse::<CredentialName>().unwrap();
+        let placeholder = |of: &[&str]| Brought {
+            name: "Authorization".to_owned(),
+            stands_for: of.iter().map(|of| name(of)).collect(),
+        };
+        let inject = Credential::Inject(name("team"));
+        assert_eq!(inject.unwelcome(&[placeholder(&["team", "git"])]), None);
+        assert_eq!(inject.unwelcome(&[placeholder(&["git"])]), Some(&placeholder(&["git"])));
+        let both = [placeholder(&["team"]), Brought::foreign("Cookie")];
+        assert_eq!(inject.unwelcome(&both), Some(&both[1]), "nor another beside it");
+        assert_eq!(Credential::None.unwelcome(&[placeholder(&["team"])]), Some(&placeholder(&["team"])));
+        assert_eq!(Credential::Own.unwelcome(&[Brought::foreign("Cookie")]), None);
     }
 }

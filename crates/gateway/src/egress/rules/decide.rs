@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use placet_domain::scope::{Authority, Place, UrlPath};
 use placet_domain::time::Timestamp;
 
-use super::{AtEnd, Credential, Method, Reason, Rule, Rules, Speaks};
+use super::{AtEnd, Brought, Credential, Method, Reason, Rule, Rules, Speaks};
 use crate::egress::address;
 use crate::egress::name::Hello;
 
@@ -36,8 +36,8 @@ pub struct HttpAsk {
     pub method: Method,
     /// Without the query. `None` where different readers could see different parts in it; rules with paths refuse that.
     pub path: Option<UrlPath>,
-    /// The name of the first header or parameter that carries a credential.
-    pub credential: Option<String>,
+    /// Headers and parameters by which it brings credentials.
+    pub brought: Vec<Brought>,
 }
 
 /// That a request may go, and under which conditions. Made by [`decide`] alone.
@@ -69,6 +69,10 @@ impl Grant {
     /// Every address of an answer must be permitted: one bad address among good ones is an attack or a mistake.
     pub fn addresses(&self, to: &Authority, found: &[IpAddr]) -> Result<Vec<SocketAddr>, Reason> {
         let listed = self.rule.listed();
+        let is_open = self.speaks() == Speaks::Http && matches!(self.credential(), Credential::Inject(_));
+        if is_open && found.iter().any(|address| !address.is_loopback()) {
+            return Err(Reason::InTheOpen { host: to.place().to_string() });
+        }
         for &address in found {
             address::permitted(address, &listed).map_err(|special| Reason::Address {
                 host: to.place().to_string(),
@@ -140,10 +144,8 @@ fn plain(rule: &Rule, ask: &HttpAsk, host: &str) -> Result<(), Reason> {
     if !draft.paths.is_empty() && !ask.path.as_ref().is_some_and(covered) {
         return Err(Reason::Path { host: host() });
     }
-    match (&ask.credential, rule.credential()) {
-        (Some(name), Credential::None | Credential::Inject(_)) => {
-            Err(Reason::Credential { host: host(), name: name.clone() })
-        }
-        (Some(_), Credential::Own) | (None, _) => Ok(()),
+    match rule.credential().unwelcome(&ask.brought) {
+        Some(brought) => Err(Reason::Credential { host: host(), name: brought.name.clone() }),
+        None => Ok(()),
     }
 }

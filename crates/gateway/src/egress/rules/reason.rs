@@ -50,6 +50,8 @@ pub enum Reason {
     Expired { host: String },
     #[error("the credential `{name}` of the rule is not there")]
     NoCredential { name: String },
+    #[error("the credential of the rule would go to `{host}` in the open")]
+    InTheOpen { host: String },
     #[error("`{host}` leads to {address}, which is {special}")]
     Address { host: String, address: IpAddr, special: Special },
     #[error("what was sent is not TLS, and the rule allows nothing else")]
@@ -102,6 +104,7 @@ impl Reason {
             Self::Credential { .. } => 15,
             Self::Expired { .. } => 16,
             Self::NoCredential { .. } => 17,
+            Self::InTheOpen { .. } => 18,
             Self::Address { .. } => 20,
             Self::NotTls => 30,
             Self::NoServerName => 31,
@@ -142,6 +145,9 @@ impl Reason {
             Kind::Unclear => "send a plain request; nothing was passed on",
             Kind::Refused if self.number() == 15 => {
                 "leave the credential out; if one is needed, the gateway puts it in when a rule says so"
+            }
+            Kind::Refused if self.number() == 18 => {
+                "ask for it with https; a credential goes in the open to this machine alone"
             }
             Kind::Refused if self.number() == 17 => "somebody has to give the gateway this credential",
             Kind::Refused => "do without it, or say why it is needed: a person can allow it for this run",

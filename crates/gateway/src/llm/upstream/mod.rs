@@ -3,7 +3,6 @@
 mod base;
 mod client;
 mod headers;
-mod secret;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -11,10 +10,10 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+pub use crate::secret::{KeySource, Secret, SecretError};
 pub use base::{BadBase, BaseUrl};
 pub(crate) use client::{Client, NotSent, Outgoing};
 pub(crate) use headers::{asks_for_wide_context, is_events, passed_back, passed_on, passed_query};
-pub use secret::{KeySource, Secret, SecretError};
 
 use super::models::Models;
 use super::wire::Wire;

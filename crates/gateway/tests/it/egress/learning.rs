@@ -35,7 +35,7 @@ fn plain(to: &str, method: &str, path: &str) -> EgressRecord {
 }
 
 fn allows(rules: &Rules, to: &str, method: &str, path: &str) -> bool {
-    let ask = HttpAsk { method: method.parse().unwrap(), path: path.parse().ok(), credential: None };
+    let ask = HttpAsk { method: method.parse().unwrap(), path: path.parse().ok(), brought: Vec::new() };
     let request = Request { to: to.parse().unwrap(), asks: Asks::Http(ask) };
     decide(rules, &request, Timestamp::from_unix_ms(0)).is_ok()
 }

@@ -1,5 +1,6 @@
 //! The way out for requests: real connections, hosts on loopback, names that lead wherever a test wants.
 
+mod credentials;
 mod learning;
 mod limits;
 mod live;

@@ -6,7 +6,7 @@ use super::world::{CANARY, OK, Origin, World, get, head, heard, http_rule, refus
 
 async fn api(more: &str, answer: &str) -> (World, Origin) {
     let origin = Origin::answering(answer).await;
-    let world = World::with(&http_rule("api.test", origin.port(), more));
+    let world = World::with_credentials(&http_rule("api.test", origin.port(), more)).await;
     world.name("api.test", "127.0.0.1");
     (world, origin)
 }
@@ -94,7 +94,7 @@ async fn r24_the_credential_of_the_team_is_put_in_outside_and_seen_by_nobody_ins
     let (world, origin) = api("credential = { inject = \"team\" }", OK).await;
     let said = world.get(&origin.url("api.test", "/")).await;
     assert!(said.contains("200 OK") && !said.contains(CANARY), "{said}");
-    assert!(origin.heard()[0].contains(&format!("Authorization: {CANARY}\r\n")));
+    assert!(origin.heard()[0].contains(&format!("Authorization: Bearer {CANARY}\r\n")));
     assert!(!format!("{:?}{:?}", world.records(1).await, world.before()).contains("canary"));
     let foreign = get(&origin.url("api.test", "/")).replace("Connection", "Authorization: Bearer x\r\nConnection");
     assert!(world.ask(foreign).await.contains("(E15)"), "and no other beside it");

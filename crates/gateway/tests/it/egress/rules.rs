@@ -1,7 +1,7 @@
 //! Rules as files and as decisions, without any connection: each refusal by its number.
 
 use placet_domain::time::Timestamp;
-use placet_gateway::egress::rules::{Asks, HttpAsk, Request, Speaks, decide};
+use placet_gateway::egress::rules::{Asks, Brought, HttpAsk, Request, Speaks, decide};
 use placet_gateway::egress::{Rule, Rules};
 
 use super::world::rules;
@@ -14,7 +14,7 @@ fn plain(method: &str, to: &str, path: &str, credential: Option<&str>) -> Reques
     let ask = HttpAsk {
         method: method.parse().unwrap(),
         path: path.parse().ok(),
-        credential: credential.map(ToOwned::to_owned),
+        brought: credential.map(Brought::foreign).into_iter().collect(),
     };
     Request { to: to.parse().unwrap(), asks: Asks::Http(ask) }
 }

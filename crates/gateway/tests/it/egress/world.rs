@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use placet_domain::scope::Host;
 use placet_domain::time::Timestamp;
-use placet_gateway::egress::rules::{CredentialName, HeldCredential, Keys, Secret};
 use placet_gateway::egress::{
-    Decision, Egress, EgressRecord, Established, Found, Limits, Live, NotKept, Resolve, Rules, Sink, Wish, serve,
+    Credentials, Decision, Egress, EgressRecord, Established, Found, Limits, Live, NotKept, Resolve, Rules, Settings,
+    Sink, Wish, serve,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::net::{TcpListener, TcpStream};
@@ -69,20 +69,21 @@ impl Sink for Kept {
     }
 }
 
-/// Two credentials, `team` and one in an `unusual` header.
-struct TeamKey;
+pub(super) const CANARY: &str = "canary-of-the-team";
 
-pub(super) const CANARY: &str = "Bearer canary-of-the-team";
+/// One key of the team, put in as `team`, for `git`, in an `unusual` header and in a `query`; and another one.
+const CREDENTIALS: &str = r#"
+credential = [
+    { name = "team", key = { command = ["printf", "canary-of-the-team"] }, variables = ["GH_TOKEN"] },
+    { name = "git", key = { command = ["printf", "canary-of-the-team"] }, put = { basic = "x-access-token" } },
+    { name = "unusual", key = { command = ["printf", "canary-of-the-team"] }, put = { header = "X-Pass" } },
+    { name = "query", key = { command = ["printf", "canary-of-the-team"] }, put = { query = "key" } },
+    { name = "other", key = { command = ["printf", "canary-of-others"] } },
+]
+"#;
 
-impl Keys for TeamKey {
-    fn credential(&self, name: &CredentialName) -> Option<HeldCredential> {
-        let held = |header| HeldCredential::new(header, Secret::new(CANARY)).ok();
-        match name.as_str() {
-            "team" => held("Authorization"),
-            "unusual" => held("X-Pass"),
-            _ => None,
-        }
-    }
+async fn credentials() -> Credentials {
+    Credentials::open(Settings::read(CREDENTIALS).unwrap().credentials).await.unwrap()
 }
 
 pub(super) struct World {
@@ -107,9 +108,22 @@ impl World {
         let egress = Egress::new(Live::new(rules(text)), Arc::<Kept>::clone(&kept) as Arc<dyn Sink>)
             .with_limits(limits)
             .with_resolver(Arc::<Names>::clone(&names) as Arc<dyn Resolve>)
-            .with_keys(Arc::new(TeamKey))
             .with_clock(Arc::new(move || Timestamp::from_unix_ms(*told.lock().unwrap())));
         Self { egress: Arc::new(egress), kept, names, now_ms }
+    }
+
+    /// The same, and the team's credentials are there.
+    pub(super) async fn with_credentials(text: &str) -> Self {
+        let mut world = Self::with(text);
+        let egress = Arc::into_inner(world.egress).expect("nobody else holds it yet");
+        world.egress = Arc::new(egress.with_credentials(credentials().await));
+        world
+    }
+
+    /// What the cage holds in the place of the team's key.
+    pub(super) fn placeholder(&self) -> String {
+        let outfit = self.egress.outfit(3128);
+        outfit.variables().iter().find(|(name, _)| name == "GH_TOKEN").unwrap().1.clone()
     }
 
     /// The name has this address from now on.

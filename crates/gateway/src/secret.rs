@@ -1,4 +1,5 @@
-//! Real keys: where they come from, and that they go nowhere but into a request to their upstream.
+//! Real keys: where they come from, and that they go nowhere but into a request to whom they are for. Models and allowed
+//! hosts have theirs from the same kinds of places.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -22,7 +23,7 @@ const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeySource {
-    /// A variable of the control plane's environment.
+    /// A variable of the environment of whoever runs the gateway.
     Env(String),
     /// A file that only its owner can read.
     File(PathBuf),
@@ -33,7 +34,7 @@ pub enum KeySource {
 /// A key that could not be read. Says where it was looked for and never what was found.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
-    #[error("the variable `{0}` is not set; set it where the control plane is started")]
+    #[error("the variable `{0}` is not set; set it where this process is started")]
     NoVariable(String),
     #[error("the key file `{}` cannot be read", path.display())]
     File { path: PathBuf, source: io::Error },
@@ -65,8 +66,13 @@ impl Secret {
         fits.then(|| Self(Zeroizing::new(text.to_owned()))).ok_or_else(|| SecretError::NoKey(from.to_string()))
     }
 
+    /// The key itself, to be put into a request or to be taken out of an answer.
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+
     /// The value of a header, with something in front; marked so that no library prints it.
-    pub(super) fn header(&self, before: &str) -> HeaderValue {
+    pub(crate) fn header(&self, before: &str) -> HeaderValue {
         let text = Zeroizing::new(format!("{before}{}", self.0.as_str()));
         let mut value = HeaderValue::from_str(&text).expect("only visible characters, checked when it was read");
         value.set_sensitive(true);
