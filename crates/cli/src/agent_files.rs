@@ -32,6 +32,12 @@ fn gather(dir: &Path, below: &str, files: &mut Vec<(String, PathBuf)>) -> Result
     for entry in entries {
         let path = format!("{below}{}", text(dir, &entry.file_name())?);
         let kind = entry.file_type().map_err(|error| unreadable(&entry.path(), &error))?;
+        if entry.file_name() == ".git" {
+            let why = format!("`{}` is a repository, and its settings and hooks are not shared", dir.display());
+            return Err(CliError::usage(why).hint(
+                "share a bundle of it: `git bundle create repo.bundle HEAD main`, then --share repo.bundle; an action clones it",
+            ));
+        }
         if kind.is_dir() {
             gather(&entry.path(), &format!("{path}/"), files)?;
         } else if kind.is_file() {
@@ -63,5 +69,14 @@ mod tests {
         };
         assert_eq!(paths(&["agent", "notes.md"]).unwrap(), ["lib/tools.py", "main.py", "notes.md"]);
         assert!(paths(&["nothing"]).is_err());
+    }
+
+    #[test]
+    fn a_repository_is_shared_as_a_bundle_and_never_with_its_hooks() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("code/.git/hooks")).unwrap();
+        fs::write(dir.path().join("code/.git/hooks/pre-commit"), "#!/bin/sh").unwrap();
+        let refused = found(&[dir.path().join("code")]).unwrap_err();
+        assert!(format!("{refused:?}").contains("git bundle create"), "{refused:?}");
     }
 }

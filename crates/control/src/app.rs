@@ -20,6 +20,7 @@ use crate::facts::Facts;
 use crate::flow::No;
 use crate::kit::{KitFile, Kits};
 use crate::otel::Collector;
+use crate::previews::Previews;
 use crate::telemetry::Metrics;
 use crate::webhook::Hooks;
 
@@ -147,6 +148,7 @@ struct Inner {
     metrics: Metrics,
     door: Door,
     facts: Facts,
+    previews: Previews,
     streams: Arc<Semaphore>,
     unverified: Semaphore,
     closing: watch::Sender<bool>,
@@ -158,8 +160,10 @@ impl App {
         let unverified = Semaphore::new(settings.limits.in_flight_per_identity());
         let (metrics, door, facts) = (Metrics::default(), Door::default(), Facts::default());
         let closing = watch::Sender::new(false);
-        let rules = rules.into();
-        Self(Arc::new(Inner { store, rules, signer, settings, metrics, door, facts, streams, unverified, closing }))
+        let (rules, previews) = (rules.into(), Previews::default());
+        let inner =
+            Inner { store, rules, signer, settings, metrics, door, facts, previews, streams, unverified, closing };
+        Self(Arc::new(inner))
     }
 
     pub fn store(&self) -> &Store {
@@ -192,6 +196,10 @@ impl App {
 
     pub(crate) fn facts(&self) -> &Facts {
         &self.0.facts
+    }
+
+    pub(crate) fn previews(&self) -> &Previews {
+        &self.0.previews
     }
 
     pub(crate) fn door(&self) -> &Door {

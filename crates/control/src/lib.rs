@@ -17,6 +17,7 @@ mod kit;
 mod models;
 mod names;
 mod otel;
+mod previews;
 mod pumps;
 mod server;
 mod telemetry;

@@ -3,6 +3,7 @@
 //! A hosted run has an agent of its own, made with it and revoked with it: its token opens this run and nothing else.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use placet_domain::canonical;
@@ -13,7 +14,7 @@ use placet_domain::identity::{Actor, Identity, IdentityCommand, Reach, Role};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{Launch, Run, RunCommand, Wanted};
 use placet_wire::Token;
-use placet_wire::api::{LaunchRequest, OutputReport};
+use placet_wire::api::{LaunchRequest, OutputReport, PreviewReport};
 
 use super::undertake::change_run;
 use super::{Caller, No, find_run};
@@ -30,21 +31,23 @@ pub(crate) async fn hostings(
     wait: Duration,
     seen: Option<Digest>,
 ) -> Result<(Vec<(Run, Wanted)>, Digest), No> {
-    let mut changes = app.store().subscribe();
+    let (mut changes, mut questions) = (app.store().subscribe(), app.previews().subscribe());
     let until = tokio::time::Instant::now() + wait.min(LONGEST_WAIT);
     loop {
         changes.mark_unchanged();
+        questions.mark_unchanged();
         app.still_knows(&caller.identity).await?;
         let (host, reach) = (caller.identity.id, caller.identity.reach.clone());
         let runs = app.store().runs_to_host(host, reach).await.map_err(No::Fault)?;
         let halted = app.store().organisation().await.map_err(No::Fault)?.halt.is_some();
         let wanted: Vec<_> = runs.into_iter().filter_map(|run| wanted_now(run, halted)).collect();
-        let news = digest_of(&wanted);
+        let news = digest_of(app, &wanted);
         if seen != Some(news) {
             return Ok((wanted, news));
         }
         let changed = tokio::select! {
             changed = changes.changed() => changed.is_ok(),
+            asked = questions.changed() => asked.is_ok(),
             () = tokio::time::sleep_until(until) => false,
             () = app.closed() => false,
         };
@@ -66,9 +69,40 @@ fn wanted_now(run: Run, halted: bool) -> Option<(Run, Wanted)> {
 }
 
 /// Of what is wanted, not of everything that happens in a run: a host has nothing to do with each action.
-fn digest_of(runs: &[(Run, Wanted)]) -> Digest {
-    let wanted: Vec<_> = runs.iter().map(|(run, wanted)| (run.id, run.host, wanted, run.rollbacks)).collect();
+fn digest_of(app: &App, runs: &[(Run, Wanted)]) -> Digest {
+    let asked = |run: &Run| app.previews().wanted_of(run.id);
+    let wanted: Vec<_> =
+        runs.iter().map(|(run, wanted)| (run.id, run.host, wanted, run.rollbacks, asked(run))).collect();
     Digest::of(&canonical::to_bytes(&wanted))
+}
+
+/// What going back to a snapshot would change, as its host sees it. `None`: it has not answered yet.
+pub(crate) async fn preview(
+    app: &App,
+    caller: &Caller,
+    run: RunId,
+    number: u32,
+    wait: Duration,
+) -> Result<Option<Arc<PreviewReport>>, No> {
+    find_run(app, caller, run).await?.could_roll_back(number)?;
+    let mut answer = app.previews().ask(run, number);
+    let answered = answer.wait_for(Option::is_some);
+    tokio::select! {
+        answered = tokio::time::timeout(wait.min(LONGEST_WAIT), answered) => {
+            Ok(answered.ok().and_then(Result::ok).and_then(|answer| answer.clone()))
+        }
+        () = app.closed() => Ok(None),
+    }
+}
+
+/// A host answers. Only its own run is its to speak about.
+pub(crate) async fn previewed(app: &App, caller: &Caller, run: RunId, report: PreviewReport) -> Result<Run, No> {
+    let run = find_run(app, caller, run).await?;
+    if run.host != Some(caller.identity.id) {
+        return Err(Refusal::OtherHost.into());
+    }
+    app.previews().answer(run.id, report);
+    Ok(run)
 }
 
 /// What is asked for as an agent, in the cage that it amounts to here and now.

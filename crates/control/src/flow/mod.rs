@@ -24,7 +24,7 @@ pub(crate) use amend::amend;
 pub(crate) use approve::{approve, perform, reject, resolve, withdraw};
 pub(crate) use checkpoint::{Look, Shown, decide_checkpoint, look};
 pub(crate) use dispatch::{lease, redeem};
-pub(crate) use host::{collect, destroyed, equip, hostings, retire_idle};
+pub(crate) use host::{collect, destroyed, equip, hostings, preview, previewed, retire_idle};
 pub(crate) use inspect::seen_in;
 pub(crate) use organisation::{change_organisation, give_project};
 pub(crate) use propose::propose;

@@ -170,7 +170,9 @@ fn describe_run(row: &mut AuditRow, event: &RunEvent) {
         | RunEvent::Halted
         | RunEvent::Released
         | RunEvent::RolledBack { .. }
+        | RunEvent::SnapshotAsked { .. }
         | RunEvent::SnapshotKept { .. }
+        | RunEvent::SnapshotsForgotten { .. }
         | RunEvent::Restored { .. }
         | RunEvent::Held { .. }
         | RunEvent::Finished { .. }

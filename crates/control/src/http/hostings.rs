@@ -4,15 +4,18 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use placet_domain::run::RunCommand;
 use placet_wire::api;
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use super::body::Asked;
-use super::extract::Path;
+use super::extract::{Path, Query};
 use super::problem::Failure;
 use super::view;
 use crate::app::App;
-use crate::flow;
+use crate::flow::{self, Caller};
 
 type RunAnswer = Result<Json<api::RunView>, Failure>;
 
@@ -25,7 +28,8 @@ pub(super) async fn list(
     let hostings = runs.into_iter().map(|(run, wanted)| {
         let mine = run.host == Some(caller.identity.id);
         let lineage = run.agent_lineage.clone();
-        api::HostingView { mine, wanted, lineage, run: view::run(run) }
+        let preview = app.previews().wanted_of(run.id).filter(|_| mine);
+        api::HostingView { mine, wanted, preview, lineage, run: view::run(run) }
     });
     Ok(Json(api::HostingList { hostings: hostings.collect(), seen }))
 }
@@ -46,6 +50,37 @@ pub(super) async fn collect(
 ) -> RunAnswer {
     let id = id.parse().map_err(Failure::bad_id)?;
     Ok(Json(view::run(flow::collect(&app, &caller, id, report).await?)))
+}
+
+pub(super) async fn previewed(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Asked(caller, report): Asked<api::PreviewReport>,
+) -> RunAnswer {
+    let run = flow::previewed(&app, &caller, id.parse().map_err(Failure::bad_id)?, report).await?;
+    Ok(Json(view::run(run)))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PreviewQuery {
+    /// How long to wait for the host.
+    #[serde(default)]
+    wait_ms: u64,
+}
+
+pub(super) async fn preview(
+    State(app): State<App>,
+    Path((id, number)): Path<(String, u32)>,
+    caller: Caller,
+    Query(query): Query<PreviewQuery>,
+) -> Result<Json<api::RollbackPreview>, Failure> {
+    let (id, wait) = (id.parse().map_err(Failure::bad_id)?, Duration::from_millis(query.wait_ms));
+    let report = flow::preview(&app, &caller, id, number, wait).await?;
+    let no_answer = |code, why: &str| Failure::new(StatusCode::SERVICE_UNAVAILABLE, code, why);
+    let report = report.ok_or_else(|| no_answer("no_answer", "its host has not answered yet; ask again"))?;
+    let why = report.failed.as_deref().unwrap_or("its host gave no answer");
+    report.preview.clone().map(Json).ok_or_else(|| no_answer("no_preview", why))
 }
 
 pub(super) async fn destroy(

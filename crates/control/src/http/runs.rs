@@ -159,6 +159,7 @@ commands! {
     finish_step takes StepReport as given => RunCommand::FinishStep { step: given.step, summary: given.summary };
     reach_checkpoint takes Summary as given => RunCommand::ReachGate { summary: given.summary };
     roll_back takes RollbackRequest as given => RunCommand::RollBack { to: given.to, reason: given.reason };
+    ask_snapshot takes Reason as given => RunCommand::AskSnapshot { reason: given.reason };
     budget takes BudgetRequest as given => RunCommand::SetBudget { allowance: given.into() };
 }
 

@@ -36,7 +36,9 @@ pub(super) const fn outcome(event: &RunEvent) -> Option<&'static str> {
         | RunEvent::Halted
         | RunEvent::Released
         | RunEvent::RolledBack { .. }
+        | RunEvent::SnapshotAsked { .. }
         | RunEvent::SnapshotKept { .. }
+        | RunEvent::SnapshotsForgotten { .. }
         | RunEvent::Restored { .. }
         | RunEvent::Held { .. }
         | RunEvent::Settled { .. }

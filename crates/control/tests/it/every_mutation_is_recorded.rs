@@ -238,6 +238,8 @@ async fn host(walk: &mut Walk<'_>) {
     walk.plain(&team.worker, "POST /api/v1/runs/{run}/restored", &[&id], back.clone()).await;
     let again = json!({ "to": 0, "reason": "further" });
     team.reviewer.post(&path("resume"), &json!({})).await.is(200);
+    walk.plain(&team.operator, "POST /api/v1/runs/{run}/snapshot", &[&id], json!({})).await;
+    team.worker.post(&path("snapshots"), &saved(2)).await.is(200);
     walk.plain(&team.operator, "POST /api/v1/runs/{run}/rollback", &[&id], again).await;
     back["number"] = json!(0);
     team.worker.post(&path("restored"), &back).await.is(200);
@@ -248,8 +250,8 @@ async fn host(walk: &mut Walk<'_>) {
     walk.plain(&team.worker, "POST /api/v1/runs/{run}/destroyed", &[&id], json!({})).await;
 }
 
-/// Only asks.
-const QUESTIONS: &[&str] = &["/api/v1/hostings"];
+/// Only asks, or answers what was asked: nothing is changed by it.
+const QUESTIONS: &[&str] = &["/api/v1/hostings", "/api/v1/runs/{run}/previews"];
 
 /// A worktree: given up once, then opened, worked in, exempted, closed and merged.
 async fn open_close(walk: &mut Walk<'_>) {

@@ -10,6 +10,7 @@ use super::evolve::evolve;
 use super::gate::GateKind;
 use super::hosting::{Output, Wanted};
 use super::launch::Launch;
+use super::retention::with_retention;
 use super::state::{Run, RunStatus as Status};
 use super::text::check_plan;
 use crate::budget::{Amounts, Budget, Purpose, Resource};
@@ -91,10 +92,12 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
         RunCommand::Pause { reason } => RunEvent::Paused { reason: reason.clone() },
         RunCommand::Resume => resume(run)?,
         RunCommand::RollBack { to, reason } => roll_back(run, *to, reason)?,
+        RunCommand::AskSnapshot { reason } => ask_snapshot(run, reason)?,
         RunCommand::KeepSnapshot { number, workspace, memory, files, size_bytes } => {
             let (workspace, memory, files, size_bytes) = (*workspace, *memory, *files, *size_bytes);
             is_wanted(run, Wanted::Snapshot { number: *number })?;
-            RunEvent::SnapshotKept { number: *number, workspace, memory, files, size_bytes }
+            let kept = RunEvent::SnapshotKept { number: *number, workspace, memory, files, size_bytes };
+            return Ok(with_retention(run, kept, context.now));
         }
         RunCommand::Restore { number, workspace, memory } => restore(run, *number, *workspace, *memory)?,
         RunCommand::Hold { purpose, amounts } => {
@@ -233,8 +236,19 @@ fn resume(run: &Run) -> Result<RunEvent, Refusal> {
     Ok(RunEvent::Resumed)
 }
 
+/// Only a host can save a run, and one that is about to save it need not be asked.
+fn ask_snapshot(run: &Run, reason: &str) -> Result<RunEvent, Refusal> {
+    if run.hosting.is_external() {
+        return Err(Refusal::invalid("no worker hosts this run, so nobody can save it: its agent comes by itself"));
+    }
+    if run.snapshot_asked || matches!(run.wanted(), Wanted::Snapshot { .. }) {
+        return Err(Refusal::not_now("saved", "about to be saved", "its host is taking a snapshot; look again"));
+    }
+    Ok(RunEvent::SnapshotAsked { reason: reason.to_owned() })
+}
+
 fn roll_back(run: &Run, to: u32, reason: &str) -> Result<RunEvent, Refusal> {
-    run.snapshot(to).ok_or(Refusal::Unknown { what: "snapshot" })?;
+    run.is_kept(to)?;
     Ok(RunEvent::RolledBack { to, reason: reason.to_owned() })
 }
 

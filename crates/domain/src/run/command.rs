@@ -105,6 +105,10 @@ pub enum RunCommand {
         to: u32,
         reason: String,
     },
+    /// Somebody wants it saved as it is now, to be able to return here.
+    AskSnapshot {
+        reason: String,
+    },
     /// Its host took a snapshot and has tried to restore it.
     KeepSnapshot {
         number: u32,
@@ -199,6 +203,7 @@ impl RunCommand {
             | Self::RejectGate { .. }
             | Self::Pause { .. }
             | Self::RollBack { .. }
+            | Self::AskSnapshot { .. }
             | Self::KeepSnapshot { .. }
             | Self::Restore { .. }
             | Self::Settle { .. }
@@ -259,6 +264,7 @@ kinds! {
     Pause = "pause", "paused";
     Resume = "resume", "resumed";
     RollBack = "roll-back", "rolled back";
+    AskSnapshot = "ask-snapshot", "saved";
     KeepSnapshot = "keep-snapshot", "given this snapshot";
     Restore = "restore", "restored";
     Hold = "hold", "charged";

@@ -37,6 +37,16 @@ pub fn decide(
     }
 }
 
+impl Run {
+    /// Whether it could go back to this snapshot now, whoever asks.
+    pub fn could_roll_back(&self, to: u32) -> Result<(), Refusal> {
+        if !lawful(self, Kind::RollBack) {
+            return Err(Refusal::not_now(Kind::RollBack.participle(), self.status.as_str(), self.status.hint()));
+        }
+        self.is_kept(to)
+    }
+}
+
 /// The state machine: in which states a command may be given. `docs/states.md` is generated from this.
 fn lawful(run: &Run, kind: Kind) -> bool {
     let status = run.status;
@@ -61,7 +71,11 @@ fn lawful(run: &Run, kind: Kind) -> bool {
                 Status::Executing | Status::CheckpointReached | Status::Paused | Status::PendingExport | Status::Failed
             )
         }
-        Kind::KeepSnapshot => matches!(status, Status::SpawningSandbox | Status::CheckpointReached),
+        Kind::AskSnapshot => matches!(status, Status::Executing | Status::CheckpointReached | Status::Paused),
+        Kind::KeepSnapshot => {
+            matches!(status, Status::SpawningSandbox | Status::CheckpointReached)
+                || (run.snapshot_asked && matches!(status, Status::Executing | Status::Paused))
+        }
         Kind::Restore => matches!(status, Status::RolledBack),
         Kind::Collect | Kind::ApproveResults | Kind::RejectResults => matches!(status, Status::PendingExport),
         Kind::Fail => matches!(
@@ -108,7 +122,7 @@ fn authority(run: &Run, kind: Kind, actor: &Actor) -> Result<bool, Refusal> {
         Kind::SetBudget => independent_reviewer(run, identity),
         // Going on from a snapshot skips what stood after it, a checkpoint perhaps: that takes a reviewer.
         Kind::Resume if run.status == Status::RolledBack => independent_reviewer(run, identity),
-        Kind::Pause | Kind::Resume | Kind::RollBack | Kind::Cancel => {
+        Kind::Pause | Kind::Resume | Kind::RollBack | Kind::AskSnapshot | Kind::Cancel => {
             has(identity, Role::Operator).or_else(|_| has(identity, Role::Reviewer))
         }
         Kind::Host => may_host(run, identity),
@@ -144,6 +158,7 @@ const fn runtime_may(run: &Run, kind: Kind) -> bool {
         | Kind::RejectGate
         | Kind::Resume
         | Kind::RollBack
+        | Kind::AskSnapshot
         | Kind::KeepSnapshot
         | Kind::Restore
         | Kind::Finish

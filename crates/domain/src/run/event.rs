@@ -122,12 +122,19 @@ pub enum RunEvent {
         to: u32,
         reason: String,
     },
+    SnapshotAsked {
+        reason: String,
+    },
     SnapshotKept {
         number: u32,
         workspace: Digest,
         memory: Digest,
         files: u64,
         size_bytes: u64,
+    },
+    /// There are enough newer ones. That they were is not forgotten.
+    SnapshotsForgotten {
+        numbers: Vec<u32>,
     },
     Restored {
         number: u32,
@@ -218,6 +225,8 @@ impl RunEvent {
             Self::Halted => "run.halted",
             Self::Released => "run.released",
             Self::RolledBack { .. } => "run.rolled_back",
+            Self::SnapshotAsked { .. } => "run.snapshot_asked",
+            Self::SnapshotsForgotten { .. } => "run.snapshots_forgotten",
             Self::SnapshotKept { .. } => "run.snapshot_kept",
             Self::Restored { .. } => "run.restored",
             Self::Held { .. } => "run.held",

@@ -78,6 +78,7 @@ fn created(id: RunId, event: &RunEvent, at: Timestamp) -> Option<Run> {
         hosting: hosting.clone(),
         host: None,
         snapshots: Vec::new(),
+        snapshot_asked: false,
         restoring: None,
         rollbacks: 0,
         outputs: None,
@@ -91,6 +92,7 @@ fn created(id: RunId, event: &RunEvent, at: Timestamp) -> Option<Run> {
 
 /// Everything but where it stands.
 fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
+    note_decision(run, event);
     match event {
         RunEvent::Submitted { plan, by } => {
             run.plan.clone_from(plan);
@@ -133,7 +135,11 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::Paused { .. } => change_gate(run, |gate| gate.passes_at = None),
         RunEvent::Halted => keep_time(run, at, None),
         RunEvent::Released => keep_time(run, at, Some(at)),
+        RunEvent::SnapshotAsked { .. } => run.snapshot_asked = true,
         RunEvent::SnapshotKept { .. } => keep_snapshot(run, event, at),
+        RunEvent::SnapshotsForgotten { numbers } => {
+            run.snapshots.retain(|snapshot| !numbers.contains(&snapshot.number));
+        }
         RunEvent::RolledBack { to, .. } => roll_back(run, *to, at),
         RunEvent::Restored { .. } => run.restoring = None,
         RunEvent::Held { purpose, amounts } => change_budget(run, |budget| budget.hold(purpose.clone(), *amounts)),
@@ -141,6 +147,7 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::Called { purpose, call } => change_budget(run, |budget| budget.charge(purpose, call.spent())),
         RunEvent::Finished { summary } => {
             forget_outputs(run);
+            run.snapshot_asked = false;
             stand_still(run, Standstill { asks: Question::Results, since: at }, Some(summary));
         }
         RunEvent::Collected { outputs, removed } => {
@@ -175,6 +182,19 @@ fn end_performance(run: &mut Run, action: ActionId, ran: bool) {
     if ran {
         run.performed = run.performed.saturating_add(1);
         forget_outputs(run);
+    }
+}
+
+/// What was saved where a person decided is kept longer than what was saved otherwise.
+fn note_decision(run: &mut Run, event: &RunEvent) {
+    let decides = matches!(
+        event,
+        RunEvent::GatePassed { .. } | RunEvent::GateRejected { .. } | RunEvent::GateSettled { unseen: false, .. }
+    );
+    let saved = run.gate.as_ref().filter(|_| decides).and_then(|gate| gate.snapshot);
+    let saved = saved.and_then(|number| run.snapshots.iter_mut().find(|snapshot| snapshot.number == number));
+    if let Some(snapshot) = saved {
+        snapshot.decided = true;
     }
 }
 
@@ -232,8 +252,10 @@ fn leave_gate(run: &mut Run, gates: GateCount, at: Timestamp) {
 
 fn keep_snapshot(run: &mut Run, event: &RunEvent, at: Timestamp) {
     let RunEvent::SnapshotKept { number, workspace, memory, files, size_bytes } = event else { return };
+    run.snapshot_asked = false;
     let gate = run.gate.as_mut().map(|gate| {
-        gate.snapshot = Some(*number);
+        // What a person decides on stays what it was, however often it is saved.
+        gate.snapshot.get_or_insert(*number);
         gate.number
     });
     // Room is taken and given back; what counts is the most of it.
@@ -241,6 +263,7 @@ fn keep_snapshot(run: &mut Run, event: &RunEvent, at: Timestamp) {
     run.snapshots.push(Snapshot {
         number: *number,
         gate,
+        decided: false,
         taken_at: at,
         workspace: *workspace,
         memory: *memory,
@@ -254,6 +277,7 @@ fn keep_snapshot(run: &mut Run, event: &RunEvent, at: Timestamp) {
 /// The plan stands where it stood then; what was spent since stays spent, and what was held is settled by whoever holds it.
 fn roll_back(run: &mut Run, to: u32, at: Timestamp) {
     run.restoring = Some(to);
+    run.snapshot_asked = false;
     run.rollbacks = run.rollbacks.saturating_add(1);
     run.steps_done = run.snapshot(to).map_or(run.steps_done, |snapshot| snapshot.steps_done);
     forget_outputs(run);
@@ -310,7 +334,9 @@ fn status_after(run: &Run, event: &RunEvent) -> RunStatus {
         | RunEvent::GateSettled { .. }
         | RunEvent::GateUnanswered { .. }
         | RunEvent::GateMoved { .. }
+        | RunEvent::SnapshotAsked { .. }
         | RunEvent::SnapshotKept { .. }
+        | RunEvent::SnapshotsForgotten { .. }
         | RunEvent::Restored { .. }
         | RunEvent::Held { .. }
         | RunEvent::Settled { .. }
@@ -362,7 +388,9 @@ fn because(event: &RunEvent) -> Option<Option<&str>> {
         | RunEvent::Equipped
         | RunEvent::StepFinished { .. }
         | RunEvent::GateMoved { .. }
+        | RunEvent::SnapshotAsked { .. }
         | RunEvent::SnapshotKept { .. }
+        | RunEvent::SnapshotsForgotten { .. }
         | RunEvent::Restored { .. }
         | RunEvent::Held { .. }
         | RunEvent::Settled { .. }

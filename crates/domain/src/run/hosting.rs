@@ -63,9 +63,12 @@ pub enum Wanted {
 #[serde(deny_unknown_fields)]
 pub struct Snapshot {
     pub number: u32,
-    /// The gate at which it was taken; none at the very beginning.
+    /// The gate at which it was taken; none at the very beginning, and where somebody asked for it in between.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<u32>,
+    /// Whether a person decided at that gate.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub decided: bool,
     pub taken_at: Timestamp,
     /// Digests of the files that the run changed, and of its agent's own directory.
     pub workspace: Digest,
@@ -122,9 +125,12 @@ impl Run {
             }
             // Its clock stands: everything is stopped.
             RunStatus::Executing if self.clock.since.is_none() => Wanted::Stopped,
-            RunStatus::SpawningSandbox | RunStatus::Executing => Wanted::Running,
-            RunStatus::CheckpointReached => self.snapshot_missing().unwrap_or(Wanted::Still),
-            RunStatus::Paused => Wanted::Still,
+            RunStatus::Executing => self.asked_snapshot().unwrap_or(Wanted::Running),
+            RunStatus::SpawningSandbox => Wanted::Running,
+            RunStatus::CheckpointReached => {
+                self.snapshot_missing().or_else(|| self.asked_snapshot()).unwrap_or(Wanted::Still)
+            }
+            RunStatus::Paused => self.asked_snapshot().unwrap_or(Wanted::Still),
             RunStatus::Failed => Wanted::Stopped,
             RunStatus::RolledBack => self.restoring.map_or(Wanted::Still, |number| Wanted::Restored { number }),
             // What is being performed may still change them.
@@ -139,6 +145,10 @@ impl Run {
     fn snapshot_missing(&self) -> Option<Wanted> {
         let gate = self.gate.as_ref()?;
         gate.snapshot.is_none().then(|| Wanted::Snapshot { number: self.next_snapshot() })
+    }
+
+    fn asked_snapshot(&self) -> Option<Wanted> {
+        self.snapshot_asked.then(|| Wanted::Snapshot { number: self.next_snapshot() })
     }
 
     pub(super) fn next_snapshot(&self) -> u32 {

@@ -17,6 +17,7 @@ mod launch;
 mod milestones;
 mod mode;
 mod pipeline;
+mod retention;
 mod state;
 mod text;
 

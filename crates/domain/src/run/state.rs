@@ -140,6 +140,9 @@ pub struct Run {
     pub host: Option<IdentityId>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub snapshots: Vec<Snapshot>,
+    /// Somebody wants it saved as it is, and that was not done yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub snapshot_asked: bool,
     /// The snapshot whose state is to be brought back, until it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restoring: Option<u32>,

@@ -15,7 +15,9 @@ pub(super) fn check_text(command: &RunCommand) -> Result<(), Refusal> {
         | RunCommand::RejectGate { reason, .. }
         | RunCommand::RollBack { reason, .. }
         | RunCommand::Fail { reason } => said(reason),
-        RunCommand::Pause { reason } | RunCommand::Cancel { reason } => short(reason),
+        RunCommand::Pause { reason } | RunCommand::Cancel { reason } | RunCommand::AskSnapshot { reason } => {
+            short(reason)
+        }
         RunCommand::ReachGate { summary } | RunCommand::Finish { summary } | RunCommand::FinishStep { summary, .. } => {
             short(summary)
         }

@@ -111,7 +111,10 @@ fn c11_however_many_snapshots_there_are_a_run_can_go_back_and_come_to_its_end() 
         let pass = pass_gate(world.run());
         world.reviewer().run(pass).unwrap();
     }
-    world.operator().run(RunCommand::RollBack { to: 7, reason: "start over".to_owned() }).unwrap();
+    let back = |to| RunCommand::RollBack { to, reason: "start over".to_owned() };
+    let gone = world.operator().run(back(7)).unwrap_err().to_string();
+    assert!(gone.contains("snapshot 7 is no longer kept; there are 0 and 810 to 1001: choose"), "{gone}");
+    world.operator().run(back(810)).unwrap();
     world.host_catches_up();
     world.reviewer().run(RunCommand::Resume).unwrap();
     world.agent().run(RunCommand::Finish { summary: "done".to_owned() }).unwrap();

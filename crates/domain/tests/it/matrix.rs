@@ -59,6 +59,7 @@ pub(crate) const fn lawful_for_run(kind: RunCommandKind) -> RunStatus {
             RunStatus::PendingExport
         }
         RunCommandKind::ReachGate
+        | RunCommandKind::AskSnapshot
         | RunCommandKind::Equip
         | RunCommandKind::FinishStep
         | RunCommandKind::Hold
@@ -118,7 +119,9 @@ pub(crate) fn run_world(world: World, kind: RunCommandKind) -> World {
             world.wait_ms(1);
             world
         }
-        K::RollBack | K::Hold | K::RunDry | K::Destroy | K::SetBudget | K::Equip => world.governed().with_run(status),
+        K::RollBack | K::AskSnapshot | K::Hold | K::RunDry | K::Destroy | K::SetBudget | K::Equip => {
+            world.governed().with_run(status)
+        }
         K::Submit
         | K::ApprovePlan
         | K::RejectPlan

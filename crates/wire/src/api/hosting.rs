@@ -68,6 +68,9 @@ pub struct HostingView {
     /// `running`, `still`, `stopped`, `snapshot`, `restored`, `collected` or `destroyed`.
     #[schema(value_type = Object)]
     pub wanted: Wanted,
+    /// Somebody wants to know what going back to this snapshot would change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<u32>,
     /// Whom the agent descends from.
     #[schema(value_type = Vec<String>)]
     pub lineage: Lineage,

@@ -7,6 +7,7 @@ mod identity;
 mod job;
 mod ledger;
 mod organisation;
+mod preview;
 mod project;
 mod run;
 mod worktree;
@@ -27,6 +28,7 @@ pub use job::{
 };
 pub use ledger::{AuditRow, AuditTrail, ConsistencyProof, EntryList, EntryView, HeadView, InclusionProof};
 pub use organisation::{HaltRequest, OrganisationView};
+pub use preview::{DriftLine, PreviewLine, PreviewPart, PreviewReport, RollbackPreview};
 pub use project::{
     NewProject, NewScope, PolicyView, ProjectList, ProjectView, RuleView, ScopeList, ScopeView, ToolView,
 };

@@ -12,25 +12,21 @@ use placet_domain::id::RunId;
 use placet_domain::run::{Output, Wanted};
 use placet_domain::scope::ScopePath;
 use placet_wire::ClientError;
-use placet_wire::api::{
-    Decision, HostingList, HostingQuery, HostingView, KeptBlob, OutputReport, Rejection, RestoreReport, RunView,
-    SnapshotReport,
-};
+use placet_wire::api::{Decision, HostingList, HostingQuery, HostingView, KeptBlob, OutputReport, Rejection, RunView};
 use placet_workspace::TreePath;
-use placet_workspace::space::{SnapshotRecord, Space, SpaceError};
+use placet_workspace::space::SpaceError;
 use serde::Serialize;
 use tokio::sync::watch;
 
 use super::News;
 use super::agent::{AgentProcess, Ended, StartError};
+use super::saving::of_domain;
 use super::seat::{DestroyError, Seat, SeatError, Turn, lay};
 use crate::lease::{RETRY, Worker};
 use crate::report::{insist, is_temporary};
 
 /// What a finished agent gets to end by itself.
 const FAREWELL: Duration = Duration::from_secs(3);
-/// How often a snapshot is tried before the agent is ended for it.
-const QUIET_ATTEMPTS: u32 = 3;
 /// It is read as a whole, and a hole in a file costs its maker nothing.
 const LARGEST_OUTPUT_BYTES: u64 = 256 << 20;
 /// The code of a No that ends by itself.
@@ -41,7 +37,7 @@ const LONGEST_REASON: usize = 1_500;
 pub(super) struct Keeper {
     worker: Worker,
     run: RunId,
-    seat: Arc<Seat>,
+    pub(super) seat: Arc<Seat>,
     news: watch::Receiver<News>,
     agent: Option<AgentProcess>,
     /// What was refused the last time. Once may be a matter of moments; twice, it is an answer.
@@ -50,7 +46,7 @@ pub(super) struct Keeper {
 
 /// Why something was not brought about.
 #[derive(Debug, thiserror::Error)]
-enum KeepError {
+pub(super) enum KeepError {
     #[error(transparent)]
     Control(#[from] ClientError),
     #[error(transparent)]
@@ -212,7 +208,7 @@ impl Keeper {
     }
 
     /// What the control plane says now, whatever the last news were.
-    async fn is_still_wanted(&self, wanted: Wanted) -> Result<bool, ClientError> {
+    pub(super) async fn is_still_wanted(&self, wanted: Wanted) -> Result<bool, ClientError> {
         let query = HostingQuery::default();
         let list: HostingList = self.worker.config.client.post("/api/v1/hostings", &query).await?;
         Ok(list.hostings.iter().any(|now| now.mine && now.run.id == self.run && now.wanted == wanted))
@@ -222,6 +218,11 @@ impl Keeper {
         match hosting.wanted {
             Wanted::Nothing => return Ok(Next::Done),
             Wanted::Running if !hosting.mine => self.report("host", &Decision::default()).await?,
+            Wanted::Running if hosting.preview.is_some() => {
+                // It stands still for as long as it is looked at.
+                self.preview(hosting).await?;
+                self.run_agent(hosting).await?;
+            }
             Wanted::Running => self.run_agent(hosting).await?,
             Wanted::Still => self.stand_still().await,
             Wanted::Stopped => {
@@ -235,6 +236,9 @@ impl Keeper {
                 self.destroy().await?;
                 return Ok(Next::Done);
             }
+        }
+        if hosting.wanted != Wanted::Running {
+            self.preview(hosting).await?;
         }
         Ok(Next::Wait)
     }
@@ -252,7 +256,7 @@ impl Keeper {
     }
 
     /// Nothing of the agent runs any more. One that cannot be stopped is ended, and started again when the run goes on.
-    async fn stand_still(&mut self) {
+    pub(super) async fn stand_still(&mut self) {
         let Some(agent) = &mut self.agent else { return };
         if let Err(error) = agent.stand_still().await {
             tracing::warn!(run = %self.run, %error, "its agent does not stand still, and is ended");
@@ -261,7 +265,7 @@ impl Keeper {
     }
 
     /// The space, with everything that was approved to be in it.
-    async fn settle(&self, hosting: &HostingView, turn: &mut Turn) -> Result<(), KeepError> {
+    pub(super) async fn settle(&self, hosting: &HostingView, turn: &mut Turn) -> Result<(), KeepError> {
         if turn.is_made() {
             turn.relied_on()?;
             return Ok(());
@@ -291,64 +295,6 @@ impl Keeper {
         let url = format!("/api/v1/projects/{}/evidence/{digest}", hosting.run.project);
         let bytes = self.worker.config.client.get_bytes(&url).await?;
         if Digest::of(&bytes) == digest { Ok(bytes) } else { Err(KeepError::WrongFile(path.to_owned())) }
-    }
-
-    async fn snapshot(&mut self, hosting: &HostingView, number: u32) -> Result<(), KeepError> {
-        // First of all: an action under way has the turn until it is over, and that may be long.
-        self.stand_still().await;
-        let mut turn = self.seat.turn().await;
-        self.settle(hosting, &mut turn).await?;
-        drop(turn);
-        let mut attempts = 0;
-        let record = loop {
-            // Where signals alone make it stand still, one can have itself woken. An agent that writes without end would be saved half-way: it is started again when the run goes on.
-            if attempts == QUIET_ATTEMPTS {
-                self.end_agent().await;
-            }
-            attempts += 1;
-            match in_space(self.seat.turn().await, move |space| save(space, number.into())).await? {
-                Saved::Whole(record) => break record,
-                Saved::HalfWay => self.drop_snapshot(number).await?,
-                // What was reported may be on record although nobody heard the answer: that one must stay as it is.
-                Saved::Before if self.is_still_wanted(hosting.wanted).await? => self.drop_snapshot(number).await?,
-                Saved::Before => return Ok(()),
-            }
-        };
-        let report = SnapshotReport {
-            number,
-            workspace: of_domain(record.workspace),
-            memory: of_domain(record.memory),
-            files: record.files,
-            size_bytes: record.bytes,
-        };
-        self.report("snapshots", &report).await
-    }
-
-    async fn drop_snapshot(&self, number: u32) -> Result<(), KeepError> {
-        in_space(self.seat.turn().await, move |space| space.forget(number.into())).await
-    }
-
-    async fn restore(&mut self, hosting: &HostingView, number: u32) -> Result<(), KeepError> {
-        self.end_agent().await;
-        self.seat.end_job();
-        let expected = hosting.run.snapshots.iter().find(|snapshot| snapshot.number == number);
-        let expected = expected.ok_or(KeepError::OtherSnapshot(number))?;
-        let expected = (expected.workspace, expected.memory);
-        let turn = self.seat.turn().await;
-        if !turn.is_made() {
-            return Err(SeatError::NotHere(turn.path().to_owned()).into());
-        }
-        let state = in_space(turn, move |space| {
-            let record = space.record(u64::from(number))?;
-            if (of_domain(record.workspace), of_domain(record.memory)) != expected {
-                return Ok(None);
-            }
-            space.restore(u64::from(number), &record)?;
-            space.state().map(Some)
-        });
-        let state = state.await?.ok_or(KeepError::OtherSnapshot(number))?;
-        let (workspace, memory) = (of_domain(state.workspace), of_domain(state.memory));
-        self.report("restored", &RestoreReport { number, workspace, memory }).await
     }
 
     async fn collect(&mut self, hosting: &HostingView) -> Result<(), KeepError> {
@@ -397,12 +343,16 @@ impl Keeper {
         self.report("destroyed", &Decision::default()).await
     }
 
-    async fn report(&self, what: &str, body: &impl Serialize) -> Result<(), KeepError> {
-        let path = format!("/api/v1/runs/{}/{what}", self.run);
-        Ok(self.worker.config.client.post::<RunView>(&path, body).await.map(drop)?)
+    pub(super) async fn report(&self, what: &str, body: &impl Serialize) -> Result<(), KeepError> {
+        self.reported(what, body).await.map(drop)
     }
 
-    async fn end_agent(&mut self) {
+    pub(super) async fn reported(&self, what: &str, body: &impl Serialize) -> Result<RunView, KeepError> {
+        let path = format!("/api/v1/runs/{}/{what}", self.run);
+        Ok(self.worker.config.client.post::<RunView>(&path, body).await?)
+    }
+
+    pub(super) async fn end_agent(&mut self) {
         if let Some(agent) = self.agent.take() {
             agent.end().await;
         }
@@ -428,28 +378,6 @@ impl Keeper {
     }
 }
 
-/// What became of a snapshot.
-enum Saved {
-    /// What there is now.
-    Whole(SnapshotRecord),
-    /// Something was written meanwhile: what was saved while somebody wrote is no state that ever was.
-    HalfWay,
-    /// It was taken before, of something else than there is now.
-    Before,
-}
-
-/// Takes a snapshot, or finds the one that was taken already, and looks whether that is what there is.
-fn save(space: &Space, number: u64) -> Result<Saved, SpaceError> {
-    let taken_before = space.snapshots()?.contains(&number);
-    let record = if taken_before { space.record(number)? } else { space.snapshot(number)? };
-    let now = space.state()?;
-    Ok(match (now.workspace == record.workspace && now.memory == record.memory, taken_before) {
-        (true, _) => Saved::Whole(record),
-        (false, true) => Saved::Before,
-        (false, false) => Saved::HalfWay,
-    })
-}
-
 /// What was shared with the run and is not there any more.
 fn removed_inputs(turn: &mut Turn, hosting: &HostingView) -> Result<Vec<String>, SpaceError> {
     let inputs = hosting.run.launch.iter().flat_map(|launch| &launch.inputs);
@@ -457,36 +385,7 @@ fn removed_inputs(turn: &mut Turn, hosting: &HostingView) -> Result<Vec<String>,
     Ok(turn.space()?.missing(&inputs)?.iter().map(ToString::to_string).collect())
 }
 
-/// Blocking work in the space, for as long as it is our turn.
-async fn in_space<T: Send + 'static>(
-    mut turn: Turn,
-    work: impl FnOnce(&Space) -> Result<T, SpaceError> + Send + 'static,
-) -> Result<T, KeepError> {
-    Ok(tokio::task::spawn_blocking(move || turn.space().and_then(work)).await??)
-}
-
 fn described(id: u32, listed: &placet_workspace::space::Output) -> Output {
     let (path, size_bytes, executable) = (listed.path.to_string(), listed.size_bytes, listed.mode & 0o111 != 0);
     Output { id, path, digest: of_domain(listed.digest), size_bytes, executable }
-}
-
-fn of_domain(digest: placet_workspace::Digest) -> Digest {
-    Digest::from_bytes(*digest.as_bytes())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn c11_a_snapshot_that_was_taken_is_found_again_and_not_replaced() {
-        let dir = tempfile::tempdir().unwrap();
-        let space = Space::create(&dir.path().join("space"), None).unwrap();
-        let Saved::Whole(first) = save(&space, 1).unwrap() else { panic!("nobody writes") };
-        let Saved::Whole(again) = save(&space, 1).unwrap() else { panic!("nobody wrote") };
-        assert_eq!((first.workspace, first.memory), (again.workspace, again.memory));
-        std::fs::write(space.agent().join("note"), b"later").unwrap();
-        assert!(matches!(save(&space, 1).unwrap(), Saved::Before));
-        assert_eq!(space.record(1).unwrap().memory, first.memory, "it stays what may be on record");
-    }
 }

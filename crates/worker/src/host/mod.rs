@@ -12,9 +12,11 @@
 //! It decides nothing: what is started was approved, what is restored was recorded, and what is collected leaves only when a person says so.
 
 mod agent;
+mod foresee;
 mod handshake;
 mod keeper;
 mod relay;
+mod saving;
 mod seat;
 mod tail;
 

@@ -67,6 +67,7 @@ mod usage;
 mod tests;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -246,6 +247,21 @@ impl Space {
             return Err(SpaceError::NoSnapshot(number));
         }
         remove_tree(&snapshots, name.as_bytes(), TRASH).doing("remove", "the snapshot")?;
+        self.sweep()
+    }
+
+    /// Forgets every snapshot but these, and what only the others need.
+    pub fn keep_only(&self, numbers: &BTreeSet<u64>) -> Result<(), SpaceError> {
+        let _held = self.ready()?;
+        let forgotten: Vec<u64> = self.snapshots()?.into_iter().filter(|number| !numbers.contains(number)).collect();
+        if forgotten.is_empty() {
+            return Ok(());
+        }
+        let snapshots = self.dir.dir(SNAPSHOTS).doing("open", "the snapshots")?;
+        for number in forgotten {
+            let name = snapshot::name(number);
+            remove_tree(&snapshots, name.as_bytes(), TRASH).doing("remove", "the snapshot")?;
+        }
         self.sweep()
     }
 

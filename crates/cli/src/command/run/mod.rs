@@ -9,6 +9,7 @@ mod new;
 mod onto;
 mod pipeline;
 mod plan;
+mod rollback;
 mod watch;
 
 use placet_domain::budget::Resource;
@@ -16,8 +17,8 @@ use placet_domain::run::{GateRules, RunStatus};
 use placet_domain::text::spelled_out;
 use placet_wire::Client;
 use placet_wire::api::{
-    AuditRow, AuditTrail, Decision, Modification, OutputView, PlanSubmission, Reason, Rejection, RollbackRequest,
-    RunList, RunView, SnapshotView, StepReport, Summary,
+    AuditRow, AuditTrail, Decision, Modification, OutputView, PlanSubmission, Reason, Rejection, RunList, RunView,
+    SnapshotView, StepReport, Summary,
 };
 
 use crate::card;
@@ -79,15 +80,14 @@ pub(crate) enum Command {
         #[arg(long = "step", value_name = "TEXT")]
         plan: Vec<String>,
     },
-    /// Go back to a snapshot; what was spent stays spent
-    Rollback {
+    /// Have it saved as it is now, to be able to return here
+    Snapshot {
         run: String,
-        /// The number of the snapshot; `placet run show` lists them
-        #[arg(long)]
-        to: u32,
-        #[arg(long)]
+        #[arg(long, default_value = "")]
         reason: String,
     },
+    /// Go back to a snapshot; what was spent stays spent
+    Rollback(rollback::Args),
     /// Say, as its agent, that the next step of the plan is done
     Step {
         run: String,
@@ -143,9 +143,8 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
             let plan = (!plan.is_empty()).then_some(plan);
             answer(out, &checkpoint::modify(&client, &run, &Modification { note, plan }, out).await?);
         }
-        Command::Rollback { run, to, reason } => {
-            change(&client, &run, "rollback", &RollbackRequest { to, reason }, out).await?;
-        }
+        Command::Snapshot { run, reason } => rollback::snapshot(&client, &run, reason, out).await?,
+        Command::Rollback(args) => rollback::run(args, &client, out).await?,
         Command::Step { run, step, summary } => {
             change(&client, &run, "steps", &StepReport { step, summary }, out).await?;
         }
@@ -287,11 +286,15 @@ fn limits(run: &RunView) -> String {
 
 fn snapshots(run: &RunView) -> Option<String> {
     let row = |snapshot: &SnapshotView| {
-        let at = snapshot.checkpoint.map_or_else(|| "at the start".to_owned(), |number| format!("checkpoint {number}"));
+        let at = snapshot.checkpoint.map_or_else(|| asked_or_first(snapshot), |number| format!("checkpoint {number}"));
         vec![snapshot.number.to_string(), snapshot.taken_at.clone(), at, format!("{} files", snapshot.files)]
     };
     let rows: Vec<Vec<String>> = run.snapshots.iter().map(row).collect();
     (!rows.is_empty()).then(|| format!("\nsnapshots\n{}\n", table(&rows)))
+}
+
+fn asked_or_first(snapshot: &SnapshotView) -> String {
+    if snapshot.number == 0 { "at the start".to_owned() } else { "on demand".to_owned() }
 }
 
 fn outputs(run: &RunView) -> Option<String> {

@@ -7,6 +7,7 @@ mod failing;
 mod from_entry;
 mod losing;
 mod returning;
+mod saving;
 mod simulating;
 mod standing;
 mod surviving;

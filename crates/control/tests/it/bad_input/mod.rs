@@ -71,6 +71,7 @@ fn body(pattern: &str, team: &Team) -> Value {
         "snapshots" => {
             json!({ "number": 0, "workspace": Digest::of(b""), "memory": Digest::of(b""), "files": 0, "size_bytes": 0 })
         }
+        "previews" => json!({ "number": 0, "failed": "no room" }),
         "restored" => json!({ "number": 0, "workspace": Digest::of(b""), "memory": Digest::of(b"") }),
         "outputs" => json!({ "outputs": [] }),
         "rollback" if pattern.contains("checkpoints") => json!({ "reason": "no" }),

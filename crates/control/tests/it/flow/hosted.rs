@@ -277,3 +277,34 @@ async fn a_host_that_waits_hears_of_news_at_once_and_of_nothing_else() {
     let same: api::HostingList = team.worker.post("/api/v1/hostings", &patient).await.is(200).json();
     assert_eq!(same.seen, news.seen);
 }
+
+#[tokio::test]
+async fn c11_what_a_rollback_would_change_is_asked_of_the_host_and_nothing_of_it_is_kept() {
+    let (app, ..) = Scenario::start().await;
+    let (run, _) = at_work(&app).await;
+    let (team, path) = (&app.team, |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id));
+    team.reviewer.get(&path("rollback/7")).await.is(404);
+    team.reviewer.get(&path("rollback/0?wait_ms=10")).await.is(503);
+    let part = json!({ "created": 1, "changed": 0, "removed": 2, "mode_changed": 0, "lines": [], "left_off": 3 });
+    let preview = json!({ "workspace": part, "memory": part, "drift": [], "drift_left_off": 0 });
+    let report = json!({ "number": 0, "preview": preview });
+    let other = app.another("worker", 2).await;
+    let before = app.size();
+    let host = async {
+        // Whoever waits for news hears of the question at once.
+        let mut seen: api::HostingList = team.worker.post("/api/v1/hostings", &json!({})).await.is(200).json();
+        while seen.hostings.iter().all(|hosting| hosting.preview != Some(0)) {
+            let waiting = json!({ "wait_ms": 20_000, "seen": seen.seen });
+            seen = team.worker.post("/api/v1/hostings", &waiting).await.is(200).json();
+        }
+        other.post(&path("previews"), &report).await.is(403);
+        team.worker.post(&path("previews"), &report).await.is(200);
+    };
+    let asking = path("rollback/0?wait_ms=20000");
+    let (answer, ()) = tokio::join!(team.reviewer.get(&asking), host);
+    let answer: api::RollbackPreview = answer.is(200).json();
+    assert_eq!((answer.workspace.removed, answer.memory.left_off), (2, 3));
+    assert_eq!(app.size(), before, "a question leaves nothing");
+    let list: api::HostingList = team.worker.post("/api/v1/hostings", &json!({})).await.is(200).json();
+    assert!(list.hostings.iter().all(|hosting| hosting.preview.is_none()), "it is answered");
+}

@@ -78,6 +78,7 @@ const KINDS: &[&str] = &[
     "run.resumed",
     "run.rolled_back",
     "run.settled",
+    "run.snapshot_asked",
     "run.snapshot_kept",
     "run.started",
     "run.step_finished",

@@ -85,9 +85,9 @@ impl Walk {
             let (who, kind) = usual_for_run(self.world.run_status(), die);
             return (who, Command::Run { id: self.world.run, command: run_command(&self.world, kind) });
         }
-        if die < 6 {
-            let finish = run_command(&self.world, RunCommandKind::Finish);
-            return (Who::Agent, Command::Run { id: self.world.run, command: finish });
+        if die < 12 {
+            let kind = if die < 6 { RunCommandKind::Finish } else { RunCommandKind::ReachGate };
+            return (Who::Agent, Command::Run { id: self.world.run, command: run_command(&self.world, kind) });
         }
         let status =
             self.world.actions.get(&self.world.action).filter(|action| action.run == self.world.run).map(|a| a.status);

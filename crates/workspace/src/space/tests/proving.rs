@@ -130,6 +130,22 @@ fn content_that_rotted_is_noticed_when_it_is_needed_again_and_kept_anew() {
 }
 
 #[test]
+fn what_is_not_kept_is_gone_with_what_only_it_needed() {
+    let (world, space) = world();
+    let mut last = None;
+    for number in 0..5 {
+        write(&world.upper("changing"), format!("content {number}"));
+        last = Some(space.snapshot(number).unwrap());
+    }
+    space.keep_only(&[0, 4].into()).unwrap();
+    space.keep_only(&[0, 4].into()).unwrap();
+    assert_eq!((space.snapshots().unwrap(), objects(&world).len()), (vec![0, 4], 2));
+    write(&world.upper("changing"), "later");
+    space.restore(4, &last.unwrap()).unwrap();
+    assert_eq!(fs::read_to_string(world.upper("changing")).unwrap(), "content 4");
+}
+
+#[test]
 fn forgetting_a_snapshot_removes_what_only_it_needs() {
     let (world, space) = world();
     write(&world.upper("shared"), "shared");

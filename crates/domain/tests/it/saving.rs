@@ -1,0 +1,76 @@
+//! Snapshots on demand, and what becomes of many: a run can be saved whenever it is there, and is never stuck for their number.
+
+use placet_domain::refusal::Refusal;
+use placet_domain::run::{RunCommand, RunStatus, Wanted};
+
+use crate::people::Who;
+use crate::scenario::World;
+use crate::trials::pass_gate;
+
+fn ask() -> RunCommand {
+    RunCommand::AskSnapshot { reason: "before it gets difficult".to_owned() }
+}
+
+fn back(to: u32) -> RunCommand {
+    RunCommand::RollBack { to, reason: "further back".to_owned() }
+}
+
+#[test]
+fn c11_a_run_is_saved_on_demand_wherever_it_stands_and_goes_on_as_it_was() {
+    for status in [RunStatus::Executing, RunStatus::CheckpointReached, RunStatus::Paused] {
+        let mut world = World::new().governed().with_run(status);
+        let (before, review) = (world.run().wanted(), world.run().review());
+        let next = world.run().snapshots.len().try_into().unwrap();
+        world.by(Who::Operator).run(ask()).expect("it can be saved");
+        assert_eq!((world.run_status(), world.run().wanted()), (status, Wanted::Snapshot { number: next }));
+        assert!(matches!(world.reviewer().run(ask()), Err(Refusal::NotNow { .. })), "it is being saved");
+        world.host_catches_up();
+        assert_eq!((world.run_status(), world.run().wanted()), (status, before));
+        assert_eq!(world.run().review(), review, "what a person decides on is the same");
+        world.operator().run(back(next)).expect("it can return there");
+    }
+}
+
+#[test]
+fn c11_a_rollback_is_no_time_to_save_and_forgets_that_somebody_wanted_to() {
+    let mut world = World::new().governed().executing();
+    world.operator().run(ask()).expect("it can be saved");
+    world.operator().run(back(0)).expect("it can go back");
+    assert_eq!(world.run().wanted(), Wanted::Restored { number: 0 });
+    world.host_catches_up();
+    world.reviewer().run(RunCommand::Resume).expect("it goes on");
+    assert_eq!(world.run().wanted(), Wanted::Running);
+}
+
+#[test]
+fn c11_however_often_it_is_saved_a_run_is_never_stuck_and_says_where_it_can_go_back_to() {
+    let mut world = World::new().governed().executing();
+    world.operator().run(RunCommand::ReachGate { summary: "look".to_owned() }).expect("a checkpoint");
+    world.host_catches_up();
+    let decided = world.run().snapshots.last().unwrap().number;
+    let pass = pass_gate(world.run());
+    world.reviewer().run(pass).expect("it goes on");
+    for _ in 0..1_100 {
+        world.operator().run(ask()).expect("it can be saved");
+        world.host_catches_up();
+    }
+    let there: Vec<u32> = world.run().snapshots.iter().map(|snapshot| snapshot.number).collect();
+    assert!(there.len() < 100 && there.starts_with(&[0, decided]), "{there:?}");
+    assert_eq!(there.last(), Some(&1_101));
+    let kinds: Vec<&str> = world.ledger.iter().map(placet_domain::record::Record::kind).collect();
+    assert!(
+        kinds.iter().filter(|kind| **kind == "run.snapshots_forgotten").count() > 1_000,
+        "that they were is recorded"
+    );
+    let refused = world.operator().run(back(500)).expect_err("it is forgotten").to_string();
+    assert!(refused.contains("snapshot 500 is no longer kept; there are 0 to 1 and 1038 to 1101: "), "{refused}");
+    assert!(matches!(world.operator().run(back(5_000)), Err(Refusal::Unknown { .. })));
+    world.operator().run(back(decided)).expect("where a person decided, it can return to");
+}
+
+#[test]
+fn nobody_can_save_a_run_that_no_worker_hosts() {
+    let mut world = World::new().executing();
+    let refused = world.operator().run(ask()).expect_err("nobody hosts it").to_string();
+    assert!(refused.contains("no worker hosts this run"), "{refused}");
+}
