@@ -172,6 +172,7 @@ fn describe_run(row: &mut AuditRow, event: &RunEvent) {
         | RunEvent::RolledBack { .. }
         | RunEvent::SnapshotAsked { .. }
         | RunEvent::SnapshotKept { .. }
+        | RunEvent::SnapshotFailed { .. }
         | RunEvent::SnapshotsForgotten { .. }
         | RunEvent::Restored { .. }
         | RunEvent::Held { .. }

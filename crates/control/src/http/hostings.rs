@@ -108,6 +108,7 @@ reports! {
     host takes Decision as _ => RunCommand::Host;
     keep_snapshot takes SnapshotReport as api::SnapshotReport { number, workspace, memory, files, size_bytes } =>
         RunCommand::KeepSnapshot { number, workspace, memory, files, size_bytes };
+    fail_snapshot takes Rejection as api::Rejection { reason } => RunCommand::FailSnapshot { reason };
     restore takes RestoreReport as api::RestoreReport { number, workspace, memory } =>
         RunCommand::Restore { number, workspace, memory };
 }

@@ -68,6 +68,7 @@ pub(super) fn run(run: Run) -> api::RunView {
         checkpoint: run.gate.as_ref().map(|gate| gate.number),
         budget: run.budget.as_ref().map(api::BudgetView::from),
         snapshots: run.snapshots.iter().map(snapshot).collect(),
+        unsaved: run.unsaved,
         outputs: outputs(run.outputs.unwrap_or_default(), run.exported.as_deref().unwrap_or_default()),
         removed: run.removed,
         performing: run.performing.into_iter().collect(),

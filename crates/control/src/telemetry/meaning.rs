@@ -38,6 +38,7 @@ pub(super) const fn outcome(event: &RunEvent) -> Option<&'static str> {
         | RunEvent::RolledBack { .. }
         | RunEvent::SnapshotAsked { .. }
         | RunEvent::SnapshotKept { .. }
+        | RunEvent::SnapshotFailed { .. }
         | RunEvent::SnapshotsForgotten { .. }
         | RunEvent::Restored { .. }
         | RunEvent::Held { .. }

@@ -134,6 +134,7 @@ fn proposed(state: &ActionState, amended: &Amended, amender: &Identity, setting:
         digest: amended.action.digest(),
         tool: spec.tool.clone(),
         kind: spec.kind,
+        pages: spec.limits.pages,
         proposer: state.proposer,
         proposer_lineage: state.proposer_lineage.clone(),
         // The agent's words were about what it proposed, not about this.

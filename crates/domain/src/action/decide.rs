@@ -140,6 +140,7 @@ fn propose(action: &Action, verdict: &Verdict, advice: Option<Digest>, setting: 
         digest: action.digest(),
         tool: action.spec().tool.clone(),
         kind: action.spec().kind,
+        pages: action.spec().limits.pages,
         proposer: agent.id,
         proposer_lineage: agent.lineage.clone(),
         advice,

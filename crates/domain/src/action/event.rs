@@ -24,6 +24,9 @@ pub enum ActionEvent {
         digest: Digest,
         tool: ToolName,
         kind: ActionKind,
+        /// The most pages that it may visit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pages: Option<u64>,
         proposer: IdentityId,
         proposer_lineage: Lineage,
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -102,6 +102,9 @@ pub struct ActionState {
     pub digest: Digest,
     pub tool: ToolName,
     pub kind: ActionKind,
+    /// The most pages that it may visit, if its tool says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<u64>,
     pub proposer: IdentityId,
     pub proposer_lineage: Lineage,
     /// The digest of the agent's own words, kept beside the action.

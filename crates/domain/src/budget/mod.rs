@@ -204,16 +204,18 @@ impl Budget {
         self.asked.insert(resource);
     }
 
-    /// The first limit that is used up. Time passes by itself, so what of it was given to others is gone too.
-    pub fn exhausted(&self) -> Option<Resource> {
-        let used = |resource: Resource| match resource {
-            Resource::WallMs => self.committed().wall_ms,
-            Resource::Tokens | Resource::UsdMicros | Resource::Actions | Resource::Pages | Resource::DiskBytes => {
-                self.spent.of(resource)
-            }
+    /// The first limit that nothing can go on under: time passes by itself, what was given to others included, and room on the disk is
+    /// only measured. Whatever is reserved stops who wants more of it than there is, and can be used to the last.
+    pub fn overdrawn(&self) -> Option<Resource> {
+        let is_over = |resource: &Resource| {
+            let limit = self.ceiling.of(*resource).filter(|limit| *limit > 0);
+            limit.is_some_and(|limit| match resource {
+                Resource::WallMs => self.committed().wall_ms >= limit,
+                Resource::Tokens | Resource::UsdMicros | Resource::Actions | Resource::Pages | Resource::DiskBytes => {
+                    self.spent.of(*resource) > limit
+                }
+            })
         };
-        let gone =
-            |resource: &Resource| self.ceiling.of(*resource).is_some_and(|limit| limit > 0 && used(*resource) >= limit);
-        Resource::ALL.iter().copied().find(gone)
+        Resource::ALL.iter().copied().find(is_over)
     }
 }

@@ -103,18 +103,28 @@ pub struct Limits {
     pub output_bytes: u64,
     pub file_bytes: u64,
     pub processes: u64,
+    /// Of sites; a run's budget for them pays for so many before it is begun. Without a number, what is usual for its kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pages: Option<u64>,
 }
 
 impl Default for Limits {
     /// Enough for a build step or a scan; little enough that a runaway is noticed within minutes.
     fn default() -> Self {
-        Self { timeout_ms: 120_000, memory_bytes: 2 << 30, output_bytes: 8 << 20, file_bytes: 64 << 20, processes: 256 }
+        Self {
+            timeout_ms: 120_000,
+            memory_bytes: 2 << 30,
+            output_bytes: 8 << 20,
+            file_bytes: 64 << 20,
+            processes: 256,
+            pages: None,
+        }
     }
 }
 
 impl Limits {
     pub(super) fn first_zero(&self) -> Option<&'static str> {
-        let Self { timeout_ms, memory_bytes, output_bytes, file_bytes, processes } = *self;
+        let Self { timeout_ms, memory_bytes, output_bytes, file_bytes, processes, pages: _ } = *self;
         let named = [
             (timeout_ms, "timeout_ms"),
             (memory_bytes, "memory_bytes"),

@@ -128,6 +128,29 @@ impl ActionKind {
     }
 }
 
+impl ActionKind {
+    /// How many pages of a site an act of this kind visits, if its tool says nothing else.
+    pub const fn usual_pages(self) -> u64 {
+        match self {
+            Self::NavigateNewDomain => 1,
+            Self::NetworkScan
+            | Self::HttpRequest
+            | Self::SendEmail
+            | Self::SubmitForm
+            | Self::MakePayment
+            | Self::PublishContent
+            | Self::DatabaseWrite
+            | Self::ReadFile
+            | Self::SearchWeb
+            | Self::TakeScreenshot
+            | Self::CreateFile
+            | Self::ModifyFile
+            | Self::ExecuteCode
+            | Self::DeleteFile => 0,
+        }
+    }
+}
+
 impl fmt::Display for ActionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())

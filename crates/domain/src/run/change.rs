@@ -87,7 +87,9 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
         RunCommand::Attach => attach(run)?,
         RunCommand::FinishStep { step, summary } => return finish_step(run, *step, summary, context.now),
         RunCommand::ReachGate { summary } => gate(run, GateKind::Step, summary, context.now),
-        RunCommand::PassGate { seen, note, plan } => pass_gate(run, *seen, note, plan.as_deref(), single_operator)?,
+        RunCommand::PassGate { seen, note, plan } => {
+            return Ok(let_go(run, pass_gate(run, *seen, note, plan.as_deref(), single_operator)?));
+        }
         RunCommand::RejectGate { seen, reason } => reject_gate(run, *seen, reason)?,
         RunCommand::Pause { reason } => RunEvent::Paused { reason: reason.clone() },
         RunCommand::Resume => resume(run)?,
@@ -99,6 +101,7 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
             let kept = RunEvent::SnapshotKept { number: *number, workspace, memory, files, size_bytes };
             return Ok(with_retention(run, kept, context.now));
         }
+        RunCommand::FailSnapshot { reason } => fail_snapshot(run, reason)?,
         RunCommand::Restore { number, workspace, memory } => restore(run, *number, *workspace, *memory)?,
         RunCommand::Hold { purpose, amounts } => {
             budget(run)?.permits(purpose, *amounts)?;
@@ -107,7 +110,7 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
         RunCommand::Settle { purpose, spent } => return settle(run, purpose, *spent),
         RunCommand::Charge { purpose, calls } => return charge(run, purpose, calls),
         RunCommand::RunDry { resource } => exhausted(*resource),
-        RunCommand::Finish { summary } => RunEvent::Finished { summary: summary.clone() },
+        RunCommand::Finish { summary } => finish(run, summary, context.now),
         RunCommand::Collect { outputs, removed } => collect(run, outputs, removed)?,
         RunCommand::ApproveResults { seen, chosen } => approve_results(run, *seen, chosen.as_ref(), single_operator)?,
         RunCommand::RejectResults { seen, reason } => {
@@ -118,7 +121,7 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
         RunCommand::Fail { reason } => RunEvent::Failed { reason: reason.clone() },
         RunCommand::Cancel { reason } => RunEvent::Cancelled { reason: reason.clone() },
         RunCommand::Destroy => RunEvent::Destroyed,
-        RunCommand::Lapse => lapse(run, context.now)?,
+        RunCommand::Lapse => return Ok(let_go(run, lapse(run, context.now)?)),
     };
     Ok(vec![event])
 }
@@ -160,15 +163,40 @@ fn finish_step(run: &Run, step: u32, summary: &str, now: Timestamp) -> Decision 
 }
 
 fn gate(run: &Run, kind: GateKind, summary: &str, now: Timestamp) -> RunEvent {
-    let passes_at = run.posture.gates.auto_pass_after_ms.filter(|_| kind.may_pass_by_itself());
-    let passes_at = passes_at.map(|after_ms| now.plus_ms(after_ms));
-    RunEvent::GateReached { kind, summary: summary.to_owned(), action: None, resource: None, passes_at }
+    let passes_at = passes_at(run, kind, now);
+    RunEvent::GateReached { kind, summary: summary.to_owned(), action: None, resource: None, finishes: None, passes_at }
+}
+
+fn passes_at(run: &Run, kind: GateKind, now: Timestamp) -> Option<Timestamp> {
+    let after_ms = run.posture.gates.auto_pass_after_ms.filter(|_| kind.may_pass_by_itself());
+    after_ms.map(|after_ms| now.plus_ms(after_ms))
+}
+
+/// Who says that all is done before the looks that were agreed is looked at now: no agent decides that they are not needed.
+fn finish(run: &Run, summary: &str, now: Timestamp) -> RunEvent {
+    let (done, steps) = (run.steps_done, u32::try_from(run.plan.len()).unwrap_or(u32::MAX));
+    let looks = (done.saturating_add(1)..=steps).any(|step| run.posture.stops_after(step, steps));
+    if !looks {
+        return RunEvent::Finished { summary: summary.to_owned() };
+    }
+    let (kind, finishes) = (GateKind::Step, Some(summary.to_owned()));
+    let summary = format!("it wants to finish with {done} of {steps} steps done: {summary}");
+    let passes_at = passes_at(run, kind, now);
+    RunEvent::GateReached { kind, summary, action: None, resource: None, finishes, passes_at }
+}
+
+/// Past a checkpoint; where the agent wanted to finish, and nobody gave it other work, its work ends there.
+fn let_go(run: &Run, event: RunEvent) -> Vec<RunEvent> {
+    let ends = matches!(event, RunEvent::GatePassed { plan: None, .. } | RunEvent::GateLapsed);
+    let summary = run.gate.as_ref().filter(|_| ends).and_then(|gate| gate.finishes.clone());
+    let finished = summary.map(|summary| RunEvent::Finished { summary });
+    std::iter::once(event).chain(finished).collect()
 }
 
 pub(super) fn cost_gate(resource: Resource) -> RunEvent {
     let summary = format!("most of the budget for {resource} is used");
     let (kind, resource) = (GateKind::Cost, Some(resource));
-    RunEvent::GateReached { kind, summary, action: None, resource, passes_at: None }
+    RunEvent::GateReached { kind, summary, action: None, resource, finishes: None, passes_at: None }
 }
 
 fn pass_gate(
@@ -187,8 +215,7 @@ fn pass_gate(
 
 /// What was before a checkpoint is saved before anything comes after it.
 pub(super) fn needs_snapshot(run: &Run) -> Result<(), Refusal> {
-    let missing = !run.hosting.is_external() && run.gate.as_ref().is_some_and(|gate| gate.snapshot.is_none());
-    if missing {
+    if run.needs_a_snapshot() {
         let hint = "its host is taking the snapshot; look again";
         return Err(Refusal::not_now("let through its checkpoint", "not saved yet", hint));
     }
@@ -228,7 +255,7 @@ fn resume(run: &Run) -> Result<RunEvent, Refusal> {
     if run.restoring.is_some() {
         return Err(Refusal::not_now("resumed", "not restored yet", "its host is bringing the snapshot back"));
     }
-    if let Some(resource) = run.budget.as_ref().and_then(Budget::exhausted) {
+    if let Some(resource) = run.lacks() {
         return Err(Refusal::Budget {
             why: format!("its budget for {resource} is used up; a reviewer can give it more"),
         });
@@ -245,6 +272,14 @@ fn ask_snapshot(run: &Run, reason: &str) -> Result<RunEvent, Refusal> {
         return Err(Refusal::not_now("saved", "about to be saved", "its host is taking a snapshot; look again"));
     }
     Ok(RunEvent::SnapshotAsked { reason: reason.to_owned() })
+}
+
+/// Without what somebody asked for, the run goes on; without what a checkpoint needs, it does not.
+fn fail_snapshot(run: &Run, reason: &str) -> Result<RunEvent, Refusal> {
+    if run.status == Status::CheckpointReached && run.needs_a_snapshot() {
+        return Err(Refusal::invalid("this checkpoint needs the snapshot; the run cannot go on without it"));
+    }
+    Ok(RunEvent::SnapshotFailed { reason: reason.to_owned() })
 }
 
 fn roll_back(run: &Run, to: u32, reason: &str) -> Result<RunEvent, Refusal> {
@@ -292,7 +327,7 @@ pub(super) fn with_question(run: &Run, mut events: Vec<RunEvent>, now: Timestamp
 /// What a run that is at work must stop for.
 pub(crate) fn question(run: &Run) -> Option<RunEvent> {
     let budget = run.budget.as_ref().filter(|_| run.status == Status::Executing)?;
-    budget.exhausted().map(exhausted).or_else(|| budget.unasked().map(cost_gate))
+    budget.overdrawn().map(exhausted).or_else(|| budget.unasked().map(cost_gate))
 }
 
 pub(super) fn exhausted(resource: Resource) -> RunEvent {

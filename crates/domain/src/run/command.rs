@@ -109,6 +109,10 @@ pub enum RunCommand {
     AskSnapshot {
         reason: String,
     },
+    /// Its host could not take the snapshot that somebody asked for.
+    FailSnapshot {
+        reason: String,
+    },
     /// Its host took a snapshot and has tried to restore it.
     KeepSnapshot {
         number: u32,
@@ -204,6 +208,7 @@ impl RunCommand {
             | Self::Pause { .. }
             | Self::RollBack { .. }
             | Self::AskSnapshot { .. }
+            | Self::FailSnapshot { .. }
             | Self::KeepSnapshot { .. }
             | Self::Restore { .. }
             | Self::Settle { .. }
@@ -265,6 +270,7 @@ kinds! {
     Resume = "resume", "resumed";
     RollBack = "roll-back", "rolled back";
     AskSnapshot = "ask-snapshot", "saved";
+    FailSnapshot = "fail-snapshot", "left unsaved";
     KeepSnapshot = "keep-snapshot", "given this snapshot";
     Restore = "restore", "restored";
     Hold = "hold", "charged";

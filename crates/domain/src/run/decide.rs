@@ -68,13 +68,22 @@ fn lawful(run: &Run, kind: Kind) -> bool {
         Kind::RollBack => {
             matches!(
                 status,
-                Status::Executing | Status::CheckpointReached | Status::Paused | Status::PendingExport | Status::Failed
+                Status::Executing
+                    | Status::CheckpointReached
+                    | Status::Paused
+                    | Status::PendingExport
+                    | Status::Failed
+                    // Whoever chose the wrong one chooses again.
+                    | Status::RolledBack
             )
         }
         Kind::AskSnapshot => matches!(status, Status::Executing | Status::CheckpointReached | Status::Paused),
         Kind::KeepSnapshot => {
             matches!(status, Status::SpawningSandbox | Status::CheckpointReached)
                 || (run.snapshot_asked && matches!(status, Status::Executing | Status::Paused))
+        }
+        Kind::FailSnapshot => {
+            run.snapshot_asked && matches!(status, Status::Executing | Status::CheckpointReached | Status::Paused)
         }
         Kind::Restore => matches!(status, Status::RolledBack),
         Kind::Collect | Kind::ApproveResults | Kind::RejectResults => matches!(status, Status::PendingExport),
@@ -126,7 +135,9 @@ fn authority(run: &Run, kind: Kind, actor: &Actor) -> Result<bool, Refusal> {
             has(identity, Role::Operator).or_else(|_| has(identity, Role::Reviewer))
         }
         Kind::Host => may_host(run, identity),
-        Kind::Equip | Kind::KeepSnapshot | Kind::Restore | Kind::Collect | Kind::Destroy => is_its_host(run, identity),
+        Kind::Equip | Kind::KeepSnapshot | Kind::FailSnapshot | Kind::Restore | Kind::Collect | Kind::Destroy => {
+            is_its_host(run, identity)
+        }
         Kind::Hold | Kind::Settle | Kind::Charge | Kind::RunDry | Kind::Lapse => {
             Err(Refusal::Role { needed: Role::Admin })
         }
@@ -160,6 +171,7 @@ const fn runtime_may(run: &Run, kind: Kind) -> bool {
         | Kind::RollBack
         | Kind::AskSnapshot
         | Kind::KeepSnapshot
+        | Kind::FailSnapshot
         | Kind::Restore
         | Kind::Finish
         | Kind::Collect

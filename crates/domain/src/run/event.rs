@@ -73,6 +73,8 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resource: Option<Resource>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        finishes: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         passes_at: Option<Timestamp>,
     },
     GatePassed {
@@ -131,6 +133,10 @@ pub enum RunEvent {
         memory: Digest,
         files: u64,
         size_bytes: u64,
+    },
+    /// What somebody asked for could not be done; the run goes on without it.
+    SnapshotFailed {
+        reason: String,
     },
     /// There are enough newer ones. That they were is not forgotten.
     SnapshotsForgotten {
@@ -226,6 +232,7 @@ impl RunEvent {
             Self::Released => "run.released",
             Self::RolledBack { .. } => "run.rolled_back",
             Self::SnapshotAsked { .. } => "run.snapshot_asked",
+            Self::SnapshotFailed { .. } => "run.snapshot_failed",
             Self::SnapshotsForgotten { .. } => "run.snapshots_forgotten",
             Self::SnapshotKept { .. } => "run.snapshot_kept",
             Self::Restored { .. } => "run.restored",

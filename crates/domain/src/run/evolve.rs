@@ -6,7 +6,7 @@ use super::event::RunEvent;
 use super::gate::{Gate, GateCount, GateKind};
 use super::hosting::Snapshot;
 use super::milestones::{Milestones, Question, Standstill};
-use super::state::{Run, RunStatus, WorkClock};
+use super::state::{FormerPlan, Run, RunStatus, WorkClock};
 use crate::budget::Budget;
 use crate::id::{ActionId, RunId};
 use crate::time::Timestamp;
@@ -79,6 +79,9 @@ fn created(id: RunId, event: &RunEvent, at: Timestamp) -> Option<Run> {
         host: None,
         snapshots: Vec::new(),
         snapshot_asked: false,
+        unsaved: None,
+        former_plans: Vec::new(),
+        dry: None,
         restoring: None,
         rollbacks: 0,
         outputs: None,
@@ -108,7 +111,7 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::StepFinished { step, .. } => run.steps_done = *step,
         RunEvent::GateReached { .. } => reach_gate(run, event, at),
         RunEvent::GatePassed { plan, .. } => {
-            run.plan = plan.clone().unwrap_or_else(|| std::mem::take(&mut run.plan));
+            plan.iter().for_each(|plan| change_plan(run, plan));
             let approved = run.gates.approved.saturating_add(1);
             leave_gate(run, GateCount { approved, unseen: 0, ..run.gates }, at);
         }
@@ -135,8 +138,9 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::Paused { .. } => change_gate(run, |gate| gate.passes_at = None),
         RunEvent::Halted => keep_time(run, at, None),
         RunEvent::Released => keep_time(run, at, Some(at)),
-        RunEvent::SnapshotAsked { .. } => run.snapshot_asked = true,
+        RunEvent::SnapshotAsked { .. } => (run.snapshot_asked, run.unsaved) = (true, None),
         RunEvent::SnapshotKept { .. } => keep_snapshot(run, event, at),
+        RunEvent::SnapshotFailed { reason } => (run.snapshot_asked, run.unsaved) = (false, Some(reason.clone())),
         RunEvent::SnapshotsForgotten { numbers } => {
             run.snapshots.retain(|snapshot| !numbers.contains(&snapshot.number));
         }
@@ -159,14 +163,14 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::Failed { .. } | RunEvent::Cancelled { .. } => run.performing.clear(),
         RunEvent::ResultsApproved { exported, .. } => run.exported.clone_from(exported),
         RunEvent::Destroyed => run.destroyed = true,
+        RunEvent::Exhausted { resource, .. } => run.dry = Some(*resource),
+        RunEvent::Resumed => run.dry = None,
         RunEvent::Created { .. }
         | RunEvent::PlanApproved { .. }
         | RunEvent::PlanRejected { .. }
         | RunEvent::Started
         | RunEvent::Equipped
         | RunEvent::Attached
-        | RunEvent::Exhausted { .. }
-        | RunEvent::Resumed
         | RunEvent::ResultsRejected { .. } => {}
     }
 }
@@ -225,7 +229,7 @@ fn stand_still(run: &mut Run, stood: Standstill, said: Option<&String>) {
 }
 
 fn reach_gate(run: &mut Run, event: &RunEvent, at: Timestamp) {
-    let RunEvent::GateReached { kind, summary, action, resource, passes_at } = event else { return };
+    let RunEvent::GateReached { kind, summary, action, resource, finishes, passes_at } = event else { return };
     run.gates.reached = run.gates.reached.saturating_add(1);
     run.gate = Some(Gate {
         number: run.gates.reached,
@@ -233,6 +237,7 @@ fn reach_gate(run: &mut Run, event: &RunEvent, at: Timestamp) {
         summary: summary.clone(),
         action: *action,
         resource: *resource,
+        finishes: finishes.clone(),
         reached_at: at,
         passes_at: *passes_at,
         snapshot: None,
@@ -248,6 +253,15 @@ fn leave_gate(run: &mut Run, gates: GateCount, at: Timestamp) {
     (run.gate, run.gates) = (None, gates);
     run.looked_at = Some(at);
     run.clock.worked_ms_at_gate = run.clock.worked_ms;
+}
+
+/// What stood before can be needed again: whoever goes back goes back to it.
+fn change_plan(run: &mut Run, plan: &[String]) {
+    let before = std::mem::replace(&mut run.plan, plan.to_vec());
+    let kept_until = run.former_plans.last().map(|former| former.until_snapshot);
+    if let Some(last) = run.snapshots.last().filter(|last| Some(last.number) > kept_until) {
+        run.former_plans.push(FormerPlan { until_snapshot: last.number, plan: before });
+    }
 }
 
 fn keep_snapshot(run: &mut Run, event: &RunEvent, at: Timestamp) {
@@ -280,6 +294,9 @@ fn roll_back(run: &mut Run, to: u32, at: Timestamp) {
     run.snapshot_asked = false;
     run.rollbacks = run.rollbacks.saturating_add(1);
     run.steps_done = run.snapshot(to).map_or(run.steps_done, |snapshot| snapshot.steps_done);
+    if let Some(plan) = run.plan_at(to).cloned() {
+        change_plan(run, &plan);
+    }
     forget_outputs(run);
     run.performing.clear();
     leave_gate(run, run.gates, at);
@@ -336,6 +353,7 @@ fn status_after(run: &Run, event: &RunEvent) -> RunStatus {
         | RunEvent::GateMoved { .. }
         | RunEvent::SnapshotAsked { .. }
         | RunEvent::SnapshotKept { .. }
+        | RunEvent::SnapshotFailed { .. }
         | RunEvent::SnapshotsForgotten { .. }
         | RunEvent::Restored { .. }
         | RunEvent::Held { .. }
@@ -390,6 +408,7 @@ fn because(event: &RunEvent) -> Option<Option<&str>> {
         | RunEvent::GateMoved { .. }
         | RunEvent::SnapshotAsked { .. }
         | RunEvent::SnapshotKept { .. }
+        | RunEvent::SnapshotFailed { .. }
         | RunEvent::SnapshotsForgotten { .. }
         | RunEvent::Restored { .. }
         | RunEvent::Held { .. }

@@ -37,15 +37,15 @@ pub fn follow(
 ) -> Result<Consequence, Refusal> {
     let mut also = Vec::new();
     let mut waits_for = run.gate.as_ref().and_then(|gate| gate.action);
-    let mut kind = action.map(|action| action.kind);
+    let (mut kind, mut pages) = (action.map(|action| action.kind), action.and_then(|action| action.pages));
     let rehearsed = events.iter().any(|(_, event)| *event == ActionEvent::Rehearsed);
     // A reviewer who amended it looked, whatever the policy makes of what they wrote.
     let unseen = !events.iter().any(|(_, event)| matches!(event, ActionEvent::Superseded { .. }));
     for (id, event) in events {
-        if let ActionEvent::Proposed { kind: proposed, .. } = event {
-            kind = Some(*proposed);
+        if let ActionEvent::Proposed { kind: proposed, pages: visited, .. } = event {
+            (kind, pages) = (Some(*proposed), *visited);
         }
-        match money(run, *id, kind, event)? {
+        match money(run, *id, kind.map(|kind| worst_case(kind, pages)), event)? {
             Consequence::Also(events) => also.extend(events),
             instead @ Consequence::Instead(_) => return Ok(instead),
         }
@@ -62,16 +62,15 @@ pub fn follow(
     Ok(Consequence::Also(if also.is_empty() { also } else { with_question(run, also, now) }))
 }
 
-/// What an action of a kind takes at most. Time is counted by the run's own clock.
-fn worst_case(kind: ActionKind) -> Amounts {
-    let pages = u64::from(kind == ActionKind::NavigateNewDomain);
-    Amounts { actions: 1, pages, ..Amounts::NONE }
+/// What an action takes at most. Time is counted by the run's own clock.
+fn worst_case(kind: ActionKind, pages: Option<u64>) -> Amounts {
+    Amounts { actions: 1, pages: pages.unwrap_or(kind.usual_pages()), ..Amounts::NONE }
 }
 
-fn money(run: &Run, id: ActionId, kind: Option<ActionKind>, event: &ActionEvent) -> Result<Consequence, Refusal> {
+fn money(run: &Run, id: ActionId, worst: Option<Amounts>, event: &ActionEvent) -> Result<Consequence, Refusal> {
     let none = Ok(Consequence::Also(Vec::new()));
-    let (Some(budget), Some(kind)) = (&run.budget, kind) else { return none };
-    let (purpose, amounts) = (Purpose::Action(id), worst_case(kind));
+    let (Some(budget), Some(amounts)) = (&run.budget, worst) else { return none };
+    let purpose = Purpose::Action(id);
     let held = budget.held_for(&purpose).is_some();
     let spent = match event {
         // What is to be performed was paid for when that was decided.
@@ -214,5 +213,6 @@ fn unanswered(action: ActionId, kind: Option<ActionKind>) -> RunEvent {
 
 fn action_gate(action: ActionId, kind: ActionKind) -> RunEvent {
     let summary = format!("an action of kind {kind} waits for a decision");
-    RunEvent::GateReached { kind: GateKind::Action, summary, action: Some(action), resource: None, passes_at: None }
+    let kind = GateKind::Action;
+    RunEvent::GateReached { kind, summary, action: Some(action), resource: None, finishes: None, passes_at: None }
 }

@@ -94,6 +94,10 @@ pub struct Gate {
     /// What is nearly used up, at a gate of kind COST.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource: Option<Resource>,
+    /// What the agent says of all it did, where it wants to finish before the looks that were agreed. Whoever lets it pass ends the
+    /// work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finishes: Option<String>,
     pub reached_at: Timestamp,
     /// When silence lets it pass, where that is allowed at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -142,6 +142,11 @@ impl Run {
         }
     }
 
+    /// Whether what was before a checkpoint is not saved yet.
+    pub(super) fn needs_a_snapshot(&self) -> bool {
+        !self.hosting.is_external() && self.gate.as_ref().is_some_and(|gate| gate.snapshot.is_none())
+    }
+
     fn snapshot_missing(&self) -> Option<Wanted> {
         let gate = self.gate.as_ref()?;
         gate.snapshot.is_none().then(|| Wanted::Snapshot { number: self.next_snapshot() })

@@ -34,4 +34,4 @@ pub use launch::Launch;
 pub use milestones::{Milestones, Question, Standstill};
 pub use mode::{Effect, GateRules, Mode, Posture, Treatment};
 pub use pipeline::{StepState, StepView, pipeline};
-pub use state::{Run, RunStatus, WorkClock};
+pub use state::{FormerPlan, Run, RunStatus, WorkClock};

@@ -143,6 +143,15 @@ pub struct Run {
     /// Somebody wants it saved as it is, and that was not done yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub snapshot_asked: bool,
+    /// Why the last snapshot that somebody asked for could not be taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsaved: Option<String>,
+    /// Plans that stood before this one, with the last snapshot that was taken under each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub former_plans: Vec<FormerPlan>,
+    /// What it wanted more of than there was, if it stands still for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dry: Option<Resource>,
     /// The snapshot whose state is to be brought back, until it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restoring: Option<u32>,
@@ -194,7 +203,26 @@ impl WorkClock {
     }
 }
 
+/// A plan that was changed at a checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FormerPlan {
+    pub until_snapshot: u32,
+    pub plan: Vec<String>,
+}
+
 impl Run {
+    /// The plan that stood when a snapshot was taken, if another stands now.
+    pub(super) fn plan_at(&self, snapshot: u32) -> Option<&Vec<String>> {
+        self.former_plans.iter().find(|former| snapshot <= former.until_snapshot).map(|former| &former.plan)
+    }
+
+    /// What it cannot go on without.
+    pub(super) fn lacks(&self) -> Option<Resource> {
+        let budget = self.budget.as_ref()?;
+        budget.overdrawn().or_else(|| self.dry.filter(|resource| budget.left(*resource) == Some(0)))
+    }
+
     /// What its agent is held to, if it was planned with one of the catalogue.
     pub fn bounds(&self) -> Option<Bounds> {
         self.products.as_deref()?.bounds()

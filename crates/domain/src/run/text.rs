@@ -14,6 +14,7 @@ pub(super) fn check_text(command: &RunCommand) -> Result<(), Refusal> {
         | RunCommand::RejectResults { reason, .. }
         | RunCommand::RejectGate { reason, .. }
         | RunCommand::RollBack { reason, .. }
+        | RunCommand::FailSnapshot { reason }
         | RunCommand::Fail { reason } => said(reason),
         RunCommand::Pause { reason } | RunCommand::Cancel { reason } | RunCommand::AskSnapshot { reason } => {
             short(reason)

@@ -54,11 +54,13 @@ fn c12_of_each_threshold_a_person_is_asked_once() {
     budget.ask(Resource::UsdMicros);
     assert_eq!(budget.unasked(), None, "once is enough");
     budget.settle(&call(1), Amounts { tokens: 900, ..Amounts::NONE });
-    assert_eq!((budget.unasked(), budget.exhausted()), (Some(Resource::Tokens), None));
+    assert_eq!((budget.unasked(), budget.overdrawn()), (Some(Resource::Tokens), None));
     let more = budget.clone().within(Ceiling::at(dollars(20)), 80);
     assert_eq!(more.asks_first_in(Resource::UsdMicros), Some(8_000_000), "of a larger limit it is asked again");
     budget.settle(&call(2), dollars(2));
-    assert_eq!(budget.exhausted(), Some(Resource::UsdMicros));
+    assert_eq!(budget.overdrawn(), None, "what is reserved can be used to the last");
+    budget.settle(&call(3), Amounts { usd_micros: 1, ..Amounts::NONE });
+    assert_eq!(budget.overdrawn(), Some(Resource::UsdMicros));
 }
 
 #[test]

@@ -281,3 +281,57 @@ fn c12_a_checkpoint_about_money_cannot_be_sent_back() {
     let reject = RunCommand::RejectGate { seen: world.run().review(), reason: "too much".to_owned() };
     assert_eq!(world.reviewer().run(reject).unwrap_err().code(), "invalid");
 }
+
+fn looked_at_after_each_step() -> World {
+    let mut world = World::new();
+    world.posture.gates.every_steps = Some(1);
+    world.executing()
+}
+
+fn finish() -> RunCommand {
+    RunCommand::Finish { summary: "all is done".to_owned() }
+}
+
+#[test]
+fn c9_who_finishes_before_the_looks_that_were_agreed_is_looked_at_now() {
+    let mut world = looked_at_after_each_step();
+    world.agent().run(finish()).unwrap();
+    let gate = world.run().gate.clone().expect("a checkpoint, and no results");
+    assert_eq!((gate.kind, world.run_status()), (GateKind::Step, RunStatus::CheckpointReached));
+    assert_eq!(gate.summary, "it wants to finish with 0 of 2 steps done: all is done");
+    let pass = pass_gate(world.run());
+    world.reviewer().run(pass).unwrap();
+    assert_eq!((world.run_status(), world.run().said.as_deref()), (RunStatus::PendingExport, Some("all is done")));
+}
+
+#[test]
+fn c9_who_is_not_let_finish_works_on() {
+    let mut world = looked_at_after_each_step();
+    world.agent().run(finish()).unwrap();
+    let reject = RunCommand::RejectGate { seen: world.run().review(), reason: "nothing is written".to_owned() };
+    world.reviewer().run(reject).unwrap();
+    assert_eq!(world.run_status(), RunStatus::Executing);
+    world.agent().run(finish()).unwrap();
+    let rest = Some(vec!["look properly".to_owned(), "write".to_owned()]);
+    let modify = RunCommand::PassGate { seen: world.run().review(), note: String::new(), plan: rest };
+    world.reviewer().run(modify).unwrap();
+    assert_eq!((world.run_status(), world.run().plan.len()), (RunStatus::Executing, 2), "it has other work");
+    world.agent().run(step(1)).unwrap();
+    let pass = pass_gate(world.run());
+    world.reviewer().run(pass).unwrap();
+    world.agent().run(finish()).unwrap();
+    assert_eq!(world.run_status(), RunStatus::PendingExport, "no look is left out any more");
+}
+
+#[test]
+fn c10_where_silence_lets_a_look_pass_it_lets_a_run_finish_and_never_its_results() {
+    let mut world = World::new();
+    (world.posture.gates.every_steps, world.posture.gates.auto_pass_after_ms) = (Some(1), Some(60_000));
+    let mut world = world.executing();
+    world.agent().run(finish()).unwrap();
+    world.wait_ms(MINUTE_MS);
+    world.clockwork().run(RunCommand::Lapse).unwrap();
+    assert_eq!(world.run_status(), RunStatus::PendingExport);
+    world.wait_ms(1_000 * HOUR_MS);
+    assert!(world.clockwork().run(RunCommand::Lapse).is_err());
+}

@@ -60,6 +60,7 @@ pub(crate) const fn lawful_for_run(kind: RunCommandKind) -> RunStatus {
         }
         RunCommandKind::ReachGate
         | RunCommandKind::AskSnapshot
+        | RunCommandKind::FailSnapshot
         | RunCommandKind::Equip
         | RunCommandKind::FinishStep
         | RunCommandKind::Hold
@@ -110,6 +111,11 @@ pub(crate) fn run_world(world: World, kind: RunCommandKind) -> World {
             let mut world = world.governed().with_run(status);
             let hold = RunCommand::Hold { purpose: Purpose::Call("call".to_owned()), amounts: worth(1) };
             world.clockwork().run(hold).expect("there is enough");
+            world
+        }
+        K::FailSnapshot => {
+            let mut world = world.governed().with_run(status);
+            world.operator().run(RunCommand::AskSnapshot { reason: "to be safe".to_owned() }).expect("a host can");
             world
         }
         K::Lapse => {

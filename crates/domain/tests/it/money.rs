@@ -93,8 +93,8 @@ fn c12_a_run_that_used_up_its_budget_and_was_rolled_back_gets_more_and_goes_on()
     world.ceiling = Some(usd(100).ceiling);
     let mut world = world.executing();
     world.clockwork().run(RunCommand::Hold { purpose: call("a"), amounts: worth(100) }).unwrap();
-    world.clockwork().run(RunCommand::Settle { purpose: call("a"), spent: worth(100) }).unwrap();
-    assert_eq!(world.run_status(), RunStatus::Paused);
+    world.clockwork().run(RunCommand::Settle { purpose: call("a"), spent: worth(101) }).unwrap();
+    assert_eq!(world.run_status(), RunStatus::Paused, "more was used than there is");
     world.operator().run(RunCommand::RollBack { to: 0, reason: "start over".to_owned() }).unwrap();
     world.host_catches_up();
     assert_eq!(world.reviewer().run(RunCommand::Resume).unwrap_err().code(), "budget");
@@ -129,6 +129,8 @@ fn c12_a_threshold_that_is_crossed_is_a_checkpoint_and_an_empty_budget_a_pause_t
     world.reviewer().run(pass).unwrap();
     world.clockwork().run(RunCommand::Hold { purpose: call("c"), amounts: worth(20) }).unwrap();
     world.clockwork().run(RunCommand::Settle { purpose: call("c"), spent: worth(20) }).unwrap();
+    assert_eq!(world.run_status(), RunStatus::Executing, "what there is can be used to the last");
+    world.clockwork().run(RunCommand::RunDry { resource: Resource::UsdMicros }).unwrap();
     assert_eq!((world.run_status(), world.ledger.last().unwrap().kind()), (RunStatus::Paused, "run.exhausted"));
     assert_eq!(world.reviewer().run(RunCommand::Resume).unwrap_err().code(), "budget");
     assert_eq!(world.operator().run(RunCommand::SetBudget { allowance: usd(200) }).unwrap_err().code(), "role");
@@ -449,4 +451,32 @@ fn c12_most_of_the_time_at_work_is_a_checkpoint_and_only_one() {
     let pass = pass_gate(world.run());
     world.reviewer().run(pass).unwrap();
     assert_eq!(world.run().due().map(|due| due.unix_ms() - world.now.unix_ms()), Some(20_000), "the rest of its time");
+}
+
+#[test]
+fn c12_a_budget_that_is_just_enough_is_enough() {
+    let mut world = World::new();
+    world.ceiling = Some(Ceiling { actions: Some(1), ..Ceiling::default() });
+    let mut world = world.with_action("read it", ActionStatus::Succeeded);
+    assert_eq!(world.run().budget.as_ref().unwrap().left(Resource::Actions), Some(0));
+    let pass = pass_gate(world.run());
+    world.reviewer().run(pass).expect("a person was told that most of it is used");
+    world.agent().run(RunCommand::Finish { summary: "read".to_owned() }).expect("nothing more is wanted");
+    assert_eq!(world.run_status(), RunStatus::PendingExport);
+}
+
+#[test]
+fn c12_pages_are_paid_for_by_what_a_tool_may_visit_whatever_kind_it_is() {
+    let mut world = World::new();
+    world.ceiling = Some(Ceiling { pages: Some(25), ..Ceiling::default() });
+    let mut world = world.executing();
+    for spent in [10, 20] {
+        world.agent().proposes("read by visit").unwrap();
+        world.worker().leases().unwrap();
+        assert_eq!(world.run().budget.as_ref().unwrap().held().pages, spent);
+    }
+    world.agent().proposes("read by visit").unwrap();
+    world.worker().leases().unwrap();
+    assert_eq!((world.status(), world.run_status()), (ActionStatus::Approved, RunStatus::Paused));
+    assert_eq!(world.run().because.as_deref(), Some("the budget for pages is used up"));
 }

@@ -74,3 +74,79 @@ fn nobody_can_save_a_run_that_no_worker_hosts() {
     let refused = world.operator().run(ask()).expect_err("nobody hosts it").to_string();
     assert!(refused.contains("no worker hosts this run"), "{refused}");
 }
+
+fn modified(world: &World, rest: &[&str]) -> RunCommand {
+    let plan = Some(rest.iter().map(ToString::to_string).collect());
+    RunCommand::PassGate { seen: world.run().review(), note: String::new(), plan }
+}
+
+fn at_a_checkpoint(world: &mut World) -> u32 {
+    world.agent().run(RunCommand::ReachGate { summary: "look".to_owned() }).unwrap();
+    world.host_catches_up();
+    world.run().snapshots.last().unwrap().number
+}
+
+fn goes_back(world: &mut World, to: u32) {
+    world.operator().run(back(to)).unwrap();
+    world.host_catches_up();
+    world.reviewer().run(RunCommand::Resume).unwrap();
+}
+
+#[test]
+fn c11_the_plan_goes_back_with_the_run() {
+    let mut world = World::new().governed().executing();
+    let declared = world.run().plan.clone();
+    let first = at_a_checkpoint(&mut world);
+    let shorter = modified(&world, &["only this"]);
+    world.reviewer().run(shorter).unwrap();
+    let second = at_a_checkpoint(&mut world);
+    let pass = pass_gate(world.run());
+    world.reviewer().run(pass).unwrap();
+    world.agent().run(RunCommand::FinishStep { step: 1, summary: "done".to_owned() }).unwrap();
+    for _ in 0..2 {
+        goes_back(&mut world, first);
+        assert_eq!((&world.run().plan, world.run().steps_done), (&declared, 0));
+        goes_back(&mut world, second);
+        assert_eq!((world.run().plan.as_slice(), world.run().steps_done), (&["only this".to_owned()][..], 0));
+    }
+    let third = at_a_checkpoint(&mut world);
+    goes_back(&mut world, 0);
+    assert_eq!(world.run().plan, declared);
+    goes_back(&mut world, third);
+    assert_eq!(world.run().plan, ["only this"]);
+}
+
+#[test]
+fn c11_who_chose_the_wrong_snapshot_chooses_again() {
+    let mut world = World::new().governed().executing();
+    let first = at_a_checkpoint(&mut world);
+    world.operator().run(back(first)).unwrap();
+    world.operator().run(back(0)).unwrap();
+    assert_eq!(world.run().wanted(), Wanted::Restored { number: 0 });
+    world.host_catches_up();
+    world.operator().run(back(first)).expect("also when it is restored");
+    assert_eq!((world.run().wanted(), world.run().rollbacks), (Wanted::Restored { number: first }, 3));
+}
+
+#[test]
+fn c11_a_snapshot_that_somebody_asked_for_and_that_cannot_be_taken_is_no_end_of_the_run() {
+    let failed = || RunCommand::FailSnapshot { reason: "no room".to_owned() };
+    for status in [RunStatus::Executing, RunStatus::CheckpointReached, RunStatus::Paused] {
+        let mut world = World::new().governed().with_run(status);
+        let before = world.run().wanted();
+        assert_eq!(world.worker().run(failed()).unwrap_err().code(), "not_now", "nobody asked");
+        world.operator().run(ask()).unwrap();
+        assert_eq!(world.agent().run(failed()).unwrap_err().code(), "role");
+        world.worker().run(failed()).unwrap();
+        assert_eq!((world.run_status(), world.run().wanted()), (status, before), "it is as it was");
+        world.operator().run(ask()).expect("it can be tried again");
+    }
+}
+
+#[test]
+fn c11_without_the_snapshot_of_a_checkpoint_nothing_goes_on() {
+    let mut world = World::new().governed().just_arrived_at(RunStatus::CheckpointReached);
+    let failed = RunCommand::FailSnapshot { reason: "no room".to_owned() };
+    assert_eq!(world.worker().run(failed).unwrap_err().code(), "not_now");
+    world.worker().run(RunCommand::Fail { reason: "no room".to_owned() }).expect("its host says so");
+}

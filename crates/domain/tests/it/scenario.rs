@@ -32,8 +32,8 @@ pub(crate) const MINUTE_MS: i64 = 60_000;
 pub(crate) const HOUR_MS: i64 = 60 * MINUTE_MS;
 pub(crate) const DAY_MS: i64 = 24 * HOUR_MS;
 const SOME_DAY: i64 = 1_700_000_000_000;
-const TOOLS: &str =
-    "[sh]\nprogram = \"/bin/sh\"\nkind = \"execute_code\"\n\n[mail]\nprogram = \"/bin/mail\"\nkind = \"send_email\"\n";
+const TOOLS: &str = "[sh]\nprogram = \"/bin/sh\"\nkind = \"execute_code\"\n\n[mail]\nprogram = \"/bin/mail\"\nkind = \"send_email\"\n\n\
+     [visit]\nprogram = \"/bin/visit\"\nkind = \"create_file\"\nlimits = { pages = 10 }\n";
 
 pub(crate) type Outcome = Result<Vec<Record>, Refusal>;
 
@@ -95,7 +95,7 @@ pub(crate) fn tier_of(words: &str) -> Tier {
 
 /// Which tool does it. Mail always asks.
 fn tool_of(words: &str) -> &'static str {
-    if words.contains("mail") { "mail" } else { "sh" }
+    ["mail", "visit"].into_iter().find(|tool| words.contains(tool)).unwrap_or("sh")
 }
 
 /// A verdict, as it would come out of a ledger.

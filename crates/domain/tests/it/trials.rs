@@ -43,6 +43,7 @@ pub(crate) const RUN_TRIALS: &[Trial<RunCommandKind>] = {
         Trial { label: "resume", kind: K::Resume, usual: Who::Reviewer },
         Trial { label: "roll-back", kind: K::RollBack, usual: Who::Operator },
         Trial { label: "ask-snapshot", kind: K::AskSnapshot, usual: Who::Operator },
+        Trial { label: "fail-snapshot", kind: K::FailSnapshot, usual: Who::Worker },
         Trial { label: "keep-snapshot", kind: K::KeepSnapshot, usual: Who::Worker },
         Trial { label: "restore", kind: K::Restore, usual: Who::Worker },
         Trial { label: "hold", kind: K::Hold, usual: Who::Runtime },
@@ -81,6 +82,7 @@ pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
         RunCommandKind::Host => RunCommand::Host,
         RunCommandKind::FinishStep => RunCommand::FinishStep { step: world.run().steps_done + 1, summary },
         RunCommandKind::AskSnapshot => RunCommand::AskSnapshot { reason },
+        RunCommandKind::FailSnapshot => RunCommand::FailSnapshot { reason },
         RunCommandKind::KeepSnapshot => RunCommand::KeepSnapshot {
             number: wanted_number(world.run()),
             workspace: Digest::of(b"files"),

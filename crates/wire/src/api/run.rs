@@ -301,6 +301,9 @@ pub struct RunView {
     pub budget: Option<BudgetView>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub snapshots: Vec<SnapshotView>,
+    /// Why the last snapshot that somebody asked for could not be taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsaved: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<OutputView>,
     /// What of its inputs it removed.

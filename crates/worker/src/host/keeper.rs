@@ -184,6 +184,9 @@ impl Keeper {
                 return next;
             }
         }
+        if matches!(hosting.wanted, Wanted::Snapshot { .. }) && self.goes_on_unsaved(&error).await {
+            return Next::Wait;
+        }
         tracing::error!(run = %self.run, %error, "this host cannot do what is wanted");
         self.end_agent().await;
         self.fail(format!("its host cannot go on: {error}")).await;
@@ -367,14 +370,24 @@ impl Keeper {
         }
     }
 
+    /// Whether the run can do without the snapshot: one that somebody asked for is not worth its end.
+    async fn goes_on_unsaved(&self, error: &KeepError) -> bool {
+        tracing::warn!(run = %self.run, %error, "it cannot be saved");
+        self.tell("snapshot-failed", format!("it cannot be saved: {error}")).await.is_ok()
+    }
+
     async fn fail(&self, reason: String) {
-        let end = reason.char_indices().map(|(at, _)| at).take_while(|at| *at <= LONGEST_REASON).last().unwrap_or(0);
-        let reason = if reason.len() > LONGEST_REASON { reason[..end].to_owned() } else { reason };
-        let path = format!("/api/v1/runs/{}/fail", self.run);
-        let body = Rejection { reason };
-        if let Err(error) = insist(|| self.worker.config.client.post::<RunView>(&path, &body)).await {
+        if let Err(error) = self.tell("fail", reason).await {
             tracing::warn!(run = %self.run, %error, "the run could not be failed");
         }
+    }
+
+    /// Says why something did not come about, until it is heard.
+    async fn tell(&self, what: &str, reason: String) -> Result<RunView, ClientError> {
+        let end = reason.char_indices().map(|(at, _)| at).take_while(|at| *at <= LONGEST_REASON).last().unwrap_or(0);
+        let reason = if reason.len() > LONGEST_REASON { reason[..end].to_owned() } else { reason };
+        let (path, body) = (format!("/api/v1/runs/{}/{what}", self.run), Rejection { reason });
+        insist(|| self.worker.config.client.post::<RunView>(&path, &body)).await
     }
 }
 

@@ -134,6 +134,10 @@ pub(super) async fn snapshot(client: &Client, run: &str, reason: String, out: &O
             out.answer(&seen, |seen| format!("snapshot {} was taken", number_of(seen).unwrap_or_default()));
             return Ok(());
         }
+        if let Some(why) = &seen.unsaved {
+            let why = CliError::new(Code::Failed, spelled_out(why));
+            return Err(why.hint("the run goes on as it was; nothing was saved"));
+        }
         tokio::time::sleep(PAUSE).await;
     }
     Err(CliError::new(Code::Waiting, "its host has not saved it yet").hint("`placet run show RUN` lists it once it is"))

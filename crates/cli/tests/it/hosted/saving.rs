@@ -104,6 +104,27 @@ fn c11_a_run_at_work_is_saved_without_its_agent_being_started_again() {
     scene.is_gone(&run);
 }
 
+#[test]
+fn c11_a_run_that_cannot_be_saved_is_told_of_and_works_on() {
+    let scene = Scene::new();
+    let script =
+        "import time\nfrom placet import Run\nrun = Run()\nrun.wait_for_work()\nwhile True:\n  time.sleep(0.05)\n";
+    let run = scene.start_script(script, &[]);
+    eventually("it works", PATIENCE, || scene.seen(&run)["status"] == "EXECUTING");
+    let snapshots = scene.world.home().join("runs").join(&run).join("space/snapshots");
+    fs::rename(&snapshots, snapshots.with_extension("aside")).unwrap();
+    fs::write(&snapshots, b"no directory").unwrap();
+    let failed = scene.world.by("ada", &["run", "snapshot", &run]);
+    assert_eq!(failed.code, Some(1), "{}", failed.stderr);
+    assert!(failed.stderr.contains("it cannot be saved"), "{}", failed.stderr);
+    assert_eq!(scene.seen(&run)["status"], "EXECUTING");
+    fs::remove_file(&snapshots).unwrap();
+    fs::rename(snapshots.with_extension("aside"), &snapshots).unwrap();
+    assert!(scene.world.by("ada", &["run", "snapshot", &run]).ok().out().contains("snapshot 1 was taken"));
+    scene.world.by("admin", &["run", "cancel", &run]).ok();
+    scene.is_gone(&run);
+}
+
 fn git(dir: &Path, arguments: &[&str]) {
     let mut git = Command::new("git");
     git.args(["-c", "user.name=p", "-c", "user.email=p@example.org"]).args(arguments);
