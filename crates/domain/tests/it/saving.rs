@@ -81,15 +81,15 @@ fn modified(world: &World, rest: &[&str]) -> RunCommand {
 }
 
 fn at_a_checkpoint(world: &mut World) -> u32 {
-    world.agent().run(RunCommand::ReachGate { summary: "look".to_owned() }).unwrap();
+    world.agent().run(RunCommand::ReachGate { summary: "look".to_owned() }).expect("it works");
     world.host_catches_up();
-    world.run().snapshots.last().unwrap().number
+    world.run().snapshots.last().expect("it is saved").number
 }
 
 fn goes_back(world: &mut World, to: u32) {
-    world.operator().run(back(to)).unwrap();
+    world.operator().run(back(to)).expect("it is kept");
     world.host_catches_up();
-    world.reviewer().run(RunCommand::Resume).unwrap();
+    world.reviewer().run(RunCommand::Resume).expect("it is restored");
 }
 
 #[test]
