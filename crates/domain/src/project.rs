@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::budget::{Amounts, Budget, Ceiling, Purpose};
+use crate::budget::{Amounts, Budget, Ceiling, Purpose, Resource};
 use crate::id::{ProjectId, RunId};
 use crate::identity::{Actor, Role};
 use crate::refusal::Refusal;
@@ -75,6 +75,10 @@ pub enum ProjectEvent {
         run: RunId,
         spent: Amounts,
     },
+    /// Most of a limit is used, for those who watch over the project: no run can use more of it than it was given.
+    MostlyUsed {
+        resource: Resource,
+    },
 }
 
 impl ProjectEvent {
@@ -86,6 +90,7 @@ impl ProjectEvent {
             Self::BudgetSet { .. } => "project.budget_set",
             Self::Allotted { .. } => "project.allotted",
             Self::Returned { .. } => "project.returned",
+            Self::MostlyUsed { .. } => "project.mostly_used",
         }
     }
 }
@@ -131,7 +136,7 @@ pub fn evolve(id: ProjectId, state: Option<Project>, event: &ProjectEvent) -> Op
             state.map(|project| Project { duties: (**duties).clone(), ..project })
         }
         ProjectEvent::BudgetSet { ceiling, warn_at_percent } => with_budget(state, |budget| {
-            (budget.ceiling, budget.warn_at_percent) = (*ceiling, *warn_at_percent);
+            *budget = std::mem::take(budget).within(*ceiling, *warn_at_percent);
         }),
         ProjectEvent::Allotted { run, amounts } => {
             with_budget(state, |budget| budget.hold(Purpose::Run(*run), *amounts))
@@ -139,6 +144,7 @@ pub fn evolve(id: ProjectId, state: Option<Project>, event: &ProjectEvent) -> Op
         ProjectEvent::Returned { run, spent } => {
             with_budget(state, |budget| budget.settle(&Purpose::Run(*run), *spent))
         }
+        ProjectEvent::MostlyUsed { resource } => with_budget(state, |budget| budget.ask(*resource)),
     }
 }
 

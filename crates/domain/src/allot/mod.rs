@@ -7,10 +7,11 @@
 mod payer;
 mod shares;
 
-use crate::budget::Purpose;
+use crate::budget::{Budget, Purpose};
 use crate::command::About;
 use crate::decide::Loaded;
 use crate::id::RunId;
+use crate::project::{Project, ProjectEvent};
 use crate::record::{Event, Record};
 use crate::refusal::Refusal;
 use crate::run::{Run, RunEvent, RunStatus, question};
@@ -114,6 +115,17 @@ impl Books {
         self.give_back(id);
     }
 
+    /// Once for each limit of which most is used.
+    fn tell_of_project(&mut self) {
+        let told = |project: &Project| {
+            let resource = project.budget.as_ref().and_then(Budget::unasked)?;
+            Some(Event::Project(project.id, ProjectEvent::MostlyUsed { resource }))
+        };
+        while let Some(event) = self.known.project.as_ref().and_then(told) {
+            self.record(event);
+        }
+    }
+
     fn give_back(&mut self, id: RunId) {
         let Some(run) = self.known.find_run(id) else { return };
         let Some(payer) = Payer::of(&self.known, run) else { return };
@@ -127,5 +139,6 @@ impl Books {
         let parent = parent.and_then(|id| self.known.find_run(id));
         let asked = parent.and_then(|parent| Some(Event::Run(parent.id, question(parent)?)));
         asked.into_iter().for_each(|event| self.record(event));
+        self.tell_of_project();
     }
 }

@@ -28,7 +28,8 @@ pub(crate) fn by_project(loaded: &Loaded, id: ProjectId, events: &[ProjectEvent]
         | ProjectEvent::ScopeLocked { .. }
         | ProjectEvent::DutiesAssigned { .. }
         | ProjectEvent::Allotted { .. }
-        | ProjectEvent::Returned { .. } => None,
+        | ProjectEvent::Returned { .. }
+        | ProjectEvent::MostlyUsed { .. } => None,
     });
     let Some((ceiling, warn_at_percent)) = set else { return Ok(Vec::new()) };
     let budget = loaded.project.as_ref().and_then(|project| project.budget.clone()).unwrap_or_default();

@@ -480,3 +480,23 @@ fn c12_pages_are_paid_for_by_what_a_tool_may_visit_whatever_kind_it_is() {
     assert_eq!((world.status(), world.run_status()), (ActionStatus::Approved, RunStatus::Paused));
     assert_eq!(world.run().because.as_deref(), Some("the budget for pages is used up"));
 }
+
+#[test]
+fn c12_that_most_of_a_projects_budget_is_used_is_on_the_record_once() {
+    let mut world = World::new();
+    project_gets(&mut world, usd(1_000)).unwrap();
+    let told = |world: &World| world.ledger.iter().filter(|record| record.kind() == "project.mostly_used").count();
+    for (spent, times) in [(700, 0), (150, 1), (50, 1)] {
+        world.ceiling = Some(usd(spent).ceiling);
+        world.run = run_id(u128::from(spent));
+        let mut one = world.executing();
+        one.clockwork().run(RunCommand::Hold { purpose: call("a"), amounts: worth(spent) }).unwrap();
+        one.clockwork().run(RunCommand::Settle { purpose: call("a"), spent: worth(spent) }).unwrap();
+        one.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
+        assert_eq!(told(&one), times, "{spent}");
+        world = one;
+    }
+    project_gets(&mut world, usd(5_000)).unwrap();
+    let left = world.projects[&world.project].budget.as_ref().unwrap().asks_first_in(Resource::UsdMicros);
+    assert_eq!(left, Some(3_100), "of a larger limit it is told again");
+}
