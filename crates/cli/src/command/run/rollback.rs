@@ -44,13 +44,14 @@ pub(crate) struct Args {
 pub(super) async fn run(args: Args, client: &Client, out: &Out) -> Result<(), CliError> {
     let run = format!("/api/v1/runs/{}", run_id(client, &args.run).await?);
     if args.preview {
-        let preview = foreseen(client, &run, args.to).await?;
-        out.answer(&preview, |preview| shown(preview, args.to));
+        let (preview, plan) = (foreseen(client, &run, args.to).await?, plan(client, &run, args.to).await?);
+        out.answer(&preview, |preview| shown(preview, args.to) + &plan);
         return Ok(());
     }
     // Scripts know what they want, and nobody is there to be asked.
     if !args.yes && std::io::stdin().is_terminal() && !out.is_json() {
-        confirm(&shown(&foreseen(client, &run, args.to).await?, args.to)).await?;
+        let preview = shown(&foreseen(client, &run, args.to).await?, args.to);
+        confirm(&(preview + &plan(client, &run, args.to).await?)).await?;
     }
     let request = RollbackRequest { to: args.to, reason: args.reason.unwrap_or_default() };
     answer(out, &client.post(&format!("{run}/rollback"), &request).await?);
@@ -78,6 +79,17 @@ async fn foreseen(client: &Client, run: &str, to: u32) -> Result<RollbackPreview
             other => return Ok(other?),
         }
     }
+}
+
+/// What becomes of the run itself.
+async fn plan(client: &Client, run: &str, to: u32) -> Result<String, CliError> {
+    let seen: RunView = client.get(run).await?;
+    let saved = seen.snapshots.iter().find(|snapshot| snapshot.number == to);
+    let then = saved.map_or(seen.steps_done, |snapshot| snapshot.steps_done);
+    Ok(format!(
+        "plan: {then} steps done, {} now\nwhat was proposed since is void; what was spent stays spent\n",
+        seen.steps_done
+    ))
 }
 
 fn shown(preview: &RollbackPreview, to: u32) -> String {

@@ -66,7 +66,7 @@ fn c11_a_run_is_saved_on_demand_at_work_and_paused_and_a_preview_tells_what_goin
     assert_eq!((of("workspace", "created"), of("workspace", "removed")), (1, 1), "{preview:#}");
     assert_eq!(preview["memory"]["changed"], 1, "what it remembers: {preview:#}");
     let shown = scene.world.by("ada", &["run", "rollback", &run, "--to", "2", "--preview"]).ok();
-    for line in ["+ a.txt", "- b.txt", "1 created, 0 changed, 1 removed"] {
+    for line in ["+ a.txt", "- b.txt", "1 created, 0 changed, 1 removed", "plan: 1 steps done, 2 now"] {
         assert!(shown.out().contains(line), "{line}: {}", shown.out());
     }
     assert_eq!(files(&upper(&scene, &run)), before, "a look changes nothing");
