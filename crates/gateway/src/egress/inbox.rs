@@ -2,9 +2,11 @@
 //! sender.
 
 use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
-use bytes::BytesMut;
-use tokio::io::{AsyncRead, AsyncReadExt as _};
+use bytes::{Buf as _, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
 
 /// One read. Large enough that a fast download is not a matter of system calls.
 const READ_BYTES: usize = 16 << 10;
@@ -43,6 +45,17 @@ impl<R: AsyncRead + Unpin> Inbox<R> {
     pub(super) async fn more(&mut self) -> io::Result<usize> {
         self.held.reserve(READ_BYTES);
         (&mut self.from).take(READ_BYTES as u64).read_buf(&mut self.held).await
+    }
+
+    /// What is here first, then what comes: for whoever takes the stream over.
+    pub(super) fn poll_read(&mut self, context: &mut Context<'_>, to: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if self.held.is_empty() {
+            return Pin::new(&mut self.from).poll_read(context, to);
+        }
+        let count = self.held.len().min(to.remaining());
+        to.put_slice(&self.held[..count]);
+        self.held.advance(count);
+        Poll::Ready(Ok(()))
     }
 
     /// Exactly so many bytes.

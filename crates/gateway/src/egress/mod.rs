@@ -10,8 +10,11 @@
 //! are shown at [`FOLDER`]), and serves its door. Credentials of the team ([`credential`]) go into requests here and are never
 //! in the cage: it holds placeholders.
 //!
-//! What it deliberately does not do: it does not open TLS, so of `https` it judges the host and not what is asked; it
-//! keeps no content; it decides nothing that a person should decide. What was refused becomes a [`Wish`], and what was
+//! TLS is a tunnel to the host that was asked for, and is opened ([`tls`]) only for hosts whose rules name methods, paths
+//! or a credential ([`Egress::opening_tls`]); a cage trusts the certificate of its own way out for those hosts alone.
+//!
+//! What it deliberately does not do: it looks into no other TLS, and judges there the host and not what is asked; it keeps no
+//! content; it decides nothing that a person should decide. What was refused becomes a [`Wish`], and what was
 //! used can be turned into narrower rules ([`learn`]), which nobody but a person puts to work.
 
 pub mod address;
@@ -30,6 +33,7 @@ pub mod resolve;
 pub mod rules;
 mod settings;
 mod socks;
+pub mod tls;
 mod trip;
 mod tunnel;
 
@@ -40,7 +44,7 @@ pub use outfit::{FOLDER, Outfit};
 pub use record::{Decision, EgressRecord, NotKept, Sink, Way, Why, Wish};
 pub use resolve::{Found, Resolve, SystemResolver};
 pub use rules::{Established, Live, Reason, Rule, Rules};
-pub use settings::{BadSettings, OpenError, Settings};
+pub use settings::{BadSettings, OpenError, Settings, TlsSettings};
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -48,11 +52,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use placet_domain::id::RunId;
+use placet_domain::scope::Authority;
 use placet_domain::time::Timestamp;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 
 use client::Client;
+use tls::Opening;
 
 /// A person is asked about so many things of one run; whoever wants more is not asking.
 const MOST_WISHES: usize = 100;
@@ -66,6 +72,7 @@ pub struct Egress {
     places: Semaphore,
     resolver: Arc<dyn Resolve>,
     credentials: Credentials,
+    opening: Option<Opening>,
     sink: Arc<dyn Sink>,
     wishes: Mutex<BTreeSet<Wish>>,
     clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
@@ -83,6 +90,7 @@ impl Egress {
             places: Semaphore::new(Limits::default().connections),
             resolver: Arc::new(SystemResolver),
             credentials: Credentials::default(),
+            opening: None,
             sink,
             wishes: Mutex::default(),
             clock: Arc::new(system_time),
@@ -118,6 +126,13 @@ impl Egress {
         self
     }
 
+    /// Opens TLS for the hosts whose rules look inside at this moment. Before it, and for hosts that later rules bring,
+    /// such rules refuse. The clock of certificates is the system's.
+    pub fn opening_tls(mut self, roots: tls::Roots) -> Result<Self, tls::TlsError> {
+        self.opening = Opening::make(&self.rules.now(), roots)?;
+        Ok(self)
+    }
+
     #[must_use]
     pub fn with_clock(mut self, clock: Arc<dyn Fn() -> Timestamp + Send + Sync>) -> Self {
         self.clock = clock;
@@ -151,6 +166,11 @@ impl Egress {
 
     const fn credentials(&self) -> &Credentials {
         &self.credentials
+    }
+
+    /// What opens TLS to the host.
+    fn opening(&self, to: &Authority) -> Result<&Opening, Reason> {
+        self.opening.as_ref().ok_or_else(|| Reason::NotOpened { host: to.place().to_string() })
     }
 
     fn sink(&self) -> &dyn Sink {
@@ -195,7 +215,7 @@ pub async fn serve<S: AsyncRead + AsyncWrite>(stream: S, egress: &Egress) {
     if is_socks {
         socks::serve(&mut client, egress).await;
     } else {
-        http::converse(&mut client, egress, http::Form::Forward).await;
+        http::converse(&mut client, egress).await;
     }
 }
 

@@ -3,10 +3,13 @@
 //!
 //! Nothing in it is a secret: addresses of the door, placeholders, and public certificates.
 
+use std::fs::{self, Permissions};
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use super::Egress;
+use super::tls::system_bundle;
 
 /// Where the files are shown in the cage, read-only.
 pub const FOLDER: &str = "/opt/placet-egress";
@@ -14,6 +17,24 @@ pub const FOLDER: &str = "/opt/placet-egress";
 /// Both spellings: some programs look for one, some for the other. The same for every protocol: whatever is asked for
 /// there is judged in the same way.
 const PROXIES: [&str; 6] = ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
+
+/// The certificate of the way out alone, for variables that add to what a program trusts.
+const ADDED: (&str, &[&str]) = ("egress.pem", &["NODE_EXTRA_CA_CERTS", "DENO_CERT"]);
+
+/// The same with everything that the host's system trusts, for variables that replace it: OpenSSL (and with it Python, Ruby, Go),
+/// curl, Python's requests, git, cargo, pip, and the tools of AWS.
+const REPLACED: (&str, &[&str]) = (
+    "roots.pem",
+    &[
+        "SSL_CERT_FILE",
+        "CURL_CA_BUNDLE",
+        "REQUESTS_CA_BUNDLE",
+        "GIT_SSL_CAINFO",
+        "CARGO_HTTP_CAINFO",
+        "PIP_CERT",
+        "AWS_CA_BUNDLE",
+    ],
+);
 
 /// Variables, and the files of [`FOLDER`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,9 +53,21 @@ impl Outfit {
         &self.files
     }
 
-    /// Writes the files into a directory of the host, which is then shown as [`FOLDER`].
+    fn trust(&mut self, (file, variables): (&str, &[&str]), certificates: Vec<u8>) {
+        let path = format!("{FOLDER}/{file}");
+        self.variables.extend(variables.iter().map(|name| ((*name).to_owned(), path.clone())));
+        self.files.push((file.to_owned(), certificates));
+    }
+
+    /// Writes the files into a directory of the host, which is then shown as [`FOLDER`]. A cage is another user: everybody may
+    /// read them, whatever the umask.
     pub fn write_to(&self, directory: &Path) -> io::Result<()> {
-        self.files.iter().try_for_each(|(name, content)| std::fs::write(directory.join(name), content))
+        fs::set_permissions(directory, Permissions::from_mode(0o755))?;
+        for (name, content) in &self.files {
+            fs::write(directory.join(name), content)?;
+            fs::set_permissions(directory.join(name), Permissions::from_mode(0o644))?;
+        }
+        Ok(())
     }
 }
 
@@ -43,6 +76,13 @@ impl Egress {
     pub fn outfit(&self, port: u16) -> Outfit {
         let proxy = |name: &str| (name.to_owned(), format!("http://127.0.0.1:{port}"));
         let variables = PROXIES.map(proxy).into_iter().chain(self.credentials().variables());
-        Outfit { variables: variables.collect(), files: Vec::new() }
+        let mut outfit = Outfit { variables: variables.collect(), files: Vec::new() };
+        if let Some(opening) = &self.opening {
+            let own = opening.certificate_pem().into_bytes();
+            let bundle = [system_bundle(), b"\n".to_vec(), own.clone()].concat();
+            outfit.trust(ADDED, own);
+            outfit.trust(REPLACED, bundle);
+        }
+        outfit
     }
 }

@@ -54,9 +54,9 @@ pub struct EgressRecord {
     pub to: Option<Authority>,
     /// What was spoken, where it was found out.
     pub speaks: Option<Speaks>,
-    /// Only of plain requests.
+    /// Only of requests that were seen: plain ones, and those inside of TLS that was opened.
     pub method: Option<Method>,
-    /// Only of plain requests, without the query and at most [`MOST_PATH`] bytes.
+    /// Of the same, without the query and at most [`MOST_PATH`] bytes.
     pub path: Option<String>,
     pub decision: Decision,
     /// Why something that was allowed ended otherwise than by itself.
@@ -65,7 +65,7 @@ pub struct EgressRecord {
     pub address: Option<SocketAddr>,
     /// Whether the first message of TLS has an encrypted part, which may name another host.
     pub encrypted_hello: bool,
-    /// The status of the answer, of plain requests.
+    /// The status of the answer, of the same.
     pub status: Option<u16>,
     pub bytes_up: u64,
     pub bytes_down: u64,
@@ -80,7 +80,7 @@ pub const MOST_PATH: usize = 512;
 #[serde(deny_unknown_fields)]
 pub struct Wish {
     pub to: Authority,
-    /// Only of plain requests.
+    /// Only of requests that were seen: plain ones, and those inside of TLS that was opened.
     pub method: Option<Method>,
 }
 

@@ -1,6 +1,7 @@
 //! Everything a team decides about requests, as it stands in a file: rules, credentials, limits. Read strictly; nothing
 //! is opened while it is read, and no credential is ever part of it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -8,6 +9,7 @@ use serde::Deserialize;
 use super::credential::{CredentialError, CredentialSettings, Credentials};
 use super::record::Sink;
 use super::rules::{Credential, Live, Rule, Rules};
+use super::tls::{BadRoots, Roots, TlsError};
 use super::{Egress, Limits};
 
 /// Rules with everything they need.
@@ -21,6 +23,17 @@ pub struct Settings {
     pub credentials: Vec<CredentialSettings>,
     #[serde(default)]
     pub limits: Limits,
+    #[serde(default)]
+    pub tls: TlsSettings,
+}
+
+/// Whom the gateway believes about hosts whose TLS it opens.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsSettings {
+    /// Files with certificates (PEM), beside the roots that ship with the gateway.
+    #[serde(default)]
+    pub roots: Vec<PathBuf>,
 }
 
 /// What is wrong with the text, and where.
@@ -40,6 +53,10 @@ pub enum OpenError {
     Undefined { rule: String, name: String },
     #[error(transparent)]
     Credential(#[from] CredentialError),
+    #[error(transparent)]
+    Roots(#[from] BadRoots),
+    #[error(transparent)]
+    Tls(#[from] TlsError),
 }
 
 impl Settings {
@@ -55,7 +72,8 @@ impl Settings {
         self.check()?;
         let credentials = Credentials::open(self.credentials).await?;
         let rules = Live::new(Rules { allow: self.allow });
-        Ok(Egress::new(rules, sink).with_limits(self.limits).with_credentials(credentials))
+        let egress = Egress::new(rules, sink).with_limits(self.limits).with_credentials(credentials);
+        Ok(egress.opening_tls(Roots::read(&self.tls.roots)?)?)
     }
 
     /// A rule whose credential nobody defines would refuse everything, and nobody would know why before the run.

@@ -9,7 +9,7 @@ use super::Egress;
 use super::carry::Carriage;
 use super::record::{Decision, EgressRecord, MOST_PATH, Way, Why, Wish};
 use super::resolve;
-use super::rules::{Asks, Grant, Kind, Reason, Request, decide};
+use super::rules::{Grant, Kind, Reason, Request, decide};
 
 pub(super) struct Trip<'a> {
     egress: &'a Egress,
@@ -52,7 +52,7 @@ impl<'a> Trip<'a> {
     /// Decides by the rules of this moment.
     pub(super) fn judge(&mut self, request: &Request) -> Result<Grant, Reason> {
         self.record.to = Some(request.to.clone());
-        if let Asks::Http(ask) = &request.asks {
+        if let Some(ask) = request.asks.http() {
             self.record.method = Some(ask.method.clone());
         }
         let grant = decide(&self.egress.rules().now(), request, self.egress.now())?;
@@ -62,7 +62,7 @@ impl<'a> Trip<'a> {
         Ok(grant)
     }
 
-    /// What a plain request asks for, as it was written; without the query.
+    /// What a request asks for that is seen, as it was written; without the query.
     pub(super) fn asks_for(&mut self, path: &str) {
         self.record.path = Some(path.bytes().take(MOST_PATH).map(char::from).collect());
     }

@@ -1,10 +1,14 @@
 //! Tunnels, however they were asked for. What a client says first decides what may be said at all: TLS must name the
-//! host that was asked for, plain HTTP is read request by request, and anything else needs a rule for `tcp`.
+//! host that was asked for and is opened where a rule looks inside, plain HTTP is read request by request, and anything
+//! else needs a rule for `tcp`.
+
+use std::sync::Arc;
 
 use placet_domain::scope::Authority;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+use tokio_rustls::rustls::ServerConfig;
 
 use super::carry::{Side, guarded, pump};
 use super::client::Client;
@@ -14,7 +18,7 @@ use super::name::{Hello, Opened};
 use super::record::Way;
 use super::rules::{Asks, Grant, Reason, Request, Speaks};
 use super::trip::Trip;
-use super::{Egress, answer, http, name};
+use super::{Egress, answer, http, name, tls};
 
 /// The first byte of TLS.
 const HANDSHAKE: u8 = 22;
@@ -24,6 +28,18 @@ enum Went {
     Over,
     /// What came is plain HTTP, and a rule for that is there.
     Plain,
+    /// What came is TLS for the right host, and its rule looks inside.
+    Opened(Arc<ServerConfig>),
+}
+
+/// What is there for a client that begins with TLS.
+enum Ready {
+    /// Somebody to pass it on to.
+    Host(TcpStream, Grant),
+    /// We are to answer it ourselves.
+    Us(Arc<ServerConfig>, Grant),
+    /// No rule allows it.
+    Nobody,
 }
 
 /// Judges, connects, answers and carries.
@@ -34,9 +50,15 @@ pub(super) async fn open<S: AsyncRead + AsyncWrite>(client: &mut Client<S>, egre
         Ok(Went::Over) => trip.end(Ok(())),
         Ok(Went::Plain) => {
             trip.end(Ok(()));
-            // Without a box the futures would contain each other: a request within a tunnel within a request.
-            Box::pin(http::converse(client, egress, http::Form::Within(to))).await;
+            http::converse_within(client, egress, &http::Form::Within(to)).await;
         }
+        Ok(Went::Opened(config)) => match tls::accept(client, config, egress.limits()).await {
+            Ok(stream) => {
+                trip.end(Ok(()));
+                http::converse_within(&mut Client::new(stream), egress, &http::Form::Inside(to)).await;
+            }
+            Err(reason) => trip.end(Err(&reason)),
+        },
         Err(reason) => {
             trip.end(Err(&reason));
             tunnel.refuse(&reason).await;
@@ -64,14 +86,19 @@ impl<S: AsyncRead + AsyncWrite> Tunnel<'_, S> {
         // TLS is what most tunnels are for: connected before the answer, so that trouble can still be told.
         let tls = asking(Asks::Tls);
         let ready = match trip.judge(&tls) {
-            Ok(grant) => Some((trip.reach(&tls, &grant).await?, grant)),
-            Err(_) => None,
+            Ok(grant) if grant.rule().looks_inside() => Ready::Us(self.egress.opening(to)?.answering(to)?, grant),
+            Ok(grant) => Ready::Host(trip.reach(&tls, &grant).await?, grant),
+            Err(_) => Ready::Nobody,
         };
         self.say_open().await;
         match (self.first_byte().await?, ready) {
             (None, _) => Ok(Went::Over),
-            (Some(HANDSHAKE), Some((outside, grant))) => self.tls(trip, outside, (&tls, &grant)).await,
-            (Some(HANDSHAKE), None) => Err(trip.judge(&tls).err().unwrap_or(Reason::RuleEnded)),
+            (Some(HANDSHAKE), Ready::Host(outside, grant)) => self.tls(trip, outside, (&tls, &grant)).await,
+            (Some(HANDSHAKE), Ready::Us(config, grant)) => {
+                self.check_hello(trip, (&tls, &grant)).await?;
+                Ok(Went::Opened(config))
+            }
+            (Some(HANDSHAKE), Ready::Nobody) => Err(trip.judge(&tls).err().unwrap_or(Reason::RuleEnded)),
             (Some(_), ready) => {
                 drop(ready);
                 self.plain(trip, &asking(Asks::Plain)).await
@@ -86,11 +113,15 @@ impl<S: AsyncRead + AsyncWrite> Tunnel<'_, S> {
         (request, grant): (&Request, &Grant),
     ) -> Result<Went, Reason> {
         if grant.speaks() == Speaks::Https {
-            let hello = self.hello().await?;
-            trip.record().encrypted_hello = hello.is_encrypted();
-            grant.hello(&request.to, &hello)?;
+            self.check_hello(trip, (request, grant)).await?;
         }
         self.pass(trip, outside, (request, grant)).await
+    }
+
+    async fn check_hello(&mut self, trip: &mut Trip<'_>, (request, grant): (&Request, &Grant)) -> Result<(), Reason> {
+        let hello = self.hello().await?;
+        trip.record().encrypted_hello = hello.is_encrypted();
+        grant.hello(&request.to, &hello)
     }
 
     async fn plain(&mut self, trip: &mut Trip<'_>, request: &Request) -> Result<Went, Reason> {

@@ -8,7 +8,7 @@ use super::head::{Flaw, RequestHead, Version};
 use super::rewrite;
 use crate::egress::credential::Credentials;
 use crate::egress::name;
-use crate::egress::rules::{Asks, Brought, HttpAsk, Reason, Request};
+use crate::egress::rules::{Brought, HttpAsk, Reason, Request};
 
 /// A request that was read, and what it means.
 pub(super) struct Asked {
@@ -17,13 +17,17 @@ pub(super) struct Asked {
     pub(super) request: Request,
     /// The path with its query, for the first line to the host.
     pub(super) rest: String,
+    /// The port that its `Host` need not name.
+    pub(super) usual_port: u16,
 }
 
 /// A tunnel has no body, and its `Host`, if there is one, names the same place.
 pub(super) fn connect_to(head: &RequestHead) -> Result<Authority, Reason> {
     let to = name::of_connect(&head.target)?;
     let host = head.headers.only("host", "there are two hosts").map_err(Reason::Malformed)?;
-    let same = |text: &str| text.parse::<Authority>().is_ok_and(|named| named == to) || name::is_host_of(text, &to);
+    let same = |text: &str| {
+        text.parse::<Authority>().is_ok_and(|named| named == to) || name::is_host_of(text, &to, name::HTTP_PORT)
+    };
     let same_place = |text: &str| same(text) || text.parse().is_ok_and(|place| to.place() == &place);
     if host.is_some_and(|host| !std::str::from_utf8(host).is_ok_and(same_place)) {
         return Err(Reason::HostHeader);
@@ -38,11 +42,15 @@ pub(super) fn connect_to(head: &RequestHead) -> Result<Authority, Reason> {
 pub(super) fn understand(head: RequestHead, form: &Form, credentials: &Credentials) -> Result<Asked, Reason> {
     let (to, rest) = match form {
         Form::Forward => name::of_absolute(&head.target)?,
-        Form::Within(to) if head.target.starts_with('/') => (to.clone(), head.target.as_str()),
-        Form::Within(_) => return Err(Reason::Unsupported("within a tunnel a request names a path")),
+        Form::Within(to) | Form::Inside(to) if head.target.starts_with('/') => (to.clone(), head.target.as_str()),
+        Form::Within(_) | Form::Inside(_) => return Err(Reason::Unsupported("within a tunnel a request names a path")),
     };
+    if rest.contains('#') {
+        return Err(Reason::Malformed("a fragment is not for the server"));
+    }
+    let usual_port = form.usual_port();
     let host = head.headers.only("host", "there are two hosts").map_err(Reason::Malformed)?;
-    let is_same = |host: &[u8]| std::str::from_utf8(host).is_ok_and(|text| name::is_host_of(text, &to));
+    let is_same = |host: &[u8]| std::str::from_utf8(host).is_ok_and(|text| name::is_host_of(text, &to, usual_port));
     match (host, head.version) {
         (Some(host), _) if !is_same(host) => return Err(Reason::HostHeader),
         (None, Version::Http11) => return Err(Reason::HostHeader),
@@ -50,12 +58,25 @@ pub(super) fn understand(head: RequestHead, form: &Form, credentials: &Credentia
     }
     rewrite::check_connection(&head.headers).map_err(Reason::Malformed)?;
     check_expectation(&head).map_err(Reason::Malformed)?;
+    check_overrides(&head).map_err(Reason::Malformed)?;
     let framing = framing::of_request(&head).map_err(Reason::Malformed)?;
     let path = rest.split('?').next().unwrap_or_default();
     let brought = brought(&head, rest, credentials);
     let ask = HttpAsk { method: head.method.clone(), path: path.parse().ok(), brought };
-    let (request, rest) = (Request { to, asks: Asks::Http(ask) }, rest.to_owned());
-    Ok(Asked { head, framing, request, rest })
+    let (asks, rest) = (form.asks(ask), rest.to_owned());
+    Ok(Asked { head, framing, request: Request { to, asks }, rest, usual_port })
+}
+
+/// Headers by which some servers take another method or path than the first line has: what was judged would not be what happens.
+const OVERRIDES: [&str; 5] =
+    ["x-http-method-override", "x-http-method", "x-method-override", "x-original-url", "x-rewrite-url"];
+
+fn check_overrides(head: &RequestHead) -> Result<(), Flaw> {
+    let is_override = |name: &str| OVERRIDES.contains(&name.to_ascii_lowercase().replace('_', "-").as_str());
+    if head.headers.iter().any(|(name, _)| is_override(name)) {
+        return Err("a header says another method or path than the first line");
+    }
+    Ok(())
 }
 
 fn check_expectation(head: &RequestHead) -> Result<(), Flaw> {
@@ -95,6 +116,7 @@ fn unescaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::egress::rules::Asks;
 
     fn asked(text: &str) -> Result<Asked, Reason> {
         let head = RequestHead::parse(text.as_bytes()).map_err(Reason::Malformed)?;

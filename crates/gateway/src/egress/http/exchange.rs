@@ -1,9 +1,8 @@
-//! One connection of plain requests: each is read, judged anew and carried on a connection of its own to its host.
+//! One connection of requests, plain or inside of TLS: each is read, judged anew and carried on a connection of its own
+//! to its host.
 
 use placet_domain::scope::Authority;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
-use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::time::timeout;
 
 use super::asked::{Asked, connect_to, understand};
@@ -17,9 +16,9 @@ use crate::egress::credential::Held;
 use crate::egress::inbox::{Inbox, Missing};
 use crate::egress::limits::{Limits, millis};
 use crate::egress::record::Way;
-use crate::egress::rules::{Credential, Grant, Reason};
+use crate::egress::rules::{Asks, Credential, Grant, HttpAsk, Reason, Speaks};
 use crate::egress::trip::Trip;
-use crate::egress::{Egress, answer, tunnel};
+use crate::egress::{Egress, answer, name, tunnel};
 
 /// How the requests of a connection name their host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +27,24 @@ pub(in crate::egress) enum Form {
     Forward,
     /// All the same, within a tunnel to it.
     Within(Authority),
+    /// All the same, within a tunnel whose TLS was opened.
+    Inside(Authority),
+}
+
+impl Form {
+    pub(super) const fn usual_port(&self) -> u16 {
+        match self {
+            Self::Forward | Self::Within(_) => name::HTTP_PORT,
+            Self::Inside(_) => name::HTTPS_PORT,
+        }
+    }
+
+    pub(super) const fn asks(&self, ask: HttpAsk) -> Asks {
+        match self {
+            Self::Forward | Self::Within(_) => Asks::Http(ask),
+            Self::Inside(_) => Asks::Https(ask),
+        }
+    }
 }
 
 /// What comes after a request.
@@ -36,28 +53,42 @@ enum Next {
     Close,
 }
 
-/// Serves requests until one of the sides is done.
-pub(in crate::egress) async fn converse<S: AsyncRead + AsyncWrite>(
-    client: &mut Client<S>,
-    egress: &Egress,
-    form: Form,
-) {
-    loop {
-        let head = match read_head(client, egress.limits()).await {
-            Ok(Some(head)) => head,
-            Ok(None) => return,
-            Err(reason) => return refuse_unread(client, egress, &reason).await,
-        };
-        if head.method.as_str() == "CONNECT" && form == Form::Forward {
+/// Serves a proxy's requests, and a tunnel if one is asked for, until one of the sides is done.
+pub(in crate::egress) async fn converse<S: AsyncRead + AsyncWrite>(client: &mut Client<S>, egress: &Egress) {
+    while let Some(head) = next_head(client, egress).await {
+        if head.method.as_str() == "CONNECT" {
             return match connect_to(&head) {
                 Ok(to) => tunnel::open(client, egress, Way::Connect, to).await,
                 Err(reason) => refuse_unread(client, egress, &reason).await,
             };
         }
-        match one(client, egress, head, &form).await {
-            Next::Request => {}
+        if let Next::Close = one(client, egress, head, &Form::Forward).await {
             // What the client still sends must not take its answer back.
-            Next::Close => return client.dismiss(b"").await,
+            return client.dismiss(b"").await;
+        }
+    }
+}
+
+/// The same within a tunnel, where there are requests and nothing else.
+pub(in crate::egress) async fn converse_within<S: AsyncRead + AsyncWrite>(
+    client: &mut Client<S>,
+    egress: &Egress,
+    form: &Form,
+) {
+    while let Some(head) = next_head(client, egress).await {
+        if let Next::Close = one(client, egress, head, form).await {
+            return client.dismiss(b"").await;
+        }
+    }
+}
+
+/// None if the client is done, or has been told that it cannot be understood.
+async fn next_head<S: AsyncRead + AsyncWrite>(client: &mut Client<S>, egress: &Egress) -> Option<RequestHead> {
+    match read_head(client, egress.limits()).await {
+        Ok(head) => head,
+        Err(reason) => {
+            refuse_unread(client, egress, &reason).await;
+            None
         }
     }
 }
@@ -120,15 +151,21 @@ async fn carry<S: AsyncRead + AsyncWrite>(
     trip.asks_for(asked.rest.split('?').next().unwrap_or_default());
     let grant = trip.judge(&asked.request)?;
     let held = injected(egress, &grant, asked)?;
-    let mut outside = trip.reach(&asked.request, &grant).await?;
+    let outside = trip.reach(&asked.request, &grant).await?;
     let head = match held {
         Some(held) => rewrite::request_with(asked, held, egress.credentials()),
         None => rewrite::request(asked),
     };
     let mut status = None;
     let exchange = Exchange { asked, held, limits: egress.limits(), carriage: trip.carriage() };
-    let work = exchange.run(client, &mut outside, &head, (&mut status, is_answered));
-    let done = guarded(egress, trip.carriage(), (&asked.request, &grant), work).await;
+    let done = if grant.speaks() == Speaks::Https {
+        let outside = egress.opening(&asked.request.to)?.reach(outside, &asked.request.to, egress.limits()).await?;
+        let work = exchange.run(client, outside, &head, (&mut status, is_answered));
+        guarded(egress, trip.carriage(), (&asked.request, &grant), work).await
+    } else {
+        let work = exchange.run(client, outside, &head, (&mut status, is_answered));
+        guarded(egress, trip.carriage(), (&asked.request, &grant), work).await
+    };
     trip.record().status = status;
     done?
 }
@@ -155,17 +192,17 @@ struct Exchange<'a, 'b> {
 }
 
 impl Exchange<'_, '_> {
-    async fn run<S: AsyncRead + AsyncWrite>(
+    async fn run<S: AsyncRead + AsyncWrite, O: AsyncRead + AsyncWrite>(
         &self,
         client: &mut Client<S>,
-        outside: &mut TcpStream,
+        outside: O,
         head: &[u8],
         (status, is_answered): (&mut Option<u16>, &mut bool),
     ) -> Result<Next, Reason> {
         if self.asked.head.headers.lists("expect", "100-continue") && self.asked.framing != Framing::Nothing {
             client.tell(b"HTTP/1.1 100 Continue\r\n\r\n").await;
         }
-        let (from, mut to) = outside.split();
+        let (from, mut to) = tokio::io::split(outside);
         let (mut answers, mut is_sent, mut is_deaf) = (Inbox::new(from), false, false);
         let Client { inbox, out } = client;
         let send = self.send(inbox, &mut to, head);
@@ -187,10 +224,10 @@ impl Exchange<'_, '_> {
         }
     }
 
-    async fn send<R: AsyncRead + Unpin>(
+    async fn send<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
         &self,
         inbox: &mut Inbox<R>,
-        to: &mut WriteHalf<'_>,
+        to: &mut W,
         head: &[u8],
     ) -> Result<(), Fault> {
         let mut passing =
@@ -200,9 +237,9 @@ impl Exchange<'_, '_> {
     }
 
     /// Whether the connection of the client may stay open.
-    async fn receive<W: AsyncWrite + Unpin>(
+    async fn receive<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
         &self,
-        answers: &mut Inbox<ReadHalf<'_>>,
+        answers: &mut Inbox<R>,
         out: &mut W,
         (status, is_answered): (&mut Option<u16>, &mut bool),
     ) -> Result<bool, Reason> {
@@ -224,7 +261,7 @@ impl Exchange<'_, '_> {
     }
 
     /// The answer that counts; those that only say that one will come are left out.
-    async fn final_head(&self, answers: &mut Inbox<ReadHalf<'_>>) -> Result<AnswerHead, Reason> {
+    async fn final_head<R: AsyncRead + Unpin>(&self, answers: &mut Inbox<R>) -> Result<AnswerHead, Reason> {
         const MOST_INTERIM: usize = 10;
         for _ in 0..MOST_INTERIM {
             let bytes = answers.until(b"\r\n\r\n", self.limits.head_bytes).await.map_err(|missing| match missing {

@@ -10,4 +10,4 @@ mod framing;
 mod head;
 mod rewrite;
 
-pub(super) use exchange::{Form, converse};
+pub(super) use exchange::{Form, converse, converse_within};

@@ -77,7 +77,7 @@ fn rest_with(rest: &str, way: &Put, value: &str, credentials: &Credentials) -> Z
 
 fn start(asked: &Asked, rest: &str) -> Vec<u8> {
     let to = &asked.request.to;
-    let host = if to.port() == 80 { to.place().to_string() } else { to.to_string() };
+    let host = if to.port() == asked.usual_port { to.place().to_string() } else { to.to_string() };
     format!("{} {rest} HTTP/1.1\r\nHost: {host}\r\n", asked.head.method).into_bytes()
 }
 

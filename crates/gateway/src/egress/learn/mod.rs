@@ -23,6 +23,8 @@ struct Key {
     place: Place,
     speaks: Speaks,
     port: u16,
+    /// Whether requests were seen, of TLS: what was opened needs another rule than what was not.
+    is_seen: bool,
 }
 
 /// What was seen of it.
@@ -38,7 +40,7 @@ struct Seen {
 pub fn learn(records: &[EgressRecord], present: &Rules) -> Rules {
     let mut seen: BTreeMap<Key, Seen> = BTreeMap::new();
     for (record, to, speaks) in records.iter().filter_map(used) {
-        let key = Key { place: to.place().clone(), speaks, port: to.port() };
+        let key = Key { place: to.place().clone(), speaks, port: to.port(), is_seen: record.method.is_some() };
         seen.entry(key).or_default().add(record);
     }
     let drafts = seen.into_iter().flat_map(|(key, seen)| rules_for(&key, &seen, present));
@@ -75,7 +77,7 @@ fn rules_for(key: &Key, seen: &Seen, present: &Rules) -> Vec<RuleDraft> {
         let (networks, credential) = (networks.clone(), credential_of(key, present));
         RuleDraft { methods, paths, networks, credential, ..base.draft().clone() }
     };
-    if key.speaks != Speaks::Http {
+    if !key.is_seen {
         return vec![with(BTreeSet::new(), BTreeSet::new())];
     }
     grouped(&seen.paths).into_iter().map(|(methods, paths)| with(methods, paths)).collect()

@@ -10,7 +10,9 @@ use placet_domain::scope::{Authority, Place};
 use super::rules::Reason;
 
 /// The port of a plain address that names none.
-const HTTP_PORT: u16 = 80;
+pub const HTTP_PORT: u16 = 80;
+/// The same inside of TLS.
+pub const HTTPS_PORT: u16 = 443;
 
 /// `host:port`, as CONNECT writes it.
 pub fn of_connect(text: &str) -> Result<Authority, Reason> {
@@ -38,9 +40,9 @@ fn not_absolute(text: &str) -> Reason {
     Reason::Unsupported("only `http://` addresses are passed on; for others ask for a tunnel with CONNECT")
 }
 
-/// Whether a `Host` header names the very place and port.
-pub fn is_host_of(header: &str, authority: &Authority) -> bool {
-    Authority::with_default_port(header, HTTP_PORT).is_ok_and(|named| named == *authority)
+/// Whether a `Host` header names the very place and port. Without a port it means the usual one.
+pub fn is_host_of(header: &str, authority: &Authority, usual_port: u16) -> bool {
+    Authority::with_default_port(header, usual_port).is_ok_and(|named| named == *authority)
 }
 
 /// A name as SOCKS carries it: bytes without a port.
@@ -154,10 +156,12 @@ mod tests {
     #[test]
     fn a_host_header_is_the_same_place_or_another() {
         let authority = "example.org:80".parse().unwrap();
-        assert!(is_host_of("example.org", &authority) && is_host_of("EXAMPLE.org:80", &authority));
+        assert!(is_host_of("example.org", &authority, 80) && is_host_of("EXAMPLE.org:80", &authority, 80));
+        assert!(is_host_of("example.org", &"example.org:443".parse().unwrap(), 443));
+        assert!(!is_host_of("example.org", &authority, 443));
         for other in ["example.org:8080", "evil.test", "", "example.org.", "example.org, evil.test", "user@example.org"]
         {
-            assert!(!is_host_of(other, &authority), "{other}");
+            assert!(!is_host_of(other, &authority, 80), "{other}");
         }
     }
 

@@ -28,9 +28,21 @@ pub enum Asks {
     Plain,
     /// One request of plain HTTP.
     Http(HttpAsk),
+    /// One request inside of TLS that was opened.
+    Https(HttpAsk),
 }
 
-/// What of a plain request is judged.
+impl Asks {
+    /// What is asked for, where that is seen.
+    pub const fn http(&self) -> Option<&HttpAsk> {
+        match self {
+            Self::Http(ask) | Self::Https(ask) => Some(ask),
+            Self::Tunnel | Self::Tls | Self::Plain => None,
+        }
+    }
+}
+
+/// What of a request is judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpAsk {
     pub method: Method,
@@ -119,7 +131,11 @@ fn allows(rule: &Rule, request: &Request, now: Timestamp) -> Result<(), Reason> 
         return Err(Reason::Port { host: host(), port: to.port() });
     }
     match (&request.asks, draft.speaks) {
-        (Asks::Http(ask), _) => plain(rule, ask, &host())?,
+        (Asks::Http(ask), Speaks::Http) | (Asks::Https(ask), Speaks::Https) => seen(rule, ask, &host())?,
+        (Asks::Http(_), allowed) => return Err(Reason::Speaks { host: host(), allowed, asked: "a plain request" }),
+        (Asks::Https(_), allowed) => {
+            return Err(Reason::Speaks { host: host(), allowed, asked: "a request inside of TLS" });
+        }
         (Asks::Plain, Speaks::Https) => return Err(Reason::NotTls),
         (Asks::Tls, Speaks::Http) => {
             return Err(Reason::Speaks { host: host(), allowed: Speaks::Http, asked: "TLS" });
@@ -132,11 +148,9 @@ fn allows(rule: &Rule, request: &Request, now: Timestamp) -> Result<(), Reason> 
     Ok(())
 }
 
-fn plain(rule: &Rule, ask: &HttpAsk, host: &str) -> Result<(), Reason> {
+/// What is judged of a request that is seen as a whole.
+fn seen(rule: &Rule, ask: &HttpAsk, host: &str) -> Result<(), Reason> {
     let (draft, host) = (rule.draft(), || host.to_owned());
-    if draft.speaks != Speaks::Http {
-        return Err(Reason::Speaks { host: host(), allowed: draft.speaks, asked: "a plain request" });
-    }
     if !draft.methods.is_empty() && !draft.methods.contains(&ask.method) {
         return Err(Reason::Method { host: host(), method: ask.method.to_string() });
     }

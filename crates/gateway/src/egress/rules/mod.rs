@@ -1,8 +1,8 @@
 //! Whom a run may reach, in which way and with whose credential. What no rule allows is refused.
 //!
-//! Rules are data that a person reads: exact hosts or everything below a domain, ports, and for plain HTTP the methods
-//! and paths. What a rule could not enforce it does not accept: inside of TLS neither method nor path nor header can
-//! be seen, so a rule for `https` that names them is refused when it is read.
+//! Rules are data that a person reads: exact hosts or everything below a domain, ports, and for HTTP the methods and
+//! paths. A rule for `https` that names methods, paths or a credential has TLS opened to see them ([`Rule::looks_inside`]).
+//! What a rule could not enforce it does not accept: of `tcp` nothing but the address is seen.
 
 mod credential;
 mod decide;

@@ -62,6 +62,10 @@ pub enum Reason {
     OtherServerName,
     #[error("the first message of TLS is malformed: {0}")]
     BadHello(&'static str),
+    #[error("the rules for `{host}` look inside of TLS, and this cage was not prepared for that host")]
+    NotOpened { host: String },
+    #[error("TLS with the client did not come about: {0}")]
+    NoHandshake(&'static str),
     #[error("the {most_bytes} bytes that the run may carry are used up")]
     BytesUsedUp { most_bytes: u64 },
     #[error("nothing was carried for {idle_ms} ms")]
@@ -84,6 +88,8 @@ pub enum Reason {
     BadAnswer(&'static str),
     #[error("the connection broke")]
     Broken,
+    #[error("the host cannot be believed: {0}")]
+    Untrusted(&'static str),
     #[error("it cannot be recorded, and what is not recorded does not happen")]
     NotRecorded,
 }
@@ -110,6 +116,8 @@ impl Reason {
             Self::NoServerName => 31,
             Self::OtherServerName => 32,
             Self::BadHello(_) => 33,
+            Self::NotOpened { .. } => 34,
+            Self::NoHandshake(_) => 35,
             Self::BytesUsedUp { .. } => 40,
             Self::Idle { .. } => 41,
             Self::TooLong { .. } => 42,
@@ -121,6 +129,7 @@ impl Reason {
             Self::HostTooSlow { .. } => 52,
             Self::BadAnswer(_) => 53,
             Self::Broken => 54,
+            Self::Untrusted(_) => 55,
             Self::NotRecorded => 60,
         }
     }
@@ -150,8 +159,11 @@ impl Reason {
                 "ask for it with https; a credential goes in the open to this machine alone"
             }
             Kind::Refused if self.number() == 17 => "somebody has to give the gateway this credential",
+            Kind::Refused if self.number() == 34 => "the next run can; this one goes on without it",
+            Kind::Refused if self.number() == 35 => "use HTTP/1.1, and the certificates that SSL_CERT_FILE names",
             Kind::Refused => "do without it, or say why it is needed: a person can allow it for this run",
             Kind::Cut => "ask for less, or for more time",
+            Kind::Trouble if self.number() == 55 => "nothing was sent; a person has to look at the host's certificate",
             Kind::Trouble => "try again later",
         }
     }

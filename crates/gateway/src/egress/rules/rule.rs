@@ -21,7 +21,7 @@ placet_domain::names! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Speaks {
-    /// TLS, with the name of the host in its first message. What is inside is not seen.
+    /// TLS, with the name of the host in its first message. What is inside is seen where a rule asks for it.
     Https,
     /// Plain HTTP: every request is read and judged.
     Http,
@@ -110,16 +110,17 @@ pub struct RuleDraft {
     /// Without ports: 443 for `https`, 80 for `http`; `tcp` must say which.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub ports: BTreeSet<u16>,
-    /// Without methods: any. Only for `http`.
+    /// Without methods: any. Not for `tcp`; `https` is opened for it.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub methods: BTreeSet<Method>,
-    /// Without paths: any. Only for `http`.
+    /// Without paths: any. Not for `tcp`; `https` is opened for it.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub paths: BTreeSet<PathRule>,
     /// Networks that are not public, to which a name may lead nevertheless.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub networks: BTreeSet<Network>,
-    /// Whose credential goes along. Only for `http`; without it: nobody's.
+    /// Whose credential goes along. Not for `tcp`; `https` is opened for it, unless the agent may bring its own. Without it:
+    /// nobody's, as far as it is seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credential: Option<Credential>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -137,7 +138,7 @@ pub enum BadRule {
     NoPort(Speaks),
     #[error("port 0 is nobody's; name ports from 1 to 65535")]
     PortZero,
-    #[error("`{what}` cannot be seen inside of `{speaks}`; leave it out, or allow plain `http`")]
+    #[error("`{what}` cannot be seen inside of `{speaks}`; leave it out, or allow `http` or `https`")]
     Unseen { what: &'static str, speaks: Speaks },
 }
 
@@ -205,6 +206,13 @@ impl Rule {
         }
     }
 
+    /// Whether TLS has to be opened to keep it. Whoever may bring credentials of their own is let through unseen.
+    pub fn looks_inside(&self) -> bool {
+        let RuleDraft { speaks, methods, paths, credential, .. } = &self.0;
+        let is_asked = !methods.is_empty() || !paths.is_empty();
+        *speaks == Speaks::Https && (is_asked || !matches!(credential, None | Some(Credential::Own)))
+    }
+
     pub(super) fn credential(&self) -> &Credential {
         self.0.credential.as_ref().unwrap_or(&Credential::None)
     }
@@ -232,13 +240,13 @@ impl TryFrom<RuleDraft> for Rule {
             draft.ports.insert(usual_port(draft.speaks).ok_or(BadRule::NoPort(draft.speaks))?);
         }
         match (draft.speaks, unseen(&draft)) {
-            (Speaks::Https | Speaks::Tcp, Some(what)) => Err(BadRule::Unseen { what, speaks: draft.speaks }),
-            (Speaks::Http, _) | (_, None) => Ok(Self(draft)),
+            (Speaks::Tcp, Some(what)) => Err(BadRule::Unseen { what, speaks: draft.speaks }),
+            (Speaks::Http | Speaks::Https, _) | (Speaks::Tcp, None) => Ok(Self(draft)),
         }
     }
 }
 
-/// What of a rule only plain HTTP shows.
+/// What of a rule only requests show.
 fn unseen(draft: &RuleDraft) -> Option<&'static str> {
     let named = [
         ("methods", !draft.methods.is_empty()),

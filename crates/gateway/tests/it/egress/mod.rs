@@ -1,6 +1,7 @@
 //! The way out for requests: real connections, hosts on loopback, names that lead wherever a test wants.
 
 mod credentials;
+mod inside;
 mod learning;
 mod limits;
 mod live;

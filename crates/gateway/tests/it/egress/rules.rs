@@ -89,9 +89,8 @@ fn c5_what_no_rule_allows_is_refused_with_the_reason_that_came_closest() {
 #[test]
 fn a_rule_that_could_not_be_kept_is_refused_when_it_is_read() {
     let bad = [
-        ("speaks = \"https\"\nmethods = [\"GET\"]", "cannot be seen"),
-        ("speaks = \"https\"\npaths = [\"/a\"]", "cannot be seen"),
-        ("speaks = \"https\"\ncredential = \"none\"", "cannot be seen"),
+        ("speaks = \"tcp\"\nports = [1]\npaths = [\"/a\"]", "cannot be seen"),
+        ("speaks = \"tcp\"\nports = [1]\ncredential = \"none\"", "cannot be seen"),
         ("speaks = \"tcp\"\nports = [1]\nmethods = [\"GET\"]", "cannot be seen"),
         ("speaks = \"tcp\"", "no usual port"),
         ("speaks = \"http\"\nports = [0]", "port 0"),
@@ -110,6 +109,38 @@ fn a_rule_that_could_not_be_kept_is_refused_when_it_is_read() {
     }
     let url = "[[allow]]\nhost = \"https://a.test/\"\nspeaks = \"https\"\n";
     assert!(toml::from_str::<Rules>(url).unwrap_err().to_string().contains("write the host alone"));
+}
+
+#[test]
+fn tls_is_opened_where_a_rule_needs_it_and_nowhere_else() {
+    for (lines, looks_inside) in [
+        ("speaks = \"https\"", false),
+        ("speaks = \"https\"\ncredential = \"own\"", false),
+        ("speaks = \"https\"\ncredential = \"none\"", true),
+        ("speaks = \"https\"\ncredential = { inject = \"team\" }", true),
+        ("speaks = \"https\"\nmethods = [\"GET\"]\ncredential = \"own\"", true),
+        ("speaks = \"https\"\npaths = [\"/a\"]", true),
+        ("speaks = \"http\"\npaths = [\"/a\"]", false),
+        ("speaks = \"tcp\"\nports = [443]", false),
+    ] {
+        let rules = rules(&format!("[[allow]]\nhost = \"a.test\"\n{lines}\n"));
+        assert_eq!(rules.allow[0].looks_inside(), looks_inside, "{lines}");
+    }
+}
+
+#[test]
+fn inside_of_tls_rules_for_https_count_and_no_others() {
+    let rules = rules(&format!("{RULES}\n[[allow]]\nhost = \"api.test\"\nspeaks = \"https\"\nmethods = [\"GET\"]\n"));
+    let inside = |method: &str, to: &str| {
+        let plain = plain(method, to, "/v1", None);
+        let ask = plain.asks.http().unwrap().clone();
+        Request { to: plain.to, asks: Asks::Https(ask) }
+    };
+    assert_eq!(number(&rules, &inside("GET", "api.test:443")), 0);
+    assert_eq!(number(&rules, &inside("POST", "api.test:443")), 13);
+    assert_eq!(number(&rules, &inside("GET", "api.test:80")), 12, "a rule for plain requests is not one for TLS");
+    assert_eq!(number(&rules, &inside("GET", "10.1.2.3:5432")), 12);
+    assert_eq!(number(&rules, &plain("GET", "api.test:443", "/v1", None)), 12, "nor the other way round");
 }
 
 #[test]

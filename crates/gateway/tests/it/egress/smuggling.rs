@@ -5,7 +5,7 @@ use placet_gateway::egress::Limits;
 use super::world::{OK, Origin, World, http_rule, refusal};
 
 /// What is said, with the number of the reason. `HOST` stands for the host with its port.
-const CORPUS: &[(&str, u16)] = &[
+pub(super) const CORPUS: &[(&str, u16)] = &[
     ("GET http://HOST/ HTTP/1.1\r\nHost: evil.test\r\n\r\n", 2),
     ("GET http://HOST/ HTTP/1.1\r\n\r\n", 2),
     ("GET http://HOST/ HTTP/1.1\r\nHost: HOST.\r\n\r\n", 2),
@@ -34,6 +34,9 @@ const CORPUS: &[(&str, u16)] = &[
     ("POST http://HOST/ HTTP/1.1\r\nHost: HOST\r\nConnection: close, host\r\n\r\n", 3),
     ("POST http://HOST/ HTTP/1.1\r\nHost: HOST\r\nExpect: 200-ok\r\n\r\n", 3),
     ("POST http://HOST/ HTTP/1.0\r\nHost: HOST\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 3),
+    ("GET http://HOST/ HTTP/1.1\r\nHost: HOST\r\nX-HTTP-Method-Override: DELETE\r\n\r\n", 3),
+    ("POST http://HOST/ HTTP/1.1\r\nHost: HOST\r\nx_http_method: DELETE\r\n\r\n", 3),
+    ("GET http://HOST/ HTTP/1.1\r\nHost: HOST\r\nX-Original-URL: /admin\r\n\r\n", 3),
     ("GET http://HOST/\tx HTTP/1.1\r\nHost: HOST\r\n\r\n", 3),
     ("GET http://HOST/ x HTTP/1.1\r\nHost: HOST\r\n\r\n", 3),
     ("GET http://HOST/#x HTTP/1.1\r\nHost: HOST\r\n\r\n", 3),
@@ -61,21 +64,24 @@ async fn a_request_that_could_be_two_is_none() {
     assert_eq!(origin.connections(), 0, "the host heard nothing of any of them");
 }
 
+/// Bodies that end in another place for one reader than for another.
+pub(super) const CHUNKS: &[&str] = &[
+    "4;ext=1\r\nbody\r\n0\r\n\r\n",
+    "4 \r\nbody\r\n0\r\n\r\n",
+    "0x4\r\nbody\r\n0\r\n\r\n",
+    "+4\r\nbody\r\n0\r\n\r\n",
+    "4\nbody\r\n0\r\n\r\n",
+    "4\r\nbodyX\r\n0\r\n\r\n",
+    "4\r\nbody\n0\r\n\r\n",
+    "4\r\nbody\r\n0\r\nTrailer: x\r\n\r\n",
+    "4\r\nbody\r\n0\r\nGET http://api.test/ HTTP/1.1\r\n\r\n",
+    "ffffffffffffffff\r\nbody\r\n0\r\n\r\n",
+    "\r\nbody\r\n0\r\n\r\n",
+];
+
 #[tokio::test]
 async fn a_body_with_tricks_in_its_chunks_never_arrives_as_a_whole_request() {
-    for chunks in [
-        "4;ext=1\r\nbody\r\n0\r\n\r\n",
-        "4 \r\nbody\r\n0\r\n\r\n",
-        "0x4\r\nbody\r\n0\r\n\r\n",
-        "+4\r\nbody\r\n0\r\n\r\n",
-        "4\nbody\r\n0\r\n\r\n",
-        "4\r\nbodyX\r\n0\r\n\r\n",
-        "4\r\nbody\n0\r\n\r\n",
-        "4\r\nbody\r\n0\r\nTrailer: x\r\n\r\n",
-        "4\r\nbody\r\n0\r\nGET http://api.test/ HTTP/1.1\r\n\r\n",
-        "ffffffffffffffff\r\nbody\r\n0\r\n\r\n",
-        "\r\nbody\r\n0\r\n\r\n",
-    ] {
+    for chunks in CHUNKS {
         let origin = Origin::answering(OK).await;
         let world = World::with(&http_rule("api.test", origin.port(), ""));
         world.name("api.test", "127.0.0.1");

@@ -8,12 +8,15 @@ use std::time::Duration;
 
 use placet_domain::scope::Host;
 use placet_domain::time::Timestamp;
+use placet_gateway::egress::tls::{Issuer, Roots};
 use placet_gateway::egress::{
     Credentials, Decision, Egress, EgressRecord, Established, Found, Limits, Live, NotKept, Resolve, Rules, Settings,
     Sink, Wish, serve,
 };
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, DuplexStream};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
 
 /// Names with the answers they give, one after the other; the last one stays.
 #[derive(Debug, Default)]
@@ -110,6 +113,15 @@ impl World {
             .with_resolver(Arc::<Names>::clone(&names) as Arc<dyn Resolve>)
             .with_clock(Arc::new(move || Timestamp::from_unix_ms(*told.lock().unwrap())));
         Self { egress: Arc::new(egress), kept, names, now_ms }
+    }
+
+    /// The same, and TLS is opened where a rule asks for it; hosts are believed that this issuer speaks for.
+    pub(super) async fn opening(text: &str, limits: Limits, issuer: &Issuer) -> Self {
+        let mut world = Self::within(text, limits);
+        let egress =
+            Arc::into_inner(world.egress).expect("nobody else holds it yet").with_credentials(credentials().await);
+        world.egress = Arc::new(egress.opening_tls(Roots::of_pem(&issuer.pem()).unwrap()).unwrap());
+        world
     }
 
     /// The same, and the team's credentials are there.
@@ -237,7 +249,7 @@ pub(super) fn get(url: &str) -> String {
 }
 
 /// Everything until the end. A connection that breaks ends too.
-pub(super) async fn heard(stream: &mut (impl tokio::io::AsyncRead + Unpin)) -> String {
+pub(super) async fn heard(stream: &mut (impl AsyncRead + Unpin)) -> String {
     let mut bytes = Vec::new();
     let reading = stream.read_to_end(&mut bytes);
     let _ = tokio::time::timeout(Duration::from_secs(20), reading).await.expect("the connection ends");
@@ -245,7 +257,7 @@ pub(super) async fn heard(stream: &mut (impl tokio::io::AsyncRead + Unpin)) -> S
 }
 
 /// A head with its empty line, or whatever came until the end.
-pub(super) async fn head(stream: &mut (impl tokio::io::AsyncRead + Unpin)) -> String {
+pub(super) async fn head(stream: &mut (impl AsyncRead + Unpin)) -> String {
     let mut bytes = Vec::new();
     while !bytes.ends_with(b"\r\n\r\n") {
         match stream.read_u8().await {
@@ -278,6 +290,25 @@ impl Origin {
         origin
     }
 
+    /// The same inside of TLS.
+    pub(super) async fn answering_tls(answer: impl AsRef<[u8]>, config: Arc<ServerConfig>) -> Self {
+        let (origin, listener) = Self::bind().await;
+        let (answer, serving) = (answer.as_ref().to_vec(), origin.clone());
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                serving.connections.fetch_add(1, Ordering::SeqCst);
+                let (serving, answer, acceptor) =
+                    (serving.clone(), answer.clone(), TlsAcceptor::from(Arc::clone(&config)));
+                tokio::spawn(async move {
+                    if let Ok(stream) = acceptor.accept(stream).await {
+                        serving.answer(stream, answer).await;
+                    }
+                });
+            }
+        });
+        origin
+    }
+
     /// Sends back whatever it hears.
     pub(super) async fn echoing() -> Self {
         let (origin, listener) = Self::bind().await;
@@ -300,7 +331,7 @@ impl Origin {
         (Self { address, heard: Arc::default(), connections: Arc::default() }, listener)
     }
 
-    async fn answer(self, mut stream: TcpStream, answer: Vec<u8>) {
+    async fn answer(self, mut stream: impl AsyncRead + AsyncWrite + Unpin, answer: Vec<u8>) {
         let mut said = head(&mut stream).await;
         let lower = said.to_ascii_lowercase();
         if let Some((_, after)) = lower.split_once("content-length: ") {
@@ -316,6 +347,7 @@ impl Origin {
         }
         self.heard.lock().unwrap().push(said);
         let _ = stream.write_all(&answer).await;
+        let _ = stream.shutdown().await;
     }
 
     pub(super) fn port(&self) -> u16 {

@@ -1,0 +1,81 @@
+//! Whom is trusted: by the gateway, which checks hosts, and by the programs of a cage, which check the gateway.
+
+use std::path::{Path, PathBuf};
+
+use tokio_rustls::rustls::RootCertStore;
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+
+/// Where hosts keep the certificates that everybody trusts, in one file.
+const SYSTEM_BUNDLES: [&str; 5] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+/// Certificates that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum BadRoots {
+    #[error("the certificates `{}` cannot be read", path.display())]
+    Unread { path: PathBuf, source: std::io::Error },
+    #[error("`{}` holds no certificate that can issue others; it has to be PEM", .0.display())]
+    NoCertificate(PathBuf),
+}
+
+/// Whom the gateway believes about hosts: the roots that ship with it, and those that a team adds.
+#[derive(Debug, Clone, Default)]
+pub struct Roots(Vec<CertificateDer<'static>>);
+
+impl Roots {
+    /// Reads files of PEM, each with one certificate or more.
+    pub fn read(files: &[PathBuf]) -> Result<Self, BadRoots> {
+        let mut all = Self::default();
+        for path in files {
+            let text = std::fs::read(path).map_err(|source| BadRoots::Unread { path: path.clone(), source })?;
+            all.add(&text).ok_or_else(|| BadRoots::NoCertificate(path.clone()))?;
+        }
+        Ok(all)
+    }
+
+    /// Those of a text.
+    pub fn of_pem(text: &str) -> Option<Self> {
+        let mut all = Self::default();
+        all.add(text.as_bytes()).map(|()| all)
+    }
+
+    /// Adds every certificate of a text; none if one of them is no certificate, or there is none.
+    fn add(&mut self, text: &[u8]) -> Option<()> {
+        let found: Vec<_> = CertificateDer::pem_slice_iter(text).collect::<Result<_, _>>().ok()?;
+        let is_root = |root: &CertificateDer<'_>| RootCertStore::empty().add(root.clone().into_owned()).is_ok();
+        let fits = !found.is_empty() && found.iter().all(is_root);
+        fits.then(|| self.0.extend(found))
+    }
+
+    pub(super) fn store(self) -> RootCertStore {
+        let mut store = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+        store.add_parsable_certificates(self.0);
+        store
+    }
+}
+
+/// The certificates of the host's system, for variables that replace what a program trusts; empty where there are none.
+pub(in crate::egress) fn system_bundle() -> Vec<u8> {
+    SYSTEM_BUNDLES.iter().find_map(|path| std::fs::read(Path::new(path)).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_holds_no_certificate_is_told_by_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let (empty, absent) = (dir.path().join("empty.pem"), dir.path().join("absent.pem"));
+        std::fs::write(&empty, "no certificate\n").unwrap();
+        assert!(matches!(Roots::read(&[empty]), Err(BadRoots::NoCertificate(_))));
+        assert!(matches!(Roots::read(&[absent]), Err(BadRoots::Unread { .. })));
+        assert!(Roots::read(&[]).is_ok());
+    }
+}

@@ -1,0 +1,65 @@
+//! TLS with the host: the name that was asked for, a certificate that is believed, or nothing is sent.
+
+use std::sync::Arc;
+
+use placet_domain::scope::Place;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{self, CertificateError};
+
+use super::{Roots, TlsError};
+use crate::egress::rules::Reason;
+
+pub(super) struct Upstream(TlsConnector);
+
+impl Upstream {
+    pub(super) fn new(roots: Roots) -> Result<Self, TlsError> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(roots.store())
+            .with_no_client_auth();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Self(TlsConnector::from(Arc::new(config))))
+    }
+
+    pub(super) async fn connect(&self, stream: TcpStream, host: &Place) -> Result<TlsStream<TcpStream>, Reason> {
+        let name = match host {
+            Place::Named(host) => {
+                ServerName::try_from(host.as_str().to_owned()).map_err(|_| Reason::Untrusted(OTHER))?
+            }
+            Place::At(address) => ServerName::IpAddress((*address).into()),
+        };
+        self.0.connect(name, stream).await.map_err(|error| reason(&error))
+    }
+}
+
+const OTHER: &str = "it is not acceptable";
+
+/// In our own words: a certificate can say anything.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "there are many ways to be wrong, and a person is told of the likely ones"
+)]
+fn reason(error: &std::io::Error) -> Reason {
+    let Some(error) = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) else {
+        return Reason::Broken;
+    };
+    let rustls::Error::InvalidCertificate(why) = error else { return Reason::Untrusted("its tls is not acceptable") };
+    Reason::Untrusted(match why {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => "its certificate has expired",
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "its certificate is not valid yet"
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "its certificate is for another name"
+        }
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            "its certificate is by nobody who is trusted"
+        }
+        CertificateError::Revoked => "its certificate was revoked",
+        _ => OTHER,
+    })
+}
