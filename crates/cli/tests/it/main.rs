@@ -25,6 +25,7 @@ mod journey;
 mod laws;
 mod ledger;
 mod planned_runs;
+mod requests;
 mod sandbox;
 mod support;
 mod worker;

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::changes::Private;
 use super::options::{Options, not_started};
+use super::way_out;
 use crate::context::Who;
 use crate::error::CliError;
 use crate::out::{ASK, BAD, BOLD, DIM, GOOD, Out, styled, table};
@@ -66,7 +67,9 @@ impl Part {
 pub(super) fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let profile = args.options.profile(who)?;
     let private = args.options.is_layered().then(Private::make).transpose()?;
-    let request = args.options.request(&profile, &args.command, private.as_ref())?;
+    let request = args.options.request(&profile, &args.command, private.as_ref(), None)?;
+    // The way out itself is not made for it: that would read credentials.
+    let request = if args.options.requests()?.is_some() { request.door(way_out::PORT) } else { request };
     let (limits, asked) = (args.options.limits(&profile)?, args.options.asked()?);
     let foreseen = Launcher::default().foresee(&profile, request).map_err(|error| not_started(&error));
     if args.steps

@@ -3,13 +3,14 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use placet_gateway::egress::Rules;
+use placet_gateway::egress::Settings;
 use placet_sandbox::{LimitName, Limits, Profile, Profiles, READ_ONLY_ROOTS, Request, SandboxError, WORKSPACE};
 
 use super::changes::Private;
 use super::doors::DoorTo;
 use super::explain::Asked;
-use super::way_out;
+use super::requests::Requests;
+use super::way_out::{self, WayOut};
 use crate::context::Who;
 use crate::error::{CliError, Code, chain};
 use crate::profiles::{files_in, profiles_of};
@@ -37,9 +38,8 @@ pub(super) struct Options {
     /// A port in the cage that leads to an address outside (default: the same port of this machine)
     #[arg(long = "door", value_name = "PORT[=ADDRESS]")]
     doors: Vec<String>,
-    /// A host the command may reach, at ports 80 and 443 or at the one that is named: a name, *.NAME, an address or a network
-    #[arg(long = "allow-host", value_name = "HOST[:PORT]")]
-    allowed_hosts: Vec<String>,
+    #[command(flatten)]
+    requests: Requests,
 }
 
 impl Options {
@@ -66,37 +66,29 @@ impl Options {
         self.doors.iter().map(|text| door(text)).collect()
     }
 
-    /// What the command may reach, where it may reach anybody.
-    pub(super) fn way_out(&self) -> Result<Option<Rules>, CliError> {
-        if self.allowed_hosts.is_empty() {
-            return Ok(None);
-        }
-        let rules = self.allowed_hosts.iter().map(|text| way_out::rules_for(text));
-        Ok(Some(Rules { allow: rules.collect::<Result<Vec<_>, _>>()?.concat() }))
+    /// What the command may ask of the world, where it may ask anything.
+    pub(super) fn requests(&self) -> Result<Option<Settings>, CliError> {
+        self.requests.settings()
     }
 
-    /// Ports of doors, that of the way out among them.
-    fn ports(&self) -> Result<Vec<u16>, CliError> {
-        let way_out = self.way_out()?.map(|_| way_out::PORT);
-        Ok(self.doors()?.iter().map(|door| door.port).chain(way_out).collect())
-    }
-
-    /// Variables that were asked for, and those by which programs find the way out.
-    fn all_variables(&self) -> Result<Vec<(String, String)>, CliError> {
-        let proxies = if self.allowed_hosts.is_empty() { Vec::new() } else { way_out::variables() };
+    /// Variables that were asked for.
+    fn own_variables(&self) -> Result<Vec<(String, String)>, CliError> {
         let given = self.variables.iter().map(|text| pair(text, "NAME=VALUE"));
-        let given = given.map(|pair| pair.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        proxies.into_iter().map(Ok).chain(given).collect()
+        given.map(|pair| pair.map(|(name, value)| (name.to_owned(), value.to_owned()))).collect()
     }
 
-    /// The request for a command. `private` is where a layered workspace keeps its changes.
+    /// The request for a command, with its way out. `private` is where a layered workspace keeps its changes.
     pub(super) fn request(
         &self,
         profile: &Profile,
         command: &[String],
         private: Option<&Private>,
+        way_out: Option<&WayOut>,
     ) -> Result<Request, CliError> {
         let mut request = Request::new(command.iter().cloned()).limits(self.limits(profile)?);
+        if let Some(way_out) = way_out {
+            request = way_out.fit(request);
+        }
         if let Some(directory) = &self.workspace {
             let directory = absolute(directory)?;
             request = match private {
@@ -108,15 +100,20 @@ impl Options {
             let (host, cage) = read_only(text)?;
             request = request.read_only(host, cage);
         }
-        for (name, value) in self.all_variables()? {
+        for (name, value) in self.own_variables()? {
             request = request.env(name, value);
         }
-        Ok(self.ports()?.into_iter().fold(request, Request::door))
+        Ok(self.doors()?.into_iter().fold(request, |request, door| request.door(door.port)))
     }
 
     /// The same, to be shown.
     pub(super) fn asked(&self) -> Result<Asked, CliError> {
-        let mut asked = Asked { doors: self.ports()?, variables: self.all_variables()?, ..Asked::default() };
+        let doors = self.doors()?.iter().map(|door| door.port).collect();
+        let mut asked = Asked { doors, variables: self.own_variables()?, ..Asked::default() };
+        if let Some(settings) = self.requests()? {
+            asked.doors.push(way_out::PORT);
+            asked.variables.splice(0..0, way_out::shown(&settings)?);
+        }
         for text in &self.read_only {
             let (host, cage) = read_only(text)?;
             asked.files.push((cage.display().to_string(), format!("{} of the host, read-only", host.display())));

@@ -57,12 +57,18 @@ enum Ended {
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<ExitCode, CliError> {
     let profile = args.options.profile(who)?;
     let private = args.options.is_layered().then(Private::make).transpose()?;
-    let request = args.options.request(&profile, &args.command, private.as_ref())?;
     let doors = args.options.doors()?;
+    let mut way_out = match args.options.requests()? {
+        Some(settings) => Some(WayOut::prepare(settings).await?),
+        None => None,
+    };
+    let request = args.options.request(&profile, &args.command, private.as_ref(), way_out.as_ref())?;
     let launched = Launcher::default().launch(&profile, request.stdin_piped());
     let mut running = launched.map_err(|error| not_started(&error))?;
     doors::open(&mut running, &doors)?;
-    let mut way_out = args.options.way_out()?.map(|rules| WayOut::open(&mut running, rules)).transpose()?;
+    if let Some(way_out) = &way_out {
+        way_out.open(&mut running)?;
+    }
     let (outcome, output) = attend(running, out.is_json()).await?;
     let changes = private.as_ref().map(Private::changes);
     if out.is_json() {
