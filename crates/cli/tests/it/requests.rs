@@ -152,7 +152,7 @@ fn r24_curl_git_and_python_use_a_credential_that_is_nowhere_in_the_cage() {
          git clone -q {url}/repo.git /tmp/plain && cat /tmp/plain/hello\n\
          git clone -q https://x:$API_TOKEN@{} /tmp/token && cat /tmp/token/hello\n\
          env; cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n'; ls -la /opt/placet-egress; cat /opt/placet-egress/egress.pem\n\
-         grep -rs 's3cr3[t]-of' /opt /tmp /home /work /run /var /mnt /srv /etc && echo FOUND || true\n",
+         grep -rs 's3cr3[t]-of' /opt /tmp /home /work /run /var /mnt /srv /etc && echo FO''UND || true\n",
         url.trim_start_matches("https://").to_owned() + "/repo.git"
     );
     let said = caged(dir.path(), &script).ok();

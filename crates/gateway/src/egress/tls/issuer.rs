@@ -52,7 +52,8 @@ impl Issuer {
     /// For the hosts of these rules.
     pub fn make(rules: Vec<Rule>, now: SystemTime) -> Result<Self, TlsError> {
         let (key, server_key) = (Key::make()?, Key::make()?);
-        let hosts: Vec<_> = rules.iter().map(|rule| &rule.draft().host).collect();
+        let mut hosts: Vec<_> = rules.iter().map(|rule| &rule.draft().host).collect();
+        hosts.dedup();
         let certificate = certificate::issuing(&key, &hosts, lasting(now, ISSUER_LASTS))?;
         Ok(Self { key, certificate, server_key, rules, kept: Mutex::default() })
     }
