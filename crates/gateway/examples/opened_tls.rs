@@ -69,6 +69,7 @@ async fn host(config: Arc<ServerConfig>) -> std::net::SocketAddr {
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
+            stream.set_nodelay(true).unwrap();
             let acceptor = TlsAcceptor::from(Arc::clone(&config));
             tokio::spawn(async move {
                 let mut stream = acceptor.accept(stream).await.unwrap();
@@ -94,6 +95,7 @@ async fn path(rules: &str, issuer: &Issuer) -> Path {
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let egress = Arc::clone(&egress);
+            stream.set_nodelay(true).unwrap();
             tokio::spawn(async move { serve(stream, &egress).await });
         }
     });
@@ -115,6 +117,7 @@ fn trusting(pem: &[u8]) -> TlsConnector {
 async fn ask(path: &Path, host: std::net::SocketAddr) -> Duration {
     let began = Instant::now();
     let mut stream = TcpStream::connect(path.door).await.unwrap();
+    stream.set_nodelay(true).unwrap();
     stream.write_all(format!("CONNECT {host} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes()).await.unwrap();
     let mut said = [0; 256];
     let count = stream.read(&mut said).await.unwrap();

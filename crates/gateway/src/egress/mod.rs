@@ -201,7 +201,8 @@ fn system_time() -> Timestamp {
 /// The first byte of SOCKS5.
 const SOCKS5: u8 = 5;
 
-/// Serves one connection of a cage until it is over. Dropping the future ends it.
+/// Serves one connection of a cage until it is over. Dropping the future ends it. Whoever accepted it sets `TCP_NODELAY`: head and
+/// body of an answer are two messages, and the second would wait for an acknowledgement of the first.
 pub async fn serve<S: AsyncRead + AsyncWrite>(stream: S, egress: &Egress) {
     let mut client = Client::new(stream);
     // Also a connection that says nothing has a place, until it is let go.

@@ -120,6 +120,8 @@ impl WayOut {
 async fn accept(listener: TcpListener, egress: Arc<Egress>, open: Arc<watch::Sender<usize>>) {
     while let Ok((inside, _)) = listener.accept().await {
         let (egress, open) = (Arc::clone(&egress), Arc::clone(&open));
+        // Head and body of an answer are two messages: the second should not wait for an acknowledgement of the first.
+        let _ = inside.set_nodelay(true);
         open.send_modify(|open| *open += 1);
         tokio::spawn(async move {
             serve(inside, &egress).await;

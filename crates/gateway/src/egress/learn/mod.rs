@@ -25,6 +25,8 @@ struct Key {
     port: u16,
     /// Whether requests were seen, of TLS: what was opened needs another rule than what was not.
     is_seen: bool,
+    /// Whose went along.
+    credential: Option<Credential>,
 }
 
 /// What was seen of it.
@@ -36,14 +38,17 @@ struct Seen {
 }
 
 /// The rules that would have allowed what the records show, and as little else as rules can say. Whose credentials go
-/// along is a decision and cannot be seen in records: it is taken from `present`.
+/// along is a decision: it is taken from the very rule that a record names, if that is among `present`, so that no credential
+/// comes to a method or path that it was not bound to.
 pub fn learn(records: &[EgressRecord], present: &Rules) -> Rules {
     let mut seen: BTreeMap<Key, Seen> = BTreeMap::new();
     for (record, to, speaks) in records.iter().filter_map(used) {
-        let key = Key { place: to.place().clone(), speaks, port: to.port(), is_seen: record.method.is_some() };
+        let (place, port) = (to.place().clone(), to.port());
+        let (is_seen, credential) = (record.method.is_some(), credential_of(record, present));
+        let key = Key { place, speaks, port, is_seen, credential };
         seen.entry(key).or_default().add(record);
     }
-    let drafts = seen.into_iter().flat_map(|(key, seen)| rules_for(&key, &seen, present));
+    let drafts = seen.into_iter().flat_map(|(key, seen)| rules_for(&key, &seen));
     Rules { allow: drafts.filter_map(|draft| Rule::try_from(draft).ok()).collect() }
 }
 
@@ -66,7 +71,7 @@ impl Seen {
     }
 }
 
-fn rules_for(key: &Key, seen: &Seen, present: &Rules) -> Vec<RuleDraft> {
+fn rules_for(key: &Key, seen: &Seen) -> Vec<RuleDraft> {
     let host = match &key.place {
         Place::Named(host) => TargetRule::Within(Target::Host(host.clone())),
         Place::At(address) => TargetRule::Within(Target::Network(Network::exactly(*address))),
@@ -74,7 +79,7 @@ fn rules_for(key: &Key, seen: &Seen, present: &Rules) -> Vec<RuleDraft> {
     let networks = if matches!(key.place, Place::At(_)) { BTreeSet::new() } else { seen.networks.clone() };
     let base = Rule::new(host, key.speaks).at_port(key.port);
     let with = |methods: BTreeSet<Method>, paths: BTreeSet<PathRule>| {
-        let (networks, credential) = (networks.clone(), credential_of(key, present));
+        let (networks, credential) = (networks.clone(), key.credential.clone());
         RuleDraft { methods, paths, networks, credential, ..base.draft().clone() }
     };
     if !key.is_seen {
@@ -100,11 +105,9 @@ fn grouped(seen: &BTreeMap<Option<UrlPath>, BTreeSet<Method>>) -> Vec<(BTreeSet<
     rules
 }
 
-/// What the present rules say about credentials for this host.
-fn credential_of(key: &Key, present: &Rules) -> Option<Credential> {
-    let same = |rule: &&Rule| {
-        let draft = rule.draft();
-        draft.speaks == key.speaks && draft.ports.contains(&key.port) && rule.covers_place(&key.place)
-    };
-    present.allow.iter().find(same).and_then(|rule| rule.draft().credential.clone())
+/// What the rule says about credentials by which it was allowed.
+fn credential_of(record: &EgressRecord, present: &Rules) -> Option<Credential> {
+    let Decision::Allowed(by) = &record.decision else { return None };
+    let rule = present.allow.iter().find(|rule| rule.to_string() == *by)?;
+    rule.draft().credential.clone()
 }

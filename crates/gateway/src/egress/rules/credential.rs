@@ -17,7 +17,7 @@ placet_domain::names! {
 }
 
 /// Whose credential a rule lets pass.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Credential {
     /// Nobody's: a request that carries one is refused.

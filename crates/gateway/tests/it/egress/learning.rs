@@ -88,8 +88,40 @@ fn addresses_that_are_not_public_are_listed_alone() {
 #[test]
 fn whose_credential_goes_along_stays_as_it_was_decided() {
     let present = rules("[[allow]]\nhost = \"*.test\"\nspeaks = \"http\"\ncredential = { inject = \"team\" }\n");
-    let learned = learn(&[plain("api.test:80", "GET", "/")], &present);
+    let learned = learn(&[by(&present, 0, plain("api.test:80", "GET", "/"))], &present);
     assert_eq!(text(&learned), "allow http api.test port 80 methods GET paths =/ credential inject:team\n");
+}
+
+/// The record, allowed by this rule.
+fn by(present: &Rules, rule: usize, record: EgressRecord) -> EgressRecord {
+    EgressRecord { decision: Decision::Allowed(present.allow[rule].to_string()), ..record }
+}
+
+#[test]
+fn r25_inside_of_tls_methods_and_paths_are_learned_and_no_credential_comes_to_another_path() {
+    let present = rules(
+        "[[allow]]\nhost = \"*.test\"\nspeaks = \"https\"\npaths = [\"/mine\"]\ncredential = { inject = \"team\" }\n\
+         [[allow]]\nhost = \"*.test\"\nspeaks = \"https\"\ncredential = \"none\"\n\
+         [[allow]]\nhost = \"cdn.org\"\nspeaks = \"https\"\n",
+    );
+    let inside = |path: &str| record("api.test:443", Speaks::Https, Some(("GET", path)), PUBLIC);
+    let records = [
+        by(&present, 0, inside("/mine/a")),
+        by(&present, 1, inside("/other")),
+        by(&present, 2, record("cdn.org:443", Speaks::Https, None, PUBLIC)),
+    ];
+    assert_eq!(
+        text(&learn(&records, &present)),
+        "allow https api.test port 443 methods GET paths =/mine/a credential inject:team\n\
+         allow https api.test port 443 methods GET paths =/other credential none\n\
+         allow https cdn.org port 443\n"
+    );
+    let gone = learn(&records[..1], &Rules::default());
+    assert_eq!(
+        text(&gone),
+        "allow https api.test port 443 methods GET paths =/mine/a\n",
+        "of a rule that is gone: nobody's"
+    );
 }
 
 #[test]
