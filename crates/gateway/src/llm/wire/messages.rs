@@ -17,7 +17,8 @@ pub(super) fn read(body: &Object<'_>) -> Result<Asked, Unreadable> {
     only(body, &["service_tier"], &["auto", "standard_only"])?;
     only(body, &["speed"], &["standard"])?;
     only(body, &["inference_geo"], &["global"])?;
-    without(body, &["mcp_servers", "container"])?;
+    without(body, &["mcp_servers", "container", "compaction"])?;
+    one_pass(body)?;
     let thinking = body.object(&["thinking"])?.map(|thinking| thinking.read::<u64>(&["budget_tokens"])).transpose()?;
     Ok(Asked {
         model: model(body)?,
@@ -32,6 +33,31 @@ pub(super) fn read(body: &Object<'_>) -> Result<Asked, Unreadable> {
         hides_usage: false,
         server_tool: foreign(body, &OWN_TOOLS)?,
     })
+}
+
+#[derive(Deserialize)]
+struct Managed {
+    edits: Option<Vec<Edit>>,
+}
+
+#[derive(Deserialize)]
+struct Edit {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+}
+
+/// Refuses edits of the context for which the upstream asks the model once more, such as `compact_20260112`: it charges a second
+/// pass over everything, and the sums at the top of its answer leave that out. What only clears content costs nothing of its own.
+fn one_pass(body: &Object<'_>) -> Result<(), Unreadable> {
+    let managed: Option<Managed> = body.read(&["context_management"])?;
+    let edits = managed.and_then(|managed| managed.edits).unwrap_or_default();
+    let costs = edits.into_iter().map(|edit| edit.kind.unwrap_or_default()).find(|kind| !kind.starts_with("clear_"));
+    let Some(kind) = costs else { return Ok(()) };
+    let shown: String = kind.chars().take(40).flat_map(char::escape_default).collect();
+    let why = "makes the upstream ask the model more than once, which cannot be paid for in advance";
+    Err(Unreadable::NotCarried(format!(
+        "the edit `{shown}` of `context_management` {why}; leave it out, and compact in the agent"
+    )))
 }
 
 fn cache_writes(body: &str) -> CacheWrites {

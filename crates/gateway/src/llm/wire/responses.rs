@@ -29,6 +29,8 @@ pub(super) fn read(body: &Object<'_>) -> Result<Asked, Unreadable> {
     only(body, &["service_tier"], &["auto", "default", "flex"])?;
     // It would go on when the stream is over, and nobody would count it.
     without(body, &["background"])?;
+    // Above a threshold the upstream asks a model to compact what goes in, beside the answer.
+    without(body, &["context_management"])?;
     Ok(Asked {
         model: model(body)?,
         streams: body.read(&["stream"])?.unwrap_or(false),

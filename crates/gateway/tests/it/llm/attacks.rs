@@ -83,6 +83,19 @@ async fn what_has_another_price_or_reaches_past_the_cage_is_refused() {
         ("/v1/responses", r#"{"model":"m","tools":[{"type":"shell","environment":{"type":"container_auto"}}]}"#, 403),
         ("/v1/responses", r#"{"model":"m","tools":[{"type":"namespace","tools":[{"type":"web_search"}]}]}"#, 403),
         ("/v1/responses", r#"{"model":"m","background":true}"#, 400),
+        // A second pass over everything, which the sums of the answer leave out.
+        (
+            "/v1/messages",
+            r#"{"model":"m","max_tokens":9,"context_management":{"edits":[{"type":"compact_20260112"}]}}"#,
+            400,
+        ),
+        (
+            "/v1/messages",
+            r#"{"model":"m","max_tokens":9,"context_management":{"edits":[{"type":"clear_tool_uses_20250919"},{"type":"of_tomorrow"}]}}"#,
+            400,
+        ),
+        ("/v1/messages", r#"{"model":"m","max_tokens":9,"compaction":{"type":"enabled"}}"#, 400),
+        ("/v1/responses", r#"{"model":"m","context_management":[{"type":"compaction","compact_threshold":9}]}"#, 400),
         ("/v1beta/models/m:generateContent", r#"{"tools":[{"functionDeclarations":[]},{"googleSearch":{}}]}"#, 403),
         ("/v1beta/models/m:generateContent", r#"{"generationConfig":{"responseModalities":["IMAGE"]}}"#, 400),
     ] {
