@@ -24,6 +24,7 @@ mod house;
 mod journey;
 mod laws;
 mod ledger;
+mod passing;
 mod planned_runs;
 mod requests;
 mod sandbox;

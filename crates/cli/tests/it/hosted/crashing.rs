@@ -21,7 +21,7 @@ impl Scene {
         self.world.json("admin", &["run", "audit", run])["rows"].as_array().unwrap().clone()
     }
 
-    fn times_of(&self, run: &str, event: &str) -> usize {
+    pub(super) fn times_of(&self, run: &str, event: &str) -> usize {
         self.rows(run).iter().filter(|row| row["event"] == event).count()
     }
 

@@ -22,18 +22,23 @@ fn finish(scene: &Scene, run: &str, from: u64) {
 #[test]
 fn e1_an_agent_survives_the_restart_of_the_control_plane() {
     let mut scene = Scene::new();
-    let run = scene.start("report.py", &STEPS, &["--every-steps", "1"]);
+    let mark = format!("mark-{}", std::process::id());
+    let run = scene.start("report.py", &STEPS, &["--every-steps", "1", "--launch-arg", &mark]);
     scene.stands_at(&run, 1);
-    scene.world.kill_control();
-    scene.world.serve();
-    scene.world.by("ada", &["run", "approve", &run]).ok();
-    scene.stands_at(&run, 2);
-    scene.world.kill_control();
-    scene.world.serve();
-    finish(&scene, &run, 2);
-    let trail = scene.world.json("admin", &["run", "audit", &run]);
-    let started = trail["rows"].as_array().unwrap().iter().filter(|row| row["event"] == "run.attached").count();
-    assert_eq!(started, 1, "it was the same agent all the time");
+    let processes = crate::support::processes_with(&mark);
+    assert!(!processes.is_empty());
+    for number in 2..=3 {
+        scene.world.kill_control();
+        scene.world.serve();
+        scene.world.by("ada", &["run", "approve", &run]).ok();
+        scene.stands_at(&run, number);
+        assert_eq!(crate::support::processes_with(&mark), processes, "the same processes all the time");
+    }
+    let memory = scene.world.home().join("runs").join(&run).join("space/agent/memory.json");
+    let memory: serde_json::Value = serde_json::from_slice(&std::fs::read(memory).unwrap()).unwrap();
+    assert_eq!((&memory["starts"], &memory["done"]), (&1.into(), &3.into()), "it was started once");
+    finish(&scene, &run, 3);
+    assert_eq!(scene.times_of(&run, "run.equipped"), 1, "it was given a token once");
 }
 
 #[test]
