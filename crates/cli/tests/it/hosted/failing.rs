@@ -3,6 +3,8 @@
 use std::fs;
 use std::time::Duration;
 
+use placet_domain::digest::Digest;
+
 use super::Scene;
 use crate::support::{Process, eventually};
 
@@ -70,6 +72,28 @@ fn c11_after_a_restart_of_the_machine_a_run_goes_on_only_from_a_snapshot() {
     assert!(because.contains("the machine was restarted") && because.contains("roll it back"), "{because}");
     scene.goes_on_from(&run, "1");
     scene.stands_at(&run, 2);
+}
+
+#[test]
+fn c11_a_snapshot_that_could_not_be_brought_back_fails_the_run_and_names_the_file() {
+    let scene = Scene::new();
+    let run = scene.start("report.py", &STEPS, &["--every-steps", "1"]);
+    scene.stands_at(&run, 1);
+    // What is kept under the digest of the next section is as long as that, and something else: a disk that rotted.
+    let next = "## two\n\nSection 2.\n";
+    let digest = Digest::of(next.as_bytes()).to_string();
+    let (shelf, name) = digest.strip_prefix("sha256:").unwrap().split_at(2);
+    let shelf = scene.world.home().join("runs").join(&run).join("space/objects").join(shelf);
+    fs::create_dir_all(&shelf).unwrap();
+    fs::write(shelf.join(name), "x".repeat(next.len())).unwrap();
+    scene.world.by("ada", &["run", "approve", &run]).ok();
+    let because = scene.fails(&run);
+    assert!(because.contains("2.md") && because.contains("did not come back as it was"), "{because}");
+    let kept = scene.seen(&run)["snapshots"].as_array().unwrap().len();
+    assert_eq!(kept, 2, "what was not proven is no snapshot: only the first one and that of checkpoint 1 are");
+    scene.goes_on_from(&run, "1");
+    let seen = scene.stands_at(&run, 3);
+    assert_eq!(seen["steps_done"], 2, "once the content is kept anew, it is saved");
 }
 
 #[test]
