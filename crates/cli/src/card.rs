@@ -130,6 +130,10 @@ fn touches(text: &mut String, detail: &ActionDetail) {
     let spec = &detail.spec;
     let target = spec.target.as_ref().map_or_else(|| "none".to_owned(), |target| spelled_out(&target.to_string()));
     let _ = writeln!(text, "  target   {target}");
+    for opening in &spec.network {
+        let unseen = opening.unseen().map(|why| format!(" ({why})")).unwrap_or_default();
+        let _ = writeln!(text, "  reaches  {}{unseen}", spelled_out(&opening.to_string()));
+    }
     for file in &spec.files {
         let _ = writeln!(text, "  reads    {} ({} bytes, {})", spelled_out(&file.path), file.size_bytes, file.digest);
     }

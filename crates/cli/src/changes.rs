@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use placet_domain::proposal::{ActionSpec, FileOperand, Proposal};
+use placet_domain::proposal::{ActionSpec, FileOperand, Opening, Proposal};
 use placet_domain::text::spelled_out;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -20,6 +20,7 @@ pub(crate) struct Wish<'a> {
     environment: &'a BTreeMap<String, String>,
     files: &'a [FileOperand],
     outputs: &'a [String],
+    network: &'a [Opening],
     timeout_ms: Option<u64>,
     /// The cage, of something sealed.
     cage: Option<String>,
@@ -35,6 +36,7 @@ impl<'a> From<&'a ActionSpec> for Wish<'a> {
             environment: &spec.environment,
             files: &spec.files,
             outputs: &spec.outputs,
+            network: &spec.network,
             timeout_ms: Some(spec.limits.timeout_ms),
             cage: Some(format!(
                 "{} {}",
@@ -55,6 +57,7 @@ impl<'a> From<&'a Proposal> for Wish<'a> {
             environment: &proposal.environment,
             files: &proposal.files,
             outputs: &proposal.outputs,
+            network: &proposal.network,
             timeout_ms: proposal.timeout_ms,
             cage: None,
         }
@@ -71,6 +74,8 @@ pub(crate) fn between<'a>(before: impl Into<Wish<'a>>, after: impl Into<Wish<'a>
     lines.named("env", "=", &paired(before.environment), &paired(after.environment));
     lines.named("reads", " ", &contents(before.files), &contents(after.files));
     lines.named("leaves", "", &names(before.outputs), &names(after.outputs));
+    let (before_reached, after_reached) = (opened(before.network), opened(after.network));
+    lines.named("reaches", "", &names(&before_reached), &names(&after_reached));
     let time = |timeout_ms: Option<u64>| timeout_ms.map(|timeout_ms| format!("{timeout_ms} ms"));
     lines.value("cage", before.cage, after.cage);
     lines.value("at most", time(before.timeout_ms), time(after.timeout_ms));
@@ -97,6 +102,10 @@ fn contents(files: &[FileOperand]) -> Named<'_> {
 
 fn names(paths: &[String]) -> Named<'_> {
     paths.iter().map(|path| (path.as_str(), String::new())).collect()
+}
+
+fn opened(openings: &[Opening]) -> Vec<String> {
+    openings.iter().map(ToString::to_string).collect()
 }
 
 #[derive(Debug, Default)]

@@ -172,7 +172,7 @@ impl Home {
         let policy = policy.map_err(|problems| {
             CliError::usage(problems.to_string()).hint("`placet policy check` shows all problems")
         })?;
-        Rules::new(policy, tools, cages(&self.profiles()?)).map_err(|error| CliError::usage(error.to_string()))
+        Rules::new(policy, tools, cages(&self.profiles()?)?).map_err(|error| CliError::usage(error.to_string()))
     }
 
     /// The tools of this home, each with a profile that is there and meant for it.
@@ -323,12 +323,14 @@ fn toml_text(config: &Config) -> String {
          # The name of the ledger, part of every signed head. Never change it.\n\
          ledger = \"{}\"\n\n\
          # How long things may wait, in milliseconds. Silence is never consent.\n\
-         [terms]\ndecide_within_ms = {}\ndispatch_within_ms = {}\nlease_ms = {}\n",
+         [terms]\ndecide_within_ms = {}\ndispatch_within_ms = {}\nlease_ms = {}\n\
+         # how long a host may be opened while a run is under way; 0 where nobody may\nlongest_grant_ms = {}\n",
         config.address,
         config.ledger,
         config.terms.decide_within_ms,
         config.terms.dispatch_within_ms,
-        config.terms.lease_ms
+        config.terms.lease_ms,
+        config.terms.longest_grant_ms
     )
 }
 

@@ -4,9 +4,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use placet_domain::catalogue::CageCapability;
+use placet_domain::catalogue::{CageCapability, NetworkUse};
 use placet_domain::digest::Digest;
-use placet_domain::proposal::{Cages, Tools};
+use placet_domain::proposal::{Cage, Cages, Tools};
+use placet_domain::scope::TargetRule;
 use placet_sandbox::{Profile, ProfileError, Profiles};
 
 use crate::error::CliError;
@@ -26,8 +27,24 @@ pub(crate) fn profiles_of(files: &[PathBuf]) -> Result<Profiles, CliError> {
 }
 
 /// What each amounts to, for those who must not know more of cages.
-pub(crate) fn cages(profiles: &Profiles) -> Cages {
-    profiles.iter().map(|profile| (profile.name().to_owned(), Digest::of(&profile.effective()))).collect()
+pub(crate) fn cages(profiles: &Profiles) -> Result<Cages, CliError> {
+    let cage = |profile: &Profile| {
+        let (digest, network) = (Digest::of(&profile.effective()), network(profile)?);
+        Ok((profile.name().to_owned(), Cage { digest, network }))
+    };
+    profiles.iter().map(cage).collect()
+}
+
+/// Whom a profile lets its programs reach, read as scopes are.
+fn network(profile: &Profile) -> Result<NetworkUse, CliError> {
+    let Some(named) = profile.network() else { return Ok(NetworkUse::Filtered) };
+    let rules: Vec<TargetRule> = named.iter().map(|text| text.parse()).collect::<Result<_, _>>().map_err(
+        |error: placet_domain::scope::BadTarget| {
+            let message = format!("profile `{}`, `network`: {error}", profile.name());
+            CliError::usage(message).hint("like example.org, *.example.org, 10.0.0.0/24 or http://10.0.0.7:8080/v1")
+        },
+    )?;
+    Ok(if rules.is_empty() { NetworkUse::None } else { NetworkUse::Allow(rules) })
 }
 
 /// Whether a profile is meant for this. Both crates have one word for each capability.

@@ -42,10 +42,17 @@ pub struct Terms {
     pub dispatch_within_ms: u64,
     /// For a worker to show that it is alive.
     pub lease_ms: u64,
+    /// For a host that a person opens while a run is under way; 0 where nobody may.
+    pub longest_grant_ms: u64,
 }
 
 impl Default for Terms {
     fn default() -> Self {
-        Self { decide_within_ms: 24 * 3_600_000, dispatch_within_ms: 3_600_000, lease_ms: 30_000 }
+        Self {
+            decide_within_ms: 24 * 3_600_000,
+            dispatch_within_ms: 3_600_000,
+            lease_ms: 30_000,
+            longest_grant_ms: 8 * 3_600_000,
+        }
     }
 }

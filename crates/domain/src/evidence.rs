@@ -69,6 +69,26 @@ impl Exit {
     }
 }
 
+/// What went through the way out of a cage, as its worker counted it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Traffic {
+    /// Requests and tunnels that were let through.
+    pub requests: u64,
+    /// Those that were not.
+    pub refused: u64,
+    pub bytes_up: u64,
+    pub bytes_down: u64,
+    /// How many of them the list in the evidence leaves out, because it is full.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlisted: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// What an execution used up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -83,6 +103,9 @@ pub struct Usage {
     /// Bytes on their way to disks, where the worker's kernel counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written_bytes: Option<u64>,
+    /// Of an action whose cage had a way out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<Traffic>,
 }
 
 /// One piece of evidence.

@@ -4,6 +4,8 @@
 //! and consumes it by value. That it was not used before is not written in the permit: the control plane's record of the
 //! redemption says so, in the same transaction that starts the job.
 
+mod slip;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
@@ -16,6 +18,8 @@ use crate::id::{ActionId, IdentityId};
 use crate::proposal::Action;
 use crate::refusal::PermitFlaw;
 use crate::time::Timestamp;
+
+pub use slip::{Granted, Slip};
 
 /// Longer texts are no permits of ours; they are refused before they cost anything.
 const LONGEST_TOKEN: usize = 2_048;
@@ -77,9 +81,12 @@ impl PermitSigner {
 
     /// A token that anybody with the verifier can check: content and signature, each in base64url.
     pub fn sign(&self, permit: &Permit) -> String {
-        let content = canonical::to_bytes(permit);
-        let signature = self.0.sign(&[PURPOSE, &content].concat());
-        format!("{}.{}", BASE64.encode(&content), BASE64.encode(signature.to_bytes()))
+        self.token(PURPOSE, &canonical::to_bytes(permit))
+    }
+
+    fn token(&self, purpose: &[u8], content: &[u8]) -> String {
+        let signature = self.0.sign(&[purpose, content].concat());
+        format!("{}.{}", BASE64.encode(content), BASE64.encode(signature.to_bytes()))
     }
 }
 
@@ -155,12 +162,18 @@ impl PermitVerifier {
         if token.len() > LONGEST_TOKEN {
             return Err(PermitFlaw::Malformed);
         }
+        let content = self.content(PURPOSE, token)?;
+        serde_json::from_slice(&content).map(Signed).map_err(|_| PermitFlaw::Malformed)
+    }
+
+    /// What was signed for this purpose, if it was signed by the other half.
+    fn content(&self, purpose: &[u8], token: &str) -> Result<Vec<u8>, PermitFlaw> {
         let (content, signature) = token.split_once('.').ok_or(PermitFlaw::Malformed)?;
         let content = BASE64.decode(content).map_err(|_| PermitFlaw::Malformed)?;
         let signature = BASE64.decode(signature).map_err(|_| PermitFlaw::Malformed)?;
         let signature = Signature::from_slice(&signature).map_err(|_| PermitFlaw::Malformed)?;
-        let message = [PURPOSE, &content].concat();
+        let message = [purpose, &content].concat();
         self.0.verify_strict(&message, &signature).map_err(|_| PermitFlaw::Forged)?;
-        serde_json::from_slice(&content).map(Signed).map_err(|_| PermitFlaw::Malformed)
+        Ok(content)
     }
 }

@@ -43,6 +43,8 @@ pub struct Profile {
     capabilities: BTreeSet<Capability>,
     /// The ports requests may have doors at; any where it does not say.
     pub(crate) doors: Option<BTreeSet<u16>>,
+    /// Whom its programs may be let reach at most, as whoever opens the way out reads it; anybody where it does not say.
+    network: Option<BTreeSet<String>>,
     limit_reasons: BTreeMap<LimitName, Text>,
     /// Reasons for refused calls that are not those of the table.
     syscall_reasons: BTreeMap<&'static str, Text>,
@@ -117,6 +119,13 @@ impl Profile {
     #[must_use]
     pub fn doors(&self) -> Option<&BTreeSet<u16>> {
         self.doors.as_ref()
+    }
+
+    /// Whom its programs may be let reach at most; `None` for anybody, an empty list for nobody. A cage opens no way out by
+    /// itself: whoever does so keeps to this.
+    #[must_use]
+    pub fn network(&self) -> Option<&BTreeSet<String>> {
+        self.network.as_ref()
     }
 
     /// Whether programs that were written in the cage can be started.

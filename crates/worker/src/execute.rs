@@ -10,10 +10,11 @@ use placet_domain::evidence::{Exit, Usage};
 use placet_domain::permit::{Fitting, Permit};
 use placet_domain::proposal::{ActionSpec, Limits};
 use placet_domain::time::Timestamp;
-use placet_sandbox::{Killer, Launcher, Output, Profile, Profiles, Program, Request, SandboxError};
+use placet_sandbox::{Killer, Launcher, Output, Profile, Profiles, Program, Request, Running};
 use sha2::{Digest as _, Sha256};
 
 use crate::collect::{Piece, collect};
+use crate::way_out::{self, Served, Told, WayOut};
 use crate::workspace::Workspace;
 
 /// What an execution left, before it is uploaded.
@@ -56,14 +57,25 @@ impl Cancel {
     }
 }
 
+/// What others hold of an execution while it runs: how it is ended, and whom it reaches.
+#[derive(Clone, Default)]
+pub(crate) struct Reins {
+    pub(crate) cancel: Cancel,
+    pub(crate) way_out: Option<WayOut>,
+}
+
+/// What the list of requests is called among the evidence.
+const REQUESTS: &str = "network.jsonl";
+
 /// Runs the action of a fitting permit. Blocking: call it where blocking is fine.
-pub(crate) fn execute(fitting: Fitting, workspace: Workspace, profiles: &Profiles, cancel: &Cancel) -> Execution {
+pub(crate) fn execute(fitting: Fitting, workspace: Workspace, profiles: &Profiles, reins: &Reins) -> Execution {
     let (permit, sealed) = fitting.spend();
     let spec = sealed.spec();
     let started_at = now();
-    let (exit, usage, program, output) = run(spec, &workspace, profiles, cancel);
+    let Ran { exit, usage, program, output, told } = run(spec, &workspace, profiles, reins);
     let finished_at = now().max(started_at);
-    let pieces = collect(spec, &workspace, output);
+    let requests = told.map(|told| Piece { name: REQUESTS.to_owned(), bytes: told.lines });
+    let pieces = collect(spec, &workspace, output).into_iter().chain(requests).collect();
     Execution { permit, started_at, finished_at, exit, usage, program, pieces }
 }
 
@@ -82,42 +94,86 @@ pub(crate) fn decline(fitting: Fitting, why: String) -> Execution {
     }
 }
 
-type Ran = (Exit, Usage, Option<Digest>, Output);
+/// How it went.
+struct Ran {
+    exit: Exit,
+    usage: Usage,
+    program: Option<Digest>,
+    output: Output,
+    /// What went through its way out, if it had one.
+    told: Option<Told>,
+}
 
-fn run(spec: &ActionSpec, workspace: &Workspace, profiles: &Profiles, cancel: &Cancel) -> Ran {
+impl Ran {
+    fn not_started(why: String, program: Option<Digest>) -> Self {
+        let (usage, output) = (Usage::default(), Output::default());
+        Self { exit: Exit::NotStarted { why }, usage, program, output, told: None }
+    }
+}
+
+fn run(spec: &ActionSpec, workspace: &Workspace, profiles: &Profiles, reins: &Reins) -> Ran {
     let mut program = None;
     let Some(profile) = profiles.get(&spec.profile) else {
         let why = format!("this worker has no profile `{}`, only {}", spec.profile, profiles.listed());
-        return (Exit::NotStarted { why }, Usage::default(), program, Output::default());
+        return Ran::not_started(why, program);
     };
-    match cage(spec, profile, workspace, cancel, &mut program) {
-        Ok((outcome, output)) => (exit(outcome.exit), usage(outcome.usage), program, output),
-        Err(error) => (Exit::NotStarted { why: chain(&error) }, Usage::default(), program, Output::default()),
+    match cage(spec, profile, workspace, reins, &mut program) {
+        Ok(Caged { outcome, output, told }) => {
+            let network = told.as_ref().map(|told| told.traffic);
+            let usage = Usage { network, ..usage(outcome.usage) };
+            Ran { exit: exit(outcome.exit), usage, program, output, told }
+        }
+        Err(why) => Ran::not_started(why, program),
     }
+}
+
+struct Caged {
+    outcome: placet_sandbox::Outcome,
+    output: Output,
+    told: Option<Told>,
 }
 
 fn cage(
     spec: &ActionSpec,
     profile: &Profile,
     workspace: &Workspace,
-    cancel: &Cancel,
+    reins: &Reins,
     program: &mut Option<Digest>,
-) -> Result<(placet_sandbox::Outcome, Output), SandboxError> {
+) -> Result<Caged, String> {
     let request = Request::new(spec.argv.iter().cloned()).limits(limits(spec.limits, profile));
     let request = request.workspace(workspace.in_cage());
     let request = spec.environment.iter().fold(request, |request, (name, value)| request.env(name, value));
-    let running = Launcher::default().launch_if(profile, request, |opened| {
+    let launched = Launcher::default().launch_if(profile, with_door(request, reins), |opened| {
         let digest = digest_of(opened).map_err(|error| format!("the program cannot be read: {error}"))?;
         *program = Some(digest);
         match spec.program_digest {
             Some(wanted) if wanted != digest => Err(format!("the program here is {digest}, approved was {wanted}")),
             Some(_) | None => Ok(()),
         }
-    })?;
-    cancel.watch(running.killer());
-    running.collect()
+    });
+    let mut running = launched.map_err(|error| chain(&error))?;
+    reins.cancel.watch(running.killer());
+    let served = open(&mut running, reins.way_out.clone());
+    let served = served.map_err(|error| format!("its way out cannot be opened: {error}"))?;
+    let collected = running.collect();
+    let told = served.map(Served::close);
+    let (outcome, output) = collected.map_err(|error| chain(&error))?;
+    Ok(Caged { outcome, output, told })
 }
 
+/// What a way out takes, whatever the proposal said of its variables.
+fn with_door(request: Request, reins: &Reins) -> Request {
+    match &reins.way_out {
+        None => request,
+        Some(way_out) => way_out.asked_for(request),
+    }
+}
+
+fn open(running: &mut Running, way_out: Option<WayOut>) -> io::Result<Option<Served>> {
+    let Some(way_out) = way_out else { return Ok(None) };
+    let door = running.take_door(way_out::PORT).ok_or(io::ErrorKind::NotFound)?;
+    way_out.serve(door).map(Some)
+}
 /// The digest of the very file that is executed, read through the descriptor that is executed.
 fn digest_of(program: &Program) -> io::Result<Digest> {
     let Some(first) = program.files().first() else { return Err(io::ErrorKind::NotFound.into()) };
@@ -150,7 +206,7 @@ fn limits(asked: Limits, profile: &Profile) -> placet_sandbox::Limits {
 
 fn usage(used: placet_sandbox::Usage) -> Usage {
     let placet_sandbox::Usage { wall_ms, cpu_ms, peak_memory_bytes, max_processes, written_bytes } = used;
-    Usage { wall_ms, cpu_ms, peak_memory_bytes, max_processes, written_bytes }
+    Usage { wall_ms, cpu_ms, peak_memory_bytes, max_processes, written_bytes, network: None }
 }
 
 fn exit(exit: placet_sandbox::Exit) -> Exit {

@@ -13,10 +13,12 @@ use placet_wire::api::{Job, JobReport, Redemption, RedemptionView};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::execute::{Cancel, decline, execute};
+use crate::execute::{Cancel, Reins, decline, execute};
+use crate::grants::{self, Attempt};
 use crate::host::{Seat, SeatError};
 use crate::lease::Worker;
 use crate::report;
+use crate::way_out::WayOut;
 use crate::workspace::{Files, Workspace, fetch};
 
 /// Why a job was not done.
@@ -90,14 +92,20 @@ pub(crate) async fn perform(worker: &Worker, job: Job) -> Result<(), JobError> {
         return report::report(worker, &job, decline(fitting, error.to_string())).await;
     }
     let cancel = Cancel::default();
+    let (way_out, wishes) = WayOut::of(fitting.sealed().spec()).unzip();
     if let Some(seat) = &seat {
         seat.executes(cancel.clone());
     }
     let (done, finished) = watch::channel(false);
     let beats = tokio::spawn(keep_alive(worker.clone(), job.action, job.attempt, lease, cancel.clone(), finished));
-    let config = Arc::clone(&worker.config);
-    let result = tokio::task::spawn_blocking(move || execute(fitting, workspace, &config.profiles, &cancel)).await;
+    let asks = way_out.clone().zip(wishes).map(|(way_out, wishes)| {
+        let attempt = Attempt { action: job.action, number: job.attempt };
+        tokio::spawn(grants::follow(worker.clone(), attempt, way_out, wishes))
+    });
+    let (config, reins) = (Arc::clone(&worker.config), Reins { cancel, way_out });
+    let result = tokio::task::spawn_blocking(move || execute(fitting, workspace, &config.profiles, &reins)).await;
     let result = result.map_err(|error| JobError::Panicked(error.to_string()));
+    asks.iter().for_each(tokio::task::JoinHandle::abort);
     // The lease is kept until the evidence is in: uploading it is part of the job.
     let reported = match result {
         Ok(execution) => report::report(worker, &job, execution).await,

@@ -10,10 +10,12 @@
 
 mod collect;
 mod execute;
+mod grants;
 mod host;
 mod job;
 mod lease;
 mod report;
+mod way_out;
 mod workspace;
 
 pub use host::HostConfig;

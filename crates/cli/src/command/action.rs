@@ -77,6 +77,9 @@ pub(crate) struct ProposeArgs {
     /// NAME=VALUE
     #[arg(long = "env", value_name = "NAME=VALUE")]
     environment: Vec<String>,
+    /// Whom it may reach beside its target, like http://10.0.0.5:8080/v1 or 'GET http://example.org/'
+    #[arg(long = "network", value_name = "[METHODS ]TARGET")]
+    network: Vec<String>,
     /// The agent's own words; shown to reviewers as untrusted
     #[arg(long, default_value = "")]
     because: String,
@@ -159,6 +162,12 @@ async fn proposal(agent: &Agent, args: &ProposeArgs) -> Result<Proposal, CliErro
         environment: environment(&args.environment)?,
         files: files(agent, &args.files).await?,
         outputs: args.outputs.clone(),
+        network: args
+            .network
+            .iter()
+            .map(|text| text.parse())
+            .collect::<Result<_, _>>()
+            .map_err(|error: placet_domain::proposal::BadOpening| usage(&error))?,
         timeout_ms: None,
         justification: args.because.clone(),
     })

@@ -153,6 +153,7 @@ fn proposal(
         environment: BTreeMap::new(),
         files: Vec::new(),
         outputs,
+        network: Vec::new(),
         timeout_ms: None,
         justification: String::new(),
     })

@@ -151,6 +151,9 @@ fn describe_run(row: &mut AuditRow, event: &RunEvent) {
         }
         RunEvent::ResultsApproved { .. } => "results approved",
         RunEvent::ResultsRejected { .. } => "results rejected",
+        RunEvent::NetworkGranted { .. } => "host opened",
+        RunEvent::NetworkRejected { .. } => "host not opened",
+        RunEvent::NetworkRevoked { .. } => "host closed again",
         RunEvent::Created { .. }
         | RunEvent::Prepared { .. }
         | RunEvent::BudgetSet { .. }
@@ -176,6 +179,7 @@ fn describe_run(row: &mut AuditRow, event: &RunEvent) {
         | RunEvent::SnapshotsForgotten { .. }
         | RunEvent::Restored { .. }
         | RunEvent::Held { .. }
+        | RunEvent::NetworkWished { .. }
         | RunEvent::Finished { .. }
         | RunEvent::Collected { .. }
         | RunEvent::Performing { .. }

@@ -1,4 +1,4 @@
-//! Jobs: the worker's four calls.
+//! Jobs: the worker's five calls.
 
 use std::time::Duration;
 
@@ -48,6 +48,15 @@ pub(super) async fn heartbeat(
 ) -> Result<Json<api::HeartbeatView>, Failure> {
     flow::heartbeat(&app, &caller, id.parse().map_err(Failure::bad_id)?, report.attempt).await?;
     Ok(Json(api::HeartbeatView { lease_ms: app.settings().terms.lease_ms }))
+}
+
+pub(super) async fn network(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Asked(caller, query): Asked<api::NetworkQuery>,
+) -> Result<Json<api::NetworkView>, Failure> {
+    let (slip, seen) = flow::network(&app, &caller, id.parse().map_err(Failure::bad_id)?, query).await?;
+    Ok(Json(api::NetworkView { slip, seen }))
 }
 
 pub(super) async fn complete(

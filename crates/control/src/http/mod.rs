@@ -26,6 +26,7 @@ mod signed;
 mod status;
 mod stream;
 mod view;
+mod wishes;
 mod worktrees;
 
 pub use openapi::api_document;
@@ -106,6 +107,10 @@ fn table() -> Vec<Route> {
         // Checkpoints: the run stands still until a person decides.
         post("/api/v1/runs/{run}/checkpoints", runs::reach_checkpoint).access(Access::Roles(&[Agent, Operator, Worker])).takes::<api::Summary>().gives::<api::RunView>(200).about("Asks a person to look before it goes on."),
         get("/api/v1/runs/{run}/checkpoint", checkpoints::show).access(WATCHERS).gives::<api::CheckpointView>(200).about("Everything there is to decide on where the run stands."),
+        get("/api/v1/runs/{run}/wishes", wishes::list).access(WATCHERS).gives::<api::WishList>(200).about("What cages of the run were refused, and what people said to it."),
+        post("/api/v1/runs/{run}/wishes/{number}/grant", wishes::grant).access(Access::Roles(&[Reviewer])).takes::<api::GrantRequest>().gives::<api::WishList>(200).on_what_was_seen().about("Opens the host that If-Match names for the run, for a while."),
+        post("/api/v1/runs/{run}/wishes/{number}/reject", wishes::reject).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::WishList>(200).about("Does not open it; it is not asked again."),
+        post("/api/v1/runs/{run}/wishes/{number}/revoke", wishes::revoke).access(Access::Roles(&[Operator, Reviewer])).takes::<api::Rejection>().gives::<api::WishList>(200).about("Closes what was opened, at once."),
         post("/api/v1/runs/{run}/checkpoints/{number}/approve", checkpoints::approve).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::RunView>(200).on_what_was_seen().about("Lets it go on from the checkpoint that If-Match names."),
         post("/api/v1/runs/{run}/checkpoints/{number}/modify", checkpoints::modify).access(Access::Roles(&[Reviewer])).takes::<api::Modification>().gives::<api::RunView>(200).on_what_was_seen().about("Lets it go on otherwise: with a note, or with other steps."),
         post("/api/v1/runs/{run}/checkpoints/{number}/reject", checkpoints::reject).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::RunView>(200).on_what_was_seen().about("What was done until the checkpoint that If-Match names will not do; the agent reads why."),
@@ -153,6 +158,7 @@ fn table() -> Vec<Route> {
         // Jobs: a worker leases, redeems its permit once, keeps alive, reports.
         post("/api/v1/leases", jobs::lease).access(Access::Roles(&[Worker])).takes_any().gives::<api::Job>(200).about("Leases the approved action whose time runs out first; waits up to `wait_ms` for one; 204 when there is none."),
         post("/api/v1/jobs/{action}/redeem", jobs::redeem).access(Access::Roles(&[Worker])).takes::<api::Redemption>().gives::<api::RedemptionView>(200).about("Spends the permit. From here on the action counts as started."),
+        post("/api/v1/jobs/{action}/network", jobs::network).access(Access::Roles(&[Worker])).takes::<api::NetworkQuery>().gives::<api::NetworkView>(200).about("What is open for this attempt beside what was sealed; takes its wishes, and waits up to `wait_ms` for something new."),
         post("/api/v1/jobs/{action}/heartbeat", jobs::heartbeat).access(Access::Roles(&[Worker])).takes::<api::JobReport>().gives::<api::HeartbeatView>(200).about("Keeps the lease; a refusal means: stop."),
         post("/api/v1/jobs/{action}/complete", jobs::complete).access(Access::Roles(&[Worker])).takes::<api::Completion>().gives::<api::CompletionView>(200).about("Reports a result; late ones are quarantined."),
 

@@ -44,6 +44,10 @@ pub(super) const fn outcome(event: &RunEvent) -> Option<&'static str> {
         | RunEvent::Held { .. }
         | RunEvent::Settled { .. }
         | RunEvent::Called { .. }
+        | RunEvent::NetworkWished { .. }
+        | RunEvent::NetworkGranted { .. }
+        | RunEvent::NetworkRejected { .. }
+        | RunEvent::NetworkRevoked { .. }
         | RunEvent::Finished { .. }
         | RunEvent::Collected { .. }
         | RunEvent::Performing { .. }

@@ -46,6 +46,18 @@ struct Came {
     status: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Decided {
+    /// `allowed` or `refused`.
+    decision: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Went {
+    /// As seen from the cage: `up` or `down`.
+    direction: &'static str,
+}
+
 type Histograms<L> = Family<L, Histogram, fn() -> Histogram>;
 
 /// From a second to three days.
@@ -69,6 +81,8 @@ pub(crate) struct RunMetrics {
     actions: Family<Came, Counter>,
     cpu_ms: Counter,
     peak_memory_bytes: Histogram,
+    network_requests: Family<Decided, Counter>,
+    network_bytes: Family<Went, Counter>,
     /// Since when actions wait for people, of those that were proposed since the start.
     waiting: Mutex<HashMap<ActionId, Timestamp>>,
 }
@@ -87,6 +101,8 @@ impl RunMetrics {
             cpu_ms: Counter::default(),
             // From a megabyte to half a terabyte.
             peak_memory_bytes: Histogram::new(exponential_buckets(1_048_576.0, 4.0, 10)),
+            network_requests: Family::default(),
+            network_bytes: Family::default(),
             waiting: Mutex::default(),
         };
         metrics.register(registry);
@@ -114,6 +130,10 @@ impl RunMetrics {
         registry.register("runs_rollbacks", "how often runs went back to a snapshot", self.rollbacks.clone());
         registry.register("actions", "how often actions came to a status", self.actions.clone());
         registry.register("sandbox_cpu_ms", "processor time of what was executed", self.cpu_ms.clone());
+        let requests = "requests of cages to others, by what was decided";
+        registry.register("sandbox_network_requests", requests, self.network_requests.clone());
+        let bytes = "bytes that cages sent and were sent";
+        registry.register("sandbox_network_bytes", bytes, self.network_bytes.clone());
         let peak = "the most memory that an execution used at one time";
         registry.register_with_unit("sandbox_peak_memory", peak, Unit::Bytes, self.peak_memory_bytes.clone());
     }
@@ -145,6 +165,13 @@ impl RunMetrics {
     fn used(&self, usage: &Usage) {
         self.cpu_ms.inc_by(usage.cpu_ms);
         self.peak_memory_bytes.observe(lossy(usage.peak_memory_bytes));
+        let Some(traffic) = usage.network else { return };
+        for (decision, count) in [("allowed", traffic.requests), ("refused", traffic.refused)] {
+            self.network_requests.get_or_create(&Decided { decision }).inc_by(count);
+        }
+        for (direction, bytes) in [("up", traffic.bytes_up), ("down", traffic.bytes_down)] {
+            self.network_bytes.get_or_create(&Went { direction }).inc_by(bytes);
+        }
     }
 
     fn on_run(&self, event: &RunEvent, run: Option<&Run>, at: Timestamp) {

@@ -10,7 +10,7 @@ use placet_domain::worktree::Duties;
 use placet_wire::api;
 use serde_json::{Value, json};
 
-use crate::moves::{closing, commit, opening, reading, scan, worktree_of};
+use crate::moves::{closing, commit, fetching, opening, reading, scan, worktree_of};
 use crate::person::{Answer, Person};
 use crate::scenario::{Scenario, scope};
 use crate::webhooks::{Message, hook_of};
@@ -164,6 +164,25 @@ async fn act(walk: &mut Walk<'_>, run: &str) {
     walk.plain(&team.reviewer, "POST /api/v1/actions/{action}/resolve", &[&id(&lost)], resolution).await;
 }
 
+/// More of the network for an action under way: asked for, opened, closed again, refused.
+async fn open_more(walk: &mut Walk<'_>, run: &str) {
+    let team = &walk.app.team;
+    let action = team.agent.proposes(run.parse().unwrap(), &fetching()).await;
+    team.reviewer.approves(&action).await.is(200);
+    let job = team.worker.leases().await.unwrap();
+    team.worker.redeems(&job).await.is(200);
+    let wishes = json!({ "attempt": job.attempt, "wishes": ["https://a.test/", "https://b.test/"] });
+    walk.plain(&team.worker, "POST /api/v1/jobs/{action}/network", &[&job.action.to_string()], wishes).await;
+    let list: api::WishList = team.reviewer.get(&format!("/api/v1/runs/{run}/wishes")).await.is(200).json();
+    let route = |verb: &str| format!("POST /api/v1/runs/{{run}}/wishes/{{number}}/{verb}");
+    let seen = Some(list.wishes[0].review);
+    walk.step(&team.reviewer, &route("grant"), &[run, "1"], &json!({}), seen).await;
+    walk.plain(&team.operator, &route("revoke"), &[run, "1"], json!({ "reason": "enough" })).await;
+    walk.plain(&team.reviewer, &route("reject"), &[run, "2"], json!({ "reason": "no" })).await;
+    let manifest = json!({ "manifest": team.worker.manifest(&job, vec![]) });
+    team.worker.post(&format!("/api/v1/jobs/{}/complete", job.action), &manifest).await.is(200);
+}
+
 /// A simulation, of which something is done after all.
 async fn perform(walk: &mut Walk<'_>) {
     let team = &walk.app.team;
@@ -293,6 +312,7 @@ async fn b1_every_route_that_changes_something_writes_to_the_ledger() {
     open_close(&mut walk).await;
     let run = undertake(&mut walk).await;
     act(&mut walk, &run).await;
+    open_more(&mut walk, &run).await;
     perform(&mut walk).await;
     let (before, message) = (app.size(), json!({ "run": run, "proposal": scan() }));
     let answer = Message::of("msg_1", &message).send(&app, "ci").await;

@@ -29,6 +29,11 @@ pub(crate) fn sweep() -> Value {
     json!({ "tool": "nmap", "arguments": ["-sn"], "target": "10.0.0.0/24" })
 }
 
+/// Tier B: code that reaches a host of the scope.
+pub(crate) fn fetching() -> Value {
+    json!({ "tool": "sh", "arguments": ["true"], "network": ["http://10.0.0.5/"] })
+}
+
 /// Tier A: nobody is asked.
 pub(crate) fn reading() -> Value {
     json!({ "tool": "cat", "arguments": ["README.md"] })

@@ -341,6 +341,6 @@ fn no_run() -> RunId {
 /// The scope of all scenarios: a lab network, the docs, and a few tools.
 pub(crate) fn scope() -> Value {
     json!({ "name": "lab", "rules": {
-        "allow": ["docs/**"], "targets": ["10.0.0.0/24"], "tools": ["cat", "nmap", "rm", "tee"],
+        "allow": ["docs/**"], "targets": ["10.0.0.0/24"], "tools": ["cat", "nmap", "rm", "sh", "tee"],
     } })
 }

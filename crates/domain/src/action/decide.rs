@@ -153,7 +153,7 @@ fn propose(action: &Action, verdict: &Verdict, advice: Option<Digest>, setting: 
 
 /// What nobody refuses is still not executed where the run only shows what it would do.
 pub(super) fn rehearses(action: &Action, verdict: &Verdict, run: &Run) -> bool {
-    verdict.ruling() != Ruling::Deny && run.posture.treatment(action.spec().kind) == Treatment::Rehearse
+    verdict.ruling() != Ruling::Deny && run.posture.treatment(action.spec()) == Treatment::Rehearse
 }
 
 pub(super) fn judged(verdict: &Verdict, setting: &Setting<'_>) -> ActionEvent {

@@ -3,7 +3,7 @@
 //! ```text
 //! example = { NAME=value } subject { word }
 //! subject = tool name | "kind:" kind          the latter where no tool is declared
-//! word    = @target | >output | <file | argument
+//! word    = @target | >output | <file | ~opening | argument
 //! ```
 //!
 //! Words are separated by spaces; `'…'` keeps spaces together and takes every character as it is, so a quoted word is
@@ -31,6 +31,7 @@ pub(super) fn action(line: &str, tools: &Tools) -> Result<Action, String> {
         environment: environment.iter().filter_map(variable).collect::<BTreeMap<_, _>>(),
         files: Vec::new(),
         outputs: Vec::new(),
+        network: Vec::new(),
         timeout_ms: None,
         justification: String::new(),
     };
@@ -51,7 +52,8 @@ fn subject_name(subject: &str) -> Result<ToolName, String> {
 fn stand_in(kind: &str) -> Result<Tools, String> {
     let known = ActionKind::ALL.iter().find(|known| known.as_str() == kind);
     let kind = known.ok_or_else(|| format!("there is no kind `{kind}`"))?;
-    Tools::parse(&format!("[{kind}]\nprogram = \"/any/{kind}\"\nkind = \"{kind}\"")).map_err(|e| e.to_string())
+    Tools::parse(&format!("[{kind}]\nprogram = \"/any/{kind}\"\nkind = \"{kind}\"\nnetwork = \"named\""))
+        .map_err(|e| e.to_string())
 }
 
 fn seal(proposal: &Proposal, tools: &Tools) -> Result<Action, String> {
@@ -67,6 +69,7 @@ fn add(word: &Word, proposal: &mut Proposal) -> Result<(), String> {
         Some('@') if proposal.target.is_some() => return Err("it names two targets".to_owned()),
         Some('@') => proposal.target = Some(word.text[1..].parse().map_err(|e| format!("{e}"))?),
         Some('>') => proposal.outputs.push(word.text[1..].to_owned()),
+        Some('~') => proposal.network.push(word.text[1..].parse().map_err(|e| format!("{e}"))?),
         Some('<') => proposal.files.push(operand(&word.text[1..])),
         Some(_) | None => proposal.arguments.push(word.text.clone()),
     }

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::verdict::{Reason, Risk, Tier};
-use crate::catalogue::{Bounds, CageCapability, Capability};
+use crate::catalogue::{Bounds, CageCapability, Capability, NetworkUse};
 use crate::digest::Digest;
-use crate::proposal::{Action, ActionKind, ToolName};
+use crate::proposal::{Action, ActionKind, Opening, ToolName};
 use crate::run::{Effect, Mode, Posture, Watch, watch};
 use crate::scope::{PathRuling, Scope, ScopePath};
 
@@ -14,7 +14,7 @@ use crate::scope::{PathRuling, Scope, ScopePath};
 pub(super) fn broken(action: &Action, scope: &Scope, tools: &BTreeMap<ToolName, Digest>) -> Vec<Reason> {
     let version = other_scope(action, scope);
     let tool = foreign_tool(action, scope).into_iter().chain(changed_tool(action, tools));
-    let target = uncovered_target(action, scope);
+    let target = uncovered_target(action, scope).into_iter().chain(uncovered_openings(action, scope));
     let paths = action.spec().outputs.iter().filter_map(|path| forbidden_path(path, scope));
     version.into_iter().chain(tool).chain(target).chain(paths).collect()
 }
@@ -22,7 +22,8 @@ pub(super) fn broken(action: &Action, scope: &Scope, tools: &BTreeMap<ToolName, 
 /// What the way in which a run is carried out demands for this action.
 pub(super) fn demanded(action: &Action, posture: &Posture) -> Vec<Reason> {
     let kind = action.spec().kind;
-    let observes = posture.effect == Effect::Observe && watch(kind) != Watch::Monitored;
+    let spec = action.spec();
+    let observes = posture.effect == Effect::Observe && (watch(kind) != Watch::Monitored || spec.reaches_others());
     let refused =
         observes.then(|| law("mode.observe", format!("this run only observes, and `{kind}` may change something")));
     let supervised = (posture.mode == Mode::Supervised)
@@ -30,7 +31,14 @@ pub(super) fn demanded(action: &Action, posture: &Posture) -> Vec<Reason> {
     let stops = posture.stops_before(kind).then(|| {
         asks("mode.always_asks", format!("before `{kind}` a person is always asked, whatever the policy says"))
     });
-    refused.into_iter().chain(supervised).chain(stops).collect()
+    let visits = !spec.network.is_empty() && posture.gates.before.contains(&ActionKind::NavigateNewDomain);
+    let visits = visits.then(|| {
+        asks(
+            "mode.new_domain",
+            "this run asks before it turns to others, and the cage of this action has a network".to_owned(),
+        )
+    });
+    refused.into_iter().chain(supervised).chain(stops).chain(visits).collect()
 }
 
 /// Everything that an agent with these bounds does not do.
@@ -44,7 +52,7 @@ pub(super) fn beyond(action: &Action, bounds: &Bounds) -> Vec<Reason> {
     let closed =
         closed.map(|switch| law("entry.switch", format!("`{switch}` is on for this agent, and this is `{kind}`")));
     let all = [unnamed_tool(action, bounds), capability, cage, closed, unreached(action, bounds)];
-    all.into_iter().flatten().collect()
+    all.into_iter().flatten().chain(unreached_openings(action, bounds)).collect()
 }
 
 fn unnamed_tool(action: &Action, bounds: &Bounds) -> Option<Reason> {
@@ -59,6 +67,26 @@ fn missing_capability(kind: ActionKind, bounds: &Bounds) -> Option<Reason> {
     (!has).then(|| {
         law("entry.capability", format!("`{kind}` takes {}, which this agent's entry does not have", listed()))
     })
+}
+
+/// Openings beside the target, which has a law of its own.
+fn beside_target(action: &Action) -> impl Iterator<Item = &Opening> {
+    let target = action.spec().target.clone().map(Opening::all_of);
+    action.spec().network.iter().filter(move |opening| Some(*opening) != target.as_ref())
+}
+
+fn unreached_openings(action: &Action, bounds: &Bounds) -> Vec<Reason> {
+    let beyond = beside_target(action).filter(|opening| !bounds.network.reaches(opening.to()));
+    let because = |opening: &Opening| {
+        format!("`{opening}` is beyond the network that this run was planned with: {}", bounds.network)
+    };
+    beyond.map(|opening| law("entry.network", because(opening))).collect()
+}
+
+fn uncovered_openings(action: &Action, scope: &Scope) -> Vec<Reason> {
+    let permitted = NetworkUse::Allow(scope.rules().targets.clone());
+    let uncovered = beside_target(action).filter(|opening| !permitted.reaches(opening.to()));
+    uncovered.map(|opening| law("scope.network", format!("`{opening}` is not in the scope of this run"))).collect()
 }
 
 fn unreached(action: &Action, bounds: &Bounds) -> Option<Reason> {

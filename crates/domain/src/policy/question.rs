@@ -109,6 +109,7 @@ facts! {
     Command = "command": |q| RestrictedExpression::new_string(arguments(q.spec).join(" "));
     Target = "target": |q| text(&q.target);
     HasTarget = "has_target": |q| RestrictedExpression::new_bool(q.spec.target.is_some());
+    Network = "network": |q| openings(q.spec);
     Files = "files": |q| texts(q.spec.files.iter().map(|file| &file.path));
     Outputs = "outputs": |q| texts(q.spec.outputs.iter());
     Writes = "writes": |q| RestrictedExpression::new_string(padded(&q.spec.outputs));
@@ -127,6 +128,10 @@ fn text(value: &str) -> RestrictedExpression {
 
 fn texts<'a>(values: impl Iterator<Item = &'a String>) -> RestrictedExpression {
     RestrictedExpression::new_set(values.map(|value| text(value)))
+}
+
+fn openings(spec: &ActionSpec) -> RestrictedExpression {
+    RestrictedExpression::new_set(spec.network.iter().map(|opening| text(&opening.to_string())))
 }
 
 /// Every path with a space before and after it, so that a pattern can tell where a path begins and ends.
@@ -180,7 +185,7 @@ mod tests {
         let request = Question::about(&action).at(1, Fact::ALL);
         let expected = json!({
             "approvals": 1, "tool": "sh", "program": "/bin/sh", "arguments": ["-c", "10.0.0.5", "a b"],
-            "command": "-c a b 10.0.0.5", "target": "10.0.0.5", "has_target": true, "files": ["i"], "outputs": ["o/a", "p"],
+            "command": "-c a b 10.0.0.5", "target": "10.0.0.5", "has_target": true, "network": [], "files": ["i"], "outputs": ["o/a", "p"],
             "writes": " o/a p ", "environment": ["A"], "profile": "default", "timeout_ms": 120_000,
         });
         assert_eq!(request.context().expect("a context").to_json_value().expect("plain values"), expected);

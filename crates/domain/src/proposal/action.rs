@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::tool::{ActionKind, Tool, ToolName, Tools};
+use super::opening::Opening;
+use super::tool::{ActionKind, Tool, ToolName, ToolNetwork, Tools};
 use crate::canonical;
 use crate::digest::Digest;
 use crate::id::{IdentityId, RunId};
@@ -18,6 +19,7 @@ const MOST_ARGUMENTS: usize = 512;
 const MOST_ARGUMENT_BYTES: usize = 32 * 1024;
 const MOST_FILES: usize = 256;
 const MOST_VARIABLES: usize = 64;
+const MOST_OPENINGS: usize = 32;
 
 /// Names (or beginnings of names) of variables that make programs load or run code of the caller's choosing.
 const LOADING_VARIABLES: &[&str] = &[
@@ -77,6 +79,9 @@ pub struct Proposal {
     /// Files the program leaves in its workspace that become evidence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<String>,
+    /// Whom the program may reach beside its target, each within the scope.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub network: Vec<Opening>,
     /// Less than the tool's own limits, never more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
@@ -157,12 +162,24 @@ pub struct ActionSpec {
     pub target: Option<Target>,
     pub files: Vec<FileOperand>,
     pub outputs: Vec<String>,
+    /// Whom its cage may reach, and nobody else. Without any it has no network at all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub network: Vec<Opening>,
     pub profile: String,
     /// What that profile amounts to: a worker whose profile of that name is another one does not run it. Older builds
     /// sealed the name alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_digest: Option<Digest>,
     pub limits: Limits,
+}
+
+impl ActionSpec {
+    /// Whether somebody outside of the run's own workspace may notice it: by what kind of act it is, or because its program
+    /// reaches others. Searching and looking change nothing for anybody.
+    pub const fn reaches_others(&self) -> bool {
+        let looks = matches!(self.kind, ActionKind::SearchWeb | ActionKind::TakeScreenshot);
+        self.kind.reaches_others() || (!self.network.is_empty() && !looks)
+    }
 }
 
 /// A proposal that cannot become an action, with what to change.
@@ -182,6 +199,10 @@ pub enum Unsealable {
     Path(#[from] BadPath),
     #[error("the path `{0}` is given twice")]
     TwicePath(String),
+    #[error("`{tool}` reaches {may}, and is not given `{asked}`; its definition says so with `network`")]
+    Network { tool: ToolName, may: ToolNetwork, asked: Opening },
+    #[error("the profile `{profile}` of `{tool}` lets nobody reach `{asked}`: its network is {may}")]
+    CageNetwork { tool: ToolName, profile: String, may: String, asked: Opening },
     #[error("the time limit {asked} ms is more than the tool's {most} ms")]
     Timeout { asked: u64, most: u64 },
     #[error("the time limit must be at least 1 ms")]
@@ -226,6 +247,7 @@ impl Action {
             target: proposal.target.clone(),
             files: sorted_files(&proposal.files)?,
             outputs: sorted_outputs(&proposal.outputs)?,
+            network: openings(proposal, tool, tools)?,
             profile: tool.profile.clone(),
             profile_digest: tools.cage_of(tool),
             limits: limits(tool, proposal.timeout_ms)?,
@@ -268,6 +290,27 @@ fn argv(tool: &Tool, proposal: &Proposal) -> Vec<String> {
     let program = std::iter::once(tool.program.clone());
     let target = proposal.target.iter().map(Target::to_string);
     program.chain(tool.prefix.iter().cloned()).chain(proposal.arguments.iter().cloned()).chain(target).collect()
+}
+
+/// Whom it reaches: what its tool may be given, within what its cage may have.
+fn openings(proposal: &Proposal, tool: &Tool, tools: &Tools) -> Result<Vec<Opening>, Unsealable> {
+    at_most("openings of the network", proposal.network.len(), MOST_OPENINGS)?;
+    let (name, may) = (&proposal.tool, tool.network);
+    if let Some(asked) = proposal.network.first().filter(|_| may != ToolNetwork::Named) {
+        return Err(Unsealable::Network { tool: name.clone(), may, asked: asked.clone() });
+    }
+    let target = proposal.target.iter().filter(|_| may != ToolNetwork::None).cloned().map(Opening::all_of);
+    let all: BTreeSet<Opening> = target.chain(proposal.network.iter().cloned()).collect();
+    let within = tools.cages().network_of(&tool.profile);
+    match all.iter().find(|opening| !within.reaches(opening.to())) {
+        None => Ok(all.into_iter().collect()),
+        Some(asked) => Err(Unsealable::CageNetwork {
+            tool: name.clone(),
+            profile: tool.profile.clone(),
+            may: within.to_string(),
+            asked: asked.clone(),
+        }),
+    }
 }
 
 fn at_most(what: &'static str, count: usize, limit: usize) -> Result<(), Unsealable> {

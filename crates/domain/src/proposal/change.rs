@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::action::{ActionSpec, Proposal, Unsealable};
-use super::tool::Tools;
+use super::tool::{ToolNetwork, Tools};
 
 /// Changes that do not lead to a proposal.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +37,8 @@ impl Proposal {
             environment: spec.environment.clone(),
             files: spec.files.clone(),
             outputs: spec.outputs.clone(),
+            // Where a tool reaches its target alone, that goes without saying.
+            network: if tool.network == ToolNetwork::Named { spec.network.clone() } else { Vec::new() },
             timeout_ms: (timeout_ms != tool.limits.timeout_ms).then_some(timeout_ms),
             justification: String::new(),
         })

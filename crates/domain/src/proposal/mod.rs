@@ -7,9 +7,11 @@
 mod action;
 mod cage;
 mod change;
+mod opening;
 mod tool;
 
 pub use action::{Action, ActionSpec, FileOperand, Limits, Proposal, Unsealable};
-pub use cage::Cages;
+pub use cage::{Cage, Cages};
 pub use change::BadChange;
-pub use tool::{ActionKind, Arguments, BadName, Tool, ToolError, ToolName, Tools};
+pub use opening::{BadOpening, Method, Opening};
+pub use tool::{ActionKind, Arguments, BadName, Tool, ToolError, ToolName, ToolNetwork, Tools};

@@ -194,6 +194,34 @@ impl Arguments {
     }
 }
 
+/// Whom the cage of a tool may reach.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolNetwork {
+    /// Nobody: there is no network in it.
+    #[default]
+    None,
+    /// The target of the proposal.
+    Target,
+    /// The target, and what else the proposal names.
+    Named,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn reaches_nobody(network: &ToolNetwork) -> bool {
+    *network == ToolNetwork::None
+}
+
+impl fmt::Display for ToolNetwork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "nobody",
+            Self::Target => "its target alone",
+            Self::Named => "what the proposal names",
+        })
+    }
+}
+
 /// One tool, as the team defines it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -212,6 +240,9 @@ pub struct Tool {
     /// The most a proposal may ask for.
     #[serde(default)]
     pub limits: Limits,
+    /// Whom it may reach; the scope and the profile must permit it too.
+    #[serde(default, skip_serializing_if = "reaches_nobody")]
+    pub network: ToolNetwork,
     /// The program's digest. When given, a worker whose program differs refuses to run it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_digest: Option<Digest>,

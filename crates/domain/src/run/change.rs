@@ -13,6 +13,7 @@ use super::launch::Launch;
 use super::retention::with_retention;
 use super::state::{Run, RunStatus as Status};
 use super::text::check_plan;
+use super::wish;
 use crate::budget::{Amounts, Budget, Purpose, Resource};
 use crate::digest::Digest;
 use crate::id::IdentityId;
@@ -111,6 +112,10 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
         RunCommand::Charge { purpose, calls } => return charge(run, purpose, calls),
         RunCommand::RunDry { resource } => exhausted(*resource),
         RunCommand::Finish { summary } => finish(run, summary, context.now),
+        RunCommand::Wish { action, opening } => wish::wish(run, *action, opening, context.now)?,
+        RunCommand::Grant { number, seen, lasts_ms } => wish::grant(run, *number, *seen, *lasts_ms, context.now)?,
+        RunCommand::RejectWish { number, reason } => wish::reject(run, *number, reason)?,
+        RunCommand::Revoke { number, reason } => wish::revoke(run, *number, reason)?,
         RunCommand::Collect { outputs, removed } => collect(run, outputs, removed)?,
         RunCommand::ApproveResults { seen, chosen } => approve_results(run, *seen, chosen.as_ref(), single_operator)?,
         RunCommand::RejectResults { seen, reason } => {

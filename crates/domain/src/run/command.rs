@@ -7,10 +7,11 @@ use super::hosting::{Hosting, Output};
 use super::mode::Posture;
 use crate::budget::{Amounts, Budget, Ceiling, Purpose, Resource};
 use crate::digest::Digest;
-use crate::id::{IdentityId, ProjectId, RunId};
+use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
 use crate::planning::Preparation;
 use crate::project::Separation;
+use crate::proposal::Opening;
 use crate::refusal::Refusal;
 use crate::scope::Scope;
 
@@ -135,6 +136,24 @@ pub enum RunCommand {
         purpose: Purpose,
         spent: Amounts,
     },
+    /// The cage of an action was refused something.
+    Wish {
+        action: ActionId,
+        opening: Opening,
+    },
+    Grant {
+        number: u32,
+        seen: Digest,
+        lasts_ms: u64,
+    },
+    RejectWish {
+        number: u32,
+        reason: String,
+    },
+    Revoke {
+        number: u32,
+        reason: String,
+    },
     /// Calls of models that were made from what is held.
     Charge {
         purpose: Purpose,
@@ -196,6 +215,7 @@ impl RunCommand {
             | Self::PassGate { .. }
             | Self::Resume
             | Self::Hold { .. }
+            | Self::Grant { .. }
             // It may let a checkpoint pass.
             | Self::Lapse => true,
             Self::Create(_)
@@ -213,6 +233,9 @@ impl RunCommand {
             | Self::Restore { .. }
             | Self::Settle { .. }
             | Self::Charge { .. }
+            | Self::Wish { .. }
+            | Self::RejectWish { .. }
+            | Self::Revoke { .. }
             | Self::RunDry { .. }
             | Self::Finish { .. }
             | Self::Collect { .. }
@@ -276,6 +299,10 @@ kinds! {
     Hold = "hold", "charged";
     Settle = "settle", "settled";
     Charge = "charge", "charged for calls";
+    Wish = "wish", "asked for more of the network";
+    Grant = "grant", "given more of the network";
+    RejectWish = "reject-wish", "denied a wish";
+    Revoke = "revoke", "taken back a grant";
     RunDry = "run-dry", "stopped for want of budget";
     Finish = "finish", "finished";
     Collect = "collect", "given outputs";

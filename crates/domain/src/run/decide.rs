@@ -100,6 +100,9 @@ fn lawful(run: &Run, kind: Kind) -> bool {
         // What was begun is settled, whatever became of the run meanwhile.
         Kind::Settle | Kind::Charge => run.budget.is_some(),
         Kind::RunDry => matches!(status, Status::Executing),
+        // An action may be under way wherever a run stands between its start and its end.
+        Kind::Wish | Kind::Grant => status.is_open() || status == Status::PendingExport,
+        Kind::RejectWish | Kind::Revoke => !status.is_final(),
         Kind::Lapse => matches!(status, Status::Executing | Status::CheckpointReached),
     }
 }
@@ -121,10 +124,17 @@ fn authority(run: &Run, kind: Kind, actor: &Actor) -> Result<bool, Refusal> {
             .or_else(|_| is_its_host(run, identity))
             .or_else(|_| has(identity, Role::Operator)),
         // Also who sends an agent back, from a checkpoint or with its results, lets it go on.
-        Kind::ApprovePlan | Kind::PassGate | Kind::RejectGate | Kind::ApproveResults | Kind::RejectResults => {
-            independent_reviewer(run, identity)
-        }
-        Kind::RejectPlan => has(identity, Role::Reviewer),
+        Kind::ApprovePlan
+        | Kind::PassGate
+        | Kind::RejectGate
+        | Kind::ApproveResults
+        | Kind::RejectResults
+        | Kind::Grant => independent_reviewer(run, identity),
+        Kind::RejectPlan | Kind::RejectWish => has(identity, Role::Reviewer),
+        // To close something takes nobody's leave but that of somebody who watches.
+        Kind::Revoke => has(identity, Role::Operator).or_else(|_| has(identity, Role::Reviewer)),
+        // Which worker has the action just now, the control plane looks up.
+        Kind::Wish => has(identity, Role::Worker),
         Kind::Create | Kind::Submit | Kind::Start => has(identity, Role::Operator),
         // Before anybody approved it, a budget is part of the plan; after that, more of it is a person's decision.
         Kind::SetBudget if run.status == Status::Draft => has(identity, Role::Operator),
@@ -160,6 +170,10 @@ const fn runtime_may(run: &Run, kind: Kind) -> bool {
         Kind::SetBudget => matches!(run.status, Status::Draft),
         Kind::ApprovePlan
         | Kind::RejectPlan
+        | Kind::Wish
+        | Kind::Grant
+        | Kind::RejectWish
+        | Kind::Revoke
         | Kind::Start
         | Kind::Host
         | Kind::Equip

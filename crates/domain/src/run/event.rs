@@ -12,6 +12,7 @@ use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
 use crate::planning::Product;
 use crate::project::Separation;
+use crate::proposal::Opening;
 use crate::scope::Scope;
 use crate::time::Timestamp;
 
@@ -153,6 +154,27 @@ pub enum RunEvent {
         purpose: Purpose,
         spent: Amounts,
     },
+    /// The cage of an action was refused something that a person could allow.
+    NetworkWished {
+        number: u32,
+        opening: Opening,
+        action: ActionId,
+    },
+    /// A person allowed it for this run, until then.
+    NetworkGranted {
+        number: u32,
+        seen: Digest,
+        until: Timestamp,
+    },
+    NetworkRejected {
+        number: u32,
+        reason: String,
+    },
+    /// What was allowed is not any more.
+    NetworkRevoked {
+        number: u32,
+        reason: String,
+    },
     /// Its agent called a language model.
     Called {
         purpose: Purpose,
@@ -238,6 +260,10 @@ impl RunEvent {
             Self::Restored { .. } => "run.restored",
             Self::Held { .. } => "run.held",
             Self::Settled { .. } => "run.settled",
+            Self::NetworkWished { .. } => "run.network_wished",
+            Self::NetworkGranted { .. } => "run.network_granted",
+            Self::NetworkRejected { .. } => "run.network_rejected",
+            Self::NetworkRevoked { .. } => "run.network_revoked",
             Self::Called { .. } => "run.model_called",
             Self::Finished { .. } => "run.finished",
             Self::Collected { .. } => "run.collected",

@@ -7,6 +7,7 @@ use super::gate::{Gate, GateCount, GateKind};
 use super::hosting::Snapshot;
 use super::milestones::{Milestones, Question, Standstill};
 use super::state::{FormerPlan, Run, RunStatus, WorkClock};
+use super::wish::{self, Answer};
 use crate::budget::Budget;
 use crate::id::{ActionId, RunId};
 use crate::time::Timestamp;
@@ -89,6 +90,7 @@ fn created(id: RunId, event: &RunEvent, at: Timestamp) -> Option<Run> {
         performing: BTreeSet::new(),
         performed: 0,
         exported: None,
+        wishes: Vec::new(),
         destroyed: false,
     })
 }
@@ -165,6 +167,18 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::Destroyed => run.destroyed = true,
         RunEvent::Exhausted { resource, .. } => run.dry = Some(*resource),
         RunEvent::Resumed => run.dry = None,
+        RunEvent::NetworkWished { number, opening, action } => {
+            run.wishes.push(wish::asked(*number, opening, *action, at));
+        }
+        RunEvent::NetworkGranted { number, until, .. } => {
+            wish::answered(run, *number, Answer::Granted { until: *until });
+        }
+        RunEvent::NetworkRejected { number, reason } => {
+            wish::answered(run, *number, Answer::Rejected { reason: reason.clone() });
+        }
+        RunEvent::NetworkRevoked { number, reason } => {
+            wish::answered(run, *number, Answer::Revoked { reason: reason.clone() });
+        }
         RunEvent::Created { .. }
         | RunEvent::PlanApproved { .. }
         | RunEvent::PlanRejected { .. }
@@ -359,6 +373,10 @@ fn status_after(run: &Run, event: &RunEvent) -> RunStatus {
         | RunEvent::Held { .. }
         | RunEvent::Settled { .. }
         | RunEvent::Called { .. }
+        | RunEvent::NetworkWished { .. }
+        | RunEvent::NetworkGranted { .. }
+        | RunEvent::NetworkRejected { .. }
+        | RunEvent::NetworkRevoked { .. }
         | RunEvent::Collected { .. }
         | RunEvent::Performing { .. }
         | RunEvent::Performed { .. }
@@ -414,6 +432,10 @@ fn because(event: &RunEvent) -> Option<Option<&str>> {
         | RunEvent::Held { .. }
         | RunEvent::Settled { .. }
         | RunEvent::Called { .. }
+        | RunEvent::NetworkWished { .. }
+        | RunEvent::NetworkGranted { .. }
+        | RunEvent::NetworkRejected { .. }
+        | RunEvent::NetworkRevoked { .. }
         | RunEvent::Collected { .. }
         | RunEvent::Performing { .. }
         | RunEvent::Performed { .. }

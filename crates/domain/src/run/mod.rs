@@ -20,6 +20,7 @@ mod pipeline;
 mod retention;
 mod state;
 mod text;
+mod wish;
 
 pub use call::{ModelCall, ModelTokens};
 pub(crate) use change::question;
@@ -35,3 +36,4 @@ pub use milestones::{Milestones, Question, Standstill};
 pub use mode::{Effect, GateRules, Mode, Posture, Treatment};
 pub use pipeline::{StepState, StepView, pipeline};
 pub use state::{FormerPlan, Run, RunStatus, WorkClock};
+pub use wish::{Answer, LONGEST_GRANT_MS, MOST_WISHES, Wish};

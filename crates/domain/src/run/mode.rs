@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::call::check_models;
 use super::gate::{Watch, watch};
-use crate::proposal::ActionKind;
+use crate::proposal::{ActionKind, ActionSpec};
 use crate::refusal::Refusal;
 
 /// When a person is asked.
@@ -155,9 +155,9 @@ impl Posture {
         watch(kind) == Watch::Always || self.gates.before.contains(&kind)
     }
 
-    pub fn treatment(&self, kind: ActionKind) -> Treatment {
-        let reaches_others = self.mode == Mode::Simulation && kind.reaches_others();
-        if self.effect == Effect::DryRun || reaches_others { Treatment::Rehearse } else { Treatment::Perform }
+    pub fn treatment(&self, spec: &ActionSpec) -> Treatment {
+        let noticed = self.mode == Mode::Simulation && spec.reaches_others();
+        if self.effect == Effect::DryRun || noticed { Treatment::Rehearse } else { Treatment::Perform }
     }
 }
 

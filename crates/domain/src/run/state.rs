@@ -9,6 +9,7 @@ use super::gate::{Gate, GateCount};
 use super::hosting::{Hosting, Output, Snapshot};
 use super::milestones::{Milestones, Standstill};
 use super::mode::Posture;
+use super::wish::Wish;
 use crate::budget::{Budget, Resource};
 use crate::canonical;
 use crate::catalogue::Bounds;
@@ -173,6 +174,9 @@ pub struct Run {
     /// Those that were let out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exported: Option<Vec<u32>>,
+    /// Whom its actions wanted to reach, and what people said to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wishes: Vec<Wish>,
     /// Its host has removed everything and looked that nothing is left.
     #[serde(default)]
     pub destroyed: bool,

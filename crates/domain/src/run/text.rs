@@ -15,6 +15,8 @@ pub(super) fn check_text(command: &RunCommand) -> Result<(), Refusal> {
         | RunCommand::RejectGate { reason, .. }
         | RunCommand::RollBack { reason, .. }
         | RunCommand::FailSnapshot { reason }
+        | RunCommand::RejectWish { reason, .. }
+        | RunCommand::Revoke { reason, .. }
         | RunCommand::Fail { reason } => said(reason),
         RunCommand::Pause { reason } | RunCommand::Cancel { reason } | RunCommand::AskSnapshot { reason } => {
             short(reason)
@@ -40,6 +42,8 @@ pub(super) fn check_text(command: &RunCommand) -> Result<(), Refusal> {
         | RunCommand::Settle { .. }
         | RunCommand::Charge { .. }
         | RunCommand::RunDry { .. }
+        | RunCommand::Wish { .. }
+        | RunCommand::Grant { .. }
         | RunCommand::Collect { .. }
         | RunCommand::ApproveResults { .. }
         | RunCommand::Destroy

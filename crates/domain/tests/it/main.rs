@@ -29,4 +29,5 @@ mod saving;
 mod scenario;
 mod states;
 mod trials;
+mod wishes;
 mod worktrees;

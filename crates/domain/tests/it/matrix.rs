@@ -66,6 +66,10 @@ pub(crate) const fn lawful_for_run(kind: RunCommandKind) -> RunStatus {
         | RunCommandKind::Hold
         | RunCommandKind::Settle
         | RunCommandKind::Charge
+        | RunCommandKind::Wish
+        | RunCommandKind::Grant
+        | RunCommandKind::RejectWish
+        | RunCommandKind::Revoke
         | RunCommandKind::RunDry
         | RunCommandKind::Lapse
         | RunCommandKind::Pause
@@ -116,6 +120,11 @@ pub(crate) fn run_world(world: World, kind: RunCommandKind) -> World {
         K::FailSnapshot => {
             let mut world = world.governed().with_run(status);
             world.operator().run(RunCommand::AskSnapshot { reason: "to be safe".to_owned() }).expect("a host can");
+            world
+        }
+        K::Wish | K::Grant | K::RejectWish | K::Revoke => {
+            let mut world = world.with_run(status);
+            trials::prepare_run(&mut world, kind);
             world
         }
         K::Lapse => {

@@ -49,11 +49,34 @@ fn d11_a_run_that_observes_is_refused_whatever_may_change_something() {
 #[test]
 fn d11_a_dry_run_executes_nothing_and_a_simulation_nothing_that_others_notice() {
     let (dry, simulated) = (posture(Mode::Checkpoint, Effect::DryRun), posture(Mode::Simulation, Effect::Execute));
+    let project = Project::shipped();
     for kind in ActionKind::ALL {
-        assert_eq!(dry.treatment(*kind), Treatment::Rehearse, "{kind}");
-        assert_eq!(simulated.treatment(*kind) == Treatment::Rehearse, kind.reaches_others(), "{kind}");
-        assert_eq!(Posture::default().treatment(*kind), Treatment::Perform, "{kind}");
+        let action = project.seal(json!({"tool": kind.as_str()}));
+        let spec = action.spec();
+        assert_eq!(dry.treatment(spec), Treatment::Rehearse, "{kind}");
+        assert_eq!(simulated.treatment(spec) == Treatment::Rehearse, kind.reaches_others(), "{kind}");
+        assert_eq!(Posture::default().treatment(spec), Treatment::Perform, "{kind}");
     }
+}
+
+#[test]
+fn d11_code_that_reaches_others_is_rehearsed_in_a_simulation_and_refused_where_a_run_observes() {
+    let proposal = json!({"tool": "sh", "arguments": ["true"], "network": ["www.example.org"]});
+    let action = Project::shipped().seal(proposal.clone());
+    assert_eq!(posture(Mode::Simulation, Effect::Execute).treatment(action.spec()), Treatment::Rehearse);
+    assert_eq!(Project::shipped().judge_in(&posture(Mode::Checkpoint, Effect::Observe), proposal).tier(), Tier::D);
+}
+
+#[test]
+fn c9_a_run_that_asks_before_new_sites_asks_before_code_that_reaches_any() {
+    let mut asks = Posture::default();
+    asks.gates.before.insert(ActionKind::NavigateNewDomain);
+    let said = |network: &[&str]| {
+        let proposal = json!({"tool": "sh", "arguments": ["true"], "network": network});
+        let verdict = Project::shipped().judge_in(&asks, proposal);
+        verdict.reasons().iter().any(|reason| reason.rule == "mode.new_domain")
+    };
+    assert!(said(&["www.example.org"]) && !said(&[]));
 }
 
 #[test]

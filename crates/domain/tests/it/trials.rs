@@ -9,11 +9,11 @@ use placet_domain::evidence::{Exit, Manifest};
 use placet_domain::policy::Tier;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{
-    Allowance, ModelCall, ModelTokens, Output, Run, RunCommand, RunCommandKind, RunStatus, Wanted,
+    Allowance, Answer, ModelCall, ModelTokens, Output, Run, RunCommand, RunCommandKind, RunStatus, Wanted,
 };
 
 use crate::people::Who;
-use crate::scenario::{DAY_MS, World, complete, verdict};
+use crate::scenario::{DAY_MS, World, action_id, complete, verdict};
 
 /// One command to try.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +49,10 @@ pub(crate) const RUN_TRIALS: &[Trial<RunCommandKind>] = {
         Trial { label: "hold", kind: K::Hold, usual: Who::Runtime },
         Trial { label: "settle", kind: K::Settle, usual: Who::Runtime },
         Trial { label: "charge", kind: K::Charge, usual: Who::Runtime },
+        Trial { label: "wish", kind: K::Wish, usual: Who::Worker },
+        Trial { label: "grant", kind: K::Grant, usual: Who::Reviewer },
+        Trial { label: "reject-wish", kind: K::RejectWish, usual: Who::Reviewer },
+        Trial { label: "revoke", kind: K::Revoke, usual: Who::Operator },
         Trial { label: "run-dry", kind: K::RunDry, usual: Who::Runtime },
         Trial { label: "finish", kind: K::Finish, usual: Who::Agent },
         Trial { label: "collect", kind: K::Collect, usual: Who::Worker },
@@ -100,6 +104,10 @@ pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
         RunCommandKind::Charge => {
             RunCommand::Charge { purpose: Purpose::Call("call".to_owned()), calls: vec![model_call(10, 1)] }
         }
+        RunCommandKind::Wish => wish(&format!("host-{}.test", world.run().wishes.len())),
+        RunCommandKind::Grant => grant(world.run()),
+        RunCommandKind::RejectWish => RunCommand::RejectWish { number: first(world.run(), Answer::is_waiting), reason },
+        RunCommandKind::Revoke => RunCommand::Revoke { number: first(world.run(), Answer::is_granted), reason },
         RunCommandKind::RunDry => RunCommand::RunDry { resource: Resource::UsdMicros },
         RunCommandKind::Collect => {
             let output = Output {
@@ -126,6 +134,35 @@ pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
 
 pub(crate) fn pass_gate(run: &Run) -> RunCommand {
     RunCommand::PassGate { seen: run.review(), note: String::new(), plan: None }
+}
+
+/// What the cage of an action wants of this host.
+pub(crate) fn wish(host: &str) -> RunCommand {
+    RunCommand::Wish { action: action_id(1), opening: format!("https://{host}/").parse().expect("an opening") }
+}
+
+/// The first wish with such an answer, or a number that no wish has.
+fn first(run: &Run, is_so: fn(&Answer) -> bool) -> u32 {
+    run.wishes.iter().find(|wish| is_so(&wish.answer)).map_or(99, |wish| wish.number)
+}
+
+pub(crate) fn grant(run: &Run) -> RunCommand {
+    let number = first(run, Answer::is_waiting);
+    let seen = run.wish(number).map_or(Digest::of(b""), |wish| wish.review(run.id));
+    RunCommand::Grant { number, seen, lasts_ms: 60_000 }
+}
+
+/// What has to be there for a decision to be about something.
+pub(crate) fn prepare_run(world: &mut World, kind: RunCommandKind) {
+    let opens = kind == RunCommandKind::Revoke;
+    if opens || matches!(kind, RunCommandKind::Grant | RunCommandKind::RejectWish) {
+        // Where a run takes no wishes there is nothing to decide either.
+        let _ = world.by(Who::Worker).run(wish("wanted.test"));
+    }
+    if opens {
+        let command = grant(world.run());
+        let _ = world.by(Who::Reviewer).run(command);
+    }
 }
 
 /// A call of a model that took so much.
@@ -299,6 +336,7 @@ pub(crate) fn refused(refusal: &Refusal) -> String {
 
 /// What a run's state becomes, or why not.
 pub(crate) fn try_run(mut world: World, trial: Trial<RunCommandKind>) -> Result<RunStatus, Refusal> {
+    prepare_run(&mut world, trial.kind);
     let command = run_command(&world, trial.kind);
     world.by(trial.usual).run(command)?;
     Ok(world.run_status())

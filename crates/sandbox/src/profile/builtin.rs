@@ -116,6 +116,7 @@ pub(super) fn base() -> Profile {
         demands: LeastTier::Degraded,
         capabilities: Default::default(),
         doors: None,
+        network: None,
         limit_reasons: Default::default(),
         syscall_reasons: Default::default(),
         changes: Vec::new(),

@@ -24,6 +24,7 @@ pub(super) fn extend(parent: &Profile, name: &str, file: &File) -> Result<Profil
     child.programs(file)?;
     child.capabilities(file)?;
     child.doors(file)?;
+    child.network(file)?;
     child.limits(&file.limits)?;
     child.scratch(&file.scratch)?;
     child.variables(&file.variables)?;
@@ -109,6 +110,22 @@ impl Child {
         let listed = if ports.is_empty() { "none".to_owned() } else { ports };
         self.note(Effect::Tightens, format!("doors that may be asked for: {listed}"), why);
         self.0.doors = Some(wanted);
+        Ok(())
+    }
+
+    fn network(&mut self, file: &File) -> Result<(), Fault> {
+        let Some(written) = &file.network else { return Ok(()) };
+        let Given { is, reason: why } = written.get_ref();
+        let (wanted, why): (BTreeSet<String>, _) = (is.iter().cloned().collect(), reason(why)?);
+        let outside = |host: &&String| self.0.network.as_ref().is_some_and(|before| !before.contains(*host));
+        if let Some(host) = wanted.iter().find(outside) {
+            let message = format!("what it extends does not name `{host}` in its network");
+            return Err(Fault::at(written.span(), message).hint("a profile may name fewer hosts than its parent"));
+        }
+        let hosts = wanted.iter().cloned().collect::<Vec<_>>().join(", ");
+        let listed = if hosts.is_empty() { "nobody".to_owned() } else { hosts };
+        self.note(Effect::Tightens, format!("programs may be let reach at most: {listed}"), why);
+        self.0.network = Some(wanted);
         Ok(())
     }
 

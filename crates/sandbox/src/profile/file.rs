@@ -19,6 +19,7 @@ pub(super) struct File {
     pub(super) programs: Option<Spanned<Given<Programs>>>,
     pub(super) capabilities: Option<Spanned<Given<Vec<Capability>>>>,
     pub(super) doors: Option<Spanned<Given<Vec<u16>>>>,
+    pub(super) network: Option<Spanned<Given<Vec<String>>>>,
     #[serde(default)]
     pub(super) limits: Table<Quantity>,
     #[serde(default)]

@@ -136,6 +136,7 @@ pub(crate) fn sealed(run: &Run, agent: IdentityId, text: &str) -> Action {
         environment: BTreeMap::new(),
         files: Vec::new(),
         outputs: Vec::new(),
+        network: Vec::new(),
         timeout_ms: None,
         justification: String::new(),
     };

@@ -3,6 +3,7 @@
 use placet_domain::digest::Digest;
 use placet_domain::evidence::Manifest;
 use placet_domain::id::{ActionId, ProjectId, RunId};
+use placet_domain::proposal::Opening;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -46,6 +47,31 @@ pub struct RedemptionView {
 #[serde(deny_unknown_fields)]
 pub struct JobReport {
     pub attempt: u32,
+}
+
+/// What a worker asks about the network of an action under way.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkQuery {
+    pub attempt: u32,
+    /// What it was told last, by the answer's `seen`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub seen: Option<Digest>,
+    /// What was refused and could be allowed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<String>)]
+    pub wishes: Vec<Opening>,
+    #[serde(default)]
+    pub wait_ms: u64,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct NetworkView {
+    /// Everything that is open for this attempt beside what was sealed, signed like a permit.
+    pub slip: String,
+    #[schema(value_type = String)]
+    pub seen: Digest,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]

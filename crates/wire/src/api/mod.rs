@@ -23,8 +23,8 @@ pub use hosting::{
 };
 pub use identity::{IdentityList, IdentityView, NewIdentity, NewToken, TokenOnce};
 pub use job::{
-    Completion, CompletionView, HeartbeatView, Job, JobReport, KeptBlob, PieceSecrets, Redemption, RedemptionView,
-    SecretList, SecretView,
+    Completion, CompletionView, HeartbeatView, Job, JobReport, KeptBlob, NetworkQuery, NetworkView, PieceSecrets,
+    Redemption, RedemptionView, SecretList, SecretView,
 };
 pub use ledger::{AuditRow, AuditTrail, ConsistencyProof, EntryList, EntryView, HeadView, InclusionProof};
 pub use organisation::{HaltRequest, OrganisationView};
@@ -33,8 +33,8 @@ pub use project::{
     NewProject, NewScope, PolicyView, ProjectList, ProjectView, RuleView, ScopeList, ScopeView, ToolView,
 };
 pub use run::{
-    BudgetRequest, BudgetView, CheckpointView, ExportRequest, Modification, NewRun, OutputView, PlanSubmission, Reason,
-    RollbackRequest, RunList, RunView, SnapshotView, StepReport, Summary,
+    BudgetRequest, BudgetView, CheckpointView, ExportRequest, GrantRequest, Modification, NewRun, OutputView,
+    PlanSubmission, Reason, RollbackRequest, RunList, RunView, SnapshotView, StepReport, Summary, WishList, WishView,
 };
 pub use worktree::{
     Closing, DutyTable, ExemptionRequest, ExemptionView, Merging, NewWorktree, Notice, NoticeList, WorkReport,

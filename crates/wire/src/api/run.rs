@@ -327,3 +327,39 @@ pub struct RunList {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
 }
+
+/// What the cages of a run were refused, and what people said to it.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct WishList {
+    #[schema(value_type = String)]
+    pub run: RunId,
+    pub wishes: Vec<WishView>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct WishView {
+    pub number: u32,
+    /// What would be open: `https://example.org:443/`, or with a method `GET http://example.org:80/`.
+    pub opening: String,
+    /// The action whose cage asked first.
+    #[schema(value_type = String)]
+    pub action: ActionId,
+    pub asked_at: String,
+    /// `WAITING`, `GRANTED`, `EXPIRED`, `REJECTED` or `REVOKED`.
+    pub status: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// What `If-Match` names to grant it.
+    #[schema(value_type = String)]
+    pub review: Digest,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GrantRequest {
+    /// For how long; an hour if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lasts_ms: Option<u64>,
+}

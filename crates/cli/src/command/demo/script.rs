@@ -110,6 +110,7 @@ fn proposal(tool: &str, arguments: &[&str], justification: &str) -> Result<Propo
         environment: BTreeMap::new(),
         files: Vec::new(),
         outputs: Vec::new(),
+        network: Vec::new(),
         timeout_ms: None,
         justification: justification.to_owned(),
     })

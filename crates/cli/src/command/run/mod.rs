@@ -5,12 +5,14 @@ mod checkpoint;
 mod effects;
 mod export;
 mod launch;
+mod learn;
 mod new;
 mod onto;
 mod pipeline;
 mod plan;
 mod rollback;
 mod watch;
+mod wishes;
 
 use placet_domain::budget::Resource;
 use placet_domain::run::{GateRules, RunStatus};
@@ -80,6 +82,33 @@ pub(crate) enum Command {
         #[arg(long = "step", value_name = "TEXT")]
         plan: Vec<String>,
     },
+    /// What its actions were refused, and what people said to it
+    Wishes { run: String },
+    /// Open a host that its actions were refused, for this run and for a while; it is shown first
+    Allow {
+        run: String,
+        /// The number of the wish; `placet run wishes` lists them
+        wish: u32,
+        /// For how long; an hour if nothing is said
+        #[arg(long, value_name = "MINUTES")]
+        minutes: Option<u64>,
+    },
+    /// Do not open a host that its actions were refused; they are not asked about again
+    Deny {
+        run: String,
+        wish: u32,
+        #[arg(long)]
+        reason: String,
+    },
+    /// Close a host again that was opened; connections to it end at once
+    Revoke {
+        run: String,
+        wish: u32,
+        #[arg(long)]
+        reason: String,
+    },
+    /// The narrowest network and paths that would have sufficed for it, as a difference to a file; nothing is changed
+    Learn(learn::Args),
     /// Have it saved as it is now, to be able to return here
     Snapshot {
         run: String,
@@ -149,6 +178,15 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
             change(&client, &run, "steps", &StepReport { step, summary }, out).await?;
         }
         Command::Budget { run, budget } => change(&client, &run, "budget", &budget.request()?, out).await?,
+        Command::Wishes { run } => wishes::show(&client, &run, out).await?,
+        Command::Allow { run, wish, minutes } => wishes::allow(&client, &run, wish, minutes, out).await?,
+        Command::Deny { run, wish, reason } => {
+            wishes::close(&client, &run, wish, ("reject", reason), out).await?;
+        }
+        Command::Revoke { run, wish, reason } => {
+            wishes::close(&client, &run, wish, ("revoke", reason), out).await?;
+        }
+        Command::Learn(args) => learn::run(args, &client, out).await?,
         Command::Export(args) => export::run(args, &client, out).await?,
         Command::Effects { run } => effects::show(&client, &run, out).await?,
         Command::Perform(args) => effects::perform(args, &client, out).await?,

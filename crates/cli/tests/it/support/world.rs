@@ -132,6 +132,11 @@ impl World {
 
     /// Sets everything up and starts a run; returns its id.
     pub(crate) fn undertake(&self) -> String {
+        self.undertake_reaching(&["10.0.0.0/24"])
+    }
+
+    /// The same, with these targets in its scope.
+    pub(crate) fn undertake_reaching(&self, targets: &[&str]) -> String {
         self.cli(&["project", "new", "alpha"]).ok();
         for (name, role) in [("ada", "reviewer"), ("tom", "agent"), ("w1", "worker")] {
             self.cli(&["identity", "add", name, "--role", role]).ok();
@@ -139,7 +144,7 @@ impl World {
         let tools: Vec<String> = self.tools().iter().map(|tool| format!("{tool:?}")).collect();
         self.write(
             "scope.toml",
-            format!("allow = [\"out/**\"]\ntargets = [\"10.0.0.0/24\"]\ntools = [{}]", tools.join(", ")),
+            format!("allow = [\"out/**\"]\ntargets = {targets:?}\ntools = [{}]", tools.join(", ")),
         );
         self.cli(&["scope", "lock", "all", "scope.toml"]).ok();
         self.run_of("tom")

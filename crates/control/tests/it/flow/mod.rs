@@ -10,6 +10,7 @@ mod governed;
 mod hosted;
 mod lapse;
 mod models;
+mod network;
 mod performances;
 mod permit;
 mod policy_change;

@@ -3,6 +3,7 @@
 mod bounds;
 mod judging;
 mod loading;
+mod network;
 mod properties;
 mod shipped;
 

@@ -89,6 +89,10 @@ impl Walk {
             let kind = if die < 6 { RunCommandKind::Finish } else { RunCommandKind::ReachGate };
             return (Who::Agent, Command::Run { id: self.world.run, command: run_command(&self.world, kind) });
         }
+        if (12..20).contains(&die) {
+            let (who, kind) = usual_for_wishes(&self.world);
+            return (who, Command::Run { id: self.world.run, command: run_command(&self.world, kind) });
+        }
         let status =
             self.world.actions.get(&self.world.action).filter(|action| action.run == self.world.run).map(|a| a.status);
         match status.filter(|status| !status.is_final()) {
@@ -230,6 +234,18 @@ impl Walk {
         }
         Ok(())
     }
+}
+
+/// Somebody asks, somebody opens it, somebody closes it again.
+fn usual_for_wishes(world: &World) -> (Who, RunCommandKind) {
+    let wishes = &world.run().wishes;
+    if wishes.iter().any(|wish| wish.answer.is_granted()) {
+        return (Who::Operator, RunCommandKind::Revoke);
+    }
+    if wishes.iter().any(|wish| wish.answer.is_waiting()) {
+        return (Who::SecondReviewer, RunCommandKind::Grant);
+    }
+    (Who::Worker, RunCommandKind::Wish)
 }
 
 fn usual_for_run(status: RunStatus, die: u8) -> (Who, RunCommandKind) {

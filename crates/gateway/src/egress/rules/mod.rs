@@ -16,7 +16,8 @@ pub use live::{Established, Live};
 pub use reason::{Kind, Reason};
 pub use rule::{AtEnd, BadRule, Method, PathRule, Rule, RuleDraft, Speaks};
 
-use placet_domain::scope::{Place, Target, TargetRule};
+use placet_domain::proposal::Opening;
+use placet_domain::scope::{Network, Place, Target, TargetRule};
 use serde::{Deserialize, Serialize};
 
 /// All that a run may reach. Empty rules allow nothing.
@@ -37,13 +38,32 @@ impl Rules {
     }
 }
 
+impl Rules {
+    /// What the openings of a sealed action mean: each like a target, with its methods. A name may lead to a network that is
+    /// not public only if that network is opened beside it.
+    pub fn for_openings<'a>(openings: impl IntoIterator<Item = &'a Opening> + Clone) -> Self {
+        let networks: Vec<Network> = openings.clone().into_iter().filter_map(network_of).collect();
+        let beside = |rule: Rule| networks.iter().fold(rule, |rule, network| rule.in_network(*network));
+        let rules =
+            |opening: &'a Opening| rules_for(opening.to()).into_iter().map(|rule| rule.with_methods(opening.methods()));
+        Self { allow: openings.into_iter().flat_map(rules).map(beside).collect() }
+    }
+}
+
+const fn network_of(opening: &Opening) -> Option<Network> {
+    match opening.to() {
+        TargetRule::Within(Target::Network(network)) => Some(*network),
+        TargetRule::Within(Target::Host(_) | Target::Url(_)) | TargetRule::Below(_) => None,
+    }
+}
+
 fn rules_for(target: &TargetRule) -> Vec<Rule> {
     let TargetRule::Within(Target::Url(url)) = target else {
         return vec![Rule::new(target.clone(), Speaks::Https), Rule::new(target.clone(), Speaks::Http)];
     };
     let host = match url.authority().place() {
         Place::Named(host) => TargetRule::Within(Target::Host(host.clone())),
-        Place::At(address) => TargetRule::Within(Target::Network(placet_domain::scope::Network::single(*address))),
+        Place::At(address) => TargetRule::Within(Target::Network(Network::single(*address))),
     };
     let speaks = if url.scheme() == "https" { Speaks::Https } else { Speaks::Http };
     let rule = Rule::new(host, speaks).at_port(url.authority().port());

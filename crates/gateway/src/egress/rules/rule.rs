@@ -10,12 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::credential::Credential;
 
-placet_domain::names! {
-    /// A method of HTTP, in capitals.
-    Method = "method", |text| {
-        (1..=20).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_uppercase() || b == b'-')
-    }, "capital letters, such as `GET`";
-}
+pub use placet_domain::proposal::Method;
 
 /// What is spoken with the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -171,6 +166,22 @@ impl Rule {
         if self.0.speaks == Speaks::Http {
             self.0.paths.insert(PathRule::Below(path));
         }
+        self
+    }
+
+    /// With these methods alone, where methods can be seen. None means any.
+    #[must_use]
+    pub fn with_methods(mut self, methods: &BTreeSet<Method>) -> Self {
+        if self.0.speaks == Speaks::Http {
+            self.0.methods.clone_from(methods);
+        }
+        self
+    }
+
+    /// Until then, and whatever goes by it is cut then.
+    #[must_use]
+    pub fn cut_at(mut self, end: Timestamp) -> Self {
+        (self.0.expires_at, self.0.at_end) = (Some(end), AtEnd::Cut);
         self
     }
 

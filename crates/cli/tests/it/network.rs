@@ -1,0 +1,250 @@
+//! Whom an action reaches: exactly whom its approval names, through the gateway, written down; whatever its program tries.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::Value;
+
+use crate::support::{Done, Process, World};
+
+/// A server that answers with the first line it was sent, or sends on to somebody else.
+pub(crate) struct Server {
+    at: SocketAddr,
+    /// How often something was said to it.
+    asked: Arc<AtomicUsize>,
+}
+
+impl Server {
+    pub(crate) fn start() -> Self {
+        Self::sending_to(None)
+    }
+
+    fn sending_to(elsewhere: Option<SocketAddr>) -> Self {
+        let (listener, asked) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::<AtomicUsize>::default());
+        let (at, count) = (listener.local_addr().unwrap(), Arc::clone(&asked));
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let mut head = Vec::new();
+                while !head.ends_with(b"\r\n\r\n") {
+                    let mut byte = [0];
+                    let Ok(1) = stream.read(&mut byte) else { break };
+                    head.push(byte[0]);
+                }
+                if head.is_empty() {
+                    continue;
+                }
+                count.fetch_add(1, Ordering::Relaxed);
+                let line = String::from_utf8_lossy(&head).lines().next().unwrap_or_default().to_owned();
+                let status =
+                    elsewhere.map_or("200 OK".to_owned(), |to| format!("302 Found\r\nLocation: http://{to}/stolen"));
+                let _ = write!(
+                    stream,
+                    "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{line}",
+                    line.len()
+                );
+            }
+        });
+        Self { at, asked }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.at)
+    }
+
+    pub(crate) fn was_asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
+    }
+}
+
+/// A world with a worker, and a run whose scope has these targets.
+pub(crate) fn start(targets: &[&str]) -> (World, String, Process) {
+    let mut world = World::set_up();
+    world.serve();
+    let run = world.undertake_reaching(targets);
+    let worker = world.worker(&[]);
+    (world, run, worker)
+}
+
+pub(crate) fn python(world: &World, run: &str, network: &[&str], script: &str) -> Done {
+    let mut args = vec!["python3"];
+    args.extend(network.iter().flat_map(|opening| ["--network", opening]));
+    args.extend(["--", "-c", script]);
+    world.perform(run, &args)
+}
+
+fn requests(world: &World, done: &Done) -> Vec<Value> {
+    let lines = String::from_utf8(world.evidence(&done.id, "network.jsonl")).unwrap();
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn number(record: &Value) -> u64 {
+    record["decision"]["refused"]["number"].as_u64().or(record["ended"]["number"].as_u64()).unwrap_or(0)
+}
+
+fn printed(world: &World, done: &Done) -> String {
+    String::from_utf8(world.evidence(&done.id, "stdout")).unwrap()
+}
+
+pub(crate) const ASK: &str = "
+import socket, urllib.request, urllib.error
+def ask(url, **more):
+    try: return urllib.request.urlopen(urllib.request.Request(url, **more), timeout=20).read().decode()
+    except urllib.error.HTTPError as e: return e.code
+    except Exception as e: return type(e).__name__
+";
+
+#[test]
+fn c5_an_action_reaches_what_was_approved_and_nobody_else_and_every_request_is_evidence() {
+    let (opened, closed) = (Server::start(), Server::start());
+    let (world, run, _worker) = start(&[&opened.url("/"), &closed.url("/")]);
+    let script = format!(
+        "{ASK}
+print(ask('{}'), ask('{}', method='POST'), ask('{}'), ask('{}'), ask('http://secret-data.evil.test/'))
+try: socket.create_connection(('127.0.0.1', {}), 3); print('direct')
+except OSError: print('no way but the gateway')",
+        opened.url("/v1/a"),
+        opened.url("/v1/a"),
+        opened.url("/other"),
+        closed.url("/"),
+        opened.at.port(),
+    );
+    let opening = format!("GET {}", opened.url("/v1"));
+    let done = python(&world, &run, &[&opening], &script);
+    assert_eq!(printed(&world, &done), "GET /v1/a HTTP/1.1 403 403 403 403\nno way but the gateway\n", "{done:?}");
+    assert_eq!((opened.was_asked(), closed.was_asked()), (1, 0));
+    let records = requests(&world, &done);
+    let numbers: Vec<u64> = records.iter().map(number).collect();
+    assert_eq!(numbers, [0, 13, 14, 11, 10], "method, path, port, host");
+    assert_eq!((&records[0]["path"], &records[0]["status"]), (&"/v1/a".into(), &200.into()));
+    assert_eq!(records[0]["address"], opened.at.to_string());
+    let traffic = &done.manifest["usage"]["network"];
+    assert_eq!((&traffic["requests"], &traffic["refused"]), (&1.into(), &4.into()), "{traffic}");
+    assert!(traffic["bytes_up"].as_u64().unwrap() > 0 && traffic["bytes_down"].as_u64().unwrap() > 0);
+    world.by("ada", &["evidence", "verify", &done.id]).ok();
+}
+
+#[test]
+fn b2_a_tool_reaches_its_target_and_a_reviewer_is_shown_whom() {
+    let server = Server::start();
+    let (world, run, _worker) = start(&[&server.url("/")]);
+    let view = world.propose(&run, &["curl", "--target", &server.url("/page"), "--", "-s"]);
+    let id = view["id"].as_str().unwrap().to_owned();
+    let card = world.by("ada", &["show", &id]).ok();
+    assert!(card.out().contains(&format!("reaches  {}", server.url("/page"))), "{}", card.out());
+    if view["status"] == "PENDING_APPROVAL" {
+        world.by("ada", &["approve", &id, "--yes"]).ok();
+    }
+    let done = world.done(&id);
+    assert_eq!(printed(&world, &done), "GET /page HTTP/1.1", "{done:?}");
+}
+
+#[test]
+fn c5_without_an_opening_there_is_no_way_out_at_all() {
+    let server = Server::start();
+    let (world, run, _worker) = start(&[&server.url("/")]);
+    let script = format!(
+        "{ASK}\nimport os\nprint(ask('{}'), [name for name in os.environ if 'proxy' in name.lower()])\n\
+         try: socket.create_connection(('127.0.0.1', 3128), 3)\nexcept OSError: print('no door')",
+        server.url("/")
+    );
+    let done = python(&world, &run, &[], &script);
+    assert_eq!(printed(&world, &done), "URLError []\nno door\n");
+    assert!(done.manifest["usage"].get("network").is_none(), "{done:?}");
+    assert_eq!(server.was_asked(), 0);
+}
+
+#[test]
+fn b2_what_is_beyond_the_scope_the_tool_or_the_cage_is_never_opened() {
+    let server = Server::start();
+    let mut world = World::set_up();
+    world.edit("tools.toml", |text| {
+        format!("{text}\n[shut]\nprogram = \"/usr/bin/python3\"\nkind = \"execute_code\"\nnetwork = \"named\"\nprofile = \"shut\"\n")
+    });
+    std::fs::create_dir_all(world.home().join("profiles")).unwrap();
+    let profile = "about = \"no network\"\nextends = \"default\"\nnetwork = { is = [], reason = \"none is needed\" }\n";
+    std::fs::write(world.home().join("profiles/shut.toml"), profile).unwrap();
+    world.serve();
+    let run = world.undertake_reaching(&[&server.url("/v1"), "*.example.org"]);
+    let tried = |tool: &str, opening: &str| {
+        let args = ["--as", "tom", "action", "propose", &run, tool, "--network", opening, "--", "-c", "pass"];
+        world.cli(&args).stderr
+    };
+    for opening in ["http://evil.test/", &server.url("/"), "example.org", "*.org", "169.254.169.254", "127.0.0.1"] {
+        assert!(tried("python3", opening).contains("is not in the scope of this run"), "{opening}");
+    }
+    let within = server.url("/v1");
+    assert!(tried("shut", &within).contains("its network is none"), "{}", tried("shut", &within));
+    assert!(tried("cat", &within).contains("`cat` reaches nobody"), "{}", tried("cat", &within));
+    assert!(tried("python3", "GET https://a.example.org/").contains("only of plain"));
+    assert_eq!(server.was_asked(), 0);
+}
+
+/// Everything a hostile program may try at the proxy, one number of a reason after the other.
+#[test]
+fn r18_tricks_with_names_addresses_and_tunnels_lead_nowhere_else() {
+    let other = Server::start();
+    let (server, sends_on) = (Server::start(), Server::sending_to(Some(other.at)));
+    let port = server.at.port();
+    let named = format!("http://localhost:{port}/");
+    let tls = format!("https://127.0.0.1:{}/", other.at.port());
+    let targets = [server.url("/"), sends_on.url("/"), named.clone(), tls.clone()];
+    let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
+    let (world, run, _worker) = start(&targets);
+    let script = format!(
+        "{ASK}
+import ssl
+def raw(text):
+    s = socket.create_connection(('127.0.0.1', 3128), 5); s.sendall(text.encode()); s.settimeout(5)
+    try: return s, s.recv(200).decode().split('\\r')[0][9:12]
+    except OSError: return s, 'cut'
+print('name of a private address', ask('{named}'))
+print('redirect', ask('{redirect}'))
+for host in ['[::ffff:127.0.0.1]', '[::1]', '2130706433', '0x7f.1', '127.1', '127.0.0.1.', 'user@127.0.0.1']:
+    print(host, raw(f'GET http://{{host}}:{port}/ HTTP/1.1\\r\\nHost: {{host}}:{port}\\r\\n\\r\\n')[1])
+print('other Host', raw('GET http://{at}/ HTTP/1.1\\r\\nHost: evil.test\\r\\n\\r\\n')[1])
+s, said = raw('CONNECT {at} HTTP/1.1\\r\\nHost: {at}\\r\\n\\r\\n')
+s.sendall(b'GET / HTTP/1.1\\r\\nHost: evil.test\\r\\n\\r\\n')
+print('other Host in a tunnel', said, s.recv(200).decode().split('\\r')[0][9:12])
+s, said = raw('CONNECT 127.0.0.1:{tls_port} HTTP/1.1\\r\\nHost: 127.0.0.1:{tls_port}\\r\\n\\r\\n')
+c = ssl.create_default_context(); c.check_hostname = False; c.verify_mode = ssl.CERT_NONE
+try: c.wrap_socket(s, server_hostname='evil.test'); print('tls')
+except OSError as e: print('another name in TLS', type(e).__name__)
+print('nul', raw('GET http://127.0.0.1\\0.evil.test:{port}/ HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n')[1])
+",
+        redirect = sends_on.url("/go"),
+        at = server.at,
+        tls_port = other.at.port(),
+    );
+    let done = python(&world, &run, &targets, &script);
+    let said = printed(&world, &done);
+    assert_eq!(done.status, "SUCCEEDED", "{}", String::from_utf8_lossy(&world.evidence(&done.id, "stderr")));
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[..2], ["name of a private address 403", "redirect 403"], "{said}");
+    for line in &lines[2..9] {
+        assert!(line.ends_with("400") || line.ends_with("403"), "{said}");
+    }
+    assert_eq!(lines[9], "other Host 400", "{said}");
+    assert_eq!(lines[10], "other Host in a tunnel 200 400", "{said}");
+    assert!(lines[11].starts_with("another name in TLS"), "{said}");
+    assert_eq!(lines[12], "nul 400", "{said}");
+    let numbers: Vec<u64> = requests(&world, &done).iter().map(number).collect();
+    for expected in [20, 2, 32, 1] {
+        assert!(numbers.contains(&expected), "E{expected} of {numbers:?}");
+    }
+    assert_eq!(other.was_asked(), 0, "neither the redirect nor the tunnel led there");
+}
+
+#[test]
+fn r24_the_gateways_own_doors_are_no_way_to_the_host() {
+    let server = Server::start();
+    let (world, run, _worker) = start(&[&server.url("/")]);
+    let control: SocketAddr = world.url().trim_start_matches("http://").parse().unwrap();
+    let script = format!(
+        "{ASK}\nprint(ask('http://{control}/health'), ask('http://169.254.169.254/latest/'), ask('http://[fe80::1]/'))"
+    );
+    let done = python(&world, &run, &[&server.url("/")], &script);
+    assert_eq!(printed(&world, &done), "403 403 403\n");
+}

@@ -1,0 +1,78 @@
+//! Wishes: what cages of a run were refused, and what people say to it.
+
+use axum::Json;
+use axum::extract::State;
+use placet_domain::id::RunId;
+use placet_domain::run::{Answer, Run, RunCommand, Wish};
+use placet_wire::api;
+
+use super::body::Asked;
+use super::caller::Seen;
+use super::extract::Path;
+use super::problem::Failure;
+use super::view::time;
+use crate::app::App;
+use crate::flow::{self, Caller};
+
+type WishAnswer = Result<Json<api::WishList>, Failure>;
+
+pub(super) async fn list(State(app): State<App>, Path(id): Path<String>, caller: Caller) -> WishAnswer {
+    let run = flow::find_run(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+    Ok(Json(listed(&run, &app)))
+}
+
+pub(super) async fn grant(
+    State(app): State<App>,
+    Path((id, number)): Path<(String, u32)>,
+    Seen(seen): Seen,
+    Asked(caller, given): Asked<api::GrantRequest>,
+) -> WishAnswer {
+    let id: RunId = id.parse().map_err(Failure::bad_id)?;
+    let run = flow::grant(&app, &caller, id, number, seen, given.lasts_ms).await?;
+    Ok(Json(listed(&run, &app)))
+}
+
+pub(super) async fn reject(
+    State(app): State<App>,
+    Path((id, number)): Path<(String, u32)>,
+    Asked(caller, given): Asked<api::Rejection>,
+) -> WishAnswer {
+    change(&app, &caller, &id, RunCommand::RejectWish { number, reason: given.reason }).await
+}
+
+pub(super) async fn revoke(
+    State(app): State<App>,
+    Path((id, number)): Path<(String, u32)>,
+    Asked(caller, given): Asked<api::Rejection>,
+) -> WishAnswer {
+    change(&app, &caller, &id, RunCommand::Revoke { number, reason: given.reason }).await
+}
+
+async fn change(app: &App, caller: &Caller, id: &str, command: RunCommand) -> WishAnswer {
+    let run = flow::change_run(app, caller, id.parse().map_err(Failure::bad_id)?, command).await?;
+    Ok(Json(listed(&run, app)))
+}
+
+fn listed(run: &Run, app: &App) -> api::WishList {
+    let now = app.store().now();
+    let one = |wish: &Wish| {
+        let (status, until, because) = match &wish.answer {
+            Answer::Waiting => ("WAITING", None, None),
+            Answer::Granted { until } if *until > now => ("GRANTED", Some(time(*until)), None),
+            Answer::Granted { until } => ("EXPIRED", Some(time(*until)), None),
+            Answer::Rejected { reason } => ("REJECTED", None, Some(reason.clone())),
+            Answer::Revoked { reason } => ("REVOKED", None, Some(reason.clone())),
+        };
+        api::WishView {
+            number: wish.number,
+            opening: wish.opening.to_string(),
+            action: wish.action,
+            asked_at: time(wish.asked_at),
+            status: status.to_owned(),
+            until,
+            because,
+            review: wish.review(run.id),
+        }
+    };
+    api::WishList { run: run.id, wishes: run.wishes.iter().map(one).collect() }
+}
