@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use placet_domain::action::{ActionEvent, ActionStatus};
-use placet_domain::budget::{Amounts, Purpose};
+use placet_domain::budget::Purpose;
 use placet_domain::evidence::Usage;
 use placet_domain::id::ActionId;
 use placet_domain::record::Event;
@@ -175,9 +175,7 @@ impl RunMetrics {
     }
 
     fn on_run(&self, event: &RunEvent, run: Option<&Run>, at: Timestamp) {
-        if let RunEvent::Settled { purpose: Purpose::Action(_) | Purpose::Call(_), spent } = event {
-            self.spent(spent);
-        }
+        self.spend(event);
         if let RunEvent::GateReached { kind, .. } = event {
             self.checkpoint(kind.as_str(), "reached");
         }
@@ -196,7 +194,16 @@ impl RunMetrics {
         }
     }
 
-    fn spent(&self, spent: &Amounts) {
+    /// Each call tells what it took. What is settled for calls later is only what no call told of, and what is settled for a
+    /// child run or a project was counted where it was spent.
+    fn spend(&self, event: &RunEvent) {
+        let spent = if let RunEvent::Called { call, .. } = event {
+            call.spent()
+        } else if let RunEvent::Settled { purpose: Purpose::Action(_) | Purpose::Call(_), spent } = event {
+            *spent
+        } else {
+            return;
+        };
         self.tokens.inc_by(spent.tokens);
         self.cost_usd_micros.inc_by(spent.usd_micros);
     }
