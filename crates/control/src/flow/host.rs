@@ -70,7 +70,7 @@ fn wanted_now(run: Run, halted: bool) -> Option<(Run, Wanted)> {
 
 /// Of what is wanted, not of everything that happens in a run: a host has nothing to do with each action.
 fn digest_of(app: &App, runs: &[(Run, Wanted)]) -> Digest {
-    let asked = |run: &Run| app.previews().wanted_of(run.id);
+    let asked = |run: &Run| app.previews().question_of(run.id);
     let wanted: Vec<_> =
         runs.iter().map(|(run, wanted)| (run.id, run.host, wanted, run.rollbacks, asked(run))).collect();
     Digest::of(&canonical::to_bytes(&wanted))
