@@ -11,9 +11,10 @@ use crate::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use crate::identity::{self, Actor, Identity, Role};
 use crate::organisation::{self, Organisation, OrganisationEvent};
 use crate::project::{self, Project, ProjectCommand};
+use crate::proposal::ActionKind;
 use crate::record::{BlobKept, Event, Record, Refused, Started};
 use crate::refusal::Refusal;
-use crate::run::{self, Consequence, Run, RunCommand, RunEvent, RunStatus};
+use crate::run::{self, Consequence, Run, RunCommand, RunEvent, RunStatus, Treatment, Watch, watch};
 use crate::time::Timestamp;
 use crate::worktree::{self, Worktree};
 
@@ -117,6 +118,7 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
     let about = about(loaded, &submission.command);
     admit(submission, about.project)?;
     check_halt(&loaded.organisation, &submission.command)?;
+    check_safe_mode(loaded, &submission.command)?;
     let events: Vec<Event> = match &submission.command {
         Command::Organisation(command) => {
             let events = organisation::decide(&loaded.organisation, command, actor)?;
@@ -168,7 +170,10 @@ fn clocks(loaded: &Loaded, events: &[OrganisationEvent]) -> Vec<Event> {
     let change = events.iter().find_map(|event| match event {
         OrganisationEvent::Halted { .. } => Some(RunEvent::Halted),
         OrganisationEvent::Released { .. } => Some(RunEvent::Released),
-        OrganisationEvent::BudgetSet { .. } | OrganisationEvent::Allotted { .. } => None,
+        OrganisationEvent::BudgetSet { .. }
+        | OrganisationEvent::Allotted { .. }
+        | OrganisationEvent::SafeModeEntered { .. }
+        | OrganisationEvent::SafeModeLeft { .. } => None,
     });
     let at_work = loaded.runs.iter().filter(|run| run.status == RunStatus::Executing);
     change.map(|change| at_work.map(|run| Event::Run(run.id, change.clone())).collect()).unwrap_or_default()
@@ -276,6 +281,35 @@ fn check_halt(organisation: &Organisation, command: &Command) -> Result<(), Refu
         Some(halt) if goes_on => Err(Refusal::Halted { reason: halt.reason.clone() }),
         Some(_) | None => Ok(()),
     }
+}
+
+/// In safe mode nothing that may change something begins or goes on: an action that does more than look is not proposed, and one that
+/// was proposed before waits. In worktrees nobody knows what a command will do, so none begins.
+fn check_safe_mode(loaded: &Loaded, command: &Command) -> Result<(), Refusal> {
+    let Some(safe_mode) = &loaded.organisation.safe_mode else { return Ok(()) };
+    let changes = match command {
+        Command::Action { command, .. } => command.goes_on() && may_change(loaded, command),
+        Command::Worktree { command, .. } => command.goes_on(),
+        Command::Run { .. }
+        | Command::Organisation(_)
+        | Command::Project { .. }
+        | Command::Identity { .. }
+        | Command::KeepBlob { .. }
+        | Command::NoteRefusal { .. }
+        | Command::NoteStart { .. } => false,
+    };
+    if changes { Err(Refusal::SafeMode { reason: safe_mode.reason.clone() }) } else { Ok(()) }
+}
+
+/// Whether the action that is asked about does more than look. What is only rehearsed changes nothing.
+fn may_change(loaded: &Loaded, command: &ActionCommand) -> bool {
+    let looks = |kind: ActionKind| watch(kind) == Watch::Monitored;
+    if let ActionCommand::Propose { action, .. } = command {
+        let kind = action.spec().kind;
+        let rehearsed = |run: &Run| run.posture.treatment(kind) == Treatment::Rehearse;
+        return !looks(kind) && !loaded.run.as_ref().is_some_and(rehearsed);
+    }
+    !loaded.action.as_ref().is_some_and(|action| looks(action.kind))
 }
 
 /// The record of a refused attempt, for the refusals that are worth one.

@@ -1,4 +1,5 @@
-//! The organisation: everything that one control plane governs. It has a budget, and a switch that stops everything at once.
+//! The organisation: everything that one control plane governs. It has a budget, a switch that stops everything at once, and one
+//! that lets everything only look.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,9 @@ pub struct Organisation {
     /// Why nothing goes on, while nothing does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub halt: Option<Halt>,
+    /// Why nothing is changed anywhere, while nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub safe_mode: Option<SafeMode>,
 }
 
 /// The switch is thrown.
@@ -29,11 +33,33 @@ pub struct Halt {
     pub reason: String,
 }
 
+/// Read only, everywhere: whoever looks may go on, and whoever may change something waits or is refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SafeMode {
+    pub by: Option<IdentityId>,
+    pub reason: String,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OrganisationCommand {
-    SetBudget { allowance: Allowance },
-    Halt { reason: String },
-    Release { reason: String },
+    SetBudget {
+        allowance: Allowance,
+    },
+    /// Who sees a fire need not write why: the reason may be empty.
+    Halt {
+        reason: String,
+    },
+    Release {
+        reason: String,
+    },
+    /// As for `Halt`, the reason may be empty.
+    EnterSafeMode {
+        reason: String,
+    },
+    LeaveSafeMode {
+        reason: String,
+    },
 }
 
 impl OrganisationCommand {
@@ -42,6 +68,8 @@ impl OrganisationCommand {
             Self::SetBudget { .. } => "set-organisation-budget",
             Self::Halt { .. } => "halt",
             Self::Release { .. } => "release",
+            Self::EnterSafeMode { .. } => "enter-safe-mode",
+            Self::LeaveSafeMode { .. } => "leave-safe-mode",
         }
     }
 }
@@ -53,6 +81,8 @@ pub enum OrganisationEvent {
     Allotted { project: ProjectId, amounts: Amounts },
     Halted { by: Option<IdentityId>, reason: String },
     Released { reason: String },
+    SafeModeEntered { by: Option<IdentityId>, reason: String },
+    SafeModeLeft { reason: String },
 }
 
 impl OrganisationEvent {
@@ -62,6 +92,8 @@ impl OrganisationEvent {
             Self::Allotted { .. } => "organisation.allotted",
             Self::Halted { .. } => "organisation.halted",
             Self::Released { .. } => "organisation.released",
+            Self::SafeModeEntered { .. } => "organisation.safe_mode_entered",
+            Self::SafeModeLeft { .. } => "organisation.safe_mode_left",
         }
     }
 }
@@ -81,11 +113,10 @@ pub fn decide(
         OrganisationCommand::Halt { reason } => {
             // Whoever has a say in runs may stop all of them: one time too often is better than one time too late.
             actor.needs(&[Role::Admin, Role::Operator, Role::Reviewer])?;
-            check_reason(reason)?;
             if state.halt.is_some() {
                 return Err(Refusal::not_now("stopped", "stopped already", "nothing is going on"));
             }
-            OrganisationEvent::Halted { by: actor.identity().map(|identity| identity.id), reason: reason.clone() }
+            OrganisationEvent::Halted { by: actor.identity().map(|identity| identity.id), reason: given(reason)? }
         }
         OrganisationCommand::Release { reason } => {
             actor.needs(&[Role::Admin])?;
@@ -96,8 +127,33 @@ pub fn decide(
             }
             OrganisationEvent::Released { reason: reason.clone() }
         }
+        OrganisationCommand::EnterSafeMode { reason } => {
+            actor.needs(&[Role::Admin, Role::Operator, Role::Reviewer])?;
+            if state.safe_mode.is_some() {
+                return Err(Refusal::not_now("made safe", "in safe mode already", "nothing is being changed"));
+            }
+            let by = actor.identity().map(|identity| identity.id);
+            OrganisationEvent::SafeModeEntered { by, reason: given(reason)? }
+        }
+        OrganisationCommand::LeaveSafeMode { reason } => {
+            actor.needs(&[Role::Admin])?;
+            needs_reach(actor)?;
+            check_reason(reason)?;
+            if state.safe_mode.is_none() {
+                return Err(Refusal::not_now("released", "not in safe mode", "everything may go on as it is"));
+            }
+            OrganisationEvent::SafeModeLeft { reason: reason.clone() }
+        }
     };
     Ok(vec![event])
+}
+
+/// Whoever throws a switch may be in a hurry.
+fn given(reason: &str) -> Result<String, Refusal> {
+    if reason.trim().is_empty() {
+        return Ok("nobody said why".to_owned());
+    }
+    check_reason(reason).map(|()| reason.to_owned())
 }
 
 pub fn evolve(mut state: Organisation, event: &OrganisationEvent) -> Organisation {
@@ -111,6 +167,10 @@ pub fn evolve(mut state: Organisation, event: &OrganisationEvent) -> Organisatio
         }
         OrganisationEvent::Halted { by, reason } => state.halt = Some(Halt { by: *by, reason: reason.clone() }),
         OrganisationEvent::Released { .. } => state.halt = None,
+        OrganisationEvent::SafeModeEntered { by, reason } => {
+            state.safe_mode = Some(SafeMode { by: *by, reason: reason.clone() });
+        }
+        OrganisationEvent::SafeModeLeft { .. } => state.safe_mode = None,
     }
     state
 }

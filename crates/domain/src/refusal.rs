@@ -37,6 +37,10 @@ pub enum Refusal {
     Budget { why: String },
     #[error("everything was stopped: {reason}; an administrator can let it go on (`placet kill --release`)")]
     Halted { reason: String },
+    #[error(
+        "everything is in safe mode, and only what looks goes on: {reason}; an administrator can end it (`placet safe-mode off`)"
+    )]
+    SafeMode { reason: String },
     #[error("who proposes or amends, or stands behind whoever did, cannot decide; ask another reviewer")]
     Kin,
     #[error("you have decided this already; the other approval must come from another person")]
@@ -108,6 +112,7 @@ impl Refusal {
             Self::OtherHost => "other_host",
             Self::Budget { .. } => "budget",
             Self::Halted { .. } => "halted",
+            Self::SafeMode { .. } => "safe_mode",
             Self::Kin => "kin",
             Self::SamePerson => "same_person",
             Self::Denied { .. } => "denied",
@@ -139,6 +144,7 @@ impl Refusal {
             | Self::Revoked
             | Self::Budget { .. }
             | Self::Halted { .. }
+            | Self::SafeMode { .. }
             | Self::Stale { .. }
             | Self::Expired
             | Self::LostLease { .. } => false,

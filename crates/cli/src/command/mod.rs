@@ -25,6 +25,7 @@ mod project;
 mod queue;
 mod reject;
 mod run;
+mod safe_mode;
 mod sandbox;
 mod scope;
 pub(crate) mod serve;
@@ -115,6 +116,8 @@ enum Command {
     Action(action::Command),
     /// Stop everything at once
     Kill(kill::Args),
+    /// Let everything only look, or see whether that is so
+    SafeMode(safe_mode::Args),
     /// What waits for a person, riskiest first
     Queue(queue::Args),
     /// One action: why you are asked and exactly what will run
@@ -182,6 +185,7 @@ pub(crate) async fn run(cli: Cli, out: &Out) -> Result<ExitCode, CliError> {
         Command::Run(command) => run::run(command, who, out).await,
         Command::Action(command) => action::run(command, who, out).await,
         Command::Kill(args) => kill::run(args, who, out).await,
+        Command::SafeMode(args) => safe_mode::run(args, who, out).await,
         Command::Queue(args) => queue::run(args, who, out).await,
         Command::Show(args) => show::run(args, who, out).await,
         Command::Approve(args) => approve::run(args, who, out).await,

@@ -2,6 +2,7 @@
 
 use placet_wire::api::ActionList;
 
+use super::safe_mode;
 use crate::card;
 use crate::context::Who;
 use crate::error::CliError;
@@ -15,7 +16,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
-    let list: ActionList = who.client()?.get(&format!("/api/v1/queue?limit={}", args.limit)).await?;
+    let client = who.client()?;
+    safe_mode::remind(&client, out).await;
+    let list: ActionList = client.get(&format!("/api/v1/queue?limit={}", args.limit)).await?;
     if list.actions.is_empty() && !out.is_json() {
         out.note("nothing waits for you; proposals that need a person appear here");
         return Ok(());

@@ -93,6 +93,7 @@ fn d11_everything_is_stopped_at_once_also_what_is_being_executed() {
     let action = id_in(&world.by("tom", &["action", "propose", &run, "sh", "sleep 300"]).ok());
     world.by("ada", &["approve", &action, "--yes"]).ok();
     world.reaches(&action, &["EXECUTING"]);
+    world.by("ada", &["kill", "--release"]).exits(2);
     world.by("ada", &["kill", "--all", "--reason", "agents misbehave"]).ok();
     let refused = world.by("tom", &["action", "propose", &run, "cat", "README.md"]);
     assert!(refused.code != Some(0) && refused.stderr.contains("agents misbehave"), "{}", refused.stderr);
@@ -100,4 +101,40 @@ fn d11_everything_is_stopped_at_once_also_what_is_being_executed() {
     world.by("ada", &["kill", "--release", "--reason", "fine"]).exits(3);
     world.by("admin", &["kill", "--release", "--reason", "fine"]).ok();
     world.by("tom", &["action", "propose", &run, "cat", "README.md"]).ok();
+}
+
+#[test]
+fn d11_everything_is_stopped_without_a_word() {
+    let world = scene();
+    let run = at_work(&world, &[]);
+    world.by("ada", &["kill", "--all"]).ok();
+    let refused = world.by("tom", &["action", "propose", &run, "cat", "README.md"]);
+    assert!(refused.code != Some(0) && refused.stderr.contains("nobody said why"), "{}", refused.stderr);
+    let queue = world.by("ada", &["queue"]).ok();
+    assert!(queue.stderr.contains("everything is stopped: nobody said why"), "{}", queue.stderr);
+}
+
+#[test]
+fn d11_in_safe_mode_agents_look_and_change_nothing() {
+    let world = scene();
+    world.write("scope.toml", "allow = [\"docs/**\"]\ntools = [\"cat\", \"sh\"]");
+    world.by("admin", &["scope", "lock", "lab", "scope.toml"]).ok();
+    let run = at_work(&world, &[]);
+    let _worker = world.worker(&[]);
+    let action = id_in(&world.by("tom", &["action", "propose", &run, "sh", "sleep 300"]).ok());
+    world.by("ada", &["approve", &action, "--yes"]).ok();
+    world.reaches(&action, &["EXECUTING"]);
+    world.by("ada", &["safe-mode", "on", "--reason", "something writes"]).ok();
+    let told = world.by("ada", &["safe-mode"]).ok();
+    assert!(told.out().contains("safe mode is on: something writes"), "{}", told.out());
+    assert!(world.by("ada", &["queue"]).ok().stderr.contains("safe mode is on"));
+    let refused = world.by("tom", &["action", "propose", &run, "sh", "touch here"]).exits(9);
+    assert!(refused.stderr.contains("something writes"), "{}", refused.stderr);
+    world.reaches(&action, &["FAILED", "INTERRUPTED"]);
+    let look = id_in(&world.by("tom", &["action", "propose", &run, "cat", "/etc/hostname"]).ok());
+    world.reaches(&look, &["SUCCEEDED"]);
+    world.by("ada", &["safe-mode", "off", "--reason", "fine"]).exits(3);
+    world.by("admin", &["safe-mode", "off", "--reason", "found it"]).ok();
+    world.by("tom", &["action", "propose", &run, "sh", "touch here"]).ok();
+    assert!(world.by("ada", &["safe-mode"]).ok().out().contains("safe mode is off"));
 }

@@ -76,11 +76,13 @@ fn table() -> Vec<Route> {
         get("/api/v1/policy", projects::policy).access(Access::Anyone).gives::<api::PolicyView>(200).about("The rules and tools in force."),
 
         // The organisation: what all projects together may use up, and the switch that stops everything.
-        get("/api/v1/organisation", organisation::show).access(PEOPLE).gives::<api::OrganisationView>(200).about("Its budget, and whether everything is stopped."),
+        get("/api/v1/organisation", organisation::show).access(PEOPLE).gives::<api::OrganisationView>(200).about("Its budget, and whether everything is stopped or in safe mode."),
         post("/api/v1/organisation/budget", organisation::budget).access(Access::Roles(&[Admin])).takes::<api::BudgetRequest>().gives::<api::OrganisationView>(200).about("Sets what all projects together may use up."),
         post("/api/v1/projects/{project}/budget", organisation::project_budget).access(Access::Roles(&[Admin])).takes::<api::BudgetRequest>().gives::<api::ProjectView>(200).about("Sets what all runs of a project together may use up."),
         post("/api/v1/halt", organisation::halt).access(DECIDERS).takes::<api::HaltRequest>().gives::<api::OrganisationView>(200).about("Stops everything at once: nothing begins and nothing goes on."),
         post("/api/v1/release", organisation::release).access(Access::Roles(&[Admin])).takes::<api::HaltRequest>().gives::<api::OrganisationView>(200).about("Lets everything go on."),
+        post("/api/v1/safe-mode", organisation::enter_safe_mode).access(DECIDERS).takes::<api::HaltRequest>().gives::<api::OrganisationView>(200).about("From here on only what looks goes on, everywhere."),
+        post("/api/v1/safe-mode/end", organisation::leave_safe_mode).access(Access::Roles(&[Admin])).takes::<api::HaltRequest>().gives::<api::OrganisationView>(200).about("Lets changes be made again."),
 
         // Runs: a person makes one, another approves the plan, the agent works, a person accepts the results.
         get("/api/v1/runs", runs::list).access(WATCHERS).gives::<api::RunList>(200).asks::<runs::ListQuery>().about("Runs, newest first."),

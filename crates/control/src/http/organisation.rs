@@ -1,4 +1,4 @@
-//! The organisation: its budget, and the switch that stops everything at once.
+//! The organisation: its budget, the switch that stops everything at once, and the one that lets everything only look.
 
 use axum::Json;
 use axum::extract::State;
@@ -38,6 +38,14 @@ pub(super) async fn halt(State(app): State<App>, Asked(caller, given): Asked<api
 
 pub(super) async fn release(State(app): State<App>, Asked(caller, given): Asked<api::HaltRequest>) -> Answer {
     change(&app, &caller, OrganisationCommand::Release { reason: given.reason }).await
+}
+
+pub(super) async fn enter_safe_mode(State(app): State<App>, Asked(caller, given): Asked<api::HaltRequest>) -> Answer {
+    change(&app, &caller, OrganisationCommand::EnterSafeMode { reason: given.reason }).await
+}
+
+pub(super) async fn leave_safe_mode(State(app): State<App>, Asked(caller, given): Asked<api::HaltRequest>) -> Answer {
+    change(&app, &caller, OrganisationCommand::LeaveSafeMode { reason: given.reason }).await
 }
 
 pub(super) async fn budget(State(app): State<App>, Asked(caller, given): Asked<api::BudgetRequest>) -> Answer {

@@ -100,6 +100,7 @@ const fn status(refusal: &Refusal) -> StatusCode {
         | Refusal::RunNotActive { .. }
         | Refusal::Budget { .. }
         | Refusal::Halted { .. }
+        | Refusal::SafeMode { .. }
         | Refusal::LostLease { .. } => StatusCode::CONFLICT,
         Refusal::Invalid { .. } => StatusCode::UNPROCESSABLE_ENTITY,
         Refusal::Revoked => StatusCode::UNAUTHORIZED,

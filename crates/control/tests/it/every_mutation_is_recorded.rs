@@ -128,6 +128,8 @@ async fn organise(walk: &mut Walk<'_>) {
     walk.plain(admin, "POST /api/v1/projects/{project}/budget", &[&project], limits).await;
     walk.plain(admin, "POST /api/v1/halt", &[], json!({ "reason": "fire" })).await;
     walk.plain(admin, "POST /api/v1/release", &[], json!({ "reason": "it is out" })).await;
+    walk.plain(admin, "POST /api/v1/safe-mode", &[], json!({ "reason": "smoke" })).await;
+    walk.plain(admin, "POST /api/v1/safe-mode/end", &[], json!({ "reason": "it was dust" })).await;
 }
 
 /// Actions: approved, rejected, withdrawn, executed, interrupted.

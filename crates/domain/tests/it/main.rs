@@ -25,6 +25,7 @@ mod properties;
 mod reached;
 mod rollbacks;
 mod runs;
+mod safe_mode;
 mod saving;
 mod scenario;
 mod states;

@@ -33,7 +33,8 @@ pub(crate) const HOUR_MS: i64 = 60 * MINUTE_MS;
 pub(crate) const DAY_MS: i64 = 24 * HOUR_MS;
 const SOME_DAY: i64 = 1_700_000_000_000;
 const TOOLS: &str = "[sh]\nprogram = \"/bin/sh\"\nkind = \"execute_code\"\n\n[mail]\nprogram = \"/bin/mail\"\nkind = \"send_email\"\n\n\
-     [visit]\nprogram = \"/bin/visit\"\nkind = \"create_file\"\nlimits = { pages = 10 }\n";
+     [visit]\nprogram = \"/bin/visit\"\nkind = \"create_file\"\nlimits = { pages = 10 }\n\n\
+     [look]\nprogram = \"/bin/look\"\nkind = \"read_file\"\n";
 
 pub(crate) type Outcome = Result<Vec<Record>, Refusal>;
 
@@ -93,9 +94,9 @@ pub(crate) fn tier_of(words: &str) -> Tier {
     }
 }
 
-/// Which tool does it. Mail always asks.
+/// Which tool does it. Mail always asks, and a look changes nothing.
 fn tool_of(words: &str) -> &'static str {
-    ["mail", "visit"].into_iter().find(|tool| words.contains(tool)).unwrap_or("sh")
+    ["mail", "visit", "look"].into_iter().find(|tool| words.contains(tool)).unwrap_or("sh")
 }
 
 /// A verdict, as it would come out of a ledger.

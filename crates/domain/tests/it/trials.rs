@@ -324,6 +324,7 @@ pub(crate) fn refused(refusal: &Refusal) -> String {
         | Refusal::OtherHost
         | Refusal::Budget { .. }
         | Refusal::Halted { .. }
+        | Refusal::SafeMode { .. }
         | Refusal::Kin
         | Refusal::SamePerson
         | Refusal::Denied { .. }

@@ -1,4 +1,4 @@
-//! The organisation: its budget, and the switch that stops everything.
+//! The organisation: its budget, the switch that stops everything, and the one that lets everything only look.
 
 use placet_domain::id::IdentityId;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,18 @@ use super::run::BudgetView;
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HaltRequest {
+    /// To stop and to make safe it may be left out; to let things go on somebody says why.
+    #[serde(default)]
     pub reason: String,
+}
+
+/// Everything is in safe mode: only what looks goes on.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct SafeModeView {
+    pub because: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub by: Option<IdentityId>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -21,6 +32,9 @@ pub struct OrganisationView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub halted_by: Option<IdentityId>,
+    /// There while everything is in safe mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub safe_mode: Option<SafeModeView>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetView>,
 }

@@ -24,6 +24,8 @@ const fn concerns_one(refusal: &Refusal) -> bool {
             | Refusal::NotNow { .. }
             | Refusal::RunNotActive { .. }
             | Refusal::Invalid { .. }
+            // What only looks is leased on.
+            | Refusal::SafeMode { .. }
             | Refusal::Expired
     )
 }
