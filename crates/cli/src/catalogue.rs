@@ -9,7 +9,7 @@ use placet_control::{KitFile, Kits};
 use placet_domain::catalogue::{Catalogue, Entry};
 use placet_domain::datafile::{Problem, Problems};
 use placet_domain::planning::Templates;
-use placet_domain::proposal::Tools;
+use placet_domain::proposal::{Tool, Tools};
 use placet_sandbox::Profiles;
 
 use crate::agent_files::{found, unreadable};
@@ -112,7 +112,19 @@ fn misfits(entry: &Entry, written: &Written<'_>, profiles: &Profiles, tools: &To
         let hint = format!("name one of {}, or write profiles/{name}.toml in the home", profiles.listed());
         written.problem("launch.profile", format!("there is no profile `{name}`"), hint)
     });
-    unknown.chain(agents_own).chain(cage_misfit(entry, written, profiles)).collect()
+    let wider = entry.tools.iter().filter_map(|name| wider_tool(entry, tools.get(name)?, written, profiles));
+    unknown.chain(agents_own).chain(cage_misfit(entry, written, profiles)).chain(wider).collect()
+}
+
+/// What runs in a wider cage than the entry's is refused whenever it is proposed; better to hear of it now.
+fn wider_tool(entry: &Entry, tool: &Tool, written: &Written<'_>, profiles: &Profiles) -> Option<Problem> {
+    let (own, widest) = (profiles.get(&tool.profile)?, profiles.get(entry.cage.profile.as_str())?);
+    let (program, own_name, widest_name) = (&tool.program, own.name(), widest.name());
+    (!own.is_within(widest)).then(|| {
+        let message = format!("`{program}` runs in the profile `{own_name}`, which is wider than `{widest_name}`");
+        let hint = "name a wider profile for the cage, or another one for the tool in tools.toml".to_owned();
+        written.problem("cage.profile", message, hint)
+    })
 }
 
 fn cage_misfit(entry: &Entry, written: &Written<'_>, profiles: &Profiles) -> Option<Problem> {
@@ -130,7 +142,8 @@ fn cage_misfit(entry: &Entry, written: &Written<'_>, profiles: &Profiles) -> Opt
 
 #[cfg(test)]
 mod tests {
-    use placet_domain::catalogue::CageCapability;
+    use placet_domain::catalogue::{CageCapability, shipped};
+    use placet_domain::policy::DEFAULT_TOOLS;
 
     use super::*;
 
@@ -146,10 +159,26 @@ mod tests {
     #[test]
     fn what_ships_fits_the_profiles_that_ship() {
         let (listing, profiles) = (Listing::default(), Profiles::default());
+        let tools = Tools::parse(DEFAULT_TOOLS).unwrap();
         let written = Written { file: "", text: "" };
         for entry in listing.agents.iter() {
-            assert_eq!(cage_misfit(entry, &written, &profiles), None, "{}", entry.id);
+            assert_eq!(misfits(entry, &written, &profiles, &tools), [], "{}", entry.id);
         }
+    }
+
+    #[test]
+    fn c7_a_tool_that_runs_in_a_wider_cage_than_its_agents_is_told_of_before_anything_is_planned() {
+        let (_, text) = shipped().iter().find(|(file, _)| *file == "browser_agent.toml").unwrap();
+        let text = text
+            .replace("id = \"browser_agent\"", "id = \"ours\"")
+            .replace("[\"execute_code\", \"screenshots\"]", "[]");
+        let text = text.replace("profile = \"browser_automation\"", "profile = \"research_only\"");
+        let agents = Catalogue::with([("ours.toml", text.as_str())]).unwrap();
+        let entry = agents.get(&"ours".parse().unwrap()).unwrap();
+        let tools = Tools::parse(DEFAULT_TOOLS).unwrap();
+        let found = misfits(entry, &Written { file: "ours.toml", text: &text }, &Profiles::default(), &tools);
+        assert_eq!(found.len(), entry.tools.len(), "each of them runs in `default`, where programs can be started");
+        assert!(found[0].to_string().contains("wider than `research_only`"), "{}", found[0]);
     }
 
     #[test]

@@ -57,7 +57,10 @@ fn compared(rows: &[&Row]) -> String {
 fn cage(plan: &Plan) -> String {
     let cage = &plan.cage;
     let row = |name: &str, is: String| vec![name.to_owned(), is];
-    table(&[row("cage", cage.profile.to_string()), row("network", cage.network.to_string())])
+    let narrower = cage.cages.iter().flat_map(|cages| cages.keys()).filter(|name| *name != cage.profile.as_str());
+    let narrower: Vec<&str> = narrower.map(String::as_str).collect();
+    let also = if narrower.is_empty() { String::new() } else { format!(", or narrower: {}", narrower.join(", ")) };
+    table(&[row("actions in", format!("{}{also}", cage.profile)), row("network", cage.network.to_string())])
 }
 
 fn costs(plan: &Plan) -> String {

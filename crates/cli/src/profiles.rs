@@ -26,13 +26,18 @@ pub(crate) fn profiles_of(files: &[PathBuf]) -> Result<Profiles, CliError> {
     Profiles::with(texts).map_err(|errors| wrong(&errors, files))
 }
 
-/// What each amounts to, for those who must not know more of cages.
+/// What each amounts to and how they compare, for those who must not know more of cages.
 pub(crate) fn cages(profiles: &Profiles) -> Result<Cages, CliError> {
     let cage = |profile: &Profile| {
         let (digest, network) = (Digest::of(&profile.effective()), network(profile)?);
         Ok((profile.name().to_owned(), Cage { digest, network }))
     };
-    profiles.iter().map(cage).collect()
+    let known: Cages = profiles.iter().map(cage).collect::<Result<_, CliError>>()?;
+    let is_within = |inner: &str, outer: &str| match (profiles.get(inner), profiles.get(outer)) {
+        (Some(inner), Some(outer)) => inner.is_within(outer),
+        (None, _) | (_, None) => false,
+    };
+    Ok(known.compared(is_within))
 }
 
 /// Whom a profile lets its programs reach, read as scopes are.

@@ -60,10 +60,11 @@ impl Rules {
 
     /// Plans for an intent, by the agents and templates that there are.
     pub(crate) fn prepare(&self, intent: Intent) -> Result<Preparation, PlanRefusal> {
-        match &self.planning {
+        let prepared = match &self.planning {
             Some((catalogue, templates)) => Preparation::of(intent, catalogue, templates),
             None => Preparation::of(intent, &Catalogue::default(), &Templates::default()),
-        }
+        };
+        prepared.map(|prepared| prepared.in_cages(self.tools.cages()))
     }
 
     pub const fn policy(&self) -> &Policy {

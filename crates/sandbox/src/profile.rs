@@ -14,6 +14,7 @@ mod error;
 mod extend;
 mod file;
 mod limit;
+mod within;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

@@ -16,7 +16,7 @@ use placet_domain::identity::Role;
 use placet_domain::permit::PermitSigner;
 use placet_domain::planning::Templates;
 use placet_domain::policy::{DEFAULT_TOOLS, Policy, default_policy};
-use placet_domain::proposal::Tools;
+use placet_domain::proposal::{Cages, Tools};
 use placet_domain::time::Timestamp;
 use placet_ledger::SigningKey;
 use placet_store::{Clock, Config, EntryFilter, ManualClock, Order, Store, StoreError, StoredEntry};
@@ -50,16 +50,34 @@ pub(crate) fn rules_planning_with(agents: Catalogue) -> Arc<Rules> {
     Arc::new(rules(DEFAULT_TOOLS, "").planning_with(agents, Templates::default()))
 }
 
+/// The shipped rules for these tools, with these agents to plan with and these cages.
+pub(crate) fn rules_in_cages(tools: &str, agents: Catalogue, cages: Cages) -> Arc<Rules> {
+    let tools = Tools::parse(tools).unwrap();
+    let rules = Rules::new(policy(&tools, ""), tools, cages).unwrap();
+    Arc::new(rules.planning_with(agents, Templates::default()))
+}
+
 fn rules(tools: &str, more: &str) -> Rules {
     let tools = Tools::parse(tools).unwrap();
+    let cages = cages_of(&tools);
+    Rules::new(policy(&tools, more), tools, cages).unwrap()
+}
+
+fn policy(tools: &Tools, more: &str) -> Policy {
     let mut files: Vec<_> =
         default_policy().iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
     if !more.is_empty() {
         files.push(("more.cedar".to_owned(), more.to_owned()));
     }
-    let policy = Policy::load(&files, &tools).unwrap_or_else(|problems| panic!("{problems}"));
-    let cages = tools.iter().map(|(_, tool)| (tool.profile.clone(), Digest::of(tool.profile.as_bytes()))).collect();
-    Rules::new(policy, tools, cages).unwrap()
+    Policy::load(&files, tools).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// The profiles of the tools and of the agents that ship. `default` is the narrowest, and nothing else was compared.
+fn cages_of(tools: &Tools) -> Cages {
+    let shipped = ["default", "research_only", "code_development", "browser_automation"].map(str::to_owned);
+    let named = tools.iter().map(|(_, tool)| tool.profile.clone()).chain(shipped);
+    let cages: Cages = named.map(|profile| (profile.clone(), Digest::of(profile.as_bytes()))).collect();
+    cages.compared(|inner, outer| inner == outer || inner == "default" && outer != "research_only")
 }
 
 /// What ships, and an agent of the team's own that there is a program for.

@@ -1,6 +1,6 @@
 //! Step 5: the cage for it. Never more than the entry of the agent allows, and of that only what the work takes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -9,13 +9,18 @@ use super::encode::Task;
 use super::subtask::Subtask;
 use crate::budget::Amounts;
 use crate::catalogue::{CageCapability, Entry, NetworkUse, ProfileName};
+use crate::digest::Digest;
 use crate::proposal::ActionKind;
 
 /// What the cage of a run shall be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CageChoice {
+    /// The widest kind of cage that an action may run in. The agent's own cage is part of what is launched.
     pub profile: ProfileName,
+    /// That kind and all that are at most as wide, by what each amounts to: no action runs in any other. Older builds did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cages: Option<BTreeMap<String, Digest>>,
     /// The most the run may use: the less of the agent's limits and what was granted.
     pub limits: Amounts,
     pub network: NetworkUse,
@@ -27,6 +32,7 @@ pub fn configure(entry: &Entry, task: &Task, subtasks: &[Subtask]) -> CageChoice
     let needed: BTreeSet<CageCapability> = kinds.filter_map(|kind| CageCapability::needed_for(*kind)).collect();
     CageChoice {
         profile: entry.cage.profile.clone(),
+        cages: None,
         limits: limits(entry, task),
         network: network(entry, task, subtasks),
         capabilities: needed.intersection(&entry.cage.capabilities).copied().collect(),

@@ -12,6 +12,7 @@ use super::subtask::Subtask;
 use super::template::Templates;
 use crate::budget::{Ceiling, USUAL_WARNING_PERCENT};
 use crate::catalogue::{Catalogue, CheckpointEvery};
+use crate::proposal::Cages;
 use crate::run::{Allowance, Founding, GateRules, Posture};
 
 /// An intent and all that planning made of it. There is no other way to one than to plan.
@@ -29,6 +30,14 @@ impl Preparation {
         let intent = recordable("intent", "say it in fewer words", intent)?;
         let entry = catalogue.get(&plan.selection.chosen).expect("the chosen agent is one of the catalogue");
         Ok(Self { every: entry.checkpoint, intent, plan })
+    }
+
+    /// The same, where it is known what cages amount to: from here on the plan says which of them its actions run in.
+    #[must_use]
+    pub fn in_cages(mut self, cages: &Cages) -> Self {
+        let choice = &mut self.plan.cage;
+        choice.cages = Some(cages.within(choice.profile.as_str()));
+        self
     }
 
     pub const fn plan(&self) -> &Plan {

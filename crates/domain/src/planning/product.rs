@@ -56,11 +56,13 @@ pub struct Products {
 }
 
 impl Products {
-    /// What the agent is held to: what its entry says, and of the network only what its cage was configured with.
+    /// What the agent is held to: what its entry says, and of networks and cages only what the plan was
+    /// configured with.
     pub fn bounds(&self) -> Option<Bounds> {
         let bounds = self.selection.as_ref()?.bounds.clone()?;
         let network = self.cage.as_ref().map_or(NetworkUse::None, |cage| cage.network.clone());
-        Some(Bounds { network, ..bounds })
+        let cages = self.cage.as_ref().and_then(|cage| cage.cages.clone());
+        Some(Bounds { network, cages, ..bounds })
     }
 
     pub(crate) fn keep(&mut self, product: &Product) {

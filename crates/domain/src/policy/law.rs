@@ -51,13 +51,34 @@ pub(super) fn beyond(action: &Action, bounds: &Bounds) -> Vec<Reason> {
     let closed = bounds.switches.closing(kind);
     let closed =
         closed.map(|switch| law("entry.switch", format!("`{switch}` is on for this agent, and this is `{kind}`")));
-    let all = [unnamed_tool(action, bounds), capability, cage, closed, unreached(action, bounds)];
+    let cages = wider_cage(action, bounds);
+    let all = [unnamed_tool(action, bounds), capability, cage, cages, closed, unreached(action, bounds)];
     all.into_iter().flatten().chain(unreached_openings(action, bounds)).collect()
 }
 
 fn unnamed_tool(action: &Action, bounds: &Bounds) -> Option<Reason> {
     let tool = &action.spec().tool;
     (!bounds.tools.contains(tool)).then(|| law("entry.tool", format!("the tool `{tool}` is not in this agent's entry")))
+}
+
+/// By name and by what it amounts to: a profile that was changed since is another cage.
+fn wider_cage(action: &Action, bounds: &Bounds) -> Option<Reason> {
+    let (cages, spec) = (bounds.cages.as_ref()?, action.spec());
+    let approved = cages.get(&spec.profile);
+    if approved.is_some() && approved.copied() == spec.profile_digest {
+        return None;
+    }
+    let (tool, profile) = (&spec.tool, &spec.profile);
+    let because = match approved {
+        Some(_) => {
+            format!("the kind of cage `{profile}`, which `{tool}` runs in, was changed since the plan was approved")
+        }
+        None => {
+            let listed = cages.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            format!("`{tool}` runs in a cage of kind `{profile}`; with the plan these were approved: {listed}")
+        }
+    };
+    Some(law("entry.profile", because))
 }
 
 fn missing_capability(kind: ActionKind, bounds: &Bounds) -> Option<Reason> {

@@ -38,7 +38,7 @@ use crate::run::Posture;
 use crate::scope::Scope;
 
 /// Counted up whenever the same files would be judged differently by new code.
-const SEMANTICS_VERSION: u32 = 3;
+const SEMANTICS_VERSION: u32 = 4;
 
 /// What an action is judged within: everything about its run that no policy file can repeal.
 #[derive(Debug, Clone, Copy)]

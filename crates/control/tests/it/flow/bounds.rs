@@ -1,11 +1,14 @@
 //! A run that was planned with an agent of the catalogue is held to its entry, whatever policy, scope and reviewers would say (C4).
 
 use placet_domain::catalogue::{Catalogue, shipped};
+use placet_domain::digest::Digest;
+use placet_domain::policy::DEFAULT_TOOLS;
+use placet_domain::proposal::Cages;
 use placet_wire::api;
 use serde_json::{Value, json};
 
 use crate::moves::{deletion, reading, scan};
-use crate::scenario::{Scenario, rules_planning_with};
+use crate::scenario::{Scenario, rules_in_cages, rules_planning_with};
 
 /// An agent that scans, with this network, and deletes or not.
 fn scanner(network: &str, blocks_deletion: bool) -> Catalogue {
@@ -92,4 +95,48 @@ async fn c4_what_was_approved_with_the_plan_holds_although_the_entry_changes_lat
     let wider = planned(&app).await;
     assert_eq!(tried(&app, &wider, scan_of("10.0.0.6")).await, ("PENDING_APPROVAL".to_owned(), vec![]));
     assert_eq!(tried(&app, &wider, deletion()).await, ("PENDING_APPROVAL".to_owned(), vec![]));
+}
+
+/// Profiles by name and by what they amount to here. Those that begin with `narrow` are within all others.
+fn cages(known: &[(&str, &str)]) -> Cages {
+    let known = known.iter().map(|(name, is)| ((*name).to_owned(), Digest::of(is.as_bytes())));
+    known.collect::<Cages>().compared(|inner, _| inner.starts_with("narrow"))
+}
+
+/// The shipped tools, with `cat` in a cage of this kind.
+fn cat_in(profile: &str) -> String {
+    let cat = "[cat]\nprogram = \"/usr/bin/cat\"\n";
+    assert!(DEFAULT_TOOLS.contains(cat));
+    DEFAULT_TOOLS.replace(cat, &format!("{cat}profile = \"{profile}\"\n"))
+}
+
+#[tokio::test]
+async fn c7_the_cage_that_was_approved_is_the_widest_that_anything_runs_in() {
+    let (mut app, _, _, worker) = Scenario::start().await;
+    let known = [("browser_automation", "b"), ("default", "d"), ("narrow", "n"), ("wide", "w")];
+    let agents = || scanner("\"filtered\"", false);
+    app.restart_under(rules_in_cages(&cat_in("narrow"), agents(), cages(&known))).await;
+    let run = planned(&app).await;
+    let shown = run.products.as_ref().unwrap().cage.as_ref().unwrap();
+    let approved: Vec<&str> = shown.cages.as_ref().unwrap().keys().map(String::as_str).collect();
+    assert_eq!((shown.profile.as_str(), approved), ("browser_automation", vec!["browser_automation", "narrow"]));
+    assert_eq!(tried(&app, &run, reading()).await, ("APPROVED".to_owned(), vec![]));
+    let job = worker.leases().await.unwrap();
+    assert!(job.sealed.contains(r#""profile":"narrow""#), "what was approved is what a worker gets: {}", job.sealed);
+    worker.executes(&job).await;
+
+    // Somebody gives the tool another cage, after everything was approved.
+    app.restart_under(rules_in_cages(&cat_in("wide"), agents(), cages(&known))).await;
+    assert_eq!(tried(&app, &run, reading()).await, denied(&["entry.profile"]));
+    // Or makes another cage of the one that it has.
+    let changed = [("browser_automation", "b"), ("default", "d"), ("narrow", "open to the world")];
+    app.restart_under(rules_in_cages(&cat_in("narrow"), agents(), cages(&changed))).await;
+    assert_eq!(tried(&app, &run, reading()).await, denied(&["entry.profile"]));
+    // Or lets everything be wider than anybody saw.
+    let widened = [("browser_automation", "open to the world"), ("default", "d"), ("narrow", "n")];
+    app.restart_under(rules_in_cages(&cat_in("browser_automation"), agents(), cages(&widened))).await;
+    assert_eq!(tried(&app, &run, reading()).await, denied(&["entry.profile"]));
+    app.restart_under(rules_in_cages(&cat_in("narrow"), agents(), cages(&known))).await;
+    assert_eq!(tried(&app, &run, reading()).await, ("APPROVED".to_owned(), vec![]), "as it was approved");
+    app.assert_sound().await;
 }

@@ -74,7 +74,10 @@ pub(super) fn selection(run: &Run) -> Known {
 }
 
 pub(super) fn cage(run: &Run) -> Known {
-    let words = |cage: &crate::planning::CageChoice| format!("{}, network {}", cage.profile, cage.network);
+    let agent = run.hosting.launch().map(|launch| format!(", its agent in {}", launch.profile)).unwrap_or_default();
+    let words = |cage: &crate::planning::CageChoice| {
+        format!("actions in {} or narrower{agent}, network {}", cage.profile, cage.network)
+    };
     let tools = || declared("each action in the cage of its tool");
     product(run, "run.cage_configured", |products| products.cage.as_ref(), words, tools)
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use placet_domain::catalogue::{Bounds, CageCapability, Capability, NetworkUse, Switches};
+use placet_domain::digest::Digest;
 use placet_domain::policy::{Ruling, Tier, Verdict};
 use placet_domain::proposal::ActionKind;
 use serde_json::{Value, json};
@@ -27,6 +28,7 @@ fn wide() -> Bounds {
         cage: CageCapability::ALL.iter().copied().collect(),
         network: NetworkUse::Filtered,
         switches: OPEN,
+        cages: None,
     }
 }
 
@@ -123,4 +125,23 @@ fn c4_who_is_not_of_the_catalogue_is_held_to_scope_and_policy_alone() {
     for kind in ActionKind::ALL {
         assert_eq!(broken(&project.judge(act(*kind))), Vec::<String>::new());
     }
+}
+
+#[test]
+fn c7_a_tool_runs_only_in_a_cage_that_was_approved_with_the_plan_by_name_and_by_what_it_amounts_to() {
+    let project = Project::shipped();
+    let sealed_in = |cages: Option<Vec<(&str, &[u8])>>| {
+        let named = |(name, is): (&str, &[u8])| (name.to_owned(), Digest::of(is));
+        let cages = cages.map(|cages| cages.into_iter().map(named).collect());
+        project.judge_within(&Bounds { cages, ..wide() }, json!({"tool": "cat", "arguments": ["a"]}))
+    };
+    assert!(broken(&sealed_in(None)).is_empty(), "plans of older builds say nothing of it");
+    let foreign = sealed_in(Some(vec![("research_only", b"r"), ("ours", b"o")]));
+    assert_eq!((broken(&foreign), foreign.ruling()), (vec!["entry.profile".to_owned()], Ruling::Deny));
+    let said = &foreign.reasons().iter().find(|reason| reason.rule == "entry.profile").unwrap().because;
+    assert!(said.contains("`default`") && said.contains("ours, research_only"), "{said}");
+    // Here nobody knows what `default` amounts to, so that it is none of those that were approved.
+    let changed = sealed_in(Some(vec![("default", b"as it was")]));
+    assert_eq!(broken(&changed), ["entry.profile"]);
+    assert_eq!(broken(&sealed_in(Some(Vec::new()))), ["entry.profile"]);
 }
