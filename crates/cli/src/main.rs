@@ -15,6 +15,7 @@ mod out;
 mod planned;
 mod profiles;
 mod progress;
+mod schemas;
 mod terminal;
 
 use std::process::ExitCode;

@@ -11,6 +11,7 @@ use crate::catalogue::Listing;
 use crate::context::Who;
 use crate::error::CliError;
 use crate::out::Out;
+use crate::schemas;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -35,6 +36,31 @@ pub(crate) enum Command {
     /// Everything that is wrong with your own files, with line and hint
     #[command(after_help = "Examples:\n  placet catalog check\n  placet catalog check --catalog ./agents")]
     Check(check::Args),
+    /// The JSON Schema of such files, for editors
+    #[command(
+        after_help = "Editors that know JSON Schema for TOML (Taplo, Even Better TOML) take it from a first line `#:schema ./entry.schema.json`.\n\nExamples:\n  placet catalog schema > .placet/catalog/entry.schema.json\n  placet catalog schema template > .placet/catalog/templates/template.schema.json"
+    )]
+    Schema {
+        /// Of which files
+        #[arg(value_enum, default_value_t = Written::Entry)]
+        of: Written,
+    },
+}
+
+/// What a team writes for its catalogue.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Written {
+    Entry,
+    Template,
+}
+
+impl Written {
+    const fn schema(self) -> &'static str {
+        match self {
+            Self::Entry => schemas::ENTRY,
+            Self::Template => schemas::TEMPLATE,
+        }
+    }
 }
 
 pub(crate) fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError> {
@@ -44,6 +70,10 @@ pub(crate) fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError
         Command::Template(args) => show::template(&args, who, out),
         Command::Plan(args) => plan::run(&args, who, out),
         Command::Check(args) => check::run(&args, who, out),
+        Command::Schema { of } => {
+            out.data(of.schema());
+            Ok(())
+        }
     }
 }
 

@@ -21,6 +21,7 @@ use std::process::ExitCode;
 use crate::context::Who;
 use crate::error::CliError;
 use crate::out::Out;
+use crate::schemas;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -39,6 +40,11 @@ pub(crate) enum Command {
         after_help = "A profile of your own is a file NAME.toml in the folder `profiles` of the home:\n\n  about = \"our builds\"\n  extends = \"code_development\"\n  demands = \"full\"\n\n  [limits]\n  wall = { is = \"2h\", reason = \"the whole suite\" }\n\nExamples:\n  placet sandbox profiles\n  placet --home /srv/placet sandbox profiles"
     )]
     Profiles,
+    /// The JSON Schema of profiles, for editors
+    #[command(
+        after_help = "Editors that know JSON Schema for TOML take it from a first line `#:schema ./profile.schema.json`.\n\nExamples:\n  placet sandbox schema > .placet/profiles/profile.schema.json"
+    )]
+    Schema,
 }
 
 pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<ExitCode, CliError> {
@@ -46,5 +52,9 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<ExitCo
         Command::Run(args) => run::run(args, who, out).await,
         Command::Explain(args) => explain::run(args, who, out).map(|()| ExitCode::SUCCESS),
         Command::Profiles => profiles::run(who, out).map(|()| ExitCode::SUCCESS),
+        Command::Schema => {
+            out.data(schemas::PROFILE);
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
