@@ -33,11 +33,32 @@ fn c7_a_research_report_in_six_checkpoints_is_written_approved_and_exported() {
     assert_eq!(crate::support::names_in(&to), ["SHA256SUMS", "report.md"], "only what was let out");
     let checked = Command::new("sha256sum").args(["-c", "SHA256SUMS"]).current_dir(&to).output().unwrap();
     assert!(checked.status.success(), "{checked:?}");
+    packs_the_same(&scene, &run, &whole);
     scene.is_gone(&run);
     assert_eq!(scene.seen(&run)["status"], "COMPLETED");
     scene.world.stop_control();
     let exported = scene.world.json("admin", &["ledger", "export", "copy", "--offline"]);
     scene.world.cli(&["ledger", "verify", "copy", "--key", exported["key"].as_str().unwrap()]).ok();
+}
+
+/// What was let out can be had as an archive too, as often as one likes, and over nothing.
+fn packs_the_same(scene: &Scene, run: &str, output: &str) {
+    let pack = |name: &str| scene.world.by("ada", &["run", "export", run, "--archive", name, "--output", output]);
+    for name in ["one.tar.gz", "two.tar.gz", "one.zip", "two.zip"] {
+        pack(name).ok();
+    }
+    let bytes = |name: &str| fs::read(scene.world.path(name)).unwrap();
+    assert_eq!((bytes("one.tar.gz"), bytes("one.zip")), (bytes("two.tar.gz"), bytes("two.zip")));
+    let again = pack("one.zip").exits(2);
+    assert!(again.stderr.contains("exists already"), "{}", again.stderr);
+    assert!(pack("one.rar").exits(2).stderr.contains(".tar.gz, .tgz or .zip"));
+    let into = scene.world.path("unpacked");
+    fs::create_dir(&into).unwrap();
+    let unpacked = Command::new("tar").args(["-xzf", "../one.tar.gz"]).current_dir(&into).output().unwrap();
+    assert!(unpacked.status.success(), "{unpacked:?}");
+    assert_eq!(crate::support::names_in(&into), ["MANIFEST.json", "SHA256SUMS", "report.md"]);
+    let checked = Command::new("sha256sum").args(["-c", "SHA256SUMS"]).current_dir(&into).output().unwrap();
+    assert!(checked.status.success(), "{checked:?}");
 }
 
 /// The number of an output, once it was collected.
