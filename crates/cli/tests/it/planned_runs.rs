@@ -44,7 +44,7 @@ fn at_work(world: &World) -> String {
 }
 
 fn watches(world: &World, run: &str) -> Process {
-    Process::start(&mut world.command(&["run", "watch", run]))
+    Process::start(&mut world.command(&["run", "watch", run, "--wait", "10min"]))
 }
 
 fn finishes(world: &World, run: &str) {
@@ -162,4 +162,51 @@ fn c10_on_a_terminal_a_compact_view_shows_what_waits_and_what_to_type() {
     shows("COMPLETED");
     shows("ended 0");
     assert!(watcher.wait(SOON).success());
+}
+
+#[test]
+fn c10_without_a_terminal_a_run_that_waits_for_a_person_is_told_of_and_never_passed_over() {
+    let world = scene();
+    let run = planned(&world);
+    let plan = world.cli(&["run", "watch", &run]).exits(5);
+    assert!(plan.stderr.contains("a person is waited for: the plan"), "{}", plan.stderr);
+    assert!(plan.stderr.contains("placet run approve"), "{}", plan.stderr);
+    world.by("ada", &["run", "approve", &run]).ok();
+    world.cli(&["run", "start", &run]).ok();
+    world.by("tom", &["action", "propose", &run, "cat", "README.md"]).ok();
+    world.by("tom", &["run", "step", &run, "1", "--summary", "half a parser"]).ok();
+    let begun = std::time::Instant::now();
+    let gate = world.cli(&["run", "watch", &run, "--wait", "2s"]).exits(5);
+    assert!(begun.elapsed() >= Duration::from_secs(2), "it waited as long as it was told");
+    assert!(gate.out().contains("checkpoint_reached") && gate.stderr.contains("half a parser"), "{}", gate.stderr);
+    let json = world.cli(&["--json", "run", "watch", &run]).exits(5);
+    assert!(json.stderr.contains("\"exit\":5") && json.stderr.contains("placet run approve"), "{}", json.stderr);
+    // Somebody decides in time, and it goes on to the next thing that waits: the results.
+    let mut watcher = watches(&world, &run);
+    watcher.line(SOON, |line| line.contains(" checkpoint_reached"));
+    world.by("ada", &["run", "approve", &run]).ok();
+    finishes(&world, &run);
+    assert_eq!(watcher.wait(SOON).code(), Some(0));
+    let wrong = world.cli(&["run", "watch", &run, "--wait", "soon"]).exits(2);
+    assert!(wrong.stderr.contains("30min"), "{}", wrong.stderr);
+}
+
+#[test]
+fn c10_at_a_terminal_a_plan_is_approved_only_by_an_explicit_yes() {
+    let world = scene();
+    let run = planned(&world);
+    let typed = |answer: &str| {
+        let mut terminal = clean(Command::new("script"));
+        terminal.current_dir(world.path("")).env("PLACET", placet().get_program()).env("TERM", "dumb");
+        let line = format!("\"$PLACET\" --as ada run approve {run}; echo \"ended $?\"");
+        terminal.env("SHELL", "/bin/sh").args(["-qfec", &line, "/dev/null"]);
+        let mut asked = Process::start(&mut terminal);
+        asked.line(SOON, |line| line.contains("actions in"));
+        asked.type_in(&format!("{answer}\n"));
+        asked.line(SOON, |line| line.contains("ended "))
+    };
+    assert!(typed("no").contains("ended 5"));
+    assert_eq!(world.json("ada", &["run", "show", &run])["run"]["status"], "PENDING_APPROVAL");
+    assert!(typed("y").contains("ended 0"));
+    assert_eq!(world.json("ada", &["run", "show", &run])["run"]["status"], "APPROVED");
 }

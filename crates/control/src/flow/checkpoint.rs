@@ -1,7 +1,9 @@
 //! What a person looks at where a run stands still, and the decision about it.
 
 use placet_domain::action::{ActionState, ActionStatus};
-use placet_domain::id::RunId;
+use placet_domain::evidence::{Item, Manifest};
+use placet_domain::id::{ActionId, RunId};
+use placet_domain::proposal::ActionKind;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{Run, RunCommand};
 use placet_domain::time::Timestamp;
@@ -12,6 +14,12 @@ use crate::app::App;
 
 /// How many actions a person is shown of what was done, of what comes, and of what nobody knows.
 const MOST_SHOWN: u32 = 50;
+/// How many files a person is shown of what those actions left, and how many pictures.
+const MOST_PIECES: usize = 100;
+/// What workers put before the names of outputs, beside `stdout` and `stderr`.
+const OUTPUT: &str = "out/";
+/// How the names of pictures end.
+const PICTURES: &[&str] = &[".png", ".jpg", ".jpeg", ".webp", ".gif"];
 
 const DONE: &[ActionStatus] = &[ActionStatus::Succeeded, ActionStatus::Failed, ActionStatus::Rehearsed];
 const NEXT: &[ActionStatus] =
@@ -26,6 +34,23 @@ pub(crate) struct Look {
     pub(crate) next: Shown,
     /// Started, and nobody knows how far they got.
     pub(crate) interrupted: Shown,
+    /// What those that are done left behind.
+    pub(crate) left: Left,
+}
+
+/// What actions left as evidence, beside what they said; the newest of each.
+#[derive(Debug, Default)]
+pub(crate) struct Left {
+    pub(crate) outputs: Vec<Piece>,
+    pub(crate) screenshots: Vec<Piece>,
+}
+
+/// One file of an action, by its path in the workspace.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    pub(crate) action: ActionId,
+    pub(crate) path: String,
+    pub(crate) item: Item,
 }
 
 /// The newest of some actions, the oldest of them first.
@@ -40,7 +65,42 @@ pub(crate) async fn look(app: &App, caller: &Caller, id: RunId) -> Result<Look, 
     let done = newest(app, id, DONE, run.looked_at).await?;
     let next = newest(app, id, NEXT, None).await?;
     let interrupted = newest(app, id, &[ActionStatus::Interrupted], None).await?;
-    Ok(Look { run, now: app.store().now(), done, next, interrupted })
+    let left = left_by(app, &done.actions).await?;
+    Ok(Look { run, now: app.store().now(), done, next, interrupted, left })
+}
+
+async fn left_by(app: &App, done: &[ActionState]) -> Result<Left, No> {
+    let mut left = Left::default();
+    for action in done {
+        for piece in pieces_of(app, action).await? {
+            let list = if is_picture(action, &piece) { &mut left.screenshots } else { &mut left.outputs };
+            list.push(piece);
+        }
+    }
+    Ok(left)
+}
+
+/// By the manifest that counts. One that is not kept any more tells nothing; the action itself is shown all the same.
+async fn pieces_of(app: &App, action: &ActionState) -> Result<Vec<Piece>, No> {
+    let Some(evidence) = action.evidence else { return Ok(Vec::new()) };
+    let bytes = app.store().blobs().get(evidence).await.map_err(No::Fault)?;
+    let manifest: Option<Manifest> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let piece = |item: Item| {
+        let path = item.name.strip_prefix(OUTPUT)?.to_owned();
+        Some(Piece { action: action.id, path, item })
+    };
+    Ok(manifest.into_iter().flat_map(|manifest| manifest.items).filter_map(piece).collect())
+}
+
+fn is_picture(action: &ActionState, piece: &Piece) -> bool {
+    let path = piece.path.to_ascii_lowercase();
+    action.kind == ActionKind::TakeScreenshot || PICTURES.iter().any(|end| path.ends_with(end))
+}
+
+/// The newest of them, as many as a person looks through, and whether there are more.
+pub(crate) fn newest_pieces(mut pieces: Vec<Piece>) -> (Vec<Piece>, bool) {
+    let older = pieces.len().saturating_sub(MOST_PIECES);
+    (pieces.split_off(older), older > 0)
 }
 
 /// Asked for by status, so that what was refused crowds out nothing, however much of it an agent proposes.

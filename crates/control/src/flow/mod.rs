@@ -23,7 +23,7 @@ pub use admin::bootstrap;
 pub(crate) use admin::{identities, lock_scope, make_identity, make_project, replace_token, revoke};
 pub(crate) use amend::amend;
 pub(crate) use approve::{approve, perform, reject, resolve, withdraw};
-pub(crate) use checkpoint::{Look, Shown, decide_checkpoint, look};
+pub(crate) use checkpoint::{Look, Piece, decide_checkpoint, look, newest_pieces};
 pub(crate) use dispatch::{lease, redeem};
 pub(crate) use host::{collect, destroyed, equip, hostings, preview, previewed, retire_idle};
 pub(crate) use inspect::seen_in;

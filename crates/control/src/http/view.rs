@@ -2,6 +2,8 @@
 
 use jiff::Timestamp as Instant;
 use placet_domain::action::{ActionState, Amendment};
+use placet_domain::evidence::Item;
+use placet_domain::id::ProjectId;
 use placet_domain::identity::{Identity, Reach};
 use placet_domain::organisation::Organisation;
 use placet_domain::policy::Verdict;
@@ -13,7 +15,7 @@ use placet_domain::worktree::Worktree;
 use placet_store::Listed;
 use placet_wire::api;
 
-use crate::flow::{Look, Shown};
+use crate::flow::{self, Look, Piece};
 
 pub(super) fn time(at: Timestamp) -> String {
     let instant = Instant::from_millisecond(at.unix_ms()).unwrap_or(Instant::MAX);
@@ -100,6 +102,7 @@ fn snapshot(snapshot: &Snapshot) -> api::SnapshotView {
         files: snapshot.files,
         size_bytes: snapshot.size_bytes,
         steps_done: snapshot.steps_done,
+        spent: snapshot.spent,
     }
 }
 
@@ -113,8 +116,11 @@ fn outputs(outputs: Vec<Output>, exported: &[u32]) -> Vec<api::OutputView> {
 
 /// What a person sees at the checkpoint where a run stands; nothing where it stands at none.
 pub(super) fn checkpoint(look: Look) -> Option<api::CheckpointView> {
-    let Look { run, now, done, next, interrupted } = look;
+    let Look { run, now, done, next, interrupted, left } = look;
     let gate = run.gate.clone()?;
+    let (outputs, more_outputs) = flow::newest_pieces(left.outputs);
+    let (screenshots, more_screenshots) = flow::newest_pieces(left.screenshots);
+    let saved = gate.snapshot.and_then(|number| run.snapshot(number));
     let of_steps = u32::try_from(run.plan.len()).unwrap_or(u32::MAX);
     let step = run.steps_done;
     let mut options = vec!["pause".to_owned(), "cancel".to_owned()];
@@ -140,28 +146,45 @@ pub(super) fn checkpoint(look: Look) -> Option<api::CheckpointView> {
         summary: gate.summary,
         action: gate.action,
         resource: gate.resource,
-        longer: longer(&[("actions_done", &done), ("actions_next", &next), ("actions_interrupted", &interrupted)]),
+        longer: longer(&[
+            ("actions_done", done.more),
+            ("actions_next", next.more),
+            ("actions_interrupted", interrupted.more),
+            ("outputs", more_outputs),
+            ("screenshots", more_screenshots),
+        ]),
         actions_done: done.actions.iter().map(action).collect(),
         actions_next: next.actions.iter().map(action).collect(),
         actions_interrupted: interrupted.actions.iter().map(action).collect(),
         steps_next: run.plan.iter().skip(usize::try_from(step).unwrap_or(usize::MAX)).cloned().collect(),
         spent: run.budget.as_ref().map(|budget| budget.spent).unwrap_or_default(),
         worked_ms: run.clock.worked_ms(now),
+        outputs: outputs.into_iter().map(|left| piece(run.project, left)).collect(),
+        screenshots: screenshots.into_iter().map(|left| piece(run.project, left)).collect(),
         snapshot: gate.snapshot,
+        saved: saved.map(snapshot),
         passes_at: gate.passes_at.map(time),
         options,
         review: run.review(),
     })
 }
 
-fn longer(lists: &[(&str, &Shown)]) -> Vec<String> {
-    lists.iter().filter(|(_, shown)| shown.more).map(|(name, _)| (*name).to_owned()).collect()
+fn longer(lists: &[(&str, bool)]) -> Vec<String> {
+    lists.iter().filter(|(_, more)| *more).map(|(name, _)| (*name).to_owned()).collect()
+}
+
+fn piece(project: ProjectId, piece: Piece) -> api::PieceView {
+    let Item { digest, size_bytes, .. } = piece.item;
+    let link = format!("/api/v1/projects/{project}/evidence/{digest}");
+    api::PieceView { action: piece.action, path: piece.path, digest, size_bytes, link }
 }
 
 pub(super) fn organisation(organisation: Organisation) -> api::OrganisationView {
     let budget = organisation.budget.as_ref().map(api::BudgetView::from);
     let (halted_by, because) = organisation.halt.map(|halt| (halt.by, halt.reason)).unzip();
-    api::OrganisationView { halted: because.is_some(), because, halted_by: halted_by.flatten(), budget }
+    let (halted, halted_by) = (because.is_some(), halted_by.flatten());
+    let safe_mode = organisation.safe_mode.map(|safe| api::SafeModeView { because: safe.reason, by: safe.by });
+    api::OrganisationView { halted, because, halted_by, safe_mode, budget }
 }
 
 pub(super) fn listed_worktree(listed: Listed<Worktree>) -> api::WorktreeView {

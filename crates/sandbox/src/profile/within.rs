@@ -3,6 +3,7 @@
 //! Strict where two profiles cannot be compared: what is only different counts as wider. So a profile that was made from another by
 //! taking away is within it, and one that adds anything is not.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use super::{Demand, Limits, Mount, MountKind, Profile, Programs};

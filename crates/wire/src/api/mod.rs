@@ -27,13 +27,13 @@ pub use job::{
     Redemption, RedemptionView, SecretList, SecretView,
 };
 pub use ledger::{AuditRow, AuditTrail, ConsistencyProof, EntryList, EntryView, HeadView, InclusionProof};
-pub use organisation::{HaltRequest, OrganisationView};
+pub use organisation::{HaltRequest, OrganisationView, SafeModeView};
 pub use preview::{DriftLine, PreviewLine, PreviewPart, PreviewReport, RollbackPreview};
 pub use project::{
     NewProject, NewScope, PolicyView, ProjectList, ProjectView, RuleView, ScopeList, ScopeView, ToolView,
 };
 pub use run::{
-    BudgetRequest, BudgetView, CheckpointView, ExportRequest, GrantRequest, Modification, NewRun, OutputView,
+    BudgetRequest, BudgetView, CheckpointView, ExportRequest, GrantRequest, Modification, NewRun, OutputView, PieceView,
     PlanSubmission, Reason, RollbackRequest, RunList, RunView, SnapshotView, StepReport, Summary, WishList, WishView,
 };
 pub use worktree::{

@@ -181,8 +181,18 @@ pub struct CheckpointView {
     #[schema(value_type = Object)]
     pub spent: Amounts,
     pub worked_ms: u64,
+    /// The files that the actions done left as evidence, newest last. What else changed in its workspace is known to its host; a
+    /// preview of going back (`GET …/rollback/{number}`) lists it.
+    #[serde(default)]
+    pub outputs: Vec<PieceView>,
+    /// The pictures among what the actions done left, newest last.
+    #[serde(default)]
+    pub screenshots: Vec<PieceView>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<u32>,
+    /// What was saved here: how many files the run has changed and made, and how large they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saved: Option<SnapshotView>,
     /// When silence lets it pass, where that was agreed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passes_at: Option<String>,
@@ -191,6 +201,20 @@ pub struct CheckpointView {
     /// Send it as `If-Match`.
     #[schema(value_type = String)]
     pub review: Digest,
+}
+
+/// A file that an action left as evidence.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct PieceView {
+    #[schema(value_type = String)]
+    pub action: ActionId,
+    /// In the workspace of the run.
+    pub path: String,
+    #[schema(value_type = String)]
+    pub digest: Digest,
+    pub size_bytes: u64,
+    /// Where its bytes are.
+    pub link: String,
 }
 
 /// A saved state that a run can go back to.
@@ -207,6 +231,10 @@ pub struct SnapshotView {
     pub files: u64,
     pub size_bytes: u64,
     pub steps_done: u32,
+    /// What the run had spent by then. It stays spent when the run goes back.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    pub spent: Amounts,
 }
 
 /// A file that a run made.

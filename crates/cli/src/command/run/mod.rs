@@ -1,5 +1,8 @@
 //! `placet run`: make, decide, move and watch runs.
 
+mod archive;
+mod asking;
+mod audit;
 mod budget;
 mod checkpoint;
 mod effects;
@@ -14,15 +17,16 @@ mod rollback;
 mod watch;
 mod wishes;
 
-use placet_domain::budget::Resource;
+use placet_domain::budget::{Resource, dollars};
 use placet_domain::run::{GateRules, RunStatus};
 use placet_domain::text::spelled_out;
 use placet_wire::Client;
 use placet_wire::api::{
-    AuditRow, AuditTrail, Decision, Modification, OutputView, PlanSubmission, Reason, Rejection, RunList, RunView,
-    SnapshotView, StepReport, Summary,
+    Decision, Modification, OutputView, PlanSubmission, Reason, Rejection, RunList, RunView, SnapshotView, StepReport,
+    Summary,
 };
 
+use self::asking::{Asks, agreed};
 use crate::card;
 use crate::context::{Who, all_actions, all_runs, run_id, short};
 use crate::error::CliError;
@@ -47,7 +51,12 @@ pub(crate) enum Command {
         plan: Vec<String>,
     },
     /// Approve the plan or the checkpoint where it stands; it is shown first
-    Approve { run: String },
+    Approve {
+        run: String,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
     /// Send the plan back, or what was done since the last checkpoint
     Reject {
         run: String,
@@ -136,8 +145,13 @@ pub(crate) enum Command {
         #[arg(long, default_value = "")]
         summary: String,
     },
-    /// Accept the results of a finished run
-    Complete { run: String },
+    /// Accept the results of a finished run; they are shown first
+    Complete {
+        run: String,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
     /// Accept the results, and fetch the outputs that you let out
     Export(export::Args),
     /// What it made, and what it only rehearsed and would do outside
@@ -151,7 +165,7 @@ pub(crate) enum Command {
         reason: String,
     },
     /// Follow what happens, live, until it is over; the exit code tells how it ended
-    Watch { run: String },
+    Watch(watch::Args),
     /// All that happened, from the ledger
     Audit { run: String },
 }
@@ -165,7 +179,7 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         Command::List => list(&client, out).await?,
         Command::Show { run } => show(&client, &run, out).await?,
         Command::Submit { run, plan } => change(&client, &run, "submit", &PlanSubmission { plan }, out).await?,
-        Command::Approve { run } => approve(&client, &run, out).await?,
+        Command::Approve { run, yes } => approve(&client, &run, Asks::unless(yes), out).await?,
         Command::Reject { run, reason } => reject(&client, &run, reason, out).await?,
         Command::Checkpoint { run } => checkpoint::show(&client, &run, out).await?,
         Command::Modify { run, note, plan } => {
@@ -196,9 +210,9 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         Command::Cancel { run, reason } => change(&client, &run, "cancel", &Reason { reason }, out).await?,
         Command::Finish { run, summary } => change(&client, &run, "finish", &Summary { summary }, out).await?,
         Command::RejectResults { run, reason } => reject_results(&client, &run, reason, out).await?,
-        Command::Complete { run } => complete(&client, &run, out).await?,
-        Command::Watch { run } => watch::run(&client, &run, out).await?,
-        Command::Audit { run } => audit(&client, &run, out).await?,
+        Command::Complete { run, yes } => complete(&client, &run, Asks::unless(yes), out).await?,
+        Command::Watch(args) => watch::run(args, &client, out).await?,
+        Command::Audit { run } => audit::show(&client, &run, out).await?,
     }
     Ok(())
 }
@@ -229,27 +243,38 @@ async fn look(client: &Client, run: &str) -> Result<RunView, CliError> {
 }
 
 /// What is approved is what is shown: the plan or the checkpoint as it was just printed.
-async fn approve(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
+async fn approve(client: &Client, run: &str, asks: Asks, out: &Out) -> Result<(), CliError> {
     let seen = look(client, run).await?;
     if seen.checkpoint.is_some() {
-        answer(out, &checkpoint::approve(client, run, out).await?);
+        answer(out, &checkpoint::approve(client, run, asks, out).await?);
         return Ok(());
     }
-    decide(client, &seen, "approve", out).await
+    show_all(&seen, out);
+    agreed("approve exactly this?", asks, out).await?;
+    decide_on(client, &seen, "approve", &Decision::default(), out).await
 }
 
-async fn complete(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
+async fn complete(client: &Client, run: &str, asks: Asks, out: &Out) -> Result<(), CliError> {
     let seen = look(client, run).await?;
-    decide(client, &seen, "complete", out).await
+    show_all(&seen, out);
+    agreed("accept exactly these results?", asks, out).await?;
+    decide_on(client, &seen, "complete", &Decision::default(), out).await
 }
 
 async fn reject_results(client: &Client, run: &str, reason: String, out: &Out) -> Result<(), CliError> {
     let seen = look(client, run).await?;
+    show_all(&seen, out);
     decide_on(client, &seen, "reject-results", &Rejection { reason }, out).await
 }
 
-async fn decide(client: &Client, seen: &RunView, verb: &str, out: &Out) -> Result<(), CliError> {
-    decide_on(client, seen, verb, &Decision::default(), out).await
+/// What there is to decide on where a run waits for its plan or its results to be approved.
+fn show_all(seen: &RunView, out: &Out) {
+    out.note(&plan(seen));
+    plan::note(seen, out);
+    // To accept results lets all of them out.
+    if seen.status == RunStatus::PendingExport {
+        out.note(&format!("{}{}", said(seen), outputs(seen).unwrap_or_default()));
+    }
 }
 
 async fn decide_on(
@@ -259,12 +284,6 @@ async fn decide_on(
     body: &impl serde::Serialize,
     out: &Out,
 ) -> Result<(), CliError> {
-    out.note(&plan(seen));
-    plan::note(seen, out);
-    // To accept results lets all of them out.
-    if seen.status == RunStatus::PendingExport {
-        out.note(&format!("{}{}", said(seen), outputs(seen).unwrap_or_default()));
-    }
     let path = format!("/api/v1/runs/{}/{verb}", seen.id);
     let view: RunView = client.post_if(&path, &seen.review.to_string(), body).await?;
     answer(out, &view);
@@ -325,7 +344,8 @@ fn limits(run: &RunView) -> String {
 fn snapshots(run: &RunView) -> Option<String> {
     let row = |snapshot: &SnapshotView| {
         let at = snapshot.checkpoint.map_or_else(|| asked_or_first(snapshot), |number| format!("checkpoint {number}"));
-        vec![snapshot.number.to_string(), snapshot.taken_at.clone(), at, format!("{} files", snapshot.files)]
+        let spent = format!("{} tokens, {}", snapshot.spent.tokens, dollars(snapshot.spent.usd_micros));
+        vec![snapshot.number.to_string(), snapshot.taken_at.clone(), at, format!("{} files", snapshot.files), spent]
     };
     let rows: Vec<Vec<String>> = run.snapshots.iter().map(row).collect();
     (!rows.is_empty()).then(|| format!("\nsnapshots\n{}\n", table(&rows)))
@@ -371,29 +391,4 @@ fn said(run: &RunView) -> String {
         .flat_map(|words| words.lines())
         .map(|line| format!("  {} {}\n", styled(DIM, "│"), spelled_out(line)))
         .collect()
-}
-
-async fn audit(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
-    let id = run_id(client, run).await?;
-    let trail = whole_trail(client, &format!("/api/v1/runs/{id}/audit")).await?;
-    let row = |row: &AuditRow| {
-        let status = row.approval_status.clone().unwrap_or_default();
-        let action = row.action.as_deref().map(short).unwrap_or_default();
-        vec![row.seq.to_string(), row.timestamp.clone(), row.event.clone(), action, status]
-    };
-    out.answer(&trail, |trail| table(&trail.rows.iter().map(row).collect::<Vec<_>>()));
-    Ok(())
-}
-
-/// All of it, page by page: an audit that leaves something out is none.
-async fn whole_trail(client: &Client, path: &str) -> Result<AuditTrail, CliError> {
-    let mut whole: AuditTrail = client.get(path).await?;
-    while let Some(last) = whole.rows.last() {
-        let page: AuditTrail = client.get(&format!("{path}?after={}", last.seq)).await?;
-        if page.rows.is_empty() {
-            break;
-        }
-        whole.rows.extend(page.rows);
-    }
-    Ok(whole)
 }

@@ -3,7 +3,6 @@
 //! What a rollback would change is known by the host of the run alone; it is asked, and waited for.
 
 use std::fmt::Write as _;
-use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use placet_domain::text::spelled_out;
@@ -12,6 +11,7 @@ use placet_wire::{Client, ClientError};
 use tokio::time::Instant;
 
 use super::answer;
+use super::asking::{is_attended, is_yes};
 use crate::context::run_id;
 use crate::error::{CliError, Code};
 use crate::out::{BOLD, Out, styled};
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// Only show what would change
     #[arg(long)]
     preview: bool,
-    /// Do not show it first and do not ask
+    /// Do not show it first and do not ask; needed where there is no terminal
     #[arg(long, conflicts_with = "preview")]
     yes: bool,
 }
@@ -48,26 +48,26 @@ pub(super) async fn run(args: Args, client: &Client, out: &Out) -> Result<(), Cl
         out.answer(&preview, |preview| shown(preview, args.to) + &plan);
         return Ok(());
     }
-    // Scripts know what they want, and nobody is there to be asked.
-    if !args.yes && std::io::stdin().is_terminal() && !out.is_json() {
-        let preview = shown(&foreseen(client, &run, args.to).await?, args.to);
-        confirm(&(preview + &plan(client, &run, args.to).await?)).await?;
+    if !args.yes {
+        confirm(client, &run, args.to, out).await?;
     }
     let request = RollbackRequest { to: args.to, reason: args.reason.unwrap_or_default() };
     answer(out, &client.post(&format!("{run}/rollback"), &request).await?);
     Ok(())
 }
 
-async fn confirm(shown: &str) -> Result<(), CliError> {
-    use std::io::BufRead as _;
-    let _ = std::io::Write::write_fmt(&mut anstream::stderr(), format_args!("{shown}\ngo back? [y/N] "));
-    // On a thread of its own: whoever waits for the answer can still be interrupted.
-    let read = tokio::task::spawn_blocking(|| std::io::stdin().lock().lines().next());
-    let said = read.await.ok().flatten().transpose()?.unwrap_or_default();
-    match said.trim() {
-        "y" | "yes" => Ok(()),
-        _ => Err(CliError::new(Code::Waiting, "not rolled back; everything is as it was")),
+/// Shows what would be lost, and takes only an explicit yes. Where nobody sits, nothing is lost by accident.
+async fn confirm(client: &Client, run: &str, to: u32, out: &Out) -> Result<(), CliError> {
+    if !is_attended(out) {
+        let look = "look with --preview, then say --yes";
+        return Err(CliError::usage("nobody is there to ask, and what a rollback removes is gone").hint(look));
     }
+    let preview = shown(&foreseen(client, run, to).await?, to);
+    out.note(&(preview + &plan(client, run, to).await?));
+    if is_yes("go back?").await? {
+        return Ok(());
+    }
+    Err(CliError::new(Code::Waiting, "not rolled back; everything is as it was"))
 }
 
 /// The host's answer, which may take a while: it may be busy, or just starting.

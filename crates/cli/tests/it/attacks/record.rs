@@ -60,7 +60,7 @@ fn an_export_holds_what_was_said(scene: &Scene) -> String {
 }
 
 fn watching(scene: &Scene) -> Process {
-    Process::start(&mut scene.world.command(&["--as", "ada", "--json", "run", "watch", &scene.run]))
+    Process::start(&mut scene.world.command(&["--as", "ada", "--json", "run", "watch", &scene.run, "--wait", "10min"]))
 }
 
 fn kinds(watch: &mut Process, code: i32) -> Vec<String> {

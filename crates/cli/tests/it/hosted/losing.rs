@@ -51,7 +51,7 @@ fn c11_the_files_of_an_action_that_became_void_do_not_reach_the_restored_workspa
         }
         between.has_happened()
     });
-    scene.world.by("admin", &["run", "rollback", &run, "--to", "0", "--reason", "not so"]).ok();
+    scene.world.by("admin", &["run", "rollback", &run, "--to", "0", "--reason", "not so", "--yes"]).ok();
     eventually("it is back", super::PATIENCE, || {
         let trail = scene.world.json("admin", &["run", "audit", &run]);
         trail["rows"].as_array().unwrap().iter().any(|row| row["event"] == "run.restored")

@@ -131,7 +131,7 @@ impl Scene {
     /// Goes on from a snapshot, once it is back.
     #[track_caller]
     fn goes_on_from(&self, run: &str, snapshot: &str) {
-        self.world.by("admin", &["run", "rollback", run, "--to", snapshot, "--reason", "try again"]).ok();
+        self.world.by("admin", &["run", "rollback", run, "--to", snapshot, "--reason", "try again", "--yes"]).ok();
         eventually("it can go on", PATIENCE, || self.world.by("ada", &["run", "resume", run]).code == Some(0));
     }
 

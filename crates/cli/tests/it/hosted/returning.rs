@@ -34,7 +34,10 @@ fn c11_a_run_returns_to_an_earlier_checkpoint_with_its_files_its_memory_and_its_
     scene.world.by("ada", &["run", "approve", &run]).ok();
     let at_three = scene.stands_at(&run, 3);
     let back = snapshot_at(&at_three, 1);
-    scene.world.by("admin", &["run", "rollback", &run, "--to", &back, "--reason", "section two is wrong"]).ok();
+    scene
+        .world
+        .by("admin", &["run", "rollback", &run, "--to", &back, "--reason", "section two is wrong", "--yes"])
+        .ok();
     let rolled = scene.reaches(&run, "ROLLED_BACK");
     assert_eq!(rolled["steps_done"], 1);
     // Going on from a snapshot skips a checkpoint: that takes a reviewer, and only once everything is back.
@@ -72,7 +75,7 @@ fn c11_a_finished_run_and_a_failed_one_can_go_back_too() {
     let because = failed["because"].as_str().unwrap();
     assert!(because.contains("ended with code 1") && because.contains("I forgot what to do"), "{because}");
     for _ in 0..2 {
-        scene.world.by("admin", &["run", "rollback", &run, "--to", "0", "--reason", "try again"]).ok();
+        scene.world.by("admin", &["run", "rollback", &run, "--to", "0", "--reason", "try again", "--yes"]).ok();
         crate::support::eventually("it can go on", super::PATIENCE, || {
             scene.world.by("ada", &["run", "resume", &run]).code == Some(0)
         });

@@ -72,7 +72,7 @@ fn c11_a_run_is_saved_on_demand_at_work_and_paused_and_a_preview_tells_what_goin
     assert_eq!(files(&upper(&scene, &run)), before, "a look changes nothing");
     let refused = scene.world.by("ada", &["run", "rollback", &run, "--to", "9", "--preview"]);
     assert_ne!(refused.code, Some(0));
-    scene.world.by("admin", &["run", "rollback", &run, "--to", "2", "--reason", "b is wrong"]).ok();
+    scene.world.by("admin", &["run", "rollback", &run, "--to", "2", "--reason", "b is wrong", "--yes"]).ok();
     scene.reaches(&run, "ROLLED_BACK");
     can_go_on(&scene, &run);
     assert_eq!(fs::read_to_string(upper(&scene, &run).join("a.txt")).unwrap(), "one\n");
@@ -180,7 +180,7 @@ fn c11_branch_and_index_return_with_the_files() {
     scene.approve_action(&run);
     scene.stands_at(&run, 2);
     assert_ne!(files(&upper(&scene, &run)), before);
-    scene.world.by("admin", &["run", "rollback", &run, "--to", "1", "--reason", "the branch is gone"]).ok();
+    scene.world.by("admin", &["run", "rollback", &run, "--to", "1", "--reason", "the branch is gone", "--yes"]).ok();
     scene.reaches(&run, "ROLLED_BACK");
     eventually("everything is back", PATIENCE, || files(&upper(&scene, &run)) == before);
     assert_eq!(files(&scene.world.path("repository")), given, "the repository of the person is as it was");

@@ -1,6 +1,7 @@
 //! Modes, checkpoints, budgets and the switch, by HTTP.
 
 use axum::http::Method;
+use placet_domain::digest::Digest;
 use placet_wire::api;
 use serde_json::{Value, json};
 
@@ -38,13 +39,28 @@ async fn c10_a_checkpoint_shows_everything_there_is_to_decide_on() {
     let done = agent.proposes(run.id, &reading()).await;
     let job = worker.leases().await.unwrap();
     worker.post(&format!("/api/v1/jobs/{}/redeem", done.id), &json!({ "permit": job.permit })).await.is(200);
-    let manifest = json!({ "manifest": worker.manifest(&job, vec![]) });
+    app.pass_ms(90_000);
+    let left = [("stdout", &b"said"[..]), ("out/docs/a.md", b"# a"), ("out/shots/page.PNG", b"picture")];
+    let mut items = Vec::new();
+    for (name, bytes) in left {
+        items.push(worker.uploads(&job, name, bytes).await);
+    }
+    let manifest = json!({ "manifest": worker.manifest(&job, items) });
     worker.post(&format!("/api/v1/jobs/{}/complete", done.id), &manifest).await.is(200);
     let waiting = agent.proposes(run.id, &scan()).await;
     agent.post(&format!("{base}/steps"), &json!({ "step": 1, "summary": "looked around" })).await.is(200);
     let seen: api::CheckpointView = reviewer.get(&format!("{base}/checkpoint")).await.is(200).json();
     assert_eq!((seen.number, seen.kind.as_str(), seen.step, seen.of_steps, seen.percent), (1, "STEP", 1, 3, 33));
-    assert_eq!(seen.summary, "looked around");
+    assert_eq!((seen.run, seen.summary.as_str(), seen.worked_ms), (run.id, "looked around", 90_000));
+    for (pieces, path, bytes) in
+        [(&seen.outputs, "docs/a.md", &b"# a"[..]), (&seen.screenshots, "shots/page.PNG", b"picture")]
+    {
+        let [piece] = pieces.as_slice() else { panic!("{path}: {pieces:?}") };
+        assert_eq!((piece.action, piece.path.as_str(), piece.size_bytes), (done.id, path, bytes.len() as u64));
+        assert_eq!(piece.digest, Digest::of(bytes));
+        assert_eq!(reviewer.get(&piece.link).await.is(200).body, bytes, "what is shown can be fetched");
+    }
+    assert!(seen.longer.is_empty() && seen.saved.is_none(), "all is shown, and nobody hosts it");
     assert_eq!(seen.actions_done.iter().map(|action| action.id).collect::<Vec<_>>(), [done.id]);
     assert_eq!(seen.actions_next.iter().map(|action| action.id).collect::<Vec<_>>(), [waiting.id]);
     assert_eq!((seen.steps_next.as_slice(), seen.spent.actions), (&["write".to_owned(), "tell".to_owned()][..], 1));

@@ -5,6 +5,7 @@ use placet_domain::run::Wanted;
 use placet_wire::api;
 use serde_json::{Value, json};
 
+use crate::metrics::{metrics, value};
 use crate::person::Person;
 use crate::scenario::{Scenario, Team};
 
@@ -177,6 +178,12 @@ async fn c11_only_its_host_speaks_for_a_run_and_only_of_what_is_wanted() {
     team.worker.post(&path("snapshots"), &snapshot(7)).await.is(422);
     let seen: api::RunView = team.worker.post(&path("snapshots"), &snapshot(1)).await.is(200).json();
     assert_eq!(seen.snapshots.len(), 2);
+    let card: api::CheckpointView = team.reviewer.get(&path("checkpoint")).await.is(200).json();
+    let saved = card.saved.as_ref().map(|saved| (saved.number, saved.files, saved.size_bytes, saved.steps_done));
+    assert_eq!((card.snapshot, saved), (Some(1), Some((1, 1, 1, 0))));
+    for option in ["approve", "modify", "pause", "rollback", "cancel"] {
+        assert!(card.options.iter().any(|has| has == option), "{option}: {:?}", card.options);
+    }
     let back = json!({ "to": 0, "reason": "start over" });
     team.operator.post(&path("rollback"), &back).await.is(200);
     team.reviewer.post(&path("resume"), &json!({})).await.is(409);
@@ -189,6 +196,7 @@ async fn c11_only_its_host_speaks_for_a_run_and_only_of_what_is_wanted() {
     team.worker.post(&path("restored"), &wrong).await.is(422);
     team.worker.post(&path("restored"), &right).await.is(200);
     team.reviewer.post(&path("resume"), &json!({})).await.is(200);
+    assert_eq!(value(&metrics(&app).await, "runs_rollbacks_total"), 1.0);
 }
 
 #[tokio::test]
@@ -307,4 +315,40 @@ async fn c11_what_a_rollback_would_change_is_asked_of_the_host_and_nothing_of_it
     assert_eq!(app.size(), before, "a question leaves nothing");
     let list: api::HostingList = team.worker.post("/api/v1/hostings", &json!({})).await.is(200).json();
     assert!(list.hostings.iter().all(|hosting| hosting.preview.is_none()), "it is answered");
+}
+
+#[tokio::test]
+async fn c11_who_asks_the_same_again_does_not_wait_until_the_host_looks_by_itself() {
+    let (app, ..) = Scenario::start().await;
+    let (run, _) = at_work(&app).await;
+    let (team, path) = (&app.team, |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id));
+    let part = json!({ "created": 0, "changed": 0, "removed": 0, "mode_changed": 0, "lines": [], "left_off": 0 });
+    let preview = json!({ "workspace": part, "memory": part, "drift": [], "drift_left_off": 0 });
+    let report = json!({ "number": 0, "preview": preview });
+    let asked_since = async |seen: Option<Digest>| -> Digest {
+        let mut seen = seen;
+        loop {
+            let waiting = json!({ "wait_ms": 20_000, "seen": seen });
+            let list: api::HostingList = team.worker.post("/api/v1/hostings", &waiting).await.is(200).json();
+            seen = Some(list.seen);
+            if list.hostings.iter().any(|hosting| hosting.preview == Some(0)) {
+                return list.seen;
+            }
+        }
+    };
+    let asking = path("rollback/0?wait_ms=15000");
+    let (ask, begun) = (async || team.reviewer.get(&asking).await.is(200), std::time::Instant::now());
+    let host = async {
+        let first = asked_since(None).await;
+        team.worker.post(&path("previews"), &report).await.is(200);
+        // All that the host knows is the first question; the second one looks the same, and is not.
+        asked_since(Some(first)).await;
+        team.worker.post(&path("previews"), &report).await.is(200);
+    };
+    let person = async {
+        ask().await;
+        ask().await;
+    };
+    tokio::join!(person, host);
+    assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{:?}", begun.elapsed());
 }

@@ -9,6 +9,7 @@ use placet_wire::api;
 use serde_json::{Value, json};
 
 use super::governed::working;
+use crate::metrics::{metrics, value};
 use crate::person::{Answer, Person};
 use crate::scenario::{Scenario, Setup};
 
@@ -92,6 +93,32 @@ async fn c12_a_call_is_answered_charged_and_recorded_without_a_word_of_it() {
     assert_eq!((row.tokens, row.cost_usd_micros), (15, 100));
     assert!(row.input_digest.is_some() && row.output_digest.is_some());
     world.app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn c10_a_checkpoint_shows_what_models_took_so_far() {
+    let world = World::start().await;
+    let run = world.run(money(1_000_000)).await;
+    asks(&world.agent, "large-1").await.is(200);
+    world.settled(&run).await;
+    let base = format!("/api/v1/runs/{}", run.id);
+    world.agent.post(&format!("{base}/checkpoints"), &json!({ "summary": "look" })).await.is(200);
+    let seen: api::CheckpointView = world.reviewer.get(&format!("{base}/checkpoint")).await.is(200).json();
+    assert_eq!((seen.spent.tokens, seen.spent.usd_micros), (15, 100));
+}
+
+#[tokio::test]
+async fn c17_what_calls_take_is_counted_once_also_when_what_was_held_for_them_goes_back() {
+    let world = World::start().await;
+    let run = world.run(money(1_000_000)).await;
+    for _ in 0..3 {
+        asks(&world.agent, "large-1").await.is(200);
+    }
+    let budget = world.settled(&run).await;
+    assert_eq!((budget.spent.tokens, budget.spent.usd_micros), (45, 300));
+    let told = metrics(&world.app).await;
+    assert_eq!(value(&told, "runs_tokens_total"), 45.0);
+    assert_eq!(value(&told, "runs_cost_usd_micros_total"), 300.0);
 }
 
 #[tokio::test]

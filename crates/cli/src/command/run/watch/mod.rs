@@ -1,21 +1,24 @@
 //! `placet run watch`: what happens in a run, live, until it is over. Fed by the run's stream of events; a lost connection is
 //! taken up again where it broke, so that nothing is missed and nothing is told twice.
 //!
-//! On a terminal a compact view is drawn anew; elsewhere every event is a line.
+//! On a terminal a compact view is drawn anew; elsewhere every event is a line, and whoever reads them is no person who could decide:
+//! where the run waits for one, that is said, and after the time to wait it ends with the code for it.
 
 mod view;
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
+use placet_domain::action::ActionStatus;
 use placet_domain::id::RunId;
 use placet_domain::run::RunStatus;
+use placet_sandbox::LimitName;
 use placet_wire::api::{CheckpointView, RunView};
 use placet_wire::{Client, ClientError, EventStream, StreamEvent};
 
-use self::view::View;
-use crate::context::run_id;
-use crate::error::CliError;
+use self::view::{View, Waits, waits};
+use crate::context::{all_actions, run_id};
+use crate::error::{CliError, Code};
 use crate::out::Out;
 
 /// Events come in bursts: what is seen is drawn when one is over.
@@ -25,9 +28,28 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(500);
 /// Longer than a restart takes; then somebody should know.
 const LONGEST_AWAY: Duration = Duration::from_secs(300);
 
-pub(super) async fn run(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
-    let id = run_id(client, run).await?;
-    let mut watcher = Watcher { client, id, out, last_seq: None, view: View::start(out) };
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Where the run waits for a person longer than --wait, it ends with exit code 5 and says what to type. Without --wait it waits for ever on a terminal, and not at all elsewhere.\n\nExamples:\n  placet run watch 3f2a\n  placet run watch 3f2a --wait 30min | tee events.log"
+)]
+pub(crate) struct Args {
+    run: String,
+    /// How long a person may take each time, like `90s`, `30min` or `2h`
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    wait: Option<Duration>,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    LimitName::Wall
+        .parse(text)
+        .map(Duration::from_millis)
+        .map_err(|_| "write it like `90s`, `30min` or `2h`".to_owned())
+}
+
+pub(super) async fn run(args: Args, client: &Client, out: &Out) -> Result<(), CliError> {
+    let id = run_id(client, &args.run).await?;
+    let patience = args.wait.or_else(|| (!is_seen(out)).then_some(Duration::ZERO));
+    let mut watcher = Watcher { client, id, out, last_seq: None, view: View::start(out), patience, waiting: None };
     let ended = watcher.until_over().await;
     watcher.view.close();
     let run = ended?;
@@ -60,6 +82,10 @@ struct Watcher<'a> {
     /// The last event that was told.
     last_seq: Option<u64>,
     view: View,
+    /// How long a person may take; for ever if nothing is said.
+    patience: Option<Duration>,
+    /// What a person is waited for, and since when.
+    waiting: Option<(Waits, Instant)>,
 }
 
 /// Why somebody who follows stops.
@@ -112,13 +138,24 @@ impl Watcher<'_> {
                     unseen = false;
                     match self.look().await {
                         Ok(run) if is_over(run.status) => return Ok(Followed::Over(Box::new(run))),
-                        Ok(_) => {}
+                        Ok(_) => self.is_answered_in_time()?,
                         Err(ClientError::Unreachable { .. }) => return Ok(Followed::Lost),
                         Err(error) => return Err(error.into()),
                     }
                 }
-                Err(_) => {}
+                Err(_) => self.is_answered_in_time()?,
             }
+        }
+    }
+
+    /// A person who takes longer than whoever watches can wait is told of in the end, and never passed over.
+    fn is_answered_in_time(&self) -> Result<(), CliError> {
+        match (&self.waiting, self.patience) {
+            (Some((waits, since)), Some(patience)) if since.elapsed() >= patience => {
+                Err(CliError::new(Code::Waiting, format!("a person is waited for: {}", waits.what))
+                    .hint(&waits.command))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -135,14 +172,34 @@ impl Watcher<'_> {
     async fn look(&mut self) -> Result<RunView, ClientError> {
         let path = format!("/api/v1/runs/{}", self.id);
         let run: RunView = self.client.get(&path).await?;
-        if self.view.is_drawn() {
-            let checkpoint: Option<CheckpointView> = match run.checkpoint {
-                Some(_) => self.client.get(&format!("{path}/checkpoint")).await.ok(),
-                None => None,
-            };
-            self.view.draw(&run, checkpoint.as_ref());
-        }
+        let checkpoint: Option<CheckpointView> = match run.checkpoint {
+            Some(_) => self.client.get(&format!("{path}/checkpoint")).await.ok(),
+            None => None,
+        };
+        self.view.draw(&run, checkpoint.as_ref());
+        let waited_for = match waits(&run, checkpoint.as_ref()) {
+            None if run.status == RunStatus::Executing && self.patience.is_some() => self.undecided().await,
+            waits => waits,
+        };
+        self.wait_for(waited_for);
         Ok(run)
+    }
+
+    /// The oldest action that waits for a person while the run is at work, as in a supervised run.
+    async fn undecided(&self) -> Option<Waits> {
+        let actions = all_actions(self.client, self.id).await.ok()?;
+        actions.iter().find(|action| action.status == ActionStatus::PendingApproval).map(Waits::on)
+    }
+
+    /// Starts to count when there is something else to wait for, and says so where nothing is drawn.
+    fn wait_for(&mut self, waits: Option<Waits>) {
+        if self.waiting.as_ref().map(|(before, _)| before) == waits.as_ref() {
+            return;
+        }
+        if let Some(waits) = waits.as_ref().filter(|_| !self.view.is_drawn()) {
+            self.out.note(&waits.to_string());
+        }
+        self.waiting = waits.map(|waits| (waits, Instant::now()));
     }
 }
 

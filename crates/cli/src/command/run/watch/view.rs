@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use placet_domain::run::RunStatus;
 use placet_domain::text::spelled_out;
 use placet_wire::StreamEvent;
-use placet_wire::api::{CheckpointView, RunView};
+use placet_wire::api::{ActionView, CheckpointView, RunView};
 
 use super::super::budget;
 use super::is_seen;
@@ -72,7 +72,7 @@ impl View {
 
     fn text(&self, run: &RunView, checkpoint: Option<&CheckpointView>) -> String {
         let head = format!("{}\n{} {}", styled(BOLD, spelled_out(&run.goal)), status(run.status), run.meaning);
-        let waits = waits(run, checkpoint);
+        let waits = waits(run, checkpoint).map(|waits| waits.to_string());
         let budget = budget::line(run).map(|line| line.trim_end().to_owned());
         let last: Vec<String> = self.last.iter().map(|line| styled(DIM, line)).collect();
         let parts = [Some(head), Some(bar(run)), waits, budget, (!last.is_empty()).then(|| last.join("\n"))];
@@ -120,9 +120,29 @@ fn bar(run: &RunView) -> String {
 }
 
 /// What waits for somebody, and what they would type.
-fn waits(run: &RunView, checkpoint: Option<&CheckpointView>) -> Option<String> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Waits {
+    pub(super) what: String,
+    pub(super) command: String,
+}
+
+impl Waits {
+    /// An action that somebody must decide on.
+    pub(super) fn on(action: &ActionView) -> Self {
+        let (what, id) = (format!("the action {} ({})", short(action.id), action.tool), short(action.id));
+        Self { what, command: format!("placet approve {id}") }
+    }
+}
+
+impl std::fmt::Display for Waits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}\n  {}", styled(ASK, "waits:"), self.what, self.command)
+    }
+}
+
+pub(super) fn waits(run: &RunView, checkpoint: Option<&CheckpointView>) -> Option<Waits> {
     let (id, because) = (short(run.id), run.because.as_deref().map(spelled_out).unwrap_or_default());
-    let says = |what: String, command: String| Some(format!("{} {what}\n  {command}", styled(ASK, "waits:")));
+    let says = |what: String, command: String| Some(Waits { what, command });
     if let Some(at) = checkpoint {
         let what = format!("checkpoint {} ({}) {}", at.number, at.kind, spelled_out(&at.summary));
         let command = match at.action {
@@ -190,7 +210,7 @@ mod tests {
             ("PAUSED", "placet run resume …00000000"),
         ] {
             let said = waits(&run(status, 0), None).unwrap();
-            assert!(said.ends_with(command), "{said}");
+            assert_eq!(said.command, command);
         }
         assert!(waits(&run("EXECUTING", 0), None).is_none());
     }
