@@ -61,7 +61,7 @@ fn stopped(view: &OrganisationView) -> Option<String> {
 }
 
 /// Says that a switch is thrown, to whoever looks at what waits: it waits for that too. Who may not know hears nothing.
-pub(super) async fn remind(client: &Client, out: &Out) {
+pub(in crate::command) async fn remind(client: &Client, out: &Out) {
     let Ok(view) = client.get::<OrganisationView>("/api/v1/organisation").await else { return };
     if view.safe_mode.is_some() {
         out.note(&text(&view));

@@ -13,6 +13,7 @@ use placet_worktree::ports;
 use placet_worktree::start::name_of;
 use serde::Serialize;
 
+use super::super::safe_mode;
 use super::{Site, all_recorded, failed};
 use crate::context::Who;
 use crate::desk::Desk;
@@ -51,6 +52,7 @@ struct Row {
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let site = Site::here()?;
     let desk = Desk::open(who).await?;
+    safe_mode::remind(&desk.client, out).await;
     let recorded = all_recorded(&desk.client).await;
     desk.close().await;
     let listed = site.repository.list().map_err(failed)?;

@@ -30,7 +30,7 @@ const LONGEST_AWAY: Duration = Duration::from_secs(300);
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Where the run waits for a person longer than --wait, it ends with exit code 5 and says what to type. Without --wait it waits for ever on a terminal, and not at all elsewhere.\n\nExamples:\n  placet run watch 3f2a\n  placet run watch 3f2a --wait 30min | tee events.log"
+    after_help = "Where the run waits for a person longer than --wait, it ends with exit code 5 and says what to type. Without --wait it waits for ever on a terminal, and not at all elsewhere.\n\nExamples:\n  placet run watch 3f2a\n  placet run watch 3f2a --wait 30min > events.log"
 )]
 pub(crate) struct Args {
     run: String,
