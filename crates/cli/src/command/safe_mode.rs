@@ -50,7 +50,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
 fn text(view: &OrganisationView) -> String {
     let state = match &view.safe_mode {
         Some(safe) => format!("{}: {}", styled(BOLD, "safe mode is on"), spelled_out(&safe.because)),
-        None => format!("{}", styled(BOLD, "safe mode is off")),
+        None => styled(BOLD, "safe mode is off"),
     };
     format!("{state}{}", stopped(view).map(|line| format!("\n{line}")).unwrap_or_default())
 }
