@@ -9,11 +9,12 @@ use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use placet_control::{Collector, Rules, Settings};
+use placet_control::{Collector, MetricsEvery, Rules, Settings};
 use placet_domain::approval::Terms;
 use placet_domain::permit::{PermitSigner, PermitVerifier};
 use placet_domain::policy::{DEFAULT_TOOLS, Policy, default_policy};
 use placet_domain::proposal::Tools;
+use placet_domain::retention::{Days, Retention};
 use placet_ledger::SigningKey;
 use placet_sandbox::Profiles;
 use placet_wire::Token;
@@ -37,10 +38,29 @@ pub(crate) struct Config {
     /// A file with 64 hex digits; with it, evidence is encrypted at rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) evidence_key_file: Option<PathBuf>,
+    /// The same for what a worker of this home saves of the runs it hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) snapshot_key_file: Option<PathBuf>,
+    #[serde(default)]
+    pub(crate) retention: RetentionSettings,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) webhook_out: Vec<WebhookOut>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) webhook_in: Vec<WebhookIn>,
+}
+
+/// How long contents are kept after everything that names them is over. What is not said is kept as long as the ledger.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct RetentionSettings {
+    /// What was given to executions, and what they left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evidence_days: Option<Days>,
+    /// What a person let out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    results_days: Option<Days>,
+    /// Whether it is done every day; otherwise only by `placet evidence expire`.
+    daily: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -102,6 +122,8 @@ impl Home {
             ledger: format!("placet/{}", hex(&random::<6>())),
             terms: Terms::default(),
             evidence_key_file: None,
+            snapshot_key_file: None,
+            retention: RetentionSettings::default(),
             webhook_out: Vec::new(),
             webhook_in: Vec::new(),
         };
@@ -151,8 +173,11 @@ impl Home {
     pub(crate) fn settings(&self) -> Result<Settings, CliError> {
         let config = self.config()?;
         let hooks = webhooks::hooks(&self.dir, &config)?;
-        let (models, collector) = (self.gateway()?, collector()?);
-        Ok(Settings { terms: config.terms, hooks, models, collector, ..Settings::default() })
+        let (models, collector, metrics_every) = (self.gateway()?, collector()?, metrics_every()?);
+        let RetentionSettings { evidence_days, results_days, daily: expires_daily } = config.retention;
+        let retention = Retention { evidence_days, results_days };
+        let (terms, usual) = (config.terms, Settings::default());
+        Ok(Settings { terms, hooks, models, collector, metrics_every, retention, expires_daily, ..usual })
     }
 
     /// Which language models agents may call, if this home says anything about it.
@@ -229,6 +254,10 @@ impl Home {
         self.config()?.evidence_key_file.map(|path| read_secret_key(&self.dir.join(path))).transpose()
     }
 
+    pub(crate) fn snapshot_key(&self) -> Result<Option<[u8; 32]>, CliError> {
+        self.config()?.snapshot_key_file.map(|path| read_secret_key(&self.dir.join(path))).transpose()
+    }
+
     fn token_path(&self, name: &str) -> PathBuf {
         self.dir.join("tokens").join(format!("{name}.token"))
     }
@@ -251,12 +280,26 @@ impl Home {
     }
 }
 
-/// Where traces go, by the variable that every program of OpenTelemetry knows.
+/// Where traces and metrics go, by the variable that every program of OpenTelemetry knows.
 fn collector() -> Result<Option<Collector>, CliError> {
     const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
     let endpoint = std::env::var(ENDPOINT).ok().filter(|endpoint| !endpoint.is_empty());
     let read = |endpoint: String| endpoint.parse().map_err(|error| CliError::usage(format!("{ENDPOINT}: {error}")));
     endpoint.map(read).transpose()
+}
+
+/// How often metrics go there, by the variables that every program of OpenTelemetry knows.
+fn metrics_every() -> Result<MetricsEvery, CliError> {
+    const EXPORTER: &str = "OTEL_METRICS_EXPORTER";
+    const INTERVAL: &str = "OTEL_METRIC_EXPORT_INTERVAL";
+    let said = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    if said(EXPORTER).is_some_and(|exporter| exporter == "none") {
+        return Ok(MetricsEvery::NEVER);
+    }
+    let Some(interval) = said(INTERVAL) else { return Ok(MetricsEvery::default()) };
+    let every = interval.parse().ok().and_then(MetricsEvery::millis);
+    let bad = || CliError::usage(format!("{INTERVAL}: `{interval}` is no number of milliseconds from 1 to 86400000"));
+    every.ok_or_else(bad)
 }
 
 /// All `.cedar` files of a directory, by name.

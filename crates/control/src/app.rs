@@ -1,6 +1,7 @@
 //! What every request shares: the store, the rules in force, the permit key, and the door.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use placet_domain::approval::Terms;
 use placet_domain::canonical;
@@ -12,6 +13,8 @@ use placet_domain::permit::PermitSigner;
 use placet_domain::planning::{Intent, PlanRefusal, Preparation, Templates};
 use placet_domain::policy::Policy;
 use placet_domain::proposal::{Cages, Tool, ToolError, Tools};
+use placet_domain::retention::Retention;
+use placet_domain::time::Timestamp;
 use placet_store::{Extras, Noting, Receipt, Store, StoreError, SubmitError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 
@@ -97,8 +100,37 @@ pub struct Settings {
     pub hooks: Hooks,
     /// Which language models agents may call through this control plane, and how; none, if nothing is said.
     pub models: Option<placet_gateway::llm::config::Settings>,
-    /// Where traces of runs go, if anybody collects them.
+    /// Where traces of runs and metrics go, if anybody collects them.
     pub collector: Option<Collector>,
+    pub metrics_every: MetricsEvery,
+    /// After how long contents are removed; never, if nothing is said.
+    pub retention: Retention,
+    /// Whether that is done every day without anybody asking.
+    pub expires_daily: bool,
+}
+
+/// How often a collector is told the metrics: every minute, if nothing is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MetricsEvery(Option<Duration>);
+
+impl MetricsEvery {
+    /// A collector that wants traces only.
+    pub const NEVER: Self = Self(None);
+
+    /// At least a millisecond, at most a day.
+    pub const fn millis(every_ms: u64) -> Option<Self> {
+        if every_ms == 0 || every_ms > 86_400_000 { None } else { Some(Self(Some(Duration::from_millis(every_ms)))) }
+    }
+
+    pub(crate) const fn duration(self) -> Option<Duration> {
+        self.0
+    }
+}
+
+impl Default for MetricsEvery {
+    fn default() -> Self {
+        Self(Some(Duration::from_secs(60)))
+    }
 }
 
 /// How much a caller may ask for at once.
@@ -152,6 +184,7 @@ struct Inner {
     previews: Previews,
     streams: Arc<Semaphore>,
     unverified: Semaphore,
+    started_at: Timestamp,
     closing: watch::Sender<bool>,
 }
 
@@ -161,10 +194,21 @@ impl App {
         let unverified = Semaphore::new(settings.limits.in_flight_per_identity());
         let (metrics, door, facts) = (Metrics::default(), Door::default(), Facts::default());
         let closing = watch::Sender::new(false);
-        let (rules, previews) = (rules.into(), Previews::default());
-        let inner =
-            Inner { store, rules, signer, settings, metrics, door, facts, previews, streams, unverified, closing };
-        Self(Arc::new(inner))
+        let (rules, previews, started_at) = (rules.into(), Previews::default(), store.now());
+        Self(Arc::new(Inner {
+            store,
+            rules,
+            signer,
+            settings,
+            metrics,
+            door,
+            facts,
+            previews,
+            streams,
+            unverified,
+            started_at,
+            closing,
+        }))
     }
 
     pub fn store(&self) -> &Store {
@@ -193,6 +237,17 @@ impl App {
 
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.0.metrics
+    }
+
+    /// Everything that is counted, as Prometheus reads it.
+    pub(crate) fn metrics_text(&self) -> String {
+        self.metrics().ledger_size(self.store().size());
+        self.metrics().text()
+    }
+
+    /// Since when it is counted.
+    pub(crate) fn started_at(&self) -> Timestamp {
+        self.0.started_at
     }
 
     pub(crate) fn facts(&self) -> &Facts {

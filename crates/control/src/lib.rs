@@ -23,7 +23,7 @@ mod server;
 mod telemetry;
 mod webhook;
 
-pub use app::{App, Limits, Rules, Settings};
+pub use app::{App, Limits, MetricsEvery, Rules, Settings};
 pub use flow::{No, bootstrap};
 pub use http::{api_document, route_table};
 pub use kit::{KitFile, Kits};

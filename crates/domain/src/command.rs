@@ -9,6 +9,7 @@ use crate::identity::{Actor, IdentityCommand};
 use crate::organisation::OrganisationCommand;
 use crate::project::ProjectCommand;
 use crate::refusal::Refusal;
+use crate::retention::Expiry;
 use crate::run::RunCommand;
 use crate::worktree::WorktreeCommand;
 
@@ -44,6 +45,11 @@ pub enum Command {
         digest: Digest,
         size_bytes: u64,
         secrets: SecretsSeen,
+    },
+    /// Removes contents whose time has come. The records come first; the bytes go after.
+    RemoveBlobs {
+        project: ProjectId,
+        expiry: Box<Expiry>,
     },
     /// Records that something was refused before it could become a command: a forged permit, a wrong role.
     NoteRefusal {

@@ -4,9 +4,12 @@
 //! command.reads() ─► load ─► decide(&loaded, &submission, now) ─► records ─► loaded.apply(record) ─► commit
 //! ```
 
+use std::collections::BTreeSet;
+
 use crate::action::{self, ActionCommand, ActionState, Setting};
 use crate::allot;
 use crate::command::{About, Command, Submission};
+use crate::digest::Digest;
 use crate::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use crate::identity::{self, Actor, Identity, Role};
 use crate::organisation::{self, Organisation, OrganisationEvent};
@@ -14,6 +17,7 @@ use crate::project::{self, Project, ProjectCommand};
 use crate::proposal::ActionKind;
 use crate::record::{BlobKept, Event, Record, Refused, Started};
 use crate::refusal::Refusal;
+use crate::retention;
 use crate::run::{self, Consequence, Run, RunCommand, RunEvent, RunStatus, Treatment, Watch, watch};
 use crate::time::Timestamp;
 use crate::worktree::{self, Worktree};
@@ -33,6 +37,8 @@ pub struct Reads {
     /// Whether the project and the parent of the run are needed too, because they pay for it.
     pub payer: bool,
     pub others: Others,
+    /// Whether it is needed which contents were touched, and from which entry on.
+    pub touched_from: Option<u64>,
 }
 
 /// Which runs that are not over, besides the one that a command is about.
@@ -65,6 +71,8 @@ pub struct Loaded {
     /// Other runs that are not over, and projects, where a command concerns them.
     pub runs: Vec<Run>,
     pub projects: Vec<Project>,
+    /// Contents that entries since a given one name, however they name them.
+    pub touched: BTreeSet<Digest>,
 }
 
 impl Command {
@@ -75,6 +83,9 @@ impl Command {
             }
             Self::Project { id, .. } => Reads { project: Some(*id), ..Reads::default() },
             Self::KeepBlob { project, .. } => Reads { project: Some(*project), ..Reads::default() },
+            Self::RemoveBlobs { project, expiry } => {
+                Reads { project: Some(*project), touched_from: Some(expiry.as_of), ..Reads::default() }
+            }
             Self::Identity { id, .. } => Reads { identity: Some(*id), ..Reads::default() },
             // Whether one person works alone is the project's decision, not that of whoever makes a run.
             Self::Run { id, command: RunCommand::Create(founding) } => {
@@ -106,6 +117,7 @@ impl Command {
             Self::Action { command, .. } => command.kind().as_str(),
             Self::Worktree { command, .. } => command.kind().as_str(),
             Self::KeepBlob { .. } => "keep-blob",
+            Self::RemoveBlobs { .. } => "remove-blobs",
             Self::NoteRefusal { tried, .. } => tried,
             Self::NoteStart { .. } => "start",
         }
@@ -154,6 +166,11 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
         Command::KeepBlob { digest, size_bytes, secrets, .. } => {
             loaded.project.as_ref().ok_or(Refusal::Unknown { what: "project" })?;
             vec![Event::BlobKept(BlobKept { digest: *digest, size_bytes: *size_bytes, secrets: secrets.clone() })]
+        }
+        Command::RemoveBlobs { expiry, .. } => {
+            let project = loaded.project.as_ref().ok_or(Refusal::Unknown { what: "project" })?;
+            let removed = retention::decide(project, expiry, &loaded.touched, actor, now)?;
+            removed.into_iter().map(Event::BlobRemoved).collect()
         }
         Command::NoteRefusal { tried, refusal, .. } => vec![refused(tried, refusal)],
         Command::NoteStart { .. } if *actor != Actor::Runtime => return Err(Refusal::Role { needed: Role::Admin }),
@@ -227,6 +244,7 @@ fn about_event(event: &Event, about: About, loaded: &Loaded) -> About {
         | Event::Identity(..)
         | Event::Worktree(_)
         | Event::BlobKept(_)
+        | Event::BlobRemoved(_)
         | Event::Refused(_)
         | Event::Started(_) => about,
     }
@@ -270,6 +288,8 @@ fn check_halt(organisation: &Organisation, command: &Command) -> Result<(), Refu
         Command::Run { command, .. } => command.goes_on(),
         Command::Action { command, .. } => command.goes_on(),
         Command::Worktree { command, .. } => command.goes_on(),
+        // Whoever stopped everything wants to look at what there is.
+        Command::RemoveBlobs { .. } => true,
         Command::Organisation(_)
         | Command::Project { .. }
         | Command::Identity { .. }
@@ -326,7 +346,9 @@ fn refused(tried: &str, refusal: &Refusal) -> Event {
 fn about(loaded: &Loaded, command: &Command) -> About {
     let project = match command {
         Command::Project { id, .. } => Some(*id),
-        Command::KeepBlob { project, .. } | Command::Worktree { project, .. } => Some(*project),
+        Command::KeepBlob { project, .. }
+        | Command::RemoveBlobs { project, .. }
+        | Command::Worktree { project, .. } => Some(*project),
         Command::Run { command: RunCommand::Create(founding), .. } => Some(founding.project),
         Command::NoteRefusal { about, .. } => return *about,
         Command::Run { .. } | Command::Action { .. } => loaded.run.as_ref().map(|run| run.project),
@@ -353,7 +375,7 @@ impl Loaded {
             Event::Worktree(news) => {
                 self.worktree = worktree::evolve(news.worktree, self.worktree.take(), &news.event);
             }
-            Event::BlobKept(_) | Event::Refused(_) | Event::Started(_) => {}
+            Event::BlobKept(_) | Event::BlobRemoved(_) | Event::Refused(_) | Event::Started(_) => {}
         }
     }
 

@@ -1,6 +1,6 @@
 //! EVIDENCE: what an execution left behind, as a manifest of digests. The manifest's own digest goes into the ledger.
 //!
-//! The bytes are elsewhere, stored by digest and never deleted. No evidence means not done, whatever a worker says.
+//! The bytes are elsewhere, stored by digest; they may be removed after their time (`crate::retention`), the manifest is not. No evidence means not done, whatever a worker says.
 
 mod seen;
 

@@ -34,6 +34,7 @@ pub mod proposal;
 pub mod prose;
 pub mod record;
 pub mod refusal;
+pub mod retention;
 pub mod run;
 pub mod scope;
 pub mod text;

@@ -9,6 +9,7 @@ use crate::budget::{Amounts, Budget, Ceiling, Purpose, Resource};
 use crate::id::{ProjectId, RunId};
 use crate::identity::{Actor, Role};
 use crate::refusal::Refusal;
+use crate::retention::{self, Preservation};
 use crate::run::Allowance;
 use crate::scope::Scope;
 use crate::worktree::Duties;
@@ -37,14 +38,36 @@ pub struct Project {
     /// What all of its runs together may use up. Without one they are not limited together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// Whose contents stay, however old they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preserved: Vec<Preservation>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProjectCommand {
-    Create { name: String, separation: Separation },
-    LockScope { name: String, scope: Scope },
-    AssignDuties { duties: Box<Duties> },
-    SetBudget { allowance: Allowance },
+    Create {
+        name: String,
+        separation: Separation,
+    },
+    LockScope {
+        name: String,
+        scope: Scope,
+    },
+    AssignDuties {
+        duties: Box<Duties>,
+    },
+    SetBudget {
+        allowance: Allowance,
+    },
+    /// Nothing that the run names, or nothing at all, is removed until somebody ends it.
+    Preserve {
+        run: Option<RunId>,
+        reason: String,
+    },
+    EndPreservation {
+        run: Option<RunId>,
+        reason: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,6 +102,12 @@ pub enum ProjectEvent {
     MostlyUsed {
         resource: Resource,
     },
+    PreservationBegun(Preservation),
+    PreservationEnded {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run: Option<RunId>,
+        reason: String,
+    },
 }
 
 impl ProjectEvent {
@@ -91,6 +120,8 @@ impl ProjectEvent {
             Self::Allotted { .. } => "project.allotted",
             Self::Returned { .. } => "project.returned",
             Self::MostlyUsed { .. } => "project.mostly_used",
+            Self::PreservationBegun(_) => "project.preservation_begun",
+            Self::PreservationEnded { .. } => "project.preservation_ended",
         }
     }
 }
@@ -104,13 +135,27 @@ pub fn decide(state: Option<&Project>, command: &ProjectCommand, actor: &Actor) 
         }
         (ProjectCommand::Create { .. }, Some(_)) => Err(Refusal::Exists { what: "project" }),
         (
-            ProjectCommand::LockScope { .. } | ProjectCommand::AssignDuties { .. } | ProjectCommand::SetBudget { .. },
+            ProjectCommand::LockScope { .. }
+            | ProjectCommand::AssignDuties { .. }
+            | ProjectCommand::SetBudget { .. }
+            | ProjectCommand::Preserve { .. }
+            | ProjectCommand::EndPreservation { .. },
             None,
         ) => Err(Refusal::Unknown { what: "project" }),
         (ProjectCommand::SetBudget { allowance }, Some(project)) => {
             actor.needs(&[Role::Admin])?;
             let Allowance { ceiling, warn_at_percent } = allowance.checked(project.budget.as_ref())?;
             Ok(vec![ProjectEvent::BudgetSet { ceiling, warn_at_percent }])
+        }
+        (ProjectCommand::Preserve { run, reason }, Some(project)) => {
+            // To keep more than was agreed harms nobody; to keep less is for administrators.
+            actor.needs(&[Role::Admin, Role::Auditor])?;
+            Ok(vec![ProjectEvent::PreservationBegun(retention::preserve(project, *run, reason)?)])
+        }
+        (ProjectCommand::EndPreservation { run, reason }, Some(project)) => {
+            actor.needs(&[Role::Admin])?;
+            retention::end_preservation(project, *run, reason)?;
+            Ok(vec![ProjectEvent::PreservationEnded { run: *run, reason: reason.clone() }])
         }
         (ProjectCommand::AssignDuties { duties }, Some(_)) => {
             actor.needs(&[Role::Admin])?;
@@ -128,8 +173,8 @@ pub fn decide(state: Option<&Project>, command: &ProjectCommand, actor: &Actor) 
 pub fn evolve(id: ProjectId, state: Option<Project>, event: &ProjectEvent) -> Option<Project> {
     match event {
         ProjectEvent::Created { name, separation } => {
-            let duties = Duties::default();
-            Some(Project { id, name: name.clone(), separation: *separation, duties, budget: None })
+            let (duties, preserved) = (Duties::default(), Vec::new());
+            Some(Project { id, name: name.clone(), separation: *separation, duties, budget: None, preserved })
         }
         ProjectEvent::ScopeLocked { .. } => state,
         ProjectEvent::DutiesAssigned { duties } => {
@@ -145,7 +190,20 @@ pub fn evolve(id: ProjectId, state: Option<Project>, event: &ProjectEvent) -> Op
             with_budget(state, |budget| budget.settle(&Purpose::Run(*run), *spent))
         }
         ProjectEvent::MostlyUsed { resource } => with_budget(state, |budget| budget.ask(*resource)),
+        ProjectEvent::PreservationBegun(preservation) => {
+            with_preserved(state, |preserved| preserved.push(preservation.clone()))
+        }
+        ProjectEvent::PreservationEnded { run, .. } => {
+            with_preserved(state, |preserved| preserved.retain(|preservation| preservation.run != *run))
+        }
     }
+}
+
+fn with_preserved(state: Option<Project>, change: impl FnOnce(&mut Vec<Preservation>)) -> Option<Project> {
+    state.map(|mut project| {
+        change(&mut project.preserved);
+        project
+    })
 }
 
 fn with_budget(state: Option<Project>, change: impl FnOnce(&mut Budget)) -> Option<Project> {

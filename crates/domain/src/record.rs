@@ -11,6 +11,7 @@ use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::IdentityEvent;
 use crate::organisation::OrganisationEvent;
 use crate::project::ProjectEvent;
+use crate::retention::Removed;
 use crate::run::RunEvent;
 use crate::worktree::WorktreeNews;
 
@@ -30,6 +31,7 @@ pub enum Event {
     Action(ActionId, ActionEvent),
     Worktree(WorktreeNews),
     BlobKept(BlobKept),
+    BlobRemoved(Removed),
     Refused(Refused),
     Started(Started),
 }
@@ -90,6 +92,7 @@ impl Record {
             Event::Action(_, event) => event.kind(),
             Event::Worktree(news) => news.event.kind(),
             Event::BlobKept(_) => "evidence.kept",
+            Event::BlobRemoved(_) => "evidence.removed",
             Event::Refused(_) => "refused",
             Event::Started(_) => "runtime.started",
         }
@@ -108,6 +111,7 @@ impl Record {
             Event::Action(_, event) => serde_json::to_value(event),
             Event::Worktree(news) => serde_json::to_value(news),
             Event::BlobKept(kept) => serde_json::to_value(kept),
+            Event::BlobRemoved(removed) => serde_json::to_value(removed),
             Event::Refused(refused) => serde_json::to_value(refused),
             Event::Started(started) => serde_json::to_value(started),
         };
@@ -131,6 +135,7 @@ impl Record {
             ("run", _) => Event::Run(about.run.ok_or_else(|| nameless("run"))?, read(kind, body)?),
             ("worktree", _) => Event::Worktree(read(kind, body)?),
             (_, "evidence.kept") => Event::BlobKept(read(kind, body)?),
+            (_, "evidence.removed") => Event::BlobRemoved(read(kind, body)?),
             ("action" | "job" | "permit" | "evidence", _) => {
                 Event::Action(about.action.ok_or_else(|| nameless("action"))?, read(kind, body)?)
             }

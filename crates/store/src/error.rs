@@ -85,6 +85,8 @@ pub enum IntegrityFault {
     Changed { what: &'static str, digest: Digest, found: Digest },
     #[error("the encrypted evidence {digest} was changed: {part} does not pass its check")]
     SealBroken { digest: Digest, part: String },
+    #[error("the evidence {digest} is gone, and no entry of the ledger says that it was removed")]
+    Missing { digest: Digest },
     #[error("the last signed tree head has {head} entries, and the ledger only {size}: it was rolled back")]
     RolledBack { head: u64, size: u64 },
     #[error("the ledger is damaged: {}", in_words(.0))]

@@ -23,14 +23,16 @@ mod receipt;
 mod report;
 mod sqlite;
 mod store;
+mod sweep;
 
-pub use blob::{BlobWriter, Blobs, EvidenceKey};
+pub use blob::{BlobWriter, Blobs, EvidenceKey, Keeping};
 pub use clock::{Clock, ManualClock};
 pub use config::Config;
 pub use error::{IntegrityFault, StoreError, SubmitError};
 pub use query::{
-    ActionFilter, EntryFilter, Kept, Listed, LockedScope, MOST_ROWS, Order, RunFilter, StoredEntry, WorktreeFilter,
+    ActionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, MOST_ROWS, Order, Removal, RunFilter, StoredEntry,
+    WorktreeFilter,
 };
 pub use receipt::{Extras, Noting, Receipt};
-pub use report::{Difference, Scrub};
+pub use report::{Difference, EvidenceCheck, Scrub, Swept};
 pub use store::Store;

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use placet_domain::action::ActionStatus;
 use placet_domain::id::{ActionId, ProjectId, RunId};
 use placet_domain::identity::Reach;
+use placet_domain::retention::Expiry;
 use placet_domain::run::RunStatus;
 use placet_domain::scope::Scope;
 use placet_domain::time::Timestamp;
@@ -134,8 +135,29 @@ pub struct LockedScope {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kept {
     pub size_bytes: u64,
-    /// The ledger entry that says so.
+    /// The ledger entry that says so, and when it was written.
     pub seq: u64,
+    pub at: Timestamp,
+}
+
+/// Bytes that a project kept once, and removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Removal {
+    /// The ledger entry that says so, and when it was written.
+    pub seq: u64,
+    pub at: Timestamp,
+    /// The entry by which they were kept before.
+    pub kept: u64,
+}
+
+/// What of a project may be removed, and what of it may not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expirable {
+    pub expiry: Expiry,
+    /// Contents that runs which are not over, or are preserved, name.
+    pub needed: u64,
+    /// Contents whose time has not come.
+    pub young: u64,
 }
 
 /// A ledger entry as it is stored.

@@ -17,6 +17,31 @@ impl Scrub {
     }
 }
 
+/// What bytes were removed from the disk, after the ledger said so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Swept {
+    pub contents: u64,
+    /// On the disk, encrypted or not.
+    pub size_bytes: u64,
+}
+
+/// What going through all evidence found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EvidenceCheck {
+    /// Contents that are there and are what they were.
+    pub intact: u64,
+    /// How often contents were removed, each time with an entry that says so.
+    pub removed: u64,
+    /// Contents that are not what they were, or are gone without an entry that says so.
+    pub faults: Vec<String>,
+}
+
+impl EvidenceCheck {
+    pub fn is_sound(&self) -> bool {
+        self.faults.is_empty()
+    }
+}
+
 /// A projection that does not say what the ledger says.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the stored {what} `{id}` is not what the ledger says: {} instead of {}", shown(.stored), shown(.computed))]

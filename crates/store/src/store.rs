@@ -12,6 +12,7 @@ use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use placet_domain::identity::{Identity, Reach};
 use placet_domain::organisation::Organisation;
 use placet_domain::project::Project;
+use placet_domain::retention::Retention;
 use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
 use placet_domain::worktree::Worktree;
@@ -22,7 +23,9 @@ use crate::blob::{self, Blobs};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::{StoreError, SubmitError};
-use crate::query::{ActionFilter, EntryFilter, Kept, Listed, LockedScope, RunFilter, StoredEntry, WorktreeFilter};
+use crate::query::{
+    ActionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter, StoredEntry, WorktreeFilter,
+};
 use crate::receipt::{Extras, Lease, Receipt};
 use crate::report::{Difference, Scrub};
 use crate::sqlite::Sqlite;
@@ -227,6 +230,16 @@ impl Store {
         backend!(self, sqlite => sqlite.kept(project, digest).await)
     }
 
+    /// When a project removed what it kept under this digest, if it did and keeps nothing under it now.
+    pub async fn removal(&self, project: ProjectId, digest: Digest) -> Result<Option<Removal>, StoreError> {
+        backend!(self, sqlite => sqlite.removal(project, digest).await)
+    }
+
+    /// What of a project may be removed by these rules, as of now. To remove it, submit it.
+    pub async fn expirable(&self, project: ProjectId, retention: Retention) -> Result<Expirable, StoreError> {
+        backend!(self, sqlite => sqlite.expirable(project, retention, self.now()).await)
+    }
+
     /// Whether these bytes are an agent's own: given to one of its runs, made there, or left by one of its actions.
     pub async fn is_of_agent(&self, agent: IdentityId, digest: Digest) -> Result<bool, StoreError> {
         backend!(self, sqlite => sqlite.is_of_agent(agent, digest).await)
@@ -235,6 +248,21 @@ impl Store {
     /// The runs of a project that made these bytes, if none of them has let them out.
     pub async fn withholding(&self, project: ProjectId, digest: Digest) -> Result<Vec<Run>, StoreError> {
         backend!(self, sqlite => sqlite.withholding(project, digest).await)
+    }
+}
+
+/// Contents that were removed, and those that were not.
+impl Store {
+    pub(crate) async fn removals(&self, from: u64, limit: u32) -> Result<Vec<(u64, Digest)>, StoreError> {
+        backend!(self, sqlite => sqlite.removals(from, limit).await)
+    }
+
+    pub(crate) async fn is_kept(&self, digest: Digest) -> Result<bool, StoreError> {
+        backend!(self, sqlite => sqlite.is_kept(digest).await)
+    }
+
+    pub(crate) async fn all_kept(&self, after: Option<Digest>, limit: u32) -> Result<Vec<(Digest, u64)>, StoreError> {
+        backend!(self, sqlite => sqlite.all_kept(after, limit).await)
     }
 }
 

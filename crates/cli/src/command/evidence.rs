@@ -13,6 +13,7 @@ use placet_wire::Client;
 use placet_wire::api::{ActionDetail, PieceSecrets, SecretList, SecretView};
 use serde::Serialize;
 
+use super::retention;
 use crate::context::{Who, action_id};
 use crate::error::{CliError, Code};
 use crate::out::{BAD, Out, styled, table};
@@ -37,6 +38,10 @@ pub(crate) enum Command {
     },
     /// Fetch everything an action left and check every digest
     Verify { action: String },
+    /// Remove what nothing needs any more and whose time has come; or only show it
+    Expire(retention::Expire),
+    /// Keep what a run names, or all of a project, whatever was agreed
+    Preserve(retention::Preserve),
 }
 
 pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError> {
@@ -62,14 +67,33 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         }
         Command::Verify { action } => {
             let (detail, manifest) = find(&client, &action).await?;
-            for item in &manifest.items {
-                fetch(&client, &detail, item).await?;
-            }
-            let count = manifest.items.len();
-            out.answer(&serde_json::json!({ "checked": count }), |_| format!("{count} pieces, all as recorded"));
+            let removed = verify(&client, &detail, &manifest).await?;
+            let checked = manifest.items.len() - removed.len();
+            out.answer(&serde_json::json!({ "checked": checked, "removed": removed }), |_| verified(checked, &removed));
         }
+        Command::Expire(args) => retention::expire(args, &client, out).await?,
+        Command::Preserve(args) => retention::preserve(args, &client, out).await?,
     }
     Ok(())
+}
+
+/// What was removed, and with which entry. What is gone without one, or is not what it was, is an error.
+async fn verify(client: &Client, detail: &ActionDetail, manifest: &Manifest) -> Result<Vec<String>, CliError> {
+    let mut removed = Vec::new();
+    for item in &manifest.items {
+        match fetch(client, detail, item).await {
+            Ok(_) => {}
+            Err(error) if retention::said_removed(&error) => removed.push(format!("{}: {}", item.name, error.message)),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(removed)
+}
+
+fn verified(checked: usize, removed: &[String]) -> String {
+    let all = if removed.is_empty() { "all " } else { "" };
+    let lines = removed.iter().map(|line| format!("\n{}", spelled_out(line)));
+    format!("{checked} pieces, {all}as recorded{}", lines.collect::<String>())
 }
 
 /// The manifest of an action, checked against the digest that the ledger holds.

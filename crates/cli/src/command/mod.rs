@@ -24,6 +24,7 @@ mod policy;
 mod project;
 mod queue;
 mod reject;
+mod retention;
 mod run;
 mod safe_mode;
 mod sandbox;

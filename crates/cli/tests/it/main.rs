@@ -28,6 +28,7 @@ mod network;
 mod passing;
 mod planned_runs;
 mod requests;
+mod retention;
 mod sandbox;
 mod support;
 mod wishes;

@@ -31,8 +31,10 @@ pub(crate) async fn seen_in(app: &App, project: ProjectId, manifest: &Manifest) 
     let mut all = Vec::with_capacity(manifest.items.len());
     for item in &manifest.items {
         let kept = app.store().kept(project, item.digest).await.map_err(No::Fault)?;
-        all.push(match kept {
-            Some(kept) => recorded(app, kept.seq).await?,
+        let removed = app.store().removal(project, item.digest).await.map_err(No::Fault)?;
+        // What was seen in it is known also when it is gone.
+        all.push(match kept.map(|kept| kept.seq).or(removed.map(|removal| removal.kept)) {
+            Some(seq) => recorded(app, seq).await?,
             None => SecretsSeen::default(),
         });
     }

@@ -16,6 +16,7 @@ mod propose;
 mod read;
 mod receive;
 mod record;
+mod retain;
 mod undertake;
 mod worktree;
 
@@ -33,6 +34,7 @@ pub(crate) use propose::propose;
 pub(crate) use read::may_read;
 pub(crate) use receive::{complete, heartbeat, keep_blob};
 pub(crate) use record::{audit, note_refusal, reported};
+pub(crate) use retain::{Expired, expirable, expire, preserve};
 pub(crate) use undertake::{change_run, make_run, plan_run};
 pub(crate) use worktree::{assign_duties, change_worktree, duties, find_worktree, notices, open_worktree};
 

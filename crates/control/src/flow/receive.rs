@@ -6,6 +6,7 @@ use placet_domain::command::Command;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::Manifest;
 use placet_domain::id::{ActionId, ProjectId};
+use placet_store::Kept;
 
 use super::approve::change;
 use super::inspect::inspect;
@@ -37,6 +38,14 @@ pub(crate) async fn complete(
     Ok((change(app, caller, id, command).await?, digest))
 }
 
+/// Whoever uploads something will name it in a moment. Where contents are removed after a time, that time begins anew.
+fn is_kept_anew(app: &App, kept: &Kept) -> bool {
+    app.settings().retention.removes() && kept.at.plus_ms(KEPT_ANEW_AFTER_MS) < app.store().now()
+}
+
+/// An hour: nothing is removed within a day of its upload, and what is uploaded all the time does not fill the ledger.
+const KEPT_ANEW_AFTER_MS: u64 = 60 * 60 * 1_000;
+
 /// Stores bytes under the digest they were announced with, and records it.
 pub(crate) async fn keep_blob(
     app: &App,
@@ -51,10 +60,12 @@ pub(crate) async fn keep_blob(
     if Digest::of(&bytes) != digest {
         return Err(No::WrongDigest);
     }
-    if app.store().kept(project, digest).await.map_err(No::Fault)?.is_some() {
+    let kept = app.store().kept(project, digest).await.map_err(No::Fault)?;
+    if kept.is_some_and(|kept| !is_kept_anew(app, &kept)) {
         return Ok(size_bytes);
     }
     let secrets = inspect(bytes.clone()).await?;
+    let _keeping = app.store().blobs().keeping().await;
     app.store().blobs().put(bytes.into()).await.map_err(No::Fault)?;
     app.submit(caller.actor(), Command::KeepBlob { project, digest, size_bytes, secrets }, None).await?;
     Ok(size_bytes)

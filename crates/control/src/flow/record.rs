@@ -86,6 +86,7 @@ fn row(run: &Run, entry: Entry) -> AuditRow {
             | Event::Identity(..)
             | Event::Worktree(_)
             | Event::BlobKept(_)
+            | Event::BlobRemoved(_)
             | Event::Refused(_)
             | Event::Started(_),
         )

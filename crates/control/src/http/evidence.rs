@@ -1,4 +1,4 @@
-//! Evidence: stored under its digest, checked as it is read, never deleted.
+//! Evidence: stored under its digest, checked as it is read. What was removed after its time says so, and with which entry.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,6 +8,7 @@ use placet_domain::digest::Digest;
 use placet_domain::evidence::{Manifest, SecretSeen, SecretsSeen};
 use placet_domain::id::ProjectId;
 use placet_domain::refusal::Refusal;
+use placet_store::{IntegrityFault, Removal, StoreError};
 use placet_wire::api;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -42,14 +43,36 @@ pub(super) async fn fetch(
     let (project, digest) = parse(&project, &digest)?;
     caller.sees(project, "evidence")?;
     let unknown = || No::Refused(Refusal::Unknown { what: "evidence" });
-    app.store().kept(project, digest).await.map_err(No::Fault)?.ok_or_else(unknown)?;
+    let kept = app.store().kept(project, digest).await.map_err(No::Fault)?;
+    let removal = app.store().removal(project, digest).await.map_err(No::Fault)?;
+    if kept.is_none() && removal.is_none() {
+        return Err(unknown().into());
+    }
     flow::may_read(&app, &caller, project, digest).await?;
+    if let Some(removal) = removal {
+        return Err(removed(&removal));
+    }
     let etag = format!("\"{digest}\"");
     if headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes()) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response());
     }
-    let bytes = app.store().blobs().get(digest).await.map_err(No::Fault)?.ok_or_else(unknown)?;
-    Ok(download(etag, bytes))
+    match app.store().blobs().get(digest).await.map_err(No::Fault)? {
+        Some(bytes) => Ok(download(etag, bytes)),
+        None => Err(missing(&app, project, digest).await?),
+    }
+}
+
+/// Bytes that should be here: removed since we looked, or taken away by nobody that we know of.
+async fn missing(app: &App, project: ProjectId, digest: Digest) -> Result<Failure, No> {
+    let removal = app.store().removal(project, digest).await.map_err(No::Fault)?;
+    let lost = || StoreError::from(IntegrityFault::Missing { digest }).into();
+    Ok(removal.as_ref().map_or_else(lost, removed))
+}
+
+fn removed(removal: &Removal) -> Failure {
+    let at = jiff::Timestamp::from_millisecond(removal.at.unix_ms()).unwrap_or_default();
+    let detail = format!("removed by retention on {}, entry {}", at.strftime("%F"), removal.seq);
+    Failure::new(StatusCode::GONE, "removed", detail)
 }
 
 /// Bytes of unknown meaning: never shown by a browser, always saved.
@@ -114,5 +137,9 @@ fn piece(name: String, seen: &SecretsSeen) -> api::PieceSecrets {
 }
 
 pub(super) async fn refuse_delete() -> Response {
-    problem(StatusCode::FORBIDDEN, "immutable", "evidence is never deleted or changed")
+    problem(
+        StatusCode::FORBIDDEN,
+        "immutable",
+        "nobody deletes or changes evidence by its name; what is removed after its time, the settings say",
+    )
 }

@@ -19,6 +19,7 @@ mod openapi;
 mod organisation;
 mod problem;
 mod projects;
+mod retention;
 mod route;
 mod router;
 mod runs;
@@ -175,10 +176,15 @@ fn table() -> Vec<Route> {
         post("/api/v1/runs/{run}/outputs", hostings::collect).access(Access::Roles(&[Worker])).takes::<api::OutputReport>().gives::<api::RunView>(200).about("What the run made, uploaded before."),
         post("/api/v1/runs/{run}/destroyed", hostings::destroy).access(Access::Roles(&[Worker])).takes::<api::Decision>().gives::<api::RunView>(200).about("Nothing is left of it; its agent's token stops working."),
 
-        // Evidence: stored by content, never deleted.
+        // Evidence: stored by content; removed only after its time, if the settings say so, and with an entry for each.
         put("/api/v1/projects/{project}/evidence/{digest}", evidence::keep).access(Access::Roles(&[Worker, Agent, Operator, Reviewer])).takes_any().gives::<api::KeptBlob>(201).about("Stores bytes under their digest."),
         get("/api/v1/projects/{project}/evidence/{digest}", evidence::fetch).access(Access::Anyone).about("The bytes with this digest, checked as they are read."),
-        delete("/api/v1/projects/{project}/evidence/{digest}", evidence::refuse_delete).access(Access::Anyone).about("Always refused: evidence is never deleted."),
+        delete("/api/v1/projects/{project}/evidence/{digest}", evidence::refuse_delete).access(Access::Anyone).about("Always refused: nobody deletes evidence by its name."),
+
+        get("/api/v1/projects/{project}/retention", retention::show).access(Access::Roles(&[Admin, Auditor])).gives::<api::RetentionView>(200).about("How long contents are kept, and what would be removed now."),
+        post("/api/v1/projects/{project}/retention/expire", retention::expire).access(Access::Roles(&[Admin])).takes::<api::Decision>().gives::<api::ExpiryView>(200).about("Removes what may be removed: first the entries, then the bytes."),
+        post("/api/v1/projects/{project}/retention/preserve", retention::preserve).access(Access::Roles(&[Admin, Auditor])).takes::<api::PreservationRequest>().gives::<api::PreservationList>(200).about("Nothing that a run names, or nothing of the project, is removed until this is ended."),
+        post("/api/v1/projects/{project}/retention/end-preservation", retention::end_preservation).access(Access::Roles(&[Admin])).takes::<api::PreservationRequest>().gives::<api::PreservationList>(200).about("Contents follow the settings again."),
 
         // The ledger: what happened, and the means to check it.
         get("/api/v1/ledger/head", ledger::head).access(Access::Anyone).gives::<api::HeadView>(200).about("The newest signed tree head."),

@@ -24,7 +24,6 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
 }
 
 pub(super) async fn metrics(State(app): State<App>) -> impl IntoResponse {
-    app.metrics().ledger_size(app.store().size());
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], app.metrics().text())
+    ([(header::CONTENT_TYPE, kind)], app.metrics_text())
 }

@@ -1,14 +1,19 @@
-//! OpenTelemetry: what the ledger says of runs, as traces for whoever collects them. One run is one trace.
+//! OpenTelemetry: what the ledger says of runs, as traces for whoever collects them (one run is one trace), and the metrics that
+//! Prometheus reads too.
 //!
 //! ```text
 //! ledger ─► phase (what begins and ends what) ─► trace (spans, pure) ─► otlp (JSON) ─► pumps/traces (sends, with a cursor)
+//! telemetry ─► text of /metrics ─► exposition (reads it) ─► metrics (JSON) ─► pumps/metrics (sends, at intervals)
 //! ```
 //!
-//! Nothing is measured beside the ledger, so that a restart loses nothing. No goal, argument, output, reason or other text of
+//! Of traces nothing is measured beside the ledger, so that a restart loses nothing. No goal, argument, output, reason or other text of
 //! people and agents is ever part of a span: ids, names of tools and agents, kinds and outcomes are all.
 
+mod exposition;
+mod metrics;
 mod otlp;
 mod phase;
+mod send;
 #[cfg(test)]
 mod told;
 mod trace;
@@ -18,21 +23,32 @@ use std::str::FromStr;
 
 use reqwest::Url;
 
+pub(crate) use metrics::{Counted, metrics_request};
 pub(crate) use otlp::request;
+pub(crate) use send::{Sender, Taken};
 pub(crate) use trace::{Span, Told, spans};
 
 use crate::webhook::{BadUrl, TargetUrl};
 
-/// Where traces go: an OTLP/HTTP collector on this machine.
+/// Where traces and metrics go: an OTLP/HTTP collector on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Collector(TargetUrl);
 
 impl Collector {
     /// Traces have a path of their own below the endpoint.
     pub(crate) fn traces(&self) -> Url {
+        self.below("v1/traces")
+    }
+
+    /// And so have metrics.
+    pub(crate) fn metrics(&self) -> Url {
+        self.below("v1/metrics")
+    }
+
+    fn below(&self, path: &str) -> Url {
         let mut url = self.0.as_url().clone();
         let base = url.path().trim_end_matches('/').to_owned();
-        url.set_path(&format!("{base}/v1/traces"));
+        url.set_path(&format!("{base}/{path}"));
         url
     }
 }
@@ -62,7 +78,9 @@ mod tests {
             ("http://127.0.0.1:4318/", "http://127.0.0.1:4318/v1/traces"),
             ("http://[::1]:4318/otel/", "http://[::1]:4318/otel/v1/traces"),
         ] {
-            assert_eq!(endpoint.parse::<Collector>().unwrap().traces().as_str(), traces);
+            let collector = endpoint.parse::<Collector>().unwrap();
+            assert_eq!(collector.traces().as_str(), traces);
+            assert_eq!(collector.metrics().as_str(), traces.replace("traces", "metrics"));
         }
         for elsewhere in ["https://127.0.0.1:4318", "http://collector.example:4318", "4318"] {
             assert!(elsewhere.parse::<Collector>().is_err(), "{elsewhere}");

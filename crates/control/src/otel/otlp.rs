@@ -11,16 +11,27 @@ const STATUS_ERROR: u8 = 2;
 
 /// The body of one request to `/v1/traces`. `instance` names the ledger, which is what tells two control planes apart.
 pub(crate) fn request(instance: &str, spans: &[Span]) -> Value {
-    let (name, version) = ("placet", env!("CARGO_PKG_VERSION"));
-    let resource = [("service.name", name), ("service.version", version), ("service.instance.id", instance)]
-        .map(|(key, value)| attribute(key, &value.into()));
     json!({ "resourceSpans": [{
-        "resource": { "attributes": resource },
+        "resource": resource(instance),
         "scopeSpans": [{
-            "scope": { "name": name, "version": version },
+            "scope": scope(),
             "spans": spans.iter().map(span).collect::<Vec<_>>(),
         }],
     }] })
+}
+
+const NAME: &str = "placet";
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Who tells it.
+pub(super) fn resource(instance: &str) -> Value {
+    let attributes = [("service.name", NAME), ("service.version", VERSION), ("service.instance.id", instance)]
+        .map(|(key, value)| attribute(key, &value.into()));
+    json!({ "attributes": attributes })
+}
+
+pub(super) fn scope() -> Value {
+    json!({ "name": NAME, "version": VERSION })
 }
 
 fn span(span: &Span) -> Value {
@@ -41,7 +52,7 @@ fn span(span: &Span) -> Value {
     written
 }
 
-fn attribute(key: &str, fact: &Fact) -> Value {
+pub(super) fn attribute(key: &str, fact: &Fact) -> Value {
     let value = match fact {
         Fact::Text(text) => json!({ "stringValue": text }),
         Fact::Count(count) => json!({ "intValue": count.to_string() }),
@@ -50,6 +61,6 @@ fn attribute(key: &str, fact: &Fact) -> Value {
 }
 
 /// As text: they do not fit into the numbers of JSON.
-fn nanos(unix_ms: i64) -> String {
+pub(super) fn nanos(unix_ms: i64) -> String {
     format!("{}000000", unix_ms.max(0))
 }

@@ -1,9 +1,11 @@
-//! The clockwork: what happens without anybody asking. It ends what ran out of time, signs heads, tells receivers of webhooks and
-//! sends traces; it approves nothing.
+//! The clockwork: what happens without anybody asking. It ends what ran out of time, signs heads, tells receivers of webhooks,
+//! sends traces and metrics, and removes contents after their time; it approves nothing.
 
 mod heads;
 mod lapses;
+mod metrics;
 mod rejudge;
+mod retention;
 mod traces;
 mod webhooks;
 
@@ -24,9 +26,13 @@ pub(crate) fn start(app: &App) -> JoinSet<()> {
     let mut pumps = JoinSet::new();
     pumps.spawn(lapses::run(app.clone()));
     pumps.spawn(heads::run(app.clone()));
+    pumps.spawn(retention::run(app.clone()));
     webhooks::start(app, &mut pumps);
     if let Some(collector) = app.settings().collector.clone() {
-        pumps.spawn(traces::run(app.clone(), collector));
+        pumps.spawn(traces::run(app.clone(), collector.clone()));
+        if let Some(every) = app.settings().metrics_every.duration() {
+            pumps.spawn(metrics::run(app.clone(), collector, every));
+        }
     }
     pumps
 }

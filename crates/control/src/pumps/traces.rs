@@ -5,21 +5,18 @@
 //! good is not asked again about the same; one that cannot be reached is, without end.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use placet_domain::id::RunId;
 use placet_store::{EntryFilter, MOST_ROWS, StoreError};
-use reqwest::StatusCode;
 
 use crate::app::App;
 use crate::flow::No;
-use crate::otel::{Collector, Span, Told, request, spans};
+use crate::otel::{Collector, Sender, Span, Taken, Told, request, spans};
 
 /// No receiver of webhooks can have this name.
 const CURSOR: &str = "otel/traces";
 /// So that a request stays far below what collectors take (4 MiB).
 const MOST_SPANS: usize = 500;
-const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A collector that is new is told of what ends from now on.
 pub(super) async fn enrol(app: &App) -> Result<(), No> {
@@ -30,9 +27,8 @@ pub(super) async fn enrol(app: &App) -> Result<(), No> {
 }
 
 pub(super) async fn run(app: App, collector: Collector) {
-    let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).timeout(TIMEOUT);
-    let Ok(client) = client.build() else { return };
-    let mut exporter = Exporter { app, collector, client, failures: 0 };
+    let Some(sender) = Sender::new(collector.traces()) else { return };
+    let mut exporter = Exporter { app, sender, failures: 0 };
     let mut changes = exporter.app.store().subscribe();
     loop {
         changes.mark_unchanged();
@@ -51,18 +47,9 @@ pub(super) async fn run(app: App, collector: Collector) {
     }
 }
 
-/// What a collector made of a request.
-enum Taken {
-    Yes,
-    /// It would say the same again.
-    Refused(String),
-    NotYet(String),
-}
-
 struct Exporter {
     app: App,
-    collector: Collector,
-    client: reqwest::Client,
+    sender: Sender,
     failures: u32,
 }
 
@@ -111,7 +98,7 @@ impl Exporter {
         let instance = self.app.store().verifier().name().to_string();
         let body = request(&instance, spans).to_string();
         loop {
-            match self.send(body.clone()).await {
+            match self.sender.send(body.clone()).await {
                 Taken::Yes => {
                     self.failures = 0;
                     return;
@@ -126,25 +113,5 @@ impl Exporter {
                 }
             }
         }
-    }
-
-    async fn send(&self, body: String) -> Taken {
-        let request = self.client.post(self.collector.traces()).header("content-type", "application/json").body(body);
-        match request.send().await {
-            Ok(response) => judged(response.status()),
-            Err(error) => Taken::NotYet(error.without_url().to_string()),
-        }
-    }
-}
-
-/// As OTLP says: only these pass by themselves.
-fn judged(status: StatusCode) -> Taken {
-    match status {
-        status if status.is_success() => Taken::Yes,
-        StatusCode::TOO_MANY_REQUESTS
-        | StatusCode::BAD_GATEWAY
-        | StatusCode::SERVICE_UNAVAILABLE
-        | StatusCode::GATEWAY_TIMEOUT => Taken::NotYet(format!("it answered {status}")),
-        status => Taken::Refused(format!("it answered {status}")),
     }
 }

@@ -155,6 +155,7 @@ impl RunMetrics {
                 | Event::Identity(..)
                 | Event::Worktree(_)
                 | Event::BlobKept(_)
+                | Event::BlobRemoved(_)
                 | Event::Refused(_)
                 | Event::Started(_) => {}
             }

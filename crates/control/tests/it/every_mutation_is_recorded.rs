@@ -4,15 +4,16 @@
 use std::collections::BTreeSet;
 
 use axum::http::Method;
-use placet_control::{Hooks, route_table};
+use placet_control::{Hooks, Settings, route_table};
 use placet_domain::digest::Digest;
+use placet_domain::retention::{Days, Retention};
 use placet_domain::worktree::Duties;
 use placet_wire::api;
 use serde_json::{Value, json};
 
 use crate::moves::{closing, commit, fetching, opening, reading, scan, worktree_of};
 use crate::person::{Answer, Person};
-use crate::scenario::{Scenario, scope};
+use crate::scenario::{Scenario, Setup, scope};
 use crate::webhooks::{Message, hook_of};
 
 /// Calls routes by their pattern and remembers which.
@@ -130,6 +131,18 @@ async fn organise(walk: &mut Walk<'_>) {
     walk.plain(admin, "POST /api/v1/release", &[], json!({ "reason": "it is out" })).await;
     walk.plain(admin, "POST /api/v1/safe-mode", &[], json!({ "reason": "smoke" })).await;
     walk.plain(admin, "POST /api/v1/safe-mode/end", &[], json!({ "reason": "it was dust" })).await;
+}
+
+/// Contents: preserved, and removed when they no longer are.
+async fn retain(walk: &mut Walk<'_>) {
+    let (admin, project) = (&walk.app.admin, walk.app.team.project.to_string());
+    let path = format!("/api/v1/projects/{project}/evidence/{}", Digest::of(b"old"));
+    walk.app.team.worker.put(&path, &b"old"[..]).await.is(201);
+    let wish = json!({ "reason": "look into it" });
+    walk.plain(admin, "POST /api/v1/projects/{project}/retention/preserve", &[&project], wish.clone()).await;
+    walk.plain(admin, "POST /api/v1/projects/{project}/retention/end-preservation", &[&project], wish).await;
+    walk.app.pass_ms(2 * 24 * 60 * 60 * 1_000);
+    walk.plain(admin, "POST /api/v1/projects/{project}/retention/expire", &[&project], json!({})).await;
 }
 
 /// Actions: approved, rejected, withdrawn, executed, interrupted.
@@ -307,7 +320,9 @@ async fn open_close(walk: &mut Walk<'_>) {
 
 #[tokio::test]
 async fn b1_every_route_that_changes_something_writes_to_the_ledger() {
-    let (mut app, agent, _, _) = Scenario::start().await;
+    let retention = Retention { evidence_days: Some(Days::try_from(1).unwrap()), results_days: None };
+    let settings = Settings { retention, ..Settings::default() };
+    let (mut app, agent, _, _) = Scenario::start_with(Setup { settings, ..Setup::default() }).await;
     app.restart_with(Hooks::new(vec![], vec![hook_of("ci", &agent)]).unwrap()).await;
     let mut walk = Walk { app: &app, walked: BTreeSet::new() };
     set_up(&mut walk).await;
@@ -326,6 +341,7 @@ async fn b1_every_route_that_changes_something_writes_to_the_ledger() {
     walk.step(&app.team.reviewer, "POST /api/v1/runs/{run}/export", &[&id], &json!({}), seen).await;
     host(&mut walk).await;
     organise(&mut walk).await;
+    retain(&mut walk).await;
     let walked = walk.walked;
     let mutating: BTreeSet<_> = route_table().into_iter().map(|(method, path, _)| (method, path)).collect();
     let mutating: BTreeSet<_> =

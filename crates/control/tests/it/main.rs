@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a scenario that cannot be set up has failed")]
 
 mod bad_input;
+mod collector;
 mod every_mutation_is_recorded;
 mod flow;
 mod idempotency;

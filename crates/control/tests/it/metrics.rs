@@ -1,10 +1,15 @@
 //! What `/metrics` tells of runs after people, an agent and a worker did something (C17).
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use placet_control::MetricsEvery;
 use placet_wire::api;
 use serde_json::{Value, json};
 
+use crate::collector::Collector;
 use crate::moves::{deletion, reading, scan};
-use crate::scenario::Scenario;
+use crate::scenario::{PATIENCE, Scenario, Setup};
 
 const MINUTE_MS: u64 = 60_000;
 
@@ -97,5 +102,141 @@ async fn c17_metrics_name_nobody_and_nothing_is_counted_twice() {
     assert_eq!(value(&told, "runs_duration_seconds_count{status=\"CANCELLED\"}"), 1.0);
     for private in [run.id.to_string(), app.team.project.to_string(), app.team.agent.id.to_string()] {
         assert!(!told.contains(&private), "{private}");
+    }
+}
+
+/// A setup that tells this collector the metrics all the time.
+fn telling(collector: &Collector) -> Setup {
+    let mut setup = collector.setup();
+    setup.settings.metrics_every = MetricsEvery::millis(20).unwrap();
+    setup
+}
+
+/// The metrics of one request as Prometheus would write them: a line's beginning, and its value.
+fn as_lines(body: &Value) -> BTreeMap<String, f64> {
+    let metrics = body["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].as_array().unwrap();
+    metrics.iter().flat_map(lines_of).collect()
+}
+
+fn lines_of(metric: &Value) -> Vec<(String, f64)> {
+    let name = metric["name"].as_str().unwrap();
+    let points = |kind: &str| metric[kind]["dataPoints"].as_array().cloned().unwrap_or_default();
+    let whole = |value: &Value| value.as_str().unwrap().parse::<f64>().unwrap();
+    let mut lines = Vec::new();
+    for point in points("sum") {
+        lines.push((series(&format!("{name}_total"), &point, None), whole(&point["asInt"])));
+    }
+    for point in points("gauge") {
+        lines.push((series(name, &point, None), whole(&point["asInt"])));
+    }
+    for point in points("histogram") {
+        lines.push((series(&format!("{name}_count"), &point, None), whole(&point["count"])));
+        lines.push((series(&format!("{name}_sum"), &point, None), point["sum"].as_f64().unwrap()));
+        let bounds =
+            point["explicitBounds"].as_array().unwrap().iter().map(|bound| format!("{:?}", bound.as_f64().unwrap()));
+        let counts = point["bucketCounts"].as_array().unwrap();
+        let mut all = 0.0;
+        for (bound, count) in bounds.chain(["+Inf".to_owned()]).zip(counts) {
+            all += whole(count);
+            lines.push((series(&format!("{name}_bucket"), &point, Some(bound)), all));
+        }
+    }
+    lines
+}
+
+/// Name and labels in one order.
+fn series(name: &str, point: &Value, le: Option<String>) -> String {
+    let attributes = point["attributes"].as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let mut labels: BTreeMap<_, _> =
+        attributes.map(|label| (text(&label["key"]), text(&label["value"]["stringValue"]))).collect();
+    labels.extend(le.map(|le| ("le".to_owned(), le)));
+    format!("{name} {labels:?}")
+}
+
+/// The same of what Prometheus reads. Labels of ours have neither quotes nor commas in them.
+fn prometheus_lines(text: &str) -> BTreeMap<String, f64> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let read = |line: &str| {
+        let (series, value) = line.rsplit_once(' ').unwrap();
+        let (name, labels) = series.split_once('{').unwrap_or((series, ""));
+        let labels = labels.trim_end_matches('}').split(',').filter_map(|label| label.split_once("=\""));
+        let labels: BTreeMap<_, _> = labels.map(|(key, value)| (key, value.trim_end_matches('"'))).collect();
+        (format!("{name} {labels:?}"), value.parse().unwrap())
+    };
+    lines.map(read).collect()
+}
+
+#[tokio::test]
+async fn c17_a_collector_is_told_the_same_numbers_as_prometheus() {
+    let collector = Collector::start().await;
+    let (app, agent, reviewer, worker) = Scenario::start_with(telling(&collector)).await;
+    let run = working(&app).await;
+    agent.proposes(run.id, &reading()).await;
+    worker.executes(&worker.leases().await.unwrap()).await;
+    let looked = agent.proposes(run.id, &scan()).await;
+    app.pass_ms(2 * MINUTE_MS);
+    reviewer.rejects(&looked).await.is(200);
+    app.team.operator.cancels(run.id).await.is(200);
+    let asked = metrics(&app).await;
+    let expected = prometheus_lines(&asked);
+    // To ask is counted too, after the answer: what it counts differs by that, and nothing else may.
+    let settled = |lines: &BTreeMap<String, f64>| {
+        let ours = |line: &&String| !line.starts_with("placet_request") && !line.starts_with("placet_ledger");
+        lines
+            .iter()
+            .filter(|(line, _)| ours(line))
+            .map(|(line, value)| (line.clone(), *value))
+            .collect::<BTreeMap<_, _>>()
+    };
+    let came = async {
+        while collector.metrics().last().is_none_or(|body| settled(&as_lines(body)) != settled(&expected)) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, came).await.unwrap_or_else(|_| {
+        panic!("{:#?}\nis not\n{:#?}", collector.metrics().last().map(as_lines), expected);
+    });
+    let told = as_lines(collector.metrics().last().unwrap());
+    let names: Vec<&String> = expected.keys().collect();
+    assert_eq!(told.keys().filter(|name| expected.contains_key(*name)).collect::<Vec<_>>(), names, "every series");
+    assert!(told["placet_actions_total {\"status\": \"SUCCEEDED\"}"] >= 1.0);
+}
+
+#[tokio::test]
+async fn c17_metrics_for_a_collector_are_cumulative_since_the_start_and_survive_one_without_time() {
+    let collector = Collector::start().await;
+    let (mut app, ..) = Scenario::start_with(telling(&collector)).await;
+    let some = async || {
+        let before = collector.metrics().len();
+        let came = async {
+            while collector.metrics().len() < before + 2 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, came).await.expect("it is told again and again");
+        collector.metrics().last().unwrap().clone()
+    };
+    let point = |body: &Value, key: &str| {
+        let metrics = body["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].as_array().unwrap().clone();
+        let commands = metrics.into_iter().find(|metric| metric["name"] == "placet_commands").unwrap();
+        assert_eq!(
+            (&commands["sum"]["aggregationTemporality"], &commands["sum"]["isMonotonic"]),
+            (&json!(2), &json!(true))
+        );
+        commands["sum"]["dataPoints"][0][key].as_str().unwrap().parse::<u64>().unwrap()
+    };
+    let first = some().await;
+    collector.has_no_time_for(3);
+    app.pass_ms(MINUTE_MS);
+    let second = some().await;
+    assert_eq!(point(&first, "startTimeUnixNano"), point(&second, "startTimeUnixNano"));
+    assert_eq!(point(&second, "timeUnixNano") - point(&second, "startTimeUnixNano"), MINUTE_MS * 1_000_000);
+    app.restart().await;
+    let third = some().await;
+    assert!(point(&third, "startTimeUnixNano") > point(&second, "startTimeUnixNano"), "counted anew, and it says so");
+    let text = serde_json::to_string(&third).unwrap();
+    for private in [app.team.run.to_string(), app.team.project.to_string(), "survey the lab".to_owned()] {
+        assert!(!text.contains(&private), "{private}");
     }
 }

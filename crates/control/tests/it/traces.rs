@@ -1,71 +1,14 @@
 //! Traces of runs, as a collector of OpenTelemetry gets them: one for each run, across failures and restarts (C17).
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use axum::Router;
-use axum::extract::State;
-use axum::http::{StatusCode, Uri};
-use bytes::Bytes;
 use placet_wire::api;
 use serde_json::{Value, json};
 
+use crate::collector::Collector;
 use crate::moves::{deletion, reading, scan};
-use crate::scenario::{PATIENCE, Scenario, Setup};
-
-/// A collector on a port of its own. It can be told to have no time.
-#[derive(Debug, Clone, Default)]
-struct Collector {
-    got: Arc<Mutex<Vec<Value>>>,
-    busy: Arc<Mutex<u32>>,
-    url: String,
-}
-
-impl Collector {
-    async fn start() -> Self {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let collector = Self { url, ..Self::default() };
-        let router = Router::new().fallback(take).with_state(collector.clone());
-        tokio::spawn(async move { axum::serve(listener, router).await });
-        collector
-    }
-
-    fn setup(&self) -> Setup {
-        let mut setup = Setup::default();
-        setup.settings.collector = Some(self.url.parse().unwrap());
-        setup
-    }
-
-    /// All spans that were taken.
-    fn spans(&self) -> Vec<Value> {
-        let got = self.got.lock().unwrap();
-        let of = |body: &Value| body["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap().clone();
-        got.iter().flat_map(of).collect()
-    }
-
-    async fn until(&self, name: &str) -> Vec<Value> {
-        let came = async {
-            while !self.spans().iter().any(|span| span["name"].as_str().unwrap().starts_with(name)) {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        };
-        tokio::time::timeout(PATIENCE, came).await.unwrap_or_else(|_| panic!("no `{name}`: {:#?}", self.spans()));
-        self.spans()
-    }
-}
-
-async fn take(State(collector): State<Collector>, uri: Uri, body: Bytes) -> StatusCode {
-    assert_eq!(uri.path(), "/v1/traces");
-    let mut busy = collector.busy.lock().unwrap();
-    if *busy > 0 {
-        *busy -= 1;
-        return StatusCode::SERVICE_UNAVAILABLE;
-    }
-    collector.got.lock().unwrap().push(serde_json::from_slice(&body).unwrap());
-    StatusCode::OK
-}
+use crate::scenario::Scenario;
 
 /// What a span says of this.
 fn says(span: &Value, key: &str) -> Option<String> {
@@ -147,7 +90,7 @@ async fn c17_what_was_refused_ends_at_once_and_what_still_waits_is_not_told() {
 async fn c17_a_collector_without_time_and_a_restart_lose_and_double_nothing() {
     let collector = Collector::start().await;
     let (mut app, ..) = Scenario::start_with(collector.setup()).await;
-    *collector.busy.lock().unwrap() = 2;
+    collector.has_no_time_for(2);
     let action = app.team.agent.proposes(app.team.run, &scan()).await;
     app.team.reviewer.approves(&action).await.is(200);
     collector.until("approval").await;

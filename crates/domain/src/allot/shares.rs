@@ -29,7 +29,9 @@ pub(crate) fn by_project(loaded: &Loaded, id: ProjectId, events: &[ProjectEvent]
         | ProjectEvent::DutiesAssigned { .. }
         | ProjectEvent::Allotted { .. }
         | ProjectEvent::Returned { .. }
-        | ProjectEvent::MostlyUsed { .. } => None,
+        | ProjectEvent::MostlyUsed { .. }
+        | ProjectEvent::PreservationBegun(_)
+        | ProjectEvent::PreservationEnded { .. } => None,
     });
     let Some((ceiling, warn_at_percent)) = set else { return Ok(Vec::new()) };
     let budget = loaded.project.as_ref().and_then(|project| project.budget.clone()).unwrap_or_default();

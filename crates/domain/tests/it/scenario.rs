@@ -215,6 +215,7 @@ impl World {
             project: reads.project.or(payer.map(|run| run.project)).and_then(|id| self.projects.get(&id).cloned()),
             parent: parent.and_then(|id| self.runs.get(&id).cloned()),
             organisation: self.organisation.clone(),
+            touched: std::collections::BTreeSet::new(),
             identity: reads.identity.and_then(|id| self.identities.get(&id).cloned()),
             run,
             action: reads.action.and_then(|id| self.actions.get(&id).cloned()),

@@ -19,7 +19,7 @@ use crate::expect;
 
 fn project(separation: Separation) -> Project {
     let id = ProjectId::from_uuid(Uuid::from_u128(7));
-    Project { id, name: "alpha".into(), separation, duties: Duties::default(), budget: None }
+    Project { id, name: "alpha".into(), separation, duties: Duties::default(), budget: None, preserved: Vec::new() }
 }
 
 fn commit(number: u8) -> CommitId {

@@ -1,4 +1,5 @@
-//! Evidence by content: bytes are stored under their SHA-256, once, and never overwritten, changed or deleted.
+//! Evidence by content: bytes are stored under their SHA-256, once, and never overwritten or changed. They are removed only after the
+//! ledger says so (`crate::sweep`).
 //!
 //! ```text
 //! evidence/incoming/…        half-written files; whatever a crash leaves here is removed at the next start
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use placet_domain::digest::Digest;
+use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 
 use crate::error::{IntegrityFault, StoreError};
 pub use draft::BlobWriter;
@@ -37,7 +39,13 @@ pub struct Blobs(Arc<Inner>);
 struct Inner {
     root: PathBuf,
     key: Option<EvidenceKey>,
+    /// Shared by those who keep bytes, taken alone by who removes them.
+    turn: Arc<RwLock<()>>,
 }
+
+/// As long as somebody has one, no bytes are removed from the disk.
+#[derive(Debug)]
+pub struct Keeping(#[expect(dead_code, reason = "what counts is that it is held")] OwnedRwLockReadGuard<()>);
 
 /// In which of its two forms a blob is stored.
 enum Stored {
@@ -52,7 +60,31 @@ impl Blobs {
         let incoming = root.join(INCOMING);
         make_folder(&incoming)?;
         remove_leftovers(&incoming)?;
-        Ok(Self(Arc::new(Inner { root: root.to_owned(), key })))
+        Ok(Self(Arc::new(Inner { root: root.to_owned(), key, turn: Arc::default() })))
+    }
+
+    /// To be held from before bytes are stored until the ledger says that they are kept: in between nothing needs them yet.
+    pub async fn keeping(&self) -> Keeping {
+        Keeping(Arc::clone(&self.0.turn).read_owned().await)
+    }
+
+    /// To be held while it is looked whether bytes are still kept, and until they are removed.
+    pub(crate) async fn alone(&self) -> OwnedRwLockWriteGuard<()> {
+        Arc::clone(&self.0.turn).write_owned().await
+    }
+
+    /// Removes the bytes of this name from the disk, in whatever form; how many there were there, if there were any.
+    pub(crate) async fn remove(&self, digest: Digest) -> Result<Option<u64>, StoreError> {
+        let plain = self.path_of(digest);
+        blocking(move || {
+            let sealed = plain.with_extension(SEALED);
+            let removed = [remove_file(&plain)?, remove_file(&sealed)?];
+            if removed.iter().any(Option::is_some) {
+                plain.parent().map_or(Ok(()), sync_folder)?;
+            }
+            Ok(removed.into_iter().flatten().reduce(u64::saturating_add))
+        })
+        .await
     }
 
     /// Stores bytes and names them. Bytes that are there already are left as they are.
@@ -91,10 +123,13 @@ impl Blobs {
     fn read(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
         let bytes = match self.find(digest)? {
             None => return Ok(None),
-            Some(Stored::Plain(path)) => fs::read(&path).map_err(|error| StoreError::io(&path, error))?,
+            Some(Stored::Plain(path)) => match unless_removed(&path, fs::read(&path))? {
+                Some(bytes) => bytes,
+                None => return Ok(None),
+            },
             Some(Stored::Sealed(path)) => {
                 let key = self.0.key.as_ref().ok_or(StoreError::NoKey { digest })?;
-                let file = File::open(&path).map_err(|error| StoreError::io(&path, error))?;
+                let Some(file) = unless_removed(&path, File::open(&path))? else { return Ok(None) };
                 seal::open(file, &path, key, digest)?
             }
         };
@@ -129,6 +164,21 @@ impl Blobs {
         let hex = digest.to_hex();
         self.0.root.join(&hex[..2]).join(&hex[2..])
     }
+}
+
+/// What was there a moment ago may have been removed since.
+fn unless_removed<T>(path: &Path, done: io::Result<T>) -> Result<Option<T>, StoreError> {
+    match done {
+        Ok(done) => Ok(Some(done)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::io(path, error)),
+    }
+}
+
+/// How large it was, if it was there.
+fn remove_file(path: &Path) -> Result<Option<u64>, StoreError> {
+    let Some(found) = unless_removed(path, fs::symlink_metadata(path))? else { return Ok(None) };
+    Ok(unless_removed(path, fs::remove_file(path))?.map(|()| found.len()))
 }
 
 fn exists(path: &Path) -> Result<bool, StoreError> {

@@ -55,7 +55,9 @@ fn changed(event: &Event) -> Option<Thing> {
         Event::Run(id, _) => Some(Thing::Run(*id)),
         Event::Action(id, _) => Some(Thing::Action(*id)),
         Event::Worktree(news) => Some(Thing::Worktree(news.worktree)),
-        Event::Organisation(_) | Event::BlobKept(_) | Event::Refused(_) | Event::Started(_) => None,
+        Event::Organisation(_) | Event::BlobKept(_) | Event::BlobRemoved(_) | Event::Refused(_) | Event::Started(_) => {
+            None
+        }
     }
 }
 

@@ -14,6 +14,7 @@ const STEPS: &[&str] = &[
     include_str!("../../migrations/0004_governed_runs.sql"),
     include_str!("../../migrations/0005_performances.sql"),
     include_str!("../../migrations/0006_who_may_read.sql"),
+    include_str!("../../migrations/0007_removal.sql"),
 ];
 
 /// How the ledger is read into projections. Count it up whenever an event means something else for a state, or a state has a

@@ -22,6 +22,7 @@ use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use placet_domain::identity::{Identity, Reach};
 use placet_domain::organisation::Organisation;
 use placet_domain::project::Project;
+use placet_domain::retention::Retention;
 use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
 use placet_domain::worktree::Worktree;
@@ -31,7 +32,9 @@ use tokio::sync::{Mutex, watch};
 
 use crate::clock::Clock;
 use crate::error::{StoreError, SubmitError};
-use crate::query::{ActionFilter, EntryFilter, Kept, Listed, LockedScope, RunFilter, StoredEntry, WorktreeFilter};
+use crate::query::{
+    ActionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter, StoredEntry, WorktreeFilter,
+};
 use crate::receipt::{Extras, Lease, Receipt};
 use crate::report::{Difference, Scrub};
 use readers::Readers;
@@ -192,6 +195,11 @@ reads! {
     sealed(action: ActionId => action, digest: Digest => digest) -> Option<Vec<u8>>;
     advice(action: ActionId => action, digest: Digest => digest) -> Option<String>;
     kept(project: ProjectId => project, digest: Digest => digest) -> Option<Kept>;
+    removal(project: ProjectId => project, digest: Digest => digest) -> Option<Removal>;
+    expirable(project: ProjectId => project, retention: Retention => retention, now: Timestamp => now) -> Expirable;
+    removals(from: u64 => from, limit: u32 => limit) -> Vec<(u64, Digest)>;
+    is_kept(digest: Digest => digest) -> bool;
+    all_kept(after: Option<Digest> => after, limit: u32 => limit) -> Vec<(Digest, u64)>;
     is_of_agent(agent: IdentityId => agent, digest: Digest => digest) -> bool;
     withholding(project: ProjectId => project, digest: Digest => digest) -> Vec<Run>;
     entries(filter: EntryFilter => &filter) -> Vec<StoredEntry>;

@@ -8,6 +8,8 @@ use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use placet_domain::identity::Identity;
 use placet_domain::organisation::Organisation;
 use placet_domain::project::Project;
+use placet_domain::record::{BlobKept, Event};
+use placet_domain::retention::Removed;
 use placet_domain::run::{Run, Wanted};
 use placet_domain::scope::Scope;
 use placet_domain::time::Timestamp;
@@ -418,31 +420,53 @@ impl WorktreeRow {
     }
 }
 
-/// Bytes that a project keeps.
+/// Bytes that a project began to keep, or ceased to keep, with an entry.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct EvidenceRow {
+    pub(crate) project: Place,
+    pub(crate) digest: Digest,
     pub(crate) size_bytes: u64,
-    pub(crate) seq: u64,
+    pub(crate) removed: bool,
 }
 
 impl EvidenceRow {
-    /// The first to keep the bytes is remembered; who keeps them again changes nothing.
-    pub(crate) fn insert_first(&self, conn: &Connection, project: Place, digest: Digest) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO evidence (project, digest, size_bytes, seq) SELECT ?1, ?2, ?3, ?4
-            WHERE NOT EXISTS (SELECT 1 FROM evidence WHERE project = ?1 AND digest = ?2)";
-        let values = params![project, digest.as_bytes(), self.size_bytes, self.seq];
+    /// What an entry of that project says about bytes, if it says anything.
+    pub(crate) fn of(event: &Event, project: Place) -> Option<Self> {
+        match event {
+            Event::BlobKept(BlobKept { digest, size_bytes, .. }) => {
+                Some(Self { project, digest: *digest, size_bytes: *size_bytes, removed: false })
+            }
+            Event::BlobRemoved(Removed { digest, size_bytes, .. }) => {
+                Some(Self { project, digest: *digest, size_bytes: *size_bytes, removed: true })
+            }
+            Event::Organisation(_)
+            | Event::Project(..)
+            | Event::Identity(..)
+            | Event::Run(..)
+            | Event::Action(..)
+            | Event::Worktree(_)
+            | Event::Refused(_)
+            | Event::Started(_) => None,
+        }
+    }
+
+    /// Adds what an entry says, unless it is there already.
+    pub(crate) fn insert(&self, conn: &Connection, seq: u64) -> rusqlite::Result<()> {
+        let sql = "INSERT INTO evidence (project, digest, seq, size_bytes, removed) SELECT ?1, ?2, ?3, ?4, ?5
+            WHERE NOT EXISTS (SELECT 1 FROM evidence WHERE project = ?1 AND digest = ?2 AND seq = ?3)";
+        let values = params![self.project, self.digest.as_bytes(), seq, self.size_bytes, self.removed];
         conn.prepare_cached(sql)?.execute(values).map(drop)
     }
 
-    pub(crate) const SELECT: &str = "SELECT project, digest, size_bytes, seq FROM evidence";
+    pub(crate) const SELECT: &str = "SELECT project, digest, size_bytes, removed, seq FROM evidence";
 
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
-        let (project, digest): (Place, [u8; 32]) = (row.get(0)?, row.get(1)?);
-        let kept = Self { size_bytes: row.get(2)?, seq: row.get(3)? };
-        Ok((evidence_name(project, Digest::from_bytes(digest)), kept))
+        let digest = Digest::from_bytes(row.get(1)?);
+        let row_read = Self { project: row.get(0)?, digest, size_bytes: row.get(2)?, removed: row.get(3)? };
+        Ok((evidence_name(row.get(4)?), row_read))
     }
 }
 
-pub(crate) fn evidence_name(project: Place, digest: Digest) -> String {
-    format!("{digest} in the project of entry {project}")
+pub(crate) fn evidence_name(seq: u64) -> String {
+    format!("of entry {seq}")
 }

@@ -9,6 +9,7 @@ mod ledger;
 mod organisation;
 mod preview;
 mod project;
+mod retention;
 mod run;
 mod worktree;
 
@@ -31,6 +32,9 @@ pub use organisation::{HaltRequest, OrganisationView, SafeModeView};
 pub use preview::{DriftLine, PreviewLine, PreviewPart, PreviewReport, RollbackPreview};
 pub use project::{
     NewProject, NewScope, PolicyView, ProjectList, ProjectView, RuleView, ScopeList, ScopeView, ToolView,
+};
+pub use retention::{
+    ExpiryView, PreservationList, PreservationRequest, PreservationView, RemovableView, RetentionView,
 };
 pub use run::{
     BudgetRequest, BudgetView, CheckpointView, ExportRequest, GrantRequest, Modification, NewRun, OutputView, PieceView,

@@ -154,6 +154,39 @@ async fn c3_an_agent_is_given_only_what_was_uploaded_and_may_be_given() {
     assert_eq!(identities(&app).await.len(), before.len() + 1);
 }
 
+#[tokio::test]
+async fn c19_what_was_let_out_is_kept_by_its_own_setting() {
+    let day_ms = 24 * 60 * 60 * 1_000;
+    let days = |days: u32| Some(placet_domain::retention::Days::try_from(days).unwrap());
+    let retention = placet_domain::retention::Retention { evidence_days: days(10), results_days: days(100) };
+    let settings = placet_control::Settings { retention, ..Default::default() };
+    let (app, ..) = Scenario::start_with(crate::scenario::Setup { settings, ..Default::default() }).await;
+    let (run, agent) = at_work(&app).await;
+    let (team, path) = (&app.team, |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id));
+    agent.post(&path("finish"), &json!({})).await.is(200);
+    let evidence = |bytes: &[u8]| format!("/api/v1/projects/{}/evidence/{}", team.project, Digest::of(bytes));
+    for bytes in [&b"draft"[..], b"report"] {
+        team.worker.put(&evidence(bytes), bytes).await.is(201);
+    }
+    let output = |id: u32, bytes: &[u8]| json!({ "id": id, "path": format!("{id}.txt"), "digest": Digest::of(bytes), "size_bytes": bytes.len() });
+    let outputs = json!({ "outputs": [output(1, b"draft"), output(2, b"report")] });
+    team.worker.post(&path("outputs"), &outputs).await.is(200);
+    let seen: api::RunView = team.reviewer.get(&format!("/api/v1/runs/{}", run.id)).await.is(200).json();
+    team.reviewer.post_if(&path("export"), seen.review, &json!({ "output_ids": [2] })).await.is(200);
+    team.worker.post(&path("destroyed"), &json!({})).await.is(200);
+    let expire = async || {
+        let path = format!("/api/v1/projects/{}/retention/expire", team.project);
+        app.admin.post(&path, &json!({})).await.is(200).json::<api::ExpiryView>().removed
+    };
+    app.pass_ms(50 * day_ms);
+    assert_eq!(expire().await, 1, "what nobody let out");
+    team.reviewer.get(&evidence(b"draft")).await.problem(410, "removed");
+    team.reviewer.get(&evidence(b"report")).await.is(200);
+    app.pass_ms(51 * day_ms);
+    assert_eq!(expire().await, 1);
+    team.reviewer.get(&evidence(b"report")).await.problem(410, "removed");
+}
+
 /// Those who are not revoked.
 async fn identities(app: &Scenario) -> Vec<String> {
     let list: api::IdentityList = app.admin.get("/api/v1/identities").await.is(200).json();

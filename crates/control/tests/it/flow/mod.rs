@@ -15,6 +15,7 @@ mod performances;
 mod permit;
 mod policy_change;
 mod propose;
+mod retention;
 mod runs;
 mod visible;
 mod worktrees;

@@ -142,6 +142,7 @@ fn reread(ledger: &[Record], times: &[Timestamp]) -> Result<World, TestCaseError
             | Event::Identity(..)
             | Event::Worktree(_)
             | Event::BlobKept(_)
+            | Event::BlobRemoved(_)
             | Event::Refused(_)
             | Event::Started(_) => {
                 continue;

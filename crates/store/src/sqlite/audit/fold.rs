@@ -36,7 +36,7 @@ struct Fold {
     actions: States<ActionId, ActionState>,
     worktrees: States<WorktreeId, Worktree>,
     scopes: BTreeMap<String, ScopeRow>,
-    evidence: BTreeMap<String, EvidenceRow>,
+    evidence: BTreeMap<u64, EvidenceRow>,
 }
 
 /// Everything that is stored otherwise than the ledger says. Empty, unless somebody changed the database by hand.
@@ -82,7 +82,7 @@ impl Fold {
         for (id, (span, worktree)) in &self.worktrees {
             WorktreeRow::of(worktree, place(&self.projects, &worktree.project), *span).save(conn, *id)?;
         }
-        Ok(())
+        self.evidence.iter().try_for_each(|(seq, row)| row.insert(conn, *seq))
     }
 
     fn take(&mut self, record: &Record, stamp: Stamp) {
@@ -104,10 +104,10 @@ impl Fold {
             Event::Worktree(news) => {
                 evolve(&mut self.worktrees, news.worktree, stamp, record, |loaded| &mut loaded.worktree);
             }
-            Event::BlobKept(kept) => {
+            Event::BlobKept(_) | Event::BlobRemoved(_) => {
                 let project = record.about.project.map_or(NOWHERE, |id| place(&self.projects, &id));
-                let row = EvidenceRow { size_bytes: kept.size_bytes, seq: stamp.seq };
-                self.evidence.entry(evidence_name(project, kept.digest)).or_insert(row);
+                let row = EvidenceRow::of(&record.event, project);
+                self.evidence.extend(row.map(|row| (stamp.seq, row)));
             }
             Event::Refused(_) | Event::Started(_) => {}
         }
@@ -127,6 +127,7 @@ impl Fold {
         let worktrees = rows_of(&self.worktrees, |worktree, span| {
             WorktreeRow::of(worktree, place(&self.projects, &worktree.project), span)
         });
+        let evidence = self.evidence.into_iter().map(|(seq, row)| (evidence_name(seq), row));
         Ok([
             compare(
                 "organisation",
@@ -139,7 +140,7 @@ impl Fold {
             compare("run", runs, stored(conn, RunRow::SELECT, RunRow::read)?),
             compare("action", actions, stored(conn, ActionRow::SELECT, ActionRow::read)?),
             compare("worktree", worktrees, stored(conn, WorktreeRow::SELECT, WorktreeRow::read)?),
-            compare("evidence", self.evidence, stored(conn, EvidenceRow::SELECT, EvidenceRow::read)?),
+            compare("evidence", evidence.collect(), stored(conn, EvidenceRow::SELECT, EvidenceRow::read)?),
         ]
         .concat())
     }

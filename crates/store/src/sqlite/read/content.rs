@@ -2,10 +2,11 @@
 
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, ProjectId};
+use placet_domain::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::error::{IntegrityFault, StoreError};
-use crate::query::Kept;
+use crate::query::{Kept, Removal};
 
 /// The bytes of an action, or of the manifest of what an execution of it left.
 pub(crate) fn sealed(conn: &Connection, action: ActionId, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
@@ -30,12 +31,37 @@ fn intact<T: AsRef<[u8]>>(what: &'static str, digest: Digest, content: T) -> Res
 
 /// What a project keeps under this digest, if anything: another project's evidence does not exist here.
 pub(crate) fn kept(conn: &Connection, project: ProjectId, digest: Digest) -> Result<Option<Kept>, StoreError> {
-    let sql = "SELECT size_bytes, seq FROM evidence WHERE project = (SELECT created FROM project WHERE id = ?1)
-        AND digest = ?2";
-    let values = params![project.as_bytes(), digest.as_bytes()];
-    Ok(conn.prepare_cached(sql)?.query_row(values, read_kept).optional()?)
+    let newest = newest(conn, project, digest)?.filter(|newest| !newest.removed);
+    Ok(newest.map(|Newest { seq, at, size_bytes, .. }| Kept { size_bytes, seq, at }))
 }
 
-fn read_kept(row: &Row<'_>) -> rusqlite::Result<Kept> {
-    Ok(Kept { size_bytes: row.get(0)?, seq: row.get(1)? })
+/// When a project removed what it kept under this digest, if it did and keeps nothing under it now.
+pub(crate) fn removal(conn: &Connection, project: ProjectId, digest: Digest) -> Result<Option<Removal>, StoreError> {
+    let Some(Newest { seq, at, removed: true, .. }) = newest(conn, project, digest)? else { return Ok(None) };
+    let sql =
+        "SELECT max(seq) FROM evidence WHERE project = (SELECT created FROM project WHERE id = ?1) AND digest = ?2
+        AND NOT removed";
+    let values = params![project.as_bytes(), digest.as_bytes()];
+    let kept = conn.prepare_cached(sql)?.query_row(values, |row| row.get(0))?;
+    Ok(Some(Removal { seq, at, kept }))
+}
+
+/// The last that is known of bytes in a project.
+struct Newest {
+    seq: u64,
+    at: Timestamp,
+    size_bytes: u64,
+    removed: bool,
+}
+
+fn newest(conn: &Connection, project: ProjectId, digest: Digest) -> Result<Option<Newest>, StoreError> {
+    let sql = "SELECT evidence.seq, at_ms, size_bytes, removed FROM evidence JOIN ledger ON ledger.seq = evidence.seq
+        WHERE evidence.project = (SELECT created FROM project WHERE id = ?1) AND digest = ?2
+        ORDER BY evidence.seq DESC LIMIT 1";
+    let values = params![project.as_bytes(), digest.as_bytes()];
+    let read = |row: &Row<'_>| {
+        let at = Timestamp::from_unix_ms(row.get(1)?);
+        Ok(Newest { seq: row.get(0)?, at, size_bytes: row.get(2)?, removed: row.get(3)? })
+    };
+    Ok(conn.prepare_cached(sql)?.query_row(values, read).optional()?)
 }

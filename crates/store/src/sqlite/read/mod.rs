@@ -5,18 +5,20 @@ mod content;
 mod entities;
 mod entries;
 mod holders;
+mod retention;
 mod select;
 
 use placet_domain::identity::Reach;
 
 pub(crate) use actions::{action, actions, counts, lapsing, outdated, queue, void};
-pub(crate) use content::{advice, kept, sealed};
+pub(crate) use content::{advice, kept, removal, sealed};
 pub(crate) use entities::{
     children, identities, identity, identity_by_token, idle_agents, is_token_taken, organisation, project,
     project_by_name, projects, run, runs, runs_due, runs_to_host, scope, scopes, unfinished, worktree, worktrees,
 };
 pub(crate) use entries::{bytes_before, cursor, entries, entry};
 pub(crate) use holders::{is_of_agent, withholding};
+pub(crate) use retention::{all_kept, expirable, is_kept, is_removed, removals, touched};
 
 /// The projects within reach as a JSON list of hexadecimal ids, which is how a list goes into one statement; nothing means
 /// all.

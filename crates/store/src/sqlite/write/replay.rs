@@ -66,7 +66,7 @@ impl Session<'_> {
                 let project = project.and_then(|known| known.project);
                 Loaded { project, ..before(Thing::Worktree(news.worktree))? }
             }
-            Event::BlobKept(_) => {
+            Event::BlobKept(_) | Event::BlobRemoved(_) => {
                 let project = record.about.project.map(|id| read::project(self.conn, id)).transpose()?.flatten();
                 Loaded { project, ..Loaded::default() }
             }

@@ -91,7 +91,12 @@ impl Session<'_> {
                         }
                     }
                 }
-                Event::Run(..) | Event::Action(..) | Event::BlobKept(_) | Event::Refused(_) | Event::Started(_) => {}
+                Event::Run(..)
+                | Event::Action(..)
+                | Event::BlobKept(_)
+                | Event::BlobRemoved(_)
+                | Event::Refused(_)
+                | Event::Started(_) => {}
             }
         }
         Ok(())
@@ -118,9 +123,9 @@ impl Session<'_> {
 
     fn save_kept(&mut self, first: u64, records: &[Record]) -> Result<(), StoreError> {
         for (seq, record) in (first..).zip(records) {
-            if let (Event::BlobKept(kept), Some(project)) = (&record.event, record.about.project) {
-                let row = EvidenceRow { size_bytes: kept.size_bytes, seq };
-                row.insert_first(self.conn, self.home(Thing::Project(project))?, kept.digest)?;
+            if let (Event::BlobKept(_) | Event::BlobRemoved(_), Some(project)) = (&record.event, record.about.project) {
+                let project = self.home(Thing::Project(project))?;
+                EvidenceRow::of(&record.event, project).map(|row| row.insert(self.conn, seq)).transpose()?;
             }
         }
         Ok(())

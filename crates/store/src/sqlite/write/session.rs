@@ -12,6 +12,7 @@ use placet_domain::organisation::Organisation;
 use placet_domain::project::ProjectCommand;
 use placet_domain::record::Record;
 use placet_domain::refusal::Refusal;
+use placet_domain::retention::depended_on;
 use placet_domain::run::{Run, RunCommand};
 use placet_domain::time::Timestamp;
 use placet_ledger::Tree;
@@ -82,6 +83,7 @@ impl<'a> Session<'a> {
             }
         };
         self.check_surroundings(&submission.command)?;
+        self.check_bytes(&submission.command, &records)?;
         check_content(&submission.command, extras)?;
         let first = self.tree.size();
         let lines = self.lines(&records, submission)?;
@@ -122,7 +124,20 @@ impl<'a> Session<'a> {
         let worktree = reads.worktree.map(|id| read::worktree(self.conn, id)).transpose()?.flatten();
         let runs = self.load_others(reads.others, [&run, &parent])?;
         let projects = if reads.others == Others::All { read::projects(self.conn)? } else { Vec::new() };
-        Ok(Loaded { project, identity, run, action, successor, worktree, parent, organisation, runs, projects })
+        let touched = reads.touched_from.map(|from| read::touched(self.conn, from)).transpose()?.unwrap_or_default();
+        Ok(Loaded {
+            project,
+            identity,
+            run,
+            action,
+            successor,
+            worktree,
+            parent,
+            organisation,
+            runs,
+            projects,
+            touched,
+        })
     }
 
     /// Runs that are not over, without those that are loaded already.
@@ -191,6 +206,10 @@ impl<'a> Session<'a> {
                 let known = read::project(self.conn, founding.project)?.is_some();
                 if known { Ok(()) } else { Err(Refusal::Unknown { what: "project" }.into()) }
             }
+            Command::Project { id, command: ProjectCommand::Preserve { run: Some(run), .. } } => {
+                let known = read::run(self.conn, *run)?.is_some_and(|run| run.project == *id);
+                if known { Ok(()) } else { Err(Refusal::Unknown { what: "run" }.into()) }
+            }
             Command::Organisation(_)
             | Command::Project { .. }
             | Command::Identity { .. }
@@ -198,9 +217,23 @@ impl<'a> Session<'a> {
             | Command::Action { .. }
             | Command::Worktree { .. }
             | Command::KeepBlob { .. }
+            | Command::RemoveBlobs { .. }
             | Command::NoteRefusal { .. }
             | Command::NoteStart { .. } => Ok(()),
         }
+    }
+
+    /// What something depends on from now on was there when it was asked for, and may have been removed since.
+    fn check_bytes(&mut self, command: &Command, records: &[Record]) -> Result<(), SubmitError> {
+        let project = records.first().and_then(|record| record.about.project);
+        for digest in depended_on(command) {
+            let Some(place) = project.map(|id| self.place(Thing::Project(id))).transpose()?.flatten() else { continue };
+            if read::is_removed(self.conn, place, digest)? {
+                let why = format!("{digest} was removed, because nothing needed it any more; upload it again");
+                return Err(Refusal::invalid(why).into());
+            }
+        }
+        Ok(())
     }
 
     fn lines(&self, records: &[Record], submission: &Submission) -> Result<Vec<Line>, Refusal> {

@@ -7,6 +7,7 @@ mod leasing;
 mod ledger;
 mod lists;
 mod races;
+mod retaining;
 mod submitting;
 
 /// Runs scenarios, which are functions of the ground they are played on, as tests.
@@ -87,6 +88,17 @@ scenarios! {
         the_projections_are_what_the_ledger_says,
         a_head_is_signed_once_for_each_size,
         b12_a_cursor_is_kept_and_never_goes_back,
+    }
+    retaining {
+        c14_contents_stay_until_every_run_that_names_them_is_over_and_old,
+        c14_what_is_named_after_the_look_is_not_removed,
+        c14_two_who_remove_at_once_record_every_removal_once,
+        c14_after_a_crash_between_the_entry_and_the_bytes_the_bytes_go,
+        c14_bytes_that_another_project_keeps_stay_on_the_disk,
+        c14_what_is_preserved_stays_however_old_it_is,
+        c14_a_clock_that_goes_back_or_a_halt_removes_nothing,
+        c14_only_an_administrator_removes_and_whoever_else_tries_is_recorded,
+        c14_what_is_gone_without_an_entry_is_found,
     }
     lists {
         the_queue_shows_the_riskiest_first_and_only_open_runs,

@@ -1,0 +1,53 @@
+//! Removes contents whose time has come, once a day, where the settings say so. And finishes, at every start, what was interrupted between
+//! an entry and the bytes.
+//!
+//! The first time is an hour after the start: whoever made a mistake in the settings has that long to notice.
+
+use std::time::Duration;
+
+use placet_domain::identity::Actor;
+use placet_domain::time::Timestamp;
+
+use crate::app::App;
+use crate::flow::{No, expire};
+
+const HOUR_MS: u64 = 60 * 60 * 1_000;
+/// How often the clock is looked at. It is the store's clock that counts: one that goes back only makes the next time later.
+const PERIOD: Duration = Duration::from_millis(500);
+
+pub(super) async fn run(app: App) {
+    if let Err(fault) = app.store().sweep().await {
+        tracing::error!(%fault, "what was removed by the ledger is still on the disk; trying again at the next start");
+    }
+    if !(app.settings().expires_daily && app.settings().retention.removes()) {
+        return;
+    }
+    let mut due = app.store().now().plus_ms(HOUR_MS);
+    loop {
+        wait_until(&app, due).await;
+        due = app.store().now().plus_ms(24 * HOUR_MS);
+        if let Err(no) = expire_everywhere(&app).await {
+            tracing::error!(error = %no, "contents could not be removed; trying again tomorrow");
+        }
+    }
+}
+
+async fn wait_until(app: &App, due: Timestamp) {
+    while app.store().now() < due {
+        tokio::time::sleep(PERIOD).await;
+    }
+}
+
+async fn expire_everywhere(app: &App) -> Result<(), No> {
+    for project in app.store().projects().await.map_err(No::Fault)? {
+        match expire(app, Actor::Runtime, project.id).await {
+            Ok(expired) if expired.removed > 0 => {
+                tracing::info!(project = %project.id, removed = expired.removed, "contents were removed after their time");
+            }
+            // Everything is stopped, or what is preserved has just changed: tomorrow is another day.
+            Ok(_) | Err(No::Refused(_)) => {}
+            Err(no) => return Err(no),
+        }
+    }
+    Ok(())
+}
