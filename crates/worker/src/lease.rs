@@ -54,7 +54,9 @@ impl Worker {
         let amounts = |profile: &Profile| (profile.name().to_owned(), Digest::of(&profile.effective()));
         let cages = Arc::new(config.profiles.iter().map(amounts).collect());
         let runs = config.hosting.as_ref().map(|hosting| hosting.runs.clone()).unwrap_or_default();
-        Ok(Self { config: Arc::new(config), identity: me.id, cages, seats: Arc::new(Seats::in_folder(runs)) })
+        let key = config.hosting.as_ref().and_then(|hosting| hosting.key.clone());
+        let seats = Arc::new(Seats::in_folder(runs).sealed_with(key));
+        Ok(Self { config: Arc::new(config), identity: me.id, cages, seats })
     }
 
     pub const fn identity(&self) -> IdentityId {

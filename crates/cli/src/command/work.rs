@@ -4,15 +4,17 @@ use std::fs::{DirBuilder, File, Permissions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use placet_sandbox::{LeastTier, Profiles, Tier};
+use placet_seal::Key;
 use placet_worker::{HostConfig, Worker, WorkerConfig};
 use tokio::sync::watch;
 
 use super::serve::told_to_stop;
 use crate::context::Who;
 use crate::error::{CliError, Code};
-use crate::home::read_verifier;
+use crate::home::{read_secret_key, read_verifier};
 use crate::journal;
 use crate::out::Out;
 use crate::profiles::profiles_in;
@@ -34,6 +36,9 @@ pub(crate) struct Args {
     /// Where the files of hosted runs are (default: `runs` in the home)
     #[arg(long, value_name = "DIR")]
     runs: Option<PathBuf>,
+    /// A file with 64 hex digits; with it, what is saved of hosted runs is encrypted (default: the one the home's settings name)
+    #[arg(long, value_name = "FILE")]
+    snapshot_key: Option<PathBuf>,
     /// How many runs to host at once; 0 for none
     #[arg(long, default_value_t = 4, value_name = "N")]
     host: usize,
@@ -57,7 +62,8 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
         None => who.home()?.verifier()?,
     };
     let (client, jobs_at_once) = (who.client()?, args.jobs.max(1));
-    let hosting = hosting(args.runs, args.host, who);
+    let key = snapshot_key(args.snapshot_key.as_deref(), who)?;
+    let hosting = hosting(args.runs, args.host, who).map(|hosting| HostConfig { key, ..hosting });
     // Held until this process ends.
     let _alone = hosting.as_ref().map(|config| alone_in(&config.runs)).transpose()?;
     let scratch = scratch(args.scratch)?;
@@ -77,7 +83,18 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
 /// Runs need a place that outlives this process: without one, none are hosted.
 fn hosting(runs: Option<PathBuf>, runs_at_once: usize, who: &Who) -> Option<HostConfig> {
     let runs = runs.or_else(|| who.home().ok().map(|home| home.runs()))?;
-    (runs_at_once > 0).then_some(HostConfig { runs, runs_at_once })
+    (runs_at_once > 0).then_some(HostConfig { runs, runs_at_once, key: None })
+}
+
+/// The key that was named, or the one of the home. A file that is named and cannot be used is an error: nothing is saved in the clear by
+/// mistake.
+fn snapshot_key(named: Option<&Path>, who: &Who) -> Result<Option<Arc<Key>>, CliError> {
+    let bytes = match (named, who.home()) {
+        (Some(path), _) => Some(read_secret_key(path)?),
+        (None, Ok(home)) => home.snapshot_key()?,
+        (None, Err(_)) => None,
+    };
+    Ok(bytes.map(|bytes| Arc::new(Key::new(bytes))))
 }
 
 /// Two processes that keep the same runs would undo each other's work. The lock is on the folder itself and ends with the process.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use placet_domain::digest::Digest;
 use sha2::{Digest as _, Sha256};
 
-use super::seal::{self, HEADER_BYTES, Sealer};
+use super::seal::{HEADER_BYTES, Sealer};
 use super::{Blobs, INCOMING, SEALED, blocking, make_folder, sync_folder};
 use crate::error::StoreError;
 
@@ -35,7 +35,7 @@ impl BlobWriter {
         let path = blobs.0.root.join(INCOMING).join(random_name()?);
         let file = OpenOptions::new().write(true).create_new(true).mode(DRAFT_MODE).open(&path);
         let mut file = file.map_err(|error| StoreError::io(&path, error))?;
-        let sealer = blobs.0.key.as_ref().map(|_| Sealer::new()).transpose()?;
+        let sealer = blobs.0.key.as_ref().map(|_| Sealer::new()).transpose().map_err(|_| StoreError::NoRandomness)?;
         if sealer.is_some() {
             // The header names the digest, which is known only at the end.
             file.write_all(&[0; HEADER_BYTES]).map_err(|error| StoreError::io(&path, error))?;
@@ -88,7 +88,7 @@ impl BlobWriter {
     fn complete(&mut self, digest: Digest) -> io::Result<()> {
         if let (Some(sealer), Some(key)) = (&mut self.sealer, &self.blobs.0.key) {
             sealer.finish(&mut self.file)?;
-            let header = seal::header(sealer, key, digest)?;
+            let header = sealer.header(key, digest.as_bytes())?;
             self.file.seek(SeekFrom::Start(0))?;
             self.file.write_all(&header)?;
         }

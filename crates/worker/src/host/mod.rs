@@ -24,6 +24,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use placet_domain::id::RunId;
+use placet_seal::Key;
 use placet_wire::api::{HostingList, HostingQuery, HostingView};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -38,6 +39,8 @@ pub struct HostConfig {
     /// Where the files of runs are. They outlive this process.
     pub runs: std::path::PathBuf,
     pub runs_at_once: usize,
+    /// With which what is saved of runs is encrypted; as it is, without one.
+    pub key: Option<Arc<Key>>,
 }
 
 /// What is wanted of one run; nothing once it is not mentioned any more.

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use placet_domain::id::RunId;
+use placet_seal::Key;
 use placet_workspace::space::{Recovery, Space, SpaceError};
 use tokio::sync::{Mutex as Turns, OwnedMutexGuard};
 
@@ -26,12 +27,19 @@ const READY: &str = "ready";
 #[derive(Debug, Default)]
 pub(crate) struct Seats {
     runs: PathBuf,
+    /// With which what is saved is encrypted.
+    key: Option<Arc<Key>>,
     known: Mutex<HashMap<RunId, Weak<Seat>>>,
 }
 
 impl Seats {
     pub(crate) fn in_folder(runs: PathBuf) -> Self {
-        Self { runs, known: Mutex::default() }
+        Self { runs, ..Self::default() }
+    }
+
+    /// The same, and what is saved in them from now on is encrypted.
+    pub(crate) fn sealed_with(self, key: Option<Arc<Key>>) -> Self {
+        Self { key, ..self }
     }
 
     /// The one seat of a run: whoever asks meanwhile gets the same.
@@ -40,8 +48,8 @@ impl Seats {
         if let Some(seat) = known.get(&run).and_then(Weak::upgrade) {
             return seat;
         }
-        let seat =
-            Arc::new(Seat { root: self.runs.join(run.to_string()), turns: Arc::default(), job: Mutex::default() });
+        let (root, key) = (self.runs.join(run.to_string()), self.key.clone());
+        let seat = Arc::new(Seat { root, key, turns: Arc::default(), job: Mutex::default() });
         known.retain(|_, seat| seat.strong_count() > 0);
         known.insert(run, Arc::downgrade(&seat));
         seat
@@ -51,6 +59,7 @@ impl Seats {
 #[derive(Debug)]
 pub(crate) struct Seat {
     root: PathBuf,
+    key: Option<Arc<Key>>,
     turns: Arc<Turns<Option<Space>>>,
     /// The action that is executed in it now.
     job: Mutex<Option<Cancel>>,
@@ -61,12 +70,14 @@ pub(crate) struct Seat {
 pub(crate) struct Turn {
     space: OwnedMutexGuard<Option<Space>>,
     root: PathBuf,
+    key: Option<Arc<Key>>,
 }
 
 impl Seat {
     /// Waits for whatever happens in the space now, and then is alone with it.
     pub(crate) async fn turn(&self) -> Turn {
-        Turn { space: Arc::clone(&self.turns).lock_owned().await, root: self.root.clone() }
+        let space = Arc::clone(&self.turns).lock_owned().await;
+        Turn { space, root: self.root.clone(), key: self.key.clone() }
     }
 
     /// From here on [`Seat::end_job`] ends this execution.
@@ -87,7 +98,7 @@ impl Turn {
     pub(crate) fn space(&mut self) -> Result<&Space, SpaceError> {
         let opened = match self.space.take() {
             Some(space) => space,
-            None => Space::open(&self.root.join("space"))?,
+            None => Space::open(&self.root.join("space"))?.sealed_with(self.key.clone()),
         };
         Ok(self.space.insert(opened))
     }
@@ -142,7 +153,7 @@ impl Turn {
     /// Makes the space above what is shared.
     pub(crate) fn make(&mut self) -> Result<&Space, SpaceError> {
         let made = Space::create(&self.root.join("space"), Some(&self.shared()))?;
-        Ok(self.space.insert(made))
+        Ok(self.space.insert(made.sealed_with(self.key.clone())))
     }
 
     /// Removes everything, and looks that nothing is left.

@@ -69,7 +69,7 @@ impl Space {
         }
         let base = record.base.map(|base| PathBuf::from(OsString::from_vec(base.as_bytes().to_vec())));
         let recovered = Recovery::Nothing;
-        let mut space = Self { path: root.to_owned(), dir, base, limits: Limits::default(), recovered };
+        let mut space = Self { path: root.to_owned(), dir, base, limits: Limits::default(), recovered, key: None };
         space.recovered = space.recover()?;
         Ok(space)
     }

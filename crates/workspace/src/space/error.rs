@@ -45,6 +45,16 @@ pub enum SpaceError {
         /// What differs from what was recorded.
         what: String,
     },
+    /// Content that was kept encrypted, and the key for it is not here.
+    #[error(
+        "`{path}` cannot be brought back: {why}; nothing was changed, start the worker with the key of its snapshots"
+    )]
+    Locked {
+        /// Which file.
+        path: TreePath,
+        /// What is missing or does not fit.
+        why: String,
+    },
     /// A copy that was just made cannot be brought back.
     #[error(
         "the copy of `{0}` did not come back as it was: the snapshot was not taken, check the disk and take it again"

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use rustix::fs::{AtFlags, FileType, Gid, Mode, Timespec, Timestamps, Uid};
 
 use super::attributes;
-use super::content;
+use super::content::CopyError;
 use super::entry::{Entry, Kind, Meta};
 use super::error::SpaceError;
 use super::objects::Objects;
@@ -50,9 +50,20 @@ impl Maker<'_> {
     }
 
     fn file(&self, dir: &Dir, name: &[u8], entry: &Entry, content: (Digest, u64)) -> Result<(), SpaceError> {
-        let mut object = self.objects.open(content.0).map_err(|error| self.damaged(&entry.path, error))?;
+        let object = self.objects.open(content.0).map_err(|error| self.damaged(&entry.path, error))?;
         let mut file = dir.create(name).doing("make", &entry.path)?;
-        if content::copy(&mut object, &mut file, content.1).doing("copy", &entry.path)? != content {
+        let copied = match object.copy(&mut file, content.1) {
+            Ok(copied) => copied,
+            Err(CopyError::Io(error)) => Err(error).doing("copy", &entry.path)?,
+            Err(CopyError::Broken { part }) => {
+                return Err(self.damaged(&entry.path, format!("{part} of it was changed")));
+            }
+            // No damage: with the right key it comes back.
+            Err(locked @ (CopyError::NoKey | CopyError::WrongKey { .. })) => {
+                return Err(SpaceError::Locked { path: entry.path.clone(), why: locked.to_string() });
+            }
+        };
+        if copied != content {
             return Err(self.damaged(&entry.path, "its content is not what was saved"));
         }
         self.finish(&file, &entry.meta, &entry.path)

@@ -7,7 +7,7 @@
 //!    upper/  work/       the layers of the workspace, for cages
 //!    agent/              the agent's own directory: its memory
 //!    snapshots/<n>/      upper.jsonl, agent.jsonl: every entry of both trees; meta.json: their digests
-//!    objects/            the content of all snapshots, each once
+//!    objects/            the content of all snapshots, each once; encrypted, if there is a key
 //!    index               what upper was when it was last read; may be lost
 //! ```
 //!
@@ -70,7 +70,9 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use placet_seal::Key;
 use serde::{Deserialize, Serialize};
 
 pub use destroy::Destruction;
@@ -118,6 +120,8 @@ pub struct Space {
     base: Option<PathBuf>,
     limits: Limits,
     recovered: Recovery,
+    /// With which the content of snapshots is encrypted.
+    key: Option<Arc<Key>>,
 }
 
 /// Both trees of a space, by their digests.
@@ -134,6 +138,14 @@ impl Space {
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// With a key: from here on what is saved of workspace and memory is encrypted on disk. The live files are not, and neither are
+    /// names, sizes and digests in the lists.
+    #[must_use]
+    pub fn sealed_with(mut self, key: Option<Arc<Key>>) -> Self {
+        self.key = key;
         self
     }
 
@@ -357,7 +369,7 @@ impl Space {
     }
 
     fn objects(&self) -> Result<Objects, SpaceError> {
-        Ok(Objects::new(self.dir.dir(OBJECTS).doing("open", "the objects")?))
+        Ok(Objects::new(self.dir.dir(OBJECTS).doing("open", "the objects")?, self.key.clone()))
     }
 
     /// What the upper was when it was last read, as far as that counts. An index that cannot be read is as good as none.

@@ -1,8 +1,8 @@
 //! Rollback of a workspace of fifty thousand files and a gigabyte with five hundred of them changed, beside what people
 //! would do without: `git reset --hard` with `git clean`, and copying the whole tree from a saved copy.
 //!
-//! Twice: with everything in a folder of the host, of which the run changes a part, and with everything made by the run
-//! itself. Changes are made by a command in a real cage. After every rollback everything is read and compared with what
+//! Three times: with everything in a folder of the host, of which the run changes a part, the same with snapshots that are encrypted, and
+//! with everything made by the run itself. Changes are made by a command in a real cage. After every rollback everything is read and compared with what
 //! was there; that is not part of the time.
 
 mod ground;
@@ -20,10 +20,12 @@ pub(super) fn measure(rounds: u64) -> Result<Value, CliError> {
     let ground = Ground::prepare()?;
     let files = DIRECTORIES * FILES_IN_EACH;
     let mut report = json!({ "files": files, "bytes": files * BYTES_IN_EACH, "changed": CHANGED, "rounds": rounds });
-    let [mut base, mut upper] = [Measured::begin(&ground, Holder::Base)?, Measured::begin(&ground, Holder::Upper)?];
+    let begin = |holder| Measured::begin(&ground, holder);
+    let [mut base, mut sealed, mut upper] = [begin(Holder::Base)?, begin(Holder::Sealed)?, begin(Holder::Upper)?];
     let [mut git, mut copied] = [(); 2].map(|()| Times::default());
     for round in 1..=rounds {
         base.round(&ground, round)?;
+        sealed.round(&ground, round)?;
         upper.round(&ground, round)?;
         git.push(ground.git_round()?);
         // Many times as long as the others: once is enough to know.
@@ -31,7 +33,7 @@ pub(super) fn measure(rounds: u64) -> Result<Value, CliError> {
             copied.push(ground.copy_round()?);
         }
     }
-    for measured in [&mut base, &mut upper] {
+    for measured in [&mut base, &mut sealed, &mut upper] {
         report[measured.name] = measured.report(&mut git);
     }
     report["git_reset_and_clean"] = git.spread_ms();
@@ -57,6 +59,7 @@ impl Measured {
         let (first, _) = timed(|| space.snapshot(0))?;
         let name = match holder {
             Holder::Base => "in_a_folder_of_the_host",
+            Holder::Sealed => "in_a_folder_of_the_host_encrypted",
             Holder::Upper => "made_by_the_run",
         };
         let [snapshots, previews, rollbacks, at_work] = [(); 4].map(|()| Times::default());

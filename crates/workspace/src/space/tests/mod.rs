@@ -10,6 +10,7 @@ mod placing;
 mod proving;
 mod random;
 mod returning;
+mod sealing;
 mod twins;
 mod vast;
 mod world;

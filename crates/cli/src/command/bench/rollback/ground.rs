@@ -5,9 +5,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use placet_sandbox::{Exit, Layers, Profile, Request};
+use placet_seal::Key;
 use placet_workspace::{Digest, Space};
 
 use crate::error::{CliError, chain};
@@ -27,8 +29,14 @@ const ADDED: usize = 100;
 pub(super) enum Holder {
     /// A folder of the host; the run changes some of them.
     Base,
+    /// The same, and what is saved is encrypted.
+    Sealed,
     /// The run made them all.
     Upper,
+}
+
+fn key(holder: Holder) -> Option<Arc<Key>> {
+    (holder == Holder::Sealed).then(|| Arc::new(Key::new([7; 32])))
 }
 
 /// Everything on disk. Gone when it is dropped.
@@ -54,7 +62,7 @@ impl Ground {
 
     fn base(&self, holder: Holder) -> PathBuf {
         self.0.join(match holder {
-            Holder::Base => "folder",
+            Holder::Base | Holder::Sealed => "folder",
             Holder::Upper => "small-folder",
         })
     }
@@ -62,6 +70,7 @@ impl Ground {
     fn space(&self, holder: Holder) -> PathBuf {
         self.0.join(match holder {
             Holder::Base => "space-above-the-folder",
+            Holder::Sealed => "space-above-the-folder-encrypted",
             Holder::Upper => "space-of-its-own",
         })
     }
@@ -71,7 +80,7 @@ impl Ground {
     }
 
     pub(super) fn make_space(&self, holder: Holder) -> Result<Space, CliError> {
-        let space = Space::create(&self.space(holder), Some(&self.base(holder)))?;
+        let space = Space::create(&self.space(holder), Some(&self.base(holder)))?.sealed_with(key(holder));
         if holder == Holder::Upper {
             fill(&space.upper())?;
         }
@@ -79,7 +88,7 @@ impl Ground {
     }
 
     pub(super) fn open(&self, holder: Holder) -> Result<Space, CliError> {
-        Ok(Space::open(&self.space(holder))?)
+        Ok(Space::open(&self.space(holder))?.sealed_with(key(holder)))
     }
 
     /// A command in a cage changes five hundred files.
