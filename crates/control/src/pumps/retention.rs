@@ -22,7 +22,7 @@ pub(super) async fn run(app: App) {
     if !(app.settings().expires_daily && app.settings().retention.removes()) {
         return;
     }
-    let mut due = app.store().now().plus_ms(HOUR_MS);
+    let mut due = app.started_at().plus_ms(HOUR_MS);
     loop {
         wait_until(&app, due).await;
         due = app.store().now().plus_ms(24 * HOUR_MS);
