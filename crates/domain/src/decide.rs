@@ -315,6 +315,7 @@ fn check_safe_mode(loaded: &Loaded, command: &Command) -> Result<(), Refusal> {
         | Command::Project { .. }
         | Command::Identity { .. }
         | Command::KeepBlob { .. }
+        | Command::RemoveBlobs { .. }
         | Command::NoteRefusal { .. }
         | Command::NoteStart { .. } => false,
     };
@@ -325,9 +326,9 @@ fn check_safe_mode(loaded: &Loaded, command: &Command) -> Result<(), Refusal> {
 fn may_change(loaded: &Loaded, command: &ActionCommand) -> bool {
     let looks = |kind: ActionKind| watch(kind) == Watch::Monitored;
     if let ActionCommand::Propose { action, .. } = command {
-        let kind = action.spec().kind;
-        let rehearsed = |run: &Run| run.posture.treatment(kind) == Treatment::Rehearse;
-        return !looks(kind) && !loaded.run.as_ref().is_some_and(rehearsed);
+        let spec = action.spec();
+        let rehearsed = |run: &Run| run.posture.treatment(spec) == Treatment::Rehearse;
+        return (!looks(spec.kind) || spec.reaches_others()) && !loaded.run.as_ref().is_some_and(rehearsed);
     }
     !loaded.action.as_ref().is_some_and(|action| looks(action.kind))
 }

@@ -200,9 +200,9 @@ pub enum Unsealable {
     #[error("the path `{0}` is given twice")]
     TwicePath(String),
     #[error("`{tool}` reaches {may}, and is not given `{asked}`; its definition says so with `network`")]
-    Network { tool: ToolName, may: ToolNetwork, asked: Opening },
+    Network { tool: ToolName, may: ToolNetwork, asked: Box<Opening> },
     #[error("the profile `{profile}` of `{tool}` lets nobody reach `{asked}`: its network is {may}")]
-    CageNetwork { tool: ToolName, profile: String, may: String, asked: Opening },
+    CageNetwork { tool: ToolName, profile: String, may: String, asked: Box<Opening> },
     #[error("the time limit {asked} ms is more than the tool's {most} ms")]
     Timeout { asked: u64, most: u64 },
     #[error("the time limit must be at least 1 ms")]
@@ -297,7 +297,7 @@ fn openings(proposal: &Proposal, tool: &Tool, tools: &Tools) -> Result<Vec<Openi
     at_most("openings of the network", proposal.network.len(), MOST_OPENINGS)?;
     let (name, may) = (&proposal.tool, tool.network);
     if let Some(asked) = proposal.network.first().filter(|_| may != ToolNetwork::Named) {
-        return Err(Unsealable::Network { tool: name.clone(), may, asked: asked.clone() });
+        return Err(Unsealable::Network { tool: name.clone(), may, asked: Box::new(asked.clone()) });
     }
     let target = proposal.target.iter().filter(|_| may != ToolNetwork::None).cloned().map(Opening::all_of);
     let all: BTreeSet<Opening> = target.chain(proposal.network.iter().cloned()).collect();
@@ -308,7 +308,7 @@ fn openings(proposal: &Proposal, tool: &Tool, tools: &Tools) -> Result<Vec<Openi
             tool: name.clone(),
             profile: tool.profile.clone(),
             may: within.to_string(),
-            asked: asked.clone(),
+            asked: Box::new(asked.clone()),
         }),
     }
 }

@@ -52,11 +52,11 @@ fn seal_in(network: NetworkUse) -> Result<Action, Unsealable> {
     let cage = Cage { digest: Digest::of(b"cage"), network };
     let cages: Cages = [("default".to_owned(), cage)].into_iter().collect();
     let text = "[sh]\nprogram = \"/bin/sh\"\nkind = \"execute_code\"\nnetwork = \"named\"";
-    let tools = Tools::parse(text).unwrap().in_cages(cages).unwrap();
+    let tools = Tools::parse(text).and_then(|tools| tools.in_cages(cages)).expect("tools");
     let proposal = json!({"tool": "sh", "network": ["http://a.example.org/v1"]});
     let (run, agent) = (Uuid::from_u128(1), Uuid::from_u128(2));
     let scope = Scope::lock(ScopeDraft::default());
-    let proposal = serde_json::from_value(proposal).unwrap();
+    let proposal = serde_json::from_value(proposal).expect("a proposal");
     Action::seal(
         &proposal,
         &tools,

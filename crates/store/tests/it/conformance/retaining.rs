@@ -44,6 +44,7 @@ fn proposal(world: &World, run: &Run, digest: Digest) -> Submission {
         environment: std::collections::BTreeMap::new(),
         files: vec![FileOperand { path: "x".to_owned(), digest, size_bytes: 4 }],
         outputs: Vec::new(),
+        network: Vec::new(),
         timeout_ms: None,
         justification: String::new(),
     };

@@ -30,7 +30,7 @@ fn saved(sealing: Option<Arc<Key>>) -> (World, Space, crate::space::SnapshotReco
     let world = World::new().with("text", "of the base");
     let space = world.create().sealed_with(sealing);
     write(&world.upper("plan"), "the password is swordfish");
-    write(&world.upper("large"), &"swordfish and chips ".repeat(20_000));
+    write(&world.upper("large"), "swordfish and chips ".repeat(20_000));
     write(&world.upper("empty"), "");
     write(&world.agent("memory"), "remember: swordfish");
     let (record, then) = (space.snapshot(1).unwrap(), world.seen());
