@@ -47,8 +47,10 @@ fn watches(world: &World, run: &str) -> Process {
     Process::start(&mut world.command(&["run", "watch", run, "--wait", "10min"]))
 }
 
+/// Before the checkpoints that were agreed, so that a person is asked about that first.
 fn finishes(world: &World, run: &str) {
     world.by("tom", &["run", "finish", run, "--summary", "parsed"]).ok();
+    world.by("ada", &["run", "approve", run]).ok();
     world.by("ada", &["run", "complete", run]).ok();
 }
 

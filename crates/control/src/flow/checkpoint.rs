@@ -80,10 +80,10 @@ async fn left_by(app: &App, done: &[ActionState]) -> Result<Left, No> {
     Ok(left)
 }
 
-/// By the manifest that counts. One that is not kept any more tells nothing; the action itself is shown all the same.
+/// By the manifest that counts.
 async fn pieces_of(app: &App, action: &ActionState) -> Result<Vec<Piece>, No> {
     let Some(evidence) = action.evidence else { return Ok(Vec::new()) };
-    let bytes = app.store().blobs().get(evidence).await.map_err(No::Fault)?;
+    let bytes = app.store().sealed(action.id, evidence).await.map_err(No::Fault)?;
     let manifest: Option<Manifest> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let piece = |item: Item| {
         let path = item.name.strip_prefix(OUTPUT)?.to_owned();

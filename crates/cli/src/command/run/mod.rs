@@ -93,7 +93,7 @@ pub(crate) enum Command {
     },
     /// What its actions were refused, and what people said to it
     Wishes { run: String },
-    /// Open a host that its actions were refused, for this run and for a while; it is shown first
+    /// Open a host that its actions were refused, for a while; it is shown first
     Allow {
         run: String,
         /// The number of the wish; `placet run wishes` lists them
@@ -116,7 +116,7 @@ pub(crate) enum Command {
         #[arg(long)]
         reason: String,
     },
-    /// The narrowest network and paths that would have sufficed for it, as a difference to a file; nothing is changed
+    /// The narrowest network and paths that would have sufficed for it
     Learn(learn::Args),
     /// Have it saved as it is now, to be able to return here
     Snapshot {
