@@ -7,7 +7,7 @@ use super::gate::{Gate, GateCount, GateKind};
 use super::hosting::Snapshot;
 use super::milestones::{Milestones, Question, Standstill};
 use super::state::{FormerPlan, Run, RunStatus, WorkClock};
-use super::wish::{self, Answer};
+use super::wish;
 use crate::budget::Budget;
 use crate::id::{ActionId, RunId};
 use crate::time::Timestamp;
@@ -114,25 +114,17 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::GateReached { .. } => reach_gate(run, event, at),
         RunEvent::GatePassed { plan, .. } => {
             plan.iter().for_each(|plan| change_plan(run, plan));
-            let approved = run.gates.approved.saturating_add(1);
-            leave_gate(run, GateCount { approved, unseen: 0, ..run.gates }, at);
+            leave_gate(run, run.gates.and_approved(), at);
         }
         // Nobody looked at what was done, so it does not count, and the next look is no later for it.
         RunEvent::GateSettled { unseen: true, .. } => {
             run.gate = None;
             run.gates.unseen = run.gates.unseen.saturating_add(1);
         }
-        RunEvent::GateLapsed => {
-            let approved = run.gates.approved.saturating_add(1);
-            leave_gate(run, GateCount { approved, ..run.gates }, at);
-        }
-        RunEvent::GateSettled { executes: true, .. } => {
-            let approved = run.gates.approved.saturating_add(1);
-            leave_gate(run, GateCount { approved, unseen: 0, ..run.gates }, at);
-        }
+        RunEvent::GateLapsed => leave_gate(run, run.gates.and_lapsed(), at),
+        RunEvent::GateSettled { executes: true, .. } => leave_gate(run, run.gates.and_approved(), at),
         RunEvent::GateRejected { .. } | RunEvent::GateSettled { executes: false, .. } => {
-            let rejected = run.gates.rejected.saturating_add(1);
-            leave_gate(run, GateCount { rejected, unseen: 0, ..run.gates }, at);
+            leave_gate(run, run.gates.and_rejected(), at);
         }
         RunEvent::GateUnanswered { summary, .. } => lose_action(run, summary),
         RunEvent::GateMoved { action } => change_gate(run, |gate| gate.action = Some(*action)),
@@ -167,18 +159,10 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::Destroyed => run.destroyed = true,
         RunEvent::Exhausted { resource, .. } => run.dry = Some(*resource),
         RunEvent::Resumed => run.dry = None,
-        RunEvent::NetworkWished { number, opening, action } => {
-            run.wishes.push(wish::asked(*number, opening, *action, at));
-        }
-        RunEvent::NetworkGranted { number, until, .. } => {
-            wish::answered(run, *number, Answer::Granted { until: *until });
-        }
-        RunEvent::NetworkRejected { number, reason } => {
-            wish::answered(run, *number, Answer::Rejected { reason: reason.clone() });
-        }
-        RunEvent::NetworkRevoked { number, reason } => {
-            wish::answered(run, *number, Answer::Revoked { reason: reason.clone() });
-        }
+        RunEvent::NetworkWished { number, opening, action } => wish::asked(run, *number, opening, *action, at),
+        RunEvent::NetworkGranted { number, until, .. } => wish::granted(run, *number, *until),
+        RunEvent::NetworkRejected { number, reason } => wish::rejected(run, *number, reason),
+        RunEvent::NetworkRevoked { number, reason } => wish::revoked(run, *number, reason),
         RunEvent::Created { .. }
         | RunEvent::PlanApproved { .. }
         | RunEvent::PlanRejected { .. }

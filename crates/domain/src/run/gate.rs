@@ -123,6 +123,20 @@ impl GateCount {
     /// So often an agent asks and takes back before somebody looks at what it does.
     const MOST_UNSEEN: u32 = 20;
 
+    /// A person let it pass.
+    pub(super) const fn and_approved(self) -> Self {
+        Self { unseen: 0, ..self.and_lapsed() }
+    }
+
+    /// Nobody looked in time, and that let it pass.
+    pub(super) const fn and_lapsed(self) -> Self {
+        Self { approved: self.approved.saturating_add(1), ..self }
+    }
+
+    pub(super) const fn and_rejected(self) -> Self {
+        Self { rejected: self.rejected.saturating_add(1), unseen: 0, ..self }
+    }
+
     pub(super) const fn is_enough(self) -> bool {
         self.unseen >= Self::MOST_UNSEEN
     }

@@ -172,13 +172,25 @@ pub(super) fn revoke(run: &Run, number: u32, reason: &str) -> Result<RunEvent, R
     }
 }
 
-/// A wish that nobody answered yet.
-pub(super) fn asked(number: u32, opening: &Opening, action: ActionId, asked_at: Timestamp) -> Wish {
-    Wish { number, opening: opening.clone(), action, asked_at, answer: Answer::Waiting }
+pub(super) fn asked(run: &mut Run, number: u32, opening: &Opening, action: ActionId, asked_at: Timestamp) {
+    let (opening, answer) = (opening.clone(), Answer::Waiting);
+    run.wishes.push(Wish { number, opening, action, asked_at, answer });
+}
+
+pub(super) fn granted(run: &mut Run, number: u32, until: Timestamp) {
+    answered(run, number, Answer::Granted { until });
+}
+
+pub(super) fn rejected(run: &mut Run, number: u32, reason: &str) {
+    answered(run, number, Answer::Rejected { reason: reason.to_owned() });
+}
+
+pub(super) fn revoked(run: &mut Run, number: u32, reason: &str) {
+    answered(run, number, Answer::Revoked { reason: reason.to_owned() });
 }
 
 /// What a person said to one of them.
-pub(super) fn answered(run: &mut Run, number: u32, answer: Answer) {
+fn answered(run: &mut Run, number: u32, answer: Answer) {
     if let Some(wish) = run.wishes.iter_mut().find(|wish| wish.number == number) {
         wish.answer = answer;
     }
