@@ -27,7 +27,7 @@ use crate::schemas;
 pub(crate) enum Command {
     /// Run a command in a cage, by hand
     #[command(
-        after_help = "Ends with the code of the command, 128 and the signal that ended it, or 124 where a limit did.\n\nExamples:\n  placet sandbox run -- python3 -c 'print(1)'\n  placet sandbox run --workspace . --layered --profile code_development -- make test\n  placet sandbox run --limit wall=10s,memory=256MiB --read-only /srv/data:/mnt/data -- wc -l /mnt/data/a.csv\n  placet sandbox run --door 3128=127.0.0.1:8080 --env http_proxy=http://127.0.0.1:3128 -- curl -s http://example.org\n  placet sandbox run --allow-host example.org -- curl -s https://example.org\n  placet sandbox run --credential api.github.com=env:GH_TOKEN -- gh api user"
+        after_help = "Ends with the code of the command, 128 and the signal that ended it, or 124 where a limit did.\n\nExamples:\n  placet sandbox run -- python3 -c 'print(1)'\n  placet sandbox run --workspace . --layered --profile code_development -- make test\n  placet sandbox run --limit wall=10s,memory=256MiB --read-only /srv/data:/mnt/data -- wc -l /mnt/data/a.csv\n  placet sandbox run --door 3128=127.0.0.1:8080 --env http_proxy=http://127.0.0.1:3128 -- curl -s http://example.org\n  placet sandbox run --allow-host example.org -- curl -s https://example.org\n  placet sandbox run --credential api.github.com=env:GH_TOKEN -- curl -s https://api.github.com/user"
     )]
     Run(run::Args),
     /// What a cage would be made of, each part with its reason
