@@ -49,7 +49,11 @@ pub(crate) async fn follow(worker: Worker, attempt: Attempt, way_out: WayOut, mu
                     way_out.open_also(rules(&slip, now()));
                 }
             }
-            Err(ClientError::Refused(problem)) if !report::is_temporary(&problem) => return,
+            Err(ClientError::Refused(problem)) if !report::is_temporary(&problem) => {
+                // Nobody would say any more when it is taken back.
+                way_out.open_also(Rules::default());
+                return;
+            }
             Err(_) => tokio::time::sleep(RETRY).await,
         }
     }

@@ -17,7 +17,7 @@ use placet_domain::permit::{Granted, Slip};
 use placet_domain::policy::{Frame, Tier};
 use placet_domain::proposal::{Action, Opening, Proposal};
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Run, RunCommand};
+use placet_domain::run::{Run, RunCommand, Wish};
 use placet_domain::scope::{Place, Scope, Target, TargetRule};
 use placet_domain::time::Timestamp;
 use placet_gateway::egress::address;
@@ -52,8 +52,9 @@ pub(crate) async fn network(
         changes.mark_unchanged();
         held(app, caller, id, query.attempt).await?;
         let (run, now) = (find_run(app, caller, state.run).await?, app.store().now());
-        let seen = digest_of(&run, now);
-        let told = || (slip(app, &state, &run, now), seen);
+        let open = open_to(app, caller, &state, run.granted(now)).await?;
+        let seen = digest_of(&open);
+        let told = || (slip(app, &state, &open, now), seen);
         if query.seen != Some(seen) {
             return Ok(told());
         }
@@ -78,13 +79,37 @@ async fn held(app: &App, caller: &Caller, id: ActionId, attempt: u32) -> Result<
     Err(Refusal::LostLease { given: attempt, current: state.attempt }.into())
 }
 
-fn digest_of(run: &Run, now: Timestamp) -> Digest {
-    let open: Vec<_> = run.granted(now).map(|wish| (wish.number, &wish.opening)).collect();
+/// What was granted at this action's own wish, and what was at that of others as far as this one could have been granted it too.
+async fn open_to<'a>(
+    app: &App,
+    caller: &Caller,
+    state: &ActionState,
+    granted: impl Iterator<Item = &'a Wish>,
+) -> Result<Vec<&'a Wish>, No> {
+    let mut open = Vec::new();
+    for wish in granted {
+        if wish.action == state.id || is_grantable(app, caller, state, &wish.opening).await? {
+            open.push(wish);
+        }
+    }
+    Ok(open)
+}
+
+async fn is_grantable(app: &App, caller: &Caller, state: &ActionState, opening: &Opening) -> Result<bool, No> {
+    match check(app, caller, state, opening).await {
+        Ok(()) => Ok(true),
+        Err(No::Fault(fault)) => Err(No::Fault(fault)),
+        Err(_) => Ok(false),
+    }
+}
+
+fn digest_of(open: &[&Wish]) -> Digest {
+    let open: Vec<_> = open.iter().map(|wish| (wish.number, &wish.opening)).collect();
     Digest::of(&canonical::to_bytes(&open))
 }
 
-fn slip(app: &App, state: &ActionState, run: &Run, now: Timestamp) -> String {
-    let grants = run.granted(now).filter_map(|wish| {
+fn slip(app: &App, state: &ActionState, open: &[&Wish], now: Timestamp) -> String {
+    let grants = open.iter().filter_map(|wish| {
         let until = wish.until()?;
         let left_ms = u64::try_from(until.unix_ms() - now.unix_ms()).ok()?;
         Some(Granted { opening: wish.opening.clone(), left_ms })
@@ -95,12 +120,7 @@ fn slip(app: &App, state: &ActionState, run: &Run, now: Timestamp) -> String {
 
 /// Asks people, if they could say yes. What nobody could grant, what was asked already and what is too much is not asked.
 async fn wish(app: &App, caller: &Caller, state: &ActionState, opening: &Opening) -> Result<(), No> {
-    let grantable = match check(app, caller, state, opening).await {
-        Ok(()) => true,
-        Err(No::Fault(fault)) => return Err(No::Fault(fault)),
-        Err(_) => false,
-    };
-    if !grantable {
+    if !is_grantable(app, caller, state, opening).await? {
         return Ok(());
     }
     let command = RunCommand::Wish { action: state.id, opening: opening.clone() };

@@ -192,7 +192,8 @@ fn finish(run: &Run, summary: &str, now: Timestamp) -> RunEvent {
 
 /// Past a checkpoint; where the agent wanted to finish, and nobody gave it other work, its work ends there.
 fn let_go(run: &Run, event: RunEvent) -> Vec<RunEvent> {
-    let ends = matches!(event, RunEvent::GatePassed { plan: None, .. } | RunEvent::GateLapsed);
+    let told = matches!(&event, RunEvent::GatePassed { note, plan, .. } if !note.is_empty() || plan.is_some());
+    let ends = !told && matches!(event, RunEvent::GatePassed { .. } | RunEvent::GateLapsed);
     let summary = run.gate.as_ref().filter(|_| ends).and_then(|gate| gate.finishes.clone());
     let finished = summary.map(|summary| RunEvent::Finished { summary });
     std::iter::once(event).chain(finished).collect()

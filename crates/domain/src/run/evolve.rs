@@ -265,9 +265,9 @@ fn change_plan(run: &mut Run, plan: &[String]) {
 fn keep_snapshot(run: &mut Run, event: &RunEvent, at: Timestamp) {
     let RunEvent::SnapshotKept { number, workspace, memory, files, size_bytes } = event else { return };
     run.snapshot_asked = false;
-    let gate = run.gate.as_mut().map(|gate| {
-        // What a person decides on stays what it was, however often it is saved.
-        gate.snapshot.get_or_insert(*number);
+    // What a person decides on stays what it was, however often it is saved.
+    let gate = run.gate.as_mut().filter(|gate| gate.snapshot.is_none()).map(|gate| {
+        gate.snapshot = Some(*number);
         gate.number
     });
     // Room is taken and given back; what counts is the most of it.

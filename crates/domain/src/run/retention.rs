@@ -19,19 +19,24 @@ const DECIDED: usize = 128;
 /// A new snapshot, and what is forgotten for it.
 pub(super) fn with_retention(run: &Run, kept: RunEvent, now: Timestamp) -> Vec<RunEvent> {
     let after = evolve(run.id, Some(run.clone()), &kept, now);
-    let numbers = after.map(|run| superfluous(&run.snapshots)).unwrap_or_default();
+    let numbers = after.map(|run| superfluous(&run.snapshots, waited_for(&run))).unwrap_or_default();
     let forgotten = (!numbers.is_empty()).then_some(RunEvent::SnapshotsForgotten { numbers });
     std::iter::once(kept).chain(forgotten).collect()
 }
 
-fn superfluous(snapshots: &[Snapshot]) -> Vec<u32> {
+/// The one a person is just asked about.
+fn waited_for(run: &Run) -> Option<u32> {
+    run.gate.as_ref().and_then(|gate| gate.snapshot)
+}
+
+fn superfluous(snapshots: &[Snapshot], waited_for: Option<u32>) -> Vec<u32> {
     let older = snapshots.len().saturating_sub(NEWEST);
     let between = snapshots.get(1..older).unwrap_or_default();
     let decided = between.iter().filter(|snapshot| snapshot.decided).count();
     let mut too_many = decided.saturating_sub(DECIDED);
     let mut is_superfluous = |snapshot: &&Snapshot| {
         if !snapshot.decided {
-            return true;
+            return Some(snapshot.number) != waited_for;
         }
         let oldest = too_many > 0;
         too_many = too_many.saturating_sub(1);
@@ -98,7 +103,7 @@ mod tests {
         let mut there = Vec::new();
         for (number, decided) in (0..).zip(decided) {
             there.push(snapshot(number, decided));
-            let forgotten = superfluous(&there);
+            let forgotten = superfluous(&there, None);
             there.retain(|snapshot| !forgotten.contains(&snapshot.number));
         }
         there

@@ -312,6 +312,10 @@ fn c9_who_is_not_let_finish_works_on() {
     world.reviewer().run(reject).unwrap();
     assert_eq!(world.run_status(), RunStatus::Executing);
     world.agent().run(finish()).unwrap();
+    let noted = RunCommand::PassGate { seen: world.run().review(), note: "first write".to_owned(), plan: None };
+    world.reviewer().run(noted).unwrap();
+    assert_eq!(world.run_status(), RunStatus::Executing, "whoever is told something goes on with it");
+    world.agent().run(finish()).unwrap();
     let rest = Some(vec!["look properly".to_owned(), "write".to_owned()]);
     let modify = RunCommand::PassGate { seen: world.run().review(), note: String::new(), plan: rest };
     world.reviewer().run(modify).unwrap();

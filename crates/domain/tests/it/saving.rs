@@ -150,3 +150,17 @@ fn c11_without_the_snapshot_of_a_checkpoint_nothing_goes_on() {
     assert_eq!(world.worker().run(failed).unwrap_err().code(), "not_now");
     world.worker().run(RunCommand::Fail { reason: "no room".to_owned() }).expect("its host says so");
 }
+
+#[test]
+fn c11_what_a_person_is_asked_about_is_never_forgotten_however_often_it_is_saved_there() {
+    let mut world = World::new().governed().executing();
+    let asked_about = at_a_checkpoint(&mut world);
+    for _ in 0..100 {
+        world.operator().run(ask()).unwrap();
+        world.host_catches_up();
+    }
+    let at_gate: Vec<u32> =
+        world.run().snapshots.iter().filter(|saved| saved.gate == Some(1)).map(|saved| saved.number).collect();
+    assert_eq!(at_gate, [asked_about], "going back to the checkpoint is going back to what was shown");
+    world.operator().run(back(asked_about)).expect("it is kept");
+}

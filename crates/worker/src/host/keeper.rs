@@ -36,7 +36,7 @@ const LONGEST_REASON: usize = 1_500;
 
 pub(super) struct Keeper {
     worker: Worker,
-    run: RunId,
+    pub(super) run: RunId,
     pub(super) seat: Arc<Seat>,
     news: watch::Receiver<News>,
     agent: Option<AgentProcess>,
@@ -76,7 +76,7 @@ pub(super) enum KeepError {
 
 impl KeepError {
     /// Whether the same may succeed in a moment.
-    fn passes(&self) -> bool {
+    pub(super) fn passes(&self) -> bool {
         match self {
             Self::Control(error) | Self::Start(StartError::Control(error)) => match error {
                 ClientError::Unreachable { .. } => true,

@@ -4,6 +4,7 @@
 //! What is saved when, and what is kept, is said by the control plane; nothing here decides it.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use placet_domain::digest::Digest;
 use placet_wire::api::{HostingView, PreviewReport, RestoreReport, SnapshotReport};
@@ -15,6 +16,8 @@ use super::seat::{SeatError, Turn};
 
 /// How often a snapshot is tried before the agent is ended for it.
 const QUIET_ATTEMPTS: u32 = 3;
+/// How long a question waits for an action under way. Nothing else of the run is attended to meanwhile.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 impl Keeper {
     pub(super) async fn snapshot(&mut self, hosting: &HostingView, number: u32) -> Result<(), KeepError> {
@@ -47,7 +50,12 @@ impl Keeper {
             size_bytes: record.bytes,
         };
         let seen = self.reported("snapshots", &report).await?;
-        self.forget(seen.snapshots.iter().map(|snapshot| u64::from(snapshot.number)).collect()).await
+        // It is saved and on record: what could not be forgotten is forgotten with the next one.
+        let kept = seen.snapshots.iter().map(|snapshot| u64::from(snapshot.number)).collect();
+        if let Err(error) = self.forget(kept).await {
+            tracing::warn!(run = %self.run, %error, "older snapshots were not removed");
+        }
+        Ok(())
     }
 
     /// What the run does not list any more, nobody can go back to.
@@ -85,13 +93,24 @@ impl Keeper {
     /// Tells what going back would change, if somebody asks. Whatever is wanted besides comes first.
     pub(super) async fn preview(&mut self, hosting: &HostingView) -> Result<(), KeepError> {
         let Some(number) = hosting.preview else { return Ok(()) };
-        self.stand_still().await;
-        let seen = in_space(self.seat.turn().await, move |space| space.preview(number.into())).await;
-        let (preview, failed) = match seen {
-            Ok(preview) => (Some(foresee::in_words(&preview)), None),
-            Err(error) => (None, Some(error.to_string())),
+        let (preview, failed) = match tokio::time::timeout(PATIENCE, self.seat.turn()).await {
+            Err(_) => (None, Some("an action is under way; ask again when it is over".to_owned())),
+            Ok(turn) => {
+                self.stand_still().await;
+                match in_space(turn, move |space| space.preview(number.into())).await {
+                    Ok(preview) => (Some(foresee::in_words(&preview)), None),
+                    Err(error) => (None, Some(error.to_string())),
+                }
+            }
         };
-        self.report("previews", &PreviewReport { number, preview, failed }).await
+        match self.report("previews", &PreviewReport { number, preview, failed }).await {
+            // A question changes nothing, and is no end of a run.
+            Err(error) if !error.passes() => {
+                tracing::warn!(run = %self.run, %error, "a preview was not told");
+                Ok(())
+            }
+            told => told,
+        }
     }
 }
 
