@@ -90,7 +90,8 @@ impl Command {
             // Whether one person works alone is the project's decision, not that of whoever makes a run.
             Self::Run { id, command: RunCommand::Create(founding) } => {
                 let (project, parent) = (Some(founding.project), founding.parent);
-                Reads { run: Some(*id), project, parent, ..Reads::default() }
+                let identity = founding.agent_token.map(|_| founding.agent);
+                Reads { run: Some(*id), project, parent, identity, ..Reads::default() }
             }
             Self::Run { id, command } => {
                 let others = if command.concerns_children() { Others::Children } else { Others::None };
@@ -151,7 +152,8 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
             check_surroundings(loaded, command)?;
             let events = run::decide(loaded.run.as_ref(), command, actor, now)?;
             let paid = allot::by_run(loaded, *id, &events, now)?;
-            events.into_iter().map(|event| Event::Run(*id, event)).chain(paid).collect()
+            let agent = run::own_agent(*id, loaded.identity.as_ref(), command, actor)?;
+            events.into_iter().map(|event| Event::Run(*id, event)).chain(paid).chain(agent).collect()
         }
         Command::Action { id, command, .. } => about_action(loaded, *id, command, submission, now)?,
         Command::Worktree { id, project, command } => {
@@ -239,9 +241,10 @@ fn about_event(event: &Event, about: About, loaded: &Loaded) -> About {
             let project = loaded.find_run(*id).map(|run| run.project).or(about.project);
             About { project, run: Some(*id), ..about }
         }
+        // Who somebody is, is nothing that whoever watches a run is told.
+        Event::Identity(..) => About::default(),
         Event::Organisation(_)
         | Event::Project(..)
-        | Event::Identity(..)
         | Event::Worktree(_)
         | Event::BlobKept(_)
         | Event::BlobRemoved(_)

@@ -150,6 +150,7 @@ impl Crew {
             scope: Scope::lock(ScopeDraft { tools: ["sh".parse()?].into(), ..ScopeDraft::default() }),
             agent: agent.id,
             agent_lineage: agent.lineage.clone(),
+            agent_token: None,
             parent: None,
             posture: Posture::default(),
             hosting: Hosting::External,

@@ -2,7 +2,6 @@
 //!
 //! A hosted run has an agent of its own, made with it and revoked with it: its token opens this run and nothing else.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use placet_domain::canonical;
 use placet_domain::command::Command;
 use placet_domain::digest::Digest;
 use placet_domain::id::{IdentityId, ProjectId, RunId};
-use placet_domain::identity::{Actor, Identity, IdentityCommand, Reach, Role};
+use placet_domain::identity::{Actor, Identity, IdentityCommand};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{Launch, Run, RunCommand, Wanted};
 use placet_wire::Token;
@@ -19,7 +18,7 @@ use placet_wire::api::{LaunchRequest, OutputReport, PreviewReport};
 use super::undertake::change_run;
 use super::{Caller, No, find_run};
 use crate::app::App;
-use crate::names::{fresh_token, fresh_uuid, token_digest};
+use crate::names::{fresh_token, token_digest};
 
 /// How long a host may wait for news in one request.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
@@ -118,19 +117,6 @@ pub(super) async fn planned(app: &App, project: ProjectId, asked: LaunchRequest)
         kept.ok_or_else(|| No::MissingEvidence(path.to_owned()))?;
     }
     Ok(Launch { program, arguments, profile, profile_digest, files, inputs })
-}
-
-/// The agent of one hosted run. Nobody knows its token: a host asks for a new one when it starts the agent.
-pub(super) async fn agent_for(app: &App, caller: &Caller, run: RunId, project: ProjectId) -> Result<Identity, No> {
-    let uuid = run.to_string();
-    let register = IdentityCommand::Register {
-        name: format!("agent-{}", uuid.rsplit('_').next().unwrap_or(&uuid)),
-        roles: BTreeSet::from([Role::Agent]),
-        reach: Reach::Only([project].into()),
-        parent: Some(Box::new(caller.identity.clone())),
-        token: token_digest(fresh_token().reveal()),
-    };
-    by_runtime(app, IdentityId::from_uuid(fresh_uuid()), register).await
 }
 
 /// A fresh token for the agent that this host is about to start; the one before stops working.

@@ -2,8 +2,9 @@
 
 use placet_domain::budget::Purpose;
 use placet_domain::command::{About, Command};
+use placet_domain::digest::Digest;
 use placet_domain::id::{IdentityId, ProjectId, RunId};
-use placet_domain::identity::{Actor, Identity, Role};
+use placet_domain::identity::{Actor, Identity, Lineage, Role};
 use placet_domain::planning::Intent;
 use placet_domain::project::Project;
 use placet_domain::refusal::Refusal;
@@ -12,21 +13,22 @@ use placet_domain::scope::Scope;
 use placet_wire::api::{LaunchRequest, NewExecution, NewRun};
 
 use super::entry_launch::launch_of_entry;
-use super::host::{agent_for, planned, retire};
+use super::host::{planned, retire};
 use super::record::note_refusal;
 use super::{Caller, No, find_run};
 use crate::app::App;
 use crate::models::{self, NoPlan, Steps};
-use crate::names::fresh_uuid;
+use crate::names::{fresh_token, fresh_uuid, token_digest};
 
 pub(crate) async fn make_run(app: &App, caller: &Caller, new: NewRun) -> Result<Run, No> {
     let id = RunId::from_uuid(fresh_uuid());
     let around = Surroundings::find(app, caller, new.project, &new.scope).await?;
-    let (agent, hosting) = around.worked_by(app, caller, id, new.agent, new.launch).await?;
+    let workforce = around.worked_by(app, caller, new.agent, new.launch).await?;
     let posture = Posture { mode: new.mode, effect: new.effect, gates: new.checkpoints, models: new.models };
-    let founding = around.founding(new.goal, new.plan, posture, agent, hosting);
+    let founding = around.founding(new.goal, new.plan, posture, workforce);
     let allowance = new.budget.map(Allowance::from);
-    found(app, caller, id, Founding { parent: new.parent, allowance, ..founding }).await
+    let founding = Founding { parent: new.parent, allowance, ..founding };
+    submit(app, caller, id, RunCommand::Create(Box::new(founding))).await
 }
 
 /// Plans from an intent, by the agents and templates of this control plane, and founds a run on what comes out of it.
@@ -60,10 +62,11 @@ async fn found_planned(
         (None, None) => Some(launch_of_entry(app, caller, around.project.id, &prepared).await?),
         (_, launch) => launch,
     };
-    let (agent, hosting) = around.worked_by(app, caller, id, new.agent, launch).await?;
-    let founding = around.founding(prepared.goal().to_owned(), prepared.steps(), posture, agent, hosting);
+    let workforce = around.worked_by(app, caller, new.agent, launch).await?;
+    let founding = around.founding(prepared.goal().to_owned(), prepared.steps(), posture, workforce);
     let (parent, prepared) = (new.parent, Some(Box::new(prepared)));
-    found(app, caller, id, Founding { parent, allowance: Some(allowance), prepared, ..founding }).await
+    let founding = Founding { parent, allowance: Some(allowance), prepared, ..founding };
+    submit(app, caller, id, RunCommand::Create(Box::new(founding))).await
 }
 
 /// What is wanted, with the steps that a language model makes of it.
@@ -108,6 +111,15 @@ async fn charge_planning(app: &App, id: RunId, call: ModelCall) -> Result<Run, N
     receipt.loaded.run.ok_or_else(|| Refusal::Unknown { what: "run" }.into())
 }
 
+/// Who works in a run, and who keeps it.
+struct Workforce {
+    agent: IdentityId,
+    lineage: Lineage,
+    /// Of an agent that is made with the run. Nobody knows it: a host asks for a new one when it starts the agent.
+    token: Option<Digest>,
+    hosting: Hosting,
+}
+
 /// What a run stands on: things that are there before it.
 struct Surroundings {
     project: Project,
@@ -129,16 +141,19 @@ impl Surroundings {
         &self,
         app: &App,
         caller: &Caller,
-        run: RunId,
         agent: Option<IdentityId>,
         launch: Option<LaunchRequest>,
-    ) -> Result<(Identity, Hosting), No> {
+    ) -> Result<Workforce, No> {
         let project = self.project.id;
         match (agent, launch) {
-            (Some(agent), None) => Ok((find_agent(app, agent, project).await?, Hosting::External)),
+            (Some(agent), None) => {
+                let Identity { id: agent, lineage, .. } = find_agent(app, agent, project).await?;
+                Ok(Workforce { agent, lineage, token: None, hosting: Hosting::External })
+            }
             (None, Some(asked)) => {
-                let launch = Box::new(planned(app, project, asked).await?);
-                Ok((agent_for(app, caller, run, project).await?, Hosting::Hosted(launch)))
+                let hosting = Hosting::Hosted(Box::new(planned(app, project, asked).await?));
+                let (agent, lineage) = (IdentityId::from_uuid(fresh_uuid()), Lineage::below(&caller.identity));
+                Ok(Workforce { agent, lineage, token: Some(token_digest(fresh_token().reveal())), hosting })
             }
             (None, None) | (Some(_), Some(_)) => {
                 let why = "say who works in it: an `agent` that comes by itself, or what to `launch`";
@@ -147,14 +162,8 @@ impl Surroundings {
         }
     }
 
-    fn founding(
-        self,
-        goal: String,
-        plan: Vec<String>,
-        posture: Posture,
-        agent: Identity,
-        hosting: Hosting,
-    ) -> Founding {
+    fn founding(self, goal: String, plan: Vec<String>, posture: Posture, workforce: Workforce) -> Founding {
+        let Workforce { agent, lineage: agent_lineage, token: agent_token, hosting } = workforce;
         Founding {
             project: self.project.id,
             parent: None,
@@ -166,20 +175,11 @@ impl Surroundings {
             posture,
             hosting,
             allowance: None,
-            agent: agent.id,
-            agent_lineage: agent.lineage,
+            agent,
+            agent_lineage,
+            agent_token,
         }
     }
-}
-
-async fn found(app: &App, caller: &Caller, id: RunId, founding: Founding) -> Result<Run, No> {
-    let (made_for_it, agent) = (!founding.hosting.is_external(), founding.agent);
-    let made = submit(app, caller, id, RunCommand::Create(Box::new(founding))).await;
-    // Refused, or made by an earlier request of the same name: the agent that was made for it has nothing to do.
-    if made_for_it && made.as_ref().map_or(true, |run| run.agent != agent) {
-        retire(app, agent).await?;
-    }
-    made
 }
 
 async fn find_agent(app: &App, id: IdentityId, project: ProjectId) -> Result<Identity, No> {

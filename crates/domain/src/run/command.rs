@@ -54,6 +54,8 @@ pub struct Founding {
     pub allowance: Option<Allowance>,
     pub agent: IdentityId,
     pub agent_lineage: Lineage,
+    /// Where its agent is made with it: the digest of a token that nobody knows. Whoever hosts the run asks for another.
+    pub agent_token: Option<Digest>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,6 +4,7 @@
 //! pure. No path from DRAFT to COMPLETED avoids a person: the plan and the results are always decided by somebody who neither made the
 //! run nor stands behind its agent. This module does not know what an agent does inside a run: that is [`crate::action`].
 
+mod agent;
 mod call;
 mod change;
 mod command;
@@ -22,6 +23,7 @@ mod state;
 mod text;
 mod wish;
 
+pub(crate) use agent::own_agent;
 pub use call::{ModelCall, ModelTokens};
 pub(crate) use change::question;
 pub use command::{Allowance, Founding, RunCommand, RunCommandKind};

@@ -2,10 +2,13 @@
 
 use placet_domain::command::Command;
 use placet_domain::digest::Digest;
+use placet_domain::id::IdentityId;
+use placet_domain::identity::{Lineage, Reach, Role};
 use placet_domain::planning::{DataClass, Input};
 use placet_domain::proposal::FileOperand;
+use placet_domain::record::Record;
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Hosting, Launch, RunStatus};
+use placet_domain::run::{Founding, Hosting, Launch, RunCommand, RunStatus};
 
 use crate::people::Who;
 use crate::scenario::{World, launch};
@@ -82,4 +85,50 @@ fn what_cannot_be_started_or_laid_down_is_refused_with_a_reason() {
     assert!(why(Launch { files: vec![file("a/b"), file("a")], ..launch() }).contains("lies below another file"));
     let many = (0..501).map(|n| file(&n.to_string())).collect();
     assert!(why(Launch { files: many, ..launch() }).contains("at most 500 files"));
+}
+
+/// A hosted run whose agent is made with it, from whoever makes it.
+fn with_own_agent(world: &World, change: impl FnOnce(&mut Founding)) -> Command {
+    let RunCommand::Create(mut founding) = world.new_run(&["look"]) else { unreachable!("a new run is created") };
+    founding.agent = IdentityId::from_uuid(uuid::Uuid::from_u128(777));
+    founding.agent_lineage = Lineage::below(world.actor(Who::Operator).identity().expect("a person"));
+    founding.agent_token = Some(Digest::of(b"nobody knows it"));
+    change(&mut founding);
+    Command::Run { id: world.run, command: RunCommand::Create(founding) }
+}
+
+fn hosted() -> World {
+    let mut world = World::new();
+    world.hosting = Hosting::Hosted(Box::new(launch()));
+    world
+}
+
+#[test]
+fn e1_a_run_and_its_agent_are_made_together_and_the_agent_is_an_agent_of_that_project_alone() {
+    let mut world = hosted();
+    let made = world.submit(Who::Operator, with_own_agent(&world, |_| {})).expect("a run");
+    assert_eq!(made.last().map(Record::kind), Some("identity.registered"), "in the same commit");
+    let agent = &world.identities[&world.run().agent];
+    assert_eq!((agent.roles.clone(), agent.reach.clone()), ([Role::Agent].into(), Reach::Only([world.project].into())));
+    assert_eq!(agent.lineage, world.run().agent_lineage);
+    let again = Command::Run {
+        id: crate::scenario::run_id(99),
+        command: match with_own_agent(&world, |_| {}) {
+            Command::Run { command, .. } => command,
+            other => panic!("{other:?}"),
+        },
+    };
+    assert_eq!(world.submit(Who::Operator, again).unwrap_err().code(), "exists", "an agent is made once");
+}
+
+#[test]
+fn e1_nobody_makes_an_agent_of_somebody_else_or_one_that_comes_by_itself_in_this_way() {
+    let mut world = hosted();
+    let foreign = with_own_agent(&world, |founding| founding.agent_lineage = Lineage::default());
+    assert_eq!(world.submit(Who::Operator, foreign).unwrap_err().code(), "invalid");
+    let external = with_own_agent(&world, |founding| founding.hosting = Hosting::External);
+    assert_eq!(world.submit(Who::Operator, external).unwrap_err().code(), "invalid");
+    let by_agent = with_own_agent(&world, |_| {});
+    assert_eq!(world.submit(Who::Agent, by_agent).unwrap_err().code(), "role");
+    assert!(world.runs.is_empty());
 }

@@ -34,7 +34,8 @@ pub(crate) const DAY_MS: i64 = 24 * HOUR_MS;
 const SOME_DAY: i64 = 1_700_000_000_000;
 const TOOLS: &str = "[sh]\nprogram = \"/bin/sh\"\nkind = \"execute_code\"\n\n[mail]\nprogram = \"/bin/mail\"\nkind = \"send_email\"\n\n\
      [visit]\nprogram = \"/bin/visit\"\nkind = \"create_file\"\nlimits = { pages = 10 }\n\n\
-     [look]\nprogram = \"/bin/look\"\nkind = \"read_file\"\n";
+     [look]\nprogram = \"/bin/look\"\nkind = \"read_file\"\n\n\
+     [fetch]\nprogram = \"/bin/fetch\"\nkind = \"read_file\"\nnetwork = \"named\"\n";
 
 pub(crate) type Outcome = Result<Vec<Record>, Refusal>;
 
@@ -94,9 +95,9 @@ pub(crate) fn tier_of(words: &str) -> Tier {
     }
 }
 
-/// Which tool does it. Mail always asks, and a look changes nothing.
+/// Which tool does it. Mail always asks, a look changes nothing, and what fetches something reaches others for it.
 fn tool_of(words: &str) -> &'static str {
-    ["mail", "visit", "look"].into_iter().find(|tool| words.contains(tool)).unwrap_or("sh")
+    ["mail", "visit", "look", "fetch"].into_iter().find(|tool| words.contains(tool)).unwrap_or("sh")
 }
 
 /// A verdict, as it would come out of a ledger.
@@ -271,9 +272,10 @@ impl World {
 
     /// Seals the words as a shell command of an agent in a run.
     pub(crate) fn seal(&self, words: &str, agent: Who, run: RunId) -> Action {
-        let proposal: Proposal =
-            serde_json::from_value(serde_json::json!({ "tool": tool_of(words), "arguments": ["-c", words] }))
-                .expect("a proposal");
+        let tool = tool_of(words);
+        let network: &[&str] = if tool == "fetch" { &["www.example.org"] } else { &[] };
+        let proposal = serde_json::json!({ "tool": tool, "arguments": ["-c", words], "network": network });
+        let proposal: Proposal = serde_json::from_value(proposal).expect("a proposal");
         let scope = self.runs.get(&run).map_or_else(scope, |run| run.scope.clone());
         let agent = agent.id().expect("the clockwork seals nothing");
         Action::seal(&proposal, &Tools::parse(TOOLS).expect("tools"), &scope, run, agent).expect("a sealable proposal")
@@ -346,6 +348,7 @@ impl World {
             allowance: self.ceiling.map(|ceiling| Allowance { ceiling, warn_at_percent: USUAL_WARNING_PERCENT }),
             agent: agent.id,
             agent_lineage: agent.lineage.clone(),
+            agent_token: None,
         }))
     }
 

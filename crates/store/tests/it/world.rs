@@ -252,6 +252,7 @@ pub(crate) fn founding(project: ProjectId, agent: &Identity) -> Founding {
         scope: scope(),
         agent: agent.id,
         agent_lineage: agent.lineage.clone(),
+        agent_token: None,
         parent: None,
         posture: Posture::default(),
         hosting: Hosting::External,

@@ -203,6 +203,10 @@ impl<'a> Session<'a> {
                 if taken { Err(Refusal::Exists { what: "token" }.into()) } else { Ok(()) }
             }
             Command::Run { command: RunCommand::Create(founding), .. } => {
+                let token = founding.agent_token.map(|token| read::is_token_taken(self.conn, token)).transpose()?;
+                if token == Some(true) {
+                    return Err(Refusal::Exists { what: "token" }.into());
+                }
                 let known = read::project(self.conn, founding.project)?.is_some();
                 if known { Ok(()) } else { Err(Refusal::Unknown { what: "project" }.into()) }
             }
