@@ -335,7 +335,7 @@ fn may_change(loaded: &Loaded, command: &ActionCommand) -> bool {
         let rehearsed = |run: &Run| run.posture.treatment(spec) == Treatment::Rehearse;
         return (!looks(spec.kind) || spec.reaches_others()) && !loaded.run.as_ref().is_some_and(rehearsed);
     }
-    !loaded.action.as_ref().is_some_and(|action| looks(action.kind))
+    !loaded.action.as_ref().is_some_and(|action| looks(action.kind) && !action.reaches_others)
 }
 
 /// The record of a refused attempt, for the refusals that are worth one.

@@ -135,6 +135,7 @@ fn proposed(state: &ActionState, amended: &Amended, amender: &Identity, setting:
         tool: spec.tool.clone(),
         kind: spec.kind,
         pages: spec.limits.pages,
+        reaches_others: spec.reaches_others(),
         proposer: state.proposer,
         proposer_lineage: state.proposer_lineage.clone(),
         // The agent's words were about what it proposed, not about this.

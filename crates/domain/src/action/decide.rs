@@ -141,6 +141,7 @@ fn propose(action: &Action, verdict: &Verdict, advice: Option<Digest>, setting: 
         tool: action.spec().tool.clone(),
         kind: action.spec().kind,
         pages: action.spec().limits.pages,
+        reaches_others: action.spec().reaches_others(),
         proposer: agent.id,
         proposer_lineage: agent.lineage.clone(),
         advice,

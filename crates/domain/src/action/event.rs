@@ -27,6 +27,9 @@ pub enum ActionEvent {
         /// The most pages that it may visit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pages: Option<u64>,
+        /// Whether somebody outside of the run's workspace may notice it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        reaches_others: bool,
         proposer: IdentityId,
         proposer_lineage: Lineage,
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -105,6 +105,9 @@ pub struct ActionState {
     /// The most pages that it may visit, if its tool says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages: Option<u64>,
+    /// Whether somebody outside of the run's workspace may notice it, by its kind or because its program reaches others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reaches_others: bool,
     pub proposer: IdentityId,
     pub proposer_lineage: Lineage,
     /// The digest of the agent's own words, kept beside the action.

@@ -49,6 +49,18 @@ fn d11_in_safe_mode_what_was_approved_waits_and_goes_on_after() {
 }
 
 #[test]
+fn d11_in_safe_mode_what_looks_but_reaches_others_waits_although_it_was_proposed_before() {
+    let mut world = World::new().with_action("build and fetch it", ActionStatus::Approved);
+    world.submit(Who::Operator, enter()).unwrap();
+    assert_eq!(world.worker().leases().unwrap_err().code(), "safe_mode");
+    world.submit(Who::Admin, leave()).unwrap();
+    world.worker().leases().unwrap();
+    world.worker().redeems().unwrap();
+    world.submit(Who::Operator, enter()).unwrap();
+    assert_eq!(world.worker().beats().unwrap_err().code(), "safe_mode", "so its worker ends the cage");
+}
+
+#[test]
 fn d11_in_safe_mode_what_is_being_changed_is_ended_and_what_it_did_is_recorded() {
     let mut leased = World::new().with_action("build it", ActionStatus::Leased);
     leased.submit(Who::Operator, enter()).unwrap();
