@@ -119,6 +119,21 @@ impl Client {
         self.json(self.request(Method::POST, path).timeout(TIMEOUT).header("idempotency-key", key).json(body)).await
     }
 
+    /// The same, where the answer may be "nothing" (204).
+    pub async fn post_maybe<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        key: &str,
+        body: &impl Serialize,
+    ) -> Result<Option<T>, ClientError> {
+        let request = self.request(Method::POST, path).timeout(TIMEOUT).header("idempotency-key", key);
+        let response = self.send(request.json(body)).await?;
+        if response.status() == StatusCode::NO_CONTENT {
+            return Ok(None);
+        }
+        self.decode(response).await.map(Some)
+    }
+
     /// A POST on exactly the version that was seen.
     pub async fn post_if<T: DeserializeOwned>(
         &self,
@@ -128,19 +143,6 @@ impl Client {
     ) -> Result<T, ClientError> {
         let request = self.request(Method::POST, path).timeout(TIMEOUT).header("if-match", format!("\"{seen}\""));
         self.json(request.json(body)).await
-    }
-
-    /// A POST that may answer "nothing" (204).
-    pub async fn post_maybe<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        body: &impl Serialize,
-    ) -> Result<Option<T>, ClientError> {
-        let response = self.send(self.request(Method::POST, path).timeout(TIMEOUT).json(body)).await?;
-        if response.status() == StatusCode::NO_CONTENT {
-            return Ok(None);
-        }
-        self.decode(response).await.map(Some)
     }
 
     pub async fn put_bytes<T: DeserializeOwned>(&self, path: &str, bytes: Bytes) -> Result<T, ClientError> {

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use crate::execute::{Cancel, Reins, decline, execute};
 use crate::grants::{self, Attempt};
 use crate::host::{Seat, SeatError};
-use crate::lease::Worker;
+use crate::lease::{Worker, fresh_key};
 use crate::report;
 use crate::way_out::WayOut;
 use crate::workspace::{Files, Workspace, fetch};
@@ -156,7 +156,7 @@ fn other_cage(cages: &Cages, spec: &ActionSpec) -> Option<String> {
 /// Spends the permit at the control plane. The key makes a repeated call after a lost answer harmless, and only for us.
 async fn redeem(worker: &Worker, job: &Job) -> Result<Lease, JobError> {
     let asked_at = Instant::now();
-    let key = uuid::Uuid::now_v7().simple().to_string();
+    let key = fresh_key();
     let path = format!("/api/v1/jobs/{}/redeem", job.action);
     let body = Redemption { permit: job.permit.clone() };
     let view: RedemptionView = report::insist(|| worker.config.client.post_once(&path, &key, &body)).await?;

@@ -19,8 +19,33 @@ use crate::job;
 
 /// How long one request for work waits for some to come.
 pub(crate) const POLL: Duration = Duration::from_secs(20);
-/// After an unreachable control plane: soon enough to go on quickly, rare enough not to hammer it.
+/// While a control plane cannot be reached: soon enough to go on quickly, rare enough not to hammer it.
 pub(crate) const RETRY: Duration = Duration::from_secs(1);
+
+/// The first pause of all: most control planes that are away are being started again.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long to wait until something is tried again: each time twice as long, up to [`RETRY`].
+#[derive(Debug)]
+pub(crate) struct Pause(Duration);
+
+impl Default for Pause {
+    fn default() -> Self {
+        Self(SHORTEST_PAUSE)
+    }
+}
+
+impl Pause {
+    pub(crate) async fn wait(&mut self) {
+        tokio::time::sleep(self.0).await;
+        self.0 = (self.0 * 2).min(RETRY);
+    }
+}
+
+/// A name for a request that may have to be sent more than once.
+pub(crate) fn fresh_key() -> String {
+    uuid::Uuid::now_v7().simple().to_string()
+}
 
 /// What a worker needs to know.
 #[derive(Debug, Clone)]
@@ -73,13 +98,16 @@ impl Worker {
 
     async fn execute(&self, mut stop: watch::Receiver<bool>) {
         let places = Arc::new(Semaphore::new(self.config.jobs_at_once));
-        let mut jobs = JoinSet::new();
+        let (mut jobs, mut asking, mut pause) = (JoinSet::new(), fresh_key(), Pause::default());
         while !*stop.borrow() {
             let Ok(place) = Arc::clone(&places).acquire_owned().await else { break };
             let leased = tokio::select! {
-                leased = self.lease(POLL) => leased,
+                leased = self.ask(&asking, POLL) => leased,
                 _ = stop.changed() => break,
             };
+            if leased.is_ok() {
+                (asking, pause) = (fresh_key(), Pause::default());
+            }
             match leased {
                 Ok(Some(job)) => {
                     let worker = self.clone();
@@ -91,7 +119,7 @@ impl Worker {
                 Ok(None) => {}
                 Err(error) => {
                     tracing::warn!(%error, "no work could be asked for; trying again");
-                    tokio::time::sleep(RETRY).await;
+                    pause.wait().await;
                 }
             }
             while jobs.try_join_next().is_some() {}
@@ -101,8 +129,14 @@ impl Worker {
 
     /// Leases one job, waiting for one if there is none.
     pub async fn lease(&self, wait: Duration) -> Result<Option<Job>, ClientError> {
+        self.ask(&fresh_key(), wait).await
+    }
+
+    /// The same under a name of its own: whoever did not hear the answer asks again by it, and gets the job that was meant for them. Without
+    /// it that job would be nobody's until its lease runs out.
+    async fn ask(&self, key: &str, wait: Duration) -> Result<Option<Job>, ClientError> {
         let request = serde_json::json!({ "wait_ms": wait.as_millis() });
-        self.config.client.post_maybe("/api/v1/leases", &request).await
+        self.config.client.post_maybe("/api/v1/leases", key, &request).await
     }
 
     /// Does one job from permit to report. Whatever goes wrong is logged and, if it can be, reported as evidence.

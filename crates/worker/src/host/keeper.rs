@@ -22,7 +22,7 @@ use super::News;
 use super::agent::{AgentProcess, Ended, StartError};
 use super::saving::of_domain;
 use super::seat::{DestroyError, Seat, SeatError, Turn, lay};
-use crate::lease::{RETRY, Worker};
+use crate::lease::{Pause, RETRY, Worker};
 use crate::report::{insist, is_temporary};
 
 /// What a finished agent gets to end by itself.
@@ -133,6 +133,7 @@ impl Keeper {
     }
 
     async fn attend(&mut self) {
+        let mut pause = Pause::default();
         loop {
             let hosting = self.news.borrow_and_update().clone();
             let next = match hosting {
@@ -142,8 +143,9 @@ impl Keeper {
             };
             match next {
                 Next::Done => break,
-                Next::Again => tokio::time::sleep(RETRY).await,
+                Next::Again => pause.wait().await,
                 Next::Wait => {
+                    pause = Pause::default();
                     if self.wait().await.is_err() {
                         break;
                     }
@@ -201,6 +203,7 @@ impl Keeper {
             return Some(Next::Done);
         }
         if self.refused.replace(hosting.wanted) != Some(hosting.wanted) {
+            tokio::time::sleep(RETRY).await;
             return Some(Next::Again);
         }
         match self.is_still_wanted(hosting.wanted).await {

@@ -29,7 +29,7 @@ use placet_wire::api::{HostingList, HostingQuery, HostingView};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::lease::{POLL, RETRY, Worker};
+use crate::lease::{POLL, Pause, Worker};
 use keeper::Keeper;
 pub(crate) use seat::{Seat, SeatError, Seats, Turn};
 
@@ -55,7 +55,7 @@ struct Keepers {
 
 /// Keeps runs until told to stop. Their files stay; their agents end, and are started again by the next host.
 pub(crate) async fn run(worker: &Worker, config: &HostConfig, mut stop: watch::Receiver<bool>) {
-    let mut keepers = Keepers::default();
+    let (mut keepers, mut pause) = (Keepers::default(), Pause::default());
     let mut seen = None;
     while !*stop.borrow() {
         let query = HostingQuery { wait_ms: u64::try_from(POLL.as_millis()).unwrap_or(u64::MAX), seen };
@@ -72,12 +72,12 @@ pub(crate) async fn run(worker: &Worker, config: &HostConfig, mut stop: watch::R
         };
         match answer {
             Ok(list) => {
-                seen = Some(list.seen);
+                (seen, pause) = (Some(list.seen), Pause::default());
                 keepers.tell(worker, config, list.hostings);
             }
             Err(error) => {
                 tracing::warn!(%error, "it could not be asked what is wanted of this host; trying again");
-                tokio::time::sleep(RETRY).await;
+                pause.wait().await;
             }
         }
     }

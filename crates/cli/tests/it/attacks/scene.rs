@@ -255,7 +255,9 @@ impl Hand {
     #[track_caller]
     pub(super) fn lease(&self) -> Job {
         let asked = json!({ "wait_ms": 20_000 });
-        block_on(self.client.post_maybe("/api/v1/leases", &asked)).unwrap().expect("something was approved")
+        block_on(self.client.post_maybe("/api/v1/leases", &uuid::Uuid::now_v7().simple().to_string(), &asked))
+            .unwrap()
+            .expect("something was approved")
     }
 
     pub(super) fn redeem(&self, job: &Job) -> String {

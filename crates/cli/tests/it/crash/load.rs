@@ -167,7 +167,11 @@ impl Worker {
             answered(|| self.client.get("/api/v1/whoami")).await.expect("it is known");
         while !stop.load(Ordering::Relaxed) {
             let request = serde_json::json!({ "wait_ms": 100 });
-            match self.client.post_maybe::<Job>("/api/v1/leases", &request).await {
+            match self
+                .client
+                .post_maybe::<Job>("/api/v1/leases", &uuid::Uuid::now_v7().simple().to_string(), &request)
+                .await
+            {
                 Ok(Some(job)) => self.work(job, me.id).await,
                 Ok(None) => {}
                 // If a job was given in an answer that was lost, its lease lapses and it is given again.
