@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use placet_domain::id::ActionId;
-use placet_ledger::{Hash, SignedTreeHead, SigningKey, VerifierKey, verify_consistency};
+use placet_ledger::{Hash, SignedTreeHead, VerifierKey, verify_consistency};
 use placet_store::{Config, EntryFilter, Store};
 use placet_wire::ClientError;
 use placet_wire::api::{ActionList, ActionView, ConsistencyProof, HeadView, Redemption, RedemptionView};
 
 use crate::support::books::{Books, redeemed_twice};
 use crate::support::random::Random;
-use crate::support::{World, eventually, processes_with};
+use crate::support::{World, eventually, ledger_key, processes_with};
 use load::Load;
 
 const KILLS: usize = 50;
@@ -139,19 +139,11 @@ async fn check_offline(world: &World, known: &Books) {
     world.write("last.head", &known.heads.last().unwrap().note);
     let exported = world.json("admin", &["ledger", "export", "copy", "--offline"]);
     world.cli(&["ledger", "verify", "copy", "--key", exported["key"].as_str().unwrap(), "--since", "last.head"]).ok();
-    let store = Store::open(Config::new(world.home().join("data"), ledger_key(world))).await.unwrap();
+    let store = Store::open(Config::new(world.home().join("data"), ledger_key(&world.home()))).await.unwrap();
     assert_eq!(store.check_projections().await.unwrap(), []);
     let scrub = store.scrub().await.unwrap();
     assert!(scrub.is_sound() && scrub.entries == store.size(), "{scrub:?}");
     assert_eq!(redeemed_twice(redemptions(&store).await), []);
-}
-
-fn ledger_key(world: &World) -> SigningKey {
-    let settings: toml::Table =
-        toml::from_str(&std::fs::read_to_string(world.home().join("placet.toml")).unwrap()).unwrap();
-    let seed = std::fs::read_to_string(world.home().join("keys/ledger.seed")).unwrap();
-    let digits = |index: usize| u8::from_str_radix(&seed[2 * index..2 * index + 2], 16).unwrap();
-    SigningKey::from_seed(settings["ledger"].as_str().unwrap().parse().unwrap(), &std::array::from_fn(digits))
 }
 
 /// Every redemption in the ledger, as action and attempt.

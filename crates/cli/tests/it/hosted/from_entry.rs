@@ -5,7 +5,7 @@ use std::fs;
 use super::{Scene, agents, output_of};
 
 /// An entry of the team's own that starts this script of ours, and the files beside it.
-fn entry(scene: &Scene, script: &str) {
+pub(super) fn entry(scene: &Scene, script: &str) {
     let shipped = scene.world.cli(&["catalog", "show", "code_agent", "--source"]).ok();
     let launch = format!(
         "speaks = \"placet-api\"\nprogram = \"/usr/bin/python3\"\narguments = [\"{script}\"]\nfiles = [\"writer\"]"

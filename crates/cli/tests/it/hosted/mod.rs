@@ -4,6 +4,7 @@ mod asking;
 mod crashing;
 mod examples;
 mod failing;
+mod faults;
 mod from_entry;
 mod losing;
 mod returning;

@@ -42,6 +42,17 @@ pub(crate) fn free_port() -> u16 {
     listener.local_addr().expect("a bound socket has an address").port()
 }
 
+/// With which a home signs the heads of its ledger.
+pub(crate) fn ledger_key(home: &Path) -> placet_ledger::SigningKey {
+    let settings: toml::Table = toml::from_str(&std::fs::read_to_string(home.join("placet.toml")).unwrap()).unwrap();
+    let seed = std::fs::read_to_string(home.join("keys/ledger.seed")).unwrap();
+    let digits = |index: usize| u8::from_str_radix(&seed[2 * index..2 * index + 2], 16).unwrap();
+    placet_ledger::SigningKey::from_seed(
+        settings["ledger"].as_str().unwrap().parse().unwrap(),
+        &std::array::from_fn(digits),
+    )
+}
+
 pub(crate) fn names_in(dir: &Path) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(dir)
         .unwrap()

@@ -29,6 +29,10 @@ impl Process {
         self.child.id()
     }
 
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// The first line of stdout that is wanted.
     pub(crate) fn line(&self, within: Duration, wanted: impl Fn(&str) -> bool) -> String {
         let until = Instant::now() + within;

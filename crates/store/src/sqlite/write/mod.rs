@@ -6,6 +6,7 @@
 
 mod cache;
 mod checkpoint;
+mod fault;
 mod lease;
 mod replay;
 mod save;
@@ -167,7 +168,7 @@ impl Writer {
                 answer => answers.push(answer),
             }
         }
-        transaction.commit()?;
+        fault::commit(transaction, size_before)?;
         self.log.grew(tree.size() - size_before);
         if tree.size() > size_before {
             self.last_at = now;
