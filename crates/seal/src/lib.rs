@@ -57,6 +57,12 @@ impl Key {
         *digest.first_chunk().expect("a digest is longer than a key id")
     }
 
+    /// The same, for people and for files.
+    #[must_use]
+    pub fn name(&self) -> String {
+        hex(&self.id())
+    }
+
     fn cipher(&self) -> Aes256Gcm {
         cipher(&self.0)
     }
@@ -64,7 +70,7 @@ impl Key {
 
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Key({}, secret)", hex(&self.id()))
+        write!(f, "Key({}, secret)", self.name())
     }
 }
 

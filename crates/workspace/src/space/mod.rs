@@ -105,6 +105,8 @@ const SNAPSHOTS: &[u8] = b"snapshots";
 const OBJECTS: &[u8] = b"objects";
 const INDEX: &[u8] = b"index";
 const BASELINE: &[u8] = b"baseline.json";
+/// With which key the content of the last snapshot is encrypted; nothing, if it is not.
+const KEPT_WITH: &[u8] = b"kept-with";
 /// Which run of the machine used it last.
 const BOOT: &[u8] = b"boot";
 /// What rollbacks replaced, until there is time to remove it.
@@ -370,6 +372,17 @@ impl Space {
 
     fn objects(&self) -> Result<Objects, SpaceError> {
         Ok(Objects::new(self.dir.dir(OBJECTS).doing("open", "the objects")?, self.key.clone()))
+    }
+
+    /// Whether what the last snapshot kept was kept as this one will be. Otherwise nobody could go back to what is in both: it is kept anew.
+    fn keeps_as_before(&self) -> Result<bool, SpaceError> {
+        let before = files::read(&self.dir, KEPT_WITH)?;
+        // What an older version kept with a key does not say with which.
+        Ok(before.unwrap_or_default() == self.key_name().as_bytes())
+    }
+
+    fn key_name(&self) -> String {
+        self.key.as_ref().map(|key| key.name()).unwrap_or_default()
     }
 
     /// What the upper was when it was last read, as far as that counts. An index that cannot be read is as good as none.

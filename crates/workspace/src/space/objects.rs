@@ -1,7 +1,7 @@
 //! The content that snapshots share: each file once, under its digest, closed to writing. A file that did not change
 //! between two snapshots is the same object in both; nothing here is ever the same inode as a file of the run.
 //!
-//! With a key, content is encrypted (`ab/cdef….sealed`). What was kept before there was a key stays readable, and is replaced when it is
+//! With a key, content is encrypted (`ab/cdef….sealed`). What was kept before there was a key, or with another one, is replaced when it is
 //! kept again.
 
 use std::collections::HashSet;
@@ -90,9 +90,12 @@ impl Objects {
             made => made?,
         };
         if self.key.is_none() {
-            return self.name_as(&shelf, &plain);
+            self.name_as(&shelf, &plain)?;
+            // From when there was one.
+            return absent(shelf.unlink(&sealed(&plain))).map(drop);
         }
-        self.name_as(&shelf, &sealed(&plain))?;
+        // What is there may be of another key, which only reading it would tell.
+        rustix::fs::renameat(&self.dir, INCOMING, &shelf, sealed(&plain).as_slice())?;
         // From before there was a key.
         absent(shelf.unlink(&plain)).map(drop)
     }

@@ -58,7 +58,8 @@ pub(super) fn take(space: &Space, number: u64) -> Result<SnapshotRecord, SpaceEr
     }
     let fresh = fresh(&snapshots, UNFINISHED)?;
     let objects = space.objects()?;
-    let (known, earlier) = (space.known(None), latest_memory(space)?);
+    let (known, earlier) =
+        if space.keeps_as_before()? { (space.known(None), latest_memory(space)?) } else { (None, None) };
     let trust = known.as_ref().map_or(Trust::Nothing(None), Trust::Stamps);
     let workspace = scan(&Root::open(space, Part::Workspace)?, trust, Content::Kept(&objects), space.limits)?;
     let trust = Trust::Nothing(earlier.as_ref());
@@ -71,6 +72,7 @@ pub(super) fn take(space: &Space, number: u64) -> Result<SnapshotRecord, SpaceEr
     snapshots.move_to(UNFINISHED, &snapshots, name(number).as_bytes()).doing("name", "the snapshot")?;
     snapshots.sync().doing("flush", "the snapshots")?;
     space.remember(number, record.workspace, workspace.stamps)?;
+    files::replace(&space.dir, super::KEPT_WITH, space.key_name().as_bytes())?;
     Ok(record)
 }
 

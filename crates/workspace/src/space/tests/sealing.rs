@@ -110,3 +110,21 @@ fn c3_what_was_saved_before_there_was_a_key_is_read_and_is_encrypted_when_it_is_
     space.restore(3, &record).unwrap();
     assert_eq!(fs::read(world.upper("plan")).unwrap(), b"the password is swordfish");
 }
+
+#[test]
+fn c3_after_its_key_was_changed_or_taken_away_what_is_saved_can_be_gone_back_to_without_the_old_one() {
+    let (world, space, ..) = saved(key(1));
+    // The same content as in the first snapshot, in the same file and in another one.
+    write(&world.upper("copy"), "the password is swordfish");
+    space.snapshot(2).unwrap();
+    drop(space);
+    for (number, other) in [(3, key(2)), (4, None)] {
+        let space = world.open().sealed_with(other);
+        let (record, then) = (space.snapshot(number).unwrap(), world.seen());
+        for path in [world.upper("copy"), world.upper("plan"), world.agent("memory")] {
+            write(&path, "later");
+        }
+        space.restore(number, &record).unwrap();
+        assert_eq!(world.seen(), then);
+    }
+}
