@@ -108,6 +108,12 @@ impl StoreError {
         Self::Io { path: path.to_owned(), source: Arc::new(source) }
     }
 
+    /// With everything behind it, on one line.
+    pub(crate) fn chain(&self) -> String {
+        let causes = std::iter::successors(Some(self as &dyn std::error::Error), |error| error.source());
+        causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    }
+
     pub(crate) fn unreadable(what: impl Into<String>, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Unreadable { what: what.into(), source: Arc::new(source) }
     }

@@ -257,6 +257,10 @@ impl Store {
         backend!(self, sqlite => sqlite.removals(from, limit).await)
     }
 
+    pub(crate) async fn count_removals(&self) -> Result<u64, StoreError> {
+        backend!(self, sqlite => sqlite.count_removals().await)
+    }
+
     pub(crate) async fn is_kept(&self, digest: Digest) -> Result<bool, StoreError> {
         backend!(self, sqlite => sqlite.is_kept(digest).await)
     }

@@ -9,8 +9,8 @@ use placet_domain::evidence::{Item, Manifest};
 use placet_domain::text::spelled_out;
 use placet_sandbox::LimitName;
 use placet_secrets::Scanner;
-use placet_wire::Client;
-use placet_wire::api::{ActionDetail, PieceSecrets, SecretList, SecretView};
+use placet_wire::api::{ActionDetail, PieceSecrets, REMOVED, SecretList, SecretView};
+use placet_wire::{Client, ClientError};
 use serde::Serialize;
 
 use super::retention;
@@ -81,10 +81,12 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
 async fn verify(client: &Client, detail: &ActionDetail, manifest: &Manifest) -> Result<Vec<String>, CliError> {
     let mut removed = Vec::new();
     for item in &manifest.items {
-        match fetch(client, detail, item).await {
-            Ok(_) => {}
-            Err(error) if retention::said_removed(&error) => removed.push(format!("{}: {}", item.name, error.message)),
-            Err(error) => return Err(error),
+        match bytes_of(client, detail, item).await {
+            Ok(bytes) => checked(&format!("`{}`", item.name), item.digest, &bytes)?,
+            Err(ClientError::Refused(problem)) if problem.code == REMOVED => {
+                removed.push(format!("{}: {}", item.name, problem.detail));
+            }
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(removed)
@@ -111,10 +113,13 @@ pub(super) async fn find(client: &Client, typed: &str) -> Result<(ActionDetail, 
 }
 
 pub(super) async fn fetch(client: &Client, detail: &ActionDetail, item: &Item) -> Result<bytes::Bytes, CliError> {
-    let path = format!("/api/v1/projects/{}/evidence/{}", detail.action.project, item.digest);
-    let bytes = client.get_bytes(&path).await?;
+    let bytes = bytes_of(client, detail, item).await?;
     checked(&format!("`{}`", item.name), item.digest, &bytes)?;
     Ok(bytes)
+}
+
+async fn bytes_of(client: &Client, detail: &ActionDetail, item: &Item) -> Result<bytes::Bytes, ClientError> {
+    client.get_bytes(&format!("/api/v1/projects/{}/evidence/{}", detail.action.project, item.digest)).await
 }
 
 fn checked(what: &str, recorded: Digest, bytes: &[u8]) -> Result<(), CliError> {

@@ -100,8 +100,3 @@ pub(super) async fn preserve(args: Preserve, client: &Client, out: &Out) -> Resu
     });
     Ok(())
 }
-
-/// What the control plane says of a content that was removed after its time, if that is what it says.
-pub(super) fn said_removed(error: &CliError) -> bool {
-    error.code == Code::Conflict && error.message.starts_with("removed by retention")
-}

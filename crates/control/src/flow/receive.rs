@@ -6,7 +6,7 @@ use placet_domain::command::Command;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::Manifest;
 use placet_domain::id::{ActionId, ProjectId};
-use placet_store::Kept;
+use placet_store::{Kept, StoreError};
 
 use super::approve::change;
 use super::inspect::inspect;
@@ -65,8 +65,13 @@ pub(crate) async fn keep_blob(
         return Ok(size_bytes);
     }
     let secrets = inspect(bytes.clone()).await?;
-    let _keeping = app.store().blobs().keeping().await;
-    app.store().blobs().put(bytes.into()).await.map_err(No::Fault)?;
-    app.submit(caller.actor(), Command::KeepBlob { project, digest, size_bytes, secrets }, None).await?;
+    let (app, actor) = (app.clone(), caller.actor());
+    // In a task of its own: an uploader who hangs up must not let the bytes be removed before the ledger says that they are kept.
+    let kept = tokio::spawn(async move {
+        let _keeping = app.store().blobs().keeping().await;
+        app.store().blobs().put(bytes.into()).await.map_err(No::Fault)?;
+        app.submit(actor, Command::KeepBlob { project, digest, size_bytes, secrets }, None).await
+    });
+    kept.await.unwrap_or(Err(No::Fault(StoreError::Stopped)))?;
     Ok(size_bytes)
 }

@@ -72,7 +72,7 @@ async fn missing(app: &App, project: ProjectId, digest: Digest) -> Result<Failur
 fn removed(removal: &Removal) -> Failure {
     let at = jiff::Timestamp::from_millisecond(removal.at.unix_ms()).unwrap_or_default();
     let detail = format!("removed by retention on {}, entry {}", at.strftime("%F"), removal.seq);
-    Failure::new(StatusCode::GONE, "removed", detail)
+    Failure::new(StatusCode::GONE, api::REMOVED, detail)
 }
 
 /// Bytes of unknown meaning: never shown by a browser, always saved.

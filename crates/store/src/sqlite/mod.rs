@@ -198,6 +198,7 @@ reads! {
     removal(project: ProjectId => project, digest: Digest => digest) -> Option<Removal>;
     expirable(project: ProjectId => project, retention: Retention => retention, now: Timestamp => now) -> Expirable;
     removals(from: u64 => from, limit: u32 => limit) -> Vec<(u64, Digest)>;
+    count_removals() -> u64;
     is_kept(digest: Digest => digest) -> bool;
     all_kept(after: Option<Digest> => after, limit: u32 => limit) -> Vec<(Digest, u64)>;
     is_of_agent(agent: IdentityId => agent, digest: Digest => digest) -> bool;

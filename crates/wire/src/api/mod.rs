@@ -34,7 +34,7 @@ pub use project::{
     NewProject, NewScope, PolicyView, ProjectList, ProjectView, RuleView, ScopeList, ScopeView, ToolView,
 };
 pub use retention::{
-    ExpiryView, PreservationList, PreservationRequest, PreservationView, RemovableView, RetentionView,
+    ExpiryView, PreservationList, PreservationRequest, PreservationView, REMOVED, RemovableView, RetentionView,
 };
 pub use run::{
     BudgetRequest, BudgetView, CheckpointView, ExportRequest, GrantRequest, Modification, NewRun, OutputView,

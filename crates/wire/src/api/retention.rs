@@ -5,6 +5,9 @@ use placet_domain::id::RunId;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+/// The code of a problem: the content that is asked for was removed after its time, and an entry says so.
+pub const REMOVED: &str = "removed";
+
 /// What the settings say, and what they mean for a project now.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct RetentionView {

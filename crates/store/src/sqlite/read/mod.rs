@@ -18,7 +18,7 @@ pub(crate) use entities::{
 };
 pub(crate) use entries::{bytes_before, cursor, entries, entry};
 pub(crate) use holders::{is_of_agent, withholding};
-pub(crate) use retention::{all_kept, expirable, is_kept, is_removed, removals, touched};
+pub(crate) use retention::{all_kept, count_removals, expirable, is_kept, is_removed, removals, touched};
 
 /// The projects within reach as a JSON list of hexadecimal ids, which is how a list goes into one statement; nothing means
 /// all.

@@ -169,7 +169,13 @@ fn each_text(conn: &Connection, sql: &str, values: impl Params, mut take: impl F
 /// Every content that an entry from this one on names, or a document that was sealed with one of them.
 pub(crate) fn touched(conn: &Connection, from: u64) -> Result<BTreeSet<Digest>, StoreError> {
     let mut touched = BTreeSet::new();
-    each_text(conn, "SELECT bytes FROM ledger WHERE seq >= ?1", [from], |text| touched.extend(named_in(text)))?;
+    // Of a removal nothing but its content is of interest, and who removes in parts has just written many of them.
+    let entries = "SELECT bytes FROM ledger WHERE seq >= ?1 AND kind <> 'evidence.removed'";
+    each_text(conn, entries, [from], |text| touched.extend(named_in(text)))?;
+    let mut removed = conn.prepare_cached("SELECT digest FROM evidence WHERE removed AND seq >= ?1")?;
+    for digest in removed.query_map([from], |row| row.get(0))? {
+        touched.insert(Digest::from_bytes(digest?));
+    }
     let sealed = "SELECT sealed.bytes FROM sealed WHERE action IN (SELECT action FROM ledger WHERE seq >= ?1 AND action IS NOT NULL)";
     each_text(conn, sealed, [from], |text| touched.extend(named_in(text)))?;
     Ok(touched)
@@ -189,6 +195,11 @@ pub(crate) fn removals(conn: &Connection, from: u64, limit: u32) -> Result<Vec<(
     let sql = "SELECT seq, digest FROM evidence WHERE removed AND seq >= ?1 ORDER BY seq LIMIT ?2";
     let read = |row: &Row<'_>| Ok((row.get(0)?, Digest::from_bytes(row.get(1)?)));
     Ok(conn.prepare_cached(sql)?.query_map(params![from, limit], read)?.collect::<Result<_, _>>()?)
+}
+
+/// How often something was removed.
+pub(crate) fn count_removals(conn: &Connection) -> Result<u64, StoreError> {
+    Ok(conn.query_row("SELECT count(*) FROM evidence WHERE removed", [], |row| row.get(0))?)
 }
 
 /// Whether any project keeps these bytes.

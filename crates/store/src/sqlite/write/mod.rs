@@ -186,7 +186,7 @@ impl Writer {
     /// Forgets what the failed batch left in memory, and takes no more changes if the disk is to blame.
     fn fail(&mut self, fault: &StoreError) {
         self.cache.clear();
-        tracing::error!(error = %Chain(fault), "the store could not write");
+        tracing::error!(error = fault.chain(), "the store could not write");
         if let StoreError::Database(error) = fault
             && is_of_the_disk(error)
         {
@@ -201,19 +201,4 @@ fn is_of_the_disk(error: &rusqlite::Error) -> bool {
         error.sqlite_error_code(),
         Some(ErrorCode::SystemIoFailure | ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::CannotOpen)
     )
-}
-
-/// A fault with everything behind it, on one line.
-struct Chain<'a>(&'a StoreError);
-
-impl std::fmt::Display for Chain<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut error: &dyn std::error::Error = self.0;
-        while let Some(source) = error.source() {
-            write!(f, ": {source}")?;
-            error = source;
-        }
-        Ok(())
-    }
 }

@@ -2,4 +2,5 @@
 
 mod disk;
 mod opening;
+mod removing;
 mod tampering;
