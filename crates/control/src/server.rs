@@ -104,10 +104,10 @@ fn answering(
 ) -> Serving {
     let (stop, stopped) = oneshot::channel();
     let task = tokio::spawn(async move {
-        let _pumps = matches!(clockwork, Clockwork::Running).then(|| pumps::start(&app));
+        let pumps = matches!(clockwork, Clockwork::Running).then(|| pumps::start(&app));
         let (models, recording) = models.unzip();
         let (router, limits) = (http::router(app.clone(), models), app.settings().limits);
-        accept(listener, router, limits, async move {
+        accept(listener, router, limits, async {
             let _ = stopped.await;
             app.close();
         })
@@ -115,6 +115,9 @@ fn answering(
         // Every call that was answered is recorded before this ends.
         if let Some(recording) = recording {
             let _ = recording.await;
+        }
+        if pumps.is_some() {
+            pumps::finish(&app).await;
         }
     });
     Serving { address, stop, task }

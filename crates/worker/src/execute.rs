@@ -109,6 +109,21 @@ impl Ran {
         let (usage, output) = (Usage::default(), Output::default());
         Self { exit: Exit::NotStarted { why }, usage, program, output, told: None }
     }
+
+    /// Whatever became of the cage: what went through its way out is told.
+    fn of(caged: Result<Caged, Failed>, program: Option<Digest>) -> Self {
+        let traffic = |told: &Option<Told>| told.as_ref().map(|told| told.traffic);
+        match caged {
+            Ok(Caged { outcome, output, told }) => {
+                let usage = Usage { network: traffic(&told), ..usage(outcome.usage) };
+                Self { exit: exit(outcome.exit), usage, program, output, told }
+            }
+            Err(Failed { why, told }) => {
+                let usage = Usage { network: traffic(&told), ..Usage::default() };
+                Self { usage, told, ..Self::not_started(why, program) }
+            }
+        }
+    }
 }
 
 fn run(spec: &ActionSpec, workspace: &Workspace, profiles: &Profiles, reins: &Reins) -> Ran {
@@ -117,14 +132,8 @@ fn run(spec: &ActionSpec, workspace: &Workspace, profiles: &Profiles, reins: &Re
         let why = format!("this worker has no profile `{}`, only {}", spec.profile, profiles.listed());
         return Ran::not_started(why, program);
     };
-    match cage(spec, profile, workspace, reins, &mut program) {
-        Ok(Caged { outcome, output, told }) => {
-            let network = told.as_ref().map(|told| told.traffic);
-            let usage = Usage { network, ..usage(outcome.usage) };
-            Ran { exit: exit(outcome.exit), usage, program, output, told }
-        }
-        Err(why) => Ran::not_started(why, program),
-    }
+    let caged = cage(spec, profile, workspace, reins, &mut program);
+    Ran::of(caged, program)
 }
 
 struct Caged {
@@ -133,13 +142,25 @@ struct Caged {
     told: Option<Told>,
 }
 
+/// Why there is nothing to show of a cage, and what went through its way out nevertheless.
+struct Failed {
+    why: String,
+    told: Option<Told>,
+}
+
+impl From<String> for Failed {
+    fn from(why: String) -> Self {
+        Self { why, told: None }
+    }
+}
+
 fn cage(
     spec: &ActionSpec,
     profile: &Profile,
     workspace: &Workspace,
     reins: &Reins,
     program: &mut Option<Digest>,
-) -> Result<Caged, String> {
+) -> Result<Caged, Failed> {
     let request = Request::new(spec.argv.iter().cloned()).limits(limits(spec.limits, profile));
     let request = request.workspace(workspace.in_cage());
     let request = spec.environment.iter().fold(request, |request, (name, value)| request.env(name, value));
@@ -157,8 +178,10 @@ fn cage(
     let served = served.map_err(|error| format!("its way out cannot be opened: {error}"))?;
     let collected = running.collect();
     let told = served.map(Served::close);
-    let (outcome, output) = collected.map_err(|error| chain(&error))?;
-    Ok(Caged { outcome, output, told })
+    match collected {
+        Ok((outcome, output)) => Ok(Caged { outcome, output, told }),
+        Err(error) => Err(Failed { why: chain(&error), told }),
+    }
 }
 
 /// What a way out takes, whatever the proposal said of its variables.
@@ -241,7 +264,18 @@ fn now() -> Timestamp {
 
 #[cfg(test)]
 mod tests {
+    use placet_domain::evidence::Traffic;
+
     use super::*;
+
+    #[test]
+    fn c5_what_an_action_asked_of_the_network_is_told_also_where_its_output_cannot_be_collected() {
+        let told = Told::of(Traffic { requests: 2, ..Traffic::default() }, b"{}\n{}\n".to_vec());
+        let ran = Ran::of(Err(Failed { why: "a pipe broke".to_owned(), told: Some(told) }), None);
+        assert_eq!(ran.usage.network.map(|traffic| traffic.requests), Some(2));
+        assert_eq!(ran.told.map(|told| told.lines), Some(b"{}\n{}\n".to_vec()));
+        assert!(matches!(ran.exit, Exit::NotStarted { why } if why == "a pipe broke"));
+    }
 
     #[test]
     fn an_action_gets_what_was_approved_and_never_more_than_its_profile_allows() {

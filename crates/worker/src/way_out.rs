@@ -108,6 +108,13 @@ pub(crate) struct Told {
     let_out: u64,
 }
 
+#[cfg(test)]
+impl Told {
+    pub(crate) fn of(traffic: Traffic, lines: Vec<u8>) -> Self {
+        Self { traffic, lines, let_out: 0 }
+    }
+}
+
 struct Log {
     told: Mutex<Told>,
     wishes: mpsc::UnboundedSender<Wish>,

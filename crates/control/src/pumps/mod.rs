@@ -36,3 +36,10 @@ pub(crate) fn start(app: &App) -> JoinSet<()> {
     }
     pumps
 }
+
+/// What is told when nothing happens any more.
+pub(crate) async fn finish(app: &App) {
+    if let (Some(collector), Some(_)) = (&app.settings().collector, app.settings().metrics_every.duration()) {
+        metrics::tell_last(app, collector).await;
+    }
+}

@@ -16,6 +16,7 @@ pub(crate) struct Collector {
     traces: Arc<Mutex<Vec<Value>>>,
     metrics: Arc<Mutex<Vec<Value>>>,
     busy: Arc<Mutex<u32>>,
+    slow: Arc<Mutex<Duration>>,
     strange: Arc<Mutex<Vec<String>>>,
     url: String,
 }
@@ -39,6 +40,11 @@ impl Collector {
     /// It refuses so many requests for now.
     pub(crate) fn has_no_time_for(&self, requests: u32) {
         *self.busy.lock().unwrap() = requests;
+    }
+
+    /// It thinks so long about every request.
+    pub(crate) fn takes(&self, time: Duration) {
+        *self.slow.lock().unwrap() = time;
     }
 
     /// All spans that were taken.
@@ -75,6 +81,8 @@ async fn take(State(collector): State<Collector>, uri: Uri, headers: HeaderMap, 
             return StatusCode::NOT_FOUND;
         }
     };
+    let slow = *collector.slow.lock().unwrap();
+    tokio::time::sleep(slow).await;
     let mut busy = collector.busy.lock().unwrap();
     if *busy > 0 {
         *busy -= 1;

@@ -204,6 +204,21 @@ async fn c17_a_collector_is_told_the_same_numbers_as_prometheus() {
 }
 
 #[tokio::test]
+async fn c17_the_last_metrics_are_told_before_it_stops_also_to_a_slow_collector() {
+    let collector = Collector::start().await;
+    collector.takes(Duration::from_millis(300));
+    // The next interval is far away.
+    let (mut app, ..) = Scenario::start_with(collector.setup()).await;
+    let run = working(&app).await;
+    app.team.operator.cancels(run.id).await.is(200);
+    app.stop().await;
+    let told = collector.metrics();
+    let last = as_lines(told.last().expect("it was told once more"));
+    let ended = last.iter().find(|(line, _)| line.ends_with("runs_duration_seconds_count {\"status\": \"CANCELLED\"}"));
+    assert_eq!(ended.map(|(_, count)| *count), Some(1.0), "{last:#?}");
+}
+
+#[tokio::test]
 async fn c17_metrics_for_a_collector_are_cumulative_since_the_start_and_survive_one_without_time() {
     let collector = Collector::start().await;
     let (mut app, ..) = Scenario::start_with(telling(&collector)).await;
