@@ -32,6 +32,15 @@ impl Who {
         Home::find(self.home.as_deref())
     }
 
+    /// The same where a home is optional. One that was named is there: whoever mistyped it does not want to go on without.
+    pub(crate) fn home_if_any(&self) -> Result<Option<Home>, CliError> {
+        match self.home() {
+            Ok(home) => Ok(Some(home)),
+            Err(_) if self.home.is_none() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     pub(crate) fn client(&self) -> Result<Client, CliError> {
         let server = match &self.server {
             Some(server) if !server.starts_with("http://") && !server.starts_with("https://") => {

@@ -5,7 +5,7 @@ use placet_wire::api::{Decision, ExpiryView, PreservationList, PreservationReque
 
 use crate::command::project;
 use crate::context::run_id;
-use crate::error::{CliError, Code};
+use crate::error::CliError;
 use crate::out::{BOLD, Out, styled, table};
 
 #[derive(Debug, clap::Args)]

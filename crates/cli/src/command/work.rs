@@ -63,7 +63,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     };
     let (client, jobs_at_once) = (who.client()?, args.jobs.max(1));
     let key = snapshot_key(args.snapshot_key.as_deref(), who)?;
-    let hosting = hosting(args.runs, args.host, who).map(|hosting| HostConfig { key, ..hosting });
+    let hosting = hosting(args.runs, args.host, who)?.map(|hosting| HostConfig { key, ..hosting });
     // Held until this process ends.
     let _alone = hosting.as_ref().map(|config| alone_in(&config.runs)).transpose()?;
     let scratch = scratch(args.scratch)?;
@@ -81,18 +81,18 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
 }
 
 /// Runs need a place that outlives this process: without one, none are hosted.
-fn hosting(runs: Option<PathBuf>, runs_at_once: usize, who: &Who) -> Option<HostConfig> {
-    let runs = runs.or_else(|| who.home().ok().map(|home| home.runs()))?;
-    (runs_at_once > 0).then_some(HostConfig { runs, runs_at_once, key: None })
+fn hosting(runs: Option<PathBuf>, runs_at_once: usize, who: &Who) -> Result<Option<HostConfig>, CliError> {
+    let runs = runs.or(who.home_if_any()?.map(|home| home.runs())).filter(|_| runs_at_once > 0);
+    Ok(runs.map(|runs| HostConfig { runs, runs_at_once, key: None }))
 }
 
-/// The key that was named, or the one of the home. A file that is named and cannot be used is an error: nothing is saved in the clear by
-/// mistake.
+/// The key that was named, or the one of the home. A file or a home that is named and cannot be used is an error: nothing is saved in the
+/// clear by mistake.
 fn snapshot_key(named: Option<&Path>, who: &Who) -> Result<Option<Arc<Key>>, CliError> {
-    let bytes = match (named, who.home()) {
+    let bytes = match (named, who.home_if_any()?) {
         (Some(path), _) => Some(read_secret_key(path)?),
-        (None, Ok(home)) => home.snapshot_key()?,
-        (None, Err(_)) => None,
+        (None, Some(home)) => home.snapshot_key()?,
+        (None, None) => None,
     };
     Ok(bytes.map(|bytes| Arc::new(Key::new(bytes))))
 }
@@ -134,13 +134,13 @@ fn scratch(given: Option<PathBuf>) -> Result<PathBuf, CliError> {
 /// Those of the folder, of the home, or, on a machine without a home, those that ship. With a home, its tools are
 /// looked at too: a tool whose profile is missing would be noticed only by its first action.
 fn profiles(folder: Option<&Path>, who: &Who) -> Result<Profiles, CliError> {
-    match (folder, who.home()) {
+    match (folder, who.home_if_any()?) {
         (Some(folder), _) if !folder.is_dir() => {
             Err(CliError::new(Code::NotFound, format!("`{}` is no folder", folder.display())))
         }
         (Some(folder), _) => profiles_in(folder),
-        (None, Ok(home)) => home.tools().and_then(|_| home.profiles()),
-        (None, Err(_)) => Ok(Profiles::default()),
+        (None, Some(home)) => home.tools().and_then(|_| home.profiles()),
+        (None, None) => Ok(Profiles::default()),
     }
 }
 

@@ -29,6 +29,10 @@ fn without_a_home_it_says_how_to_make_one() {
     well_said(here(&["queue"]), 10, &["there is no .placet here", NEXT, "placet init"]);
     well_said(here(&["serve"]), 10, &["there is no .placet here", NEXT]);
     well_said(here(&["--home", "nowhere", "queue"]), 10, &["`nowhere` holds no placet.toml", NEXT]);
+    // A worker could do without a home, and would save what it hosts in the clear.
+    let without =
+        ["--home", "nowhere", "--server", "http://127.0.0.1:1", "--token", "t", "work", "--permit-key", "permit.pub"];
+    well_said(here(&[&without[..], &["--runs", "runs"]].concat()), 10, &["`nowhere` holds no placet.toml", NEXT]);
     well_said(here(&["policy", "check"]), 10, &["there is no .placet here", NEXT]);
     well_said(here(&["ledger", "check-proof", "nowhere", "--key", "x"]), 2, &["not a verifier key"]);
     well_said(
