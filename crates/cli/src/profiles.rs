@@ -41,7 +41,7 @@ pub(crate) fn cages(profiles: &Profiles) -> Result<Cages, CliError> {
 }
 
 /// Whom a profile lets its programs reach, read as scopes are.
-fn network(profile: &Profile) -> Result<NetworkUse, CliError> {
+pub(crate) fn network(profile: &Profile) -> Result<NetworkUse, CliError> {
     let Some(named) = profile.network() else { return Ok(NetworkUse::Filtered) };
     let rules: Vec<TargetRule> = named.iter().map(|text| text.parse()).collect::<Result<_, _>>().map_err(
         |error: placet_domain::scope::BadTarget| {

@@ -189,6 +189,35 @@ fn r11_programs_without_a_proxy_of_their_own_find_the_way_out_and_it_is_told_as_
 }
 
 #[test]
+fn c5_a_cage_by_hand_reaches_nobody_whom_its_profile_does_not_name() {
+    let server = web_server();
+    let dir = tempfile::tempdir().unwrap();
+    let network =
+        |hosts: &str| format!("about = \"x\"\nextends = \"default\"\nnetwork = {{ is = [{hosts}], reason = \"r\" }}\n");
+    std::fs::write(dir.path().join("nobody.toml"), network("")).unwrap();
+    std::fs::write(dir.path().join("here.toml"), network("\"127.0.0.1\"")).unwrap();
+    let host = server.to_string();
+    let tries = |profile: &str, options: &[&str]| {
+        let command = ["sandbox", "run", "--profile", profile];
+        placet_in(dir.path(), &[&command[..], options, &["--", "curl", "-s", &format!("http://{host}/x")]].concat())
+    };
+    let door = format!("{}={host}", server.port());
+    for options in [["--allow-host", host.as_str()], ["--door", &door]] {
+        refused(
+            tries("./nobody.toml", &options),
+            2,
+            &["`nobody` does not let programs reach `127.0.0.1`", "--profile"],
+        );
+        assert_eq!(tries("./here.toml", &options).ok().out(), "GET /x HTTP/1.1");
+    }
+    refused(
+        tries("./here.toml", &["--allow-host", "example.org"]),
+        2,
+        &["`here` does not let programs reach `example.org`"],
+    );
+}
+
+#[test]
 fn what_is_no_host_is_not_allowed_as_one() {
     refused(caged(&["--allow-host", "https://example.org"], &["true"]), 2, &["without scheme", "like example.org"]);
     refused(caged(&["--allow-host", "127.1"], &["true"]), 2, &["`127.1`", "unusual spelling"]);

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use placet_domain::scope::TargetRule;
 use placet_gateway::egress::Settings;
 use placet_sandbox::{LimitName, Limits, Profile, Profiles, READ_ONLY_ROOTS, Request, SandboxError, WORKSPACE};
 
@@ -13,7 +14,7 @@ use super::requests::Requests;
 use super::way_out::{self, WayOut};
 use crate::context::Who;
 use crate::error::{CliError, Code, chain};
-use crate::profiles::{files_in, profiles_of};
+use crate::profiles::{files_in, network, profiles_of};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
@@ -55,7 +56,20 @@ impl Options {
             self.profile.clone()
         };
         let profiles = profiles_of(&files)?;
-        profiles.get(&name).cloned().ok_or_else(|| unknown(&name, &profiles))
+        let profile = profiles.get(&name).cloned().ok_or_else(|| unknown(&name, &profiles))?;
+        self.stays_within(&profile)?;
+        Ok(profile)
+    }
+
+    /// Whether everybody who would be reached, by requests or through a door, is one that the profile names.
+    fn stays_within(&self, profile: &Profile) -> Result<(), CliError> {
+        let network = network(profile)?;
+        let hosts = self.requests()?.into_iter().flat_map(|settings| settings.allow);
+        let mut wanted: Vec<TargetRule> = hosts.map(|rule| rule.draft().host.clone()).collect();
+        for door in self.doors()? {
+            wanted.push(door.to.ip().to_string().parse().map_err(|bad| CliError::usage(format!("{bad}")))?);
+        }
+        wanted.iter().find(|rule| !network.reaches(rule)).map_or(Ok(()), |rule| Err(beyond(profile, rule)))
     }
 
     pub(super) const fn is_layered(&self) -> bool {
@@ -135,13 +149,15 @@ impl Options {
     }
 }
 
-/// The files of the home, if there is one. It is optional here, unless it was named.
+/// The files of the home, if there is one.
 pub(super) fn home_files(who: &Who) -> Result<Vec<PathBuf>, CliError> {
-    match who.home() {
-        Ok(home) => files_in(&home.profiles_dir()),
-        Err(_) if who.home.is_none() => Ok(Vec::new()),
-        Err(error) => Err(error),
-    }
+    who.home_if_any()?.map_or_else(|| Ok(Vec::new()), |home| files_in(&home.profiles_dir()))
+}
+
+/// What a cage by hand would reach that its profile does not let programs reach: refused, as a worker would.
+fn beyond(profile: &Profile, wanted: &TargetRule) -> CliError {
+    let why = format!("the profile `{}` does not let programs reach `{wanted}`", profile.name());
+    CliError::usage(why).hint("choose another with --profile, or name it in `network` of the profile")
 }
 
 fn unknown(name: &str, profiles: &Profiles) -> CliError {
