@@ -29,15 +29,15 @@ fn gather(dir: &Path, below: &str, files: &mut Vec<(String, PathBuf)>) -> Result
     let entries = fs::read_dir(dir).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let mut entries = entries.map_err(|error| unreadable(dir, &error))?;
     entries.sort_by_key(fs::DirEntry::file_name);
+    if is_repository(&entries) {
+        let why = format!("`{}` is a repository, and its settings and hooks are not shared", dir.display());
+        return Err(CliError::usage(why).hint(
+            "share a bundle of it: `git bundle create repo.bundle HEAD main`, then --share repo.bundle; an action clones it",
+        ));
+    }
     for entry in entries {
         let path = format!("{below}{}", text(dir, &entry.file_name())?);
         let kind = entry.file_type().map_err(|error| unreadable(&entry.path(), &error))?;
-        if entry.file_name() == ".git" {
-            let why = format!("`{}` is a repository, and its settings and hooks are not shared", dir.display());
-            return Err(CliError::usage(why).hint(
-                "share a bundle of it: `git bundle create repo.bundle HEAD main`, then --share repo.bundle; an action clones it",
-            ));
-        }
         if kind.is_dir() {
             gather(&entry.path(), &format!("{path}/"), files)?;
         } else if kind.is_file() {
@@ -45,6 +45,12 @@ fn gather(dir: &Path, below: &str, files: &mut Vec<(String, PathBuf)>) -> Result
         }
     }
     Ok(())
+}
+
+/// A worktree with its repository, or a bare one, as git knows it.
+fn is_repository(entries: &[fs::DirEntry]) -> bool {
+    let has = |name: &str| entries.iter().any(|entry| entry.file_name() == name);
+    has(".git") || ["HEAD", "objects", "refs"].into_iter().all(has)
 }
 
 fn text(at: &Path, name: &std::ffi::OsStr) -> Result<String, CliError> {
@@ -76,7 +82,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("code/.git/hooks")).unwrap();
         fs::write(dir.path().join("code/.git/hooks/pre-commit"), "#!/bin/sh").unwrap();
-        let refused = found(&[dir.path().join("code")]).unwrap_err();
-        assert!(format!("{refused:?}").contains("git bundle create"), "{refused:?}");
+        for part in ["bare.git/objects", "bare.git/refs", "bare.git/hooks"] {
+            fs::create_dir_all(dir.path().join("below").join(part)).unwrap();
+        }
+        fs::write(dir.path().join("below/bare.git/HEAD"), "ref: refs/heads/main").unwrap();
+        for repository in ["code", "below/bare.git", "below"] {
+            let refused = found(&[dir.path().join(repository)]).unwrap_err();
+            assert!(format!("{refused:?}").contains("git bundle create"), "{repository}: {refused:?}");
+        }
     }
 }
