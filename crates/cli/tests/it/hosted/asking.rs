@@ -2,16 +2,20 @@
 
 use std::time::Duration;
 
+use placet_store::{Config, Store};
+
 use super::{PATIENCE, Scene, output_of};
-use crate::support::{Process, World, eventually};
+use crate::support::{Process, World, eventually, ledger_key};
 
 const SCRIPT: &str = "[[turn]]\nwhen = \"\"\ntext = \"Dear reader\"\nused = { input = 10, output = 5 }\n";
+/// Longer than any test waits for it.
+const THINKING: &str = "delay_ms = 600_000\n";
 /// The real key, of which nobody in a cage may ever know.
 const KEY: &str = "canary-of-the-lab-0123456789";
 
 /// Has a model played, and gives the home a gateway to it.
-fn model(world: &World) -> Process {
-    world.write("answers.toml", SCRIPT);
+fn model(world: &World, how: &str) -> Process {
+    world.write("answers.toml", format!("{SCRIPT}{how}"));
     let playing = Process::start(&mut world.command(&["model", "script", "answers.toml"]));
     let line = playing.line(Duration::from_secs(20), |line| line.starts_with("serving "));
     let url = line.trim_start_matches("serving ").trim();
@@ -29,7 +33,7 @@ fn model(world: &World) -> Process {
 #[test]
 fn c12_a_hosted_agent_asks_a_model_and_its_run_pays() {
     let mut playing = None;
-    let scene = Scene::prepared("", |world| playing = Some(model(world)));
+    let scene = Scene::prepared("", |world| playing = Some(model(world, "")));
     assert!(scene.world.cli(&["model", "check"]).ok().out().contains("large-1"));
     let run = scene.start("asks.py", &["write"], &["--budget-usd", "1", "--model", "large-*"]);
     let seen = scene.reaches(&run, "PENDING_EXPORT");
@@ -43,17 +47,32 @@ fn c12_a_hosted_agent_asks_a_model_and_its_run_pays() {
     assert!(audit.out().contains("run.model_called"), "{}", audit.out());
 }
 
+/// What the run has spent and holds in money and tokens, by the store itself while nobody has it open.
+fn spent_and_held(scene: &Scene, run: &str) -> [(u64, u64); 2] {
+    let home = scene.world.home();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let found = runtime.block_on(async {
+        let store = Store::open(Config::new(home.join("data"), ledger_key(&home))).await.unwrap();
+        store.run(run.parse().unwrap()).await.unwrap().unwrap()
+    });
+    let budget = found.budget.unwrap();
+    [budget.spent, budget.held()].map(|amounts| (amounts.usd_micros, amounts.tokens))
+}
+
 #[test]
-fn c12_what_was_held_when_the_control_plane_was_killed_counts_as_spent() {
+fn c12_exactly_what_was_held_when_the_control_plane_was_killed_counts_as_spent() {
     let mut playing = None;
-    let mut scene = Scene::prepared("", |world| playing = Some(model(world)));
-    let run = scene.start("asks.py", &["write"], &["--budget-usd", "1"]);
-    eventually("it has called", PATIENCE, || scene.seen(&run)["budget"]["spent"]["usd_micros"] == 100);
-    let held = scene.seen(&run)["budget"]["held"]["usd_micros"].as_u64().unwrap_or(0);
+    let mut scene = Scene::prepared("", |world| playing = Some(model(world, THINKING)));
+    let run = scene.start("asks.py", &["write"], &["--budget-usd", "1", "--budget-tokens", "1000000"]);
+    // As long as the model thinks, what was held for its answer cannot go back.
+    eventually("its call is under way", PATIENCE, || {
+        scene.seen(&run)["budget"]["held"]["usd_micros"].as_u64() > Some(0)
+    });
     scene.world.kill_control();
+    let [spent, held] = spent_and_held(&scene, &run);
+    assert!(held.0 > 0 && held.1 > 0, "{held:?}");
     scene.world.serve();
-    let budget = scene.seen(&run)["budget"].clone();
-    assert_eq!(budget["held"].get("usd_micros").and_then(serde_json::Value::as_u64).unwrap_or(0), 0, "{budget:#}");
-    let spent = budget["spent"]["usd_micros"].as_u64().unwrap();
-    assert!(spent == 100 + held || spent == 100, "all of the part, unless it had gone back just before: {budget:#}");
+    scene.stop_worker();
+    scene.world.stop_control();
+    assert_eq!(spent_and_held(&scene, &run), [(spent.0 + held.0, spent.1 + held.1), (0, 0)]);
 }

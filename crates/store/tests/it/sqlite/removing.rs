@@ -93,7 +93,8 @@ async fn c14_every_content_that_cannot_be_read_is_named_and_not_only_the_first()
     let check = store.check_evidence().await.unwrap();
     assert_eq!((check.intact, check.faults.len()), (1, 2), "{:?}", check.faults);
     for digest in locked {
-        let named = |fault: &String| fault.contains(&digest.to_string()) && fault.contains("configure the evidence key");
+        let named =
+            |fault: &String| fault.contains(&digest.to_string()) && fault.contains("configure the evidence key");
         assert!(check.faults.iter().any(named), "{digest}: {:?}", check.faults);
     }
 }

@@ -14,7 +14,6 @@ use placet_domain::digest::Digest;
 use crate::support::Process;
 
 pub(super) struct Killing {
-    pub(super) url: String,
     shared: Arc<Shared>,
 }
 
@@ -37,8 +36,8 @@ impl Killing {
     pub(super) fn start(to: &str, token: String, start: impl Fn(&str) -> Process + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let (to, here) = (to.trim_start_matches("http://").to_owned(), url.clone());
-        let start = Box::new(move || start(&here));
+        let to = to.trim_start_matches("http://").to_owned();
+        let start = Box::new(move || start(&url));
         let shared = Arc::new(Shared { to, token, start, worker: Mutex::default(), met: Mutex::default() });
         let serving = Arc::clone(&shared);
         thread::spawn(move || {
@@ -48,7 +47,7 @@ impl Killing {
             }
         });
         *shared.worker.lock().unwrap() = Some((shared.start)());
-        Self { url, shared }
+        Self { shared }
     }
 
     /// What the worker was ended before and after.
