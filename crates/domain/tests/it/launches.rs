@@ -111,13 +111,8 @@ fn e1_a_run_and_its_agent_are_made_together_and_the_agent_is_an_agent_of_that_pr
     let agent = &world.identities[&world.run().agent];
     assert_eq!((agent.roles.clone(), agent.reach.clone()), ([Role::Agent].into(), Reach::Only([world.project].into())));
     assert_eq!(agent.lineage, world.run().agent_lineage);
-    let again = Command::Run {
-        id: crate::scenario::run_id(99),
-        command: match with_own_agent(&world, |_| {}) {
-            Command::Run { command, .. } => command,
-            other => panic!("{other:?}"),
-        },
-    };
+    world.run = crate::scenario::run_id(99);
+    let again = with_own_agent(&world, |_| {});
     assert_eq!(world.submit(Who::Operator, again).unwrap_err().code(), "exists", "an agent is made once");
 }
 

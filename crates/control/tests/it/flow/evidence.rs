@@ -2,14 +2,17 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
 
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Exit, Item};
 use placet_wire::api;
 use serde_json::json;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
 
 use crate::moves::reading;
-use crate::person::Answer;
+use crate::person::{Answer, Person};
 use crate::scenario::Scenario;
 
 fn path(project: impl ToString, digest: Digest) -> String {
@@ -165,4 +168,37 @@ async fn a9_what_is_full_of_secrets_is_recorded_in_a_few_lines() {
     worker.put(&path(app.team.project, digest), bytes.into_bytes()).await.is(201);
     let entries = app.bodies_from(before).await;
     assert!(entries.contains("\"more\":99900") && entries.len() < 50_000, "{} bytes", entries.len());
+}
+
+/// Uploads with a bare socket, and hangs up after a while without hearing the answer.
+async fn hangs_up(app: &Scenario, worker: &Person, bytes: &[u8], after: Duration) -> Digest {
+    let digest = Digest::of(bytes);
+    let line = format!("PUT {} HTTP/1.1", path(app.team.project, digest));
+    let (token, length) = (&worker.token, bytes.len());
+    let head =
+        format!("{line}\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-type: application/octet-stream\r\n");
+    let mut socket = TcpStream::connect(app.address()).await.unwrap();
+    socket.write_all(format!("{head}content-length: {length}\r\n\r\n").as_bytes()).await.unwrap();
+    socket.write_all(bytes).await.unwrap();
+    tokio::time::sleep(after).await;
+    digest
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn c14_what_an_uploader_who_hung_up_left_on_the_disk_is_kept_by_the_ledger() {
+    let (app, _, _, worker) = Scenario::start().await;
+    let mut left = Vec::new();
+    for round in 0..400_u64 {
+        left.push(hangs_up(&app, &worker, &round.to_be_bytes().repeat(4_096), Duration::from_micros(round * 25)).await);
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let mut stored = 0;
+    for digest in left {
+        let kept = app.store().kept(app.team.project, digest).await.unwrap().is_some();
+        let there = app.store().blobs().has(digest).await.unwrap();
+        assert!(kept || !there, "{digest} lies there, and nobody knows of it");
+        stored += usize::from(there);
+    }
+    assert!(stored > 0, "some of them came far enough");
+    app.assert_sound().await;
 }
