@@ -145,14 +145,14 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
             events.into_iter().map(|event| Event::Project(*id, event)).chain(shares).collect()
         }
         Command::Identity { id, command } => {
-            let events = identity::decide(loaded.identity.as_ref(), command, actor)?;
+            let events = identity::decide(loaded.identity.as_ref(), command, actor, now)?;
             events.into_iter().map(|event| Event::Identity(*id, event)).collect()
         }
         Command::Run { id, command } => {
             check_surroundings(loaded, command)?;
             let events = run::decide(loaded.run.as_ref(), command, actor, now)?;
             let paid = allot::by_run(loaded, *id, &events, now)?;
-            let agent = run::own_agent(*id, loaded.identity.as_ref(), command, actor)?;
+            let agent = run::own_agent(*id, loaded.identity.as_ref(), command, actor, now)?;
             events.into_iter().map(|event| Event::Run(*id, event)).chain(paid).chain(agent).collect()
         }
         Command::Action { id, command, .. } => about_action(loaded, *id, command, submission, now)?,

@@ -15,6 +15,8 @@ use placet_domain::time::Timestamp;
 pub struct Extras {
     /// The agent's own words for an action it proposes; their digest must be the one in the command.
     pub advice: Option<String>,
+    /// What a new password is compared with; its digest must be the one in the command.
+    pub verifier: Option<String>,
     /// What becomes of a refusal that is worth an entry.
     pub refusal: Noting,
 }

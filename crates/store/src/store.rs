@@ -196,6 +196,11 @@ impl Store {
         backend!(self, sqlite => sqlite.queue(reach, limit).await)
     }
 
+    /// How many wait for a reviewer in runs that are open.
+    pub async fn queue_length(&self, reach: Reach) -> Result<u64, StoreError> {
+        backend!(self, sqlite => sqlite.queue_length(reach).await)
+    }
+
     /// How many actions stand where; a status without actions is left out.
     pub async fn counts(
         &self,
@@ -223,6 +228,11 @@ impl Store {
     /// The words an agent gave for a proposal, hashed again. Not to be trusted.
     pub async fn advice(&self, action: ActionId, digest: Digest) -> Result<Option<String>, StoreError> {
         backend!(self, sqlite => sqlite.advice(action, digest).await)
+    }
+
+    /// What the password of a person is compared with, hashed again.
+    pub async fn password_verifier(&self, id: IdentityId, digest: Digest) -> Result<Option<String>, StoreError> {
+        backend!(self, sqlite => sqlite.verifier(id, digest).await)
     }
 
     /// What a project keeps under this digest, if anything.

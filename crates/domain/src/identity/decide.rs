@@ -1,14 +1,16 @@
-//! What may happen to an identity: registered, given a new token, revoked. Never renamed, never given other roles:
-//! a different right is a different identity, so that the ledger's "who" keeps its meaning.
+//! What may happen to an identity: registered, given a new token, let in by a browser, revoked. Never renamed, never given other
+//! roles: a different right is a different identity, so that the ledger's "who" keeps its meaning.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::doors::{self, DoorCommand, Entrance};
 use super::{Actor, Identity, Lineage, Reach, Role};
 use crate::digest::Digest;
 use crate::id::IdentityId;
 use crate::refusal::Refusal;
+use crate::time::Timestamp;
 
 const LONGEST_NAME: usize = 80;
 
@@ -17,6 +19,7 @@ pub enum IdentityCommand {
     Register { name: String, roles: BTreeSet<Role>, reach: Reach, parent: Option<Box<Identity>>, token: Digest },
     ReplaceToken { token: Digest },
     Revoke,
+    Door(DoorCommand),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +28,10 @@ pub enum IdentityEvent {
     Registered { name: String, roles: BTreeSet<Role>, reach: Reach, lineage: Lineage, token: Digest },
     TokenReplaced { token: Digest },
     Revoked,
+    Invited { link: Digest, expires_at: Timestamp },
+    Entered { visit: Digest, by: Entrance, expires_at: Timestamp },
+    Left { visit: Digest },
+    PasswordSet { verifier: Digest, visit: Digest },
 }
 
 impl IdentityEvent {
@@ -33,6 +40,10 @@ impl IdentityEvent {
             Self::Registered { .. } => "identity.registered",
             Self::TokenReplaced { .. } => "identity.token_replaced",
             Self::Revoked => "identity.revoked",
+            Self::Invited { .. } => "identity.invited",
+            Self::Entered { .. } => "identity.entered",
+            Self::Left { .. } => "identity.left",
+            Self::PasswordSet { .. } => "identity.password_set",
         }
     }
 }
@@ -41,29 +52,47 @@ pub fn decide(
     state: Option<&Identity>,
     command: &IdentityCommand,
     actor: &Actor,
+    now: Timestamp,
 ) -> Result<Vec<IdentityEvent>, Refusal> {
-    may_administer(actor)?;
-    match (command, state) {
-        (IdentityCommand::Register { name, roles, reach, parent, token }, None) => {
+    let event = match command {
+        IdentityCommand::Register { name, roles, reach, parent, token } => {
+            may_administer(actor)?;
+            if state.is_some() {
+                return Err(Refusal::Exists { what: "identity" });
+            }
             check_name(name)?;
             check_roles(roles)?;
             check_reach(reach, actor)?;
             check_descent(roles, parent.as_deref())?;
             let lineage = parent.as_deref().map(Lineage::below).unwrap_or_default();
             let (name, roles, reach, token) = (name.clone(), roles.clone(), reach.clone(), *token);
-            Ok(vec![IdentityEvent::Registered { name, roles, reach, lineage, token }])
+            IdentityEvent::Registered { name, roles, reach, lineage, token }
         }
-        (IdentityCommand::Register { .. }, Some(_)) => Err(Refusal::Exists { what: "identity" }),
-        (_, None) => Err(Refusal::Unknown { what: "identity" }),
-        // Whoever could give it a new token would reach as far: to them it does not exist.
-        (_, Some(identity)) if check_reach(&identity.reach, actor).is_err() => {
-            Err(Refusal::Unknown { what: "identity" })
+        IdentityCommand::ReplaceToken { token } => {
+            administered(state, actor)?;
+            IdentityEvent::TokenReplaced { token: *token }
         }
-        (_, Some(identity)) if identity.revoked => {
-            Err(Refusal::not_now("changed", "revoked", "register a new identity"))
+        IdentityCommand::Revoke => {
+            administered(state, actor)?;
+            IdentityEvent::Revoked
         }
-        (IdentityCommand::ReplaceToken { token }, Some(_)) => Ok(vec![IdentityEvent::TokenReplaced { token: *token }]),
-        (IdentityCommand::Revoke, Some(_)) => Ok(vec![IdentityEvent::Revoked]),
+        IdentityCommand::Door(command) => {
+            let identity = state.filter(|identity| !identity.revoked).ok_or(Refusal::Unknown { what: "identity" })?;
+            doors::decide(identity, command, actor, now)?
+        }
+    };
+    Ok(vec![event])
+}
+
+/// Whether there is somebody whom the actor may change.
+fn administered(state: Option<&Identity>, actor: &Actor) -> Result<(), Refusal> {
+    may_administer(actor)?;
+    // Whoever could give it a new token would reach as far: to them it does not exist.
+    let within = |identity: &&Identity| check_reach(&identity.reach, actor).is_ok();
+    match state.filter(within) {
+        None => Err(Refusal::Unknown { what: "identity" }),
+        Some(identity) if identity.revoked => Err(Refusal::not_now("changed", "revoked", "register a new identity")),
+        Some(_) => Ok(()),
     }
 }
 
@@ -124,6 +153,11 @@ fn check_descent(roles: &BTreeSet<Role>, parent: Option<&Identity>) -> Result<()
 }
 
 pub fn evolve(id: IdentityId, state: Option<Identity>, event: &IdentityEvent) -> Option<Identity> {
+    let after = evolve_identity(id, state, event);
+    after.map(|identity| Identity { doors: Box::new(doors::evolve(*identity.doors, event)), ..identity })
+}
+
+fn evolve_identity(id: IdentityId, state: Option<Identity>, event: &IdentityEvent) -> Option<Identity> {
     match event {
         IdentityEvent::Registered { name, roles, reach, lineage, token } => Some(Identity {
             id,
@@ -133,23 +167,30 @@ pub fn evolve(id: IdentityId, state: Option<Identity>, event: &IdentityEvent) ->
             lineage: lineage.clone(),
             token: *token,
             revoked: false,
+            doors: Box::default(),
         }),
         IdentityEvent::TokenReplaced { token } => state.map(|identity| Identity { token: *token, ..identity }),
         IdentityEvent::Revoked => state.map(|identity| Identity { revoked: true, ..identity }),
+        IdentityEvent::Invited { .. }
+        | IdentityEvent::Entered { .. }
+        | IdentityEvent::Left { .. }
+        | IdentityEvent::PasswordSet { .. } => state,
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use uuid::Uuid;
 
     use super::*;
 
-    fn id(number: u128) -> IdentityId {
+    const NOW: Timestamp = Timestamp::from_unix_ms(0);
+
+    pub(in crate::identity) fn id(number: u128) -> IdentityId {
         IdentityId::from_uuid(Uuid::from_u128(number))
     }
 
-    fn identity(number: u128, roles: &[Role]) -> Identity {
+    pub(in crate::identity) fn identity(number: u128, roles: &[Role]) -> Identity {
         Identity {
             id: id(number),
             name: format!("n{number}"),
@@ -158,6 +199,7 @@ mod tests {
             lineage: Lineage::default(),
             token: Digest::of(b"t"),
             revoked: false,
+            doors: Box::default(),
         }
     }
 
@@ -176,18 +218,21 @@ mod tests {
     fn b1_a_caged_role_never_shares_a_credential_with_another_role() {
         for caged in [Role::Agent, Role::Worker] {
             for other in Role::ALL.iter().filter(|role| **role != caged) {
-                assert!(decide(None, &register(&[caged, *other]), &Actor::Runtime).is_err(), "{caged} and {other}");
+                assert!(
+                    decide(None, &register(&[caged, *other]), &Actor::Runtime, NOW).is_err(),
+                    "{caged} and {other}"
+                );
             }
-            assert!(decide(None, &register(&[caged]), &Actor::Runtime).is_ok());
+            assert!(decide(None, &register(&[caged]), &Actor::Runtime, NOW).is_ok());
         }
-        assert!(decide(None, &register(&[Role::Reviewer, Role::Operator]), &Actor::Runtime).is_ok());
-        assert!(decide(None, &register(&[]), &Actor::Runtime).is_err());
+        assert!(decide(None, &register(&[Role::Reviewer, Role::Operator]), &Actor::Runtime, NOW).is_ok());
+        assert!(decide(None, &register(&[]), &Actor::Runtime, NOW).is_err());
     }
 
     #[test]
     fn only_an_admin_makes_identities() {
         for role in Role::ALL {
-            let allowed = decide(None, &register(&[Role::Agent]), &Actor::Identity(identity(1, &[*role]))).is_ok();
+            let allowed = decide(None, &register(&[Role::Agent]), &Actor::Identity(identity(1, &[*role])), NOW).is_ok();
             assert_eq!(allowed, *role == Role::Admin, "{role}");
         }
     }
@@ -204,10 +249,10 @@ mod tests {
         for (reach, allowed) in
             [(only(&[1]), true), (only(&[1, 2]), true), (only(&[1, 3]), false), (Reach::Everywhere, false)]
         {
-            assert_eq!(decide(None, &register(reach.clone()), &admin).is_ok(), allowed, "{reach:?}");
+            assert_eq!(decide(None, &register(reach.clone()), &admin, NOW).is_ok(), allowed, "{reach:?}");
             let other = Identity { reach: reach.clone(), ..identity(2, &[Role::Reviewer]) };
             let replace = IdentityCommand::ReplaceToken { token: Digest::of(b"new") };
-            assert_eq!(decide(Some(&other), &replace, &admin).is_ok(), allowed, "{reach:?}");
+            assert_eq!(decide(Some(&other), &replace, &admin, NOW).is_ok(), allowed, "{reach:?}");
         }
     }
 
@@ -232,7 +277,7 @@ mod tests {
     fn a_revoked_identity_stays_revoked() {
         let revoked = evolve(id(1), Some(identity(1, &[Role::Agent])), &IdentityEvent::Revoked);
         let back = IdentityCommand::ReplaceToken { token: Digest::of(b"new") };
-        assert!(decide(revoked.as_ref(), &back, &Actor::Runtime).is_err());
+        assert!(decide(revoked.as_ref(), &back, &Actor::Runtime, NOW).is_err());
     }
 
     #[test]
@@ -242,7 +287,7 @@ mod tests {
             if let IdentityCommand::Register { name: given, .. } = &mut command {
                 *given = name.into();
             }
-            assert!(decide(None, &command, &Actor::Runtime).is_err(), "{name:?}");
+            assert!(decide(None, &command, &Actor::Runtime, NOW).is_err(), "{name:?}");
         }
     }
 }

@@ -4,6 +4,7 @@
 //! a cage could ever approve, execute or administer. Secrets are not here: an identity knows the digest of its token.
 
 mod decide;
+mod doors;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,6 +12,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use decide::{IdentityCommand, IdentityEvent, decide, evolve};
+pub use doors::{DoorCommand, Doors, Entrance, LONGEST_LINK_MS, LONGEST_VISIT_MS, Pass};
 
 use crate::digest::Digest;
 use crate::id::{IdentityId, ProjectId};
@@ -106,6 +108,11 @@ impl Lineage {
         self.0.contains(&id)
     }
 
+    /// Everybody in it. Ids are ordered by age, so the eldest comes first.
+    pub fn iter(&self) -> impl Iterator<Item = IdentityId> {
+        self.0.iter().copied()
+    }
+
     /// Whether somebody is in both.
     fn meets(&self, other: &Self) -> bool {
         !self.0.is_disjoint(&other.0)
@@ -123,11 +130,19 @@ pub struct Identity {
     /// The digest of the bearer token; the token itself was shown once and is stored nowhere.
     pub token: Digest,
     pub revoked: bool,
+    /// How its person comes in by a browser. Boxed: most identities have none, and they are handed around.
+    #[serde(default, skip_serializing_if = "Doors::is_closed")]
+    pub doors: Box<Doors>,
 }
 
 impl Identity {
     pub fn has(&self, role: Role) -> bool {
         self.roles.contains(&role)
+    }
+
+    /// Whether its holder lives in a cage: never a person.
+    pub fn is_caged(&self) -> bool {
+        self.has(Role::Agent) || self.has(Role::Worker)
     }
 
     /// Whether the two are the same, one stands behind the other, or somebody stands behind both: whoever does would

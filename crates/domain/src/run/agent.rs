@@ -7,6 +7,7 @@ use crate::id::RunId;
 use crate::identity::{self, Actor, Identity, IdentityCommand, Lineage, Reach, Role};
 use crate::record::Event;
 use crate::refusal::Refusal;
+use crate::time::Timestamp;
 
 /// What makes the agent of a new run, if it is to have one of its own.
 pub(crate) fn own_agent(
@@ -14,6 +15,7 @@ pub(crate) fn own_agent(
     known: Option<&Identity>,
     command: &RunCommand,
     actor: &Actor,
+    now: Timestamp,
 ) -> Result<Vec<Event>, Refusal> {
     let RunCommand::Create(founding) = command else { return Ok(Vec::new()) };
     let Some(token) = founding.agent_token else { return Ok(Vec::new()) };
@@ -32,6 +34,6 @@ pub(crate) fn own_agent(
         token,
     };
     // Whoever may make a run may make its agent, and nobody else.
-    let events = identity::decide(known, &register, &Actor::Runtime)?;
+    let events = identity::decide(known, &register, &Actor::Runtime, now)?;
     Ok(events.into_iter().map(|event| Event::Identity(founding.agent, event)).collect())
 }

@@ -57,6 +57,7 @@ fn person(number: u128, roles: &[Role]) -> Actor {
         lineage: Lineage::default(),
         token: Digest::of(&number.to_be_bytes()),
         revoked: false,
+        doors: Box::default(),
     })
 }
 

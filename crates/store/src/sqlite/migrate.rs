@@ -15,6 +15,7 @@ const STEPS: &[&str] = &[
     include_str!("../../migrations/0005_performances.sql"),
     include_str!("../../migrations/0006_who_may_read.sql"),
     include_str!("../../migrations/0007_removal.sql"),
+    include_str!("../../migrations/0008_password.sql"),
 ];
 
 /// How the ledger is read into projections. Count it up whenever an event means something else for a state, or a state has a

@@ -189,11 +189,13 @@ reads! {
     action(id: ActionId => id) -> Option<ActionState>;
     actions(filter: ActionFilter => &filter) -> Vec<Listed<ActionState>>;
     queue(reach: Reach => &reach, limit: u32 => limit) -> Vec<Listed<ActionState>>;
+    queue_length(reach: Reach => &reach) -> u64;
     counts(reach: Reach => &reach, project: Option<ProjectId> => project) -> std::collections::BTreeMap<ActionStatus, u64>;
     lapsing(now: Timestamp => now, limit: u32 => limit) -> Vec<(RunId, ActionId)>;
     outdated(policy: Digest => policy, limit: u32 => limit) -> Vec<(RunId, ActionId)>;
     sealed(action: ActionId => action, digest: Digest => digest) -> Option<Vec<u8>>;
     advice(action: ActionId => action, digest: Digest => digest) -> Option<String>;
+    verifier(id: IdentityId => id, digest: Digest => digest) -> Option<String>;
     kept(project: ProjectId => project, digest: Digest => digest) -> Option<Kept>;
     removal(project: ProjectId => project, digest: Digest => digest) -> Option<Removal>;
     expirable(project: ProjectId => project, retention: Retention => retention, now: Timestamp => now) -> Expirable;

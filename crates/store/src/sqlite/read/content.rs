@@ -1,7 +1,7 @@
 //! Content that the ledger names by digest. Every read hashes it again: what was changed is not handed out.
 
 use placet_domain::digest::Digest;
-use placet_domain::id::{ActionId, ProjectId};
+use placet_domain::id::{ActionId, IdentityId, ProjectId};
 use placet_domain::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -22,6 +22,13 @@ pub(crate) fn advice(conn: &Connection, action: ActionId, digest: Digest) -> Res
     let words: Option<String> =
         conn.prepare_cached(sql)?.query_row([action.as_bytes()], |row| row.get(0)).optional()?;
     words.map(|words| intact("justification", digest, words)).transpose()
+}
+
+/// What the password of a person is compared with, which has this digest.
+pub(crate) fn verifier(conn: &Connection, id: IdentityId, digest: Digest) -> Result<Option<String>, StoreError> {
+    let sql = "SELECT verifier FROM password WHERE identity = ?1";
+    let found: Option<String> = conn.prepare_cached(sql)?.query_row([id.as_bytes()], |row| row.get(0)).optional()?;
+    found.map(|verifier| intact("password", digest, verifier)).transpose()
 }
 
 fn intact<T: AsRef<[u8]>>(what: &'static str, digest: Digest, content: T) -> Result<T, StoreError> {

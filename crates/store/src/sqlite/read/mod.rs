@@ -10,8 +10,8 @@ mod select;
 
 use placet_domain::identity::Reach;
 
-pub(crate) use actions::{action, actions, counts, lapsing, outdated, queue, void};
-pub(crate) use content::{advice, kept, removal, sealed};
+pub(crate) use actions::{action, actions, counts, lapsing, outdated, queue, queue_length, void};
+pub(crate) use content::{advice, kept, removal, sealed, verifier};
 pub(crate) use entities::{
     children, identities, identity, identity_by_token, idle_agents, is_token_taken, organisation, project,
     project_by_name, projects, run, runs, runs_due, runs_to_host, scope, scopes, unfinished, worktree, worktrees,

@@ -155,8 +155,13 @@ impl Session<'_> {
     }
 
     /// Saves what the ledger names by digest only: the sealed bytes of an action, its agent's words, the manifest of what
-    /// its execution left.
+    /// its execution left, and what a password is compared with.
     pub(super) fn save_content(&mut self, command: &Command, extras: &Extras) -> Result<(), StoreError> {
+        if let (Command::Identity { id, .. }, Some(verifier)) = (command, &extras.verifier) {
+            let sql = "INSERT INTO password (identity, verifier) VALUES (?1, ?2)
+                ON CONFLICT (identity) DO UPDATE SET verifier = ?2";
+            self.conn.prepare_cached(sql)?.execute(params![id.as_bytes(), verifier])?;
+        }
         let Command::Action { id, command, .. } = command else { return Ok(()) };
         if let ActionCommand::Complete { evidence } = command {
             return self.save_sealed(*id, evidence.digest(), evidence.bytes());

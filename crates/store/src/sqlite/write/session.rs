@@ -7,7 +7,7 @@ use placet_domain::command::{About, Command, Submission};
 use placet_domain::decide::{Loaded, Others, Reads, decide, recorded};
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, RunId};
-use placet_domain::identity::{Actor, IdentityCommand};
+use placet_domain::identity::{Actor, DoorCommand, IdentityCommand};
 use placet_domain::organisation::Organisation;
 use placet_domain::project::ProjectCommand;
 use placet_domain::record::Record;
@@ -291,31 +291,28 @@ impl Session<'_> {
     }
 }
 
-/// What is stored under a digest must have that digest: the agent's words, neither other ones nor none. Sealed actions and
-/// evidence cannot be anything else.
+/// What is stored under a digest must have that digest: the agent's words and what a password is compared with, neither other ones nor
+/// none. Sealed actions and evidence cannot be anything else.
 fn check_content(command: &Command, extras: &Extras) -> Result<(), Refusal> {
-    let mut named = None;
-    if let Command::Action { command, .. } = command {
-        match command {
-            ActionCommand::Propose { advice, .. } => named = *advice,
-            ActionCommand::Complete { .. }
-            | ActionCommand::Approve { .. }
-            | ActionCommand::Amend { .. }
-            | ActionCommand::Reject { .. }
-            | ActionCommand::Withdraw { .. }
-            | ActionCommand::Perform { .. }
-            | ActionCommand::Rejudge { .. }
-            | ActionCommand::Lease { .. }
-            | ActionCommand::Redeem { .. }
-            | ActionCommand::Heartbeat { .. }
-            | ActionCommand::Resolve { .. }
-            | ActionCommand::Lapse => {}
-        }
+    let digest = |text: &Option<String>| text.as_ref().map(|text| Digest::of(text.as_bytes()));
+    if named_advice(command) != digest(&extras.advice) {
+        return Err(Refusal::invalid("the justification is not the one that the proposal names"));
     }
-    let given = extras.advice.as_ref().map(|words| Digest::of(words.as_bytes()));
-    if named == given {
-        Ok(())
-    } else {
-        Err(Refusal::invalid("the justification is not the one that the proposal names"))
+    if named_verifier(command) != digest(&extras.verifier) {
+        return Err(Refusal::invalid("the password is not the one that was named"));
     }
+    Ok(())
+}
+
+fn named_advice(command: &Command) -> Option<Digest> {
+    let Command::Action { command: ActionCommand::Propose { advice, .. }, .. } = command else { return None };
+    *advice
+}
+
+fn named_verifier(command: &Command) -> Option<Digest> {
+    let Command::Identity { command: IdentityCommand::Door(DoorCommand::SetPassword { verifier, .. }), .. } = command
+    else {
+        return None;
+    };
+    Some(*verifier)
 }

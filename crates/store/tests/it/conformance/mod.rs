@@ -31,6 +31,7 @@ scenarios! {
         b6_a_refusal_writes_nothing,
         b6_a_recorded_refusal_writes_one_entry_and_is_still_a_refusal,
         the_agents_words_must_be_the_ones_the_proposal_names,
+        c16_what_a_password_is_compared_with_is_kept_beside_the_ledger_and_the_newest_counts,
         a_name_or_a_token_is_given_once,
         a_run_needs_a_project_that_exists,
         what_does_not_fit_into_an_entry_is_refused_and_nothing_is_written,

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use placet_domain::action::{ActionCommand, ActionStatus};
 use placet_domain::command::Command;
 use placet_domain::digest::Digest;
-use placet_domain::identity::{Actor, IdentityCommand, Reach, Role};
+use placet_domain::identity::{Actor, DoorCommand, Entrance, IdentityCommand, Reach, Role};
 use placet_domain::project::{ProjectCommand, Separation};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{Founding, Hosting, Posture, RunCommand, RunStatus};
 use placet_domain::scope::{Scope, ScopeDraft};
-use placet_store::{Extras, SubmitError};
+use placet_store::{EntryFilter, Extras, SubmitError};
 
 use crate::world::{
     Ground, World, asking, by, make_project, new_action, new_project, new_run, policy, register, scope, sealed, submit,
@@ -77,6 +77,36 @@ pub(super) async fn the_agents_words_must_be_the_ones_the_proposal_names<G: Grou
     }
     world.store.submit(proposal(named), Extras { advice: Some(words.clone()), ..Extras::default() }).await.unwrap();
     assert_eq!(world.store.advice(id, Digest::of(words.as_bytes())).await.unwrap(), Some(words));
+}
+
+pub(super) async fn c16_what_a_password_is_compared_with_is_kept_beside_the_ledger_and_the_newest_counts<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    let (ada, visit) = (&world.reviewers[0], Digest::of(b"visit"));
+    let door = |command| asking(by(ada), Command::Identity { id: ada.id, command: IdentityCommand::Door(command) });
+    let (link, expires_at) = (Digest::of(b"link"), world.store.now().plus_ms(60_000));
+    submit(&world.store, door(DoorCommand::Invite { link, expires_at })).await.unwrap();
+    let by_link = Entrance::Link { link };
+    submit(&world.store, door(DoorCommand::Enter { visit, by: by_link, expires_at })).await.unwrap();
+    let set = async |named: &str, given: Option<&str>| {
+        let command = DoorCommand::SetPassword { verifier: Digest::of(named.as_bytes()), visit };
+        let extras = Extras { verifier: given.map(str::to_owned), ..Extras::default() };
+        world.store.submit(door(command), extras).await
+    };
+    for (named, given) in [("one", None), ("one", Some("two"))] {
+        let refused = set(named, given).await;
+        assert!(matches!(refused, Err(SubmitError::Refused(Refusal::Invalid { .. }))), "{refused:?}");
+    }
+    for verifier in ["$argon2id$one", "$argon2id$two"] {
+        set(verifier, Some(verifier)).await.unwrap();
+        let found = world.store.password_verifier(ada.id, Digest::of(verifier.as_bytes())).await.unwrap();
+        assert_eq!(found.as_deref(), Some(verifier));
+    }
+    let older = world.store.password_verifier(ada.id, Digest::of(b"$argon2id$one")).await;
+    assert!(older.is_err(), "what is kept is not what was named: {older:?}");
+    let entries = world.store.entries(EntryFilter::default()).await.unwrap();
+    assert!(entries.iter().all(|entry| !String::from_utf8_lossy(&entry.bytes).contains("argon2")));
+    assert_eq!(world.store.check_projections().await.unwrap(), []);
 }
 
 pub(super) async fn a_name_or_a_token_is_given_once<G: Ground>() {
