@@ -1,0 +1,121 @@
+// What a page does beyond being read: keys, and staying up to date. Everything works without it.
+'use strict';
+
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+const isTyping = () => /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? '');
+
+// ---- keys
+
+const rows = () => all('a.row');
+
+function move(by) {
+  const list = rows();
+  if (!list.length) return;
+  const at = list.findIndex((row) => row === document.activeElement || row.hasAttribute('aria-current'));
+  const next = list[Math.max(0, Math.min(list.length - 1, at < 0 ? 0 : at + by))];
+  next.focus();
+  if (location.pathname === '/' && next.search.includes('action=')) next.click();
+}
+
+// The first key brings the button into view and focus, the second one presses it: nobody approves by a slip.
+function approve() {
+  const form = document.querySelector('form#approve');
+  if (!form) return;
+  const field = form.querySelector('input:not([type=hidden])');
+  if (field && !field.value) return field.focus();
+  const button = form.querySelector('button');
+  if (document.activeElement === button) return form.requestSubmit();
+  button.scrollIntoView({ block: 'center' });
+  button.focus();
+}
+
+function reject() {
+  const field = document.querySelector('form#reject input:not([type=hidden])');
+  field?.scrollIntoView({ block: 'center' });
+  field?.focus();
+}
+
+const keys = {
+  j: () => move(1),
+  k: () => move(-1),
+  a: approve,
+  r: reject,
+  g: () => location.assign('/'),
+  '?': () => location.assign('/help'),
+};
+
+document.addEventListener('keydown', (event) => {
+  if (event.key === 'Escape' && isTyping()) return document.activeElement.blur();
+  if (isTyping() || event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
+  event.preventDefault();
+  keys[event.key]();
+});
+
+// A decision is sent once.
+document.addEventListener('submit', (event) => {
+  if (event.target.dataset.sent) return event.preventDefault();
+  event.target.dataset.sent = 'yes';
+});
+addEventListener('pageshow', () => all('form').forEach((form) => delete form.dataset.sent));
+
+// ---- staying up to date: told that something happened, the page is asked for again, and the parts that differ are put in place
+
+const policy = globalThis.trustedTypes?.createPolicy('placet', { createHTML: (text) => text });
+const parse = (text) => new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, 'text/html');
+
+// What somebody is reading, writing in or has opened is left alone until they are done with it.
+const isInUse = (part) => part.contains(document.activeElement) && isTyping();
+
+function replace(part, fresh) {
+  if (part.innerHTML === fresh.innerHTML || isInUse(part)) return;
+  const focused = part.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null;
+  const open = all('details', part).map((details) => details.open);
+  part.replaceChildren(...fresh.childNodes);
+  all('details', part).forEach((details, index) => { if (index in open) details.open = open[index]; });
+  if (focused) all('a', part).find((link) => link.getAttribute('href') === focused)?.focus();
+}
+
+async function refresh() {
+  const answer = await fetch(location.href, { headers: { accept: 'text/html' }, redirect: 'error' });
+  if (!answer.ok) return;
+  const fresh = parse(await answer.text());
+  for (const part of all('[data-live]')) {
+    const other = fresh.querySelector(`[data-live="${part.dataset.live}"]`);
+    if (other) replace(part, other);
+  }
+  document.title = fresh.title;
+}
+
+let waiting = false;
+let again = false;
+
+// At most one look at a time, and not more than two a second, however much happens.
+async function soon() {
+  if (waiting) { again = true; return; }
+  waiting = true;
+  try { await refresh(); } catch { /* the stream says when it is back */ }
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  waiting = false;
+  if (again) { again = false; soon(); }
+}
+
+function follow(of) {
+  const sign = document.getElementById('live');
+  const source = new EventSource(`/live?of=${encodeURIComponent(of)}`);
+  let lost = false;
+  source.onopen = () => {
+    sign.hidden = false;
+    sign.classList.remove('off');
+    sign.removeAttribute('title');
+    if (lost) soon();
+    lost = false;
+  };
+  source.onerror = () => {
+    lost = true;
+    sign.classList.add('off');
+    sign.title = document.body.dataset.offline;
+  };
+  source.addEventListener('news', soon);
+}
+
+if (document.body.dataset.liveOf) follow(document.body.dataset.liveOf);

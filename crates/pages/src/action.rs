@@ -1,0 +1,239 @@
+//! One action: its card, what can be decided about it, and what came of it.
+
+use maud::{Markup, html};
+use placet_domain::action::ActionStatus;
+use placet_domain::evidence::{Exit, Manifest};
+use placet_domain::time::Timestamp;
+use placet_wire::api::ActionDetail;
+
+use crate::card::{self, Ask, Blast, History};
+use crate::files::{FileShown, files};
+use crate::forms::{Form, field, reason};
+use crate::inbox::Twins;
+use crate::lang::Lang;
+use crate::layout::{Here, Viewer, page};
+use crate::parts::{digest, exactly, fact, moment, parsed, section, short, size, status, tier};
+use crate::text;
+
+/// Everything there is to see of an action.
+#[derive(Debug, Clone)]
+pub struct ActionPage {
+    pub detail: ActionDetail,
+    /// When it was proposed.
+    pub since: Timestamp,
+    pub agent: String,
+    pub goal: String,
+    pub blast: Blast,
+    pub files: Vec<FileShown>,
+    pub history: History,
+    pub ask: Ask,
+    /// Who approved it so far.
+    pub approved_by: Vec<String>,
+    /// Others that are identical and can be decided with it.
+    pub twins: Twins,
+    pub evidence: Option<Manifest>,
+    /// Its entries of the ledger: number and kind.
+    pub entries: Vec<(u64, String)>,
+}
+
+pub fn action(viewer: &Viewer, shown: &ActionPage) -> Markup {
+    let title = card::title(&shown.detail.spec);
+    page(viewer, Here::Inbox, &title, Some(&shown.detail.action.run.to_string()), &card(viewer, shown))
+}
+
+/// The card with everything that can be done about it; part of the inbox too.
+pub(crate) fn card(viewer: &Viewer, shown: &ActionPage) -> Markup {
+    let (lang, detail) = (viewer.lang, &shown.detail);
+    html! {
+        article.card #card data-live="card" {
+            (head(viewer, shown))
+            div.two { (card::why(lang, detail)) (card::blast_radius(lang, detail, &shown.blast)) }
+            (card::exactly(lang, detail))
+            @if !shown.files.is_empty() { (section("files", lang.given_files(), &files(lang, &shown.files))) }
+            (outcome(viewer, shown))
+            (card::history(lang, shown.history))
+            (card::words(lang, detail))
+            (decide(viewer, shown))
+        }
+    }
+}
+
+fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
+    let (lang, action) = (viewer.lang, &shown.detail.action);
+    html! {
+        header {
+            p.path { a href={ "/runs/" (action.run) } { (text::line(lang, &shown.goal)) } " / " a href={ "/actions/" (action.id) } { (short(&action.id.to_string())) } }
+            h1 { (tier(lang, &action.verdict.tier)) " " (text::line(lang, &card::title(&shown.detail.spec))) }
+            p.by {
+                strong { (text::line(lang, &shown.agent)) } " " (lang.proposed()) " " code { (action.tool) } " (" (action.kind) ") · "
+                (moment(lang, shown.since, viewer.now)) " · " (status(action.status.as_str()))
+                @if let Some(because) = &action.because { " · " (text::line(lang, because)) }
+                @if let Some(next) = action.superseded_by { " · " a href={ "/actions/" (next) } { (short(&next.to_string())) } }
+            }
+        }
+    }
+}
+
+fn decide(viewer: &Viewer, shown: &ActionPage) -> Markup {
+    let (lang, action) = (viewer.lang, &shown.detail.action);
+    match &shown.ask {
+        Ask::Settled => html! {},
+        Ask::No(why) => html! {
+            section.panel.decide aria-labelledby="decide" {
+                h2 #decide { (lang.you_cannot()) }
+                p { (text::line(lang, why)) }
+                (approvals(lang, shown))
+            }
+        },
+        Ask::Yes if action.status == ActionStatus::Interrupted => interrupted(viewer, shown),
+        Ask::Yes if action.status == ActionStatus::Rehearsed => rehearsed(viewer, shown),
+        Ask::Yes => html! {
+            section.panel.decide aria-labelledby="decide" {
+                h2 #decide { (lang.decide()) }
+                p {
+                    (lang.decide_before()) " " (exactly(parsed(&action.deadline))) " (" (moment(lang, parsed(&action.deadline), viewer.now)) "), "
+                    (lang.then_refused())
+                }
+                (approvals(lang, shown))
+                div.ways { (approve(viewer, shown)) (refuse(viewer, shown)) }
+                (amend(viewer, shown))
+            }
+        },
+    }
+}
+
+fn approvals(lang: Lang, shown: &ActionPage) -> Markup {
+    let action = &shown.detail.action;
+    html! {
+        @if action.approvals_missing > 0 || !shown.approved_by.is_empty() {
+            p {
+                strong { (shown.approved_by.len()) } " " (lang.approvals_given())
+                @if !shown.approved_by.is_empty() { " (" (shown.approved_by.join(", ")) ")" }
+                ", " strong { (action.approvals_missing) } " " (lang.missing())
+            }
+        }
+    }
+}
+
+/// Where two people are asked, the first key is not enough: the tool's name is typed.
+fn approve(viewer: &Viewer, shown: &ActionPage) -> Markup {
+    let (lang, action) = (viewer.lang, &shown.detail.action);
+    let form = Form::to(format!("/actions/{}/approve", action.id), viewer).on(action.review).named("approve");
+    let twins = &shown.twins;
+    html! {
+        (form.with(&html! {
+            @if action.verdict.tier == "C" {
+                (field("confirm", lang.type_to_confirm(), &html! { input #confirm name="confirm" required autocomplete="off" placeholder=(action.tool); }))
+            }
+            button.main { (lang.approve_once()) " " kbd { "A" } }
+        }))
+        @if !twins.is_empty() {
+            (Form::to("/batch/approve", viewer).named("approve-all").with(&html! {
+                @for (id, seen) in twins.all(action) { input type="hidden" name="item" value={ (id) " " (seen) }; }
+                button { (lang.approve_all()) " (" (twins.len() + 1) ")" }
+            }))
+        }
+    }
+}
+
+fn refuse(viewer: &Viewer, shown: &ActionPage) -> Markup {
+    let (lang, action) = (viewer.lang, &shown.detail.action);
+    let form = Form::to(format!("/actions/{}/reject", action.id), viewer).on(action.review).named("reject");
+    form.with(&html! {
+        (reason("reason", lang.reason_needed()))
+        button.bad { (lang.reject()) " " kbd { "R" } }
+    })
+}
+
+/// What a reviewer makes of it. Offered where its arguments can be written one on a line.
+fn amend(viewer: &Viewer, shown: &ActionPage) -> Markup {
+    let (lang, action) = (viewer.lang, &shown.detail.action);
+    let Some(proposal) = &shown.detail.proposal else { return html! {} };
+    if proposal.arguments.iter().any(|argument| argument.contains(['\n', '\r'])) {
+        return html! {};
+    }
+    let form = Form::to(format!("/actions/{}/amend", action.id), viewer).on(action.review).named("amend");
+    html! {
+        details.amend {
+            summary { (lang.amend()) }
+            p { (lang.amend_hint()) }
+            (form.with(&html! {
+                (field("arguments", lang.arguments_lines(), &html! {
+                    textarea #arguments name="arguments" rows=(proposal.arguments.len().clamp(2, 12)) spellcheck="false" { (proposal.arguments.join("\n")) }
+                }))
+                (field("timeout", lang.timeout_ms(), &html! {
+                    input #timeout name="timeout_ms" inputmode="numeric" pattern="[0-9]*" value=(shown.detail.spec.limits.timeout_ms);
+                }))
+                (reason("amend-reason", lang.reason_needed()))
+                button { (lang.amend()) }
+            }))
+        }
+    }
+}
+
+fn interrupted(viewer: &Viewer, shown: &ActionPage) -> Markup {
+    let (lang, id) = (viewer.lang, shown.detail.action.id);
+    html! {
+        section.panel.decide aria-labelledby="decide" {
+            h2 #decide { (lang.interrupted_waits()) }
+            (Form::to(format!("/actions/{id}/resolve"), viewer).named("resolve").with(&html! {
+                (reason("reason", lang.reason()))
+                div.ways {
+                    button name="resolution" value="retry" { (lang.retry()) }
+                    button.bad name="resolution" value="abandon" { (lang.abandon()) }
+                }
+            }))
+        }
+    }
+}
+
+fn rehearsed(viewer: &Viewer, shown: &ActionPage) -> Markup {
+    let (lang, action) = (viewer.lang, &shown.detail.action);
+    let form = Form::to(format!("/actions/{}/perform", action.id), viewer).on(action.review).named("perform");
+    html! {
+        section.panel.decide aria-labelledby="decide" {
+            h2 #decide { (lang.decide()) }
+            (form.button("main", lang.perform()))
+        }
+    }
+}
+
+/// What its execution left, and where it is on the record.
+fn outcome(viewer: &Viewer, shown: &ActionPage) -> Markup {
+    let (lang, action) = (viewer.lang, &shown.detail.action);
+    html! {
+        @if let Some(manifest) = &shown.evidence {
+            (section("evidence", lang.evidence(), &html! {
+                dl.facts {
+                    (fact(lang.exit(), &html! { (text::line(lang, &ending(&manifest.exit))) }))
+                    (fact(lang.took(), &html! { (lang.span(manifest.finished_at.unix_ms().abs_diff(manifest.started_at.unix_ms()))) }))
+                }
+                ul.plain {
+                    @for item in &manifest.items {
+                        li {
+                            a href={ "/evidence/" (action.project) "/" (item.digest) } download { (text::line(lang, &item.name)) }
+                            " " small { (size(lang, item.size_bytes)) " · " (digest(item.digest)) }
+                        }
+                    }
+                }
+            }))
+        }
+        @if viewer.reads_ledger && !shown.entries.is_empty() {
+            (section("record", lang.record(), &html! {
+                ol.plain.entries {
+                    @for (seq, kind) in &shown.entries { li { a href={ "/ledger/" (seq) } { (seq) } " " code { (kind) } } }
+                }
+            }))
+        }
+    }
+}
+
+fn ending(exit: &Exit) -> String {
+    match exit {
+        Exit::Code(code) => format!("{code}"),
+        Exit::Signal(signal) => format!("signal {signal}"),
+        Exit::Limit { which, limit, seen } => format!("limit {which}: {seen} > {limit}"),
+        Exit::Cancelled => "cancelled".to_owned(),
+        Exit::NotStarted { why } => format!("not started: {why}"),
+    }
+}

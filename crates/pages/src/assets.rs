@@ -1,0 +1,56 @@
+//! The files that pages refer to: one style, one script, one icon. Their addresses carry their digests, so that a browser keeps them for
+//! good and never mixes two versions.
+
+use std::sync::LazyLock;
+
+use placet_domain::digest::Digest;
+
+/// A file with the address it is served under.
+#[derive(Debug)]
+pub struct Asset {
+    path: String,
+    pub kind: &'static str,
+    pub bytes: &'static [u8],
+}
+
+impl Asset {
+    fn new(name: &str, end: &str, kind: &'static str, bytes: &'static [u8]) -> Self {
+        let digest = Digest::of(bytes).to_string();
+        let hex = digest.trim_start_matches("sha256:");
+        Self { path: format!("/assets/{name}-{}.{end}", &hex[..16]), kind, bytes }
+    }
+
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+pub static STYLE: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("placet", "css", "text/css; charset=utf-8", include_bytes!("../assets/placet.css")));
+pub static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new("placet", "js", "text/javascript; charset=utf-8", include_bytes!("../assets/placet.js"))
+});
+pub static ICON: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("icon", "svg", "image/svg+xml", include_bytes!("../assets/icon.svg")));
+
+/// The file of this address.
+pub fn find(path: &str) -> Option<&'static Asset> {
+    [&STYLE, &SCRIPT, &ICON].into_iter().map(|asset| &**asset).find(|asset| asset.path() == path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_carry_digests_and_others_lead_nowhere() {
+        assert!(find(STYLE.path()).is_some_and(|asset| asset.kind.starts_with("text/css")));
+        assert!(find("/assets/placet.css").is_none());
+    }
+
+    #[test]
+    fn c16_what_every_page_needs_is_small() {
+        let bytes: usize = [&STYLE, &SCRIPT, &ICON].iter().map(|asset| asset.bytes.len()).sum();
+        assert!(bytes < 40_000, "{bytes}");
+    }
+}

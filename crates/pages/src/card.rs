@@ -1,0 +1,229 @@
+//! The approval card: from the sealed bytes and the verdict, never from the agent's words. The same order as everywhere: what and how
+//! risky, why you are asked, what it can touch, exactly what will run, the files, what was decided before, the agent's own words last.
+
+use maud::{Markup, html};
+use placet_domain::action::ActionStatus;
+use placet_domain::budget::{Ceiling, dollars};
+use placet_domain::proposal::ActionSpec;
+use placet_wire::api::{ActionDetail, BudgetView};
+
+use crate::lang::Lang;
+use crate::parts::{digest, fact, section, size, tier};
+use crate::text;
+
+/// A title is read in passing; the whole stands below it.
+const LONGEST_TITLE: usize = 90;
+
+/// Whether the person who looks may decide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ask {
+    Yes,
+    /// Not this person, or not now, and why.
+    No(String),
+    /// There is nothing to decide any more.
+    Settled,
+}
+
+/// What it can touch beyond what is sealed: whether it can be taken back, and what is left of the money.
+#[derive(Debug, Clone, Default)]
+pub struct Blast {
+    /// The newest snapshot that its run can go back to.
+    pub snapshot: Option<u32>,
+    pub budget: Option<BudgetView>,
+    /// Whether it is only rehearsed for now.
+    pub rehearsed: bool,
+}
+
+/// What became of actions with the same tool in the same project.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct History {
+    pub approved: u64,
+    pub rejected: u64,
+    pub succeeded: u64,
+    pub failed: u64,
+}
+
+/// One line that tells what it is.
+pub(crate) fn title(spec: &ActionSpec) -> String {
+    let mut words = vec![spec.tool.to_string()];
+    words.extend(spec.argv.iter().skip(1).cloned());
+    let whole = words.join(" ");
+    match whole.char_indices().nth(LONGEST_TITLE) {
+        Some((end, _)) => format!("{}…", &whole[..end]),
+        None => whole,
+    }
+}
+
+pub(crate) fn why(lang: Lang, detail: &ActionDetail) -> Markup {
+    let verdict = &detail.action.verdict;
+    let heading = match verdict.tier.as_str() {
+        "A" => lang.why_passed(),
+        "D" => lang.why_refused(),
+        _ => lang.why_asked(),
+    };
+    let percent = (verdict.risk * 100.0).round().clamp(0.0, 100.0);
+    section(
+        "why",
+        heading,
+        &html! {
+            ul.reasons {
+                @for reason in &verdict.reasons {
+                    li {
+                        b.weight { "+" (lang.decimal(reason.weight)) }
+                        div {
+                            (text::line(lang, &reason.because))
+                            small { (lang.rule()) " " code { (reason.rule) } " · " (reason.demands) }
+                        }
+                    }
+                }
+            }
+            p.risk {
+                span { (lang.risk()) " " strong { (lang.decimal(verdict.risk)) } }
+                meter min="0" max="100" low="30" high="60" optimum="0" value=(percent) aria-label=(lang.risk()) {}
+                (tier(lang, &verdict.tier))
+            }
+        },
+    )
+}
+
+pub(crate) fn blast_radius(lang: Lang, detail: &ActionDetail, blast: &Blast) -> Markup {
+    let spec = &detail.spec;
+    section(
+        "blast",
+        lang.blast_radius(),
+        &html! {
+            dl.facts {
+                @if let Some(target) = &spec.target { (fact(lang.target(), &text::line(lang, &target.to_string()))) }
+                (fact(lang.reaches(), &reaches(lang, spec)))
+                (fact(lang.files(), &files(lang, spec)))
+                (fact(lang.leaves(), &leaves(lang, spec)))
+                (fact(lang.reversible(), &reversible(lang, spec, blast)))
+                (fact(lang.budget_after(), &budget(lang, blast)))
+            }
+            @if blast.rehearsed { p.note { (lang.rehearsal()) } }
+        },
+    )
+}
+
+fn reaches(lang: Lang, spec: &ActionSpec) -> Markup {
+    html! {
+        @if spec.network.is_empty() { span.good { (lang.nobody()) } }
+        @for opening in &spec.network {
+            div { code { (text::line(lang, &opening.to_string())) } @if let Some(why) = opening.unseen() { " " small { (why) } } }
+        }
+    }
+}
+
+fn files(lang: Lang, spec: &ActionSpec) -> Markup {
+    let bytes = spec.files.iter().map(|file| file.size_bytes).sum();
+    html! { @if spec.files.is_empty() { (lang.nothing()) } @else { strong { (spec.files.len()) } " · " (size(lang, bytes)) } }
+}
+
+fn leaves(lang: Lang, spec: &ActionSpec) -> Markup {
+    html! {
+        @if spec.outputs.is_empty() { (lang.nothing()) }
+        @for output in &spec.outputs { div { code { (text::line(lang, output)) } } }
+    }
+}
+
+fn reversible(lang: Lang, spec: &ActionSpec, blast: &Blast) -> Markup {
+    html! {
+        @match blast.snapshot {
+            Some(_) if spec.reaches_others() => span.ask { (lang.not_outside()) },
+            Some(number) => span.good { (lang.yes_snapshot()) " " (number) },
+            None => span.ask { (lang.not_reversible()) },
+        }
+    }
+}
+
+/// The limits of the run that this counts for, each with what would be used.
+fn budget(lang: Lang, blast: &Blast) -> Markup {
+    let Some(BudgetView { limits: Ceiling { actions, usd_micros, .. }, spent, held, .. }) = &blast.budget else {
+        return html! { (lang.no_budget()) };
+    };
+    let of_actions = actions.map(|most| {
+        let used = spent.actions + held.actions;
+        format!("{} {} {} {}", lang.number(used), lang.of(), lang.number(most), lang.actions())
+    });
+    let of_money = usd_micros
+        .map(|most| format!("{} {} {}", dollars(spent.usd_micros + held.usd_micros), lang.of(), dollars(most)));
+    let told: Vec<String> = of_actions.into_iter().chain(of_money).collect();
+    html! { @if told.is_empty() { (lang.no_budget()) } @for line in told { div { (line) } } }
+}
+
+pub(crate) fn exactly(lang: Lang, detail: &ActionDetail) -> Markup {
+    let (spec, status) = (&detail.spec, detail.action.status);
+    let heading = match status {
+        ActionStatus::Denied
+        | ActionStatus::Rejected
+        | ActionStatus::Superseded
+        | ActionStatus::Expired
+        | ActionStatus::Withdrawn
+        | ActionStatus::Abandoned => lang.what_would(),
+        ActionStatus::Succeeded | ActionStatus::Failed => lang.what_ran(),
+        ActionStatus::PendingApproval
+        | ActionStatus::Approved
+        | ActionStatus::Rehearsed
+        | ActionStatus::Leased
+        | ActionStatus::Executing
+        | ActionStatus::Interrupted => lang.exactly_what(),
+    };
+    let odd = spec.argv.iter().chain(spec.environment.values()).any(|word| text::is_odd(word));
+    section(
+        "exactly",
+        heading,
+        &html! {
+            @if odd { p.note.bad { (lang.odd_text()) } }
+            ol.argv start="0" {
+                @for (index, word) in spec.argv.iter().enumerate() {
+                    li title={ (if index == 0 { lang.program() } else { lang.argument() }) " " (index) } { code { (text::line(lang, word)) } }
+                }
+            }
+            dl.facts.wide {
+                @for (name, value) in &spec.environment {
+                    (fact(lang.environment(), &html! { code { (name) "=" (text::line(lang, value)) } }))
+                }
+                (fact(lang.cage(), &cage(lang, spec)))
+                (fact(lang.at_most(), &html! { (lang.span(spec.limits.timeout_ms)) " · " (size(lang, spec.limits.memory_bytes)) }))
+                (fact(lang.sealed_as(), &digest(detail.action.digest)))
+            }
+        },
+    )
+}
+
+fn cage(lang: Lang, spec: &ActionSpec) -> Markup {
+    html! {
+        code { (spec.profile) }
+        @if let Some(sealed) = spec.profile_digest { " " (digest(sealed)) }
+        @if spec.network.is_empty() { " · " (lang.no_network()) }
+    }
+}
+
+pub(crate) fn history(lang: Lang, history: History) -> Markup {
+    let rows = [
+        (history.approved, lang.approved_n()),
+        (history.rejected, lang.rejected_n()),
+        (history.succeeded, lang.succeeded_n()),
+        (history.failed, lang.failed_n()),
+    ];
+    section(
+        "history",
+        lang.history(),
+        &html! {
+            @if history == History::default() { p.note { (lang.never_before()) } }
+            @else { p { @for (count, word) in rows { span.tally { strong { (lang.number(count)) } " " (word) } } } }
+        },
+    )
+}
+
+/// What the agent says for itself, folded away and marked: nothing of it is part of what is approved.
+pub(crate) fn words(lang: Lang, detail: &ActionDetail) -> Markup {
+    html! {
+        @if let Some(words) = &detail.justification {
+            details.words {
+                summary { (lang.agent_says()) " " small { (lang.agent_says_untrusted()) } }
+                blockquote { pre { (text::lines(lang, words)) } }
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! A checkpoint: everything a person decides on where a run stands still, and every way to decide.
+
+use maud::{Markup, html};
+use placet_domain::budget::dollars;
+use placet_wire::api::{ActionView, CheckpointView, PieceView};
+
+use crate::forms::{Form, field, reason};
+use crate::lang::Lang;
+use crate::layout::Viewer;
+use crate::parts::{digest, exactly, fact, parsed, short, size, status};
+use crate::text;
+
+/// What is shown where the run stands, with the forms for whoever may decide.
+pub(crate) fn panel(viewer: &Viewer, at: &CheckpointView, decides: bool) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        section.panel.decide aria-labelledby="decide" #checkpoint {
+            h2 #decide { (lang.checkpoint_waits()) " " (at.number) " · " (at.kind) " · " (lang.step_of(at.step, at.of_steps)) }
+            p {
+                progress max="100" value=(at.percent) aria-label=(lang.steps()) {} " " (at.percent) " % · " strong { (lang.stands_still()) }
+                @if let Some(passes) = &at.passes_at { " · " (lang.passes_at()) " " (exactly(parsed(passes))) }
+            }
+            @if !at.summary.is_empty() { h3 { (lang.summary()) } blockquote { pre { (text::lines(lang, &at.summary)) } } }
+            (so_far(lang, at))
+            (actions(lang.done_since(), &at.actions_done))
+            (actions(lang.comes_next(), &at.actions_next))
+            (actions(lang.interrupted_waits(), &at.actions_interrupted))
+            @if !at.steps_next.is_empty() { ol.steps { @for step in &at.steps_next { li data-state="to_come" { (text::line(lang, step)) } } } }
+            (pieces(lang, &at.outputs))
+            (pictures(lang, &at.screenshots))
+            @if decides { (ways(viewer, at)) }
+        }
+    }
+}
+
+fn so_far(lang: Lang, at: &CheckpointView) -> Markup {
+    html! {
+        h3 { (lang.so_far()) }
+        dl.facts {
+            (fact(lang.tokens(), &html! { (lang.number(at.spent.tokens)) }))
+            (fact(lang.cost(), &html! { (dollars(at.spent.usd_micros)) }))
+            (fact(lang.time_at_work(), &html! { (lang.span(at.worked_ms)) }))
+            (fact(lang.actions(), &html! { (lang.number(at.spent.actions)) }))
+        }
+    }
+}
+
+fn actions(heading: &str, actions: &[ActionView]) -> Markup {
+    html! {
+        @if !actions.is_empty() {
+            h3 { (heading) }
+            ul.plain {
+                @for action in actions {
+                    li { a href={ "/actions/" (action.id) } { (short(&action.id.to_string())) } " " code { (action.tool) } " " (status(action.status.as_str())) }
+                }
+            }
+        }
+    }
+}
+
+fn pieces(lang: Lang, pieces: &[PieceView]) -> Markup {
+    html! {
+        @if !pieces.is_empty() {
+            h3 { (lang.outputs()) }
+            ul.plain {
+                @for piece in pieces {
+                    li { a href=(here(piece)) download { (text::line(lang, &piece.path)) } " " small { (size(lang, piece.size_bytes)) " · " (digest(piece.digest)) } }
+                }
+            }
+        }
+    }
+}
+
+fn pictures(lang: Lang, pieces: &[PieceView]) -> Markup {
+    html! {
+        @if !pieces.is_empty() {
+            h3 { (lang.screenshots()) }
+            div.pictures {
+                @for piece in pieces {
+                    figure { a href=(here(piece)) { img src=(here(piece)) alt=(piece.path) loading="lazy"; } figcaption { (text::line(lang, &piece.path)) } }
+                }
+            }
+        }
+    }
+}
+
+/// Where a browser finds the bytes: the same as the API names, below the pages' own door.
+fn here(piece: &PieceView) -> String {
+    let rest = piece.link.strip_prefix("/api/v1/projects/").unwrap_or(&piece.link);
+    format!("/evidence/{}", rest.replace("/evidence/", "/"))
+}
+
+fn ways(viewer: &Viewer, at: &CheckpointView) -> Markup {
+    let lang = viewer.lang;
+    let offers = |way: &str| at.options.iter().any(|option| option == way);
+    let to = |verb: &str| Form::to(format!("/runs/{}/checkpoints/{}/{verb}", at.run, at.number), viewer);
+    html! {
+        @if let Some(action) = at.action {
+            p { (lang.decide_on_action()) " " a.button href={ "/actions/" (action) } { (short(&action.to_string())) } }
+        }
+        div.ways {
+            @if offers("approve") { (to("approve").on(at.review).named("approve").button("main", lang.let_it_go_on())) }
+            @if offers("reject") {
+                (to("reject").on(at.review).named("reject").with(&html! { (reason("reason", lang.reason_needed())) button.bad { (lang.reject()) } }))
+            }
+        }
+        @if offers("modify") {
+            details.amend {
+                summary { (lang.modify()) }
+                (to("modify").on(at.review).named("modify").with(&html! {
+                    (field("note", lang.note_for_agent(), &html! { input #note name="note" maxlength="2000" autocomplete="off"; }))
+                    (field("steps-instead", lang.other_steps(), &html! { textarea #steps-instead name="plan" rows="4" {} }))
+                    button { (lang.modify()) }
+                }))
+            }
+        }
+        @if let (true, Some(snapshot)) = (offers("rollback"), at.snapshot) {
+            p { a href={ "/runs/" (at.run) "/rollback/" (snapshot) } { (lang.roll_back()) } }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Coming in: by name and password, or by a link that opens once. A link does nothing by being looked at: whatever previews links would
+//! use it up.
+
+use maud::{Markup, html};
+
+use crate::forms::field;
+use crate::lang::Lang;
+use crate::layout::outside;
+
+/// Why somebody is not in yet.
+pub fn enter(lang: Lang, refused: Option<Refused>) -> Markup {
+    let content = html! {
+        h1 { (lang.sign_in()) }
+        @if let Some(refused) = refused { p.note.bad role="alert" { (refused.told(lang)) } }
+        form method="post" action="/enter" {
+            (field("name", lang.name(), &html! { input id="name" name="name" required autocomplete="username" autofocus; }))
+            (field("password", lang.password(), &html! { input id="password" name="password" type="password" required autocomplete="current-password"; }))
+            button.main { (lang.sign_in()) }
+        }
+        p { (lang.no_password_yet()) }
+        pre { code { "placet link" } }
+    };
+    outside(lang, lang.sign_in(), &content)
+}
+
+/// What is told to somebody who did not get in: never which part was wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    Wrong,
+    TooOften,
+    Spent,
+}
+
+impl Refused {
+    const fn told(self, lang: Lang) -> &'static str {
+        match self {
+            Self::Wrong => lang.wrong_password(),
+            Self::TooOften => lang.too_many_tries(),
+            Self::Spent => lang.link_is_spent(),
+        }
+    }
+}
+
+/// Somebody holds a link: they come in by a button, not by having looked.
+pub fn invitation(lang: Lang, code: &str, name: &str) -> Markup {
+    let content = html! {
+        h1 { (name) }
+        p { (lang.link_opens_once()) }
+        form method="post" action={ "/enter/" (code) } {
+            button.main autofocus { (lang.come_in()) }
+        }
+    };
+    outside(lang, lang.sign_in(), &content)
+}

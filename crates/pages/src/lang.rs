@@ -1,0 +1,441 @@
+//! The words of the pages, in every language there is. A word that lacks a language does not compile.
+//!
+//! Not here: states, rule ids, kinds and whatever else machines say. Those are the same everywhere, so that what people read on a page
+//! is what they find in the ledger. Nor what agents, people and policies wrote: that keeps its own language.
+
+/// A language that pages are written in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Lang {
+    #[default]
+    En,
+    Fr,
+}
+
+impl Lang {
+    pub const ALL: &[Self] = &[Self::En, Self::Fr];
+
+    /// As HTML and browsers name it.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::En => "en",
+            Self::Fr => "fr",
+        }
+    }
+
+    /// What the language calls itself.
+    pub const fn own_name(self) -> &'static str {
+        match self {
+            Self::En => "English",
+            Self::Fr => "Français",
+        }
+    }
+
+    pub fn parse(code: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|lang| lang.code() == code)
+    }
+
+    /// The first language of `Accept-Language` that there is: browsers list what their person prefers first.
+    pub fn accepted(header: &str) -> Self {
+        let codes = header.split(',').filter_map(|part| part.split([';', '-']).next());
+        codes.filter_map(|code| Self::parse(&code.trim().to_ascii_lowercase())).next().unwrap_or_default()
+    }
+}
+
+macro_rules! words {
+    ($($name:ident: $en:literal, $fr:literal;)*) => {
+        impl Lang {
+            $(pub(crate) const fn $name(self) -> &'static str {
+                match self {
+                    Self::En => $en,
+                    Self::Fr => $fr,
+                }
+            })*
+        }
+
+        #[cfg(test)]
+        const WORDS: &[(&str, &str, &str)] = &[$((stringify!($name), $en, $fr)),*];
+    };
+}
+
+words! {
+    // Around every page.
+    skip: "Skip to the content", "Aller au contenu";
+    navigation: "Pages", "Pages";
+    nav_inbox: "Inbox", "À décider";
+    nav_runs: "Runs", "Exécutions";
+    nav_agents: "Agents", "Agents";
+    nav_workers: "Workers", "Exécutants";
+    nav_policy: "Policy", "Règles";
+    nav_ledger: "Ledger", "Registre";
+    nav_settings: "Settings", "Réglages";
+    nav_help: "Help", "Aide";
+    leave: "Sign out", "Se déconnecter";
+    live: "Live", "En direct";
+    offline: "Not live: reload to see what is new", "Hors direct : rechargez pour voir du nouveau";
+    all_stopped: "Everything is stopped", "Tout est arrêté";
+    safe_mode: "Safe mode: only what looks goes on", "Mode sûr : seule la lecture continue";
+    language: "Language", "Langue";
+
+    // Coming in.
+    sign_in: "Sign in", "Se connecter";
+    name: "Name", "Nom";
+    password: "Password", "Mot de passe";
+    new_password: "New password", "Nouveau mot de passe";
+    password_rule: "At least 12 characters. A sentence is easier to remember than signs.", "Au moins 12 caractères. Une phrase se retient mieux que des signes.";
+    set_password: "Set password", "Définir le mot de passe";
+    no_password_yet: "No password yet? Ask for a one-time link: an administrator makes one, or you do with your token:", "Pas encore de mot de passe ? Demandez un lien à usage unique : un administrateur en crée un, ou vous-même avec votre jeton :";
+    wrong_password: "The name or the password is not right.", "Le nom ou le mot de passe n'est pas correct.";
+    too_many_tries: "Too many tries. Wait a minute.", "Trop d'essais. Attendez une minute.";
+    link_opens_once: "This link lets you in once. Use it only if you asked for it.", "Ce lien vous laisse entrer une seule fois. Ne l'utilisez que si vous l'avez demandé.";
+    link_is_spent: "This link was used, or its time is over. Ask for a new one.", "Ce lien a déjà servi ou a expiré. Demandez-en un nouveau.";
+    come_in: "Come in", "Entrer";
+
+    // The inbox.
+    nothing_waits: "Nothing waits for you.", "Rien ne vous attend.";
+    nothing_waits_hint: "What an agent proposes and the policy asks you about appears here. Start a run:", "Ce qu'un agent propose et que les règles vous soumettent apparaît ici. Lancez une exécution :";
+    actions_waiting: "Actions", "Actions";
+    runs_waiting: "Runs that stand still", "Exécutions à l'arrêt";
+    filter_all: "All", "Tout";
+    filter_tier: "Tier", "Niveau";
+    identical: "identical", "identiques";
+    more_wait: "more wait, less risky or newer", "autres attendent, moins risquées ou plus récentes";
+    choose_left: "Choose something on the left.", "Choisissez un élément à gauche.";
+    keys_hint: "j k move · a approve · r reject · ? all keys", "j k parcourir · a approuver · r rejeter · ? toutes les touches";
+    plan_waits: "Plan to approve", "Plan à approuver";
+    checkpoint_waits: "Checkpoint", "Point de contrôle";
+    results_wait: "Results to accept", "Résultats à accepter";
+    interrupted_waits: "Interrupted: nobody knows how far it got", "Interrompue : nul ne sait jusqu'où elle est allée";
+    wish_waits: "Asks for more of the network", "Demande plus de réseau";
+
+    // The card.
+    tier_a: "passes", "passe";
+    tier_b: "one person", "une personne";
+    tier_c: "two people", "deux personnes";
+    tier_d: "refused", "refusé";
+    proposed: "proposed", "propose";
+    why_asked: "Why you are asked", "Pourquoi on vous le demande";
+    why_passed: "Why nobody is asked", "Pourquoi on ne demande à personne";
+    why_refused: "Why it is refused", "Pourquoi c'est refusé";
+    risk: "Risk", "Risque";
+    rule: "rule", "règle";
+    blast_radius: "What it can touch", "Ce qu'elle peut toucher";
+    files: "Files", "Fichiers";
+    leaves: "Leaves", "Laisse";
+    reaches: "Reaches", "Atteint";
+    nobody: "nobody", "personne";
+    nothing: "nothing", "rien";
+    reversible: "Can be taken back", "Réversible";
+    yes_snapshot: "yes, to snapshot", "oui, jusqu'à l'instantané";
+    not_reversible: "no: nothing was saved", "non : rien n'a été enregistré";
+    not_outside: "files yes, what others saw no", "les fichiers oui, ce que d'autres ont vu non";
+    budget_after: "Budget after this", "Budget ensuite";
+    no_budget: "no budget set", "aucun budget fixé";
+    cost: "Cost", "Coût";
+    exactly_what: "Exactly what will run", "Exactement ce qui sera exécuté";
+    what_would: "What would have run", "Ce qui aurait été exécuté";
+    what_ran: "Exactly what ran", "Exactement ce qui a été exécuté";
+    program: "program", "programme";
+    argument: "argument", "argument";
+    environment: "environment", "environnement";
+    cage: "cage", "cage";
+    no_network: "no network", "pas de réseau";
+    at_most: "at most", "au plus";
+    target: "target", "cible";
+    sealed_as: "sealed as", "scellée sous";
+    given_files: "Files it is given", "Fichiers fournis";
+    uninspectable: "Uninspectable: these bytes are no text. Only their digest is approved.", "Non inspectable : ces octets ne sont pas du texte. Seule leur empreinte est approuvée.";
+    too_large: "Too large to show whole; the beginning is shown. Get all of it:", "Trop grand pour être montré en entier ; voici le début. Tout obtenir :";
+    removed_bytes: "These bytes were removed after their time.", "Ces octets ont été retirés après leur délai.";
+    changed_since: "Changed since the run last had it", "Modifié depuis la dernière version de l'exécution";
+    agent_says: "The agent says", "L'agent dit";
+    agent_says_untrusted: "Untrusted: not part of what you approve", "Non fiable : ne fait pas partie de ce que vous approuvez";
+    history: "Decisions on this tool in this project, last 30 days", "Décisions sur cet outil dans ce projet, 30 derniers jours";
+    approved_n: "approved", "approuvées";
+    rejected_n: "rejected", "rejetées";
+    succeeded_n: "succeeded", "réussies";
+    failed_n: "failed", "échouées";
+    never_before: "first use: nobody has decided on this tool here", "première utilisation : personne n'a encore décidé de cet outil ici";
+    rehearsal: "Simulated: it is only rehearsed now. You decide at the results whether it is done.", "Simulation : elle est seulement répétée. Vous déciderez aux résultats si elle est exécutée.";
+    odd_text: "Contains characters that hide or imitate others; they are marked.", "Contient des caractères qui en cachent ou en imitent d'autres ; ils sont marqués.";
+    looks_like: "imitates Latin letters", "imite des lettres latines";
+    long_line: "long line, folded", "longue ligne, repliée";
+
+    // Deciding.
+    decide: "Decide", "Décider";
+    approve: "Approve", "Approuver";
+    approve_once: "Approve once", "Approuver une fois";
+    approve_all: "Approve all identical", "Approuver toutes les identiques";
+    reject: "Reject", "Rejeter";
+    amend: "Change and approve", "Modifier et approuver";
+    amend_hint: "What you change is sealed and judged anew. The agent reads your reason.", "Ce que vous changez est scellé et jugé à nouveau. L'agent lit votre raison.";
+    arguments_lines: "Arguments, one on each line", "Arguments, un par ligne";
+    timeout_ms: "Time limit, milliseconds", "Limite de temps, millisecondes";
+    reason: "Reason", "Raison";
+    reason_needed: "Reason (the agent reads it)", "Raison (l'agent la lit)";
+    decide_before: "decide before", "décider avant";
+    then_refused: "then it is refused", "ensuite elle est refusée";
+    approvals_given: "approvals given", "approbations données";
+    missing: "missing", "manquantes";
+    you_cannot: "You cannot decide this", "Vous ne pouvez pas décider ceci";
+    retry: "Run it again", "Relancer";
+    abandon: "Give it up", "Abandonner";
+    perform: "Have it done", "La faire exécuter";
+    type_to_confirm: "Two people are needed. To approve, type the tool's name:", "Deux personnes sont requises. Pour approuver, tapez le nom de l'outil :";
+
+    // What came of it.
+    evidence: "Evidence", "Preuves";
+    exit: "exit", "fin";
+    took: "took", "durée";
+    bytes: "bytes", "octets";
+    download: "Download", "Télécharger";
+    proof: "Proof", "Preuve d'inclusion";
+    record: "Record", "Registre";
+
+    // Runs.
+    goal: "Goal", "But";
+    agent: "Agent", "Agent";
+    state: "State", "État";
+    mode: "Mode", "Mode";
+    since: "Since", "Depuis";
+    steps: "Steps", "Étapes";
+    no_runs: "No run yet.", "Aucune exécution.";
+    no_runs_hint: "Plan one from what you want:", "Planifiez-en une à partir de ce que vous voulez :";
+    plan: "Plan", "Plan";
+    pipeline: "From intent to end", "De l'intention à la fin";
+    step_done: "done", "fait";
+    step_now: "now", "en cours";
+    step_to_come: "to come", "à venir";
+    person_decides: "a person decides", "une personne décide";
+    time_at_work: "At work", "Au travail";
+    tokens: "Tokens", "Jetons";
+    actions: "Actions", "Actions";
+    pages: "Pages", "Pages";
+    disk: "Disk", "Disque";
+    budget: "Budget", "Budget";
+    used: "used", "utilisé";
+    held: "held", "réservé";
+    of: "of", "sur";
+    timeline: "Timeline", "Chronologie";
+    snapshots: "Snapshots", "Instantanés";
+    no_snapshots: "Nothing was saved: a worker saves runs that it hosts.", "Rien n'a été enregistré : un exécutant enregistre les exécutions qu'il héberge.";
+    roll_back: "Go back…", "Revenir…";
+    outputs: "Outputs", "Sorties";
+    audit: "Audit", "Audit";
+    cost_over_time: "Cost, US dollars", "Coût, dollars";
+    tokens_over_time: "Tokens", "Jetons";
+    no_calls: "No model was called yet.", "Aucun modèle n'a encore été appelé.";
+    pause: "Pause", "Mettre en pause";
+    resume: "Resume", "Reprendre";
+    cancel: "End it for good", "Terminer définitivement";
+    start: "Start", "Démarrer";
+    save_now: "Save it now", "Enregistrer maintenant";
+    wishes: "Network it was refused", "Réseau refusé";
+    allow_for: "Allow, minutes", "Autoriser, minutes";
+    allow: "Allow", "Autoriser";
+    revoke: "Revoke", "Révoquer";
+    complete: "Accept the results", "Accepter les résultats";
+    let_out: "Accept and let these out", "Accepter et laisser sortir ceux-ci";
+    send_back: "Send back", "Renvoyer";
+
+    // Checkpoints.
+    stands_still: "It stands still until you decide", "À l'arrêt jusqu'à votre décision";
+    summary: "Summary", "Résumé";
+    done_since: "Done since the last look", "Fait depuis le dernier regard";
+    comes_next: "What comes next", "La suite";
+    screenshots: "Screenshots", "Captures d'écran";
+    so_far: "So far", "Jusqu'ici";
+    let_it_go_on: "Let it go on", "Laisser continuer";
+    modify: "Let it go on otherwise", "Laisser continuer autrement";
+    note_for_agent: "Note for the agent", "Note pour l'agent";
+    other_steps: "Other steps instead of those that are left, one on each line", "D'autres étapes à la place de celles qui restent, une par ligne";
+    passes_at: "passes by itself at", "passe de lui-même à";
+    decide_on_action: "It waits for an action: decide on that.", "Elle attend une action : décidez de celle-ci.";
+
+    // Going back.
+    rollback_title: "Go back to snapshot", "Revenir à l'instantané";
+    rollback_hint: "Files, the agent's memory and the place in the plan return. What was spent stays spent; the record stays.", "Les fichiers, la mémoire de l'agent et la place dans le plan reviennent. Ce qui est dépensé le reste ; le registre reste.";
+    would_change: "What would change", "Ce qui changerait";
+    workspace: "Workspace", "Espace de travail";
+    memory: "Agent's memory", "Mémoire de l'agent";
+    created: "created", "créés";
+    changed: "changed", "modifiés";
+    removed: "removed", "supprimés";
+    mode_changed: "mode changed", "mode modifié";
+    drift: "Changed by people since, and left alone", "Modifié par des personnes depuis, et laissé tel quel";
+    no_preview: "Its host has not answered yet. Reload in a moment.", "Son hôte n'a pas encore répondu. Rechargez dans un instant.";
+    go_back_now: "Go back", "Revenir";
+
+    // The ledger.
+    entries: "Entries", "Entrées";
+    newest_head: "Newest signed head", "Dernière tête signée";
+    size: "size", "taille";
+    root: "root", "racine";
+    key: "key", "clé";
+    event: "Event", "Événement";
+    actor: "By", "Par";
+    when: "When", "Quand";
+    older: "Older", "Plus anciennes";
+    newer: "Newer", "Plus récentes";
+    inclusion: "It is in the ledger: hashed up from this entry, these siblings give the signed root.", "Elle est dans le registre : hachée depuis cette entrée, ces voisins donnent la racine signée.";
+    not_proven: "These bytes do not lead to the signed root. Tell whoever operates this, and verify an export offline.", "Ces octets ne mènent pas à la racine signée. Prévenez l'opérateur, et vérifiez un export hors ligne.";
+    check_yourself: "Check it yourself, offline:", "Vérifiez vous-même, hors ligne :";
+    verified: "verified by this server", "vérifiée par ce serveur";
+    leaf: "leaf", "feuille";
+
+    // The policy.
+    rules_in_force: "Rules in force", "Règles en vigueur";
+    tools: "Tools", "Outils";
+    demands: "Demands", "Exige";
+    weight: "Weight", "Poids";
+    because: "Because", "Parce que";
+    version: "version", "version";
+    what_if: "What would happen if", "Que se passerait-il si";
+    what_if_hint: "Judges an action without proposing it. Nothing is recorded.", "Juge une action sans la proposer. Rien n'est enregistré.";
+    in_run: "In which run", "Dans quelle exécution";
+    judge: "Judge", "Juger";
+    verdict: "Verdict", "Verdict";
+    tool: "Tool", "Outil";
+    kind: "Kind", "Genre";
+
+    // Agents and workers.
+    lineage: "Descends from", "Descend de";
+    no_agents: "No agent yet.", "Aucun agent.";
+    revoked: "revoked", "révoqué";
+    roles: "Roles", "Rôles";
+    last_seen: "Last heard of", "Dernier signe";
+    never: "never", "jamais";
+    holds_leases: "Executes now", "Exécute en ce moment";
+    hosts_runs: "Hosts", "Héberge";
+    no_workers: "No worker yet.", "Aucun exécutant.";
+    health: "Health", "Santé";
+    silent: "silent", "silencieux";
+    well: "well", "en forme";
+
+    // Settings.
+    your_visits: "Where you are signed in", "Où vous êtes connecté";
+    this_one: "this one", "celui-ci";
+    ends: "ends", "expire";
+    end_visit: "End", "Terminer";
+    people: "People", "Personnes";
+    make_link: "Make a one-time link", "Créer un lien à usage unique";
+    link_made: "One-time link, good for an hour. It is shown only now:", "Lien à usage unique, valable une heure. Il n'est affiché que maintenant :";
+    stop_everything: "Stop everything", "Tout arrêter";
+    let_go_on: "Let everything go on", "Tout laisser continuer";
+    the_switch: "The switch", "L'interrupteur";
+
+    // When something is not as wished.
+    look_again: "Look again", "Regarder à nouveau";
+    nothing_changed: "Nothing was changed.", "Rien n'a été changé.";
+    it_changed: "It is not what you saw any more.", "Ce n'est plus ce que vous avez vu.";
+    not_possible: "That is not possible", "Ce n'est pas possible";
+    not_found: "There is nothing here, or not for you.", "Il n'y a rien ici, ou pas pour vous.";
+    form_is_old: "This form is from another sign-in. Go back and reload.", "Ce formulaire vient d'une autre connexion. Revenez et rechargez.";
+
+    // Help.
+    keys: "Keys", "Touches";
+    key_next: "next, previous", "suivant, précédent";
+    key_open: "open", "ouvrir";
+    key_approve: "go to approve; again: approve", "aller à approuver ; encore : approuver";
+    key_reject: "write why and reject", "écrire pourquoi et rejeter";
+    key_help: "this page", "cette page";
+    key_inbox: "to the inbox", "à la liste";
+    how_it_works: "How it works", "Comment ça marche";
+}
+
+impl Lang {
+    /// How many wait, in a heading.
+    pub(crate) fn waiting(self, count: u64) -> String {
+        match (self, count) {
+            (Self::En, 1) => "1 waits".to_owned(),
+            (Self::En, count) => format!("{} wait", self.number(count)),
+            (Self::Fr, 0 | 1) => format!("{count} en attente"),
+            (Self::Fr, count) => format!("{} en attente", self.number(count)),
+        }
+    }
+
+    /// Step n of m.
+    pub(crate) fn step_of(self, step: u32, of: u32) -> String {
+        match self {
+            Self::En => format!("step {step} of {of}"),
+            Self::Fr => format!("étape {step} sur {of}"),
+        }
+    }
+
+    /// A whole number as the language groups its digits.
+    pub(crate) fn number(self, number: u64) -> String {
+        let digits = number.to_string();
+        let separator = match self {
+            Self::En => ",",
+            Self::Fr => "\u{202F}",
+        };
+        let head = digits.len() % 3;
+        let (first, rest) = digits.split_at(head);
+        let groups = rest.as_bytes().chunks(3).filter_map(|chunk| std::str::from_utf8(chunk).ok());
+        let all: Vec<&str> = Some(first).filter(|first| !first.is_empty()).into_iter().chain(groups).collect();
+        all.join(separator)
+    }
+
+    /// Hundredths as a decimal number.
+    pub(crate) fn decimal(self, value: f64) -> String {
+        match self {
+            Self::En => format!("{value:.2}"),
+            Self::Fr => format!("{value:.2}").replace('.', ","),
+        }
+    }
+
+    /// How long something takes or took, in its two largest units.
+    pub(crate) fn span(self, millis: u64) -> String {
+        let day = match self {
+            Self::En => "d",
+            Self::Fr => "j",
+        };
+        match millis {
+            0..1_000 => format!("{millis} ms"),
+            1_000..60_000 => format!("{} s", millis / 1_000),
+            60_000..3_600_000 => two(millis / 60_000, "min", millis % 60_000 / 1_000, "s"),
+            3_600_000..86_400_000 => two(millis / 3_600_000, "h", millis % 3_600_000 / 60_000, "min"),
+            _ => two(millis / 86_400_000, day, millis % 86_400_000 / 3_600_000, "h"),
+        }
+    }
+}
+
+fn two(large: u64, unit: &str, small: u64, part: &str) -> String {
+    if small == 0 { format!("{large} {unit}") } else { format!("{large} {unit} {small} {part}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c16_a_browser_gets_the_first_language_it_asks_for_that_there_is() {
+        for (header, lang) in [
+            ("fr-CH, fr;q=0.9, en;q=0.8", Lang::Fr),
+            ("de, en-GB;q=0.7, fr;q=0.5", Lang::En),
+            ("de", Lang::En),
+            ("", Lang::En),
+            ("FR", Lang::Fr),
+        ] {
+            assert_eq!(Lang::accepted(header), lang, "{header}");
+        }
+    }
+
+    #[test]
+    fn numbers_and_spans_are_written_as_the_language_does() {
+        assert_eq!(Lang::En.number(1_234_567), "1,234,567");
+        assert_eq!(Lang::Fr.number(1_234), "1\u{202F}234");
+        assert_eq!(Lang::En.number(12), "12");
+        assert_eq!(Lang::Fr.decimal(0.35), "0,35");
+        assert_eq!(Lang::En.span(95_000), "1 min 35 s");
+        assert_eq!(Lang::Fr.span(26 * 3_600_000), "1 j 2 h");
+        assert_eq!(Lang::En.span(7), "7 ms");
+    }
+
+    #[test]
+    fn c16_every_word_is_said_in_every_language_and_none_is_empty() {
+        for (name, en, fr) in WORDS {
+            assert!(!en.trim().is_empty() && !fr.trim().is_empty(), "{name}");
+            assert_eq!(en.ends_with(':'), fr.ends_with(':'), "{name}: both or neither lead to what follows");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What stands around every page: the head, the way to other pages, who is signed in, what concerns everybody.
+
+use maud::{DOCTYPE, Markup, html};
+use placet_domain::time::Timestamp;
+
+use crate::assets;
+use crate::forms::Form;
+use crate::lang::Lang;
+use crate::text;
+
+/// Whom a page is shown to, and in which moment.
+#[derive(Debug, Clone)]
+pub struct Viewer {
+    pub name: String,
+    /// Whether the ledger may be read.
+    pub reads_ledger: bool,
+    pub lang: Lang,
+    /// Ties every form of the page to this visit.
+    pub csrf: String,
+    /// How many things wait for a person.
+    pub waiting: u64,
+    pub now: Timestamp,
+    /// Why everything is stopped, if it is.
+    pub halted: Option<String>,
+    /// Why everything is in safe mode, if it is.
+    pub safe_mode: Option<String>,
+}
+
+/// Which page it is, for the navigation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Here {
+    Inbox,
+    Runs,
+    Agents,
+    Workers,
+    Policy,
+    Ledger,
+    Settings,
+    Help,
+}
+
+impl Here {
+    const ALL: &[Self] =
+        &[Self::Inbox, Self::Runs, Self::Agents, Self::Workers, Self::Policy, Self::Ledger, Self::Settings, Self::Help];
+
+    const fn path(self) -> &'static str {
+        match self {
+            Self::Inbox => "/",
+            Self::Runs => "/runs",
+            Self::Agents => "/agents",
+            Self::Workers => "/workers",
+            Self::Policy => "/policy",
+            Self::Ledger => "/ledger",
+            Self::Settings => "/settings",
+            Self::Help => "/help",
+        }
+    }
+
+    const fn name(self, lang: Lang) -> &'static str {
+        match self {
+            Self::Inbox => lang.nav_inbox(),
+            Self::Runs => lang.nav_runs(),
+            Self::Agents => lang.nav_agents(),
+            Self::Workers => lang.nav_workers(),
+            Self::Policy => lang.nav_policy(),
+            Self::Ledger => lang.nav_ledger(),
+            Self::Settings => lang.nav_settings(),
+            Self::Help => lang.nav_help(),
+        }
+    }
+}
+
+/// A page for somebody who is signed in. What is in `live` keeps itself up to date about it: an id of a run, or `inbox`.
+pub(crate) fn page(viewer: &Viewer, here: Here, title: &str, live: Option<&str>, content: &Markup) -> Markup {
+    let lang = viewer.lang;
+    document(
+        lang,
+        title,
+        live,
+        &html! {
+            header.bar {
+                a.brand href="/" { (mark()) "Placet" }
+                nav aria-label=(lang.navigation()) {
+                    @for place in Here::ALL.iter().filter(|place| **place != Here::Ledger || viewer.reads_ledger) {
+                        a href=(place.path()) aria-current=[(*place == here).then_some("page")] {
+                            (place.name(lang))
+                            @if *place == Here::Inbox && viewer.waiting > 0 {
+                                span.count #waiting data-live="waiting" { (lang.number(viewer.waiting)) }
+                            }
+                        }
+                    }
+                }
+                div.who {
+                    span.live #live hidden { (lang.live()) }
+                    span { (viewer.name) }
+                    (Form::to("/leave", viewer).named("leave").plain_button(lang.leave()))
+                }
+            }
+            (notices(viewer))
+            main #content tabindex="-1" { (content) }
+            (languages(lang))
+        },
+    )
+}
+
+/// A page for somebody who is not signed in.
+pub(crate) fn outside(lang: Lang, title: &str, content: &Markup) -> Markup {
+    document(
+        lang,
+        title,
+        None,
+        &html! {
+            main.outside #content tabindex="-1" {
+                p.brand { (mark()) "Placet" }
+                (content)
+            }
+            (languages(lang))
+        },
+    )
+}
+
+fn document(lang: Lang, title: &str, live: Option<&str>, body: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang=(lang.code()) {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) " · Placet" }
+                link rel="icon" href=(assets::ICON.path()) type="image/svg+xml";
+                link rel="stylesheet" href=(assets::STYLE.path());
+                script src=(assets::SCRIPT.path()) defer {}
+            }
+            body data-live-of=[live] data-offline=(lang.offline()) {
+                a.skip href="#content" { (lang.skip()) }
+                (body)
+            }
+        }
+    }
+}
+
+fn notices(viewer: &Viewer) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        @if let Some(why) = &viewer.halted {
+            p.notice.bad role="status" { strong { (lang.all_stopped()) } " " (text::line(lang, why)) }
+        }
+        @if let Some(why) = &viewer.safe_mode {
+            p.notice role="status" { strong { (lang.safe_mode()) } " " (text::line(lang, why)) }
+        }
+    }
+}
+
+fn languages(lang: Lang) -> Markup {
+    html! {
+        footer {
+            span { (lang.language()) }
+            @for other in Lang::ALL {
+                @if *other == lang { strong lang=(other.code()) { (other.own_name()) } }
+                @else { a href={ "/language/" (other.code()) } lang=(other.code()) hreflang=(other.code()) { (other.own_name()) } }
+            }
+        }
+    }
+}
+
+/// The tick of the vote of assent.
+fn mark() -> Markup {
+    html! {
+        svg.mark viewBox="0 0 24 24" aria-hidden="true" { path d="M4 13 L10 19 L20 5" {} }
+    }
+}

@@ -1,0 +1,51 @@
+//! PAGES: what a person sees in a browser, as HTML made from what the API says.
+//!
+//! Pure: a page is a function of what it is given and of whom it is shown to. It reads no store, no clock and no file, and decides
+//! nothing. Everything that agents wrote goes through [`text`], where what could deceive the eye is spelled out; markup is only ever
+//! made by templates, which escape. There is no script in a page and no style: both are files of their own ([`assets`]), so that the
+//! strictest content policy holds.
+
+mod action;
+pub mod assets;
+mod card;
+mod chart;
+mod checkpoint;
+mod colour;
+mod enter;
+mod files;
+mod forms;
+mod help;
+mod inbox;
+mod lang;
+mod layout;
+mod ledger;
+mod parts;
+mod people;
+mod policy;
+mod problem;
+mod rollback;
+mod run;
+mod runs;
+mod settings;
+mod text;
+mod timeline;
+
+pub use action::{ActionPage, action};
+pub use card::{Ask, Blast, History};
+pub use enter::{Refused, enter, invitation};
+pub use files::{FileShown, Shown};
+pub use forms::Form;
+pub use help::help;
+pub use inbox::{Inbox, Standing, Still, Twins, Waiting, inbox};
+pub use lang::Lang;
+pub use layout::{Here, Viewer};
+pub use ledger::{EntryPage, EntryRow, LedgerPage, entry, ledger};
+pub use maud::Markup;
+pub use people::{AgentRow, WorkerRow, agents, workers};
+pub use policy::{PolicyPage, Trial, policy};
+pub use problem::{Problem, problem};
+pub use rollback::{RollbackPage, rollback};
+pub use run::{RunPage, run};
+pub use runs::{RunRow, runs};
+pub use settings::{Settings, settings};
+pub use timeline::{Bar, Lane};

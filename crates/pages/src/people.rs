@@ -1,0 +1,101 @@
+//! Agents with whom they descend from, and workers with how they are.
+
+use maud::{Markup, html};
+use placet_domain::time::Timestamp;
+use placet_wire::api::IdentityView;
+
+use crate::lang::Lang;
+use crate::layout::{Here, Viewer, page};
+use crate::parts::{moment, short, status};
+use crate::text;
+
+#[derive(Debug, Clone)]
+pub struct AgentRow {
+    pub identity: IdentityView,
+    /// Names of whom it descends from, the eldest first.
+    pub lineage: Vec<String>,
+    /// Its newest run: id, goal and state.
+    pub run: Option<(String, String, String)>,
+}
+
+pub fn agents(viewer: &Viewer, rows: &[AgentRow]) -> Markup {
+    let lang = viewer.lang;
+    let content = html! {
+        h1 { (lang.nav_agents()) }
+        @if rows.is_empty() { (none(lang.no_agents(), "placet identity add tom --role agent")) }
+        @else {
+            div.scroll tabindex="0" role="region" aria-label=(lang.nav_agents()) {
+                table.list {
+                    thead { tr { th { (lang.name()) } th { (lang.lineage()) } th { (lang.nav_runs()) } th { (lang.state()) } } }
+                    tbody {
+                        @for row in rows {
+                            tr {
+                                td { strong { (text::line(lang, &row.identity.name)) } " " small { (short(&row.identity.id.to_string())) } }
+                                td { @if row.lineage.is_empty() { (lang.nobody()) } @else { (row.lineage.join(" → ")) } }
+                                td { @if let Some((id, goal, _)) = &row.run { a href={ "/runs/" (id) } { (text::line(lang, goal)) } } }
+                                td { (agent_state(lang, row)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    page(viewer, Here::Agents, lang.nav_agents(), None, &content)
+}
+
+fn agent_state(lang: Lang, row: &AgentRow) -> Markup {
+    html! {
+        @if row.identity.revoked { span.status data-mood="still" { (lang.revoked()) } }
+        @else if let Some((_, _, state)) = &row.run { (status(state)) }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct WorkerRow {
+    pub identity: IdentityView,
+    pub last_seen: Option<Timestamp>,
+    /// How many actions it executes now, and how many runs it hosts.
+    pub executes: u64,
+    pub hosts: u64,
+    pub is_well: bool,
+}
+
+pub fn workers(viewer: &Viewer, rows: &[WorkerRow]) -> Markup {
+    let lang = viewer.lang;
+    let content = html! {
+        h1 { (lang.nav_workers()) }
+        @if rows.is_empty() { (none(lang.no_workers(), "placet identity add w1 --role worker && placet --as w1 work")) }
+        @else {
+            div.scroll tabindex="0" role="region" aria-label=(lang.nav_workers()) #workers data-live="workers" {
+                table.list {
+                    thead { tr { th { (lang.name()) } th { (lang.health()) } th { (lang.last_seen()) } th { (lang.holds_leases()) } th { (lang.hosts_runs()) } } }
+                    tbody {
+                        @for row in rows {
+                            tr {
+                                td { strong { (text::line(lang, &row.identity.name)) } }
+                                td { (health(lang, row)) }
+                                td { @match row.last_seen { Some(at) => (moment(lang, at, viewer.now)), None => (lang.never()) } }
+                                td { (row.executes) }
+                                td { (row.hosts) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    page(viewer, Here::Workers, lang.nav_workers(), Some("inbox"), &content)
+}
+
+fn health(lang: Lang, row: &WorkerRow) -> Markup {
+    html! {
+        @if row.identity.revoked { span.status data-mood="still" { (lang.revoked()) } }
+        @else if row.is_well { span.status data-mood="good" { (lang.well()) } }
+        @else { span.status data-mood="bad" { (lang.silent()) } }
+    }
+}
+
+fn none(told: &str, command: &str) -> Markup {
+    html! { div.empty { p { strong { (told) } } pre { code { (command) } } } }
+}

@@ -1,0 +1,39 @@
+//! When something is not as wished: what happened, that nothing was changed, and where to go on.
+
+use maud::{Markup, html};
+
+use crate::lang::Lang;
+use crate::layout::{Here, Viewer, outside, page};
+use crate::text;
+
+/// What is told.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    /// A stable word for it.
+    pub code: String,
+    pub detail: String,
+    /// Where to look again.
+    pub back: String,
+}
+
+/// To somebody who is signed in, or to a stranger.
+pub fn problem(lang: Lang, viewer: Option<&Viewer>, problem: &Problem) -> Markup {
+    let heading = match problem.code.as_str() {
+        "stale" => lang.it_changed(),
+        "unknown" | "unknown_route" => lang.not_found(),
+        "csrf" => lang.form_is_old(),
+        _ => lang.not_possible(),
+    };
+    let content = html! {
+        div.panel role="alert" {
+            h1 { (heading) }
+            p { (text::line(lang, &problem.detail)) }
+            p { @if problem.code != "in_part" { (lang.nothing_changed()) " " } code { (problem.code) } }
+            p { a.button href=(problem.back) { (lang.look_again()) } }
+        }
+    };
+    match viewer {
+        Some(viewer) => page(viewer, Here::Inbox, heading, None, &content),
+        None => outside(lang, heading, &content),
+    }
+}

@@ -1,0 +1,76 @@
+//! Going back: what would change, then the decision.
+
+use maud::{Markup, html};
+use placet_wire::api::{PreviewPart, RollbackPreview, RunView};
+
+use crate::forms::{Form, reason};
+use crate::lang::Lang;
+use crate::layout::{Here, Viewer, page};
+use crate::parts::{section, size};
+use crate::text;
+
+#[derive(Debug, Clone)]
+pub struct RollbackPage {
+    pub run: RunView,
+    pub to: u32,
+    /// What its host says would change, if it has answered; otherwise why not.
+    pub preview: Result<RollbackPreview, String>,
+    pub may: bool,
+}
+
+pub fn rollback(viewer: &Viewer, shown: &RollbackPage) -> Markup {
+    let (lang, run) = (viewer.lang, &shown.run);
+    let title = format!("{} {}", lang.rollback_title(), shown.to);
+    let content = html! {
+        p.path { a href={ "/runs/" (run.id) } { (text::line(lang, &run.goal)) } }
+        h1 { (title) }
+        p { (lang.rollback_hint()) }
+        @match &shown.preview {
+            Ok(preview) => {
+                h2 { (lang.would_change()) }
+                div.two { (part(lang, "workspace", lang.workspace(), &preview.workspace)) (part(lang, "memory", lang.memory(), &preview.memory)) }
+                @if !preview.drift.is_empty() {
+                    (section("drift", lang.drift(), &html! {
+                        ul.plain { @for line in &preview.drift { li { code { (text::line(lang, &line.path)) } " " (line.what) } } }
+                        @if preview.drift_left_off > 0 { p.note { "+" (lang.number(preview.drift_left_off)) } }
+                    }))
+                }
+            },
+            Err(why) => p.note { (lang.no_preview()) " " (text::line(lang, why)) },
+        }
+        @if shown.may {
+            section.panel.decide aria-labelledby="decide" {
+                h2 #decide { (lang.decide()) }
+                (Form::to(format!("/runs/{}/rollback/{}", run.id, shown.to), viewer).named("rollback").with(&html! {
+                    (reason("reason", lang.reason())) button.bad { (lang.go_back_now()) }
+                }))
+            }
+        }
+    };
+    page(viewer, Here::Runs, &title, None, &content)
+}
+
+fn part(lang: Lang, id: &str, heading: &str, part: &PreviewPart) -> Markup {
+    let counts = [
+        (part.created, lang.created()),
+        (part.changed, lang.changed()),
+        (part.removed, lang.removed()),
+        (part.mode_changed, lang.mode_changed()),
+    ];
+    section(
+        id,
+        heading,
+        &html! {
+            p { @for (count, word) in counts { span.tally { strong { (lang.number(count)) } " " (word) } } }
+            ul.plain.scroll tabindex="0" {
+                @for line in &part.lines {
+                    li {
+                        b data-effect=(line.effect) { (line.effect) } " " code { (text::line(lang, &line.path)) }
+                        @if let Some(bytes) = line.bytes_after.or(line.bytes_before) { " " small { (size(lang, bytes)) } }
+                    }
+                }
+            }
+            @if part.left_off > 0 { p.note { "+" (lang.number(part.left_off)) } }
+        },
+    )
+}

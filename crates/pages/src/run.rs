@@ -1,0 +1,346 @@
+//! One run: where it stands and what to decide there, its plan, what it used, what happened when, what it made, what was saved.
+
+use maud::{Markup, html};
+use placet_domain::budget::dollars;
+use placet_domain::run::{RunStatus, StepState};
+use placet_domain::time::Timestamp;
+use placet_wire::api::{AuditRow, BudgetView, CheckpointView, PipelineStep, RunView, WishView};
+
+use crate::chart::{Curve, curve};
+use crate::checkpoint;
+use crate::forms::{Form, field, reason};
+use crate::lang::Lang;
+use crate::layout::{Here, Viewer, page};
+use crate::parts::{digest, moment, parsed, section, short, size, status};
+use crate::text;
+use crate::timeline::{Bar, timeline};
+
+/// Everything there is to see of a run.
+#[derive(Debug, Clone)]
+pub struct RunPage {
+    pub run: RunView,
+    pub agent: String,
+    pub project: String,
+    pub since: Timestamp,
+    pub worked_ms: u64,
+    pub pipeline: Vec<PipelineStep>,
+    pub checkpoint: Option<CheckpointView>,
+    pub wishes: Vec<WishView>,
+    /// The newest entries, oldest first.
+    pub audit: Vec<AuditRow>,
+    pub bars: Vec<Bar>,
+    /// What calls of models cost, one after the other: when, tokens, millionths of a dollar.
+    pub calls: Vec<(Timestamp, u64, u64)>,
+    /// Whether the viewer decides, and whether they move runs along.
+    pub reviews: bool,
+    pub operates: bool,
+}
+
+pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
+    let (lang, run) = (viewer.lang, &shown.run);
+    let content = html! {
+        div.run {
+            (head(viewer, shown))
+            (standstill(viewer, shown))
+            (tiles(lang, shown))
+            div.two {
+                (section("plan", lang.plan(), &plan(lang, run)))
+                (section("pipeline", lang.pipeline(), &pipeline(lang, &shown.pipeline)))
+            }
+            @if let Some(budget) = &run.budget { (section("budget", lang.budget(), &meters(lang, budget))) }
+            (money(lang, &shown.calls))
+            @if !shown.bars.is_empty() { (section("timeline", lang.timeline(), &timeline(lang, &shown.bars))) }
+            @if !shown.wishes.is_empty() { (section("wishes", lang.wishes(), &wishes(viewer, shown))) }
+            div.two {
+                (section("snapshots", lang.snapshots(), &snapshots(viewer, run)))
+                (section("outputs", lang.outputs(), &outputs(lang, run)))
+            }
+            (section("audit", lang.audit(), &audit(viewer, &shown.audit)))
+        }
+    };
+    page(viewer, Here::Runs, &run.goal, Some(&run.id.to_string()), &content)
+}
+
+fn head(viewer: &Viewer, shown: &RunPage) -> Markup {
+    let (lang, run) = (viewer.lang, &shown.run);
+    html! {
+        header #head data-live="head" {
+            p.path { a href="/runs" { (lang.nav_runs()) } " / " (short(&run.id.to_string())) }
+            h1 { (text::line(lang, &run.goal)) " " (status(run.status.as_str())) }
+            p.by {
+                strong { (text::line(lang, &shown.agent)) } " · " (shown.project) " · " (lang.mode()) " " (run.mode) " · " (run.effect) " · "
+                (moment(lang, shown.since, viewer.now))
+            }
+            p { (run.meaning) @if let Some(because) = &run.because { " " (text::line(lang, because)) } }
+            (controls(viewer, shown))
+        }
+    }
+}
+
+/// What can be asked of it besides the decision that it waits for.
+fn controls(viewer: &Viewer, shown: &RunPage) -> Markup {
+    let (lang, run) = (viewer.lang, &shown.run);
+    let to = |verb: &str| Form::to(format!("/runs/{}/{verb}", run.id), viewer);
+    let moves = shown.reviews || shown.operates;
+    let pauses = matches!(run.status, RunStatus::Executing | RunStatus::CheckpointReached | RunStatus::PendingExport);
+    let resumes = matches!(run.status, RunStatus::Paused | RunStatus::RolledBack);
+    html! {
+        @if moves && !run.status.is_final() {
+            div.controls {
+                @if shown.operates && run.status == RunStatus::Approved { (to("start").named("start").button("main", lang.start())) }
+                @if pauses { (to("pause").named("pause").plain_button(lang.pause())) }
+                @if resumes { (to("resume").named("resume").button("main", lang.resume())) }
+                @if !run.snapshots.is_empty() { (to("snapshot").named("snapshot").plain_button(lang.save_now())) }
+                details.menu {
+                    summary { (lang.cancel()) }
+                    (to("cancel").named("cancel").with(&html! { (reason("cancel-reason", lang.reason())) button.bad { (lang.cancel()) } }))
+                }
+            }
+        }
+    }
+}
+
+/// The decision that it waits for, if it does.
+fn standstill(viewer: &Viewer, shown: &RunPage) -> Markup {
+    let (run, status) = (&shown.run, shown.run.status);
+    html! {
+        @if let (Some(at), RunStatus::CheckpointReached) = (&shown.checkpoint, status) { (checkpoint::panel(viewer, at, shown.reviews)) }
+        @if shown.reviews && status == RunStatus::PendingApproval { (plan_decision(viewer, run)) }
+        @if shown.reviews && status == RunStatus::PendingExport { (results_decision(viewer, run)) }
+    }
+}
+
+fn plan_decision(viewer: &Viewer, run: &RunView) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        section.panel.decide aria-labelledby="decide" {
+            h2 #decide { (lang.plan_waits()) }
+            p { (lang.sealed_as()) " " (digest(run.review)) }
+            div.ways {
+                (Form::to(format!("/runs/{}/approve", run.id), viewer).on(run.review).named("approve").button("main", lang.approve()))
+                (Form::to(format!("/runs/{}/reject", run.id), viewer).named("reject").with(&html! {
+                    (reason("reason", lang.reason())) button.bad { (lang.send_back()) }
+                }))
+            }
+        }
+    }
+}
+
+/// Results are let out by choice: every output is named with its digest.
+fn results_decision(viewer: &Viewer, run: &RunView) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        section.panel.decide aria-labelledby="decide" {
+            h2 #decide { (lang.results_wait()) }
+            @if let Some(said) = &run.said { blockquote { (text::line(lang, said)) } }
+            div.ways {
+                (Form::to(format!("/runs/{}/complete", run.id), viewer).on(run.review).named("complete").with(&html! {
+                    @if !run.outputs.is_empty() {
+                        fieldset {
+                            legend { (lang.outputs()) }
+                            @for output in &run.outputs {
+                                label.choice {
+                                    input type="checkbox" name="output" value=(output.id) checked;
+                                    code { (text::line(lang, &output.path)) } " " small { (size(lang, output.size_bytes)) " · " (digest(output.digest)) }
+                                }
+                            }
+                        }
+                    }
+                    button.main { (if run.outputs.is_empty() { lang.complete() } else { lang.let_out() }) }
+                }))
+                (Form::to(format!("/runs/{}/reject-results", run.id), viewer).on(run.review).named("reject").with(&html! {
+                    (reason("reason", lang.reason_needed())) button.bad { (lang.send_back()) }
+                }))
+            }
+        }
+    }
+}
+
+fn tiles(lang: Lang, shown: &RunPage) -> Markup {
+    let spent = shown.run.budget.as_ref().map(|budget| budget.spent).unwrap_or_default();
+    let tile = |name: &str, value: String| html! { div.tile { dt { (name) } dd { (value) } } };
+    html! {
+        dl.tiles #tiles data-live="tiles" {
+            (tile(lang.time_at_work(), lang.span(shown.worked_ms)))
+            (tile(lang.steps(), format!("{}/{}", shown.run.steps_done, shown.run.plan.len())))
+            (tile(lang.actions(), lang.number(spent.actions)))
+            (tile(lang.tokens(), lang.number(spent.tokens)))
+            (tile(lang.cost(), dollars(spent.usd_micros)))
+        }
+    }
+}
+
+fn plan(lang: Lang, run: &RunView) -> Markup {
+    let done = run.steps_done as usize;
+    html! {
+        ol.steps #steps data-live="steps" {
+            @for (index, step) in run.plan.iter().enumerate() {
+                @let state = if index < done { ("done", lang.step_done()) } else if index == done && !run.status.is_final() { ("now", lang.step_now()) } else { ("to_come", lang.step_to_come()) };
+                li data-state=(state.0) { (text::line(lang, step)) " " small { (state.1) } }
+            }
+        }
+    }
+}
+
+fn pipeline(lang: Lang, steps: &[PipelineStep]) -> Markup {
+    html! {
+        ol.steps #pipeline-steps data-live="pipeline" {
+            @for step in steps {
+                li data-state=(state(step.state)) {
+                    b { (step.name) } @if step.decision { " " small.ask { (lang.person_decides()) } }
+                    br; small { (text::line(lang, &step.product)) }
+                }
+            }
+        }
+    }
+}
+
+const fn state(state: StepState) -> &'static str {
+    match state {
+        StepState::Done => "done",
+        StepState::Now => "now",
+        StepState::ToCome => "to_come",
+        StepState::Skipped => "skipped",
+        StepState::Stopped => "stopped",
+    }
+}
+
+fn meters(lang: Lang, budget: &BudgetView) -> Markup {
+    let (limits, spent, held) = (&budget.limits, &budget.spent, &budget.held);
+    let plain = |amount: u64| lang.number(amount);
+    let rows = [
+        (lang.cost(), limits.usd_micros, spent.usd_micros, held.usd_micros, &dollars as &dyn Fn(u64) -> String),
+        (lang.tokens(), limits.tokens, spent.tokens, held.tokens, &plain),
+        (lang.actions(), limits.actions, spent.actions, held.actions, &plain),
+        (lang.pages(), limits.pages, spent.pages, held.pages, &plain),
+        (lang.time_at_work(), limits.wall_ms, spent.wall_ms, held.wall_ms, &|ms| lang.span(ms)),
+        (lang.disk(), limits.disk_bytes, spent.disk_bytes, held.disk_bytes, &|bytes| size(lang, bytes)),
+    ];
+    html! {
+        dl.meters #meters data-live="meters" {
+            @for (name, limit, spent, held, written) in rows {
+                @if let Some(limit) = limit {
+                    div {
+                        dt { (name) }
+                        dd {
+                            meter min="0" max=(limit.max(1)) high=(limit / 100 * u64::from(budget.warn_at_percent)) value=(spent + held) aria-label=(name) {}
+                            small { (written(spent)) " " (lang.used()) " + " (written(held)) " " (lang.held()) " " (lang.of()) " " (written(limit)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Cost and tokens over time, where a model was called.
+fn money(lang: Lang, calls: &[(Timestamp, u64, u64)]) -> Markup {
+    let points = |of: fn(&(Timestamp, u64, u64)) -> u64| -> Vec<(Timestamp, u64)> {
+        calls
+            .iter()
+            .scan(0, |sum, call| {
+                *sum += of(call);
+                Some((call.0, *sum))
+            })
+            .collect()
+    };
+    html! {
+        @if !calls.is_empty() {
+            div.two {
+                (section("cost-chart", lang.cost_over_time(), &curve(lang, &Curve { points: points(|call| call.2), written: dollars })))
+                (section("token-chart", lang.tokens_over_time(), &curve(lang, &Curve { points: points(|call| call.1), written: |tokens| tokens.to_string() })))
+            }
+        }
+    }
+}
+
+fn wishes(viewer: &Viewer, shown: &RunPage) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        ul.plain {
+            @for wish in &shown.wishes {
+                li {
+                    code { (text::line(lang, &wish.opening)) } " " (status(&wish.status))
+                    @if let Some(until) = &wish.until { " " (moment(lang, parsed(until), viewer.now)) }
+                    @if let Some(because) = &wish.because { " " (text::line(lang, because)) }
+                    @if shown.reviews { (wish_ways(viewer, shown, wish)) }
+                }
+            }
+        }
+    }
+}
+
+fn wish_ways(viewer: &Viewer, shown: &RunPage, wish: &WishView) -> Markup {
+    let (lang, number) = (viewer.lang, wish.number);
+    let to = |verb: &str| Form::to(format!("/runs/{}/wishes/{number}/{verb}", shown.run.id), viewer);
+    html! {
+        @match wish.status.as_str() {
+            "WAITING" => div.ways {
+                (to("grant").on(wish.review).with(&html! {
+                    (field(&format!("minutes-{number}"), lang.allow_for(), &html! { input id={ "minutes-" (number) } name="minutes" value="60" inputmode="numeric" pattern="[0-9]+"; }))
+                    button.main { (lang.allow()) }
+                }))
+                (to("reject").with(&html! { (reason(&format!("wish-{number}"), lang.reason())) button.bad { (lang.reject()) } }))
+            },
+            "GRANTED" => (to("revoke").with(&html! { (reason(&format!("wish-{number}"), lang.reason())) button.bad { (lang.revoke()) } })),
+            _ => {},
+        }
+    }
+}
+
+fn snapshots(viewer: &Viewer, run: &RunView) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        @if run.snapshots.is_empty() { p.note { (lang.no_snapshots()) } }
+        ol.plain.snapshots #snapshot-list data-live="snapshots" {
+            @for snapshot in run.snapshots.iter().rev() {
+                li {
+                    strong { (snapshot.number) } " " (moment(lang, parsed(&snapshot.taken_at), viewer.now)) " · "
+                    (lang.step_of(snapshot.steps_done, run.plan.len() as u32)) " · " (lang.number(snapshot.files)) " " (lang.files()) " · " (size(lang, snapshot.size_bytes))
+                    @if !run.status.is_final() { " " a href={ "/runs/" (run.id) "/rollback/" (snapshot.number) } { (lang.roll_back()) } }
+                }
+            }
+        }
+    }
+}
+
+fn outputs(lang: Lang, run: &RunView) -> Markup {
+    html! {
+        @if run.outputs.is_empty() { p.note { (lang.nothing()) } }
+        ul.plain #output-list data-live="outputs" {
+            @for output in &run.outputs {
+                li {
+                    a href={ "/evidence/" (run.project) "/" (output.digest) } download { (text::line(lang, &output.path)) }
+                    " " small { (size(lang, output.size_bytes)) " · " (digest(output.digest)) }
+                }
+            }
+        }
+    }
+}
+
+fn audit(viewer: &Viewer, rows: &[AuditRow]) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(lang.audit()) #audit-list data-live="audit" {
+            table.list {
+                thead { tr { th { "#" } th { (lang.when()) } th { (lang.event()) } th { (lang.actor()) } th { (lang.state()) } th { (lang.tokens()) } th { (lang.cost()) } } }
+                tbody {
+                    @for row in rows.iter().rev() {
+                        tr {
+                            td { @if viewer.reads_ledger { a href={ "/ledger/" (row.seq) } { (row.seq) } } @else { (row.seq) } }
+                            td { (moment(lang, parsed(&row.timestamp), viewer.now)) }
+                            td {
+                                code { (row.event) }
+                                @if let Some(action) = &row.action { " " a href={ "/actions/" (action) } { (short(action)) } }
+                            }
+                            td { (short(&row.actor)) }
+                            td { @if let Some(state) = &row.approval_status { (state) } }
+                            td { @if row.tokens > 0 { (lang.number(row.tokens)) } }
+                            td { @if row.cost_usd_micros > 0 { (dollars(row.cost_usd_micros)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

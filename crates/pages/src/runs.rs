@@ -1,0 +1,53 @@
+//! All runs, newest first.
+
+use maud::{Markup, html};
+use placet_domain::time::Timestamp;
+use placet_wire::api::RunView;
+
+use crate::layout::{Here, Viewer, page};
+use crate::parts::{moment, status};
+use crate::text;
+
+#[derive(Debug, Clone)]
+pub struct RunRow {
+    pub run: RunView,
+    pub agent: String,
+    pub since: Timestamp,
+    /// Where the list goes on below it.
+    pub place: u64,
+}
+
+/// A page of them; `older` where the next page begins.
+pub fn runs(viewer: &Viewer, rows: &[RunRow], older: Option<u64>) -> Markup {
+    let lang = viewer.lang;
+    let content = html! {
+        h1 { (lang.nav_runs()) }
+        @if rows.is_empty() {
+            div.empty {
+                p { strong { (lang.no_runs()) } }
+                p { (lang.no_runs_hint()) }
+                pre { code { "placet run plan 'Summarise notes.txt' --scope notes" } }
+            }
+        } @else {
+            div.scroll tabindex="0" role="region" aria-label=(lang.nav_runs()) #runs data-live="runs" {
+                table.list {
+                    thead { tr { th { (lang.goal()) } th { (lang.state()) } th { (lang.agent()) } th { (lang.mode()) } th { (lang.steps()) } th { (lang.since()) } } }
+                    tbody {
+                        @for row in rows {
+                            tr {
+                                td { a href={ "/runs/" (row.run.id) } { (text::line(lang, &row.run.goal)) } }
+                                td { (status(row.run.status.as_str())) }
+                                td { (text::line(lang, &row.agent)) }
+                                td { (row.run.mode) }
+                                td { (row.run.steps_done) "/" (row.run.plan.len()) }
+                                td { (moment(lang, row.since, viewer.now)) }
+                            }
+                        }
+                    }
+                }
+            }
+            @if let Some(older) = older { p { a.button href={ "/runs?after=" (older) } { (lang.older()) } } }
+        }
+    };
+    page(viewer, Here::Runs, lang.nav_runs(), Some("inbox"), &content)
+}

@@ -1,0 +1,105 @@
+//! One's own visits and password; and for administrators, links for others. And the switch that stops everything.
+
+use maud::{Markup, html};
+use placet_domain::time::Timestamp;
+use placet_wire::api::IdentityView;
+
+use crate::forms::{Form, field, reason};
+use crate::layout::{Here, Viewer, page};
+use crate::parts::{moment, section, short};
+use crate::text;
+
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub has_password: bool,
+    /// Digest, when it ends, and whether it is this one.
+    pub visits: Vec<(String, Timestamp, bool)>,
+    /// Whom the viewer may make links for; nobody, unless they administer.
+    pub people: Vec<IdentityView>,
+    /// A link that was just made: for whom, and the address.
+    pub link: Option<(String, String)>,
+    pub may_halt: bool,
+    pub may_release: bool,
+}
+
+pub fn settings(viewer: &Viewer, shown: &Settings) -> Markup {
+    let lang = viewer.lang;
+    let content = html! {
+        h1 { (lang.nav_settings()) }
+        @if let Some((name, link)) = &shown.link {
+            div.panel role="status" { p { strong { (text::line(lang, name)) } " · " (lang.link_made()) } pre { code { (link) } } }
+        }
+        div.two {
+            (section("password-panel", lang.password(), &password(viewer, shown)))
+            (section("visits", lang.your_visits(), &visits(viewer, shown)))
+        }
+        @if !shown.people.is_empty() { (section("people", lang.people(), &people(viewer, &shown.people))) }
+        @if shown.may_halt || shown.may_release { (section("switch", lang.the_switch(), &switch(viewer, shown))) }
+    };
+    page(viewer, Here::Settings, lang.nav_settings(), None, &content)
+}
+
+fn password(viewer: &Viewer, shown: &Settings) -> Markup {
+    let lang = viewer.lang;
+    Form::to("/settings/password", viewer).named("set-password").with(&html! {
+        p { (lang.password_rule()) }
+        (field("new-password", if shown.has_password { lang.new_password() } else { lang.password() }, &html! {
+            input #new-password name="password" type="password" required minlength="12" maxlength="200" autocomplete="new-password";
+        }))
+        button.main { (lang.set_password()) }
+    })
+}
+
+fn visits(viewer: &Viewer, shown: &Settings) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        ul.plain {
+            @for (digest, ends, is_this) in &shown.visits {
+                li {
+                    code { (&digest.trim_start_matches("sha256:")[..8]) } " · " (lang.ends()) " " (moment(lang, *ends, viewer.now))
+                    @if *is_this { " · " strong { (lang.this_one()) } }
+                    @else { (Form::to("/settings/visits/end", viewer).with(&html! { input type="hidden" name="visit" value=(digest); button.plain { (lang.end_visit()) } })) }
+                }
+            }
+        }
+    }
+}
+
+fn people(viewer: &Viewer, people: &[IdentityView]) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(lang.people()) {
+            table.list {
+                thead { tr { th { (lang.name()) } th { (lang.roles()) } th { (lang.make_link()) } } }
+                tbody {
+                    @for person in people {
+                        tr {
+                            td { strong { (text::line(lang, &person.name)) } " " small { (short(&person.id.to_string())) } }
+                            td { (roles(person)) }
+                            td { (Form::to(format!("/settings/people/{}/link", person.id), viewer).plain_button(lang.make_link())) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn roles(person: &IdentityView) -> String {
+    person.roles.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn switch(viewer: &Viewer, shown: &Settings) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        @if viewer.halted.is_none() && shown.may_halt {
+            (Form::to("/halt", viewer).named("halt").with(&html! {
+                (field("halt-reason", lang.reason(), &html! { input #halt-reason name="reason" maxlength="500" autocomplete="off"; }))
+                button.bad { (lang.stop_everything()) }
+            }))
+        }
+        @if viewer.halted.is_some() && shown.may_release {
+            (Form::to("/release", viewer).named("release").with(&html! { (reason("release-reason", lang.reason())) button.main { (lang.let_go_on()) } }))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What happened when in a run, one row for each thing: people's waits, actions, checkpoints. As SVG, with the words beside it.
+
+use maud::{Markup, html};
+use placet_domain::time::Timestamp;
+
+use crate::lang::Lang;
+use crate::text;
+
+const WIDTH: u64 = 600;
+const ROW: u64 = 26;
+const BAR: u64 = 14;
+
+/// Whose time a bar is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lane {
+    /// A person was waited for.
+    Person,
+    /// An action was executed.
+    Action,
+    /// The runtime was busy with it.
+    Runtime,
+}
+
+impl Lane {
+    const fn class(self) -> &'static str {
+        match self {
+            Self::Person => "person",
+            Self::Action => "action",
+            Self::Runtime => "runtime",
+        }
+    }
+}
+
+/// One row: what it is, from when to when.
+#[derive(Debug, Clone)]
+pub struct Bar {
+    pub name: String,
+    pub lane: Lane,
+    pub from: Timestamp,
+    pub to: Timestamp,
+}
+
+pub(crate) fn timeline(lang: Lang, bars: &[Bar]) -> Markup {
+    let from = bars.iter().map(|bar| bar.from).min().unwrap_or(Timestamp::END);
+    let to = bars.iter().map(|bar| bar.to).max().unwrap_or(from);
+    let whole = from.unix_ms().abs_diff(to.unix_ms()).max(1);
+    let across = |at: Timestamp| at.unix_ms().abs_diff(from.unix_ms()) * WIDTH / whole;
+    html! {
+        div.timeline #bars data-live="bars" {
+            @for bar in bars {
+                @let length = bar.from.unix_ms().abs_diff(bar.to.unix_ms());
+                div.bar {
+                    span { (text::line(lang, &bar.name)) }
+                    svg viewBox={ "0 0 " (WIDTH) " " (ROW) } preserveAspectRatio="none" aria-hidden="true" {
+                        rect class=(bar.lane.class()) x=(across(bar.from).min(WIDTH - 4)) y=((ROW - BAR) / 2) width=((across(bar.to) - across(bar.from)).max(4)) height=(BAR) rx="3" {}
+                    }
+                    small { (lang.span(length)) }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_lie_where_their_time_lies_and_even_a_moment_is_seen() {
+        let at = Timestamp::from_unix_ms;
+        let bar = |name: &str, lane, from, to| Bar { name: name.to_owned(), lane, from: at(from), to: at(to) };
+        let bars = [bar("plan", Lane::Person, 0, 500), bar("tee", Lane::Action, 1_000, 1_000)];
+        let shown = timeline(Lang::En, &bars).into_string();
+        assert!(shown.contains("class=\"person\" x=\"0\" y=\"6\" width=\"300\""), "{shown}");
+        assert!(shown.contains("class=\"action\" x=\"596\" y=\"6\" width=\"4\""), "{shown}");
+    }
+}
