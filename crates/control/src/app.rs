@@ -21,6 +21,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 use crate::door::Door;
 use crate::facts::Facts;
 use crate::flow::No;
+use crate::http::{Names, News, Passwords};
 use crate::kit::{KitFile, Kits};
 use crate::otel::Collector;
 use crate::previews::Previews;
@@ -168,6 +169,14 @@ impl Default for Limits {
     }
 }
 
+/// What pages remember between requests. All of it is bounded, and all of it may be forgotten.
+#[derive(Debug, Default)]
+pub(crate) struct PageState {
+    pub(crate) names: Names,
+    pub(crate) passwords: Passwords,
+    pub(crate) news: News,
+}
+
 /// Shared by all requests; cheap to clone.
 #[derive(Debug, Clone)]
 pub struct App(Arc<Inner>);
@@ -182,6 +191,7 @@ struct Inner {
     door: Door,
     facts: Facts,
     previews: Previews,
+    page_state: PageState,
     streams: Arc<Semaphore>,
     unverified: Semaphore,
     started_at: Timestamp,
@@ -204,6 +214,7 @@ impl App {
             door,
             facts,
             previews,
+            page_state: PageState::default(),
             streams,
             unverified,
             started_at,
@@ -256,6 +267,10 @@ impl App {
 
     pub(crate) fn previews(&self) -> &Previews {
         &self.0.previews
+    }
+
+    pub(crate) fn page_state(&self) -> &PageState {
+        &self.0.page_state
     }
 
     pub(crate) fn door(&self) -> &Door {

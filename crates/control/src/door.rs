@@ -22,6 +22,8 @@ pub(crate) struct Door {
     /// When each identity was first refused in this minute, and how often since.
     refused: Mutex<HashMap<IdentityId, (Instant, u32)>>,
     under_way: Arc<Mutex<HashMap<IdentityId, usize>>>,
+    /// When each identity last asked for something.
+    heard: Mutex<HashMap<IdentityId, Instant>>,
 }
 
 #[derive(Debug, Default)]
@@ -99,7 +101,25 @@ impl Door {
             return None;
         }
         *count += 1;
+        drop(under_way);
+        self.hear(identity);
         Some(Share { under_way: Arc::clone(&self.under_way), identity })
+    }
+
+    fn hear(&self, identity: IdentityId) {
+        let mut heard = held(&self.heard);
+        if heard.len() >= MOST_KNOWN {
+            heard.clear();
+        }
+        heard.insert(identity, Instant::now());
+    }
+
+    /// How long ago an identity was last heard of, since this process began. Who waits for an answer is heard of now.
+    pub(crate) fn silence_of(&self, identity: IdentityId) -> Option<Duration> {
+        if held(&self.under_way).contains_key(&identity) {
+            return Some(Duration::ZERO);
+        }
+        held(&self.heard).get(&identity).map(Instant::elapsed)
     }
 }
 
@@ -151,6 +171,7 @@ mod tests {
             lineage: Lineage::default(),
             token: Digest::of(b"token"),
             revoked: false,
+            doors: Box::default(),
         })
     }
 

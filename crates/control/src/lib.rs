@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! http/   one page of routes, who may call them, and the types they take and give
+//! http/pages/ the same for people with a browser
 //! flow/   the steps of the one flow, each a few sentences: load, decide, commit
 //! models/ calls of language models, with the tokens of agents as keys and the budgets of runs as purses
 //! pumps/  the clockwork: what ran out of time is ended, heads are signed, receivers of webhooks are told
@@ -25,7 +26,7 @@ mod webhook;
 
 pub use app::{App, Limits, MetricsEvery, Rules, Settings};
 pub use flow::{No, bootstrap};
-pub use http::{api_document, route_table};
+pub use http::{api_document, page_table, route_table};
 pub use kit::{KitFile, Kits};
 pub use names::fresh_token;
 pub use otel::Collector;

@@ -18,6 +18,7 @@ mod identity;
 mod init;
 mod kill;
 mod ledger;
+mod link;
 mod man;
 mod model;
 mod policy;
@@ -115,6 +116,8 @@ enum Command {
     /// Propose an action as an agent, or resolve an interrupted one
     #[command(subcommand)]
     Action(action::Command),
+    /// A link that lets a person in once, by a browser
+    Link(link::Args),
     /// Stop everything at once
     Kill(kill::Args),
     /// Let everything only look, or see whether that is so
@@ -185,6 +188,7 @@ pub(crate) async fn run(cli: Cli, out: &Out) -> Result<ExitCode, CliError> {
         Command::Identity(command) => identity::run(command, who, out).await,
         Command::Run(command) => run::run(command, who, out).await,
         Command::Action(command) => action::run(command, who, out).await,
+        Command::Link(args) => link::run(args, who, out).await,
         Command::Kill(args) => kill::run(args, who, out).await,
         Command::SafeMode(args) => safe_mode::run(args, who, out).await,
         Command::Queue(args) => queue::run(args, who, out).await,

@@ -117,13 +117,19 @@ async fn find_identity(app: &App, caller: &Caller, id: IdentityId, what: &'stati
     found.ok_or_else(|| Refusal::Unknown { what }.into())
 }
 
-async fn change(app: &App, caller: &Caller, id: IdentityId, command: IdentityCommand) -> Result<Identity, No> {
-    // A token is shown once, so a repeated request can't be answered from memory. A key that is ignored would be a lie.
-    if caller.key.is_some() {
-        return Err(
-            Refusal::invalid("identities are changed without an idempotency key: a token is shown only once").into()
-        );
+/// A token or a link is shown once, so a repeated request can't be answered from memory. A key that is ignored would be a lie.
+pub(super) fn needs_no_key(caller: &Caller) -> Result<(), No> {
+    match caller.key {
+        Some(_) => {
+            Err(Refusal::invalid("identities are changed without an idempotency key: a secret is shown only once")
+                .into())
+        }
+        None => Ok(()),
     }
+}
+
+async fn change(app: &App, caller: &Caller, id: IdentityId, command: IdentityCommand) -> Result<Identity, No> {
+    needs_no_key(caller)?;
     let receipt = app.submit(caller.actor(), Command::Identity { id, command }, None).await?;
     receipt.loaded.identity.ok_or_else(|| Refusal::Unknown { what: "identity" }.into())
 }

@@ -18,6 +18,7 @@ mod receive;
 mod record;
 mod retain;
 mod undertake;
+mod visit;
 mod worktree;
 
 pub use admin::bootstrap;
@@ -36,6 +37,7 @@ pub(crate) use receive::{complete, heartbeat, keep_blob};
 pub(crate) use record::{audit, note_refusal, reported};
 pub(crate) use retain::{Expired, expirable, expire, preserve};
 pub(crate) use undertake::{change_run, make_run, plan_run};
+pub(crate) use visit::{Pass, enter, invite, invited, leave, set_password};
 pub(crate) use worktree::{assign_duties, change_worktree, duties, find_worktree, notices, open_worktree};
 
 use std::sync::Arc;

@@ -74,7 +74,7 @@ pub(super) fn unauthorized(scheme: &'static str, detail: &str) -> Response {
 }
 
 /// A known identity tried what its role does not allow: refused and recorded.
-async fn refuse(app: &App, identity: &Identity, access: Access) -> Response {
+pub(super) async fn refuse(app: &App, identity: &Identity, access: Access) -> Response {
     let needed = match access {
         Access::Roles(roles) => roles.first().copied().unwrap_or(Role::Admin),
         Access::Signed => Role::Agent,

@@ -97,7 +97,7 @@ pub(super) async fn show(
     Ok(([(header::ETAG, etag)], Json(detail(&app, &action).await?)))
 }
 
-async fn detail(app: &App, action: &ActionState) -> Result<api::ActionDetail, Failure> {
+pub(super) async fn detail(app: &App, action: &ActionState) -> Result<api::ActionDetail, Failure> {
     let sealed = app.store().sealed(action.id, action.digest).await.map_err(No::Fault)?;
     let sealed = sealed.ok_or(No::Refused(Refusal::Unknown { what: "action" }))?;
     let spec = Action::open(&sealed).map_err(No::Unsealable)?.spec().clone();

@@ -40,6 +40,19 @@ pub(super) async fn replace_token(
     Ok(Json(api::TokenOnce { identity: view::identity(&identity), token: token.reveal().to_owned() }))
 }
 
+/// A link for a browser: for oneself, or by an administrator for somebody.
+pub(super) async fn make_link(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Asked(caller, _): Asked<api::NewLink>,
+) -> Result<(StatusCode, Json<api::LinkOnce>), Failure> {
+    let pass = flow::invite(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+    let path = format!("/enter/{}", pass.told());
+    let once =
+        api::LinkOnce { identity: view::identity(&pass.identity), path, expires_at: view::time(pass.expires_at) };
+    Ok((StatusCode::CREATED, Json(once)))
+}
+
 pub(super) async fn revoke(
     State(app): State<App>,
     Path(id): Path<String>,

@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use placet_domain::refusal::Refusal;
-use placet_ledger::SignedTreeHead;
-use placet_store::EntryFilter;
+use placet_ledger::{InclusionProof, SignedTreeHead};
+use placet_store::{EntryFilter, StoredEntry};
 use placet_wire::api;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -44,7 +44,7 @@ pub(super) async fn entries(
     let limit = query.limit.unwrap_or(MOST_ENTRIES).min(MOST_ENTRIES);
     let filter = EntryFilter { after: query.after, limit, reach: caller.identity.reach, ..EntryFilter::default() };
     let entries = app.store().entries(filter).await.map_err(No::Fault)?;
-    let view = |stored: placet_store::StoredEntry| api::EntryView {
+    let view = |stored: StoredEntry| api::EntryView {
         seq: stored.seq,
         leaf: stored.leaf.to_string(),
         entry: serde_json::from_slice(&stored.bytes).unwrap_or_default(),
@@ -59,32 +59,39 @@ pub(super) struct ProofQuery {
     seq: u64,
 }
 
+/// An entry with the way from it to the newest head.
+pub(super) struct Proven {
+    pub(super) stored: StoredEntry,
+    pub(super) proof: InclusionProof,
+    pub(super) head: SignedTreeHead,
+}
+
 pub(super) async fn prove(
     State(app): State<App>,
     caller: Caller,
     Query(query): Query<ProofQuery>,
 ) -> Result<Json<api::InclusionProof>, Failure> {
-    let unknown = || No::Refused(Refusal::Unknown { what: "entry" });
-    // Asked for as a list of one, so that the caller's reach applies to it like to every other list.
-    let filter = EntryFilter {
-        after: query.seq.checked_sub(1),
-        limit: 1,
-        reach: caller.identity.reach,
-        ..EntryFilter::default()
-    };
-    let found = app.store().entries(filter).await.map_err(No::Fault)?.pop();
-    let stored = found.filter(|stored| stored.seq == query.seq).ok_or_else(unknown)?;
-    let head = newest_head(&app).await?;
-    let size = head.head().size();
-    let proof = app.store().prove_entry(query.seq, size).await.map_err(No::Fault)?;
+    let Proven { stored, proof, head } = proven(&app, caller, query.seq).await?;
     Ok(Json(api::InclusionProof {
-        seq: query.seq,
-        size,
+        seq: stored.seq,
+        size: head.head().size(),
         leaf: stored.leaf.to_string(),
         proof: proof.path.iter().map(ToString::to_string).collect(),
         note: head.to_string(),
         entry: String::from_utf8_lossy(&stored.bytes).into_owned(),
     }))
+}
+
+pub(super) async fn proven(app: &App, caller: Caller, seq: u64) -> Result<Proven, Failure> {
+    let unknown = || No::Refused(Refusal::Unknown { what: "entry" });
+    // Asked for as a list of one, so that the caller's reach applies to it like to every other list.
+    let filter =
+        EntryFilter { after: seq.checked_sub(1), limit: 1, reach: caller.identity.reach, ..EntryFilter::default() };
+    let found = app.store().entries(filter).await.map_err(No::Fault)?.pop();
+    let stored = found.filter(|stored| stored.seq == seq).ok_or_else(unknown)?;
+    let head = newest_head(app).await?;
+    let proof = app.store().prove_entry(seq, head.head().size()).await.map_err(No::Fault)?;
+    Ok(Proven { stored, proof, head })
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -17,6 +17,7 @@ mod jobs;
 mod ledger;
 mod openapi;
 mod organisation;
+mod pages;
 mod problem;
 mod projects;
 mod retention;
@@ -31,6 +32,7 @@ mod wishes;
 mod worktrees;
 
 pub use openapi::api_document;
+pub(crate) use pages::{Names, News, Passwords, spread_news};
 pub(crate) use router::router;
 
 use placet_domain::identity::Role::{Admin, Agent, Auditor, Operator, Reviewer, Worker};
@@ -74,6 +76,7 @@ fn table() -> Vec<Route> {
         post("/api/v1/identities", identities::create).access(Access::Roles(&[Admin])).takes::<api::NewIdentity>().gives::<api::TokenOnce>(201).about("Makes an identity. Its token is shown this once."),
         post("/api/v1/identities/{identity}/token", identities::replace_token).access(Access::Roles(&[Admin])).takes::<api::NewToken>().gives::<api::TokenOnce>(200).about("Gives an identity a new token; the old one stops working."),
         post("/api/v1/identities/{identity}/revoke", identities::revoke).access(Access::Roles(&[Admin])).takes::<api::NewToken>().gives::<api::IdentityView>(200).about("Ends an identity for good."),
+        post("/api/v1/identities/{identity}/link", identities::make_link).access(PEOPLE).takes::<api::NewLink>().gives::<api::LinkOnce>(201).about("Makes a link that lets a person in once, by a browser: for yourself, or as an administrator for somebody."),
         get("/api/v1/policy", projects::policy).access(Access::Anyone).gives::<api::PolicyView>(200).about("The rules and tools in force."),
 
         // The organisation: what all projects together may use up, and the switch that stops everything.
@@ -194,8 +197,16 @@ fn table() -> Vec<Route> {
     ]
 }
 
+/// The same for the pages and forms that people use with a browser.
+pub fn page_table() -> Vec<(String, String, String)> {
+    pages::table().iter().map(row).collect()
+}
+
+fn row(route: &Route) -> (String, String, String) {
+    (route.method.to_string(), route.path.to_string(), route.access.to_string())
+}
+
 /// Method, path and who may call it, for the reviewed matrix.
 pub fn route_table() -> Vec<(String, String, String)> {
-    let row = |route: &Route| (route.method.to_string(), route.path.to_string(), route.access.to_string());
     routes().iter().map(row).collect()
 }

@@ -11,7 +11,7 @@ use super::body::in_plain_words;
 use crate::flow::No;
 
 /// An answer that is a problem.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Failure {
     status: StatusCode,
     code: &'static str,
@@ -21,6 +21,15 @@ pub(crate) struct Failure {
 impl Failure {
     pub(super) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
         Self { status, code, detail: detail.into() }
+    }
+
+    /// The stable word for it.
+    pub(super) const fn code(&self) -> &'static str {
+        self.code
+    }
+
+    pub(super) fn detail(&self) -> &str {
+        &self.detail
     }
 
     /// A handler that needs to know its caller sits behind no guard: a mistake of ours, and refused.
@@ -47,10 +56,12 @@ impl IntoResponse for Failure {
             kind: "about:blank".to_owned(),
             title: self.status.canonical_reason().unwrap_or("Problem").to_owned(),
             status: self.status.as_u16(),
-            detail: self.detail,
+            detail: self.detail.clone(),
             code: self.code.to_owned(),
         };
         let mut response = (self.status, Json(problem)).into_response();
+        // Whoever shows it otherwise, as pages do, need not read it back.
+        response.extensions_mut().insert(self);
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         response
     }

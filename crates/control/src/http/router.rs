@@ -49,6 +49,7 @@ fn of_routes(app: App) -> Router {
         router = router.route(&route.path, guarded);
     }
     router
+        .merge(super::pages::router(&app))
         .fallback(unknown_route)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(app.clone(), measured))

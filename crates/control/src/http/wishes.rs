@@ -53,7 +53,7 @@ async fn change(app: &App, caller: &Caller, id: &str, command: RunCommand) -> Wi
     Ok(Json(listed(&run, app)))
 }
 
-fn listed(run: &Run, app: &App) -> api::WishList {
+pub(super) fn listed(run: &Run, app: &App) -> api::WishList {
     let now = app.store().now();
     let one = |wish: &Wish| {
         let (status, until, because) = match &wish.answer {

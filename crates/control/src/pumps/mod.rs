@@ -1,5 +1,5 @@
 //! The clockwork: what happens without anybody asking. It ends what ran out of time, signs heads, tells receivers of webhooks,
-//! sends traces and metrics, and removes contents after their time; it approves nothing.
+//! sends traces and metrics, tells open pages that there is news, and removes contents after their time; it approves nothing.
 
 mod heads;
 mod lapses;
@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 
 use crate::app::App;
 use crate::flow::No;
+use crate::http::spread_news;
 pub(crate) use rejudge::rejudge;
 
 /// Whoever is told of things for the first time is told of what comes from now on.
@@ -26,6 +27,7 @@ pub(crate) fn start(app: &App) -> JoinSet<()> {
     let mut pumps = JoinSet::new();
     pumps.spawn(lapses::run(app.clone()));
     pumps.spawn(heads::run(app.clone()));
+    pumps.spawn(spread_news(app.clone()));
     pumps.spawn(retention::run(app.clone()));
     webhooks::start(app, &mut pumps);
     if let Some(collector) = app.settings().collector.clone() {

@@ -49,6 +49,28 @@ pub struct TokenOnce {
     pub token: String,
 }
 
+/// Asks for a link that lets a person in.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewLink {}
+
+/// A link that lets a person in once, by a browser. It is shown this once.
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
+pub struct LinkOnce {
+    pub identity: IdentityView,
+    /// Below the address of the control plane.
+    pub path: String,
+    /// RFC 3339.
+    pub expires_at: String,
+}
+
+/// A link is a secret until it is used.
+impl std::fmt::Debug for LinkOnce {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LinkOnce").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
 impl std::fmt::Debug for TokenOnce {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("TokenOnce").field("identity", &self.identity).finish_non_exhaustive()

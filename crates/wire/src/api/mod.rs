@@ -22,7 +22,7 @@ pub use hosting::{
     HostingList, HostingQuery, HostingView, LaunchRequest, OutputReport, RestoreReport, SnapshotReport,
     USUAL_AGENT_PROFILE,
 };
-pub use identity::{IdentityList, IdentityView, NewIdentity, NewToken, TokenOnce};
+pub use identity::{IdentityList, IdentityView, LinkOnce, NewIdentity, NewLink, NewToken, TokenOnce};
 pub use job::{
     Completion, CompletionView, HeartbeatView, Job, JobReport, KeptBlob, NetworkQuery, NetworkView, PieceSecrets,
     Redemption, RedemptionView, SecretList, SecretView,

@@ -1,0 +1,31 @@
+//! `placet link`: a link that lets a person in once, by a browser.
+
+use placet_wire::api::{IdentityView, LinkOnce, NewLink};
+
+use super::identity;
+use crate::context::Who;
+use crate::error::CliError;
+use crate::out::{BOLD, Out, styled};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  placet --as ada link\n  placet link --to ada")]
+pub(crate) struct Args {
+    /// Whom it lets in, by name or id (default: yourself)
+    #[arg(long, value_name = "NAME")]
+    to: Option<String>,
+}
+
+pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
+    let client = who.client()?;
+    let id = match args.to {
+        Some(named) => identity::find(&client, &named).await?,
+        None => client.get::<IdentityView>("/api/v1/whoami").await?.id,
+    };
+    let made: LinkOnce = client.post(&format!("/api/v1/identities/{id}/link"), &NewLink::default()).await?;
+    let link = format!("{}{}", client.server(), made.path);
+    let view = serde_json::json!({ "identity": made.identity, "link": link, "expires_at": made.expires_at });
+    out.answer(&view, |_| {
+        format!("{}\n  lets {} in once, until {}", styled(BOLD, &link), made.identity.name, made.expires_at)
+    });
+    Ok(())
+}

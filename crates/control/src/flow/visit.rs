@@ -1,0 +1,77 @@
+//! Visits: how people come in by a browser, and go. Whatever happens here is on the record like everything else.
+
+use placet_domain::command::Command;
+use placet_domain::digest::Digest;
+use placet_domain::id::IdentityId;
+use placet_domain::identity::{Actor, DoorCommand, Entrance, Identity, IdentityCommand};
+use placet_domain::refusal::Refusal;
+use placet_domain::time::Timestamp;
+use placet_store::Extras;
+use placet_wire::Token;
+
+use super::admin::needs_no_key;
+use super::{Caller, No};
+use crate::app::App;
+use crate::names::{fresh_token, token_digest};
+
+/// Long enough to walk to another machine, short enough not to lie around.
+const LINK_MS: u64 = 60 * 60 * 1_000;
+/// A working day.
+const VISIT_MS: u64 = 12 * 60 * 60 * 1_000;
+
+/// Something secret that stands for a person until a moment.
+pub(crate) struct Pass {
+    pub(crate) identity: Identity,
+    pub(crate) secret: Token,
+    pub(crate) expires_at: Timestamp,
+}
+
+impl Pass {
+    /// Whose it is, and what proves it: what a cookie or a link holds.
+    pub(crate) fn told(&self) -> String {
+        format!("{}.{}", self.identity.id, self.secret.reveal())
+    }
+}
+
+/// A link that lets its holder in once: for oneself, or by an administrator for somebody.
+pub(crate) async fn invite(app: &App, caller: &Caller, id: IdentityId) -> Result<Pass, No> {
+    needs_no_key(caller)?;
+    let (secret, expires_at) = (fresh_token(), app.store().now().plus_ms(LINK_MS));
+    let command = DoorCommand::Invite { link: token_digest(secret.reveal()), expires_at };
+    let identity = change(app, caller.actor(), id, command, Extras::default()).await?;
+    Ok(Pass { identity, secret, expires_at })
+}
+
+/// Somebody who showed what lets them in comes in.
+pub(crate) async fn enter(app: &App, person: Identity, by: Entrance) -> Result<Pass, No> {
+    let (secret, expires_at) = (fresh_token(), app.store().now().plus_ms(VISIT_MS));
+    let command = DoorCommand::Enter { visit: token_digest(secret.reveal()), by, expires_at };
+    let identity = change(app, Actor::Identity(person.clone()), person.id, command, Extras::default()).await?;
+    Ok(Pass { identity, secret, expires_at })
+}
+
+/// Gives up a visit of one's own.
+pub(crate) async fn leave(app: &App, caller: &Caller, visit: Digest) -> Result<(), No> {
+    let command = DoorCommand::Leave { visit };
+    change(app, caller.actor(), caller.identity.id, command, Extras::default()).await.map(drop)
+}
+
+/// Sets one's own password; only the visit it is set from stays.
+pub(crate) async fn set_password(app: &App, caller: &Caller, visit: Digest, verifier: String) -> Result<(), No> {
+    let command = DoorCommand::SetPassword { verifier: Digest::of(verifier.as_bytes()), visit };
+    let extras = Extras { verifier: Some(verifier), ..Extras::default() };
+    change(app, caller.actor(), caller.identity.id, command, extras).await.map(drop)
+}
+
+/// Whoever the holder of this link would come in as, as long as it counts.
+pub(crate) async fn invited(app: &App, id: IdentityId, secret: &str) -> Result<Option<Identity>, No> {
+    let (link, now) = (token_digest(secret), app.store().now());
+    let found = app.store().identity(id).await.map_err(No::Fault)?;
+    Ok(found.filter(|identity| !identity.revoked && identity.doors.link(link, now).is_some()))
+}
+
+async fn change(app: &App, actor: Actor, id: IdentityId, command: DoorCommand, extras: Extras) -> Result<Identity, No> {
+    let command = Command::Identity { id, command: IdentityCommand::Door(command) };
+    let receipt = app.submit_with(extras, actor, command, None).await?;
+    receipt.loaded.identity.ok_or_else(|| Refusal::Unknown { what: "identity" }.into())
+}

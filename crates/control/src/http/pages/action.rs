@@ -1,0 +1,261 @@
+//! One action: what there is to see of it, and the decisions about it.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Resolution, Setting};
+use placet_domain::evidence::Manifest;
+use placet_domain::id::ActionId;
+use placet_domain::identity::Role;
+use placet_domain::refusal::Refusal;
+use placet_domain::run::Run;
+use placet_pages::{ActionPage, Ask, Blast, History, Twins};
+use placet_store::{ActionFilter, EntryFilter, Order};
+use placet_wire::api;
+use serde_json::{Map, Value, json};
+
+use super::super::actions::detail;
+use super::super::extract::Path;
+use super::super::problem::Failure;
+use super::form::{Fields, Sent};
+use super::guard::{Visiting, html};
+use super::{file, names, viewer};
+use crate::app::App;
+use crate::flow::{self, Caller, No};
+
+/// How many of the newest actions of a project are looked through for what was decided before.
+const MOST_LOOKED_THROUGH: u32 = 400;
+const HISTORY_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
+/// As many entries as an action has, with its heartbeats left out by being few.
+const MOST_ENTRIES: u32 = 50;
+/// How many are approved by one form at most.
+const MOST_AT_ONCE: usize = 50;
+
+pub(super) async fn show(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    visiting: Visiting,
+    caller: Caller,
+) -> Result<Response, Failure> {
+    let viewer = viewer::viewer(&app, &visiting).await?;
+    let page = page(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+    Ok(html(placet_pages::action(&viewer, &page)))
+}
+
+/// Everything there is to see of it.
+pub(super) async fn page(app: &App, caller: &Caller, id: ActionId) -> Result<ActionPage, Failure> {
+    let state = flow::find_action(app, caller, id).await?;
+    let run = flow::find_run(app, caller, state.run).await?;
+    let detail = detail(app, &state).await?;
+    let files = file::shown(app, caller, &run, &detail.spec).await?;
+    let entries = entries(app, id).await?;
+    let mut approved_by = Vec::new();
+    for approval in &state.approvals {
+        approved_by.push(names::person(app, approval.reviewer).await?);
+    }
+    Ok(ActionPage {
+        since: entries.first().map_or(state.deadline, |(_, _, at)| *at),
+        agent: names::person(app, state.proposer).await?,
+        goal: run.goal.clone(),
+        blast: blast(&run, &state),
+        files,
+        history: history(app, &state).await?,
+        ask: ask(app, caller, &run, &state),
+        approved_by,
+        twins: Twins::default(),
+        evidence: manifest(app, &state).await?,
+        entries: entries.into_iter().map(|(seq, kind, _)| (seq, kind)).collect(),
+        detail,
+    })
+}
+
+async fn entries(app: &App, id: ActionId) -> Result<Vec<(u64, String, placet_domain::time::Timestamp)>, Failure> {
+    let filter = EntryFilter { action: Some(id), limit: MOST_ENTRIES, ..EntryFilter::default() };
+    let found = app.store().entries(filter).await?;
+    Ok(found.into_iter().map(|entry| (entry.seq, entry.kind, entry.at)).collect())
+}
+
+async fn manifest(app: &App, state: &ActionState) -> Result<Option<Manifest>, Failure> {
+    let Some(evidence) = state.evidence else { return Ok(None) };
+    let bytes = app.store().sealed(state.id, evidence).await?;
+    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+}
+
+fn blast(run: &Run, state: &ActionState) -> Blast {
+    Blast {
+        snapshot: run.snapshots.last().map(|snapshot| snapshot.number),
+        budget: run.budget.as_ref().map(api::BudgetView::from),
+        rehearsed: state.status == ActionStatus::Rehearsed,
+    }
+}
+
+/// Whether this person may decide now: asked of the domain itself, so that no form is offered that would be refused.
+fn ask(app: &App, caller: &Caller, run: &Run, state: &ActionState) -> Ask {
+    let seen = state.review();
+    let command = match state.status {
+        ActionStatus::PendingApproval => ActionCommand::Approve { seen },
+        ActionStatus::Rehearsed => ActionCommand::Perform { seen, verdict: state.verdict.clone() },
+        ActionStatus::Interrupted => {
+            ActionCommand::Resolve { resolution: Resolution::Abandon, reason: "tried".to_owned() }
+        }
+        ActionStatus::Approved
+        | ActionStatus::Denied
+        | ActionStatus::Rejected
+        | ActionStatus::Expired
+        | ActionStatus::Superseded
+        | ActionStatus::Withdrawn
+        | ActionStatus::Leased
+        | ActionStatus::Executing
+        | ActionStatus::Succeeded
+        | ActionStatus::Failed
+        | ActionStatus::Abandoned => return Ask::Settled,
+    };
+    if !caller.identity.has(Role::Reviewer) {
+        return Ask::No(Refusal::Role { needed: Role::Reviewer }.to_string());
+    }
+    let (actor, terms) = (caller.actor(), app.settings().terms);
+    let setting = Setting { run, actor: &actor, terms: &terms, policy: app.policy().version(), now: app.store().now() };
+    match action::decide(state.id, Some(state), &command, &setting) {
+        Ok(_) => Ask::Yes,
+        Err(_) if state.status == ActionStatus::Rehearsed => Ask::Settled,
+        Err(refusal) => Ask::No(refusal.to_string()),
+    }
+}
+
+/// What was decided about the same tool in the same project.
+async fn history(app: &App, state: &ActionState) -> Result<History, Failure> {
+    let since = placet_domain::time::Timestamp::from_unix_ms(app.store().now().unix_ms() - HISTORY_MS);
+    let filter = ActionFilter {
+        project: Some(state.project),
+        changed_since: Some(since),
+        order: Order::NewestFirst,
+        limit: MOST_LOOKED_THROUGH,
+        ..ActionFilter::default()
+    };
+    let found = app.store().actions(filter).await?;
+    let others = found.iter().filter(|other| other.tool == state.tool && other.id != state.id);
+    Ok(others.fold(History::default(), |mut counted, other| {
+        counted.approved += u64::from(!other.approvals.is_empty());
+        counted.rejected += u64::from(other.status == ActionStatus::Rejected);
+        counted.succeeded += u64::from(other.status == ActionStatus::Succeeded);
+        counted.failed += u64::from(other.status == ActionStatus::Failed);
+        counted
+    }))
+}
+
+/// After a decision the next thing is looked at.
+fn next() -> Response {
+    Redirect::to("/").into_response()
+}
+
+fn parse(id: &str) -> Result<ActionId, Failure> {
+    id.parse().map_err(Failure::bad_id)
+}
+
+pub(super) async fn approve(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Sent { caller, fields, .. }: Sent,
+) -> Result<Response, Failure> {
+    let (id, seen) = (parse(&id)?, fields.seen()?);
+    confirmed(&flow::find_action(&app, &caller, id).await?, &fields)?;
+    flow::approve(&app, &caller, id, seen).await?;
+    Ok(next())
+}
+
+/// Where two people are asked, each types what it is.
+fn confirmed(state: &ActionState, fields: &Fields) -> Result<(), Failure> {
+    let typed = fields.text("confirm")?;
+    if state.verdict.tier().to_string() != "C" || typed.trim() == state.tool.to_string() {
+        return Ok(());
+    }
+    let why = format!("two people are asked about this; to approve it, type the name of the tool: {}", state.tool);
+    Err(Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "unconfirmed", why))
+}
+
+pub(super) async fn reject(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Sent { caller, fields, .. }: Sent,
+) -> Result<Response, Failure> {
+    flow::reject(&app, &caller, parse(&id)?, fields.seen()?, fields.text("reason")?).await?;
+    Ok(next())
+}
+
+pub(super) async fn amend(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Sent { caller, fields, .. }: Sent,
+) -> Result<Response, Failure> {
+    let id = parse(&id)?;
+    let state = flow::find_action(&app, &caller, id).await?;
+    let before = detail(&app, &state).await?;
+    let request = api::AmendmentRequest { changes: changes(&before, &fields)?, reason: fields.text("reason")? };
+    let amended = flow::amend(&app, &caller, id, fields.seen()?, request).await?;
+    Ok(Redirect::to(&format!("/actions/{}", amended.id)).into_response())
+}
+
+/// Only what is not as it was.
+fn changes(before: &api::ActionDetail, fields: &Fields) -> Result<Map<String, Value>, Failure> {
+    let mut changes = Map::new();
+    let arguments = fields.lines("arguments")?;
+    if before.proposal.as_ref().is_some_and(|proposal| proposal.arguments != arguments) {
+        changes.insert("arguments".to_owned(), json!(arguments));
+    }
+    if let Some(timeout_ms) = fields.number("timeout_ms")?.filter(|ms| *ms != before.spec.limits.timeout_ms) {
+        changes.insert("timeout_ms".to_owned(), json!(timeout_ms));
+    }
+    Ok(changes)
+}
+
+pub(super) async fn resolve(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Sent { caller, fields, .. }: Sent,
+) -> Result<Response, Failure> {
+    let given = Value::from(fields.text("resolution")?);
+    let unknown = |_| Failure::new(StatusCode::BAD_REQUEST, "bad_form", "choose `retry` or `abandon`");
+    let resolution = serde_json::from_value(given).map_err(unknown)?;
+    flow::resolve(&app, &caller, parse(&id)?, resolution, fields.text("reason")?).await?;
+    Ok(next())
+}
+
+pub(super) async fn perform(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Sent { caller, fields, .. }: Sent,
+) -> Result<Response, Failure> {
+    let action = flow::perform(&app, &caller, parse(&id)?, fields.seen()?).await?;
+    Ok(Redirect::to(&format!("/runs/{}", action.run)).into_response())
+}
+
+/// Identical actions, each decided and recorded by itself; what could not be is told, and the others stand.
+pub(super) async fn approve_all(
+    State(app): State<App>,
+    Sent { caller, fields, .. }: Sent,
+) -> Result<Response, Failure> {
+    let bad = || Failure::new(StatusCode::BAD_REQUEST, "bad_form", "reload the page and choose again");
+    let mut items = Vec::new();
+    for item in fields.all("item") {
+        let (id, seen) = item.split_once(' ').ok_or_else(bad)?;
+        let id = parse(id)?;
+        confirmed(&flow::find_action(&app, &caller, id).await?, &fields)?;
+        items.push((id, seen.parse().map_err(|_| bad())?));
+    }
+    if items.is_empty() || items.len() > MOST_AT_ONCE {
+        return Err(bad());
+    }
+    let (mut done, mut refused) = (0, Vec::new());
+    for (id, seen) in items {
+        match flow::approve(&app, &caller, id, seen).await {
+            Ok(_) => done += 1,
+            Err(No::Refused(refusal)) => refused.push(format!("{id}: {refusal}")),
+            Err(no) => return Err(no.into()),
+        }
+    }
+    if refused.is_empty() {
+        return Ok(next());
+    }
+    let why = format!("{done} were approved, {} were not: {}", refused.len(), refused.join("; "));
+    Err(Failure::new(StatusCode::CONFLICT, "in_part", why))
+}

@@ -1,0 +1,163 @@
+//! Coming in and going: by a link, by a password; a cookie is all a browser keeps.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use placet_domain::command::About;
+use placet_domain::identity::{Entrance, Identity};
+use placet_domain::refusal::Refusal;
+use placet_pages::{Lang, Refused};
+use zeroize::Zeroizing;
+
+use super::super::extract::Path;
+use super::super::problem::Failure;
+use super::form::{Fields, Sent};
+use super::guard::{self, Speaks, VISIT, html};
+use crate::app::App;
+use crate::flow::{self, Caller, No, Pass};
+use crate::names::token_digest;
+
+/// More people of one name with a password than there can be by accident.
+const MOST_NAMESAKES: usize = 4;
+
+pub(super) async fn show(Speaks(lang): Speaks) -> Response {
+    html(placet_pages::enter(lang, None))
+}
+
+fn refused(lang: Lang, status: StatusCode, why: Refused) -> Response {
+    (status, html(placet_pages::enter(lang, Some(why)))).into_response()
+}
+
+/// What a link shows: whose it is. It is used by the button below, never by looking.
+pub(super) async fn invitation(
+    State(app): State<App>,
+    Path(code): Path<String>,
+    Speaks(lang): Speaks,
+) -> Result<Response, Failure> {
+    let Some((id, secret)) = guard::split_secret(&code) else {
+        return Ok(refused(lang, StatusCode::NOT_FOUND, Refused::Spent));
+    };
+    Ok(match flow::invited(&app, id, &secret).await? {
+        Some(identity) => html(placet_pages::invitation(lang, &code, &identity.name)),
+        None => refused(lang, StatusCode::NOT_FOUND, Refused::Spent),
+    })
+}
+
+pub(super) async fn by_link(
+    State(app): State<App>,
+    Path(code): Path<String>,
+    Speaks(lang): Speaks,
+) -> Result<Response, Failure> {
+    let spent = || refused(lang, StatusCode::NOT_FOUND, Refused::Spent);
+    let Some((id, secret)) = guard::split_secret(&code) else { return Ok(spent()) };
+    let Some(identity) = flow::invited(&app, id, &secret).await? else { return Ok(spent()) };
+    let link = token_digest(&secret);
+    match flow::enter(&app, identity, Entrance::Link { link }).await {
+        Ok(pass) => Ok(visiting(&pass, "/settings")),
+        // Somebody else was faster with the same link.
+        Err(No::Refused(Refusal::Invalid { .. })) => Ok(spent()),
+        Err(no) => Err(no.into()),
+    }
+}
+
+pub(super) async fn by_password(
+    State(app): State<App>,
+    Speaks(lang): Speaks,
+    fields: Fields,
+) -> Result<Response, Failure> {
+    let (name, password) = (fields.text("name")?, Zeroizing::new(fields.text("password")?));
+    let passwords = &app.page_state().passwords;
+    if !passwords.may_try(&name) {
+        return Ok(refused(lang, StatusCode::TOO_MANY_REQUESTS, Refused::TooOften));
+    }
+    let Some((identity, by)) = recognised(&app, &name, &password).await? else {
+        return Ok(refused(lang, StatusCode::FORBIDDEN, Refused::Wrong));
+    };
+    let pass = flow::enter(&app, identity, by).await?;
+    passwords.came_in(&name);
+    Ok(visiting(&pass, "/"))
+}
+
+/// The person of this name whose password it is.
+async fn recognised(
+    app: &App,
+    name: &str,
+    password: &Zeroizing<String>,
+) -> Result<Option<(Identity, Entrance)>, Failure> {
+    let everybody = app.store().identities().await?;
+    let has_password =
+        |identity: &Identity| identity.name == name && !identity.revoked && identity.doors.password().is_some();
+    let namesakes: Vec<Identity> = everybody.into_iter().filter(has_password).take(MOST_NAMESAKES).collect();
+    if namesakes.is_empty() {
+        app.page_state().passwords.is_right(password.clone(), None).await;
+    }
+    for identity in namesakes {
+        let Some(verifier) = identity.doors.password() else { continue };
+        let known = app.store().password_verifier(identity.id, verifier).await?;
+        if app.page_state().passwords.is_right(password.clone(), known).await {
+            return Ok(Some((identity, Entrance::Password { verifier })));
+        }
+        note_wrong(app, &identity).await?;
+    }
+    Ok(None)
+}
+
+/// That somebody tried a password of theirs in vain is for the person to see on the record.
+async fn note_wrong(app: &App, identity: &Identity) -> Result<(), Failure> {
+    if app.door().may_note_refusal_of(identity.id) {
+        let caller = Caller { identity: identity.clone(), key: None };
+        let refusal = Refusal::invalid("a wrong password was given");
+        flow::note_refusal(app, &caller, About::default(), "enter", refusal).await?;
+    }
+    Ok(())
+}
+
+/// With the cookie that stands for the visit: out of reach of scripts, and not sent along from elsewhere.
+fn visiting(pass: &Pass, to: &str) -> Response {
+    let cookie = format!("{VISIT}={}; Path=/; HttpOnly; SameSite=Lax; Max-Age=43200", pass.told());
+    ([(header::SET_COOKIE, cookie)], Redirect::to(to)).into_response()
+}
+
+pub(super) async fn leave(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {
+    flow::leave(&app, &sent.caller, sent.visiting.visit).await?;
+    let cookie = format!("{VISIT}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0");
+    Ok(([(header::SET_COOKIE, cookie)], Redirect::to("/enter")).into_response())
+}
+
+/// Remembers the language in the browser and goes back to where it was chosen.
+pub(super) async fn language(Path(code): Path<String>, headers: HeaderMap) -> Result<Response, Failure> {
+    let unknown = || Failure::new(StatusCode::NOT_FOUND, "unknown", "there is no such language");
+    let lang = Lang::parse(&code).ok_or_else(unknown)?;
+    let cookie = format!("{}={}; Path=/; SameSite=Lax; Max-Age=31536000", guard::LANGUAGE, lang.code());
+    Ok(([(header::SET_COOKIE, cookie)], Redirect::to(&came_from(&headers))).into_response())
+}
+
+/// The path of the page before, if it was one of ours: never an address that somebody else chose.
+fn came_from(headers: &HeaderMap) -> String {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let ours = format!("http://{}/", text(header::HOST));
+    let path = text(header::REFERER).strip_prefix(&ours).unwrap_or_default();
+    format!("/{}", path.trim_start_matches(['/', '\\']))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn t8_a_choice_of_language_leads_to_no_address_of_strangers() {
+        for (referer, to) in [
+            ("http://127.0.0.1:1/runs?x=1", "/runs?x=1"),
+            ("http://evil.example/x", "/"),
+            ("http://127.0.0.1:1//evil.example", "/evil.example"),
+            ("", "/"),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, HeaderValue::from_static("127.0.0.1:1"));
+            headers.insert(header::REFERER, HeaderValue::from_str(referer).unwrap());
+            assert_eq!(came_from(&headers), to, "{referer}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Bytes: the pages' own files, evidence, and what a card shows of the files that an action is given.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::response::{IntoResponse as _, Response};
+use placet_domain::digest::Digest;
+use placet_domain::id::ProjectId;
+use placet_domain::proposal::{ActionSpec, FileOperand};
+use placet_domain::run::Run;
+use placet_pages::{FileShown, Shown, assets};
+use placet_store::{ActionFilter, Order};
+
+use super::super::evidence;
+use super::super::extract::Path;
+use super::super::problem::Failure;
+use crate::app::App;
+use crate::flow::{self, Caller, No};
+
+/// What is read of a file to be shown on a card.
+const MOST_SHOWN_BYTES: usize = 128 << 10;
+/// How many files of an action are shown; an action has at most 256.
+const MOST_FILES: usize = 40;
+/// How many earlier actions of a run are asked for a file of the same name.
+const MOST_EARLIER: u32 = 100;
+
+/// Pictures that browsers show, by how they begin.
+const PICTURES: &[(&[u8], &str)] = &[
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+];
+
+pub(super) async fn asset(uri: Uri) -> Result<Response, Failure> {
+    let unknown = || Failure::new(StatusCode::NOT_FOUND, "unknown", "there is no such file");
+    let asset = assets::find(uri.path()).ok_or_else(unknown)?;
+    let headers = [(header::CONTENT_TYPE, asset.kind), (header::CACHE_CONTROL, "public, immutable, max-age=31536000")];
+    Ok((headers, asset.bytes).into_response())
+}
+
+/// The same bytes as the API gives, to the same people. A picture is shown as one, in a box of its own; everything else is saved.
+pub(super) async fn evidence(
+    state: State<App>,
+    path: Path<(String, String)>,
+    caller: Caller,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let mut answer = evidence::fetch(state, path, caller, headers).await?;
+    let boxed = HeaderValue::from_static("default-src 'none'; sandbox");
+    answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, boxed);
+    let (mut parts, body) = answer.into_parts();
+    let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
+    if let Some(kind) = picture(&bytes) {
+        parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+        parts.headers.remove(header::CONTENT_DISPOSITION);
+    }
+    Ok(Response::from_parts(parts, bytes.into()))
+}
+
+fn picture(bytes: &[u8]) -> Option<&'static str> {
+    PICTURES.iter().find(|(begin, _)| bytes.starts_with(begin)).map(|(_, kind)| *kind)
+}
+
+/// The files that an action is given, as far as they can be seen.
+pub(super) async fn shown(app: &App, caller: &Caller, run: &Run, spec: &ActionSpec) -> Result<Vec<FileShown>, Failure> {
+    let mut files = Vec::new();
+    let earlier = if spec.files.is_empty() { Vec::new() } else { earlier_files(app, run, spec).await? };
+    for file in spec.files.iter().take(MOST_FILES) {
+        let before = earlier.iter().find(|known| known.path == file.path && known.digest != file.digest);
+        files.push(FileShown {
+            path: file.path.clone(),
+            digest: file.digest,
+            size_bytes: file.size_bytes,
+            shown: one(app, caller, run.project, file, before).await?,
+            link: format!("/evidence/{}/{}", run.project, file.digest),
+        });
+    }
+    Ok(files)
+}
+
+async fn one(
+    app: &App,
+    caller: &Caller,
+    project: ProjectId,
+    file: &FileOperand,
+    before: Option<&FileOperand>,
+) -> Result<Shown, Failure> {
+    let Some(bytes) = read(app, caller, project, file.digest).await? else { return Ok(Shown::Removed) };
+    let is_cut = bytes.len() > MOST_SHOWN_BYTES;
+    let Some(now) = text(&bytes) else { return Ok(Shown::Opaque) };
+    let before = match before {
+        Some(before) => read(app, caller, project, before.digest).await?.and_then(|bytes| text(&bytes)),
+        None => None,
+    };
+    Ok(Shown::Text { now, before, is_cut })
+}
+
+async fn read(app: &App, caller: &Caller, project: ProjectId, digest: Digest) -> Result<Option<Vec<u8>>, Failure> {
+    flow::may_read(app, caller, project, digest).await?;
+    if app.store().kept(project, digest).await?.is_none() {
+        return Ok(None);
+    }
+    Ok(app.store().blobs().get(digest).await.map_err(No::Fault)?)
+}
+
+/// Text, or nothing: what has a zero byte or is not UTF-8 is no text. Cut between characters.
+fn text(bytes: &[u8]) -> Option<String> {
+    let most = bytes.get(..MOST_SHOWN_BYTES).unwrap_or(bytes);
+    if most.contains(&0) {
+        return None;
+    }
+    match std::str::from_utf8(most) {
+        Ok(text) => Some(text.to_owned()),
+        Err(error) if error.error_len().is_none() && bytes.len() > most.len() => {
+            Some(String::from_utf8_lossy(&most[..error.valid_up_to()]).into_owned())
+        }
+        Err(_) => None,
+    }
+}
+
+/// The files that earlier actions of the run were given, the newest first.
+async fn earlier_files(app: &App, run: &Run, spec: &ActionSpec) -> Result<Vec<FileOperand>, Failure> {
+    let filter =
+        ActionFilter { run: Some(run.id), order: Order::NewestFirst, limit: MOST_EARLIER, ..ActionFilter::default() };
+    let mut found = Vec::new();
+    for listed in app.store().actions(filter).await? {
+        let sealed = app.store().sealed(listed.id, listed.digest).await?;
+        let other: Option<ActionSpec> = sealed.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        // Executed before: what was only proposed is nothing that the run has.
+        let Some(other) = other.filter(|other| listed.evidence.is_some() && other != spec) else { continue };
+        found.extend(other.files);
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r5_what_is_no_text_is_not_shown_as_text() {
+        assert_eq!(text(b"plain").as_deref(), Some("plain"));
+        assert_eq!(text(b"zero\0byte"), None);
+        assert_eq!(text(b"\xff\xfe"), None);
+        let long = "é".repeat(MOST_SHOWN_BYTES);
+        assert!(text(long.as_bytes()).is_some_and(|shown| shown.chars().all(|c| c == 'é')), "cut between characters");
+    }
+
+    #[test]
+    fn t8_only_what_begins_as_a_picture_is_shown_as_one() {
+        assert_eq!(picture(b"\x89PNG\r\n\x1a\n..."), Some("image/png"));
+        assert_eq!(picture(b"<svg onload=a()>"), None);
+        assert_eq!(picture(b"<html>"), None);
+    }
+}

@@ -1,0 +1,118 @@
+//! What a browser sends by a form: pairs of text, from the visit that the form was shown to.
+
+use axum::extract::{FromRequest, Request};
+use axum::http::{StatusCode, header};
+use placet_domain::digest::Digest;
+use subtle::ConstantTimeEq as _;
+
+use super::super::body::read;
+use super::super::caller::single;
+use super::super::problem::Failure;
+use super::guard::Visiting;
+use crate::app::App;
+use crate::flow::Caller;
+
+/// Fields as they came, each as often as it came.
+#[derive(Debug)]
+pub(super) struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    /// The one value of a field; nothing where it is missing. Line ends as forms send them become plain ones.
+    pub(super) fn get(&self, name: &str) -> Result<Option<String>, Failure> {
+        let mut values = self.all(name);
+        let first = values.next().map(|value| value.replace("\r\n", "\n"));
+        if values.next().is_some() {
+            return Err(bad(format!("`{name}` was sent more than once")));
+        }
+        Ok(first)
+    }
+
+    pub(super) fn text(&self, name: &str) -> Result<String, Failure> {
+        Ok(self.get(name)?.unwrap_or_default())
+    }
+
+    pub(super) fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
+        self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// A number, where the field is not empty.
+    pub(super) fn number(&self, name: &str) -> Result<Option<u64>, Failure> {
+        let text = self.text(name)?;
+        if text.trim().is_empty() {
+            return Ok(None);
+        }
+        text.trim().parse().map(Some).map_err(|_| bad(format!("`{name}` is a whole number")))
+    }
+
+    /// What was shown and is decided on.
+    pub(super) fn seen(&self) -> Result<Digest, Failure> {
+        self.text("seen")?.parse().map_err(|_| bad("the form does not say what was shown; reload the page".to_owned()))
+    }
+
+    /// One on each line; empty ones at the end are none.
+    pub(super) fn lines(&self, name: &str) -> Result<Vec<String>, Failure> {
+        Ok(self.text(name)?.trim_end_matches('\n').lines().map(str::to_owned).collect())
+    }
+}
+
+fn bad(why: String) -> Failure {
+    Failure::new(StatusCode::BAD_REQUEST, "bad_form", why)
+}
+
+/// A form from a page that was shown to whoever sends it.
+pub(super) struct Sent {
+    pub(super) visiting: Visiting,
+    pub(super) caller: Caller,
+    pub(super) fields: Fields,
+}
+
+impl FromRequest<App> for Sent {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Failure> {
+        let visiting = request.extensions().get::<Visiting>().cloned().ok_or_else(Failure::unguarded)?;
+        let fields = Fields::from_request(request, app).await?;
+        let given = fields.text("csrf")?;
+        if !bool::from(given.as_bytes().ct_eq(visiting.csrf.as_bytes())) {
+            let why = "this form was shown to another visit; go back and reload the page";
+            return Err(Failure::new(StatusCode::FORBIDDEN, "csrf", why));
+        }
+        let caller = Caller { identity: (*visiting.identity).clone(), key: None };
+        Ok(Self { visiting, caller, fields })
+    }
+}
+
+impl FromRequest<App> for Fields {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Failure> {
+        let kind = single(request.headers(), &header::CONTENT_TYPE)?.unwrap_or_default();
+        if !kind.starts_with("application/x-www-form-urlencoded") {
+            return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "bad_form", "send it as a form does"));
+        }
+        let bytes = read(request.into_body(), app.settings().limits.json_bytes).await?;
+        let pairs = form_urlencoded::parse(&bytes).map(|(name, value)| (name.into_owned(), value.into_owned()));
+        Ok(Self(pairs.collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_that_comes_twice_is_not_guessed_at() {
+        let fields = Fields(vec![("a".into(), "1".into()), ("a".into(), "2".into()), ("n".into(), " 7 ".into())]);
+        assert!(fields.get("a").is_err());
+        assert_eq!(fields.number("n").unwrap(), Some(7));
+        assert_eq!(fields.number("missing").unwrap(), None);
+        assert_eq!(fields.all("a").count(), 2);
+    }
+
+    #[test]
+    fn lines_are_what_stands_on_them() {
+        let fields = Fields(vec![("l".into(), "-sV\r\n\r\n  x \r\n".into())]);
+        assert_eq!(fields.lines("l").unwrap(), ["-sV", "", "  x "]);
+        assert!(fields.lines("none").unwrap().is_empty());
+    }
+}

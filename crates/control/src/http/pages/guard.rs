@@ -1,0 +1,270 @@
+//! Who is there, and did they mean it? A cookie names a visit; a form counts only if it comes from a page of ours that was shown to that
+//! very visit. Everything that is not expressly admitted is refused, and known people without the role are recorded as by the API.
+//!
+//! Three things stand against a page of strangers that sends a form in somebody's name: the cookie does not go with it (`SameSite`), the
+//! browser says where it comes from (`Origin`, `Sec-Fetch-Site`), and it cannot know what our form holds (`csrf`). Against a name that
+//! strangers point at this address stands that we answer to our own names only.
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use placet_domain::digest::Digest;
+use placet_domain::id::IdentityId;
+use placet_domain::identity::Identity;
+use placet_pages::Lang;
+
+use super::super::access::{Known, refuse};
+use super::super::caller::single;
+use super::super::problem::Failure;
+use super::super::route::Access;
+use super::viewer;
+use crate::app::App;
+use crate::names::token_digest;
+
+pub(super) const VISIT: &str = "placet_visit";
+pub(super) const LANGUAGE: &str = "placet_language";
+/// `idn_…` and 256 bits; longer ones are not even looked at.
+const LONGEST_COOKIE: usize = 256;
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// No script but ours, no style but ours, nothing of strangers, nobody around us, no form to elsewhere.
+const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+    form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types placet";
+
+/// Who asks a page for something, from which visit. Put there by [`guard`] and by nothing else.
+#[derive(Debug, Clone)]
+pub(super) struct Visiting {
+    pub(super) identity: Arc<Identity>,
+    pub(super) visit: Digest,
+    /// What every form of this visit holds.
+    pub(super) csrf: String,
+    pub(super) lang: Lang,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Visiting {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        parts.extensions.get::<Self>().cloned().ok_or_else(Failure::unguarded)
+    }
+}
+
+/// The language of whoever asks, visiting or not.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Speaks(pub(super) Lang);
+
+impl<S: Send + Sync> FromRequestParts<S> for Speaks {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        Ok(Self(language(&parts.headers)))
+    }
+}
+
+pub(super) async fn guard(State((app, access)): State<(App, Access)>, request: Request, next: Next) -> Response {
+    let lang = language(request.headers());
+    let answered = match check_origin(&request) {
+        Err(failure) => failure.into_response(),
+        Ok(()) => admit(&app, access, lang, request, next).await,
+    };
+    with_headers(answered)
+}
+
+async fn admit(app: &App, access: Access, lang: Lang, mut request: Request, next: Next) -> Response {
+    if matches!(access, Access::Public) {
+        return told_as_page(app, None, lang, "/enter".to_owned(), next.run(request).await).await;
+    }
+    let back = back(&request);
+    let visiting = match find_visit(app, request.headers(), lang).await {
+        Err(failure) => return failure.into_response(),
+        Ok(None) => return Redirect::to("/enter").into_response(),
+        Ok(Some(visiting)) => visiting,
+    };
+    let most = app.settings().limits.in_flight_per_identity();
+    let Some(_share) = app.door().share_of(visiting.identity.id, most) else {
+        let why = "you have too many requests under way; wait for one to end";
+        return Failure::new(StatusCode::TOO_MANY_REQUESTS, "too_many", why).into_response();
+    };
+    let answered = if access.admits(&visiting.identity) {
+        request.extensions_mut().insert(Known(Arc::clone(&visiting.identity)));
+        request.extensions_mut().insert(visiting.clone());
+        next.run(request).await
+    } else {
+        refuse(app, &visiting.identity, access).await
+    };
+    told_as_page(app, Some(&visiting), lang, back, answered).await
+}
+
+/// The visit that the cookie names, if it counts.
+async fn find_visit(app: &App, headers: &HeaderMap, lang: Lang) -> Result<Option<Visiting>, Failure> {
+    let Some((id, secret)) = cookie(headers, VISIT).and_then(|value| split_secret(&value)) else { return Ok(None) };
+    let found = app.store().identity(id).await?;
+    let (visit, now) = (token_digest(&secret), app.store().now());
+    let counts = |identity: &Identity| !identity.revoked && identity.doors.visit(visit, now).is_some();
+    let csrf = csrf_of(&secret);
+    Ok(found.filter(counts).map(|identity| Visiting { identity: Arc::new(identity), visit, csrf, lang }))
+}
+
+/// `idn_….secret`: whose it is, so that it is found without a search, and what proves it.
+pub(super) fn split_secret(text: &str) -> Option<(IdentityId, String)> {
+    if text.len() > LONGEST_COOKIE {
+        return None;
+    }
+    let (id, secret) = text.split_once('.')?;
+    Some((id.parse().ok()?, secret.to_owned()))
+}
+
+/// Follows from the visit's secret and gives nothing of it away.
+pub(super) fn csrf_of(secret: &str) -> String {
+    let digest = Digest::of(format!("placet/csrf/v1\n{secret}").as_bytes());
+    URL_SAFE_NO_PAD.encode(digest.as_bytes())
+}
+
+/// Requests for this address under a name that is not ours, and forms that come from elsewhere.
+fn check_origin(request: &Request) -> Result<(), Failure> {
+    let headers = request.headers();
+    let host = single(headers, &header::HOST)?.unwrap_or_default();
+    if !is_ours(host) {
+        let why = "pages answer to 127.0.0.1, [::1] and localhost only; from elsewhere, come through a tunnel";
+        return Err(Failure::new(StatusCode::MISDIRECTED_REQUEST, "bad_host", why));
+    }
+    if request.method() == Method::GET {
+        return Ok(());
+    }
+    let origin = single(headers, &header::ORIGIN)?;
+    let site = single(headers, &FETCH_SITE)?;
+    let ours = format!("http://{host}");
+    let is_foreign = origin.is_some_and(|origin| origin != ours) || site.is_some_and(|site| site != "same-origin");
+    if is_foreign || (origin.is_none() && site.is_none()) {
+        return Err(Failure::new(StatusCode::FORBIDDEN, "csrf", "this form does not come from a page of ours"));
+    }
+    Ok(())
+}
+
+/// Names that nobody else can point here.
+fn is_ours(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    matches!(name, "127.0.0.1" | "[::1]" | "localhost")
+}
+
+/// Where to look again after a form: the page that it stood on.
+fn back(request: &Request) -> String {
+    let path = request.uri().path();
+    let mut parts = path.trim_matches('/').split('/');
+    match (request.method() == Method::GET, parts.next(), parts.next()) {
+        (false, Some("actions" | "runs"), Some(id)) => {
+            format!("/{}/{id}", path.trim_matches('/').split('/').next().unwrap_or_default())
+        }
+        (false, Some(place @ ("settings" | "policy")), _) => format!("/{place}"),
+        _ => "/".to_owned(),
+    }
+}
+
+/// A problem, for people: the same status and words, as a page.
+async fn told_as_page(
+    app: &App,
+    visiting: Option<&Visiting>,
+    lang: Lang,
+    back: String,
+    answered: Response,
+) -> Response {
+    let Some(failure) = answered.extensions().get::<Failure>() else { return answered };
+    let viewer = match visiting {
+        Some(visiting) => viewer::viewer(app, visiting).await.ok(),
+        None => None,
+    };
+    let problem = placet_pages::Problem { code: failure.code().to_owned(), detail: failure.detail().to_owned(), back };
+    let page = placet_pages::problem(lang, viewer.as_ref(), &problem);
+    (answered.status(), html(page)).into_response()
+}
+
+pub(super) fn html(page: placet_pages::Markup) -> Response {
+    ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page.into_string()).into_response()
+}
+
+fn with_headers(mut answered: Response) -> Response {
+    let headers = answered.headers_mut();
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(CONTENT_POLICY));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    headers.append(header::VARY, HeaderValue::from_static("cookie, accept-language"));
+    answered
+}
+
+fn language(headers: &HeaderMap) -> Lang {
+    let chosen = cookie(headers, LANGUAGE).and_then(|code| Lang::parse(&code));
+    let accepted = || headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).map(Lang::accepted);
+    chosen.or_else(accepted).unwrap_or_default()
+}
+
+/// The value of a cookie. Two of the same name are none: whoever can set one beside ours must not choose.
+pub(super) fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
+    let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let mut found = pairs.filter(|(key, _)| *key == name).map(|(_, value)| value.to_owned());
+    let first = found.next()?;
+    found.next().is_none().then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(method: &str, pairs: &[(&str, &str)]) -> Request {
+        let built = pairs.iter().fold(Request::builder().method(method).uri("/x"), |b, (n, v)| b.header(*n, *v));
+        built.body(axum::body::Body::empty()).unwrap()
+    }
+
+    #[test]
+    fn t8_forms_of_strangers_are_refused_however_they_come() {
+        let host = ("host", "127.0.0.1:7070");
+        for (allowed, pairs) in [
+            (true, vec![host, ("origin", "http://127.0.0.1:7070")]),
+            (true, vec![host, ("sec-fetch-site", "same-origin")]),
+            (false, vec![host]),
+            (false, vec![host, ("origin", "http://127.0.0.1:8080")]),
+            (false, vec![host, ("origin", "null")]),
+            (false, vec![host, ("origin", "http://127.0.0.1:7070.evil.example")]),
+            (false, vec![host, ("sec-fetch-site", "cross-site")]),
+            (false, vec![host, ("sec-fetch-site", "same-site"), ("origin", "http://127.0.0.1:7070")]),
+            (false, vec![host, ("origin", "http://127.0.0.1:7070"), ("origin", "http://evil.example")]),
+            (false, vec![("host", "evil.example"), ("origin", "http://evil.example")]),
+        ] {
+            assert_eq!(check_origin(&request("POST", &pairs)).is_ok(), allowed, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn t8_a_name_that_strangers_point_here_gets_no_page() {
+        for (host, ours) in [
+            ("127.0.0.1:7070", true),
+            ("localhost", true),
+            ("[::1]:7070", true),
+            ("rebound.example:7070", false),
+            ("127.0.0.1.example", false),
+            ("localhost.", false),
+            ("", false),
+        ] {
+            assert_eq!(check_origin(&request("GET", &[("host", host)])).is_ok(), ours, "{host}");
+        }
+    }
+
+    #[test]
+    fn t8_two_cookies_of_one_name_are_none() {
+        let mut headers = HeaderMap::new();
+        headers.append(header::COOKIE, HeaderValue::from_static("a=1; placet_visit=x; b=2"));
+        assert_eq!(cookie(&headers, VISIT).as_deref(), Some("x"));
+        headers.append(header::COOKIE, HeaderValue::from_static("placet_visit=y"));
+        assert_eq!(cookie(&headers, VISIT), None);
+    }
+}

@@ -1,0 +1,104 @@
+//! The inbox: what waits, with the card of what is looked at beside it.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use axum::response::Response;
+use placet_domain::action::ActionState;
+use placet_domain::canonical;
+use placet_domain::digest::Digest;
+use placet_domain::proposal::ActionSpec;
+use placet_pages::{ActionPage, Inbox, Twins, Waiting};
+use placet_store::Listed;
+use serde::Deserialize;
+
+use super::super::extract::Query;
+use super::super::problem::Failure;
+use super::guard::{Visiting, html};
+use super::{action, names, viewer};
+use crate::app::App;
+use crate::flow::{Caller, No};
+
+/// As many rows as are looked through before something is decided; each is opened to tell which are identical.
+const MOST_ROWS: u32 = 50;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct InboxQuery {
+    /// What is looked at.
+    action: Option<String>,
+    /// Only actions of this tier.
+    tier: Option<String>,
+}
+
+pub(super) async fn show(
+    State(app): State<App>,
+    visiting: Visiting,
+    caller: Caller,
+    Query(query): Query<InboxQuery>,
+) -> Result<Response, Failure> {
+    let viewer = viewer::viewer(&app, &visiting).await?;
+    let reach = visiting.identity.reach.clone();
+    let runs = viewer::standing(&app, &reach).await?;
+    let waiting = app.store().queue_length(reach.clone()).await?;
+    let queue = app.store().queue(reach, MOST_ROWS).await?;
+    let of_tier = |listed: &Listed<ActionState>| {
+        query.tier.as_ref().is_none_or(|tier| listed.verdict.tier().to_string() == *tier)
+    };
+    let actions = folded(&app, queue.into_iter().filter(of_tier).collect()).await?;
+    let chosen = chosen(&app, &caller, query.action.as_deref(), &actions).await?;
+    let inbox = Inbox { actions, waiting, runs, tier: query.tier, chosen: chosen.map(Box::new) };
+    Ok(html(placet_pages::inbox(&viewer, &inbox)))
+}
+
+/// What was asked for, or else what comes first.
+async fn chosen(
+    app: &App,
+    caller: &Caller,
+    asked: Option<&str>,
+    rows: &[Waiting],
+) -> Result<Option<ActionPage>, Failure> {
+    let id = match (asked, rows.first()) {
+        (Some(asked), _) => asked.parse().map_err(Failure::bad_id)?,
+        (None, Some(first)) => first.detail.action.id,
+        (None, None) => return Ok(None),
+    };
+    let mut page = action::page(app, caller, id).await?;
+    let row = rows.iter().find(|row| row.detail.action.id == id);
+    page.twins = row.map(|row| row.twins.clone()).unwrap_or_default();
+    Ok(Some(page))
+}
+
+/// Rows of which no two are identical: those that are stand behind the first of them.
+async fn folded(app: &App, queue: Vec<Listed<ActionState>>) -> Result<Vec<Waiting>, Failure> {
+    let mut rows: Vec<Waiting> = Vec::new();
+    let mut known: BTreeMap<(Digest, String), usize> = BTreeMap::new();
+    for listed in queue {
+        let detail = super::super::actions::detail(app, &listed).await?;
+        let class = (class(&detail.spec), detail.action.verdict.tier.clone());
+        // Where two people are asked, each action is looked at by itself.
+        let twin = known.get(&class).filter(|_| detail.action.verdict.tier == "B");
+        if let Some(first) = twin.and_then(|index| rows.get_mut(*index)) {
+            first.twins.0.push((detail.action.id, detail.action.review));
+            continue;
+        }
+        known.insert(class, rows.len());
+        let agent = names::person(app, listed.proposer).await?;
+        let goal = goal(app, &listed).await?;
+        rows.push(Waiting { detail, since: listed.created_at, agent, goal, twins: Twins::default() });
+    }
+    Ok(rows)
+}
+
+async fn goal(app: &App, action: &ActionState) -> Result<String, Failure> {
+    let run = app.store().run(action.run).await.map_err(No::Fault)?;
+    Ok(run.map(|run| run.goal).unwrap_or_default())
+}
+
+/// What makes two actions identical to a person: everything that is done, and not for whom.
+fn class(spec: &ActionSpec) -> Digest {
+    let ActionSpec { tool_version, argv, program_digest, environment, target, files, outputs, network, .. } = spec;
+    let done = (tool_version, argv, program_digest, environment, target);
+    let within = (files, outputs, network, &spec.profile_digest, &spec.limits);
+    Digest::of(&canonical::to_bytes(&(done, within)))
+}

@@ -1,0 +1,109 @@
+//! PAGES: the same control plane for people with a browser. Every page and every form on one page, each with who may use it.
+//!
+//! A page shows what the API says, rendered by `placet-pages`; a form asks for what the API's route asks for, through the same flow. Here
+//! is only what browsers need besides: a visit instead of a token, forms instead of JSON, pages instead of problems. Nothing is decided
+//! here, and whatever is sent counts only from the visit that it was shown to ([`guard`]).
+
+mod action;
+mod enter;
+mod file;
+mod form;
+mod guard;
+mod inbox;
+mod ledger;
+mod live;
+mod names;
+mod password;
+mod people;
+mod policy;
+mod run;
+mod settings;
+mod timeline;
+mod viewer;
+
+pub(crate) use live::{News, spread as spread_news};
+pub(crate) use names::Names;
+pub(crate) use password::Passwords;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use placet_domain::identity::Role::{Admin, Auditor, Operator, Reviewer};
+
+use super::PEOPLE;
+use super::route::{Access, Route, get, post};
+use crate::app::App;
+
+const REVIEWERS: Access = Access::Roles(&[Reviewer]);
+const MOVERS: Access = Access::Roles(&[Operator, Reviewer]);
+
+/// Every page and every form.
+#[rustfmt::skip]
+pub(super) fn table() -> Vec<Route> {
+    vec![
+        // Coming in and going. Whoever has no visit is sent to the first of these.
+        get("/enter", enter::show).access(Access::Public).about("Sign in."),
+        post("/enter", enter::by_password).access(Access::Public).about("By name and password."),
+        get("/enter/{code}", enter::invitation).access(Access::Public).about("A link that lets in once; looking at it does nothing."),
+        post("/enter/{code}", enter::by_link).access(Access::Public).about("By that link."),
+        post("/leave", enter::leave).access(PEOPLE).about("Gives the visit up."),
+        get("/language/{code}", enter::language).access(Access::Public).about("In which language pages are shown."),
+        get("/assets/{name}", file::asset).access(Access::Public).about("Style, script and icon."),
+
+        // What waits, and what can be decided about it.
+        get("/", inbox::show).access(PEOPLE).about("What waits for a person."),
+        get("/live", live::follow).access(PEOPLE).about("Tells that something changed."),
+        get("/actions/{action}", action::show).access(PEOPLE).about("One action."),
+        post("/actions/{action}/approve", action::approve).access(REVIEWERS).about("Approves exactly what was shown."),
+        post("/actions/{action}/reject", action::reject).access(REVIEWERS).about("Refuses it, with a reason."),
+        post("/actions/{action}/amend", action::amend).access(REVIEWERS).about("Approves something else in its place."),
+        post("/actions/{action}/resolve", action::resolve).access(REVIEWERS).about("Decides what becomes of an interrupted action."),
+        post("/actions/{action}/perform", action::perform).access(REVIEWERS).about("Has what was rehearsed done."),
+        post("/batch/approve", action::approve_all).access(REVIEWERS).about("Approves actions that are identical, each by itself."),
+        get("/evidence/{project}/{digest}", file::evidence).access(PEOPLE).about("Bytes by their digest; pictures are shown, everything else is saved."),
+
+        // Runs.
+        get("/runs", run::list).access(PEOPLE).about("Runs, newest first."),
+        get("/runs/{run}", run::show).access(PEOPLE).about("One run."),
+        post("/runs/{run}/approve", run::approve).access(REVIEWERS).about("Approves the plan that was shown."),
+        post("/runs/{run}/reject", run::reject).access(REVIEWERS).about("Sends the plan back."),
+        post("/runs/{run}/start", run::start).access(Access::Roles(&[Operator])).about("Starts it."),
+        post("/runs/{run}/pause", run::pause).access(MOVERS).about("Holds it where it is."),
+        post("/runs/{run}/resume", run::resume).access(MOVERS).about("Lets it go on."),
+        post("/runs/{run}/cancel", run::cancel).access(MOVERS).about("Ends it for good."),
+        post("/runs/{run}/snapshot", run::snapshot).access(MOVERS).about("Has it saved as it is now."),
+        post("/runs/{run}/complete", run::complete).access(REVIEWERS).about("Accepts the results that were shown and lets the chosen ones out."),
+        post("/runs/{run}/reject-results", run::reject_results).access(REVIEWERS).about("Sends it back to work."),
+        post("/runs/{run}/checkpoints/{number}/approve", run::pass).access(REVIEWERS).about("Lets it go on from the checkpoint that was shown."),
+        post("/runs/{run}/checkpoints/{number}/modify", run::modify).access(REVIEWERS).about("Lets it go on otherwise."),
+        post("/runs/{run}/checkpoints/{number}/reject", run::reject_checkpoint).access(REVIEWERS).about("What was done until there will not do."),
+        get("/runs/{run}/rollback/{number}", run::preview).access(PEOPLE).about("What going back would change."),
+        post("/runs/{run}/rollback/{number}", run::roll_back).access(MOVERS).about("Goes back."),
+        post("/runs/{run}/wishes/{number}/grant", run::grant).access(REVIEWERS).about("Opens a host for the run, for a while."),
+        post("/runs/{run}/wishes/{number}/reject", run::reject_wish).access(REVIEWERS).about("Does not open it."),
+        post("/runs/{run}/wishes/{number}/revoke", run::revoke).access(MOVERS).about("Closes it again."),
+
+        // What is behind it all.
+        get("/agents", people::agents).access(PEOPLE).about("Agents and whom they descend from."),
+        get("/workers", people::workers).access(PEOPLE).about("Workers and how they are."),
+        get("/policy", policy::show).access(PEOPLE).about("The rules in force."),
+        post("/policy", policy::judge).access(PEOPLE).about("What the rules would say. Nothing is recorded."),
+        get("/ledger", ledger::list).access(Access::Roles(&[Auditor, Admin])).about("Entries, newest first."),
+        get("/ledger/{seq}", ledger::show).access(Access::Roles(&[Auditor, Admin])).about("One entry, with the proof that it is there."),
+        get("/settings", settings::show).access(PEOPLE).about("One's visits and password."),
+        post("/settings/password", settings::set_password).access(PEOPLE).about("Sets one's password."),
+        post("/settings/visits/end", settings::end_visit).access(PEOPLE).about("Ends another visit of one's own."),
+        post("/settings/people/{identity}/link", settings::make_link).access(Access::Roles(&[Admin])).about("Makes a link for somebody."),
+        post("/halt", settings::halt).access(super::DECIDERS).about("Stops everything."),
+        post("/release", settings::release).access(Access::Roles(&[Admin])).about("Lets everything go on."),
+        get("/help", people::help).access(PEOPLE).about("The keys, and how it works."),
+    ]
+}
+
+/// The pages as routes, each behind the guard that knows browsers.
+pub(super) fn router(app: &App) -> Router<App> {
+    let routes = table().into_iter();
+    routes.fold(Router::new(), |router, route| {
+        let guarded = route.handler.layer(from_fn_with_state((app.clone(), route.access), guard::guard));
+        router.route(&route.path, guarded)
+    })
+}

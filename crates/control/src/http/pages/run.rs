@@ -1,0 +1,244 @@
+//! Runs: what there is to see of one, and everything a person decides about it.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use placet_domain::id::RunId;
+use placet_domain::identity::Role;
+use placet_domain::run::RunCommand;
+use placet_domain::time::Timestamp;
+use placet_pages::{RollbackPage, RunPage, RunRow};
+use placet_store::{EntryFilter, Order, RunFilter};
+use placet_wire::api;
+use serde::Deserialize;
+
+use super::super::extract::{Path, Query};
+use super::super::problem::Failure;
+use super::super::{view, wishes};
+use super::form::Sent;
+use super::guard::{Visiting, html};
+use super::{names, timeline, viewer};
+use crate::app::App;
+use crate::flow::{self, Caller};
+
+const MOST_ROWS: u32 = 50;
+/// The newest entries of a run that a page tells of.
+const MOST_ENTRIES: u32 = 400;
+/// As many of them as are listed.
+const MOST_LISTED: usize = 100;
+/// A page waits this long for the host of a run to say what going back would change.
+const PREVIEW_WAIT: Duration = Duration::from_secs(8);
+const MINUTE_MS: u64 = 60_000;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListQuery {
+    after: Option<u64>,
+}
+
+pub(super) async fn list(
+    State(app): State<App>,
+    visiting: Visiting,
+    Query(query): Query<ListQuery>,
+) -> Result<Response, Failure> {
+    let viewer = viewer::viewer(&app, &visiting).await?;
+    let reach = visiting.identity.reach.clone();
+    let filter = RunFilter { reach, before: query.after, limit: MOST_ROWS, ..RunFilter::default() };
+    let found = app.store().runs(filter).await?;
+    let older = view::next(&found, MOST_ROWS);
+    let mut rows = Vec::new();
+    for listed in found {
+        let (place, since) = (listed.created, listed.created_at);
+        let agent = names::person(&app, listed.agent).await?;
+        rows.push(RunRow { run: view::listed_run(listed), agent, since, place });
+    }
+    Ok(html(placet_pages::runs(&viewer, &rows, older)))
+}
+
+fn parse(id: &str) -> Result<RunId, Failure> {
+    id.parse().map_err(Failure::bad_id)
+}
+
+pub(super) async fn show(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    visiting: Visiting,
+    caller: Caller,
+) -> Result<Response, Failure> {
+    let viewer = viewer::viewer(&app, &visiting).await?;
+    let look = flow::look(&app, &caller, parse(&id)?).await?;
+    let run = look.run.clone();
+    let trail = trail(&app, &caller, run.id).await?;
+    let page = RunPage {
+        agent: names::person(&app, run.agent).await?,
+        project: names::project(&app, run.project).await?,
+        since: first_at(&app, run.id).await?.unwrap_or(look.now),
+        worked_ms: run.clock.worked_ms(look.now),
+        pipeline: view::pipeline(&run).steps,
+        wishes: wishes::listed(&run, &app).wishes,
+        bars: timeline::bars(&trail, look.now),
+        calls: timeline::calls(&trail),
+        checkpoint: view::checkpoint(look),
+        audit: trail[trail.len().saturating_sub(MOST_LISTED)..].to_vec(),
+        reviews: caller.identity.has(Role::Reviewer),
+        operates: caller.identity.has(Role::Operator),
+        run: view::run(run),
+    };
+    Ok(html(placet_pages::run(&viewer, &page)))
+}
+
+async fn first_at(app: &App, run: RunId) -> Result<Option<Timestamp>, Failure> {
+    let filter = EntryFilter { run: Some(run), limit: 1, ..EntryFilter::default() };
+    Ok(app.store().entries(filter).await?.first().map(|entry| entry.at))
+}
+
+/// The newest entries, oldest first.
+async fn trail(app: &App, caller: &Caller, run: RunId) -> Result<Vec<api::AuditRow>, Failure> {
+    let newest =
+        EntryFilter { run: Some(run), order: Order::NewestFirst, limit: MOST_ENTRIES, ..EntryFilter::default() };
+    let oldest = app.store().entries(newest).await?.last().map(|entry| entry.seq);
+    let after = oldest.and_then(|seq| seq.checked_sub(1));
+    Ok(flow::audit(app, caller, run, after, MOST_ENTRIES).await?)
+}
+
+/// Asks something of a run and shows it again.
+async fn change(app: &App, caller: &Caller, id: &str, command: RunCommand) -> Result<Response, Failure> {
+    let run = flow::change_run(app, caller, parse(id)?, command).await?;
+    Ok(again(run.id))
+}
+
+fn again(run: RunId) -> Response {
+    Redirect::to(&format!("/runs/{run}")).into_response()
+}
+
+macro_rules! forms {
+    ($($handler:ident($fields:ident) => $command:expr;)*) => {$(
+        pub(super) async fn $handler(
+            State(app): State<App>,
+            Path(id): Path<String>,
+            Sent { caller, fields: $fields, .. }: Sent,
+        ) -> Result<Response, Failure> {
+            change(&app, &caller, &id, $command).await
+        }
+    )*};
+}
+
+forms! {
+    approve(fields) => RunCommand::ApprovePlan { seen: fields.seen()? };
+    reject(fields) => RunCommand::RejectPlan { reason: fields.text("reason")? };
+    start(_fields) => RunCommand::Start;
+    pause(fields) => RunCommand::Pause { reason: fields.text("reason")? };
+    resume(_fields) => RunCommand::Resume;
+    cancel(fields) => RunCommand::Cancel { reason: fields.text("reason")? };
+    snapshot(fields) => RunCommand::AskSnapshot { reason: fields.text("reason")? };
+    reject_results(fields) => RunCommand::RejectResults { seen: fields.seen()?, reason: fields.text("reason")? };
+}
+
+/// Accepts the results that were shown; what is not chosen stays inside.
+pub(super) async fn complete(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Sent { caller, fields, .. }: Sent,
+) -> Result<Response, Failure> {
+    let bad = |_| Failure::new(StatusCode::BAD_REQUEST, "bad_form", "reload the page and choose again");
+    let chosen: Result<BTreeSet<u32>, _> = fields.all("output").map(str::parse).collect();
+    let run = flow::find_run(&app, &caller, parse(&id)?).await?;
+    let made_nothing = run.outputs.as_ref().is_none_or(Vec::is_empty);
+    let chosen = chosen.map_err(bad)?;
+    let chosen = if made_nothing { None } else { Some(chosen) };
+    change(&app, &caller, &id, RunCommand::ApproveResults { seen: fields.seen()?, chosen }).await
+}
+
+async fn at_checkpoint(
+    app: &App,
+    caller: &Caller,
+    (id, number): &(String, u32),
+    command: RunCommand,
+) -> Result<Response, Failure> {
+    let run = flow::decide_checkpoint(app, caller, parse(id)?, *number, command).await?;
+    Ok(again(run.id))
+}
+
+pub(super) async fn pass(
+    State(app): State<App>,
+    Path(place): Path<(String, u32)>,
+    Sent { caller, fields, .. }: Sent,
+) -> Result<Response, Failure> {
+    let command = RunCommand::PassGate { seen: fields.seen()?, note: String::new(), plan: None };
+    at_checkpoint(&app, &caller, &place, command).await
+}
+
+pub(super) async fn modify(
+    State(app): State<App>,
+    Path(place): Path<(String, u32)>,
+    Sent { caller, fields, .. }: Sent,
+) -> Result<Response, Failure> {
+    let steps: Vec<String> = fields.lines("plan")?.into_iter().filter(|step| !step.trim().is_empty()).collect();
+    let plan = (!steps.is_empty()).then_some(steps);
+    let command = RunCommand::PassGate { seen: fields.seen()?, note: fields.text("note")?, plan };
+    at_checkpoint(&app, &caller, &place, command).await
+}
+
+pub(super) async fn reject_checkpoint(
+    State(app): State<App>,
+    Path(place): Path<(String, u32)>,
+    Sent { caller, fields, .. }: Sent,
+) -> Result<Response, Failure> {
+    let command = RunCommand::RejectGate { seen: fields.seen()?, reason: fields.text("reason")? };
+    at_checkpoint(&app, &caller, &place, command).await
+}
+
+/// What going back would change, as the run's host sees it.
+pub(super) async fn preview(
+    State(app): State<App>,
+    Path((id, to)): Path<(String, u32)>,
+    visiting: Visiting,
+    caller: Caller,
+) -> Result<Response, Failure> {
+    let viewer = viewer::viewer(&app, &visiting).await?;
+    let run = flow::find_run(&app, &caller, parse(&id)?).await?;
+    let report = flow::preview(&app, &caller, run.id, to, PREVIEW_WAIT).await?;
+    let preview = match report.as_deref() {
+        None => Err(String::new()),
+        Some(report) => report.preview.clone().ok_or_else(|| report.failed.clone().unwrap_or_default()),
+    };
+    let may = caller.identity.has(Role::Reviewer) || caller.identity.has(Role::Operator);
+    Ok(html(placet_pages::rollback(&viewer, &RollbackPage { run: view::run(run), to, preview, may })))
+}
+
+pub(super) async fn roll_back(
+    State(app): State<App>,
+    Path((id, to)): Path<(String, u32)>,
+    Sent { caller, fields, .. }: Sent,
+) -> Result<Response, Failure> {
+    change(&app, &caller, &id, RunCommand::RollBack { to, reason: fields.text("reason")? }).await
+}
+
+pub(super) async fn grant(
+    State(app): State<App>,
+    Path((id, number)): Path<(String, u32)>,
+    Sent { caller, fields, .. }: Sent,
+) -> Result<Response, Failure> {
+    let lasts_ms = fields.number("minutes")?.map(|minutes| minutes.saturating_mul(MINUTE_MS));
+    let run = flow::grant(&app, &caller, parse(&id)?, number, fields.seen()?, lasts_ms).await?;
+    Ok(again(run.id))
+}
+
+pub(super) async fn reject_wish(
+    State(app): State<App>,
+    Path((id, number)): Path<(String, u32)>,
+    Sent { caller, fields, .. }: Sent,
+) -> Result<Response, Failure> {
+    change(&app, &caller, &id, RunCommand::RejectWish { number, reason: fields.text("reason")? }).await
+}
+
+pub(super) async fn revoke(
+    State(app): State<App>,
+    Path((id, number)): Path<(String, u32)>,
+    Sent { caller, fields, .. }: Sent,
+) -> Result<Response, Failure> {
+    change(&app, &caller, &id, RunCommand::Revoke { number, reason: fields.text("reason")? }).await
+}

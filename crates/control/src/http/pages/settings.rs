@@ -1,0 +1,97 @@
+//! One's own visits and password, links for others, and the switch.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use placet_domain::identity::Role;
+use placet_domain::organisation::OrganisationCommand;
+use placet_pages::Settings;
+use zeroize::Zeroizing;
+
+use super::super::extract::Path;
+use super::super::problem::Failure;
+use super::super::view;
+use super::form::Sent;
+use super::guard::{Visiting, html};
+use super::password::{LONGEST, SHORTEST};
+use super::viewer;
+use crate::app::App;
+use crate::flow::{self, Caller};
+
+pub(super) async fn show(State(app): State<App>, visiting: Visiting, caller: Caller) -> Result<Response, Failure> {
+    page(&app, &visiting, &caller, None).await
+}
+
+async fn page(
+    app: &App,
+    visiting: &Visiting,
+    caller: &Caller,
+    link: Option<(String, String)>,
+) -> Result<Response, Failure> {
+    let viewer = viewer::viewer(app, visiting).await?;
+    let (who, now) = (&visiting.identity, app.store().now());
+    let visits =
+        who.doors.visits(now).map(|visit| (visit.digest.to_string(), visit.expires_at, visit.digest == visiting.visit));
+    let settings = Settings {
+        has_password: who.doors.password().is_some(),
+        visits: visits.collect(),
+        people: people(app, caller).await?,
+        link,
+        may_halt: [Role::Reviewer, Role::Operator, Role::Admin].iter().any(|role| who.has(*role)),
+        may_release: who.has(Role::Admin),
+    };
+    Ok(html(placet_pages::settings(&viewer, &settings)))
+}
+
+/// Those whom an administrator may invite; nobody for anybody else.
+async fn people(app: &App, caller: &Caller) -> Result<Vec<placet_wire::api::IdentityView>, Failure> {
+    if !caller.identity.has(Role::Admin) {
+        return Ok(Vec::new());
+    }
+    let mut found = flow::identities(app, caller).await?;
+    found.retain(|person| !person.is_caged() && !person.revoked && person.reach.is_within(&caller.identity.reach));
+    Ok(found.iter().map(view::identity).collect())
+}
+
+pub(super) async fn set_password(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {
+    let password = Zeroizing::new(sent.fields.text("password")?);
+    if !(SHORTEST..=LONGEST).contains(&password.chars().count()) {
+        let why = format!("a password has {SHORTEST} to {LONGEST} characters; a sentence is easy to remember");
+        return Err(Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_password", why));
+    }
+    let verifier = app.page_state().passwords.verifier(password).await;
+    flow::set_password(&app, &sent.caller, sent.visiting.visit, verifier).await?;
+    Ok(Redirect::to("/settings").into_response())
+}
+
+pub(super) async fn end_visit(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {
+    let bad = |_| Failure::new(StatusCode::BAD_REQUEST, "bad_form", "reload the page and choose again");
+    flow::leave(&app, &sent.caller, sent.fields.text("visit")?.parse().map_err(bad)?).await?;
+    Ok(Redirect::to("/settings").into_response())
+}
+
+/// A link for somebody, shown this once.
+pub(super) async fn make_link(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    sent: Sent,
+) -> Result<Response, Failure> {
+    let pass = flow::invite(&app, &sent.caller, id.parse().map_err(Failure::bad_id)?).await?;
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let link = format!("http://{host}/enter/{}", pass.told());
+    page(&app, &sent.visiting, &sent.caller, Some((pass.identity.name, link))).await
+}
+
+pub(super) async fn halt(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {
+    switched(&app, &sent.caller, OrganisationCommand::Halt { reason: sent.fields.text("reason")? }).await
+}
+
+pub(super) async fn release(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {
+    switched(&app, &sent.caller, OrganisationCommand::Release { reason: sent.fields.text("reason")? }).await
+}
+
+async fn switched(app: &App, caller: &Caller, command: OrganisationCommand) -> Result<Response, Failure> {
+    flow::change_organisation(app, caller, command).await?;
+    Ok(Redirect::to("/settings").into_response())
+}

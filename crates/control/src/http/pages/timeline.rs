@@ -1,0 +1,144 @@
+//! From the audit trail of a run to what a page draws: bars of time, and what calls of models cost.
+
+use std::collections::BTreeMap;
+
+use placet_domain::time::Timestamp;
+use placet_pages::{Bar, Lane};
+use placet_wire::api::AuditRow;
+
+/// More rows than a page can tell apart; the newest are drawn.
+const MOST_BARS: usize = 60;
+
+/// What begins and ends a person's wait or the runtime's work on the run itself.
+const SPANS: &[(&str, &str, &[&str], Lane)] = &[
+    ("plan", "run.submitted", &["run.plan_approved", "run.plan_rejected", "run.cancelled"], Lane::Person),
+    ("spawn", "run.started", &["run.attached", "run.failed", "run.cancelled"], Lane::Runtime),
+    (
+        "checkpoint",
+        "run.checkpoint_reached",
+        &[
+            "run.checkpoint_passed",
+            "run.checkpoint_rejected",
+            "run.checkpoint_lapsed",
+            "run.rolled_back",
+            "run.cancelled",
+        ],
+        Lane::Person,
+    ),
+    ("results", "run.finished", &["run.completed", "run.results_rejected", "run.cancelled"], Lane::Person),
+];
+
+/// One bar for each wait and each action: the wait for its approval and its execution are two.
+pub(super) fn bars(trail: &[AuditRow], now: Timestamp) -> Vec<Bar> {
+    let mut bars: Vec<Bar> =
+        SPANS.iter().flat_map(|span| of_run(trail, span, now)).chain(of_actions(trail, now)).collect();
+    bars.sort_by_key(|bar| bar.from);
+    bars.split_off(bars.len().saturating_sub(MOST_BARS))
+}
+
+fn of_run(trail: &[AuditRow], (name, begin, ends, lane): &(&str, &str, &[&str], Lane), now: Timestamp) -> Vec<Bar> {
+    let begun = trail.iter().enumerate().filter(|(_, row)| row.event == *begin);
+    let bar = |(index, row): (usize, &AuditRow)| {
+        let end = trail[index..].iter().find(|row| ends.contains(&row.event.as_str()));
+        Bar { name: (*name).to_owned(), lane: *lane, from: at(row), to: end.map_or(now, at) }
+    };
+    begun.map(bar).collect()
+}
+
+/// When each action was asked about, decided, begun and ended.
+#[derive(Default)]
+struct Course {
+    name: String,
+    asked: Option<Timestamp>,
+    decided: Option<Timestamp>,
+    begun: Option<Timestamp>,
+    ended: Option<Timestamp>,
+}
+
+fn of_actions(trail: &[AuditRow], now: Timestamp) -> Vec<Bar> {
+    let mut courses: BTreeMap<&str, Course> = BTreeMap::new();
+    for row in trail {
+        let Some(action) = row.action.as_deref() else { continue };
+        let course = courses.entry(action).or_default();
+        match row.event.as_str() {
+            "action.proposed" => course.name = row.action_type.clone().unwrap_or_default(),
+            "action.judged" if matches!(row.approval_status.as_deref(), Some("tier B" | "tier C")) => {
+                course.asked = Some(at(row));
+            }
+            "action.approved" | "action.rejected" | "action.expired" | "action.superseded" | "action.withdrawn" => {
+                course.decided = Some(at(row));
+            }
+            "permit.redeemed" => course.begun = Some(at(row)),
+            "job.completed" => course.ended = Some(at(row)),
+            _ => {}
+        }
+    }
+    courses.into_values().flat_map(|course| of_course(course, now)).collect()
+}
+
+fn of_course(course: Course, now: Timestamp) -> Vec<Bar> {
+    let Course { name, asked, decided, begun, ended } = course;
+    let waited = asked.map(|from| Bar {
+        name: format!("{name}: approval"),
+        lane: Lane::Person,
+        from,
+        to: decided.unwrap_or(now),
+    });
+    let executed = begun.map(|from| Bar { name, lane: Lane::Action, from, to: ended.unwrap_or(now) });
+    waited.into_iter().chain(executed).collect()
+}
+
+/// Calls of models, one after the other: when, tokens, millionths of a dollar.
+pub(super) fn calls(trail: &[AuditRow]) -> Vec<(Timestamp, u64, u64)> {
+    let called = trail.iter().filter(|row| row.event == "run.model_called");
+    called.map(|row| (at(row), row.tokens, row.cost_usd_micros)).collect()
+}
+
+fn at(row: &AuditRow) -> Timestamp {
+    let parsed: Result<jiff::Timestamp, _> = row.timestamp.parse();
+    parsed.map_or(Timestamp::END, |instant| Timestamp::from_unix_ms(instant.as_millisecond()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(seq: u64, event: &str, action: Option<&str>) -> AuditRow {
+        AuditRow {
+            seq,
+            timestamp: format!("2026-01-31T09:30:{seq:02}.000Z"),
+            actor: "runtime".to_owned(),
+            agent: None,
+            event: event.to_owned(),
+            action: action.map(str::to_owned),
+            action_type: (event == "action.proposed").then(|| "execute_code".to_owned()),
+            input_digest: None,
+            output_digest: None,
+            approval_status: (event == "action.judged").then(|| "tier B".to_owned()),
+            approver: None,
+            tokens: 7,
+            cost_usd_micros: 9,
+        }
+    }
+
+    #[test]
+    fn c16_a_wait_for_a_person_and_the_execution_after_it_are_two_bars() {
+        let trail = [
+            row(1, "run.submitted", None),
+            row(5, "run.plan_approved", None),
+            row(10, "action.proposed", Some("act_1")),
+            row(11, "action.judged", Some("act_1")),
+            row(20, "action.approved", Some("act_1")),
+            row(21, "permit.redeemed", Some("act_1")),
+            row(30, "run.model_called", None),
+        ];
+        let now = at(&row(40, "", None));
+        let drawn: Vec<(String, i64)> = bars(&trail, now)
+            .into_iter()
+            .map(|bar| (bar.name, (bar.to.unix_ms() - bar.from.unix_ms()) / 1_000))
+            .collect();
+        let named = |name: &str, seconds| (name.to_owned(), seconds);
+        assert_eq!(drawn, [named("plan", 4), named("execute_code: approval", 9), named("execute_code", 19)]);
+        assert_eq!(calls(&trail).iter().map(|call| (call.1, call.2)).collect::<Vec<_>>(), [(7, 9)]);
+    }
+}

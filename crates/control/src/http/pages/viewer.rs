@@ -1,0 +1,78 @@
+//! What every page knows of whoever looks at it: who they are, what waits for them, whether everything is stopped.
+
+use placet_domain::identity::{Reach, Role};
+use placet_domain::run::{Answer, Run, RunStatus};
+use placet_pages::{Standing, Still, Viewer};
+use placet_store::{Listed, RunFilter};
+
+use super::guard::Visiting;
+use super::names;
+use crate::app::App;
+use crate::flow::No;
+
+/// More runs that stand still than anybody looks through at once.
+const MOST_STANDING: u32 = 100;
+/// Where a run waits for a person, or may have a wish.
+const STILL: &[RunStatus] =
+    &[RunStatus::PendingApproval, RunStatus::CheckpointReached, RunStatus::PendingExport, RunStatus::Executing];
+
+pub(super) async fn viewer(app: &App, visiting: &Visiting) -> Result<Viewer, No> {
+    let identity = &visiting.identity;
+    let organisation = app.store().organisation().await.map_err(No::Fault)?;
+    let actions = app.store().queue_length(identity.reach.clone()).await.map_err(No::Fault)?;
+    let runs = standing_runs(app, &identity.reach).await?.len() as u64;
+    Ok(Viewer {
+        name: identity.name.clone(),
+        reads_ledger: identity.has(Role::Auditor) || identity.has(Role::Admin),
+        lang: visiting.lang,
+        csrf: visiting.csrf.clone(),
+        waiting: actions + runs,
+        now: app.store().now(),
+        halted: organisation.halt.map(|halt| halt.reason),
+        safe_mode: organisation.safe_mode.map(|safe| safe.reason),
+    })
+}
+
+/// Runs that wait for a person, the oldest first. One that waits for an action is not among them: the action is.
+async fn standing_runs(app: &App, reach: &Reach) -> Result<Vec<(Still, Listed<Run>)>, No> {
+    let mut found = Vec::new();
+    for status in STILL {
+        let filter =
+            RunFilter { reach: reach.clone(), status: Some(*status), limit: MOST_STANDING, ..RunFilter::default() };
+        let runs = app.store().runs(filter).await.map_err(No::Fault)?;
+        found.extend(runs.into_iter().filter_map(|run| Some((why(&run)?, run))));
+    }
+    found.sort_by_key(|(_, run)| run.changed);
+    Ok(found)
+}
+
+/// For what it waits, if it is the run itself that waits.
+fn why(run: &Run) -> Option<Still> {
+    let wishes = run.wishes.iter().any(|wish| matches!(wish.answer, Answer::Waiting));
+    match run.status {
+        RunStatus::PendingApproval => Some(Still::Plan),
+        RunStatus::PendingExport => Some(Still::Results),
+        RunStatus::CheckpointReached if run.gate.as_ref().is_some_and(|gate| gate.action.is_none()) => {
+            Some(Still::Checkpoint)
+        }
+        RunStatus::CheckpointReached
+        | RunStatus::Draft
+        | RunStatus::Approved
+        | RunStatus::SpawningSandbox
+        | RunStatus::Executing
+        | RunStatus::Paused
+        | RunStatus::Completed
+        | RunStatus::Failed
+        | RunStatus::Cancelled
+        | RunStatus::RolledBack => wishes.then_some(Still::Wish),
+    }
+}
+
+pub(super) async fn standing(app: &App, reach: &Reach) -> Result<Vec<Standing>, No> {
+    let mut rows = Vec::new();
+    for (why, run) in standing_runs(app, reach).await? {
+        let agent = names::person(app, run.agent).await.map_err(No::Fault)?;
+        rows.push(Standing { run: run.id, goal: run.goal.clone(), agent, since: run.changed_at, why });
+    }
+    Ok(rows)
+}
