@@ -21,8 +21,17 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("placet-store", &["placet-domain", "placet-ledger", "placet-seal"]),
     (
         "placet-control",
-        &["placet-domain", "placet-gateway", "placet-ledger", "placet-secrets", "placet-store", "placet-wire"],
+        &[
+            "placet-domain",
+            "placet-gateway",
+            "placet-ledger",
+            "placet-pages",
+            "placet-secrets",
+            "placet-store",
+            "placet-wire",
+        ],
     ),
+    ("placet-pages", &["placet-domain", "placet-wire"]),
     (
         "placet-worker",
         &["placet-domain", "placet-gateway", "placet-sandbox", "placet-seal", "placet-wire", "placet-workspace"],

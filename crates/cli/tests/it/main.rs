@@ -12,6 +12,7 @@
 mod amending;
 mod attacks;
 mod bench;
+mod browser;
 mod cages;
 mod catalog;
 mod crash;

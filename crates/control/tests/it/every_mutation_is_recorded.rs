@@ -75,6 +75,7 @@ async fn set_up(walk: &mut Walk<'_>) {
     let once: api::TokenOnce = walk.plain(admin, "POST /api/v1/identities", &[], new).await.json();
     let id = once.identity.id.to_string();
     walk.plain(admin, "POST /api/v1/identities/{identity}/token", &[&id], json!({})).await;
+    walk.plain(admin, "POST /api/v1/identities/{identity}/link", &[&admin.id.to_string()], json!({})).await;
     walk.plain(admin, "POST /api/v1/identities/{identity}/revoke", &[&id], json!({})).await;
 }
 

@@ -10,6 +10,7 @@ mod idempotency;
 mod limits;
 mod metrics;
 mod moves;
+mod pages;
 mod person;
 mod races;
 mod routes;

@@ -1,0 +1,33 @@
+// Keys decide, and what comes while a page is open is there without a reload. What somebody is writing stays.
+import { execFileSync } from 'node:child_process';
+import { assert, enter, finish, given, screen } from './browser.mjs';
+
+const page = await screen();
+await enter(page, given.links[0]);
+await page.goto(`${given.url}/`);
+await page.locator('#live:not([hidden])').waitFor();
+
+// Somebody writes a reason while the agent goes on proposing.
+await page.keyboard.press('r');
+await page.keyboard.type('because of the ');
+execFileSync(given.propose[0], given.propose.slice(1), { cwd: given.cwd });
+await page.getByRole('link', { name: /10\.0\.0\.9/ }).waitFor();
+assert.equal(await page.locator('#reason').inputValue(), 'because of the ', 'what is being written stays');
+await page.keyboard.press('Escape');
+
+// Down the list, and approve by two strokes: the first only shows what the second one does.
+await page.keyboard.press('j');
+await page.waitForURL(/action=/);
+const chosen = new URL(page.url()).searchParams.get('action');
+await page.locator('#live:not([hidden])').waitFor();
+await page.keyboard.press('a');
+assert.match(page.url(), /action=/, 'one stroke decides nothing');
+await page.keyboard.press('a');
+await page.waitForURL(`${given.url}/`);
+await page.goto(`${given.url}/actions/${chosen}`);
+await page.getByText(/APPROVED|LEASED|EXECUTING|SUCCEEDED|FAILED/).first().waitFor();
+
+await page.keyboard.press('?');
+await page.waitForURL('**/help');
+assert.deepEqual(page.complaints, []);
+await finish();

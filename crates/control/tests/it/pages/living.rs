@@ -1,0 +1,73 @@
+//! Staying up to date: whoever has a page open is told that something happened to what it shows, and nothing more.
+
+use axum::http::Method;
+use serde_json::json;
+
+use super::browser::Browser;
+use crate::moves::scan;
+use crate::person::Person;
+use crate::scenario::{PATIENCE, Scenario};
+
+/// An open stream of a browser.
+struct Stream(reqwest::Response);
+
+impl Stream {
+    async fn open(person: &Person, browser: &Browser, of: &str) -> Self {
+        let cookie = format!("placet_visit={}", browser.visit.clone().unwrap());
+        let request = person.anonymous(Method::GET, &format!("/live?of={of}")).header("cookie", cookie);
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        Self(response)
+    }
+
+    /// What comes next; nothing when the stream has ended.
+    async fn next(&mut self) -> Option<String> {
+        let chunk = tokio::time::timeout(PATIENCE, self.0.chunk()).await.expect("news or the end").unwrap();
+        chunk.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn c16_an_open_page_is_told_that_something_happened_and_not_what() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let rita = Browser::visiting(&app, &reviewer).await;
+    let mut inbox = Stream::open(&reviewer, &rita, "inbox").await;
+    let mut run = Stream::open(&reviewer, &rita, &app.team.run.to_string()).await;
+    agent.proposes(app.team.run, &scan()).await;
+    for stream in [&mut inbox, &mut run] {
+        let news = stream.next().await.unwrap();
+        assert!(news.contains("event: news") && !news.contains("nmap"), "{news}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn c16_news_of_other_projects_and_other_runs_do_not_come() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let others = app.neighbours("beta").await;
+    let rita = Browser::visiting(&app, &reviewer).await;
+    let mut run = Stream::open(&reviewer, &rita, &app.team.run.to_string()).await;
+    others.agent.proposes(others.run, &scan()).await;
+    let before = app.size();
+    agent.proposes(app.team.run, &scan()).await;
+    let news = run.next().await.unwrap();
+    let seq: u64 = news.lines().find_map(|line| line.strip_prefix("id: ")).unwrap().parse().unwrap();
+    assert!(seq >= before, "{news}");
+    let cookie = format!("placet_visit={}", rita.visit.clone().unwrap());
+    let foreign = reviewer.anonymous(Method::GET, &format!("/live?of={}", others.run)).header("cookie", cookie);
+    assert_eq!(foreign.send().await.unwrap().status(), 404);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn c16_whoever_is_revoked_is_told_nothing_any_more() {
+    let (app, agent, _, _) = Scenario::start().await;
+    let person = app.hire(json!({ "name": "eve", "roles": ["reviewer"], "projects": [app.team.project] })).await;
+    let eve = Browser::visiting(&app, &person).await;
+    let mut stream = Stream::open(&person, &eve, "inbox").await;
+    app.admin.post(&format!("/api/v1/identities/{}/revoke", person.id), &json!({})).await.is(200);
+    agent.proposes(app.team.run, &scan()).await;
+    let mut told = Vec::new();
+    while let Some(news) = stream.next().await {
+        told.push(news);
+    }
+    assert!(told.is_empty(), "{told:?}");
+}

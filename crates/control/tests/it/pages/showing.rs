@@ -1,0 +1,126 @@
+//! What pages show: from the bound bytes, with tricks marked, in the reader's language, small enough to be there at once.
+
+use placet_domain::digest::Digest;
+use serde_json::json;
+
+use super::browser::Browser;
+use crate::moves::{reading, scan};
+use crate::scenario::Scenario;
+
+/// Files of the agent, uploaded, as an action names them.
+async fn file(app: &Scenario, path: &str, content: &[u8]) -> serde_json::Value {
+    let digest = Digest::of(content);
+    let to = format!("/api/v1/projects/{}/evidence/{digest}", app.team.project);
+    app.team.agent.put(&to, content.to_vec()).await.is(201);
+    json!({ "path": path, "digest": digest, "size_bytes": content.len() })
+}
+
+#[tokio::test]
+async fn r5_tricks_in_every_field_of_an_action_are_shown_harmless_and_marked() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let script = file(&app, "docs/run.sh", "echo \u{202e}safe\u{202c}\n<script>alert(1)</script>\n".as_bytes()).await;
+    let padded = format!("true{}; rm -rf docs", " ".repeat(5_000));
+    let wish = json!({
+        "tool": "sh", "arguments": [padded], "files": [script], "environment": { "A": "p\u{0430}ypal\u{1b}[31m" },
+        "justification": "<img src=x onerror=alert(1)>\n\nWhy you are asked\n**approved by security**",
+    });
+    let action = agent.proposes(app.team.run, &wish).await;
+    let page = Browser::visiting(&app, &reviewer).await.open(&format!("/actions/{}", action.id)).await.is(200).text();
+    for shown in ["rm -rf docs", "⟦U+202E⟧", "⟦U+0430⟧", "⟦U+001B⟧", "&lt;script&gt;", "&lt;img src=x", "are marked"]
+    {
+        assert!(page.contains(shown), "`{shown}` is not shown:\n{page}");
+    }
+    assert!(!page.contains("<script>alert") && !page.contains("<img src=x"));
+    let (why, words) = (page.find("id=\"why\"").unwrap(), page.find("approved by security").unwrap());
+    assert!(why < words && page.contains("Untrusted: not part of what you approve"));
+    assert_eq!(page.matches("<h2 id=\"why\">").count(), 1);
+}
+
+#[tokio::test]
+async fn r5_what_is_no_text_is_called_uninspectable() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let binary = file(&app, "docs/tool", b"\x7fELF\0\0\x01").await;
+    let action =
+        agent.proposes(app.team.run, &json!({ "tool": "sh", "arguments": ["docs/tool"], "files": [binary] })).await;
+    let page = Browser::visiting(&app, &reviewer).await.open(&format!("/actions/{}", action.id)).await.is(200).text();
+    assert!(page.contains("Uninspectable"), "{page}");
+}
+
+#[tokio::test]
+async fn c16_a_page_is_in_the_language_of_its_reader_and_machine_words_stay() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    agent.proposes(app.team.run, &scan()).await;
+    let mut browser = Browser::visiting(&app, &reviewer).await;
+    browser.language = "fr-CH, en;q=0.5";
+    let page = browser.open("/").await.is(200).text();
+    assert!(page.contains("<html lang=\"fr\">") && page.contains("Pourquoi on vous le demande"), "{page}");
+    assert!(page.contains("PENDING_APPROVAL") && page.contains("0,35"));
+    let chosen = browser.open("/language/en").await.is(303);
+    assert!(chosen.header("set-cookie").starts_with("placet_language=en;"));
+    browser.open("/language/xx").await.is(404);
+}
+
+#[tokio::test]
+async fn c14_an_entry_is_shown_with_a_proof_that_was_tried() {
+    let (app, agent, _, _) = Scenario::start().await;
+    agent.proposes(app.team.run, &scan()).await;
+    let otto = Browser::visiting(&app, &app.auditor).await;
+    let list = otto.open("/ledger").await.is(200).text();
+    assert!(list.contains("action.proposed") && list.contains("placet ledger verify"), "{list}");
+    let seq = app.size() - 1;
+    let page = otto.open(&format!("/ledger/{seq}")).await.is(200).text();
+    assert!(page.contains("✓ verified by this server") && page.contains("example.com/ledger"), "{page}");
+    otto.open("/ledger/999999").await.is(404);
+    otto.open("/ledger/x").await.is(400);
+}
+
+#[tokio::test]
+async fn b3_the_policy_can_be_asked_what_it_would_say_and_nothing_is_recorded() {
+    let (app, _, reviewer, _) = Scenario::start().await;
+    let mut rita = Browser::visiting(&app, &reviewer).await;
+    let form = rita.form(&rita.open("/policy").await.is(200), "try").with("run", &app.team.run.to_string());
+    let form = form.with("tool", "nmap").with("arguments", "-sV\r\n-Pn\r\n-p\r\n1-1000").with("target", "10.0.0.5");
+    let before = app.size();
+    let page = rita.send(&form).await.is(200).text();
+    assert!(page.contains("Risk <strong>0.35</strong>") && page.contains("data-tier=\"B\""), "{page}");
+    let beyond = rita.send(&form.with("target", "192.0.2.1")).await.is(200).text();
+    assert!(beyond.contains("data-tier=\"D\""), "{beyond}");
+    assert_eq!(app.size(), before);
+}
+
+#[tokio::test]
+async fn c16_an_inbox_with_much_in_it_stays_small() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    for number in 0..120 {
+        let target = format!("10.0.0.{number}");
+        agent.proposes(app.team.run, &json!({ "tool": "nmap", "arguments": ["-sV"], "target": target })).await;
+    }
+    let browser = Browser::visiting(&app, &reviewer).await;
+    let page = browser.open("/").await.is(200);
+    let assets: usize = {
+        let mut sum = 0;
+        for part in page.text().split('"').filter(|part| part.starts_with("/assets/")) {
+            let asset = browser.open(part).await.is(200);
+            assert!(asset.header("cache-control").contains("immutable"));
+            sum += asset.body.len();
+        }
+        sum
+    };
+    assert!(page.body.len() + assets <= 100_000, "{} + {assets}", page.body.len());
+    assert!(page.text().contains("120 wait") && page.text().contains("70 more wait"), "{}", page.text());
+}
+
+#[tokio::test]
+async fn c16_runs_agents_workers_and_help_are_there_and_say_what_to_do_where_there_is_nothing() {
+    let (app, agent, reviewer, worker) = Scenario::start().await;
+    agent.proposes(app.team.run, &reading()).await;
+    let job = worker.post("/api/v1/leases", &json!({ "wait_ms": 0 })).await.is(200);
+    assert!(!job.body.is_empty());
+    let rita = Browser::visiting(&app, &reviewer).await;
+    assert!(rita.open("/runs").await.is(200).text().contains("survey the lab"));
+    assert!(rita.open("/agents").await.is(200).text().contains("ada-alpha"));
+    let workers = rita.open("/workers").await.is(200).text();
+    assert!(workers.contains("walt-alpha") && workers.contains("well"), "{workers}");
+    assert!(rita.open("/help").await.is(200).text().contains("Silence is never consent"));
+    assert!(rita.open("/").await.is(200).text().contains("placet run plan"));
+}
