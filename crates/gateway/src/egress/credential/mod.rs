@@ -10,7 +10,7 @@ mod placeholder;
 mod put;
 mod scrub;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
@@ -54,7 +54,7 @@ pub struct CredentialSettings {
 pub enum CredentialError {
     #[error("there are two credentials `{0}`; give one of them another name")]
     Twice(CredentialName),
-    #[error("two credentials want the variable `{0}`; a variable holds one placeholder")]
+    #[error("two different credentials want the variable `{0}`; a variable holds one placeholder")]
     VariableTwice(VariableName),
     #[error(
         "the credential `{0}` is shorter than {LEAST_BYTES} bytes, and could not be told from other text in answers"
@@ -100,14 +100,14 @@ impl Credentials {
     pub async fn open(settings: Vec<CredentialSettings>) -> Result<Self, CredentialError> {
         let (mut all, mut sources): (Self, Vec<(KeySource, Placeholder)>) = (Self::default(), Vec::new());
         for CredentialSettings { name, key, put, variables } in settings {
-            all.check_new(&name, &variables)?;
+            let known = sources.iter().find(|(source, _)| *source == key).map(|(_, placeholder)| placeholder.clone());
+            all.check_new(&name, &variables, known.as_ref())?;
             let secret = key.read().await;
             let secret = secret.map_err(|source| CredentialError::Unread { name: name.clone(), source })?;
             if secret.expose().len() < LEAST_BYTES {
                 return Err(CredentialError::TooShort(name));
             }
             // One key has one placeholder, however many ways it is put in: a program knows one token.
-            let known = sources.iter().find(|(source, _)| *source == key).map(|(_, placeholder)| placeholder.clone());
             let placeholder = known.map_or_else(Placeholder::make, Ok)?;
             sources.push((key, placeholder.clone()));
             all.0.push(Held { name, put, secret, placeholder, variables });
@@ -115,18 +115,26 @@ impl Credentials {
         Ok(all)
     }
 
-    fn check_new(&self, name: &CredentialName, variables: &BTreeSet<VariableName>) -> Result<(), CredentialError> {
+    /// A variable holds one placeholder. Several credentials of one key have the same, and may share the variable.
+    fn check_new(
+        &self,
+        name: &CredentialName,
+        variables: &BTreeSet<VariableName>,
+        known: Option<&Placeholder>,
+    ) -> Result<(), CredentialError> {
         if self.get(name).is_some() {
             return Err(CredentialError::Twice(name.clone()));
         }
-        let twice = self.0.iter().find_map(|held| held.variables.intersection(variables).next());
+        let mut others = self.0.iter().filter(|held| Some(&held.placeholder) != known);
+        let twice = others.find_map(|held| held.variables.intersection(variables).next());
         twice.map_or(Ok(()), |name| Err(CredentialError::VariableTwice(name.clone())))
     }
 
     /// Variables for a cage, each with the placeholder of its credential.
     pub fn variables(&self) -> impl Iterator<Item = (String, String)> {
         let pair = |held: &Held, name: &VariableName| (name.to_string(), held.placeholder.to_string());
-        self.0.iter().flat_map(move |held| held.variables.iter().map(move |name| pair(held, name)))
+        let all = self.0.iter().flat_map(move |held| held.variables.iter().map(move |name| pair(held, name)));
+        all.collect::<BTreeMap<_, _>>().into_iter()
     }
 
     /// What the cage is told in the place of the credential.
@@ -207,6 +215,8 @@ mod tests {
         let variable =
             printed("a", "canary-canary", "variables = [\"T\"]") + &printed("b", "x1234567", "variables = [\"T\"]");
         assert!(matches!(open(&variable).await, Err(CredentialError::VariableTwice(_))));
+        let shared = variable.replace("x1234567", "canary-canary");
+        assert_eq!(open(&shared).await.unwrap().variables().count(), 1, "one key, one placeholder, one variable");
         assert!(matches!(open(&printed("a", "short", "")).await, Err(CredentialError::TooShort(_))));
         let absent = "[[credential]]\nname = \"a\"\nkey = { env = \"PLACET_NO_SUCH_VARIABLE\" }\n";
         let CredentialError::Unread { name, source } = open(absent).await.unwrap_err() else { panic!("not read") };

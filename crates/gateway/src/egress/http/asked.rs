@@ -6,9 +6,9 @@ use super::exchange::Form;
 use super::framing::{self, Framing};
 use super::head::{Flaw, RequestHead, Version};
 use super::rewrite;
-use crate::egress::credential::Credentials;
+use crate::egress::credential::{Credentials, Put};
 use crate::egress::name;
-use crate::egress::rules::{Brought, HttpAsk, Reason, Request};
+use crate::egress::rules::{Brought, HttpAsk, Reason, Request, is_same_name};
 
 /// A request that was read, and what it means.
 pub(super) struct Asked {
@@ -19,6 +19,34 @@ pub(super) struct Asked {
     pub(super) rest: String,
     /// The port that its `Host` need not name.
     pub(super) usual_port: u16,
+}
+
+impl Asked {
+    /// What stands where a credential is to be put, and is no placeholder: the name of a header or of a parameter, in whichever
+    /// spelling some server takes for the same.
+    pub(super) fn rival(&self, put: &Put, credentials: &Credentials) -> Option<String> {
+        let is_ours = |name: &str, value: &[u8]| {
+            credentials.in_header(name, value).is_some_and(|brought| !brought.stands_for.is_empty())
+        };
+        if let Put::Query(wanted) = put {
+            let pairs = query(&self.rest).split('&').filter(|pair| in_pair(pair, credentials).is_empty());
+            let names =
+                pairs.flat_map(|pair| pair.split([';', '?'])).map(|part| part.split('=').next().unwrap_or(part));
+            return names.map(unescaped).find(|name| names_parameter(name, wanted.as_str()));
+        }
+        let wanted = put.header()?;
+        let mut headers = self.head.headers.iter().filter(|(name, _)| is_same_name(name, wanted));
+        headers.find(|(name, value)| !is_ours(name, value)).map(|(name, _)| name.to_owned())
+    }
+}
+
+/// Some servers read escapes twice.
+fn names_parameter(name: &str, wanted: &str) -> bool {
+    is_same_name(name, wanted) || is_same_name(&unescaped(name), wanted)
+}
+
+fn query(rest: &str) -> &str {
+    rest.split_once('?').map_or("", |(_, query)| query)
 }
 
 /// A tunnel has no body, and its `Host`, if there is one, names the same place.
@@ -88,8 +116,7 @@ fn check_expectation(head: &RequestHead) -> Result<(), Flaw> {
 /// The headers, and the parameters of the query, that bring a credential.
 fn brought(head: &RequestHead, rest: &str, credentials: &Credentials) -> Vec<Brought> {
     let headers = head.headers.iter().filter_map(|(name, value)| credentials.in_header(name, value));
-    let query = rest.split_once('?').map_or("", |(_, query)| query);
-    headers.chain(query.split('&').flat_map(|pair| in_pair(pair, credentials))).collect()
+    headers.chain(query(rest).split('&').flat_map(|pair| in_pair(pair, credentials))).collect()
 }
 
 /// What one pair of a query brings. Some servers read `;` as `&`: then it is several, and none of them a placeholder, because

@@ -170,16 +170,15 @@ async fn carry<S: AsyncRead + AsyncWrite>(
     done?
 }
 
-/// The credential the rule puts in. A request that has the same header already, and not as a placeholder, brings one of its own.
+/// The credential the rule puts in. A request that has something else under the same name brings one of its own, which a host
+/// might take for the one that counts.
 fn injected<'e>(egress: &'e Egress, grant: &Grant, asked: &Asked) -> Result<Option<&'e Held>, Reason> {
     let Credential::Inject(name) = grant.credential() else { return Ok(None) };
     let held = egress.credentials().get(name).ok_or_else(|| Reason::NoCredential { name: name.to_string() })?;
-    let header = held.put().header().unwrap_or_default();
-    if asked.head.headers.all(header).any(|value| egress.credentials().in_header(header, value).is_none()) {
-        let (host, name) = (asked.request.to.place().to_string(), header.to_owned());
-        return Err(Reason::Credential { host, name });
+    match asked.rival(held.put(), egress.credentials()) {
+        Some(name) => Err(Reason::Credential { host: asked.request.to.place().to_string(), name }),
+        None => Ok(Some(held)),
     }
-    Ok(Some(held))
 }
 
 /// One request and its answer, both on their way at the same time: a host may answer before it has heard everything.

@@ -91,8 +91,27 @@ const TELLING: &[&str] = &[
 
 /// Whether a header or a parameter of this name carries a credential.
 pub fn is_credential(name: &str) -> bool {
-    let plain: String = name.to_ascii_lowercase().replace(['_', '.'], "-");
-    plain == "key" || plain == "auth" || plain == "sig" || TELLING.iter().any(|part| plain.contains(part))
+    let plain = plain(name);
+    let whole = without_index(&plain);
+    whole == "key" || whole == "auth" || whole == "sig" || TELLING.iter().any(|part| plain.contains(part))
+}
+
+/// Whether some server takes the one name for the other. They read `_`, `.` and blanks like `-`, drop blanks around a name, end it
+/// at a NUL, or take `name[]` for a list of that name.
+pub fn is_same_name(one: &str, other: &str) -> bool {
+    let (one, other) = (plain(one), plain(other));
+    without_index(&one) == without_index(&other)
+}
+
+/// In small letters, with one sign between words.
+fn plain(name: &str) -> String {
+    let is_around = |c: char| c.is_whitespace() || c.is_control() || c == '+';
+    let one_sign = |c: char| if matches!(c, '_' | '.' | ' ' | '+') { '-' } else { c.to_ascii_lowercase() };
+    name.split('\0').next().unwrap_or_default().trim_matches(is_around).chars().map(one_sign).collect()
+}
+
+fn without_index(plain: &str) -> &str {
+    plain.split('[').next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -118,11 +137,27 @@ mod tests {
             "X-Client-Secret",
             "key",
             "X-Amz-Signature",
+            "api+key",
+            " key",
+            "key[]",
+            "x[token]",
         ] {
             assert!(is_credential(name), "{name}");
         }
         for name in ["Accept", "User-Agent", "Content-Type", "Range", "If-None-Match", "X-Request-Id", "Keep-Alive"] {
             assert!(!is_credential(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn r25_names_are_the_same_where_some_server_would_take_them_for_the_same() {
+        for other in
+            ["App-Id", "APP_ID", "app.id", "app+id", " app id\t", "app_id[]", "app_id[0]", "app_id\0x", "+app_id"]
+        {
+            assert!(is_same_name("app_id", other), "{other:?}");
+        }
+        for other in ["appid", "app_ids", "xapp_id", "a[app_id]", ""] {
+            assert!(!is_same_name("app_id", other), "{other:?}");
         }
     }
 

@@ -10,7 +10,7 @@ mod live;
 mod reason;
 mod rule;
 
-pub use credential::{Brought, Credential, CredentialName, is_credential};
+pub use credential::{Brought, Credential, CredentialName, is_credential, is_same_name};
 pub use decide::{Asks, Grant, HttpAsk, Request, decide};
 pub use live::{Established, Live};
 pub use reason::{Kind, Reason};

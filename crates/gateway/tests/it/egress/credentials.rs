@@ -55,6 +55,62 @@ async fn a_credential_goes_into_the_query_where_its_host_knows_no_better() {
 }
 
 #[tokio::test]
+async fn r25_nothing_of_the_agents_goes_along_under_the_name_of_a_parameter_that_is_put_in() {
+    let (world, origin) = api("{ inject = \"named\" }", OK).await;
+    let spellings = [
+        "app_id=attacker",
+        "APP_ID=attacker",
+        "App-Id=attacker",
+        "app.id=attacker",
+        "app+id=attacker",
+        "app%5fid=attacker",
+        "app%5Fid=attacker",
+        "%61%70%70_id=attacker",
+        "app%255fid=attacker",
+        "app_id%00x=attacker",
+        "+app_id=attacker",
+        "%20app_id=attacker",
+        "app_id[]=attacker",
+        "app_id%5B0%5D=attacker",
+        "app_id",
+        "app_id=",
+    ];
+    for own in spellings {
+        for query in
+            [own.to_owned(), format!("x=1&{own}"), format!("{own}&x=1"), format!("x=1;{own}"), format!("{own};y")]
+        {
+            let said = world.ask(get(&origin, &format!("/a?{query}"), "")).await;
+            assert!(said.starts_with("HTTP/1.1 403 ") && said.contains("(E15)"), "{query}: {said}");
+        }
+    }
+    let repeated = format!("/a?app_id={}&app_id=attacker", world.placeholder());
+    assert!(world.ask(get(&origin, &repeated, "")).await.contains("(E15)"), "also beside a placeholder");
+    assert_eq!(origin.connections(), 0);
+    let own = format!("/a?app_ids=1&app_id={}", world.placeholder());
+    assert!(world.ask(get(&origin, &own, "")).await.contains("200 OK"));
+    assert!(
+        origin.heard()[0].starts_with(&format!("GET /a?app_ids=1&app_id={CANARY} HTTP/1.1\r\n")),
+        "{:?}",
+        origin.heard()
+    );
+}
+
+#[tokio::test]
+async fn r25_nothing_of_the_agents_goes_along_under_the_name_of_a_header_that_is_put_in() {
+    let (world, origin) = api("{ inject = \"unusual\" }", OK).await;
+    for own in ["X-Pass", "x-pass", "X_Pass", "X.Pass", "x_PASS"] {
+        let said = world.ask(get(&origin, "/", &format!("{own}: attacker\r\n"))).await;
+        assert!(said.contains("(E15)"), "{own}: {said}");
+        let beside = format!("{own}: {}\r\n{own}: attacker\r\n", world.placeholder());
+        assert!(world.ask(get(&origin, "/", &beside)).await.contains("(E15)"), "{own}");
+    }
+    assert_eq!(origin.connections(), 0);
+    assert!(world.ask(get(&origin, "/", &format!("X_Pass: {}\r\n", world.placeholder()))).await.contains("200 OK"));
+    let heard = origin.heard().remove(0);
+    assert!(heard.contains(&format!("X-Pass: {CANARY}\r\n")) && !heard.contains("X_Pass"), "{heard}");
+}
+
+#[tokio::test]
 async fn r25_a_placeholder_for_something_else_is_a_strangers_credential() {
     let (world, origin) = api("{ inject = \"other\" }", OK).await;
     let placeholder = world.placeholder();

@@ -74,13 +74,15 @@ impl Sink for Kept {
 
 pub(super) const CANARY: &str = "canary-of-the-team";
 
-/// One key of the team, put in as `team`, for `git`, in an `unusual` header and in a `query`; and another one.
+/// One key of the team, put in as `team`, for `git`, in an `unusual` header, in a `query` and under a name of its own there
+/// (`named`); and another one.
 const CREDENTIALS: &str = r#"
 credential = [
     { name = "team", key = { command = ["printf", "canary-of-the-team"] }, variables = ["GH_TOKEN"] },
     { name = "git", key = { command = ["printf", "canary-of-the-team"] }, put = { basic = "x-access-token" } },
     { name = "unusual", key = { command = ["printf", "canary-of-the-team"] }, put = { header = "X-Pass" } },
     { name = "query", key = { command = ["printf", "canary-of-the-team"] }, put = { query = "key" } },
+    { name = "named", key = { command = ["printf", "canary-of-the-team"] }, put = { query = "app_id" } },
     { name = "other", key = { command = ["printf", "canary-of-others"] } },
 ]
 "#;
