@@ -10,7 +10,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use hyper::header::HeaderValue;
-use serde::Deserialize;
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use tokio::io::AsyncReadExt;
 use zeroize::Zeroizing;
 
@@ -20,8 +21,7 @@ const MOST_BYTES: u64 = 16 << 10;
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Where a key is found on this machine. Never in a worktree, never in the settings themselves.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
     /// A variable of the environment of whoever runs the gateway.
     Env(String),
@@ -29,6 +29,44 @@ pub enum KeySource {
     File(PathBuf),
     /// A program and its arguments; it prints the key. No shell.
     Command(Vec<String>),
+}
+
+/// By hand: whoever writes the key itself here by mistake must not find it in an error, and from there in a log.
+impl<'de> Deserialize<'de> for KeySource {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Source)
+    }
+}
+
+struct Source;
+
+const SOURCES: &str =
+    "say where the key is found: { env = \"NAME\" }, { file = \"PATH\" } or { command = [\"PROGRAM\", …] }";
+
+impl<'de> Visitor<'de> for Source {
+    type Value = KeySource;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table that says where the key is found")
+    }
+
+    fn visit_str<E: de::Error>(self, _key: &str) -> Result<KeySource, E> {
+        Err(E::custom(SOURCES))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<KeySource, A::Error> {
+        let wrong = |_| de::Error::custom(SOURCES);
+        let source = match map.next_key::<String>()?.as_deref() {
+            Some("env") => map.next_value().map(KeySource::Env).map_err(wrong)?,
+            Some("file") => map.next_value().map(KeySource::File).map_err(wrong)?,
+            Some("command") => map.next_value().map(KeySource::Command).map_err(wrong)?,
+            Some(_) | None => return Err(de::Error::custom(SOURCES)),
+        };
+        match map.next_key::<String>()? {
+            Some(_) => Err(de::Error::custom(SOURCES)),
+            None => Ok(source),
+        }
+    }
 }
 
 /// A key that could not be read. Says where it was looked for and never what was found.
@@ -198,6 +236,32 @@ mod tests {
         assert!(matches!(read(argv(&["false"])).await, Err(SecretError::Command { .. })));
         assert!(matches!(read(argv(&["/no/such/program"])).await, Err(SecretError::Command { .. })));
         assert!(read(argv(&[])).await.is_err());
+    }
+
+    #[test]
+    fn r24_a_key_that_was_written_in_the_place_of_its_source_is_not_repeated() {
+        #[derive(Debug, Deserialize)]
+        struct Settings {
+            key: KeySource,
+        }
+        let read = |text: &str| toml::from_str::<Settings>(text);
+        assert_eq!(read("key = { env = 'A' }").unwrap().key, KeySource::Env("A".to_owned()));
+        assert_eq!(read("key = { file = '/a' }").unwrap().key, KeySource::File("/a".into()));
+        assert_eq!(read("key = { command = ['a'] }").unwrap().key, KeySource::Command(vec!["a".to_owned()]));
+        for bad in [
+            "key = 'sk-canary'",
+            "key = { sk-canary = 'x' }",
+            "key = { value = 'sk-canary' }",
+            "key = { command = 'sk-canary' }",
+            "key = { env = 'A', file = 'sk-canary' }",
+            "key = {}",
+        ] {
+            let error = read(bad).unwrap_err();
+            assert!(
+                error.message().contains("say where the key is found") && !error.message().contains("canary"),
+                "{error}"
+            );
+        }
     }
 
     #[tokio::test]

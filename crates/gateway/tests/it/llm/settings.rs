@@ -52,7 +52,7 @@ fn what_is_wrong_is_told_with_its_line() {
         ("https://api.anthropic.com", "http://api.anthropic.com", 8, "needs `https`"),
         ("https://api.anthropic.com", "https://me:pw@api.anthropic.com", 8, "holds a user"),
         ("\"claude-*\"", "\"cl*ude\"", 9, "names no model"),
-        ("{ env =", "{ secret =", 10, "unknown variant `secret`"),
+        ("{ env =", "{ secret =", 10, "say where the key is found"),
         ("limit_name", "limit", 17, "unknown field `limit`"),
         ("connect_ms = 500", "connect_ms = 0", 18, "nonzero"),
         ("input = 0", "input = 0.5", 22, "invalid type"),
