@@ -134,6 +134,9 @@ fn touches(text: &mut String, detail: &ActionDetail) {
         let unseen = opening.unseen().map(|why| format!(" ({why})")).unwrap_or_default();
         let _ = writeln!(text, "  reaches  {}{unseen}", spelled_out(&opening.to_string()));
     }
+    for used in &spec.credentials {
+        let _ = writeln!(text, "  uses     the team's credential {}", spelled_out(&used.to_string()));
+    }
     for file in &spec.files {
         let _ = writeln!(text, "  reads    {} ({} bytes, {})", spelled_out(&file.path), file.size_bytes, file.digest);
     }

@@ -21,6 +21,8 @@ pub(crate) struct Wish<'a> {
     files: &'a [FileOperand],
     outputs: &'a [String],
     network: &'a [Opening],
+    /// Of something sealed with whom they are for, of a proposal by name.
+    credentials: Vec<String>,
     timeout_ms: Option<u64>,
     /// The cage, of something sealed.
     cage: Option<String>,
@@ -37,6 +39,7 @@ impl<'a> From<&'a ActionSpec> for Wish<'a> {
             files: &spec.files,
             outputs: &spec.outputs,
             network: &spec.network,
+            credentials: spec.credentials.iter().map(ToString::to_string).collect(),
             timeout_ms: Some(spec.limits.timeout_ms),
             cage: Some(format!(
                 "{} {}",
@@ -58,6 +61,7 @@ impl<'a> From<&'a Proposal> for Wish<'a> {
             files: &proposal.files,
             outputs: &proposal.outputs,
             network: &proposal.network,
+            credentials: proposal.credentials.iter().map(ToString::to_string).collect(),
             timeout_ms: proposal.timeout_ms,
             cage: None,
         }
@@ -76,6 +80,7 @@ pub(crate) fn between<'a>(before: impl Into<Wish<'a>>, after: impl Into<Wish<'a>
     lines.named("leaves", "", &names(before.outputs), &names(after.outputs));
     let (before_reached, after_reached) = (opened(before.network), opened(after.network));
     lines.named("reaches", "", &names(&before_reached), &names(&after_reached));
+    lines.named("uses", "", &names(&before.credentials), &names(&after.credentials));
     let time = |timeout_ms: Option<u64>| timeout_ms.map(|timeout_ms| format!("{timeout_ms} ms"));
     lines.value("cage", before.cage, after.cage);
     lines.value("at most", time(before.timeout_ms), time(after.timeout_ms));

@@ -6,7 +6,7 @@ mod webhooks;
 use std::fs;
 use std::io::Write as _;
 use std::net::SocketAddr;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use placet_control::{Collector, MetricsEvery, Rules, Settings};
@@ -15,6 +15,7 @@ use placet_domain::permit::{PermitSigner, PermitVerifier};
 use placet_domain::policy::{DEFAULT_TOOLS, Policy, default_policy};
 use placet_domain::proposal::Tools;
 use placet_domain::retention::{Days, Retention};
+use placet_gateway::egress::Team;
 use placet_ledger::SigningKey;
 use placet_sandbox::Profiles;
 use placet_wire::Token;
@@ -200,11 +201,18 @@ impl Home {
         Rules::new(policy, tools, cages(&self.profiles()?)?).map_err(|error| CliError::usage(error.to_string()))
     }
 
+    /// Credentials that are put into requests of actions. Nothing in the file is a secret, and no secret is looked for here.
+    pub(crate) fn team(&self) -> Result<Team, CliError> {
+        let path = self.dir.join("credentials.toml");
+        if path.exists() { team_at(&path) } else { Ok(Team::default()) }
+    }
+
     /// The tools of this home, each with a profile that is there and meant for it.
     pub(crate) fn tools(&self) -> Result<Tools, CliError> {
         let path = self.dir.join("tools.toml");
         let tools = Tools::parse(&read(&path)?);
         let tools = tools.map_err(|error| CliError::usage(format!("`{}`: {error}", path.display())))?;
+        let tools = tools.with_credentials(self.team()?.book()).map_err(|error| CliError::usage(error.to_string()))?;
         check_tools(&tools, &self.profiles()?, &self.profiles_dir())
             .map_err(|error| CliError { message: format!("`{}`: {}", path.display(), error.message), ..error })?;
         Ok(tools)
@@ -328,6 +336,18 @@ pub(crate) fn read_verifier(path: &Path) -> Result<PermitVerifier, CliError> {
 
 pub(crate) fn read(path: &Path) -> Result<String, CliError> {
     fs::read_to_string(path).map_err(|error| CliError::new(Code::NotFound, format!("`{}`: {error}", path.display())))
+}
+
+/// Who writes this file chooses which programs are asked for secrets, and whom these go to: nobody but its owner may.
+pub(crate) fn team_at(path: &Path) -> Result<Team, CliError> {
+    let text = read(path)?;
+    let found = fs::metadata(path)?;
+    let is_ours = [0, rustix::process::geteuid().as_raw()].contains(&found.uid());
+    if !is_ours || found.mode() & 0o022 != 0 {
+        let message = format!("`{}` is somebody else's, or others may write to it", path.display());
+        return Err(CliError::new(Code::Refused, message).hint(format!("chmod 600 {}", path.display())));
+    }
+    Team::read(&text).map_err(|error| CliError::usage(format!("`{}`: {error}", path.display())))
 }
 
 /// Reads a secret, refusing one that others could have read.

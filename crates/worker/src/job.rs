@@ -13,7 +13,7 @@ use placet_wire::api::{Job, JobReport, Redemption, RedemptionView};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::execute::{Cancel, Reins, decline, execute};
+use crate::execute::{Cancel, Reins, chain, decline, execute};
 use crate::grants::{self, Attempt};
 use crate::host::{Seat, SeatError};
 use crate::lease::{Worker, fresh_key};
@@ -66,6 +66,13 @@ pub(crate) async fn perform(worker: &Worker, job: Job) -> Result<(), JobError> {
         tracing::warn!(action = %job.action, attempt = job.attempt, why, "not started");
         return report::report(worker, &job, decline(fitting, why)).await;
     }
+    let (way_out, wishes) = match WayOut::of(fitting.sealed().spec(), &worker.config.team).await {
+        Ok(way) => way.unzip(),
+        Err(error) => {
+            let why = format!("its way out cannot be opened: {}", chain(&error));
+            return report::report(worker, &job, decline(fitting, why)).await;
+        }
+    };
     let seat = job.hosted.map(|run| worker.seats.of(run));
     let (mut workspace, mut files) = match prepare(worker, &job, fitting.sealed(), seat.as_deref()).await {
         Ok(prepared) => prepared,
@@ -92,7 +99,6 @@ pub(crate) async fn perform(worker: &Worker, job: Job) -> Result<(), JobError> {
         return report::report(worker, &job, decline(fitting, error.to_string())).await;
     }
     let cancel = Cancel::default();
-    let (way_out, wishes) = WayOut::of(fitting.sealed().spec()).unzip();
     if let Some(seat) = &seat {
         seat.executes(cancel.clone());
     }

@@ -8,6 +8,7 @@ use placet_domain::digest::Digest;
 use placet_domain::id::IdentityId;
 use placet_domain::permit::PermitVerifier;
 use placet_domain::proposal::Cages;
+use placet_gateway::egress::Team;
 use placet_sandbox::{Profile, Profiles};
 use placet_wire::api::{IdentityView, Job};
 use placet_wire::{Client, ClientError};
@@ -58,6 +59,8 @@ pub struct WorkerConfig {
     pub jobs_at_once: usize,
     /// The kinds of cage it can build. From files of the host, never from the network.
     pub profiles: Profiles,
+    /// Credentials that actions use. From a file of the host, never from the network.
+    pub team: Team,
     /// Whether and where it hosts runs. One process at a time does so as one identity.
     pub hosting: Option<HostConfig>,
 }

@@ -1,7 +1,7 @@
 //! WAY OUT: what the cage of an action reaches, and nothing else: the gateway's proxy behind a door.
 //!
-//! Its rules are the openings that were sealed and approved with the action. Without any there is no door, and so no network
-//! at all. Every request is written down here, outside of the cage; what cannot be written down is not let out. It decides
+//! Its rules are the openings that were sealed and approved with the action, and the credentials of the team that it uses: read here,
+//! put in here, and never in the cage. Without openings there is no door, and so no network at all. Every request is written down here, outside of the cage; what cannot be written down is not let out. It decides
 //! nothing: what was refused is a wish, which goes to the control plane.
 
 use std::io;
@@ -10,9 +10,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use placet_domain::evidence::Traffic;
-use placet_domain::proposal::{ActionSpec, Opening};
-use placet_gateway::egress::{Decision, Egress, EgressRecord, Established, Live, NotKept, Rules, Sink, Wish, serve};
+use placet_domain::proposal::ActionSpec;
+use placet_gateway::egress::tls::TlsError;
+use placet_gateway::egress::{
+    Decision, Egress, EgressRecord, Established, FOLDER, Live, NotKept, NotPutIn, Outfit, Rules, Sink, Team, Wish,
+    serve,
+};
 use placet_sandbox::Request;
+use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
@@ -30,36 +35,57 @@ const SETTLES: Duration = Duration::from_secs(2);
 /// The way out of one cage, before it is opened. Clones are the same way.
 #[derive(Clone)]
 pub(crate) struct WayOut {
-    sealed: Arc<[Opening]>,
+    /// What was sealed.
+    rules: Arc<Rules>,
     egress: Arc<Egress>,
+    outfit: Arc<Outfit>,
+    /// Where the files of the outfit are on this machine; gone with the last of the clones.
+    files: Arc<TempDir>,
     log: Arc<Log>,
+}
+
+/// Why an action that needs one has none, and is not started.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotOpened {
+    #[error(transparent)]
+    Credential(#[from] NotPutIn),
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    #[error("its files cannot be written")]
+    Files(#[from] io::Error),
 }
 
 /// What of it was refused and could be allowed, as it happens.
 pub(crate) type Wishes = mpsc::UnboundedReceiver<Wish>;
 
 impl WayOut {
-    /// For an action that was sealed with openings; none for one without.
-    pub(crate) fn of(spec: &ActionSpec) -> Option<(Self, Wishes)> {
-        (!spec.network.is_empty()).then(|| {
-            // As many wishes as the gateway tells of one way out: bounded.
-            let (tell, wishes) = mpsc::unbounded_channel();
-            let log = Arc::new(Log { told: Mutex::default(), wishes: tell });
-            let rules = Live::new(Rules::for_openings(&spec.network));
-            let egress = Egress::new(rules, Arc::<Log>::clone(&log)).for_run(spec.run);
-            (Self { sealed: spec.network.clone().into(), egress: Arc::new(egress), log }, wishes)
-        })
+    /// For an action that was sealed with openings; none for one without. Reads the credentials that it uses, and no others.
+    pub(crate) async fn of(spec: &ActionSpec, team: &Team) -> Result<Option<(Self, Wishes)>, NotOpened> {
+        if spec.network.is_empty() {
+            return Ok(None);
+        }
+        // As many wishes as the gateway tells of one way out: bounded.
+        let (tell, wishes) = mpsc::unbounded_channel();
+        let log = Arc::new(Log { told: Mutex::default(), wishes: tell });
+        let rules = Rules::for_action(spec);
+        let egress = Egress::new(Live::new(rules.clone()), Arc::<Log>::clone(&log)).for_run(spec.run);
+        let egress = egress.with_credentials(team.open_for(spec).await?).opening_tls(team.roots()?)?;
+        let (outfit, files) = (egress.outfit(PORT), tempfile::Builder::new().prefix("placet-egress-").tempdir()?);
+        outfit.write_to(files.path())?;
+        let (rules, outfit, files) = (Arc::new(rules), Arc::new(outfit), Arc::new(files));
+        Ok(Some((Self { rules, egress: Arc::new(egress), outfit, files, log }, wishes)))
     }
 
     /// A request for a cage that has it: a door, and the variables by which programs find it.
     pub(crate) fn asked_for(&self, request: Request) -> Request {
-        let outfit = self.egress.outfit(PORT);
-        outfit.variables().iter().fold(request, |request, (name, value)| request.env(name, value)).door(PORT)
+        let variables = self.outfit.variables().iter();
+        let request = variables.fold(request, |request, (name, value)| request.env(name, value)).door(PORT);
+        if self.outfit.files().is_empty() { request } else { request.read_only(self.files.path(), FOLDER) }
     }
 
     /// From here on also these are open, and nothing else beside what was sealed. What was open and is not any more is cut.
     pub(crate) fn open_also(&self, granted: Rules) {
-        let mut rules = Rules::for_openings(&*self.sealed);
+        let mut rules = (*self.rules).clone();
         rules.allow.extend(granted.allow);
         self.egress.rules().replace(rules, Established::Cut);
     }
@@ -208,8 +234,8 @@ mod tests {
         serde_json::from_value(spec).unwrap()
     }
 
-    fn open(openings: &[&str]) -> (WayOut, Served, SocketAddr, Wishes) {
-        let (way, wishes) = WayOut::of(&spec(openings)).unwrap();
+    async fn open(openings: &[&str]) -> (WayOut, Served, SocketAddr, Wishes) {
+        let (way, wishes) = WayOut::of(&spec(openings), &Team::default()).await.unwrap().unwrap();
         let door = Door::bind("127.0.0.1:0").unwrap();
         let at = door.local_addr().unwrap();
         (way.clone(), way.serve(door).unwrap(), at, wishes)
@@ -244,15 +270,24 @@ mod tests {
         tokio::task::spawn_blocking(move || served.close()).await.unwrap()
     }
 
-    #[test]
-    fn an_action_without_openings_has_no_way_out() {
-        assert!(WayOut::of(&spec(&[])).is_none());
+    #[tokio::test]
+    async fn an_action_without_openings_has_no_way_out() {
+        assert!(WayOut::of(&spec(&[]), &Team::default()).await.unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn r24_a_credential_that_is_not_here_leaves_no_way_out_at_all() {
+        let mut spec = spec(&["https://a.test/"]);
+        spec.credentials =
+            serde_json::from_value(serde_json::json!([{"name": "team", "to": ["https://a.test/"]}])).unwrap();
+        let Err(why) = WayOut::of(&spec, &Team::default()).await else { panic!("a way out without its credential") };
+        assert!(why.to_string().contains("no credential `team`"), "{why}");
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn c6_everything_that_was_asked_is_told_let_out_or_not() {
         let server = server().await;
-        let (_, served, at, mut wishes) = open(&[&format!("GET http://{server}/a")]);
+        let (_, served, at, mut wishes) = open(&[&format!("GET http://{server}/a")]).await;
         let url = |path: &str| format!("http://{server}{path}");
         assert!(get(at, &url("/a/b"), &server.to_string()).await.contains("200"));
         assert!(get(at, &url("/other"), &server.to_string()).await.contains("403"));
@@ -270,10 +305,10 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn what_is_granted_counts_at_once_and_what_is_taken_back_is_cut() {
         let (first, second) = (server().await, server().await);
-        let (way, served, at, _wishes) = open(&[&format!("http://{first}/")]);
+        let (way, served, at, _wishes) = open(&[&format!("http://{first}/")]).await;
         let url = format!("http://{second}/");
         assert!(get(at, &url, &second.to_string()).await.contains("403"));
-        way.open_also(Rules::for_openings(&[url.parse::<Opening>().unwrap()]));
+        way.open_also(Rules::for_openings(&[url.parse().unwrap()]));
         assert!(get(at, &url, &second.to_string()).await.contains("200"));
         let mut held = TcpStream::connect(at).await.unwrap();
         held.write_all(format!("CONNECT {second} HTTP/1.1\r\nHost: {second}\r\n\r\n").as_bytes()).await.unwrap();
@@ -292,7 +327,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn once_it_is_closed_neither_the_door_nor_a_held_connection_leads_anywhere() {
         let server = server().await;
-        let (_, served, at, _wishes) = open(&[&format!("http://{server}/")]);
+        let (_, served, at, _wishes) = open(&[&format!("http://{server}/")]).await;
         let mut held = TcpStream::connect(at).await.unwrap();
         held.write_all(format!("GET http://{server}/ HTTP/1.1\r\nHost: {server}\r\n\r\n").as_bytes()).await.unwrap();
         let mut answer = [0; 12];

@@ -80,6 +80,9 @@ pub(crate) struct ProposeArgs {
     /// Whom it may reach beside its target, like http://10.0.0.5:8080/v1 or 'GET http://example.org/'
     #[arg(long = "network", value_name = "[METHODS ]TARGET")]
     network: Vec<String>,
+    /// A credential of the team that is put into its requests, by its name in credentials.toml; the program never sees it
+    #[arg(long = "credential", value_name = "NAME")]
+    credentials: Vec<String>,
     /// The agent's own words; shown to reviewers as untrusted
     #[arg(long, default_value = "")]
     because: String,
@@ -168,6 +171,12 @@ async fn proposal(agent: &Agent, args: &ProposeArgs) -> Result<Proposal, CliErro
             .map(|text| text.parse())
             .collect::<Result<_, _>>()
             .map_err(|error: placet_domain::proposal::BadOpening| usage(&error))?,
+        credentials: args
+            .credentials
+            .iter()
+            .map(|text| text.parse())
+            .collect::<Result<_, _>>()
+            .map_err(|error: placet_domain::name::BadName| usage(&error))?,
         timeout_ms: None,
         justification: args.because.clone(),
     })

@@ -1,6 +1,6 @@
 //! `placet policy`: check, test and explain the rules, without a control plane.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use placet_domain::catalogue::Bounds;
@@ -154,6 +154,7 @@ fn proposal(
         files: Vec::new(),
         outputs,
         network: Vec::new(),
+        credentials: BTreeSet::new(),
         timeout_ms: None,
         justification: String::new(),
     })

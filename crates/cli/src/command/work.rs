@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use placet_gateway::egress::Team;
 use placet_sandbox::{LeastTier, Profiles, Tier};
 use placet_seal::Key;
 use placet_worker::{HostConfig, Worker, WorkerConfig};
@@ -14,7 +15,7 @@ use tokio::sync::watch;
 use super::serve::told_to_stop;
 use crate::context::Who;
 use crate::error::{CliError, Code};
-use crate::home::{read_secret_key, read_verifier};
+use crate::home::{read_secret_key, read_verifier, team_at};
 use crate::journal;
 use crate::out::Out;
 use crate::profiles::profiles_in;
@@ -33,6 +34,9 @@ pub(crate) struct Args {
     /// A folder of profiles (default: the one in the home)
     #[arg(long, value_name = "DIR")]
     profiles: Option<PathBuf>,
+    /// Credentials that are put into requests of actions (default: `credentials.toml` of the home)
+    #[arg(long, value_name = "FILE")]
+    credentials: Option<PathBuf>,
     /// Where the files of hosted runs are (default: `runs` in the home)
     #[arg(long, value_name = "DIR")]
     runs: Option<PathBuf>,
@@ -61,13 +65,14 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
         Some(path) => read_verifier(path)?,
         None => who.home()?.verifier()?,
     };
+    let team = team(args.credentials.as_deref(), who)?;
     let (client, jobs_at_once) = (who.client()?, args.jobs.max(1));
     let key = snapshot_key(args.snapshot_key.as_deref(), who)?;
     let hosting = hosting(args.runs, args.host, who)?.map(|hosting| HostConfig { key, ..hosting });
     // Held until this process ends.
     let _alone = hosting.as_ref().map(|config| alone_in(&config.runs)).transpose()?;
     let scratch = scratch(args.scratch)?;
-    let config = WorkerConfig { client, verifier, scratch: scratch.clone(), jobs_at_once, profiles, hosting };
+    let config = WorkerConfig { client, verifier, scratch: scratch.clone(), jobs_at_once, profiles, team, hosting };
     let worker = Worker::connect(config).await?;
     out.note(&format!("working as {}; stop with Ctrl-C", worker.identity()));
     let (stop, stopped) = watch::channel(false);
@@ -78,6 +83,15 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     worker.run(stopped).await;
     let _ = std::fs::remove_dir(&scratch);
     Ok(())
+}
+
+/// The file that was named, or the one of the home; none is fine.
+fn team(named: Option<&Path>, who: &Who) -> Result<Team, CliError> {
+    match (named, who.home()) {
+        (Some(path), _) => team_at(path),
+        (None, Ok(home)) => home.team(),
+        (None, Err(_)) => Ok(Team::default()),
+    }
 }
 
 /// Runs need a place that outlives this process: without one, none are hosted.

@@ -16,6 +16,7 @@ mod browser;
 mod cages;
 mod catalog;
 mod crash;
+mod credentials;
 mod demo;
 mod exit_codes;
 mod governed;

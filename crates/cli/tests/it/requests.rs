@@ -18,18 +18,18 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::support::{Said, placet, placet_in};
 
-const CANARY: &str = "s3cr3t-of-the-team";
+pub(crate) const CANARY: &str = "s3cr3t-of-the-team";
 
 /// A host with TLS on this machine. It says back what it hears, and has a repository for those who show the credential.
-struct Host {
-    address: SocketAddr,
-    issuer: Issuer,
+pub(crate) struct Host {
+    pub(crate) address: SocketAddr,
+    pub(crate) issuer: Issuer,
     heard: Arc<Mutex<Vec<String>>>,
 }
 
 impl Host {
     /// Files below `root` are served at `/repo.git`.
-    fn start(root: PathBuf) -> Self {
+    pub(crate) fn start(root: PathBuf) -> Self {
         let issuer =
             Issuer::make(vec![Rule::new("127.0.0.1".parse().unwrap(), Speaks::Https)], SystemTime::now()).unwrap();
         let config = issuer.answering(&"127.0.0.1".parse().unwrap(), SystemTime::now()).unwrap();
@@ -49,7 +49,7 @@ impl Host {
         Self { address, issuer, heard }
     }
 
-    fn heard(&self) -> Vec<String> {
+    pub(crate) fn heard(&self) -> Vec<String> {
         self.heard.lock().unwrap().clone()
     }
 }
@@ -78,7 +78,7 @@ async fn answer(acceptor: TlsAcceptor, stream: TcpStream, root: PathBuf, heard: 
 }
 
 /// A repository with one commit, for clients that know files alone.
-fn repository(dir: &Path) -> PathBuf {
+pub(crate) fn repository(dir: &Path) -> PathBuf {
     let run = |arguments: &[&str]| {
         let mut git = Command::new("git");
         git.current_dir(dir).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");

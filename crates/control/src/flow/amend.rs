@@ -8,7 +8,7 @@ use placet_domain::proposal::{Action, Proposal};
 use placet_domain::refusal::Refusal;
 use placet_wire::api::AmendmentRequest;
 
-use super::propose::needs_files;
+use super::propose::{needs_files, seal};
 use super::{Caller, No, find_action, find_ground};
 use crate::app::App;
 use crate::names::fresh_uuid;
@@ -24,7 +24,7 @@ pub(crate) async fn amend(
     let state = find_action(app, caller, id).await?;
     let run = find_ground(app, caller, state.run).await?;
     let proposal = wish_behind(app, &state).await?.with(&request.changes)?;
-    let action = Action::seal(&proposal, app.tools(), &run.scope, run.id, state.proposer)?;
+    let action = seal(app, &run, &proposal, &run.scope, state.proposer).await?;
     needs_files(app, &run, &action).await?;
     let verdict = app.policy().judge(&action, &run.frame());
     app.facts().learn_sealed(&action);

@@ -23,6 +23,7 @@ use placet_domain::time::Timestamp;
 use placet_gateway::egress::address;
 use placet_wire::api::NetworkQuery;
 
+use super::propose::seal;
 use super::undertake::change_run;
 use super::{Caller, No, find_action, find_ground, find_run};
 use crate::app::App;
@@ -172,7 +173,7 @@ async fn check(app: &App, caller: &Caller, state: &ActionState, opening: &Openin
     let mut proposal = Proposal::behind(Action::open(&sealed)?.spec(), app.tools())?;
     proposal.network.push(opening.clone());
     let scope = widened(&run.scope, opening);
-    let action = Action::seal(&proposal, app.tools(), &scope, run.id, state.proposer)?;
+    let action = seal(app, &run, &proposal, &scope, state.proposer).await?;
     let verdict = app.policy().judge(&action, &Frame { scope: &scope, ..run.frame() });
     match verdict.tier() {
         Tier::A | Tier::B => Ok(()),

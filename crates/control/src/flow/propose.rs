@@ -3,9 +3,10 @@
 use placet_domain::action::{ActionCommand, ActionState};
 use placet_domain::command::Command;
 use placet_domain::digest::Digest;
-use placet_domain::id::{ActionId, RunId};
-use placet_domain::proposal::{Action, Proposal};
+use placet_domain::id::{ActionId, IdentityId, RunId};
+use placet_domain::proposal::{Action, Proposal, Unsealable};
 use placet_domain::refusal::Refusal;
+use placet_domain::scope::Scope;
 use placet_store::Extras;
 
 use super::{Caller, No, find_ground};
@@ -21,7 +22,7 @@ pub(crate) async fn propose(app: &App, caller: &Caller, run: RunId, proposal: Pr
     if proposal.justification.len() > LONGEST_JUSTIFICATION {
         return Err(Refusal::invalid("the justification is longer than 8000 bytes").into());
     }
-    let action = Action::seal(&proposal, app.tools(), &run.scope, run.id, caller.identity.id)?;
+    let action = seal(app, &run, &proposal, &run.scope, caller.identity.id).await?;
     needs_files(app, &run, &action).await?;
     let verdict = app.policy().judge(&action, &run.frame());
     app.facts().learn_sealed(&action);
@@ -34,6 +35,23 @@ pub(crate) async fn propose(app: &App, caller: &Caller, run: RunId, proposal: Pr
     let action = receipt.loaded.action.ok_or(Refusal::Unknown { what: "action" })?;
     app.facts().learn_action(&action);
     Ok(action)
+}
+
+/// The only way to seal here: whose credentials may be used depends on the project, which the sealed bytes do not name.
+pub(super) async fn seal(
+    app: &App,
+    run: &Ground,
+    proposal: &Proposal,
+    scope: &Scope,
+    agent: IdentityId,
+) -> Result<Action, No> {
+    if !proposal.credentials.is_empty() {
+        let project = app.store().project(run.project).await.map_err(No::Fault)?;
+        let project = project.ok_or(Refusal::Unknown { what: "project" })?;
+        let book = app.tools().credentials();
+        book.check_project(&proposal.credentials, &project.name).map_err(Unsealable::from)?;
+    }
+    Ok(Action::seal(proposal, app.tools(), scope, run.id, agent)?)
 }
 
 /// Every file the action names must be here already: what is approved must be what will be executed.

@@ -3,20 +3,23 @@
 //! ```text
 //! example = { NAME=value } subject { word }
 //! subject = tool name | "kind:" kind          the latter where no tool is declared
-//! word    = @target | >output | <file | ~opening | argument
+//! word    = @target | >output | <file | ~opening | !credential | argument
 //! ```
 //!
 //! Words are separated by spaces; `'…'` keeps spaces together and takes every character as it is, so a quoted word is
 //! always an argument. An example is sealed like any proposal: one that no agent could propose proves nothing and is refused.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
 use crate::digest::Digest;
 use crate::id::{IdentityId, RunId};
-use crate::proposal::{Action, ActionKind, FileOperand, Proposal, ToolName, Tools};
-use crate::scope::{Scope, ScopeDraft};
+use crate::proposal::{
+    Action, ActionKind, CredentialBook, CredentialRule, FileOperand, Opening, Proposal, ToolName, Tools,
+};
+use crate::scope::{Scope, ScopeDraft, Target, TargetRule, Url};
 
 /// Makes the action that an example line describes, or says why it can't be made.
 pub(super) fn action(line: &str, tools: &Tools) -> Result<Action, String> {
@@ -32,6 +35,7 @@ pub(super) fn action(line: &str, tools: &Tools) -> Result<Action, String> {
         files: Vec::new(),
         outputs: Vec::new(),
         network: Vec::new(),
+        credentials: BTreeSet::new(),
         timeout_ms: None,
         justification: String::new(),
     };
@@ -60,7 +64,37 @@ fn seal(proposal: &Proposal, tools: &Tools) -> Result<Action, String> {
     // Who asks and in which scope does not matter here: rules are tried on what is asked.
     let nobody = (RunId::from_uuid(Uuid::nil()), IdentityId::from_uuid(Uuid::nil()));
     let scope = Scope::lock(ScopeDraft::default());
-    Action::seal(proposal, tools, &scope, nobody.0, nobody.1).map_err(|e| e.to_string())
+    let tools = with_credentials(proposal, tools)?;
+    Action::seal(proposal, &tools, &scope, nobody.0, nobody.1).map_err(|e| e.to_string())
+}
+
+/// Rules are tried on credentials by name: in an example, each is for its tool and for whatever it opens.
+fn with_credentials<'a>(proposal: &Proposal, tools: &'a Tools) -> Result<Cow<'a, Tools>, String> {
+    if proposal.credentials.is_empty() {
+        return Ok(Cow::Borrowed(tools));
+    }
+    let opened = proposal
+        .network
+        .iter()
+        .map(Opening::to)
+        .cloned()
+        .chain(proposal.target.iter().cloned().map(TargetRule::Within));
+    let to: BTreeSet<Url> = opened.filter_map(|to| url_of(&to)).collect();
+    let rule = CredentialRule {
+        to,
+        methods: BTreeSet::new(),
+        tools: BTreeSet::from([proposal.tool.clone()]),
+        projects: BTreeSet::new(),
+    };
+    let book: CredentialBook = proposal.credentials.iter().map(|name| (name.clone(), rule.clone())).collect();
+    tools.clone().with_credentials(book).map(Cow::Owned).map_err(|e| e.to_string())
+}
+
+fn url_of(to: &TargetRule) -> Option<Url> {
+    match to {
+        TargetRule::Within(Target::Url(url)) => Some(url.clone()),
+        TargetRule::Within(Target::Host(_) | Target::Network(_)) | TargetRule::Below(_) => None,
+    }
 }
 
 fn add(word: &Word, proposal: &mut Proposal) -> Result<(), String> {
@@ -70,6 +104,9 @@ fn add(word: &Word, proposal: &mut Proposal) -> Result<(), String> {
         Some('@') => proposal.target = Some(word.text[1..].parse().map_err(|e| format!("{e}"))?),
         Some('>') => proposal.outputs.push(word.text[1..].to_owned()),
         Some('~') => proposal.network.push(word.text[1..].parse().map_err(|e| format!("{e}"))?),
+        Some('!') => {
+            proposal.credentials.insert(word.text[1..].parse().map_err(|e| format!("{e}"))?);
+        }
         Some('<') => proposal.files.push(operand(&word.text[1..])),
         Some(_) | None => proposal.arguments.push(word.text.clone()),
     }

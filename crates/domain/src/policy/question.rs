@@ -110,6 +110,8 @@ facts! {
     Target = "target": |q| text(&q.target);
     HasTarget = "has_target": |q| RestrictedExpression::new_bool(q.spec.target.is_some());
     Network = "network": |q| openings(q.spec);
+    Credentials = "credentials": |q| credentials(q.spec);
+    UsesCredential = "uses_credential": |q| RestrictedExpression::new_bool(!q.spec.credentials.is_empty());
     Files = "files": |q| texts(q.spec.files.iter().map(|file| &file.path));
     Outputs = "outputs": |q| texts(q.spec.outputs.iter());
     Writes = "writes": |q| RestrictedExpression::new_string(padded(&q.spec.outputs));
@@ -134,6 +136,10 @@ fn openings(spec: &ActionSpec) -> RestrictedExpression {
     RestrictedExpression::new_set(spec.network.iter().map(|opening| text(&opening.to_string())))
 }
 
+fn credentials(spec: &ActionSpec) -> RestrictedExpression {
+    RestrictedExpression::new_set(spec.credentials.iter().map(|used| text(used.name.as_str())))
+}
+
 /// Every path with a space before and after it, so that a pattern can tell where a path begins and ends.
 fn padded(paths: &[String]) -> String {
     paths.iter().fold(" ".to_owned(), |text, path| text + path + " ")
@@ -155,7 +161,12 @@ mod tests {
 
     #[test]
     fn every_question_is_one_that_the_schema_knows() {
-        let lines = ["sh 'a b'", "A=1 sh x >o/a >p <i", "kind:network_scan -x @10.0.0.0/24"];
+        let lines = [
+            "sh 'a b'",
+            "A=1 sh x >o/a >p <i",
+            "kind:network_scan -x @10.0.0.0/24",
+            "kind:http_request @https://example.org/ !team",
+        ];
         let kinds: Vec<String> =
             ActionKind::ALL.iter().map(|kind| format!("kind:{kind} @https://example.org/")).collect();
         for line in lines.into_iter().chain(kinds.iter().map(String::as_str)) {
@@ -185,7 +196,7 @@ mod tests {
         let request = Question::about(&action).at(1, Fact::ALL);
         let expected = json!({
             "approvals": 1, "tool": "sh", "program": "/bin/sh", "arguments": ["-c", "10.0.0.5", "a b"],
-            "command": "-c a b 10.0.0.5", "target": "10.0.0.5", "has_target": true, "network": [], "files": ["i"], "outputs": ["o/a", "p"],
+            "command": "-c a b 10.0.0.5", "target": "10.0.0.5", "has_target": true, "network": [], "credentials": [], "uses_credential": false, "files": ["i"], "outputs": ["o/a", "p"],
             "writes": " o/a p ", "environment": ["A"], "profile": "default", "timeout_ms": 120_000,
         });
         assert_eq!(request.context().expect("a context").to_json_value().expect("plain values"), expected);

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::credential::{CredentialDenied, CredentialName, CredentialUse};
 use super::opening::Opening;
 use super::tool::{ActionKind, Tool, ToolName, ToolNetwork, Tools};
 use crate::canonical;
@@ -20,6 +21,7 @@ const MOST_ARGUMENT_BYTES: usize = 32 * 1024;
 const MOST_FILES: usize = 256;
 const MOST_VARIABLES: usize = 64;
 const MOST_OPENINGS: usize = 32;
+const MOST_CREDENTIALS: usize = 8;
 
 /// Names (or beginnings of names) of variables that make programs load or run code of the caller's choosing.
 const LOADING_VARIABLES: &[&str] = &[
@@ -82,6 +84,9 @@ pub struct Proposal {
     /// Whom the program may reach beside its target, each within the scope.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub network: Vec<Opening>,
+    /// Credentials of the team that are put in for it, by name. The program never sees them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub credentials: BTreeSet<CredentialName>,
     /// Less than the tool's own limits, never more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
@@ -165,6 +170,9 @@ pub struct ActionSpec {
     /// Whom its cage may reach, and nobody else. Without any it has no network at all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub network: Vec<Opening>,
+    /// Credentials of the team that are put into its requests, and for whom. Names, never values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub credentials: Vec<CredentialUse>,
     pub profile: String,
     /// What that profile amounts to: a worker whose profile of that name is another one does not run it. Older builds
     /// sealed the name alone.
@@ -203,6 +211,8 @@ pub enum Unsealable {
     Network { tool: ToolName, may: ToolNetwork, asked: Box<Opening> },
     #[error("the profile `{profile}` of `{tool}` lets nobody reach `{asked}`: its network is {may}")]
     CageNetwork { tool: ToolName, profile: String, may: String, asked: Box<Opening> },
+    #[error(transparent)]
+    Credential(#[from] CredentialDenied),
     #[error("the time limit {asked} ms is more than the tool's {most} ms")]
     Timeout { asked: u64, most: u64 },
     #[error("the time limit must be at least 1 ms")]
@@ -233,6 +243,7 @@ impl Action {
         let tool = tools.get(&proposal.tool).ok_or_else(|| Unsealable::UnknownTool(proposal.tool.clone()))?;
         check_arguments(proposal, tool)?;
         check_environment(&proposal.environment)?;
+        let network = openings(proposal, tool, tools)?;
         let spec = ActionSpec {
             v: 1,
             run,
@@ -247,7 +258,8 @@ impl Action {
             target: proposal.target.clone(),
             files: sorted_files(&proposal.files)?,
             outputs: sorted_outputs(&proposal.outputs)?,
-            network: openings(proposal, tool, tools)?,
+            credentials: credentials(proposal, tools, &network)?,
+            network,
             profile: tool.profile.clone(),
             profile_digest: tools.cage_of(tool),
             limits: limits(tool, proposal.timeout_ms)?,
@@ -311,6 +323,13 @@ fn openings(proposal: &Proposal, tool: &Tool, tools: &Tools) -> Result<Vec<Openi
             asked: Box::new(asked.clone()),
         }),
     }
+}
+
+/// Which credentials it uses, each for those of its places that the action opens.
+fn credentials(proposal: &Proposal, tools: &Tools, network: &[Opening]) -> Result<Vec<CredentialUse>, Unsealable> {
+    at_most("credentials", proposal.credentials.len(), MOST_CREDENTIALS)?;
+    let usage = |name| tools.credentials().usage(name, &proposal.tool, network);
+    Ok(proposal.credentials.iter().map(usage).collect::<Result<_, _>>()?)
 }
 
 fn at_most(what: &'static str, count: usize, limit: usize) -> Result<(), Unsealable> {

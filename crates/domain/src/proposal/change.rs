@@ -39,6 +39,7 @@ impl Proposal {
             outputs: spec.outputs.clone(),
             // Where a tool reaches its target alone, that goes without saying.
             network: if tool.network == ToolNetwork::Named { spec.network.clone() } else { Vec::new() },
+            credentials: spec.credentials.iter().map(|used| used.name.clone()).collect(),
             timeout_ms: (timeout_ms != tool.limits.timeout_ms).then_some(timeout_ms),
             justification: String::new(),
         })

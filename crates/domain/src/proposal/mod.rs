@@ -7,11 +7,13 @@
 mod action;
 mod cage;
 mod change;
+mod credential;
 mod opening;
 mod tool;
 
 pub use action::{Action, ActionSpec, FileOperand, Limits, Proposal, Unsealable};
 pub use cage::{Cage, Cages};
 pub use change::BadChange;
+pub use credential::{CredentialBook, CredentialDenied, CredentialName, CredentialRule, CredentialUse};
 pub use opening::{BadOpening, Method, Opening};
 pub use tool::{ActionKind, Arguments, BadName, Tool, ToolError, ToolName, ToolNetwork, Tools};

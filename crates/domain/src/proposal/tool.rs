@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Limits;
 use super::cage::Cages;
+use super::credential::CredentialBook;
 use crate::canonical;
 use crate::digest::Digest;
 
@@ -263,6 +264,7 @@ impl Tool {
 pub struct Tools {
     tools: BTreeMap<ToolName, Tool>,
     cages: Cages,
+    credentials: CredentialBook,
 }
 
 /// A tools file that is refused.
@@ -274,6 +276,8 @@ pub enum ToolError {
     RelativeProgram { name: ToolName, program: String },
     #[error("tool `{name}` runs in the profile `{profile}`, which does not exist; name one of {known}")]
     UnknownProfile { name: ToolName, profile: String, known: String },
+    #[error("the credential `{credential}` is for the tool `{tool}`, which does not exist")]
+    UnknownTool { credential: String, tool: ToolName },
     #[error("tool `{name}`: {which} must be at least 1")]
     ZeroLimit { name: ToolName, which: &'static str },
 }
@@ -290,7 +294,7 @@ impl Tools {
                 return Err(ToolError::ZeroLimit { name: name.clone(), which });
             }
         }
-        Ok(Self { tools, cages: Cages::default() })
+        Ok(Self { tools, cages: Cages::default(), credentials: CredentialBook::default() })
     }
 
     /// The same tools, each in a cage that is known: from here on what is sealed says what its cage amounts to.
@@ -300,6 +304,21 @@ impl Tools {
             return Err(ToolError::UnknownProfile { name, profile, known });
         }
         Ok(Self { cages, ..self })
+    }
+
+    /// The same tools, some of which may use these credentials.
+    pub fn with_credentials(self, credentials: CredentialBook) -> Result<Self, ToolError> {
+        for (name, rule) in credentials.iter() {
+            if let Some(tool) = rule.tools.iter().find(|tool| self.get(tool).is_none()) {
+                return Err(ToolError::UnknownTool { credential: name.to_string(), tool: tool.clone() });
+            }
+        }
+        Ok(Self { credentials, ..self })
+    }
+
+    /// What credentials there are for actions, and for which.
+    pub const fn credentials(&self) -> &CredentialBook {
+        &self.credentials
     }
 
     pub fn get(&self, name: &ToolName) -> Option<&Tool> {

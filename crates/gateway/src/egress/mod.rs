@@ -8,7 +8,7 @@
 //! Whoever runs a cage makes the way out from what a team wrote down ([`Settings::read`], [`Settings::open`]) or by hand
 //! ([`Egress::new`], [`Egress::with_credentials`]), gives the cage its [`Outfit`] ([`Egress::outfit`]: variables, and files that
 //! are shown at [`FOLDER`]), and serves its door. Credentials of the team ([`credential`]) go into requests here and are never
-//! in the cage: it holds placeholders.
+//! in the cage: it holds placeholders. Which of them an action uses is sealed with it ([`Rules::for_action`], [`Team`]).
 //!
 //! TLS is a tunnel to the host that was asked for, and is opened ([`tls`]) only for hosts whose rules name methods, paths
 //! or a credential ([`Egress::opening_tls`]); a cage trusts the certificate of its own way out for those hosts alone.
@@ -33,6 +33,7 @@ pub mod resolve;
 pub mod rules;
 mod settings;
 mod socks;
+pub mod team;
 pub mod tls;
 mod trip;
 mod tunnel;
@@ -45,6 +46,7 @@ pub use record::{Decision, EgressRecord, NotKept, Sink, Way, Why, Wish};
 pub use resolve::{Found, Resolve, SystemResolver};
 pub use rules::{Established, Live, Reason, Rule, Rules};
 pub use settings::{BadSettings, OpenError, Settings, TlsSettings};
+pub use team::{NotPutIn, Team};
 
 use std::collections::BTreeSet;
 use std::fmt;

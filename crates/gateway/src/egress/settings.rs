@@ -59,12 +59,15 @@ pub enum OpenError {
     Tls(#[from] TlsError),
 }
 
+/// What is wrong, and in which line.
+pub(super) fn place_of(text: &str, error: &toml::de::Error) -> BadSettings {
+    let before = error.span().map_or("", |span| &text[..span.start.min(text.len())]);
+    BadSettings { line: before.matches('\n').count() + 1, message: error.message().trim().to_owned() }
+}
+
 impl Settings {
     pub fn read(text: &str) -> Result<Self, BadSettings> {
-        toml::from_str(text).map_err(|error| {
-            let before = error.span().map_or("", |span| &text[..span.start.min(text.len())]);
-            BadSettings { line: before.matches('\n').count() + 1, message: error.message().trim().to_owned() }
-        })
+        toml::from_str(text).map_err(|error| place_of(text, &error))
     }
 
     /// Reads the credentials, and makes the way out of one run.

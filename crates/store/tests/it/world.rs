@@ -137,6 +137,7 @@ pub(crate) fn sealed(run: &Run, agent: IdentityId, text: &str) -> Action {
         files: Vec::new(),
         outputs: Vec::new(),
         network: Vec::new(),
+        credentials: BTreeSet::new(),
         timeout_ms: None,
         justification: String::new(),
     };

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use placet_domain::action::ActionStatus;
 use placet_domain::identity::Role;
+use placet_gateway::egress::Team;
 use placet_sandbox::Profiles;
 use placet_wire::api::{ActionDetail, ActionView};
 use placet_worker::{Worker, WorkerConfig};
@@ -19,8 +20,15 @@ pub(super) async fn measure(world: &World, seconds: u64) -> Result<Value, CliErr
     let (_, client) = world.introduce("bench-worker", Role::Worker).await?;
     let run = world.started_run().await?;
     let (verifier, scratch) = (world.verifier()?, world.scratch());
-    let config =
-        WorkerConfig { client, verifier, scratch, jobs_at_once: 1, profiles: Profiles::default(), hosting: None };
+    let config = WorkerConfig {
+        client,
+        verifier,
+        scratch,
+        jobs_at_once: 1,
+        profiles: Profiles::default(),
+        team: Team::default(),
+        hosting: None,
+    };
     let worker = Worker::connect(config).await?;
     let mut times = Times::default();
     let until = Instant::now() + Duration::from_secs(seconds);

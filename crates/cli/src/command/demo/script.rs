@@ -1,6 +1,6 @@
 //! The demo's story, told as it happens.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -111,6 +111,7 @@ fn proposal(tool: &str, arguments: &[&str], justification: &str) -> Result<Propo
         files: Vec::new(),
         outputs: Vec::new(),
         network: Vec::new(),
+        credentials: BTreeSet::new(),
         timeout_ms: None,
         justification: justification.to_owned(),
     })

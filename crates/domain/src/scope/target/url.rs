@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{BadTarget, Host, Network, as_text, bad};
 
@@ -164,7 +164,8 @@ impl fmt::Display for UrlPath {
 }
 
 /// An `http` or `https` address with an explicit port and a path without tricks.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(into = "String")]
 pub struct Url {
     scheme: &'static str,
     authority: Authority,
@@ -189,7 +190,8 @@ impl Url {
         &self.authority.place
     }
 
-    pub(super) fn is_below(&self, root: &Self) -> bool {
+    /// Whether it is at the same host and port, and its path the root's or below it.
+    pub fn is_below(&self, root: &Self) -> bool {
         self.scheme == root.scheme && self.authority == root.authority && self.path.is_below(&root.path)
     }
 
@@ -223,4 +225,11 @@ impl fmt::Display for Url {
     }
 }
 
-as_text!(Authority UrlPath);
+as_text!(Authority UrlPath Url);
+
+/// By hand: the derived one takes the scheme for something that is borrowed from the text.
+impl<'de> Deserialize<'de> for Url {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}

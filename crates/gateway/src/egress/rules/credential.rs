@@ -9,12 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-placet_domain::names! {
-    /// What a credential of the host is called in rules.
-    CredentialName = "name of a credential", |text| {
-        (1..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-    }, "lowercase letters, digits and hyphens, at most 64";
-}
+pub use placet_domain::proposal::CredentialName;
 
 /// Whose credential a rule lets pass.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

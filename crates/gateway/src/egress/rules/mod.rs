@@ -9,6 +9,7 @@ mod decide;
 mod live;
 mod reason;
 mod rule;
+mod using;
 
 pub use credential::{Brought, Credential, CredentialName, is_credential, is_same_name};
 pub use decide::{Asks, Grant, HttpAsk, Request, decide};
@@ -16,8 +17,8 @@ pub use live::{Established, Live};
 pub use reason::{Kind, Reason};
 pub use rule::{AtEnd, BadRule, Method, PathRule, Rule, RuleDraft, Speaks};
 
-use placet_domain::proposal::Opening;
-use placet_domain::scope::{Network, Place, Target, TargetRule};
+use placet_domain::proposal::{ActionSpec, Opening};
+use placet_domain::scope::{Network, Place, Target, TargetRule, Url};
 use serde::{Deserialize, Serialize};
 
 /// All that a run may reach. Empty rules allow nothing.
@@ -50,6 +51,17 @@ impl Rules {
     }
 }
 
+impl Rules {
+    /// The same with the credentials that the action uses: put in where one of its openings leads to the credential's place, for
+    /// what both of them allow. Everything else that is open goes without.
+    pub fn for_action(spec: &ActionSpec) -> Self {
+        let open = Self::for_openings(&spec.network).allow;
+        let used =
+            spec.credentials.iter().flat_map(|used| open.iter().flat_map(move |rule| using::narrowed(rule, used)));
+        Self { allow: used.chain(open.iter().cloned()).collect() }
+    }
+}
+
 const fn network_of(opening: &Opening) -> Option<Network> {
     match opening.to() {
         TargetRule::Within(Target::Network(network)) => Some(*network),
@@ -61,11 +73,16 @@ fn rules_for(target: &TargetRule) -> Vec<Rule> {
     let TargetRule::Within(Target::Url(url)) = target else {
         return vec![Rule::new(target.clone(), Speaks::Https), Rule::new(target.clone(), Speaks::Http)];
     };
+    let rule = rule_at(url);
+    vec![if url.path().as_str() == "/" { rule } else { rule.below(url.path().clone()) }]
+}
+
+/// The host of a URL at its port, with every path.
+fn rule_at(url: &Url) -> Rule {
     let host = match url.authority().place() {
         Place::Named(host) => TargetRule::Within(Target::Host(host.clone())),
         Place::At(address) => TargetRule::Within(Target::Network(Network::single(*address))),
     };
     let speaks = if url.scheme() == "https" { Speaks::Https } else { Speaks::Http };
-    let rule = Rule::new(host, speaks).at_port(url.authority().port());
-    vec![if url.path().as_str() == "/" { rule } else { rule.below(url.path().clone()) }]
+    Rule::new(host, speaks).at_port(url.authority().port())
 }

@@ -45,6 +45,7 @@ fn proposal(world: &World, run: &Run, digest: Digest) -> Submission {
         files: vec![FileOperand { path: "x".to_owned(), digest, size_bytes: 4 }],
         outputs: Vec::new(),
         network: Vec::new(),
+        credentials: std::collections::BTreeSet::new(),
         timeout_ms: None,
         justification: String::new(),
     };
