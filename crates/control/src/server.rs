@@ -6,7 +6,7 @@ use std::time::Duration;
 use placet_domain::command::Command;
 use placet_domain::id::IdentityId;
 use placet_domain::identity::{Actor, Role};
-use placet_gateway::llm::upstream::SecretError;
+use placet_gateway::llm::upstream::OpenError;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -31,7 +31,7 @@ pub enum ServeError {
     #[error("the webhook `{hook}` should act as `{identity}`, which is no agent; `placet identity list` shows who is")]
     NoAgent { hook: HookName, identity: IdentityId },
     #[error("the gateway to language models cannot be opened: {0}")]
-    Models(#[from] SecretError),
+    Models(#[from] OpenError),
     #[error(transparent)]
     No(#[from] No),
 }

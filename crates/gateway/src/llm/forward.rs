@@ -87,6 +87,13 @@ impl Call<'_> {
                 let message = format!("the upstream `{name}` cannot be reached; try again later");
                 Tried::Next(Err(none(Kind::Upstream, message, MayCost::No)))
             }
+            Ok(Err(NotSent::Untrusted(why))) => {
+                tracing::error!(upstream = %name, why, "an upstream is not who it should be");
+                let message = format!(
+                    "the upstream `{name}` is not believed: {why}; whoever runs the gateway has to look after that"
+                );
+                Tried::Next(Err(none(Kind::Upstream, message, MayCost::No)))
+            }
             Ok(Err(NotSent::Broken(why))) => {
                 tracing::warn!(upstream = %name, %why, "an upstream hung up");
                 Tried::Over(none(

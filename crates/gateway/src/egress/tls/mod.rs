@@ -24,6 +24,7 @@ use tokio_rustls::rustls;
 use tokio_rustls::{TlsAcceptor, client, server};
 
 pub use issuer::Issuer;
+pub(crate) use trust::distrusted;
 pub(super) use trust::system_bundle;
 pub use trust::{BadRoots, Roots};
 

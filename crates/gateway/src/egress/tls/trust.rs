@@ -1,10 +1,11 @@
-//! Whom is trusted: by the gateway, which checks hosts, and by the programs of a cage, which check the gateway.
+//! Whom is trusted about hosts: by the gateway, which checks them, and by the programs of a cage, which check the gateway. Models and
+//! allowed hosts are checked in the same way.
 
 use std::path::{Path, PathBuf};
 
-use tokio_rustls::rustls::RootCertStore;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::{self, CertificateError, RootCertStore};
 
 /// Where hosts keep the certificates that everybody trusts, in one file.
 const SYSTEM_BUNDLES: [&str; 5] = [
@@ -53,10 +54,42 @@ impl Roots {
         fits.then(|| self.0.extend(found))
     }
 
+    /// Those of one file, and nobody else: not the roots that ship either.
+    pub(crate) fn alone(path: &Path) -> Result<RootCertStore, BadRoots> {
+        let mut store = RootCertStore::empty();
+        store.add_parsable_certificates(Self::read(&[path.to_owned()])?.0);
+        Ok(store)
+    }
+
     pub(super) fn store(self) -> RootCertStore {
         let mut store = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
         store.add_parsable_certificates(self.0);
         store
+    }
+}
+
+const OTHER: &str = "it is not acceptable";
+
+/// Why a host is not believed, in our own words: a certificate can say anything.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "there are many ways to be wrong, and a person is told of the likely ones"
+)]
+pub(crate) fn distrusted(error: &rustls::Error) -> &'static str {
+    let rustls::Error::InvalidCertificate(why) = error else { return "its tls is not acceptable" };
+    match why {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => "its certificate has expired",
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "its certificate is not valid yet"
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "its certificate is for another name"
+        }
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            "its certificate is by nobody who is trusted"
+        }
+        CertificateError::Revoked => "its certificate was revoked",
+        _ => OTHER,
     }
 }
 

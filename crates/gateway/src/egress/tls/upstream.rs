@@ -6,9 +6,10 @@ use placet_domain::scope::Place;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls;
 use tokio_rustls::rustls::pki_types::ServerName;
-use tokio_rustls::rustls::{self, CertificateError};
 
+use super::trust::distrusted;
 use super::{Roots, TlsError};
 use crate::egress::rules::Reason;
 
@@ -28,7 +29,7 @@ impl Upstream {
     pub(super) async fn connect(&self, stream: TcpStream, host: &Place) -> Result<TlsStream<TcpStream>, Reason> {
         let name = match host {
             Place::Named(host) => {
-                ServerName::try_from(host.as_str().to_owned()).map_err(|_| Reason::Untrusted(OTHER))?
+                ServerName::try_from(host.as_str().to_owned()).map_err(|_| Reason::Untrusted("it has no name"))?
             }
             Place::At(address) => ServerName::IpAddress((*address).into()),
         };
@@ -36,30 +37,7 @@ impl Upstream {
     }
 }
 
-const OTHER: &str = "it is not acceptable";
-
-/// In our own words: a certificate can say anything.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "there are many ways to be wrong, and a person is told of the likely ones"
-)]
 fn reason(error: &std::io::Error) -> Reason {
-    let Some(error) = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) else {
-        return Reason::Broken;
-    };
-    let rustls::Error::InvalidCertificate(why) = error else { return Reason::Untrusted("its tls is not acceptable") };
-    Reason::Untrusted(match why {
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => "its certificate has expired",
-        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-            "its certificate is not valid yet"
-        }
-        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            "its certificate is for another name"
-        }
-        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            "its certificate is by nobody who is trusted"
-        }
-        CertificateError::Revoked => "its certificate was revoked",
-        _ => OTHER,
-    })
+    let distrust = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()).map(distrusted);
+    distrust.map_or(Reason::Broken, Reason::Untrusted)
 }

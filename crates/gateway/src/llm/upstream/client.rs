@@ -1,7 +1,9 @@
 //! Sends one request to one upstream: pooled connections, no redirects, one try.
 
-use std::error::Error as _;
+use std::error::Error;
 use std::fmt;
+use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,8 +15,10 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
 
-use super::{KeyHeader, Timeouts, Upstream};
+use super::{KeyHeader, OpenError, Upstream, UpstreamSettings};
+use crate::egress::tls::{Roots, distrusted};
 use crate::llm::wire::Wire;
 
 /// Servers hang up on idle connections after a minute or more; we do it first.
@@ -43,26 +47,53 @@ pub(crate) enum NotSent {
     /// It never got there; somebody else can be asked.
     #[error("it cannot be reached: {0}")]
     Unreachable(String),
+    /// It is somebody, and not who it should be; nothing was sent.
+    #[error("it is not believed: {0}")]
+    Untrusted(&'static str),
     /// It got there, or may have, and then something went wrong.
     #[error("the connection broke: {0}")]
     Broken(String),
 }
 
 impl Client {
-    pub(crate) fn new(timeouts: &Timeouts) -> Self {
+    pub(crate) fn new(settings: &UpstreamSettings) -> Result<Self, OpenError> {
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
-        tcp.set_connect_timeout(Some(timeouts.connect()));
+        tcp.set_connect_timeout(Some(settings.timeouts.connect()));
         let tls = hyper_rustls::HttpsConnectorBuilder::new()
-            .with_webpki_roots()
+            .with_tls_config(checking(settings)?)
             .https_or_http()
             .enable_http1()
             .wrap_connector(tcp);
         let mut builder = legacy::Client::builder(TokioExecutor::new());
         builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE_CONNECTION);
-        Self(builder.build(tls))
+        Ok(Self(builder.build(tls)))
     }
+}
+
+/// Whom it believes about the upstream's name.
+fn checking(settings: &UpstreamSettings) -> Result<ClientConfig, OpenError> {
+    let roots = match &settings.ca_file {
+        Some(path) => Roots::alone(path)?,
+        None => RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() },
+    };
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// Why its certificate is not believed, if that is what went wrong.
+fn distrust(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        if let Some(why) = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+            return Some(distrusted(why));
+        }
+        cause = error.source();
+    }
+    None
 }
 
 impl Upstream {
@@ -70,6 +101,9 @@ impl Upstream {
     pub(crate) async fn send(&self, wire: Wire, outgoing: Outgoing) -> Result<Response<Incoming>, NotSent> {
         let request = self.request(wire, outgoing)?;
         self.client.0.request(request).await.map_err(|error| {
+            if let Some(why) = distrust(&error) {
+                return NotSent::Untrusted(why);
+            }
             let why = error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
             if error.is_connect() { NotSent::Unreachable(why) } else { NotSent::Broken(why) }
         })

@@ -6,9 +6,11 @@ mod headers;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
+use tokio_rustls::rustls;
 
 pub use crate::secret::{KeySource, Secret, SecretError};
 pub use base::{BadBase, BaseUrl};
@@ -17,6 +19,7 @@ pub(crate) use headers::{asks_for_wide_context, is_events, passed_back, passed_o
 
 use super::models::Models;
 use super::wire::Wire;
+use crate::egress::tls::BadRoots;
 
 /// What a team writes down about one upstream.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -29,6 +32,8 @@ pub struct UpstreamSettings {
     /// What agents may ask of it, by the names agents use.
     pub models: Models,
     pub key: Option<KeySource>,
+    /// Who issues its certificate, and nobody else is believed; without it, whoever everybody believes.
+    pub ca_file: Option<PathBuf>,
     /// How the key is sent, if not as the wire format does it.
     pub key_header: Option<KeyHeader>,
     /// Who sells it, as the table of prices calls them; found by the address if it is left out.
@@ -117,6 +122,17 @@ impl Timeouts {
     }
 }
 
+/// Why an upstream cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error(transparent)]
+    Key(#[from] SecretError),
+    #[error(transparent)]
+    Roots(#[from] BadRoots),
+    #[error("tls cannot be set up")]
+    Tls(#[from] rustls::Error),
+}
+
 /// An upstream that is ready: its key is read, its connections are pooled.
 #[derive(Debug)]
 pub(crate) struct Upstream {
@@ -126,12 +142,12 @@ pub(crate) struct Upstream {
 }
 
 impl Upstream {
-    pub(crate) async fn open(settings: UpstreamSettings) -> Result<Self, SecretError> {
+    pub(crate) async fn open(settings: UpstreamSettings) -> Result<Self, OpenError> {
         let key = match &settings.key {
             Some(source) => Some(source.read().await?),
             None => None,
         };
-        let client = Client::new(&settings.timeouts);
+        let client = Client::new(&settings)?;
         Ok(Self { settings, key, client })
     }
 

@@ -5,4 +5,5 @@ mod budget;
 mod faults;
 mod pass_through;
 mod settings;
+mod tls;
 mod world;
