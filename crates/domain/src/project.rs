@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::budget::{Amounts, Budget, Ceiling, Purpose, Resource};
 use crate::id::{ProjectId, RunId};
 use crate::identity::{Actor, Role};
+use crate::prose::check_reason;
 use crate::refusal::Refusal;
 use crate::retention::{self, Preservation};
 use crate::run::Allowance;
@@ -41,6 +42,9 @@ pub struct Project {
     /// Whose contents stay, however old they are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub preserved: Vec<Preservation>,
+    /// Whether what is said in calls of models is kept, encrypted and without secrets, for those who review its runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keeps_words: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +70,11 @@ pub enum ProjectCommand {
     },
     EndPreservation {
         run: Option<RunId>,
+        reason: String,
+    },
+    /// From here on what is said in calls of models is kept, or not.
+    SetWords {
+        kept: bool,
         reason: String,
     },
 }
@@ -108,6 +117,10 @@ pub enum ProjectEvent {
         run: Option<RunId>,
         reason: String,
     },
+    WordsSet {
+        kept: bool,
+        reason: String,
+    },
 }
 
 impl ProjectEvent {
@@ -122,6 +135,7 @@ impl ProjectEvent {
             Self::MostlyUsed { .. } => "project.mostly_used",
             Self::PreservationBegun(_) => "project.preservation_begun",
             Self::PreservationEnded { .. } => "project.preservation_ended",
+            Self::WordsSet { .. } => "project.words_set",
         }
     }
 }
@@ -139,7 +153,8 @@ pub fn decide(state: Option<&Project>, command: &ProjectCommand, actor: &Actor) 
             | ProjectCommand::AssignDuties { .. }
             | ProjectCommand::SetBudget { .. }
             | ProjectCommand::Preserve { .. }
-            | ProjectCommand::EndPreservation { .. },
+            | ProjectCommand::EndPreservation { .. }
+            | ProjectCommand::SetWords { .. },
             None,
         ) => Err(Refusal::Unknown { what: "project" }),
         (ProjectCommand::SetBudget { allowance }, Some(project)) => {
@@ -156,6 +171,15 @@ pub fn decide(state: Option<&Project>, command: &ProjectCommand, actor: &Actor) 
             actor.needs(&[Role::Admin])?;
             retention::end_preservation(project, *run, reason)?;
             Ok(vec![ProjectEvent::PreservationEnded { run: *run, reason: reason.clone() }])
+        }
+        (ProjectCommand::SetWords { kept, reason }, Some(project)) => {
+            actor.needs(&[Role::Admin])?;
+            check_reason(reason)?;
+            if project.keeps_words == *kept {
+                let is = if *kept { "kept" } else { "not kept" };
+                return Err(Refusal::not_now("set", is, "it is as you want it already"));
+            }
+            Ok(vec![ProjectEvent::WordsSet { kept: *kept, reason: reason.clone() }])
         }
         (ProjectCommand::AssignDuties { duties }, Some(_)) => {
             actor.needs(&[Role::Admin])?;
@@ -174,7 +198,8 @@ pub fn evolve(id: ProjectId, state: Option<Project>, event: &ProjectEvent) -> Op
     match event {
         ProjectEvent::Created { name, separation } => {
             let (duties, preserved) = (Duties::default(), Vec::new());
-            Some(Project { id, name: name.clone(), separation: *separation, duties, budget: None, preserved })
+            let (name, separation) = (name.clone(), *separation);
+            Some(Project { id, name, separation, duties, budget: None, preserved, keeps_words: false })
         }
         ProjectEvent::ScopeLocked { .. } => state,
         ProjectEvent::DutiesAssigned { duties } => {
@@ -193,6 +218,7 @@ pub fn evolve(id: ProjectId, state: Option<Project>, event: &ProjectEvent) -> Op
         ProjectEvent::PreservationBegun(preservation) => {
             with_preserved(state, |preserved| preserved.push(preservation.clone()))
         }
+        ProjectEvent::WordsSet { kept, .. } => state.map(|project| Project { keeps_words: *kept, ..project }),
         ProjectEvent::PreservationEnded { run, .. } => {
             with_preserved(state, |preserved| preserved.retain(|preservation| preservation.run != *run))
         }
@@ -245,6 +271,20 @@ mod tests {
             decide(project.as_ref(), &create("alpha"), &Actor::Runtime),
             Err(Refusal::Exists { what: "project" })
         );
+    }
+
+    #[test]
+    fn b10_words_are_not_kept_until_an_administrator_says_so_with_a_reason() {
+        let created = decide(None, &create("alpha"), &Actor::Runtime).unwrap();
+        let project = evolve(id(), None, &created[0]);
+        let set = |kept, reason: &str| ProjectCommand::SetWords { kept, reason: reason.into() };
+        assert!(!project.as_ref().unwrap().keeps_words);
+        assert!(decide(project.as_ref(), &set(true, ""), &Actor::Runtime).is_err(), "without a reason");
+        assert!(decide(project.as_ref(), &set(false, "x"), &Actor::Runtime).is_err(), "nothing changes");
+        let events = decide(project.as_ref(), &set(true, "an audit"), &Actor::Runtime).unwrap();
+        assert_eq!(events[0].kind(), "project.words_set");
+        let project = evolve(id(), project, &events[0]).unwrap();
+        assert!(project.keeps_words && decide(Some(&project), &set(false, "done"), &Actor::Runtime).is_ok());
     }
 
     #[test]

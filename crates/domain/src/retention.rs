@@ -213,6 +213,9 @@ pub fn depended_on(command: &Command) -> Vec<Digest> {
         Command::Run { command: RunCommand::Collect { outputs, .. }, .. } => {
             outputs.iter().map(|output| output.digest).collect()
         }
+        Command::Run { command: RunCommand::Charge { calls, .. }, .. } => {
+            calls.iter().filter_map(|call| call.words).map(|words| words.digest).collect()
+        }
         Command::Action { .. }
         | Command::Run { .. }
         | Command::Organisation(_)

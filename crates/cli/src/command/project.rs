@@ -1,8 +1,8 @@
-//! `placet project`: make and list projects.
+//! `placet project`: make and list projects, and say whether what is said in calls of models is kept.
 
 use placet_domain::project::Separation;
 use placet_wire::Client;
-use placet_wire::api::{NewProject, ProjectList, ProjectView};
+use placet_wire::api::{NewProject, ProjectList, ProjectView, WordsRequest};
 
 use crate::context::Who;
 use crate::error::{CliError, Code};
@@ -20,6 +20,32 @@ pub(crate) enum Command {
     },
     /// The projects you see
     List,
+    /// Keep what is said in calls of models, or no longer
+    #[command(
+        after_help = "Words are kept without secrets and encrypted, so that the home needs a key: `openssl rand -hex 32`, in a file of\nmode 600 that `evidence_key_file` in placet.toml names. Reviewers and auditors read them: `placet run call RUN N --show`.\n\nExamples:\n  placet project words --keep --reason 'we look into what it is told'\n  placet project words --project alpha --stop --reason 'we are done'"
+    )]
+    Words {
+        /// By name or id; the only one there is, if none is named
+        #[arg(long)]
+        project: Option<String>,
+        #[command(flatten)]
+        what: What,
+        /// Why; it goes into the record
+        #[arg(long)]
+        reason: String,
+    },
+}
+
+/// One of the two, and always said.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct What {
+    /// From here on they are kept
+    #[arg(long)]
+    keep: bool,
+    /// From here on they are not; what was kept stays for its time
+    #[arg(long)]
+    stop: bool,
 }
 
 pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError> {
@@ -30,6 +56,15 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
             let made: ProjectView = client.post("/api/v1/projects", &NewProject { name, separation }).await?;
             out.answer(&made, |made| format!("made {} ({})", made.name, made.id));
             out.next(&format!("placet scope lock NAME FILE --project {}", made.name));
+        }
+        Command::Words { project, what, reason } => {
+            let id = find(&client, project.as_deref()).await?.id;
+            let request = WordsRequest { kept: what.keep, reason };
+            let view: ProjectView = client.post(&format!("/api/v1/projects/{id}/words"), &request).await?;
+            out.answer(&view, |view| {
+                let are = if view.keeps_words { "kept from here on" } else { "no longer kept" };
+                format!("the words of calls in {} are {are}", view.name)
+            });
         }
         Command::List => {
             let list: ProjectList = client.get("/api/v1/projects").await?;

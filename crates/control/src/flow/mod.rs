@@ -19,6 +19,7 @@ mod record;
 mod retain;
 mod undertake;
 mod visit;
+mod words;
 mod worktree;
 
 pub use admin::bootstrap;
@@ -32,12 +33,13 @@ pub(crate) use inspect::seen_in;
 pub(crate) use network::{grant, network};
 pub(crate) use organisation::{change_organisation, give_project};
 pub(crate) use propose::propose;
-pub(crate) use read::may_read;
-pub(crate) use receive::{complete, heartbeat, keep_blob};
+pub(crate) use read::{may_read, may_read_words};
+pub(crate) use receive::{complete, heartbeat, keep_blob, keep_made};
 pub(crate) use record::{audit, note_refusal, reported};
 pub(crate) use retain::{Expired, expirable, expire, preserve};
 pub(crate) use undertake::{change_run, make_run, plan_run};
 pub(crate) use visit::{Pass, enter, invite, invited, leave, set_password};
+pub(crate) use words::{Called, calls, set_words, words};
 pub(crate) use worktree::{assign_duties, change_worktree, duties, find_worktree, notices, open_worktree};
 
 use std::sync::Arc;

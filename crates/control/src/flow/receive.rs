@@ -6,6 +6,7 @@ use placet_domain::command::Command;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::Manifest;
 use placet_domain::id::{ActionId, ProjectId};
+use placet_domain::identity::Actor;
 use placet_store::{Kept, StoreError};
 
 use super::approve::change;
@@ -64,8 +65,19 @@ pub(crate) async fn keep_blob(
     if kept.is_some_and(|kept| !is_kept_anew(app, &kept)) {
         return Ok(size_bytes);
     }
+    store(app, caller.actor(), project, digest, bytes).await?;
+    Ok(size_bytes)
+}
+
+/// The same with bytes that were made here.
+pub(crate) async fn keep_made(app: &App, project: ProjectId, digest: Digest, bytes: Bytes) -> Result<(), No> {
+    store(app, Actor::Runtime, project, digest, bytes).await
+}
+
+async fn store(app: &App, actor: Actor, project: ProjectId, digest: Digest, bytes: Bytes) -> Result<(), No> {
+    let size_bytes = bytes.len() as u64;
     let secrets = inspect(bytes.clone()).await?;
-    let (app, actor) = (app.clone(), caller.actor());
+    let app = app.clone();
     // In a task of its own: an uploader who hangs up must not let the bytes be removed before the ledger says that they are kept.
     let kept = tokio::spawn(async move {
         let _keeping = app.store().blobs().keeping().await;
@@ -73,5 +85,5 @@ pub(crate) async fn keep_blob(
         app.submit(actor, Command::KeepBlob { project, digest, size_bytes, secrets }, None).await
     });
     kept.await.unwrap_or(Err(No::Fault(StoreError::Stopped)))?;
-    Ok(size_bytes)
+    Ok(())
 }

@@ -57,7 +57,10 @@ pub(super) async fn fetch(
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response());
     }
     match app.store().blobs().get(digest).await.map_err(No::Fault)? {
-        Some(bytes) => Ok(download(etag, bytes)),
+        Some(bytes) => {
+            flow::may_read_words(&caller, &bytes)?;
+            Ok(download(etag, bytes))
+        }
         None => Err(missing(&app, project, digest).await?),
     }
 }

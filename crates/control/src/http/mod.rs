@@ -7,6 +7,7 @@ mod access;
 mod actions;
 mod body;
 mod caller;
+mod calls;
 mod checkpoints;
 mod evidence;
 mod extract;
@@ -83,6 +84,7 @@ fn table() -> Vec<Route> {
         get("/api/v1/organisation", organisation::show).access(PEOPLE).gives::<api::OrganisationView>(200).about("Its budget, and whether everything is stopped or in safe mode."),
         post("/api/v1/organisation/budget", organisation::budget).access(Access::Roles(&[Admin])).takes::<api::BudgetRequest>().gives::<api::OrganisationView>(200).about("Sets what all projects together may use up."),
         post("/api/v1/projects/{project}/budget", organisation::project_budget).access(Access::Roles(&[Admin])).takes::<api::BudgetRequest>().gives::<api::ProjectView>(200).about("Sets what all runs of a project together may use up."),
+        post("/api/v1/projects/{project}/words", calls::set_words).access(Access::Roles(&[Admin])).takes::<api::WordsRequest>().gives::<api::ProjectView>(200).about("Whether what is said in calls of models is kept: encrypted, without secrets, for reviewers and auditors."),
         post("/api/v1/halt", organisation::halt).access(DECIDERS).takes::<api::HaltRequest>().gives::<api::OrganisationView>(200).about("Stops everything at once: nothing begins and nothing goes on."),
         post("/api/v1/release", organisation::release).access(Access::Roles(&[Admin])).takes::<api::HaltRequest>().gives::<api::OrganisationView>(200).about("Lets everything go on."),
         post("/api/v1/safe-mode", organisation::enter_safe_mode).access(DECIDERS).takes::<api::HaltRequest>().gives::<api::OrganisationView>(200).about("From here on only what looks goes on, everywhere."),
@@ -125,6 +127,8 @@ fn table() -> Vec<Route> {
         get("/api/v1/runs/{run}/rollback/{number}", hostings::preview).access(PEOPLE).gives::<api::RollbackPreview>(200).asks::<hostings::PreviewQuery>().about("What going back to this snapshot would change, as its host sees it; waits up to `wait_ms` for the host."),
         post("/api/v1/runs/{run}/snapshot", runs::ask_snapshot).access(Access::Roles(&[Operator, Reviewer])).takes::<api::Reason>().gives::<api::RunView>(200).about("Has its host save it as it is now; its agent is frozen meanwhile."),
         post("/api/v1/runs/{run}/reject-results", runs::reject_results).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::RunView>(200).on_what_was_seen().about("Sends it back to work with the results that If-Match names."),
+        get("/api/v1/runs/{run}/calls", calls::list).access(PEOPLE).gives::<api::CallList>(200).asks::<calls::CallsQuery>().about("The calls of language models that a run made, oldest first."),
+        get("/api/v1/runs/{run}/calls/{entry}/words", calls::words).access(Access::Roles(&[Reviewer, Auditor])).about("What was said in one call, without secrets, where the project keeps it."),
         get("/api/v1/runs/{run}/audit", runs::audit).access(PEOPLE).gives::<api::AuditTrail>(200).asks::<runs::AuditQuery>().about("All that happened in a run, from the ledger."),
         get("/api/v1/runs/{run}/stream", stream::run).access(WATCHERS).resumable().about("Server-sent events of a run; resumable with Last-Event-ID."),
 

@@ -30,7 +30,8 @@ pub(super) fn next<T>(page: &[Listed<T>], limit: u32) -> Option<u64> {
 
 pub(super) fn project(project: Project) -> api::ProjectView {
     let budget = project.budget.as_ref().map(api::BudgetView::from);
-    api::ProjectView { id: project.id, name: project.name, separation: project.separation, budget }
+    let Project { id, name, separation, keeps_words, .. } = project;
+    api::ProjectView { id, name, separation, budget, keeps_words }
 }
 
 pub(super) fn scope(name: String, scope: Scope) -> api::ScopeView {

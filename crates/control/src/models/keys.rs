@@ -46,6 +46,15 @@ impl TokenKeys {
         Ok(run)
     }
 
+    /// Whether its project wants words kept. Never in the clear: without a key of the store there are none.
+    async fn keeps_words(&self, run: &Run) -> Result<bool, KeyRefusal> {
+        if !self.app.store().blobs().is_encrypted() {
+            return Ok(false);
+        }
+        let project = self.app.store().project(run.project).await.map_err(fault)?;
+        Ok(project.is_some_and(|project| project.keeps_words))
+    }
+
     /// The one run in which it is at work; calls for several could not be told apart.
     async fn search(&self, agent: IdentityId) -> Result<Run, KeyRefusal> {
         let mut found: Option<Run> = None;
@@ -82,7 +91,8 @@ impl Keys for TokenKeys {
         let identity = self.app.identify(token_digest(key.expose())).await.map_err(fault)?;
         let agent = identity.filter(|identity| identity.has(Role::Agent)).ok_or(KeyRefusal::Unknown)?;
         let run = self.run_of(agent.id).await?;
-        Ok(CallScope { run: run.id, models: models(&run)? })
+        let keeps_words = self.keeps_words(&run).await?;
+        Ok(CallScope { keeps_words, ..CallScope::new(run.id, models(&run)?) })
     }
 }
 

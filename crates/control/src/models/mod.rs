@@ -5,16 +5,18 @@
 //! purse    a part of the run's budget, held in the ledger once and drawn from in memory
 //! account  what is held for one run, and what of it is free
 //! recorder each call becomes an entry, after it, in batches
+//! words    what was said, without secrets, where a project keeps it
 //! planner  a model splits what somebody wants into steps
 //! ```
 //!
-//! The gateway itself knows nothing of runs, and nothing here reads what is said.
+//! The gateway itself knows nothing of runs. What is said is read nowhere, but where a project keeps its words.
 
 mod account;
 mod keys;
 mod planner;
 mod purse;
 mod recorder;
+mod words;
 
 use std::sync::Arc;
 
@@ -23,7 +25,7 @@ use axum::extract::Request;
 use axum::response::Response;
 use placet_gateway::llm::Gateway;
 use placet_gateway::llm::config::Settings;
-use placet_gateway::llm::upstream::SecretError;
+use placet_gateway::llm::upstream::OpenError;
 use tokio::task::JoinHandle;
 
 use crate::app::App;
@@ -32,6 +34,7 @@ use purse::RunPurse;
 
 pub(crate) use planner::{NoPlan, Steps, ask};
 pub(crate) use recorder::settle_what_was_lost;
+pub(crate) use words::body_of as words_in;
 
 /// The gateway of this control plane.
 #[derive(Debug, Clone)]
@@ -39,7 +42,7 @@ pub(crate) struct Models(Arc<Gateway<TokenKeys, RunPurse>>);
 
 impl Models {
     /// Reads the real keys, and starts to record. The recorder ends when the control plane stops and the last call is recorded.
-    pub(crate) async fn open(app: &App, settings: Settings) -> Result<(Self, JoinHandle<()>), SecretError> {
+    pub(crate) async fn open(app: &App, settings: Settings) -> Result<(Self, JoinHandle<()>), OpenError> {
         let (purse, calls) = RunPurse::open(app.clone());
         let gateway = Gateway::open(settings, TokenKeys::of(app.clone()), Arc::clone(&purse)).await?;
         let recording = tokio::spawn(recorder::record(purse, calls));

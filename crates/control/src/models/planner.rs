@@ -58,7 +58,7 @@ pub(crate) async fn ask(settings: &Settings, model: &str, run: RunId, intent: &I
     let ceiling = Ceiling { tokens: Some(MOST_TOKENS), usd_micros: Some(MOST_USD_MICROS), ..Ceiling::default() };
     let wallet = Arc::new(Wallet::default().with(run, Allotment::new(run, ceiling)));
     let (key, models) = (VirtualKey::new("planner"), Models::new([pattern]));
-    let keys = Keyring::default().with(&key, CallScope { run, models });
+    let keys = Keyring::default().with(&key, CallScope::new(run, models));
     let gateway = Gateway::open(settings.clone(), keys, Arc::clone(&wallet)).await;
     let gateway = gateway.map_err(|error| NoPlan::new(error.to_string()))?;
     let answer = gateway.handle(request(wire, model, intent)).await;

@@ -13,6 +13,7 @@ use placet_domain::identity::Actor;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{ModelCall, RunCommand};
 use placet_gateway::llm::purse::{Draw, NotDrawn, Purse};
+use placet_gateway::llm::words::Words;
 use tokio::sync::mpsc;
 
 use super::account::{Account, Rest, new_purpose};
@@ -33,6 +34,8 @@ pub(super) struct Charged {
     pub(super) run: RunId,
     pub(super) purpose: String,
     pub(super) call: ModelCall,
+    /// What was said, where the project keeps it.
+    pub(super) words: Option<Words>,
 }
 
 #[derive(Debug)]
@@ -41,6 +44,8 @@ pub(super) struct RunPurse {
     accounts: Mutex<HashMap<RunId, Arc<Account>>>,
     calls: mpsc::UnboundedSender<Charged>,
     closing: AtomicBool,
+    /// What was said in calls that are about to be settled.
+    words: Mutex<HashMap<String, Words>>,
     /// Itself, for what must go on when nobody waits for it any more.
     this: Weak<Self>,
 }
@@ -49,8 +54,8 @@ impl RunPurse {
     pub(super) fn open(app: App) -> (Arc<Self>, mpsc::UnboundedReceiver<Charged>) {
         // Not bounded by itself: there are no more calls than were drawn for, and what can be drawn is bounded.
         let (calls, recorded) = mpsc::unbounded_channel();
-        let (accounts, closing) = (Mutex::default(), AtomicBool::new(false));
-        let purse = Arc::new_cyclic(|this| Self { app, accounts, calls, closing, this: Weak::clone(this) });
+        let (accounts, words, closing) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
+        let purse = Arc::new_cyclic(|this| Self { app, accounts, calls, closing, words, this: Weak::clone(this) });
         (purse, recorded)
     }
 
@@ -192,7 +197,12 @@ impl Purse for RunPurse {
         // In this order: a part counts as idle as soon as nothing is drawn from it and nothing queued.
         self.account(run).queue(&purpose);
         draw.spend(spent);
-        let _ = self.calls.send(Charged { run, purpose, call });
+        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner).remove(&call.id);
+        let _ = self.calls.send(Charged { run, purpose, call, words });
+    }
+
+    fn keep_words(&self, call: &str, words: Words) {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).insert(call.to_owned(), words);
     }
 
     fn ran_dry(&self, run: RunId, short: Resource) {

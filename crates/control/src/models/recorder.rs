@@ -6,16 +6,20 @@ use std::time::Duration;
 
 use placet_domain::budget::Purpose;
 use placet_domain::command::Command;
+use placet_domain::digest::Digest;
 use placet_domain::id::RunId;
 use placet_domain::identity::Actor;
-use placet_domain::run::{ModelCall, Run, RunCommand};
+use placet_domain::refusal::Refusal;
+use placet_domain::run::{KeptWords, ModelCall, Run, RunCommand};
+use placet_gateway::llm::words::Words;
 use placet_store::{MOST_ROWS, RunFilter};
 use tokio::sync::mpsc;
 
 use super::account::is_for_models;
 use super::purse::{Charged, RunPurse};
+use super::words;
 use crate::app::App;
-use crate::flow::No;
+use crate::flow::{No, keep_made};
 
 /// How many calls are written at once at most.
 const BATCH: usize = 64;
@@ -43,7 +47,10 @@ pub(super) async fn record(purse: Arc<RunPurse>, mut calls: mpsc::UnboundedRecei
 /// One command for each run and part, in the order of the calls.
 async fn write(purse: &RunPurse, batch: &mut Vec<Charged>) {
     let mut charges: Vec<(RunId, String, Vec<ModelCall>)> = Vec::new();
-    for Charged { run, purpose, call } in batch.drain(..) {
+    for Charged { run, purpose, mut call, words } in batch.drain(..) {
+        if let Some(words) = words {
+            call.words = keep(purse.app(), run, &call, words).await;
+        }
         match charges.iter_mut().find(|(of, part, _)| *of == run && *part == purpose) {
             Some((_, _, calls)) => calls.push(call),
             None => charges.push((run, purpose, vec![call])),
@@ -56,6 +63,26 @@ async fn write(purse: &RunPurse, batch: &mut Vec<Charged>) {
         }
         purse.recorded(run, &purpose, count, spent);
     }
+}
+
+/// Keeps what was said, before the entry that names it. A call whose words cannot be kept is recorded without them: it has happened.
+async fn keep(app: &App, run: RunId, call: &ModelCall, words: Words) -> Option<KeptWords> {
+    match try_keep(app, run, call.clone(), words).await {
+        Ok(kept) => Some(kept),
+        Err(error) => {
+            tracing::error!(%run, call = call.id, %error, "the words of a call are not kept");
+            None
+        }
+    }
+}
+
+async fn try_keep(app: &App, run: RunId, call: ModelCall, words: Words) -> Result<KeptWords, No> {
+    let run = app.store().run(run).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "run" })?;
+    let cut = words.request.is_cut() || words.response.is_cut();
+    let made = tokio::task::spawn_blocking(move || words::document(&call, &words)).await.map_err(|_| No::Unseen)?;
+    let (digest, size_bytes) = (Digest::of(&made), made.len() as u64);
+    keep_made(app, run.project, digest, made.into()).await?;
+    Ok(KeptWords { digest, size_bytes, cut })
 }
 
 /// A store that is away for a moment is waited for: without the entry the call would have cost nothing.

@@ -128,6 +128,8 @@ async fn organise(walk: &mut Walk<'_>) {
     walk.plain(admin, "POST /api/v1/organisation/budget", &[], limits).await;
     let limits = json!({ "limits": { "usd_micros": 500 } });
     walk.plain(admin, "POST /api/v1/projects/{project}/budget", &[&project], limits).await;
+    let keep = json!({ "kept": true, "reason": "look into it" });
+    walk.plain(admin, "POST /api/v1/projects/{project}/words", &[&project], keep).await;
     walk.plain(admin, "POST /api/v1/halt", &[], json!({ "reason": "fire" })).await;
     walk.plain(admin, "POST /api/v1/release", &[], json!({ "reason": "it is out" })).await;
     walk.plain(admin, "POST /api/v1/safe-mode", &[], json!({ "reason": "smoke" })).await;
@@ -326,7 +328,8 @@ async fn open_close(walk: &mut Walk<'_>) {
 async fn b1_every_route_that_changes_something_writes_to_the_ledger() {
     let retention = Retention { evidence_days: Some(Days::try_from(1).unwrap()), results_days: None };
     let settings = Settings { retention, ..Settings::default() };
-    let (mut app, agent, _, _) = Scenario::start_with(Setup { settings, ..Setup::default() }).await;
+    let (mut app, agent, _, _) =
+        Scenario::start_with(Setup { settings, evidence_key: Some([5; 32]), ..Setup::default() }).await;
     app.restart_with(Hooks::new(vec![], vec![hook_of("ci", &agent)]).unwrap()).await;
     let mut walk = Walk { app: &app, walked: BTreeSet::new() };
     set_up(&mut walk).await;
@@ -381,8 +384,12 @@ async fn b11_reading_changes_nothing() {
         let path = path.replace("{run}", &app.team.run.to_string()).replace("{action}", &action.id.to_string());
         let path =
             path.replace("{project}", &app.team.project.to_string()).replace("{digest}", &Digest::of(b"x").to_string());
+        let path = path.replace("{entry}", "1");
         app.auditor.get(&path).await;
-        app.admin.get(&path).await;
+        // What was said in calls is not for administrators; that they tried is recorded.
+        if !path.ends_with("/words") {
+            app.admin.get(&path).await;
+        }
     }
     assert_eq!(app.size(), before);
 }

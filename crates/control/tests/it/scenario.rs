@@ -19,7 +19,7 @@ use placet_domain::policy::{DEFAULT_TOOLS, Policy, default_policy};
 use placet_domain::proposal::{Cages, Tools};
 use placet_domain::time::Timestamp;
 use placet_ledger::SigningKey;
-use placet_store::{Clock, Config, EntryFilter, ManualClock, Order, Store, StoreError, StoredEntry};
+use placet_store::{Clock, Config, EntryFilter, EvidenceKey, ManualClock, Order, Store, StoreError, StoredEntry};
 use placet_wire::api;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -93,15 +93,17 @@ struct Ground {
     dir: TempDir,
     clock: ManualClock,
     most_database_bytes: Option<u64>,
+    evidence_key: Option<[u8; 32]>,
 }
 
 impl Ground {
-    fn fresh(most_database_bytes: Option<u64>) -> Self {
+    fn fresh(setup: &Setup) -> Self {
         // Memory, where there is some: these scenarios are about answers; what a disk does is the store's own suite.
         let memory = Path::new("/dev/shm");
         let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
         let clock = ManualClock::at(Timestamp::from_unix_ms(START_MS));
-        Self { dir: dir.unwrap(), clock, most_database_bytes }
+        let Setup { most_database_bytes, evidence_key, .. } = *setup;
+        Self { dir: dir.unwrap(), clock, most_database_bytes, evidence_key }
     }
 
     fn folder(&self) -> PathBuf {
@@ -112,7 +114,8 @@ impl Ground {
         let key = SigningKey::from_seed("example.com/ledger".parse().unwrap(), &[7; 32]);
         let clock = Clock::Manual(self.clock.clone());
         let most_database_bytes = self.most_database_bytes;
-        Config { clock, most_database_bytes, ..Config::new(self.folder(), key) }
+        let evidence_key = self.evidence_key.map(EvidenceKey::new);
+        Config { clock, most_database_bytes, evidence_key, ..Config::new(self.folder(), key) }
     }
 
     async fn open(&self) -> Store {
@@ -141,6 +144,8 @@ impl Ground {
 pub(crate) struct Setup {
     pub(crate) settings: Settings,
     pub(crate) most_database_bytes: Option<u64>,
+    /// With it, evidence is encrypted.
+    pub(crate) evidence_key: Option<[u8; 32]>,
 }
 
 /// A project with everybody who works in it.
@@ -173,7 +178,7 @@ impl Scenario {
     }
 
     pub(crate) async fn start_with(setup: Setup) -> (Self, Person, Person, Person) {
-        let (ground, place) = (Ground::fresh(setup.most_database_bytes), Place::default());
+        let (ground, place) = (Ground::fresh(&setup), Place::default());
         let store = ground.open().await;
         let (admin, token) = bootstrap(&store, "root", [Role::Admin].into()).await.unwrap();
         let serving = start(&store, shipped_rules(), setup.settings.clone()).await;

@@ -31,7 +31,8 @@ pub(crate) fn by_project(loaded: &Loaded, id: ProjectId, events: &[ProjectEvent]
         | ProjectEvent::Returned { .. }
         | ProjectEvent::MostlyUsed { .. }
         | ProjectEvent::PreservationBegun(_)
-        | ProjectEvent::PreservationEnded { .. } => None,
+        | ProjectEvent::PreservationEnded { .. }
+        | ProjectEvent::WordsSet { .. } => None,
     });
     let Some((ceiling, warn_at_percent)) = set else { return Ok(Vec::new()) };
     let budget = loaded.project.as_ref().and_then(|project| project.budget.clone()).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Calls of language models, as they are recorded: digests, numbers and names, and never a word of what was said.
+//! Calls of language models, as they are recorded: digests, numbers and names, and never a word of what was said. Where a project keeps
+//! the words, the entry names them by their digest.
 
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +73,20 @@ pub struct ModelCall {
     pub latency_ms: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte_ms: Option<u64>,
+    /// What was said, where the project keeps it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<KeptWords>,
+}
+
+/// Where the words of a call are, without their secrets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptWords {
+    pub digest: Digest,
+    pub size_bytes: u64,
+    /// Whether there was more than is kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
 }
 
 impl ModelCall {

@@ -24,7 +24,7 @@ mod text;
 mod wish;
 
 pub(crate) use agent::own_agent;
-pub use call::{ModelCall, ModelTokens};
+pub use call::{KeptWords, ModelCall, ModelTokens};
 pub(crate) use change::question;
 pub use command::{Allowance, Founding, RunCommand, RunCommandKind};
 pub use decide::decide;

@@ -182,6 +182,7 @@ pub(crate) fn model_call(tokens: u64, usd_micros: u64) -> ModelCall {
         status: 200,
         latency_ms: 5,
         first_byte_ms: Some(2),
+        words: None,
     }
 }
 

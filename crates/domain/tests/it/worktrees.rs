@@ -19,7 +19,15 @@ use crate::expect;
 
 fn project(separation: Separation) -> Project {
     let id = ProjectId::from_uuid(Uuid::from_u128(7));
-    Project { id, name: "alpha".into(), separation, duties: Duties::default(), budget: None, preserved: Vec::new() }
+    Project {
+        id,
+        name: "alpha".into(),
+        separation,
+        duties: Duties::default(),
+        budget: None,
+        preserved: Vec::new(),
+        keeps_words: false,
+    }
 }
 
 fn commit(number: u8) -> CommitId {

@@ -36,7 +36,8 @@ pub(crate) fn pass<P: Purse>(answer: Answer, open: Open<P>, asked: &Asked, upstr
         (false, false) => Reader::of_json(open.wire),
     };
     let call = open.id.clone();
-    let passing = Passing { first, rest, reader, idle: upstream.settings.timeouts.idle(), started: open.started };
+    let (idle, keeps_words) = (upstream.settings.timeouts.idle(), open.words.is_some());
+    let passing = Passing { first, rest, reader, idle, started: open.started, keeps_words };
     let body = Metered::new(passing, move |ending| open.passed(status.as_u16(), first_byte, ending));
     let mut response = Response::new(AnswerBody(Either::Right(body)));
     *response.status_mut() = status;

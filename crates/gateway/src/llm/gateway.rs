@@ -23,8 +23,9 @@ use super::purse::{NotDrawn, Purse};
 use super::record::new_id;
 use super::reserve::{Reserved, Worst};
 use super::settle::{Open, Waiting};
-use super::upstream::{SecretError, Upstream, asks_for_wide_context, passed_on, passed_query};
+use super::upstream::{OpenError, Upstream, asks_for_wide_context, passed_on, passed_query};
 use super::wire::{Asked, Complaint, Endpoint, Kind, Object, Route, Unreadable, Wire};
+use super::words::Text;
 
 /// A body must come within this time; whoever sends it a byte at a time is not waited for.
 const BODY_TIMEOUT: Duration = Duration::from_secs(60);
@@ -54,7 +55,7 @@ impl<K, P> fmt::Debug for Gateway<K, P> {
 
 impl<K: Keys, P: Purse> Gateway<K, P> {
     /// Reads the real keys; fails if one of them cannot be had.
-    pub async fn open(settings: Settings, keys: K, purse: Arc<P>) -> Result<Self, SecretError> {
+    pub async fn open(settings: Settings, keys: K, purse: Arc<P>) -> Result<Self, OpenError> {
         let mut upstreams = Vec::new();
         for upstream in settings.upstreams {
             upstreams.push(Arc::new(Upstream::open(upstream).await?));
@@ -142,6 +143,7 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
             request_bytes: body.len() as u64,
             tariff: tariffs.first().cloned(),
             started,
+            words: scope.keeps_words.then(|| Text::of(&body)),
         });
         let answered = call.forward(&upstreams, started).await;
         let by = answered.as_ref().map_or_else(|none| none.by, |answer| answer.by);

@@ -42,6 +42,15 @@ impl fmt::Debug for VirtualKey {
 pub struct CallScope {
     pub run: RunId,
     pub models: Models,
+    /// Whether what is said is collected, for whoever runs the gateway to keep.
+    pub keeps_words: bool,
+}
+
+impl CallScope {
+    /// As usual: nothing of what is said is kept.
+    pub const fn new(run: RunId, models: Models) -> Self {
+        Self { run, models, keeps_words: false }
+    }
 }
 
 /// Why a key opens nothing.

@@ -10,6 +10,7 @@ use placet_domain::id::RunId;
 use super::key::{CallScope, KeyRefusal, Keys, VirtualKey};
 use super::purse::{Allotment, Draw, NotDrawn, Purse};
 use super::record::ModelCall;
+use super::words::Words;
 
 /// Keys by their digests.
 #[derive(Debug, Default)]
@@ -35,6 +36,7 @@ pub struct Wallet {
     allotments: HashMap<RunId, Arc<Allotment>>,
     records: Mutex<Vec<ModelCall>>,
     dry: Mutex<Vec<Resource>>,
+    words: Mutex<Vec<(String, Words)>>,
 }
 
 impl Wallet {
@@ -47,6 +49,11 @@ impl Wallet {
     /// What was settled so far, in order.
     pub fn records(&self) -> Vec<ModelCall> {
         self.records.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What was said, call by call, where it was asked for.
+    pub fn words(&self) -> Vec<(String, Words)> {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Of what there was too little, call by call.
@@ -64,6 +71,10 @@ impl Purse for Wallet {
     fn settle(&self, draw: Draw, spent: Amounts, record: ModelCall) {
         draw.spend(spent);
         self.records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
+    }
+
+    fn keep_words(&self, call: &str, words: Words) {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).push((call.to_owned(), words));
     }
 
     fn ran_dry(&self, _run: RunId, short: Resource) {

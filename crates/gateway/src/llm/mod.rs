@@ -7,7 +7,7 @@
 //! An agent calls with a virtual key that names its run ([`key`]). What its request asks for is read ([`wire`]), priced ([`price`]),
 //! and the worst case is drawn from the run's [`purse`] before anything is sent. Then the request goes to the first upstream that
 //! answers, with the real key, and the answer passes through piece by piece while its tokens are counted. What was really used is
-//! settled with a [`record`] that holds digests and numbers and no text.
+//! settled with a [`record`] that holds digests and numbers and no text; [`words`] are collected only where somebody asks for them.
 
 mod answer;
 mod choose;
@@ -27,6 +27,7 @@ mod settle;
 mod stream;
 pub mod upstream;
 pub mod wire;
+pub mod words;
 
 pub use answer::{AnswerBody, Answered};
 pub use gateway::{Gateway, RequestBody};

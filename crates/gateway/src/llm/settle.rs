@@ -10,6 +10,7 @@ use super::purse::{Draw, Purse};
 use super::record::{ModelCall, ModelTokens};
 use super::stream::Ending;
 use super::wire::{Tally, Wire};
+use super::words::{Text, Words};
 
 /// Where nothing was counted: about four bytes of JSON to a token. It is not the worst case, it is what is likely.
 const LIKELY_BYTES_PER_TOKEN: u64 = 4;
@@ -30,6 +31,8 @@ pub(crate) struct Open<P> {
     /// None for a call that costs nothing.
     pub(crate) tariff: Option<Tariff>,
     pub(crate) started: Instant,
+    /// What the agent asked, where words are kept.
+    pub(crate) words: Option<Text>,
 }
 
 /// A call that waits for the beginning of its answer. If it is dropped, its agent left, and that is settled too.
@@ -44,6 +47,8 @@ struct Outcome {
     model_answered: Option<String>,
     tokens: ModelTokens,
     estimated: bool,
+    /// What the agent got, where words are kept.
+    heard: Text,
 }
 
 impl<P: Purse> Waiting<P> {
@@ -85,6 +90,7 @@ impl<P: Purse> Open<P> {
             model_answered: ending.tally.model,
             tokens,
             estimated,
+            heard: ending.heard.unwrap_or_default(),
         });
     }
 
@@ -93,7 +99,8 @@ impl<P: Purse> Open<P> {
         let estimated = may_cost == MayCost::Yes && self.tariff.is_some();
         let tokens = if estimated { self.begun() } else { ModelTokens::default() };
         let (latency, response) = (self.started.elapsed(), Digest::of(body));
-        self.settle(Outcome { status, first_byte: None, latency, response, model_answered: None, tokens, estimated });
+        let (model_answered, heard) = (None, Text::of(body));
+        self.settle(Outcome { status, first_byte: None, latency, response, model_answered, tokens, estimated, heard });
     }
 
     /// What an upstream may have used that has sent nothing. A stream shows what it makes, so there was only the input; an answer that
@@ -136,7 +143,11 @@ impl<P: Purse> Open<P> {
             status: outcome.status,
             latency_ms: whole_ms(outcome.latency),
             first_byte_ms: outcome.first_byte.map(whole_ms),
+            words: None,
         };
+        if let Some(request) = self.words {
+            self.purse.keep_words(&record.id, Words { request, response: outcome.heard });
+        }
         self.purse.settle(self.draw, record.spent(), record);
     }
 }

@@ -50,7 +50,7 @@ impl Place {
         );
         let run = RunId::from_bytes([1; 16]);
         let purse = Arc::new(Wallet::default().with(run, Allotment::new(run, Ceiling::default())));
-        let keys = Keyring::default().with(&VirtualKey::new(KEY), CallScope { run, models: Models::all() });
+        let keys = Keyring::default().with(&VirtualKey::new(KEY), CallScope::new(run, Models::all()));
         let settings = Settings::read(&text).map_err(io::Error::other)?;
         let gateway = Gateway::open(settings, keys, purse).await.map_err(io::Error::other)?;
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;

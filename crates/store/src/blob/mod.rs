@@ -63,6 +63,11 @@ impl Blobs {
         Ok(Self(Arc::new(Inner { root: root.to_owned(), key, turn: Arc::default() })))
     }
 
+    /// Whether what is stored from now on is encrypted.
+    pub fn is_encrypted(&self) -> bool {
+        self.0.key.is_some()
+    }
+
     /// To be held from before bytes are stored until the ledger says that they are kept: in between nothing needs them yet.
     pub async fn keeping(&self) -> Keeping {
         Keeping(Arc::clone(&self.0.turn).read_owned().await)

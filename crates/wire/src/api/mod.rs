@@ -1,6 +1,7 @@
 //! The API's types, by resource. Unknown fields are refused: a typo must never silently mean something else.
 
 mod action;
+mod call;
 mod execution;
 mod hosting;
 mod identity;
@@ -17,6 +18,7 @@ pub use action::{
     ActionDetail, ActionList, ActionView, AmendmentRequest, AmendmentView, ApprovalView, Decision, EffectList,
     ReasonView, Rejection, ResolutionRequest, VerdictView, Withdrawal,
 };
+pub use call::{CallList, CallView, WordsRequest};
 pub use execution::{ExecutionView, NewExecution, PipelineStep, PipelineView, PlannedStep};
 pub use hosting::{
     HostingList, HostingQuery, HostingView, LaunchRequest, OutputReport, RestoreReport, SnapshotReport,

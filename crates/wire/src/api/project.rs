@@ -29,6 +29,9 @@ pub struct ProjectView {
     pub separation: Separation,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetView>,
+    /// Whether what is said in calls of models is kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keeps_words: bool,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]

@@ -4,6 +4,7 @@ mod archive;
 mod asking;
 mod audit;
 mod budget;
+mod calls;
 mod checkpoint;
 mod effects;
 mod export;
@@ -168,6 +169,17 @@ pub(crate) enum Command {
     Watch(watch::Args),
     /// All that happened, from the ledger
     Audit { run: String },
+    /// The calls of language models that it made: model, tokens, cost
+    Calls { run: String },
+    /// One call, by the number of its entry
+    #[command(after_help = "Example:\n  placet --as ada run call RUN 17 --show")]
+    Call {
+        run: String,
+        entry: u64,
+        /// What was said, if the project keeps it; for reviewers and auditors
+        #[arg(long)]
+        show: bool,
+    },
 }
 
 pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError> {
@@ -213,6 +225,8 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         Command::Complete { run, yes } => complete(&client, &run, Asks::unless(yes), out).await?,
         Command::Watch(args) => watch::run(args, &client, out).await?,
         Command::Audit { run } => audit::show(&client, &run, out).await?,
+        Command::Calls { run } => calls::list(&client, &run, out).await?,
+        Command::Call { run, entry, show } => calls::one(&client, &run, entry, show, out).await?,
     }
     Ok(())
 }

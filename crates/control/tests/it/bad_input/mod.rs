@@ -50,6 +50,7 @@ fn body(pattern: &str, team: &Team) -> Value {
     match pattern.rsplit('/').next().unwrap_or_default() {
         "submit" => json!({ "plan": ["p"] }),
         "reject" | "reject-results" => json!({ "reason": "no" }),
+        "words" => json!({ "kept": true, "reason": "look" }),
         "amend" => json!({ "changes": { "timeout_ms": 1 }, "reason": "less" }),
         "actions" => json!({ "tool": "cat" }),
         "resolve" => json!({ "resolution": "abandon", "reason": "gone" }),

@@ -18,6 +18,7 @@ mod propose;
 mod retention;
 mod runs;
 mod visible;
+mod words;
 mod worktrees;
 
 pub(crate) use governed::working;

@@ -15,6 +15,7 @@ use placet_domain::id::RunId;
 pub use allotment::Allotment;
 
 use super::record::ModelCall;
+use super::words::Words;
 
 /// Where the worst case of a call is taken from, and where the rest goes back to.
 pub trait Purse: Send + Sync + 'static {
@@ -23,6 +24,11 @@ pub trait Purse: Send + Sync + 'static {
 
     /// What a call really took, with its record. Called once for each draw, also when its stream broke; it must not block.
     fn settle(&self, draw: Draw, spent: Amounts, record: ModelCall);
+
+    /// What was said in the call of this name, just before it is settled; only for those whose words are wanted. It must not block.
+    fn keep_words(&self, call: &str, words: Words) {
+        let _ = (call, words);
+    }
 
     /// A call was refused because too little is left of this. It must not block.
     fn ran_dry(&self, run: RunId, short: Resource) {

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use placet_domain::digest::Digest;
-use sha2::{Digest as _, Sha256};
 use tokio::time::Sleep;
 
 use super::Reader;
 use crate::llm::wire::Tally;
+use crate::llm::words::{Listener, Text};
 
 /// Why an answer stopped in the middle.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +35,8 @@ pub(crate) struct Ending {
     /// Of what the agent got.
     pub(crate) digest: Digest,
     pub(crate) latency: Duration,
+    /// What the agent got, where it is wanted.
+    pub(crate) heard: Option<Text>,
 }
 
 /// The answer of an upstream that begins to arrive.
@@ -44,6 +46,7 @@ pub(crate) struct Passing {
     pub(crate) reader: Reader,
     pub(crate) idle: Duration,
     pub(crate) started: Instant,
+    pub(crate) keeps_words: bool,
 }
 
 type OnEnd = Box<dyn FnOnce(Ending) + Send>;
@@ -57,7 +60,7 @@ pub(crate) struct Metered {
     silence: Pin<Box<Sleep>>,
     started: Instant,
     received_bytes: u64,
-    hasher: Sha256,
+    listener: Listener,
     on_end: Option<OnEnd>,
 }
 
@@ -77,7 +80,7 @@ impl Metered {
             silence: Box::pin(tokio::time::sleep(passing.idle)),
             started: passing.started,
             received_bytes: 0,
-            hasher: Sha256::new(),
+            listener: Listener::new(passing.keeps_words),
             on_end: Some(Box::new(on_end)),
         }
     }
@@ -110,7 +113,7 @@ impl Metered {
         self.received_bytes += bytes.len() as u64;
         let Some(reader) = &mut self.reader else { return bytes };
         let passed = reader.pass(bytes);
-        self.hasher.update(&passed);
+        self.listener.update(&passed);
         if self.first.is_none() && self.rest.is_end_stream() && reader.is_exact() {
             self.end(true);
         }
@@ -120,7 +123,7 @@ impl Metered {
     /// What was held back, at the end of the upstream's answer.
     fn last(&mut self) -> Option<Bytes> {
         let rest = self.reader.as_mut()?.finish();
-        self.hasher.update(&rest);
+        self.listener.update(&rest);
         self.end(true);
         (!rest.is_empty()).then_some(rest)
     }
@@ -128,12 +131,14 @@ impl Metered {
     fn end(&mut self, whole: bool) {
         let (Some(mut reader), Some(on_end)) = (self.reader.take(), self.on_end.take()) else { return };
         reader.finish();
+        let (digest, heard) = std::mem::take(&mut self.listener).finish();
         on_end(Ending {
             tally: reader.into_tally(),
             whole,
             received_bytes: self.received_bytes,
-            digest: Digest::from_bytes(std::mem::take(&mut self.hasher).finalize().into()),
+            digest,
             latency: self.started.elapsed(),
+            heard,
         });
     }
 }

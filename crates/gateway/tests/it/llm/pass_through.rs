@@ -56,6 +56,26 @@ async fn b10_every_call_leaves_digests_tokens_and_cost() {
 }
 
 #[tokio::test]
+async fn b10_words_are_collected_where_they_are_asked_for_and_the_answer_passes_all_the_same() {
+    for (wire, streams) in Wire::ALL.into_iter().flat_map(|wire| [(wire, true), (wire, false)]) {
+        let question = question(wire, streams);
+        let direct = directly(SCRIPT, &question).await;
+        for keeps_words in [true, false] {
+            let world = World::planned(&[SCRIPT], Plan { keeps_words, ..Plan::default() }).await;
+            let reply = world.agent.ask(&question).await;
+            assert_eq!(reply.body, direct.body, "{wire} {streams}");
+            let (record, words) = (world.record().await, world.wallet.words());
+            assert_eq!(words.len(), usize::from(keeps_words), "{wire} {streams}");
+            for (call, words) in words {
+                assert_eq!(call, record.id);
+                assert_eq!(words.request.bytes, question.body.as_bytes(), "{wire} {streams}");
+                assert_eq!(words.response.bytes, reply.body, "{wire} {streams}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn tool_calls_pass_in_every_format() {
     let script = "[[turn]]\n[[turn.call]]\ntool = 'Bash'\narguments = { command = 'ls -la /' }\n";
     let tools = [

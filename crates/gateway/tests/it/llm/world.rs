@@ -42,6 +42,7 @@ pub(crate) struct World {
 pub(crate) struct Plan {
     pub(crate) ceiling: Ceiling,
     pub(crate) models: Models,
+    pub(crate) keeps_words: bool,
     /// Added to every `[[upstream]]`.
     pub(crate) upstream: String,
     /// Added before everything else.
@@ -50,7 +51,8 @@ pub(crate) struct Plan {
 
 impl Default for Plan {
     fn default() -> Self {
-        Self { ceiling: Ceiling::default(), models: Models::all(), upstream: String::new(), more: String::new() }
+        let (ceiling, models, keeps_words) = (Ceiling::default(), Models::all(), false);
+        Self { ceiling, models, keeps_words, upstream: String::new(), more: String::new() }
     }
 }
 
@@ -85,7 +87,7 @@ impl World {
         let settings = Settings::read(&text(urls, &plan, &key.path().display().to_string())).unwrap();
         let allotment = Allotment::new(run(), plan.ceiling);
         let wallet = Arc::new(Wallet::default().with(run(), Arc::clone(&allotment)));
-        let scope = CallScope { run: run(), models: plan.models };
+        let scope = CallScope { keeps_words: plan.keeps_words, ..CallScope::new(run(), plan.models) };
         let keys = Keyring::default().with(&VirtualKey::new(VIRTUAL_KEY), scope);
         let gateway = Arc::new(Gateway::open(settings, keys, Arc::clone(&wallet)).await.unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -49,7 +49,7 @@ pub(crate) fn expirable(
 /// A project that is not known keeps nothing.
 fn nothing(id: ProjectId) -> Project {
     let (name, separation, duties) = Default::default();
-    Project { id, name, separation, duties, budget: None, preserved: Vec::new() }
+    Project { id, name, separation, duties, budget: None, preserved: Vec::new(), keeps_words: false }
 }
 
 fn beginning(conn: &Connection, retention: Retention, preserved: Vec<Preservation>) -> Result<Expiry, StoreError> {

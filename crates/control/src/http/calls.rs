@@ -1,0 +1,76 @@
+//! Calls of language models: which a run made, what was said in them, and whether a project keeps that.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse as _, Response};
+use placet_wire::api;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::body::Asked;
+use super::extract::{Path, Query};
+use super::problem::Failure;
+use super::view;
+use crate::app::App;
+use crate::flow::{self, Called, Caller};
+
+pub(super) async fn set_words(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Asked(caller, given): Asked<api::WordsRequest>,
+) -> Result<Json<api::ProjectView>, Failure> {
+    let id = id.parse().map_err(Failure::bad_id)?;
+    let project = flow::set_words(&app, &caller, id, given.kept, given.reason).await?;
+    Ok(Json(view::project(project)))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CallsQuery {
+    /// Only entries after the one of this number.
+    after: Option<u64>,
+}
+
+pub(super) async fn list(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(query): Query<CallsQuery>,
+    caller: Caller,
+) -> Result<Json<api::CallList>, Failure> {
+    let id = id.parse().map_err(Failure::bad_id)?;
+    let (calls, last) = flow::calls(&app, &caller, id, query.after).await?;
+    Ok(Json(api::CallList { calls: calls.into_iter().map(seen).collect(), last }))
+}
+
+fn seen(called: Called) -> api::CallView {
+    let Called { entry, at, call } = called;
+    let words = call.words.map_or("none", |words| if words.cut { "cut" } else { "kept" });
+    api::CallView {
+        entry,
+        at,
+        id: call.id,
+        wire: call.wire,
+        upstream: call.upstream,
+        model: call.model_answered.unwrap_or(call.model_asked),
+        status: call.status,
+        tokens_in: call.tokens.taken_in(),
+        tokens_out: call.tokens.output,
+        usd_micros: call.usd_micros,
+        estimated: call.estimated,
+        latency_ms: call.latency_ms,
+        request: call.request.to_string(),
+        response: call.response.to_string(),
+        words: words.to_owned(),
+    }
+}
+
+pub(super) async fn words(
+    State(app): State<App>,
+    Path((id, entry)): Path<(String, u64)>,
+    caller: Caller,
+) -> Result<Response, Failure> {
+    let bytes = flow::words(&app, &caller, id.parse().map_err(Failure::bad_id)?, entry).await?;
+    let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
+    Ok((headers, bytes).into_response())
+}
