@@ -19,7 +19,7 @@ use crate::progress::Spinner;
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     /// Propose an action in a run and say what the policy thinks of it
-    Propose(ProposeArgs),
+    Propose(Box<ProposeArgs>),
     /// Take a proposal back
     Withdraw {
         /// The action, by its id or the end of it
@@ -94,7 +94,7 @@ pub(crate) struct ProposeArgs {
 pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError> {
     let client = who.client()?;
     match command {
-        Command::Propose(args) => propose(args, client, out).await,
+        Command::Propose(args) => propose(*args, client, out).await,
         Command::Withdraw { action, reason } => change(&client, &action, "withdraw", &Withdrawal { reason }, out).await,
         Command::Resolve { action, what, reason } => {
             let resolution = if what.retry { Resolution::Retry } else { Resolution::Abandon };

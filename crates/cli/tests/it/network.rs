@@ -248,3 +248,48 @@ fn r24_the_gateways_own_doors_are_no_way_to_the_host() {
     let done = python(&world, &run, &[&server.url("/")], &script);
     assert_eq!(printed(&world, &done), "403 403 403\n");
 }
+
+/// Every way to say a name or an address that a strict reader does not take, by each of the three ways in; all of it is on the list.
+#[test]
+fn r18_no_trick_passes_by_any_way_in_and_each_of_them_is_recorded() {
+    let server = Server::start();
+    let (world, run, _worker) = start(&[&server.url("/")]);
+    let script = format!(
+        "{ASK}
+port = {port}
+names = ['127.0.0.1.', '0177.0.0.1', '0x7f000001', '2130706433', '127.1', '127.0.0.01', 'a@127.0.0.1', '127.0.0.1%00.evil.test',
+         'ex\u{e4}mple.test', '\u{ff11}\u{ff12}\u{ff17}.0.0.1', 'xn--exmple-cua.test', 'evil.test', '[::1]', '[::ffff:127.0.0.1]', '[fe80::1]',
+         '169.254.169.254', '0.0.0.0', '10.0.0.1', '[64:ff9b::7f00:1]', '[2002:7f00:1::]']
+def said(data):
+    s = socket.create_connection(('127.0.0.1', 3128), 5); s.settimeout(10); s.sendall(data)
+    try: return s.recv(400)
+    except OSError: return b''
+def plain(name): return said(f'GET http://{{name}}:{{port}}/ HTTP/1.1\\r\\nHost: {{name}}:{{port}}\\r\\n\\r\\n'.encode())
+def tunnel(name): return said(f'CONNECT {{name}}:{{port}} HTTP/1.1\\r\\nHost: {{name}}:{{port}}\\r\\n\\r\\n'.encode())
+def socks(name):
+    s = socket.create_connection(('127.0.0.1', 3128), 5); s.settimeout(10); s.sendall(bytes([5, 1, 0])); s.recv(2)
+    name = name.strip('[]').encode()
+    s.sendall(bytes([5, 1, 0, 3, len(name)]) + name + port.to_bytes(2, 'big'))
+    try: return s.recv(10)
+    except OSError: return b''
+for name in names:
+    for way in (plain, tunnel):
+        answer = way(name)
+        if not answer.startswith((b'HTTP/1.1 400', b'HTTP/1.1 403')): print(way.__name__, name, answer)
+    answer = socks(name)
+    if answer[1:2] not in (bytes([1]), bytes([2])): print('socks', name, answer)
+try: print(socket.getaddrinfo('localhost.evil.test', 80))
+except OSError: pass
+print(len(names) * 3)
+",
+        port = server.at.port(),
+    );
+    let done = python(&world, &run, &[&server.url("/")], &script);
+    let said = printed(&world, &done);
+    let tried: u64 = said.trim().parse().unwrap_or_else(|_| panic!("passed: {said}"));
+    let records = requests(&world, &done);
+    assert_eq!((records.len() as u64, tried), (tried, 60), "one record each");
+    assert!(records.iter().all(|record| record["decision"]["refused"]["number"].as_u64().is_some()), "{records:#?}");
+    assert_eq!(done.manifest["usage"]["network"]["refused"], tried);
+    assert_eq!(server.was_asked(), 0);
+}

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use placet_wire::api::{GrantRequest, WishList};
 use serde_json::Value;
 
 use crate::network::{ASK, Server, python, start};
@@ -60,6 +61,27 @@ fn c5_what_was_refused_is_opened_by_a_person_while_the_action_runs_and_closed_ag
         let trail = world.json("admin", &["run", "audit", &run]);
         assert!(trail["rows"].as_array().unwrap().iter().any(|row| row["event"] == event), "{event}");
     }
+}
+
+#[test]
+fn c5_what_was_granted_ends_by_itself_and_nothing_has_to_be_done_for_it() {
+    let (opened, wanted) = (Server::start(), Server::start());
+    let (world, run, _worker) = start(&[&opened.url("/"), &wanted.url("/")]);
+    let script = patient(&wanted.url("/x"));
+    let id = world.cleared(&run, &["python3", "--network", &opened.url("/"), "--", "-c", &script]);
+    let opening = format!("GET {}", wanted.url("/"));
+    eventually("a person is asked", PATIENCE, || wish_for(&world, &run, &opening).is_some());
+    let wish = wish_for(&world, &run, &opening).unwrap();
+    let path = format!("/api/v1/runs/{run}/wishes/{}/grant", wish["number"]);
+    let asked = GrantRequest { lasts_ms: Some(3_000) };
+    let granted = tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let client = world.client("ada");
+        client.post_if::<WishList>(&path, wish["review"].as_str().unwrap(), &asked).await
+    });
+    granted.unwrap();
+    let done = world.done(&id);
+    assert_eq!(String::from_utf8_lossy(&world.evidence(&id, "stdout")), "open\nclosed\n", "{done:?}");
+    assert_eq!(world.times(&run, &id, "run.network_revoked"), 0, "nobody took it back");
 }
 
 #[test]

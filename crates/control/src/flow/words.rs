@@ -57,10 +57,9 @@ pub(crate) async fn calls(
 fn called(run: &Run, entry: Entry) -> Option<Called> {
     let about = About { project: Some(run.project), run: Some(run.id), action: None };
     let (seq, at) = (entry.seq, entry.at);
-    match Record::read(about, &entry.kind, entry.body).ok()?.event {
-        Event::Run(_, RunEvent::Called { call, .. }) => Some(Called { entry: seq, at, call: *call }),
-        _ => None,
-    }
+    let event = Record::read(about, &entry.kind, entry.body).ok()?.event;
+    let Event::Run(_, RunEvent::Called { call, .. }) = event else { return None };
+    Some(Called { entry: seq, at, call: *call })
 }
 
 /// What was said in the call of this entry, as JSON.
