@@ -69,7 +69,9 @@ pub(crate) async fn perform(worker: &Worker, job: Job) -> Result<(), JobError> {
     let (way_out, wishes) = match WayOut::of(fitting.sealed().spec(), &worker.config.team).await {
         Ok(way) => way.unzip(),
         Err(error) => {
-            let why = format!("its way out cannot be opened: {}", chain(&error));
+            // Where secrets of this machine are looked for is for its owner, and the agent reads the reason.
+            tracing::warn!(action = %job.action, why = chain(&error), "its way out cannot be opened");
+            let why = format!("its way out cannot be opened: {error}");
             return report::report(worker, &job, decline(fitting, why)).await;
         }
     };

@@ -2,7 +2,7 @@
 //! call waits for no disk; when it does not suffice, another part is held. Parts that nobody uses go back.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -25,6 +25,9 @@ use crate::names::fresh_uuid;
 const CALLS_IN_A_PART: u64 = 4;
 /// A store that is away for a moment is waited for.
 const RETRY: Duration = Duration::from_millis(200);
+/// Words that wait to be kept, of all runs together. Beyond, calls are recorded without theirs: a store that is away for long, or an agent
+/// that says much, must not take the memory of everybody else.
+const MOST_WAITING_BYTES: usize = 256 << 20;
 /// An agent thinks for a while between two calls.
 const IDLE: Duration = Duration::from_secs(5);
 
@@ -46,6 +49,7 @@ pub(super) struct RunPurse {
     closing: AtomicBool,
     /// What was said in calls that are about to be settled.
     words: Mutex<HashMap<String, Words>>,
+    waiting_bytes: AtomicUsize,
     /// Itself, for what must go on when nobody waits for it any more.
     this: Weak<Self>,
 }
@@ -54,9 +58,23 @@ impl RunPurse {
     pub(super) fn open(app: App) -> (Arc<Self>, mpsc::UnboundedReceiver<Charged>) {
         // Not bounded by itself: there are no more calls than were drawn for, and what can be drawn is bounded.
         let (calls, recorded) = mpsc::unbounded_channel();
-        let (accounts, words, closing) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
-        let purse = Arc::new_cyclic(|this| Self { app, accounts, calls, closing, words, this: Weak::clone(this) });
+        let (accounts, words) = (Mutex::default(), Mutex::default());
+        let (closing, waiting_bytes) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let purse = Arc::new_cyclic(|this| Self {
+            app,
+            accounts,
+            calls,
+            closing,
+            words,
+            waiting_bytes,
+            this: Weak::clone(this),
+        });
         (purse, recorded)
+    }
+
+    /// These words wait no longer.
+    pub(super) fn let_go_of(&self, words: &Words) {
+        self.waiting_bytes.fetch_sub(size_of_words(words), Ordering::Relaxed);
     }
 
     pub(super) const fn app(&self) -> &App {
@@ -177,6 +195,10 @@ fn part(worst: Amounts, left: Amounts) -> Amounts {
     }
 }
 
+const fn size_of_words(words: &Words) -> usize {
+    words.request.bytes.len() + words.response.bytes.len()
+}
+
 impl Purse for RunPurse {
     async fn draw(&self, run: RunId, worst: Amounts) -> Result<Draw, NotDrawn> {
         if self.closing.load(Ordering::Relaxed) {
@@ -202,6 +224,13 @@ impl Purse for RunPurse {
     }
 
     fn keep_words(&self, call: &str, words: Words) {
+        let size = size_of_words(&words);
+        let waiting = self.waiting_bytes.fetch_add(size, Ordering::Relaxed);
+        if waiting + size > MOST_WAITING_BYTES {
+            self.let_go_of(&words);
+            tracing::error!(call, waiting, "too many words wait to be kept; those of this call are not");
+            return;
+        }
         self.words.lock().unwrap_or_else(PoisonError::into_inner).insert(call.to_owned(), words);
     }
 

@@ -49,6 +49,7 @@ async fn write(purse: &RunPurse, batch: &mut Vec<Charged>) {
     let mut charges: Vec<(RunId, String, Vec<ModelCall>)> = Vec::new();
     for Charged { run, purpose, mut call, words } in batch.drain(..) {
         if let Some(words) = words {
+            purse.let_go_of(&words);
             call.words = keep(purse.app(), run, &call, words).await;
         }
         match charges.iter_mut().find(|(of, part, _)| *of == run && *part == purpose) {
