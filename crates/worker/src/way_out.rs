@@ -40,8 +40,14 @@ pub(crate) struct WayOut {
     egress: Arc<Egress>,
     outfit: Arc<Outfit>,
     /// Where the files of the outfit are on this machine; gone with the last of the clones.
-    files: Arc<TempDir>,
+    files: Option<Arc<TempDir>>,
     log: Arc<Log>,
+}
+
+fn written(outfit: &Outfit) -> io::Result<TempDir> {
+    let files = tempfile::Builder::new().prefix("placet-egress-").tempdir()?;
+    outfit.write_to(files.path())?;
+    Ok(files)
 }
 
 /// Why an action that needs one has none, and is not started.
@@ -69,10 +75,14 @@ impl WayOut {
         let log = Arc::new(Log { told: Mutex::default(), wishes: tell });
         let rules = Rules::for_action(spec);
         let egress = Egress::new(Live::new(rules.clone()), Arc::<Log>::clone(&log)).for_run(spec.run);
-        let egress = egress.with_credentials(team.open_for(spec).await?).opening_tls(team.roots()?)?;
-        let (outfit, files) = (egress.outfit(PORT), tempfile::Builder::new().prefix("placet-egress-").tempdir()?);
-        outfit.write_to(files.path())?;
-        let (rules, outfit, files) = (Arc::new(rules), Arc::new(outfit), Arc::new(files));
+        let egress = if spec.credentials.is_empty() {
+            egress
+        } else {
+            egress.with_credentials(team.open_for(spec).await?).opening_tls(team.roots()?)?
+        };
+        let outfit = egress.outfit(PORT);
+        let files = (!outfit.files().is_empty()).then(|| written(&outfit)).transpose()?;
+        let (rules, outfit, files) = (Arc::new(rules), Arc::new(outfit), files.map(Arc::new));
         Ok(Some((Self { rules, egress: Arc::new(egress), outfit, files, log }, wishes)))
     }
 
@@ -80,7 +90,10 @@ impl WayOut {
     pub(crate) fn asked_for(&self, request: Request) -> Request {
         let variables = self.outfit.variables().iter();
         let request = variables.fold(request, |request, (name, value)| request.env(name, value)).door(PORT);
-        if self.outfit.files().is_empty() { request } else { request.read_only(self.files.path(), FOLDER) }
+        match &self.files {
+            None => request,
+            Some(files) => request.read_only(files.path(), FOLDER),
+        }
     }
 
     /// From here on also these are open, and nothing else beside what was sealed. What was open and is not any more is cut.

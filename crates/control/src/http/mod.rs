@@ -128,7 +128,7 @@ fn table() -> Vec<Route> {
         post("/api/v1/runs/{run}/snapshot", runs::ask_snapshot).access(Access::Roles(&[Operator, Reviewer])).takes::<api::Reason>().gives::<api::RunView>(200).about("Has its host save it as it is now; its agent is frozen meanwhile."),
         post("/api/v1/runs/{run}/reject-results", runs::reject_results).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::RunView>(200).on_what_was_seen().about("Sends it back to work with the results that If-Match names."),
         get("/api/v1/runs/{run}/calls", calls::list).access(PEOPLE).gives::<api::CallList>(200).asks::<calls::CallsQuery>().about("The calls of language models that a run made, oldest first."),
-        get("/api/v1/runs/{run}/calls/{entry}/words", calls::words).access(Access::Roles(&[Reviewer, Auditor])).about("What was said in one call, without secrets, where the project keeps it."),
+        get("/api/v1/runs/{run}/calls/{number}/words", calls::words).access(Access::Roles(&[Reviewer, Auditor])).about("What was said in one call, without secrets, where the project keeps it."),
         get("/api/v1/runs/{run}/audit", runs::audit).access(PEOPLE).gives::<api::AuditTrail>(200).asks::<runs::AuditQuery>().about("All that happened in a run, from the ledger."),
         get("/api/v1/runs/{run}/stream", stream::run).access(WATCHERS).resumable().about("Server-sent events of a run; resumable with Last-Event-ID."),
 

@@ -384,7 +384,7 @@ async fn b11_reading_changes_nothing() {
         let path = path.replace("{run}", &app.team.run.to_string()).replace("{action}", &action.id.to_string());
         let path =
             path.replace("{project}", &app.team.project.to_string()).replace("{digest}", &Digest::of(b"x").to_string());
-        let path = path.replace("{entry}", "1");
+        let path = path.replace("{number}", "1");
         app.auditor.get(&path).await;
         // What was said in calls is not for administrators; that they tried is recorded.
         if !path.ends_with("/words") {

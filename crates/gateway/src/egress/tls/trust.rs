@@ -89,6 +89,10 @@ pub(crate) fn distrusted(error: &rustls::Error) -> &'static str {
             "its certificate is by nobody who is trusted"
         }
         CertificateError::Revoked => "its certificate was revoked",
+        // What `openssl req -x509` makes: an issuer that shows itself.
+        CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
+            "its certificate speaks for itself, and nobody who is trusted speaks for it"
+        }
         _ => OTHER,
     }
 }

@@ -83,17 +83,14 @@ fn checking(settings: &UpstreamSettings) -> Result<ClientConfig, OpenError> {
     Ok(config.with_root_certificates(roots).with_no_client_auth())
 }
 
-/// Why its certificate is not believed, if that is what went wrong.
+/// Why its certificate is not believed, if that is what went wrong. Errors of TLS come wrapped as errors of a stream, once or twice.
 fn distrust(error: &(dyn Error + 'static)) -> Option<&'static str> {
-    let mut cause = Some(error);
-    while let Some(error) = cause {
-        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        if let Some(why) = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-            return Some(distrusted(why));
-        }
-        cause = error.source();
+    if let Some(why) = error.downcast_ref::<rustls::Error>() {
+        return Some(distrusted(why));
     }
-    None
+    let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    let cause = wrapped.map_or_else(|| error.source(), |wrapped| Some(wrapped as &(dyn Error + 'static)));
+    cause.and_then(distrust)
 }
 
 impl Upstream {

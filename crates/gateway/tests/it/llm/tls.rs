@@ -111,13 +111,13 @@ async fn b10_an_upstream_with_a_companys_own_certificate_is_believed_by_its_issu
 async fn b10_a_certificate_with_anything_wrong_about_it_gets_neither_key_nor_prompt() {
     let lab = Lab::new();
     let (other, old) = ("its certificate is for another name", "its certificate has expired");
-    let nobody = "its certificate is by nobody who is trusted";
+    let (nobody, own) = ("its certificate is by nobody who is trusted", "its certificate speaks for itself");
     for (certificate, believes, why) in [
         (lab.issued("other.test", "10"), Some("ca.pem"), other),
         (lab.issued("localhost", "-1"), Some("ca.pem"), old),
         (lab.issued("localhost", "10"), None, nobody),
-        (lab.self_signed(), None, nobody),
-        (lab.self_signed(), Some("ca.pem"), nobody),
+        (lab.self_signed(), None, own),
+        (lab.self_signed(), Some("ca.pem"), own),
     ] {
         let (status, said, heard) = asked(&lab, &certificate, believes).await;
         assert!(status == 502 && said.contains(why), "{believes:?}: {status}: {said}");
