@@ -199,6 +199,11 @@ impl RunCommand {
         self.concerns_children() || matches!(self, Self::Submit { .. } | Self::Start)
     }
 
+    /// Whether it may do so if the run is over: what was under way then is settled later.
+    pub const fn concerns_payers_when_over(&self) -> bool {
+        matches!(self, Self::Settle { .. } | Self::Charge { .. })
+    }
+
     /// Whether it may change what becomes of the runs that the run has made.
     pub const fn concerns_children(&self) -> bool {
         matches!(self, Self::SetBudget { .. } | Self::ApproveResults { .. } | Self::Cancel { .. })
