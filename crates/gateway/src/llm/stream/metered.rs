@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::time::Sleep;
 
 use super::Reader;
+use crate::llm::patience::Over;
 use crate::llm::wire::Tally;
 
 /// Why an answer stopped in the middle.
@@ -22,14 +23,26 @@ pub(crate) enum Broken {
     Upstream(#[source] hyper::Error),
     #[error("the upstream sent nothing for {0} ms")]
     Silent(u128),
+    #[error("the gateway stopped in the middle of this answer")]
+    GivenUp,
+}
+
+/// How far an answer got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reached {
+    /// The upstream said everything it had to say.
+    End,
+    /// It broke, or everything stopped.
+    Break,
+    /// Its agent left, and it was not waited for any longer.
+    Left,
 }
 
 /// How an answer ended.
 #[derive(Debug)]
 pub(crate) struct Ending {
     pub(crate) tally: Tally,
-    /// Whether the upstream said everything it had to say.
-    pub(crate) whole: bool,
+    pub(crate) reached: Reached,
     /// Bytes the upstream sent.
     pub(crate) received_bytes: u64,
     /// Of what the agent got.
@@ -82,6 +95,27 @@ impl Metered {
         }
     }
 
+    /// All of it, if it came in one piece. It is over then.
+    pub(crate) fn at_once(&mut self) -> Option<Bytes> {
+        if !self.rest.is_end_stream() {
+            return None;
+        }
+        let first = self.first.take().unwrap_or_default();
+        let passed = self.take(first);
+        Some(match self.last() {
+            None => passed,
+            Some(rest) => [passed, rest].concat().into(),
+        })
+    }
+
+    /// Hangs up on the upstream.
+    pub(crate) fn give_up(mut self, over: Over) {
+        self.end(match over {
+            Over::Left => Reached::Left,
+            Over::Stopped => Reached::Break,
+        });
+    }
+
     /// The next bytes of the upstream, or its end. Trailers are not passed on.
     fn poll_upstream(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Broken>>> {
         if let Some(first) = self.first.take() {
@@ -112,7 +146,7 @@ impl Metered {
         let passed = reader.pass(bytes);
         self.hasher.update(&passed);
         if self.first.is_none() && self.rest.is_end_stream() && reader.is_exact() {
-            self.end(true);
+            self.end(Reached::End);
         }
         passed
     }
@@ -121,16 +155,16 @@ impl Metered {
     fn last(&mut self) -> Option<Bytes> {
         let rest = self.reader.as_mut()?.finish();
         self.hasher.update(&rest);
-        self.end(true);
+        self.end(Reached::End);
         (!rest.is_empty()).then_some(rest)
     }
 
-    fn end(&mut self, whole: bool) {
+    fn end(&mut self, reached: Reached) {
         let (Some(mut reader), Some(on_end)) = (self.reader.take(), self.on_end.take()) else { return };
         reader.finish();
         on_end(Ending {
             tally: reader.into_tally(),
-            whole,
+            reached,
             received_bytes: self.received_bytes,
             digest: Digest::from_bytes(std::mem::take(&mut self.hasher).finalize().into()),
             latency: self.started.elapsed(),
@@ -154,7 +188,7 @@ impl Body for Metered {
                     Some(Ok(Frame::data(passed)))
                 }
                 Some(Err(broken)) => {
-                    self.end(false);
+                    self.end(Reached::Break);
                     Some(Err(broken))
                 }
                 None => self.last().map(|rest| Ok(Frame::data(rest))),
@@ -177,8 +211,8 @@ impl Body for Metered {
 }
 
 impl Drop for Metered {
-    /// The agent left before the end.
+    /// Lost on its way, whatever the reason.
     fn drop(&mut self) {
-        self.end(false);
+        self.end(Reached::Break);
     }
 }

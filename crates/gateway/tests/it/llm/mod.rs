@@ -3,6 +3,8 @@
 mod attacks;
 mod budget;
 mod faults;
+mod hang_ups;
 mod pass_through;
+mod pressure;
 mod settings;
 mod world;
