@@ -11,7 +11,7 @@ use hyper::http::response::Parts;
 use hyper::{HeaderMap, StatusCode};
 
 use super::settle::MayCost;
-use super::upstream::{NotSent, Outgoing, Upstream};
+use super::upstream::{NotSent, Outgoing, Secret, Upstream};
 use super::wire::{Asked, Change, Complaint, Edits, Endpoint, Kind, Object, Unreadable, Wire};
 
 /// What is sent on, in terms of the agent's request.
@@ -129,7 +129,7 @@ impl Sending {
             Err(odd) => return Tried::Over(none(Kind::Unreadable, odd.to_string(), MayCost::No)),
         };
         let limit = upstream.settings.timeouts.first_byte();
-        match tokio::time::timeout(limit, self.begin(by, one, &body, started)).await {
+        match tokio::time::timeout(limit, self.asked(by, one, &body, started)).await {
             Ok(Ok(answer)) => judge(answer, name),
             Ok(Err(NotSent::Unreachable(why))) => {
                 tracing::warn!(upstream = %name, %why, "an upstream cannot be reached");
@@ -151,17 +151,32 @@ impl Sending {
         }
     }
 
+    /// Asks. An upstream that does not take our key is asked once more if there is another one by now.
+    async fn asked(&self, by: usize, one: &Try, body: &Bytes, started: Instant) -> Result<Answer, NotSent> {
+        let key = one.upstream.key();
+        let answer = self.begin(by, one, body, key.as_deref(), started).await?;
+        let refused = answer.head.status == StatusCode::UNAUTHORIZED;
+        match key.filter(|_| refused) {
+            Some(key) if one.upstream.has_another_key(&key).await => {
+                let key = one.upstream.key();
+                self.begin(by, one, body, key.as_deref(), started).await
+            }
+            Some(_) | None => Ok(answer),
+        }
+    }
+
     /// Sends, and waits for the first byte of the answer: until then nothing was passed on.
     async fn begin(
         &self,
         by: usize,
         one: &Try,
         body: &Bytes,
+        key: Option<&Secret>,
         started: Instant,
     ) -> Result<Answer, NotSent> {
         let (path_and_query, headers) = (one.path_and_query.clone(), self.headers.clone());
         let outgoing = Outgoing { path_and_query, headers, body: body.clone() };
-        let (head, mut rest) = one.upstream.send(self.wire, outgoing).await?.into_parts();
+        let (head, mut rest) = one.upstream.send(self.wire, outgoing, key).await?.into_parts();
         let mut first = None;
         while first.is_none() {
             match rest.frame().await {

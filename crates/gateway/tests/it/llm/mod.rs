@@ -4,6 +4,7 @@ mod attacks;
 mod budget;
 mod faults;
 mod hang_ups;
+mod keys;
 mod pass_through;
 mod pressure;
 mod settings;
