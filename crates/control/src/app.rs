@@ -145,6 +145,8 @@ pub struct Limits {
     pub connections: usize,
     /// For a whole head of a request; an idle connection ends then too.
     pub head_ms: u64,
+    /// Without a byte of what is sent being taken. Whoever reads nothing is hung up on.
+    pub unread_ms: u64,
 }
 
 impl Limits {
@@ -164,6 +166,7 @@ impl Default for Limits {
             streams: 2_048,
             connections: 8_192,
             head_ms: 60_000,
+            unread_ms: 60_000,
         }
     }
 }
