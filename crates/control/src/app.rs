@@ -20,7 +20,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 
 use crate::door::Door;
 use crate::facts::Facts;
-use crate::flow::No;
+use crate::flow::{No, Turns};
 use crate::kit::{KitFile, Kits};
 use crate::otel::Collector;
 use crate::previews::Previews;
@@ -185,6 +185,7 @@ struct Inner {
     door: Door,
     facts: Facts,
     previews: Previews,
+    turns: Turns,
     streams: Arc<Semaphore>,
     unverified: Semaphore,
     started_at: Timestamp,
@@ -207,6 +208,7 @@ impl App {
             door,
             facts,
             previews,
+            turns: Turns::default(),
             streams,
             unverified,
             started_at,
@@ -259,6 +261,10 @@ impl App {
 
     pub(crate) fn previews(&self) -> &Previews {
         &self.0.previews
+    }
+
+    pub(crate) fn turns(&self) -> &Turns {
+        &self.0.turns
     }
 
     pub(crate) fn door(&self) -> &Door {

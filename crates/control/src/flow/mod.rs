@@ -12,6 +12,7 @@ mod host;
 mod inspect;
 mod network;
 mod organisation;
+mod plan;
 mod propose;
 mod read;
 mod receive;
@@ -30,12 +31,13 @@ pub(crate) use host::{collect, destroyed, equip, hostings, preview, previewed, r
 pub(crate) use inspect::seen_in;
 pub(crate) use network::{grant, network};
 pub(crate) use organisation::{change_organisation, give_project};
+pub(crate) use plan::{Turns, plan_run};
 pub(crate) use propose::propose;
 pub(crate) use read::may_read;
 pub(crate) use receive::{complete, heartbeat, keep_blob};
 pub(crate) use record::{audit, note_refusal, reported};
 pub(crate) use retain::{Expired, expirable, expire, preserve};
-pub(crate) use undertake::{change_run, make_run, plan_run};
+pub(crate) use undertake::{change_run, make_run};
 pub(crate) use worktree::{assign_duties, change_worktree, duties, find_worktree, notices, open_worktree};
 
 use std::sync::Arc;

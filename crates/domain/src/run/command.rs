@@ -52,6 +52,8 @@ pub struct Founding {
     pub posture: Posture,
     pub hosting: Hosting,
     pub allowance: Option<Allowance>,
+    /// The call of a model that its plan came from: the first thing that it spends.
+    pub planning: Option<Box<ModelCall>>,
     pub agent: IdentityId,
     pub agent_lineage: Lineage,
 }

@@ -351,6 +351,7 @@ impl World {
             scope: scope(),
             posture: self.posture.clone(),
             hosting: self.hosting.clone(),
+            planning: None,
             allowance: self.ceiling.map(|ceiling| Allowance { ceiling, warn_at_percent: USUAL_WARNING_PERCENT }),
             agent: agent.id,
             agent_lineage: agent.lineage.clone(),

@@ -51,6 +51,7 @@ impl<'a> Session<'a> {
         match task {
             Task::Submit(submission, extras) => self.submit(submission, extras).map(Some),
             Task::Lease(lease) => self.lease_next(lease),
+            Task::Recall(actor, key) => self.remembered(actor, Some(key)),
             Task::KeepHead(head) => Ok(self.keep_head(head).map(|()| None)?),
             Task::SetCursor(name, seq) => Ok(self.set_cursor(name, *seq).map(|()| None)?),
         }
