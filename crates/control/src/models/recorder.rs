@@ -84,7 +84,8 @@ pub(crate) async fn settle_what_was_lost(app: &App) -> Result<(), No> {
         let page = app.store().runs(filter).await.map_err(No::Fault)?;
         let Some(last) = page.last().map(|listed| listed.created) else { return Ok(()) };
         before = Some(last);
-        for run in page.into_iter().map(|listed| listed.state).filter(|run| !run.status.is_final()) {
+        // Also of runs that are over: whoever paid for them is told with it.
+        for run in page.into_iter().map(|listed| listed.state) {
             settle_lost(app, &run).await?;
         }
     }
