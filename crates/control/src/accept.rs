@@ -8,6 +8,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
+use placet_gateway::Patient;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -31,6 +32,9 @@ pub(crate) async fn accept(listener: TcpListener, router: Router, limits: Limits
             () = &mut stop => break,
         };
         let Some((socket, place)) = accepted else { continue };
+        // Answers are small and awaited: better sent at once than in company.
+        let _ = socket.set_nodelay(true);
+        let socket = Patient::new(socket, Duration::from_millis(limits.unread_ms));
         serve(&http, socket, place, router.clone(), &graceful);
     }
     drop(listener);
@@ -61,13 +65,11 @@ fn http(limits: &Limits) -> http1::Builder {
 
 fn serve(
     http: &http1::Builder,
-    socket: TcpStream,
+    socket: Patient<TcpStream>,
     place: OwnedSemaphorePermit,
     router: Router,
     graceful: &GracefulShutdown,
 ) {
-    // Answers are small and awaited: better sent at once than in company.
-    let _ = socket.set_nodelay(true);
     let connection = http.serve_connection(TokioIo::new(socket), TowerToHyperService::new(router));
     let watched = graceful.watch(connection);
     tokio::spawn(async move {

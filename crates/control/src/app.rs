@@ -20,7 +20,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 
 use crate::door::Door;
 use crate::facts::Facts;
-use crate::flow::No;
+use crate::flow::{No, Turns};
 use crate::http::{Names, News, Passwords};
 use crate::kit::{KitFile, Kits};
 use crate::otel::Collector;
@@ -146,6 +146,8 @@ pub struct Limits {
     pub connections: usize,
     /// For a whole head of a request; an idle connection ends then too.
     pub head_ms: u64,
+    /// Without a byte of what is sent being taken. Whoever reads nothing is hung up on.
+    pub unread_ms: u64,
 }
 
 impl Limits {
@@ -165,6 +167,7 @@ impl Default for Limits {
             streams: 2_048,
             connections: 8_192,
             head_ms: 60_000,
+            unread_ms: 60_000,
         }
     }
 }
@@ -192,6 +195,7 @@ struct Inner {
     facts: Facts,
     previews: Previews,
     page_state: PageState,
+    turns: Turns,
     streams: Arc<Semaphore>,
     unverified: Semaphore,
     started_at: Timestamp,
@@ -215,6 +219,7 @@ impl App {
             facts,
             previews,
             page_state: PageState::default(),
+            turns: Turns::default(),
             streams,
             unverified,
             started_at,
@@ -271,6 +276,10 @@ impl App {
 
     pub(crate) fn page_state(&self) -> &PageState {
         &self.0.page_state
+    }
+
+    pub(crate) fn turns(&self) -> &Turns {
+        &self.0.turns
     }
 
     pub(crate) fn door(&self) -> &Door {

@@ -21,6 +21,9 @@ use crate::{http, pumps};
 /// Whoever sends half a request and then nothing must not keep the control plane from stopping.
 const LONGEST_GOODBYE: Duration = Duration::from_secs(10);
 
+/// How long calls of models may go on meanwhile; then they are estimated, so that each is recorded before everything ends.
+const LONGEST_CALL: Duration = Duration::from_secs(5);
+
 /// Why it could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
@@ -106,12 +109,19 @@ fn answering(
     let task = tokio::spawn(async move {
         let pumps = matches!(clockwork, Clockwork::Running).then(|| pumps::start(&app));
         let (models, recording) = models.unzip();
-        let (router, limits) = (http::router(app.clone(), models), app.settings().limits);
-        accept(listener, router, limits, async {
+        let (router, limits) = (http::router(app.clone(), models.clone()), app.settings().limits);
+        let closing = app.clone();
+        let accepting = accept(listener, router, limits, async move {
             let _ = stopped.await;
-            app.close();
-        })
-        .await;
+            closing.close();
+        });
+        let calling = async {
+            app.closed().await;
+            if let Some(models) = models {
+                models.stop(LONGEST_CALL).await;
+            }
+        };
+        tokio::join!(accepting, calling);
         // Every call that was answered is recorded before this ends.
         if let Some(recording) = recording {
             let _ = recording.await;

@@ -36,6 +36,8 @@ pub struct Reads {
     pub parent: Option<RunId>,
     /// Whether the project and the parent of the run are needed too, because they pay for it.
     pub payer: bool,
+    /// Whether they are needed if the run is over, with everybody above them.
+    pub payers_when_over: bool,
     pub others: Others,
     /// Whether it is needed which contents were touched, and from which entry on.
     pub touched_from: Option<u64>,
@@ -68,7 +70,7 @@ pub struct Loaded {
     pub parent: Option<Run>,
     /// Always there, and read with every command: it may have been halted.
     pub organisation: Organisation,
-    /// Other runs that are not over, and projects, where a command concerns them.
+    /// Other runs, and projects, where a command concerns them: those that are not over, or those that paid for one that is.
     pub runs: Vec<Run>,
     pub projects: Vec<Project>,
     /// Contents that entries since a given one name, however they name them.
@@ -95,7 +97,8 @@ impl Command {
             }
             Self::Run { id, command } => {
                 let others = if command.concerns_children() { Others::Children } else { Others::None };
-                Reads { run: Some(*id), payer: command.concerns_payer(), others, ..Reads::default() }
+                let (payer, payers_when_over) = (command.concerns_payer(), command.concerns_payers_when_over());
+                Reads { run: Some(*id), payer, payers_when_over, others, ..Reads::default() }
             }
             Self::Action { id, run, command } => {
                 Reads { action: Some(*id), run: Some(*run), successor: command.successor(), ..Reads::default() }

@@ -8,6 +8,8 @@ pub mod egress;
 pub mod llm;
 pub mod measure;
 pub mod model_script;
+mod patient;
 mod secret;
 
+pub use patient::Patient;
 pub use secret::{KeySource, Secret, SecretError};

@@ -155,6 +155,7 @@ impl Crew {
             posture: Posture::default(),
             hosting: Hosting::External,
             allowance: None,
+            planning: None,
         }));
         let mut run = step(store, id, &operator, create).await?;
         let seen = run.review();

@@ -9,7 +9,7 @@ use placet_domain::approval::Terms;
 use placet_domain::command::{IdempotencyKey, Submission};
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
-use placet_domain::identity::{Identity, Reach};
+use placet_domain::identity::{Actor, Identity, Reach};
 use placet_domain::organisation::Organisation;
 use placet_domain::project::Project;
 use placet_domain::retention::Retention;
@@ -77,6 +77,11 @@ impl Store {
     /// Decides a command and, in the same transaction, records what follows. What this returns is on disk.
     pub async fn submit(&self, submission: Submission, extras: Extras) -> Result<Receipt, SubmitError> {
         backend!(self, sqlite => sqlite.submit(submission, extras).await)
+    }
+
+    /// What was answered to somebody under this key, if anything was. For requests that cost something before they become a command.
+    pub async fn recall(&self, actor: Actor, key: IdempotencyKey) -> Result<Option<Receipt>, SubmitError> {
+        backend!(self, sqlite => sqlite.recall(actor, key).await)
     }
 
     /// Leases the oldest action that the worker may execute now; nothing if there is none.

@@ -57,13 +57,15 @@ fn what_a_killed_measurement_left_is_removed_by_the_next() {
 #[test]
 fn the_gateway_is_measured_beside_direct_calls() {
     let report = Said::by(placet().args(["bench", "--only", "gateway", "--seconds", "1"])).ok().json();
-    let report = &report["gateway"];
-    for path in ["direct", "through"] {
-        assert!(
-            report[path]["calls"].as_u64().unwrap() > 0 && report[path]["p50_us"].as_u64().unwrap() > 0,
-            "{report}"
-        );
-        assert!(report["flood_per_s"][path].as_u64().unwrap() > 0, "{report}");
+    let gateway = &report["gateway"];
+    for report in [gateway, &gateway["control_plane"]] {
+        for path in ["direct", "through"] {
+            assert!(report[path]["calls"].as_u64().unwrap() > 0, "{gateway}");
+            assert!(report[path]["p50_us"].as_u64().unwrap() > 0, "{gateway}");
+            assert!(report["flood_per_s"][path].as_u64().unwrap() > 0, "{gateway}");
+        }
+        assert_eq!(report["streams"]["open"], 500);
     }
-    assert_eq!(report["streams"]["open"], 500);
+    assert!(gateway["control_plane"]["streams"]["through_bytes_each"].as_u64().unwrap() > 0, "{gateway}");
+    assert_eq!(gateway["litellm"], "not measured; name its program with --litellm");
 }

@@ -1,5 +1,6 @@
 //! What is held for the calls of one run: parts of its budget, each under a name of its own, drawn from in memory.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,9 @@ pub(super) fn new_purpose(unique: &str) -> Purpose {
 pub(super) struct Account {
     run: RunId,
     parts: Mutex<Vec<Part>>,
+    pace: Mutex<Pace>,
+    /// How long the ledger took to hold the last part.
+    took_ms: AtomicU64,
     /// One at a time asks the ledger for more.
     pub(super) asking: tokio::sync::Mutex<()>,
 }
@@ -50,6 +54,27 @@ impl Part {
     }
 }
 
+/// How fast a run calls: calls since a moment, and in the second before it.
+#[derive(Debug, Default)]
+struct Pace {
+    since: Option<Instant>,
+    calls: u64,
+    before: u64,
+}
+
+impl Pace {
+    fn count(&mut self, now: Instant) -> u64 {
+        const SECOND: Duration = Duration::from_secs(1);
+        match self.since.map(|since| now.duration_since(since)) {
+            Some(passed) if passed < SECOND => {}
+            Some(passed) if passed < 2 * SECOND => (self.since, self.before, self.calls) = (Some(now), self.calls, 0),
+            Some(_) | None => (self.since, self.before, self.calls) = (Some(now), 0, 0),
+        }
+        self.calls += 1;
+        self.calls.max(self.before)
+    }
+}
+
 /// A part that nobody uses any more.
 #[derive(Debug)]
 pub(super) struct Rest {
@@ -59,7 +84,8 @@ pub(super) struct Rest {
 
 impl Account {
     pub(super) fn new(run: RunId) -> Self {
-        Self { run, parts: Mutex::default(), asking: tokio::sync::Mutex::default() }
+        let (parts, pace, took_ms) = (Mutex::default(), Mutex::default(), AtomicU64::new(0));
+        Self { run, parts, pace, took_ms, asking: tokio::sync::Mutex::default() }
     }
 
     fn parts(&self) -> MutexGuard<'_, Vec<Part>> {
@@ -76,8 +102,29 @@ impl Account {
         })
     }
 
+    /// Counts a call, and tells about how many there were in a second lately.
+    pub(super) fn pace(&self) -> u64 {
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner).count(Instant::now())
+    }
+
+    /// How long the next part is likely to take.
+    pub(super) fn took_ms(&self) -> u64 {
+        self.took_ms.load(Ordering::Relaxed)
+    }
+
+    /// How many calls like this one could be drawn without asking for more.
+    pub(super) fn covers(&self, worst: Amounts) -> u64 {
+        let in_it = |left: u64, one: u64| left.checked_div(one).unwrap_or(u64::MAX);
+        let of = |part: &Part| {
+            let left = part.allotment.left();
+            in_it(left.tokens, worst.tokens).min(in_it(left.usd_micros, worst.usd_micros))
+        };
+        self.parts().iter().map(of).fold(0, u64::saturating_add)
+    }
+
     /// Takes in what was just held.
-    pub(super) fn add(&self, purpose: Purpose, amounts: Amounts) {
+    pub(super) fn add(&self, purpose: Purpose, amounts: Amounts, took: Duration) {
+        self.took_ms.store(u64::try_from(took.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
         let ceiling =
             Ceiling { tokens: Some(amounts.tokens), usd_micros: Some(amounts.usd_micros), ..Ceiling::default() };
         let allotment = Allotment::new(self.run, ceiling);
@@ -123,5 +170,32 @@ impl Account {
 
     pub(super) fn is_empty(&self) -> bool {
         self.parts().is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pace_of_a_run_follows_its_calls_and_is_forgotten_when_it_stops() {
+        let (mut pace, start) = (Pace::default(), Instant::now());
+        let at = |ms: u64| start + Duration::from_millis(ms);
+        assert_eq!((0..200).map(|call| pace.count(at(call * 5))).last(), Some(200));
+        assert_eq!(pace.count(at(1_001)), 200, "the last second counts until this one has more");
+        assert_eq!(pace.count(at(60_000)), 1);
+    }
+
+    #[test]
+    fn what_parts_cover_is_counted_by_what_is_short() {
+        let account = Account::new(RunId::from_bytes([1; 16]));
+        let amounts = |tokens, usd_micros| Amounts { tokens, usd_micros, ..Amounts::NONE };
+        account.add(new_purpose("a"), amounts(1_000, 45), Duration::ZERO);
+        account.add(new_purpose("b"), amounts(1_000, u64::MAX), Duration::from_millis(7));
+        assert_eq!(account.took_ms(), 7);
+        assert_eq!(account.covers(amounts(100, 10)), 4 + 10);
+        assert_eq!(account.covers(amounts(600, 10)), 2, "two halves are no whole");
+        let _draw = account.draw(amounts(500, 40)).unwrap();
+        assert_eq!(account.covers(amounts(100, 10)), 10);
     }
 }

@@ -20,8 +20,15 @@ const MOST_KNOWN: usize = 10_000;
 #[derive(Debug)]
 pub(super) struct TokenKeys {
     app: App,
-    /// Where an agent was last seen at work. Only a hint: whether it still is, the run says.
-    seen: Mutex<HashMap<IdentityId, RunId>>,
+    seen: Mutex<HashMap<IdentityId, Seen>>,
+}
+
+/// What an agent was let do when it called last.
+#[derive(Debug, Clone)]
+struct Seen {
+    /// How long the ledger was then. As long as nothing was added, nothing is different.
+    size: u64,
+    scope: CallScope,
 }
 
 impl TokenKeys {
@@ -29,21 +36,34 @@ impl TokenKeys {
         Self { app, seen: Mutex::default() }
     }
 
-    async fn run_of(&self, agent: IdentityId) -> Result<Run, KeyRefusal> {
-        let known = self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(&agent).copied();
+    async fn scope_of(&self, agent: IdentityId) -> Result<CallScope, KeyRefusal> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(&agent).cloned();
+        // Asked first: what is read after it is at least as new.
+        let size = self.app.store().size();
+        match &seen {
+            Some(seen) if seen.size == size => return Ok(seen.scope.clone()),
+            Some(_) | None => {}
+        }
+        let run = self.run_of(agent, seen.map(|seen| seen.scope.run)).await?;
+        let keeps_words = self.keeps_words(&run).await?;
+        let scope = CallScope { keeps_words, ..CallScope::new(run.id, models(&run)?) };
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.len() >= MOST_KNOWN {
+            seen.clear();
+        }
+        seen.insert(agent, Seen { size, scope: scope.clone() });
+        Ok(scope)
+    }
+
+    /// Most likely where it was at work last; whether it still is, the run says.
+    async fn run_of(&self, agent: IdentityId, known: Option<RunId>) -> Result<Run, KeyRefusal> {
         if let Some(run) = known {
             let run = self.app.store().run(run).await.map_err(fault)?;
             if let Some(run) = run.filter(|run| is_at_work(run) && run.agent == agent) {
                 return Ok(run);
             }
         }
-        let run = self.search(agent).await?;
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.len() >= MOST_KNOWN {
-            seen.clear();
-        }
-        seen.insert(agent, run.id);
-        Ok(run)
+        self.search(agent).await
     }
 
     /// Whether its project wants words kept. Never in the clear: without a key of the store there are none.
@@ -90,9 +110,7 @@ impl Keys for TokenKeys {
     async fn scope(&self, key: &VirtualKey) -> Result<CallScope, KeyRefusal> {
         let identity = self.app.identify(token_digest(key.expose())).await.map_err(fault)?;
         let agent = identity.filter(|identity| identity.has(Role::Agent)).ok_or(KeyRefusal::Unknown)?;
-        let run = self.run_of(agent.id).await?;
-        let keeps_words = self.keeps_words(&run).await?;
-        Ok(CallScope { keeps_words, ..CallScope::new(run.id, models(&run)?) })
+        self.scope_of(agent.id).await
     }
 }
 

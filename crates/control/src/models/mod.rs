@@ -19,6 +19,7 @@ mod recorder;
 mod words;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -52,6 +53,11 @@ impl Models {
     /// Whether a path is one that libraries of language models use. Everything of ours begins otherwise.
     pub(crate) fn serves(path: &str) -> bool {
         path.starts_with("/v1/") || path.starts_with("/v1beta/")
+    }
+
+    /// Lets calls finish for a while, then has the rest estimated. Returns when each is settled and on its way into the ledger.
+    pub(crate) async fn stop(&self, grace: Duration) {
+        self.0.stop(grace).await;
     }
 
     pub(crate) async fn answer(&self, request: Request) -> Response {

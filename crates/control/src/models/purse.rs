@@ -1,12 +1,12 @@
 //! The purse of every run. A part of its budget is held in the ledger before the first call and drawn from in memory, so that a
-//! call waits for no disk; when it does not suffice, another part is held. Parts that nobody uses go back.
+//! call waits for no disk; before it is used up, another part is held. Parts that nobody uses go back.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use placet_domain::budget::{Amounts, Budget, Purpose, Resource};
+use placet_domain::budget::{Amounts, Budget, Resource};
 use placet_domain::command::Command;
 use placet_domain::id::RunId;
 use placet_domain::identity::Actor;
@@ -21,8 +21,18 @@ use crate::app::App;
 use crate::flow::No;
 use crate::names::fresh_uuid;
 
-/// For how many calls like the present one a part is held: enough that few calls ask, little enough that what a crash costs is little.
+/// For how many calls like the present one a part is held at least: enough that few calls ask, little enough that what a crash costs
+/// is little.
 const CALLS_IN_A_PART: u64 = 4;
+/// Who calls often has parts that last for a second, or for four times as long as the ledger takes: disks that others use too stall
+/// for a tenth of a second now and then.
+const PART_MS: u64 = 1_000;
+/// The next part is asked for when what is held lasts for a quarter of that, or for two calls.
+const AHEAD: u64 = 2;
+/// A disk that takes longer than this is not waited for by holding ever more.
+const SLOWEST_MS: u64 = 2_000;
+/// Of what is left of a budget, so much is held in one part at most where more than one call is held for.
+const PARTS_IN_A_BUDGET: u64 = 8;
 /// A store that is away for a moment is waited for.
 const RETRY: Duration = Duration::from_millis(200);
 /// Words that wait to be kept, of all runs together. Beyond, calls are recorded without theirs: a store that is away for long, or an agent
@@ -73,7 +83,7 @@ impl RunPurse {
     }
 
     /// These words wait no longer.
-    pub(super) fn let_go_of(&self, words: &Words) {
+    pub(super) fn took_words(&self, words: &Words) {
         self.waiting_bytes.fetch_sub(size_of_words(words), Ordering::Relaxed);
     }
 
@@ -102,10 +112,30 @@ impl RunPurse {
         if worst.tokens > left.tokens || worst.usd_micros > left.usd_micros {
             return Err(NotDrawn::Exhausted { left: larger(account.left(), left, &budget) });
         }
-        let (purpose, amounts) = (new_purpose(&fresh_uuid().simple().to_string()), part(worst, left));
-        self.hold(run, purpose.clone(), amounts).await?;
-        account.add(purpose, amounts);
+        let amounts = part(worst, left, calls_in_a_part(account));
+        self.hold(run, account, amounts).await?;
         account.draw(worst).ok_or(NotDrawn::Exhausted { left: amounts })
+    }
+
+    /// Holds the next part before it is needed, for a run that calls often and has enough: then no call waits for a disk.
+    fn look_ahead(&self, account: &Arc<Account>, run: RunId, worst: Amounts) {
+        let calls = calls_in_a_part(account);
+        if account.covers(worst) >= AHEAD.max(calls / 4) {
+            return;
+        }
+        let (Some(purse), account) = (self.this.upgrade(), Arc::clone(account)) else { return };
+        tokio::spawn(async move {
+            // Somebody else is at it already.
+            let Ok(_asking) = account.asking.try_lock() else { return };
+            let Ok(budget) = purse.budget(run).await else { return };
+            let left = left(&budget);
+            let amounts = part(worst, left, calls);
+            let is_little = |part: u64, left: u64| part <= left / PARTS_IN_A_BUDGET;
+            if is_little(amounts.tokens, left.tokens) && is_little(amounts.usd_micros, left.usd_micros) {
+                // If it is refused, the next call learns why.
+                let _ = purse.hold(run, &account, amounts).await;
+            }
+        });
     }
 
     async fn budget(&self, run: RunId) -> Result<Budget, NotDrawn> {
@@ -116,10 +146,15 @@ impl RunPurse {
         limited.ok_or_else(|| NotDrawn::Closed(none.to_owned()))
     }
 
-    async fn hold(&self, run: RunId, purpose: Purpose, amounts: Amounts) -> Result<(), NotDrawn> {
-        let hold = Command::Run { id: run, command: RunCommand::Hold { purpose, amounts } };
-        match self.app.submit(Actor::Runtime, hold, None).await {
-            Ok(_) => Ok(()),
+    async fn hold(&self, run: RunId, account: &Account, amounts: Amounts) -> Result<(), NotDrawn> {
+        let purpose = new_purpose(&fresh_uuid().simple().to_string());
+        let hold = RunCommand::Hold { purpose: purpose.clone(), amounts };
+        let started = Instant::now();
+        match self.app.submit(Actor::Runtime, Command::Run { id: run, command: hold }, None).await {
+            Ok(_) => {
+                account.add(purpose, amounts, started.elapsed());
+                Ok(())
+            }
             Err(No::Refused(Refusal::Budget { .. })) => {
                 Err(NotDrawn::Exhausted { left: self.budget(run).await.map(|budget| left(&budget))? })
             }
@@ -143,15 +178,23 @@ impl RunPurse {
         }
     }
 
-    /// Lets go of everything that nobody has used for a while.
+    /// Lets go of everything that nobody has used for a while, and at once of what was held for runs that are over.
     pub(super) async fn tidy(&self) {
-        self.let_go(IDLE).await;
+        for (run, account) in self.all_accounts() {
+            let found = self.app.store().run(run).await.ok().flatten();
+            let is_over = found.is_some_and(|run| run.status.is_final());
+            self.let_go_of(run, &account, if is_over { Duration::ZERO } else { IDLE }).await;
+        }
+        self.forget_empty();
     }
 
     /// Takes no more calls, and lets go of everything that nobody uses. Gives whether something is still used.
     pub(super) async fn close(&self) -> bool {
         self.closing.store(true, Ordering::Relaxed);
-        self.let_go(Duration::ZERO).await;
+        for (run, account) in self.all_accounts() {
+            self.let_go_of(run, &account, Duration::ZERO).await;
+        }
+        self.forget_empty();
         !self.accounts().is_empty()
     }
 
@@ -160,14 +203,17 @@ impl RunPurse {
         self.account(run).record(purpose, calls, spent);
     }
 
-    async fn let_go(&self, idle_for: Duration) {
-        let accounts: Vec<(RunId, Arc<Account>)> =
-            self.accounts().iter().map(|(run, account)| (*run, Arc::clone(account))).collect();
-        for (run, account) in accounts {
-            let _asking = account.asking.lock().await;
-            self.give_back(run, account.take_idle(idle_for)).await;
-        }
-        // Whoever has just been given an account keeps it alive.
+    fn all_accounts(&self) -> Vec<(RunId, Arc<Account>)> {
+        self.accounts().iter().map(|(run, account)| (*run, Arc::clone(account))).collect()
+    }
+
+    async fn let_go_of(&self, run: RunId, account: &Account, idle_for: Duration) {
+        let _asking = account.asking.lock().await;
+        self.give_back(run, account.take_idle(idle_for)).await;
+    }
+
+    /// Whoever has just been given an account keeps it alive.
+    fn forget_empty(&self) {
         self.accounts().retain(|_, account| !account.is_empty() || Arc::strong_count(account) > 1);
     }
 }
@@ -187,16 +233,49 @@ fn larger(held: Amounts, left: Amounts, budget: &Budget) -> Amounts {
     if measure(held) > measure(left) { held } else { left }
 }
 
-fn part(worst: Amounts, left: Amounts) -> Amounts {
+/// Counts a call, and tells for how many like it the next part should be.
+fn calls_in_a_part(account: &Account) -> u64 {
+    let lasts_ms = PART_MS.max(account.took_ms().min(SLOWEST_MS) * 4);
+    CALLS_IN_A_PART.max(account.pace().saturating_mul(lasts_ms) / 1_000)
+}
+
+/// For so many calls like this one where that is little of what is left; else for some, or for what there is.
+fn part(worst: Amounts, left: Amounts, calls: u64) -> Amounts {
+    let of = |worst: u64, left: u64| {
+        let some = worst.saturating_mul(CALLS_IN_A_PART);
+        let many = worst.saturating_mul(calls).min(left / PARTS_IN_A_BUDGET);
+        some.max(many).min(left)
+    };
     Amounts {
-        tokens: worst.tokens.saturating_mul(CALLS_IN_A_PART).min(left.tokens),
-        usd_micros: worst.usd_micros.saturating_mul(CALLS_IN_A_PART).min(left.usd_micros),
+        tokens: of(worst.tokens, left.tokens),
+        usd_micros: of(worst.usd_micros, left.usd_micros),
         ..Amounts::NONE
     }
 }
 
 const fn size_of_words(words: &Words) -> usize {
     words.request.bytes.len() + words.response.bytes.len()
+}
+
+/// A draw that was made for somebody who may have hung up meanwhile. Nothing was sent for it, so nothing of it is spent.
+struct Unclaimed(Option<Draw>);
+
+impl Unclaimed {
+    const fn new(draw: Draw) -> Self {
+        Self(Some(draw))
+    }
+
+    fn claim(mut self) -> Draw {
+        self.0.take().expect("taken here alone, and here once")
+    }
+}
+
+impl Drop for Unclaimed {
+    fn drop(&mut self) {
+        if let Some(draw) = self.0.take() {
+            draw.spend(Amounts::NONE);
+        }
+    }
 }
 
 impl Purse for RunPurse {
@@ -206,12 +285,13 @@ impl Purse for RunPurse {
         }
         let account = self.account(run);
         if let Some(draw) = account.draw(worst) {
+            self.look_ahead(&account, run, worst);
             return Ok(draw);
         }
         // In a task of its own: an agent that hangs up meanwhile must not leave something held that nobody knows of.
         let purse = self.this.upgrade().ok_or_else(|| NotDrawn::Fault("the purse is gone".to_owned()))?;
-        let holding = tokio::spawn(async move { purse.hold_more(&account, run, worst).await });
-        holding.await.unwrap_or_else(|lost| Err(NotDrawn::Fault(lost.to_string())))
+        let holding = tokio::spawn(async move { purse.hold_more(&account, run, worst).await.map(Unclaimed::new) });
+        holding.await.unwrap_or_else(|lost| Err(NotDrawn::Fault(lost.to_string()))).map(Unclaimed::claim)
     }
 
     fn settle(&self, draw: Draw, spent: Amounts, call: ModelCall) {
@@ -227,7 +307,7 @@ impl Purse for RunPurse {
         let size = size_of_words(&words);
         let waiting = self.waiting_bytes.fetch_add(size, Ordering::Relaxed);
         if waiting + size > MOST_WAITING_BYTES {
-            self.let_go_of(&words);
+            self.took_words(&words);
             tracing::error!(call, waiting, "too many words wait to be kept; those of this call are not");
             return;
         }
@@ -242,5 +322,46 @@ impl Purse for RunPurse {
                 tracing::debug!(%run, error = %no, "it does not work any more");
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use placet_domain::budget::Ceiling;
+    use placet_gateway::llm::purse::Allotment;
+
+    use super::*;
+
+    fn amounts(tokens: u64, usd_micros: u64) -> Amounts {
+        Amounts { tokens, usd_micros, ..Amounts::NONE }
+    }
+
+    #[test]
+    fn c12_who_hangs_up_while_money_is_held_for_it_spends_nothing() {
+        let ceiling = Ceiling { usd_micros: Some(100), ..Ceiling::default() };
+        let allotment = Allotment::new(RunId::from_bytes([1; 16]), ceiling);
+        drop(Unclaimed::new(allotment.draw(amounts(0, 60)).unwrap()));
+        assert_eq!((allotment.held(), allotment.spent()), (Amounts::NONE, Amounts::NONE));
+        Unclaimed::new(allotment.draw(amounts(0, 60)).unwrap()).claim().spend(amounts(0, 60));
+        assert_eq!(allotment.spent(), amounts(0, 60));
+    }
+
+    #[test]
+    fn c12_a_part_is_for_four_calls_or_for_more_where_that_is_little_of_what_is_left() {
+        let (worst, much) = (amounts(100, 10), amounts(1_000_000, u64::MAX));
+        assert_eq!(part(worst, much, 4), amounts(400, 40));
+        assert_eq!(part(worst, much, 100), amounts(10_000, 1_000));
+        assert_eq!(part(worst, much, 250_000), amounts(125_000, 2_500_000), "an eighth of what is left at most");
+        assert_eq!(part(worst, amounts(250, u64::MAX), 100), amounts(250, 1_000), "and never more than there is");
+    }
+
+    #[test]
+    fn c12_who_calls_often_has_parts_that_last_longer_than_the_ledger_takes() {
+        let account = Account::new(RunId::from_bytes([1; 16]));
+        assert_eq!(calls_in_a_part(&account), CALLS_IN_A_PART);
+        let often = (0..399).map(|_| calls_in_a_part(&account)).last();
+        assert_eq!(often, Some(400), "a second of them");
+        account.add(new_purpose("a"), amounts(1, 1), Duration::from_millis(500));
+        assert!(calls_in_a_part(&account) >= 800, "two seconds of them where the disk takes half a second");
     }
 }

@@ -49,7 +49,7 @@ async fn write(purse: &RunPurse, batch: &mut Vec<Charged>) {
     let mut charges: Vec<(RunId, String, Vec<ModelCall>)> = Vec::new();
     for Charged { run, purpose, mut call, words } in batch.drain(..) {
         if let Some(words) = words {
-            purse.let_go_of(&words);
+            purse.took_words(&words);
             call.words = keep(purse.app(), run, &call, words).await;
         }
         match charges.iter_mut().find(|(of, part, _)| *of == run && *part == purpose) {
@@ -112,7 +112,8 @@ pub(crate) async fn settle_what_was_lost(app: &App) -> Result<(), No> {
         let page = app.store().runs(filter).await.map_err(No::Fault)?;
         let Some(last) = page.last().map(|listed| listed.created) else { return Ok(()) };
         before = Some(last);
-        for run in page.into_iter().map(|listed| listed.state).filter(|run| !run.status.is_final()) {
+        // Also of runs that are over: whoever paid for them is told with it.
+        for run in page.into_iter().map(|listed| listed.state) {
             settle_lost(app, &run).await?;
         }
     }

@@ -183,3 +183,21 @@ async fn r34_when_the_disk_fails_it_says_that_it_is_not_ready_and_why() {
     Answer::to(agent.anonymous(Method::GET, "/health")).await.is(200);
     assert_eq!(app.size(), before);
 }
+
+#[tokio::test]
+async fn who_asks_and_never_reads_is_hung_up_on() {
+    use tokio::io::AsyncWriteExt as _;
+    let mut setup = Setup::default();
+    setup.settings.limits.unread_ms = 300;
+    let (app, ..) = Scenario::start_with(setup).await;
+    let mut socket = tokio::net::TcpStream::connect(app.address()).await.unwrap();
+    // One after the other on one connection, without taking an answer, until more was answered than any buffer holds.
+    let asked = "GET /api/v1/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n";
+    let asks = async {
+        while socket.write_all(asked.repeat(20).as_bytes()).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(3 * PATIENCE, asks).await.expect("nobody listens any more");
+    app.admin.get("/api/v1/openapi.json").await.is(200);
+}

@@ -7,7 +7,7 @@
 mod payer;
 mod shares;
 
-use crate::budget::{Budget, Purpose};
+use crate::budget::{Amounts, Budget, Purpose};
 use crate::command::About;
 use crate::decide::Loaded;
 use crate::id::RunId;
@@ -22,7 +22,7 @@ use shares::{check_children, share};
 
 /// What a run's events mean for whoever pays for it, its parent or its project, and for the runs that it has made.
 pub(crate) fn by_run(loaded: &Loaded, id: RunId, events: &[RunEvent], now: Timestamp) -> Result<Vec<Event>, Refusal> {
-    let mut books = Books { known: loaded.clone(), now, news: Vec::new() };
+    let mut books = Books { before: loaded, known: loaded.clone(), now, news: Vec::new() };
     events.iter().for_each(|event| books.take_in(Event::Run(id, event.clone())));
     let Some(run) = books.known.find_run(id).cloned() else { return Ok(Vec::new()) };
     let gets_a_budget = events.iter().any(|event| matches!(event, RunEvent::BudgetSet { .. }));
@@ -38,8 +38,10 @@ pub(crate) fn by_run(loaded: &Loaded, id: RunId, events: &[RunEvent], now: Times
     if begins {
         books.check_share(&run)?;
     }
-    if run.status.is_final() {
-        books.close(id);
+    match &loaded.run {
+        Some(before) if before.status.is_final() => books.pass_on(before),
+        Some(_) | None if run.status.is_final() => books.close(id),
+        Some(_) | None => {}
     }
     Ok(books.news)
 }
@@ -60,13 +62,14 @@ fn check_parent(loaded: &Loaded) -> Result<(), Refusal> {
 }
 
 /// What is known, kept up with what happens, and what happens besides what was asked for.
-struct Books {
+struct Books<'a> {
+    before: &'a Loaded,
     known: Loaded,
     now: Timestamp,
     news: Vec<Event>,
 }
 
-impl Books {
+impl Books<'_> {
     fn take_in(&mut self, event: Event) {
         self.known.apply(&Record { about: About::default(), event }, self.now);
     }
@@ -126,19 +129,50 @@ impl Books {
         }
     }
 
+    /// What was not used is free again, but for what is still held for calls: an answer may be on its way, and its price is not known.
     fn give_back(&mut self, id: RunId) {
+        let budget = self.known.find_run(id).and_then(|run| run.budget.clone()).unwrap_or_default();
+        let pending = budget.pending();
+        self.settle(id, budget.committed().less(pending.unwrap_or_default()), pending);
+    }
+
+    /// Something was settled of a run that is over: whoever pays for it is told, and whoever pays for that one if it is over too.
+    fn pass_on(&mut self, before: &Run) {
+        let Some(run) = self.known.find_run(before.id) else { return };
+        let spent = |run: &Run| run.budget.as_ref().map(|budget| budget.spent).unwrap_or_default();
+        let more = spent(run).less(spent(before));
+        let pending = run.budget.as_ref().and_then(Budget::pending);
+        if run.budget != before.budget {
+            self.settle(before.id, more, pending);
+        }
+    }
+
+    /// Has whoever pays for a run count this as spent, and hold so much of its share until the rest is known.
+    fn settle(&mut self, id: RunId, spent: Amounts, pending: Option<Amounts>) {
         let Some(run) = self.known.find_run(id) else { return };
         let Some(payer) = Payer::of(&self.known, run) else { return };
+        // All of it was settled before.
         if payer.budget.held_for(&Purpose::Run(id)).is_none() {
             return;
         }
-        let spent = run.budget.as_ref().map(|budget| budget.committed()).unwrap_or_default();
-        let (settled, parent) = (payer.settles(id, spent), run.parent);
-        self.record(settled);
-        // What it spent may be most of what its parent has.
-        let parent = parent.and_then(|id| self.known.find_run(id));
-        let asked = parent.and_then(|parent| Some(Event::Run(parent.id, question(parent)?)));
-        asked.into_iter().for_each(|event| self.record(event));
+        let kept = pending.map(|pending| payer.allots(id, pending));
+        let (settled, parent) = (payer.settles(id, spent), run.parent.and_then(|id| self.known.find_run(id)).cloned());
+        std::iter::once(settled).chain(kept).for_each(|event| self.record(event));
+        self.tell_above(parent);
+    }
+
+    /// What was spent may be most of what its parent has. A parent that was over before tells whoever paid for it; one that ends with
+    /// this command has not given anything back yet, and does so when its children have.
+    fn tell_above(&mut self, parent: Option<Run>) {
+        let was_over = |run: &Run| self.before.find_run(run.id).is_some_and(|run| run.status.is_final());
+        match parent {
+            Some(before) if was_over(&before) => self.pass_on(&before),
+            Some(before) => {
+                let asked = self.known.find_run(before.id).and_then(question);
+                asked.into_iter().for_each(|event| self.record(Event::Run(before.id, event)));
+            }
+            None => {}
+        }
         self.tell_of_project();
     }
 }

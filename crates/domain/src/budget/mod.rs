@@ -147,6 +147,17 @@ impl Budget {
         self.spent.plus(self.held())
     }
 
+    /// What is held for calls and for other runs, if anything is. How much of it is used is known when they are over, also if this
+    /// is over before.
+    pub fn pending(&self) -> Option<Amounts> {
+        let is_pending = |purpose: &Purpose| match purpose {
+            Purpose::Call(_) | Purpose::Run(_) => true,
+            Purpose::Action(_) | Purpose::Project(_) => false,
+        };
+        let pending = self.held.iter().filter(|(purpose, _)| is_pending(purpose));
+        pending.map(|(_, amounts)| *amounts).reduce(Amounts::plus)
+    }
+
     /// What there is left of a limited resource.
     pub fn left(&self, resource: Resource) -> Option<u64> {
         self.ceiling.of(resource).map(|limit| limit.saturating_sub(self.committed().of(resource)))

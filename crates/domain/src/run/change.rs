@@ -55,10 +55,17 @@ pub(super) fn create(founding: &Founding, actor: &Actor) -> Decision {
         created_by: author(actor),
     };
     let budget = founding.allowance.map(|allowance| budget_set(allowance, None)).transpose()?;
+    let planning = founding.planning.as_deref().map(planned_by).transpose()?;
     let plan = &founding.plan;
     let submitted = (!plan.is_empty()).then(|| RunEvent::Submitted { plan: plan.clone(), by: author(actor) });
     let products = prepared.into_iter().flat_map(Preparation::products).map(|product| RunEvent::Prepared { product });
-    Ok(std::iter::once(created).chain(products).chain(budget).chain(submitted).collect())
+    Ok(std::iter::once(created).chain(products).chain(budget).chain(planning).chain(submitted).collect())
+}
+
+/// Recorded with the run or not at all: whoever asks again is given this run and pays nothing.
+fn planned_by(call: &ModelCall) -> Result<RunEvent, Refusal> {
+    call.check()?;
+    Ok(RunEvent::Called { purpose: Purpose::Call("planning".to_owned()), call: Box::new(call.clone()) })
 }
 
 fn author(actor: &Actor) -> Option<IdentityId> {

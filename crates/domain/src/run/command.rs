@@ -52,6 +52,8 @@ pub struct Founding {
     pub posture: Posture,
     pub hosting: Hosting,
     pub allowance: Option<Allowance>,
+    /// The call of a model that its plan came from: the first thing that it spends.
+    pub planning: Option<Box<ModelCall>>,
     pub agent: IdentityId,
     pub agent_lineage: Lineage,
     /// Where its agent is made with it: the digest of a token that nobody knows. Whoever hosts the run asks for another.
@@ -199,6 +201,11 @@ impl RunCommand {
     /// Whether it may change what is held for the run by whoever pays for it.
     pub const fn concerns_payer(&self) -> bool {
         self.concerns_children() || matches!(self, Self::Submit { .. } | Self::Start)
+    }
+
+    /// Whether it may do so if the run is over: what was under way then is settled later.
+    pub const fn concerns_payers_when_over(&self) -> bool {
+        matches!(self, Self::Settle { .. } | Self::Charge { .. })
     }
 
     /// Whether it may change what becomes of the runs that the run has made.

@@ -7,6 +7,7 @@ use placet_domain::evidence::Exit;
 use placet_domain::organisation::OrganisationCommand;
 use placet_domain::project::ProjectCommand;
 use placet_domain::run::{Allowance, GateKind, Hosting, RunCommand, RunStatus};
+use proptest::prelude::*;
 
 use crate::people::Who;
 use crate::scenario::{HOUR_MS, World, run_id};
@@ -308,7 +309,107 @@ fn c12_a_run_that_is_over_pays_for_nobody_any_more_and_what_it_had_made_is_over_
     assert_eq!(child_run.status, RunStatus::Cancelled);
     assert_eq!(child_run.because.as_deref(), Some("the run that it belongs to is over"));
     assert_eq!(left(&world), Some(195), "all but what the child may have spent is free again");
-    assert_eq!(world.run().budget.as_ref().unwrap().held(), Amounts::NONE);
+    assert_eq!(world.run().budget.as_ref().unwrap().held(), worth(5), "nobody knows yet whether it did");
+    world.run = run_id(2);
+    world.clockwork().run(RunCommand::Settle { purpose: call("a"), spent: worth(2) }).unwrap();
+    assert_eq!(left(&world), Some(198), "now it is known, also to who paid for who paid for it");
+    assert_eq!(world.runs[&run_id(1)].budget.as_ref().unwrap().held(), Amounts::NONE);
+    assert_eq!(spent_by_project(&world), 2);
+}
+
+fn spent_by_project(world: &World) -> u64 {
+    world.projects[&world.project].budget.as_ref().map_or(0, |budget| budget.spent.usd_micros)
+}
+
+/// A project with so much, and a chain of runs, each made by the one before and each at work.
+fn chain(length: u8, whole: u64) -> World {
+    let mut world = World::new();
+    project_gets(&mut world, usd(whole)).expect("an administrator gives");
+    world.ceiling = Some(usd(whole).ceiling);
+    let mut world = world.executing();
+    for number in 2..=length {
+        let parent = world.run;
+        world.run = run_id(number.into());
+        let RunCommand::Create(mut founding) = world.new_run(&["look"]) else { unreachable!("a new run") };
+        (founding.parent, founding.hosting) = (Some(parent), Hosting::External);
+        founding.allowance = Some(usd(whole / u64::from(number)));
+        world.operator().run(RunCommand::Create(founding)).expect("a run");
+        world.reviewer().approves_plan().expect("a reviewer");
+        world.operator().run(RunCommand::Start).expect("it starts");
+        world.agent().run(RunCommand::Attach).expect("it is attached to");
+    }
+    world
+}
+
+#[test]
+fn c12_what_is_held_for_calls_when_a_run_is_cancelled_goes_back_exactly_when_they_are_over() {
+    let mut world = chain(1, 100);
+    world.clockwork().run(RunCommand::Hold { purpose: call("purse"), amounts: worth(40) }).unwrap();
+    let charge = |usd_micros| RunCommand::Charge { purpose: call("purse"), calls: vec![model_call(1, usd_micros)] };
+    world.clockwork().run(charge(7)).unwrap();
+    world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
+    assert_eq!((left(&world), spent_by_project(&world)), (Some(60), 7), "a call may be under way");
+    world.clockwork().run(charge(33)).unwrap();
+    assert_eq!((left(&world), spent_by_project(&world)), (Some(60), 40), "all of it is used");
+    world.clockwork().run(charge(3)).unwrap();
+    assert_eq!(
+        (left(&world), spent_by_project(&world)),
+        (Some(57), 43),
+        "and a little more, which was spent all the same"
+    );
+    world.clockwork().run(RunCommand::Settle { purpose: call("purse"), spent: Amounts::NONE }).unwrap();
+    assert_eq!((left(&world), spent_by_project(&world)), (Some(57), 43));
+    let budget = world.projects[&world.project].budget.clone().unwrap();
+    assert_eq!(budget.held(), Amounts::NONE);
+}
+
+proptest! {
+    /// Runs that made each other hold, call, let go and are cancelled, in whatever order: the project never has more out than there is,
+    /// and when everything is over it has spent exactly what was spent.
+    #[test]
+    fn c12_in_whatever_order_runs_end_their_project_has_spent_what_they_spent(
+        moves in prop::collection::vec((1u128..4, 0u8..4, 1u64..40, 0u64..101), 1..60),
+    ) {
+        let mut world = chain(3, 1_000);
+        let (mut open, mut spent, mut names) = (Vec::new(), 0, 0);
+        for (run, kind, amount, percent) in moves {
+            world.run = run_id(run);
+            match kind {
+                0 => {
+                    names += 1;
+                    let purpose = call(&format!("part-{names}"));
+                    let hold = RunCommand::Hold { purpose: purpose.clone(), amounts: worth(amount) };
+                    open.extend(world.clockwork().run(hold).ok().map(|_| (run, purpose, amount)));
+                }
+                1 if !open.is_empty() => {
+                    let (run, purpose, held) = &mut open[0];
+                    let used = *held * percent / 100;
+                    *held -= used;
+                    (world.run, spent) = (run_id(*run), spent + used);
+                    let charge = RunCommand::Charge { purpose: purpose.clone(), calls: vec![model_call(1, used)] };
+                    world.clockwork().run(charge).unwrap();
+                }
+                2 if !open.is_empty() => {
+                    let (run, purpose, held) = open.remove(0);
+                    let lost = held * percent / 100;
+                    (world.run, spent) = (run_id(run), spent + lost);
+                    world.clockwork().run(RunCommand::Settle { purpose, spent: worth(lost) }).unwrap();
+                }
+                _ if percent > 80 => drop(world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() })),
+                _ => {}
+            }
+            let budget = world.projects[&world.project].budget.clone().unwrap();
+            prop_assert!(budget.committed().usd_micros <= 1_000, "{:?}", budget);
+        }
+        world.run = run_id(1);
+        drop(world.operator().run(RunCommand::Cancel { reason: "all of it".to_owned() }));
+        for (run, purpose, _) in open {
+            world.run = run_id(run);
+            world.clockwork().run(RunCommand::Settle { purpose, spent: Amounts::NONE }).unwrap();
+        }
+        let budget = world.projects[&world.project].budget.clone().unwrap();
+        prop_assert_eq!((budget.spent.usd_micros, budget.held()), (spent, Amounts::NONE));
+    }
 }
 
 #[test]
@@ -424,6 +525,8 @@ fn c12_a_child_that_uses_most_of_its_parents_budget_brings_the_parent_to_a_check
     world.agent().run(RunCommand::Attach).unwrap();
     world.clockwork().run(RunCommand::Hold { purpose: call("a"), amounts: worth(85) }).unwrap();
     world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
+    assert_eq!(world.runs[&run_id(1)].gate, None, "it is held, and not known to be spent");
+    world.clockwork().run(RunCommand::Settle { purpose: call("a"), spent: worth(85) }).unwrap();
     let parent = &world.runs[&run_id(1)];
     assert_eq!(parent.gate.as_ref().map(|gate| gate.kind), Some(GateKind::Cost), "{:?}", parent.status);
 }

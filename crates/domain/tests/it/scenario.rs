@@ -199,7 +199,8 @@ impl World {
     pub(crate) fn load(&self, command: &Command) -> Loaded {
         let reads = command.reads();
         let run = reads.run.and_then(|id| self.runs.get(&id).cloned());
-        let payer = run.as_ref().filter(|_| reads.payer);
+        let is_over = reads.payers_when_over && run.as_ref().is_some_and(|run| run.status.is_final());
+        let payer = run.as_ref().filter(|_| reads.payer || is_over);
         let parent = reads.parent.or_else(|| payer.and_then(|run| run.parent));
         let others = |run: &&Run| {
             let concerned = match reads.others {
@@ -210,8 +211,9 @@ impl World {
             };
             concerned && !run.status.is_final() && Some(run.id) != reads.run && Some(run.id) != parent
         };
+        let above = parent.filter(|_| is_over).map(|parent| self.above(parent)).unwrap_or_default();
         Loaded {
-            runs: self.runs.values().filter(others).cloned().collect(),
+            runs: self.runs.values().filter(others).cloned().chain(above).collect(),
             projects: self.projects.values().filter(|_| reads.others == Others::All).cloned().collect(),
             project: reads.project.or(payer.map(|run| run.project)).and_then(|id| self.projects.get(&id).cloned()),
             parent: parent.and_then(|id| self.runs.get(&id).cloned()),
@@ -224,6 +226,12 @@ impl World {
             // Worktrees have tables of their own.
             worktree: None,
         }
+    }
+
+    /// Whoever made a run, up to the first.
+    fn above(&self, run: RunId) -> Vec<Run> {
+        let parent = |run: &Run| run.parent.and_then(|parent| self.runs.get(&parent)).cloned();
+        std::iter::successors(self.runs.get(&run).and_then(parent), parent).collect()
     }
 
     pub(crate) fn keep(&mut self, loaded: Loaded) {
@@ -345,6 +353,7 @@ impl World {
             scope: scope(),
             posture: self.posture.clone(),
             hosting: self.hosting.clone(),
+            planning: None,
             allowance: self.ceiling.map(|ceiling| Allowance { ceiling, warn_at_percent: USUAL_WARNING_PERCENT }),
             agent: agent.id,
             agent_lineage: agent.lineage.clone(),

@@ -11,7 +11,7 @@ use hyper::http::response::Parts;
 use hyper::{HeaderMap, StatusCode};
 
 use super::settle::MayCost;
-use super::upstream::{NotSent, Outgoing, Upstream};
+use super::upstream::{NotSent, Outgoing, Secret, Upstream};
 use super::wire::{Asked, Change, Complaint, Edits, Endpoint, Kind, Object, Unreadable, Wire};
 
 /// What is sent on, in terms of the agent's request.
@@ -55,11 +55,60 @@ enum Tried {
     Over(NoAnswer),
 }
 
+/// The same, ready to be sent without the request it was made of.
+#[derive(Debug)]
+pub(crate) struct Sending {
+    wire: Wire,
+    headers: HeaderMap,
+    body: Bytes,
+    /// How each upstream is asked, in order.
+    tries: Vec<Try>,
+}
+
+#[derive(Debug)]
+struct Try {
+    upstream: Arc<Upstream>,
+    path_and_query: String,
+    edits: Result<Edits, Unreadable>,
+}
+
 impl Call<'_> {
-    pub(crate) async fn forward(&self, upstreams: &[Arc<Upstream>], started: Instant) -> Result<Answer, NoAnswer> {
+    pub(crate) fn sending(&self, upstreams: Vec<Arc<Upstream>>) -> Sending {
+        let tries = upstreams.into_iter().map(|upstream| self.asking(upstream)).collect();
+        Sending { wire: self.wire, headers: self.headers.clone(), body: self.body.clone(), tries }
+    }
+
+    fn asking(&self, upstream: Arc<Upstream>) -> Try {
+        let model = upstream.calls(&self.asked.model);
+        let as_it_is = self.endpoint.is_free && model == self.asked.model;
+        let edits = if as_it_is { Ok(Edits::default()) } else { self.edits(&upstream) };
+        let query = if self.query.is_empty() { String::new() } else { format!("?{}", self.query) };
+        let path_and_query = format!("{}{query}", self.endpoint.path(model));
+        Try { upstream, path_and_query, edits }
+    }
+
+    fn edits(&self, upstream: &Upstream) -> Result<Edits, Unreadable> {
+        let model = upstream.calls(&self.asked.model);
+        let change = Change {
+            model: (model != self.asked.model).then_some(model),
+            most_output: self.most_output,
+            limit_name: upstream.settings.limit_name.as_str(),
+            ask_for_usage: self.asked.hides_usage,
+        };
+        self.wire.change(self.object, &change)
+    }
+}
+
+impl Sending {
+    /// The upstream of this number. There is at least one, and nobody knows of others.
+    pub(crate) fn upstream(&self, by: usize) -> &Upstream {
+        &self.tries[by].upstream
+    }
+
+    pub(crate) async fn forward(&self, started: Instant) -> Result<Answer, NoAnswer> {
         let mut last = None;
-        for (by, upstream) in upstreams.iter().enumerate() {
-            match self.try_one(by, upstream, started).await {
+        for (by, one) in self.tries.iter().enumerate() {
+            match self.try_one(by, one, started).await {
                 Tried::Answer(answer) => return Ok(answer),
                 Tried::Over(none) => return Err(none),
                 Tried::Next(result) => last = Some(result),
@@ -71,16 +120,16 @@ impl Call<'_> {
         })
     }
 
-    async fn try_one(&self, by: usize, upstream: &Upstream, started: Instant) -> Tried {
-        let name = &upstream.settings.name;
+    async fn try_one(&self, by: usize, one: &Try, started: Instant) -> Tried {
+        let (upstream, name) = (&one.upstream, &one.upstream.settings.name);
         let none =
             |kind, message: String, may_cost| NoAnswer { complaint: Complaint::new(kind, message), by, may_cost };
-        let outgoing = match self.outgoing(upstream) {
-            Ok(outgoing) => outgoing,
+        let body = match &one.edits {
+            Ok(edits) => edits.clone().apply(&self.body),
             Err(odd) => return Tried::Over(none(Kind::Unreadable, odd.to_string(), MayCost::No)),
         };
         let limit = upstream.settings.timeouts.first_byte();
-        match tokio::time::timeout(limit, self.begin(by, upstream, outgoing, started)).await {
+        match tokio::time::timeout(limit, self.asked(by, one, &body, started)).await {
             Ok(Ok(answer)) => judge(answer, name),
             Ok(Err(NotSent::Unreachable(why))) => {
                 tracing::warn!(upstream = %name, %why, "an upstream cannot be reached");
@@ -109,15 +158,32 @@ impl Call<'_> {
         }
     }
 
+    /// Asks. An upstream that does not take our key is asked once more if there is another one by now.
+    async fn asked(&self, by: usize, one: &Try, body: &Bytes, started: Instant) -> Result<Answer, NotSent> {
+        let key = one.upstream.key();
+        let answer = self.begin(by, one, body, key.as_deref(), started).await?;
+        let refused = answer.head.status == StatusCode::UNAUTHORIZED;
+        match key.filter(|_| refused) {
+            Some(key) if one.upstream.has_another_key(&key).await => {
+                let key = one.upstream.key();
+                self.begin(by, one, body, key.as_deref(), started).await
+            }
+            Some(_) | None => Ok(answer),
+        }
+    }
+
     /// Sends, and waits for the first byte of the answer: until then nothing was passed on.
     async fn begin(
         &self,
         by: usize,
-        upstream: &Upstream,
-        outgoing: Outgoing,
+        one: &Try,
+        body: &Bytes,
+        key: Option<&Secret>,
         started: Instant,
     ) -> Result<Answer, NotSent> {
-        let (head, mut rest) = upstream.send(self.wire, outgoing).await?.into_parts();
+        let (path_and_query, headers) = (one.path_and_query.clone(), self.headers.clone());
+        let outgoing = Outgoing { path_and_query, headers, body: body.clone() };
+        let (head, mut rest) = one.upstream.send(self.wire, outgoing, key).await?.into_parts();
         let mut first = None;
         while first.is_none() {
             match rest.frame().await {
@@ -127,29 +193,6 @@ impl Call<'_> {
             }
         }
         Ok(Answer { by, head, first, rest, first_byte: started.elapsed() })
-    }
-
-    fn outgoing(&self, upstream: &Upstream) -> Result<Outgoing, Unreadable> {
-        let model = upstream.calls(&self.asked.model);
-        let edits =
-            if self.endpoint.is_free && model == self.asked.model { Edits::default() } else { self.edits(upstream)? };
-        let query = if self.query.is_empty() { String::new() } else { format!("?{}", self.query) };
-        Ok(Outgoing {
-            path_and_query: format!("{}{query}", self.endpoint.path(model)),
-            headers: self.headers.clone(),
-            body: edits.apply(self.body),
-        })
-    }
-
-    fn edits(&self, upstream: &Upstream) -> Result<Edits, Unreadable> {
-        let model = upstream.calls(&self.asked.model);
-        let change = Change {
-            model: (model != self.asked.model).then_some(model),
-            most_output: self.most_output,
-            limit_name: upstream.settings.limit_name.as_str(),
-            ask_for_usage: self.asked.hides_usage,
-        };
-        self.wire.change(self.object, &change)
     }
 }
 

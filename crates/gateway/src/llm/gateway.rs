@@ -6,23 +6,27 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use hyper::body::Body;
 use hyper::http::request::Parts;
 use hyper::{Request, StatusCode};
 use placet_domain::budget::Amounts;
 use placet_domain::digest::Digest;
+use placet_domain::id::RunId;
 
-use super::answer::{Answered, json, pass, refused};
-use super::config::{Limits, Settings};
+use super::answer::{Answered, json, refused};
+use super::carry::Carried;
+use super::config::{COPIES, Limits, Settings};
 use super::forward::Call;
 use super::key::{CallScope, KeyRefusal, Keys, shown};
 use super::listing;
+use super::patience::Calls;
+use super::portion::{Portion, Whole};
 use super::price::{Prices, Tariff};
 use super::purse::{NotDrawn, Purse};
 use super::record::new_id;
 use super::reserve::{Reserved, Worst};
-use super::settle::{Open, Waiting};
+use super::settle::Open;
 use super::upstream::{OpenError, Upstream, asks_for_wide_context, passed_on, passed_query};
 use super::wire::{Asked, Complaint, Endpoint, Kind, Object, Route, Unreadable, Wire};
 use super::words::Text;
@@ -42,6 +46,9 @@ pub struct Gateway<K, P> {
     pub(super) upstreams: Vec<Arc<Upstream>>,
     pub(super) prices: Prices,
     limits: Limits,
+    calls: Calls,
+    /// What all bodies together may take.
+    room: Arc<Whole>,
 }
 
 impl<K, P> fmt::Debug for Gateway<K, P> {
@@ -60,11 +67,19 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
         for upstream in settings.upstreams {
             upstreams.push(Arc::new(Upstream::open(upstream).await?));
         }
-        Ok(Self { keys, purse, upstreams, prices: Prices::new(settings.prices), limits: settings.limits })
+        let (prices, limits) = (Prices::new(settings.prices), settings.limits);
+        let (calls, room) = (Calls::new(&limits), Whole::new(limits.bytes_in_flight.get(), limits.largest()));
+        Ok(Self { keys, purse, upstreams, prices, limits, calls, room })
     }
 
     pub const fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// Lets calls under way finish for a while, then hangs up on their upstreams and has them estimated. Returns when each of them is
+    /// settled. Whoever runs the gateway takes no new ones meanwhile.
+    pub async fn stop(&self, grace: Duration) {
+        self.calls.stop(grace).await;
     }
 
     /// Answers one request. Never fails: what goes wrong is told in the shape that the agent's library reads.
@@ -109,7 +124,7 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
         started: Instant,
     ) -> Result<Answered, Complaint> {
         let scope = self.scope(head).await?;
-        let body = self.collect(body).await?;
+        let (body, room) = self.collect(scope.run, body).await?;
         // A body may take its time, and its run may have been stopped meanwhile.
         if self.scope(head).await? != scope {
             return Err(Complaint::new(Kind::Forbidden, "this key stands for something else by now; call again"));
@@ -131,7 +146,7 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
             query: &passed_query(head.uri.query()),
             most_output: (!endpoint.is_free).then_some(reserved.most_output),
         };
-        let waiting = Waiting::new(Open {
+        let open = Open {
             purse: Arc::clone(&self.purse),
             draw: reserved.draw,
             id: new_id(),
@@ -141,34 +156,30 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
             streams: asked.streams,
             request: Digest::of(&body),
             request_bytes: body.len() as u64,
+            most_output: reserved.most_output.saturating_mul(asked.choices.max(1)),
             tariff: tariffs.first().cloned(),
             started,
             words: scope.keeps_words.then(|| Text::of(&body)),
-        });
-        let answered = call.forward(&upstreams, started).await;
-        let by = answered.as_ref().map_or_else(|none| none.by, |answer| answer.by);
-        let open = waiting.over(&upstreams[by].settings.name, tariffs.get(by).cloned());
-        match answered {
-            Ok(answer) => Ok(pass(answer, open, &asked, &upstreams[by])),
-            Err(none) => {
-                open.unanswered(none.complaint.status(wire).as_u16(), &none.complaint.body(wire), none.may_cost);
-                Err(none.complaint)
-            }
-        }
+        };
+        let (sending, hides_usage) = (call.sending(upstreams), asked.hides_usage);
+        let patience = self.calls.patience(scope.run);
+        Carried { sending, tariffs, hides_usage, open, room, patience }.carry().await
     }
 
-    async fn collect<B: RequestBody>(&self, body: B) -> Result<Bytes, Complaint> {
+    /// The body, and its part of what all bodies may take. It cannot be priced before it is here: its model, and how long the answer
+    /// may be, can stand at its very end.
+    async fn collect<B: RequestBody>(&self, run: RunId, body: B) -> Result<(Bytes, Portion), Complaint> {
         let most = self.limits.request_bytes.get();
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
-        let collected = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, most).collect()).await;
-        let collected = collected.map_err(|_| Complaint::new(Kind::Unreadable, "the body did not come in time"))?;
-        collected.map(Collected::to_bytes).map_err(|error| {
-            if error.is::<LengthLimitError>() {
-                Complaint::new(Kind::TooLarge, format!("the request is larger than {most} bytes; send less at once"))
-            } else {
-                Complaint::new(Kind::Unreadable, "the body broke off")
-            }
-        })
+        let announced = body.size_hint().lower();
+        if announced > most {
+            return Err(too_large(most));
+        }
+        if !self.room.has_room(run, announced.saturating_mul(COPIES)) {
+            return Err(no_room());
+        }
+        let room = self.room.take(run, 0).ok_or_else(no_room)?;
+        let collected = tokio::time::timeout(BODY_TIMEOUT, collect(body, most, room)).await;
+        collected.map_err(|_| Complaint::new(Kind::Unreadable, "the body did not come in time"))?
     }
 
     async fn reserve(
@@ -186,4 +197,32 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
         }
         Worst::of(asked, body_bytes, tariffs, &self.limits)?.draw(self.purse.as_ref(), scope.run, &self.limits).await
     }
+}
+
+/// Room is taken for what has come, not for what was announced: who sends slowly holds little.
+async fn collect<B: RequestBody>(body: B, most: u64, mut room: Portion) -> Result<(Bytes, Portion), Complaint> {
+    let mut body = std::pin::pin!(body);
+    let (mut pieces, mut size) = (Vec::new(), 0);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Complaint::new(Kind::Unreadable, "the body broke off"))?;
+        let Ok(bytes) = frame.into_data() else { continue };
+        size += bytes.len() as u64;
+        if size > most {
+            return Err(too_large(most));
+        }
+        if !room.grow((bytes.len() as u64).saturating_mul(COPIES)) {
+            return Err(no_room());
+        }
+        pieces.push(bytes);
+    }
+    let whole = if pieces.len() == 1 { pieces.swap_remove(0) } else { pieces.concat().into() };
+    Ok((whole, room))
+}
+
+fn too_large(most: u64) -> Complaint {
+    Complaint::new(Kind::TooLarge, format!("the request is larger than {most} bytes; send less at once"))
+}
+
+fn no_room() -> Complaint {
+    Complaint::new(Kind::Busy, "too much is being sent at once; try again in a moment")
 }

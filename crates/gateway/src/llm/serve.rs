@@ -15,9 +15,12 @@ use tokio::sync::Semaphore;
 use super::gateway::Gateway;
 use super::key::Keys;
 use super::purse::Purse;
+use crate::patient::Patient;
 
 const MOST_HEADERS: usize = 64;
 const MOST_HEADER_BYTES: usize = 32 << 10;
+/// What waits to be written to an agent that does not read; the usual is six times as much, for each connection.
+const MOST_BUFFERED_BYTES: usize = 64 << 10;
 /// Agents keep idle connections for minutes; a head that was begun comes at once.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(300);
 /// After an error of the system (no more descriptors, say): long enough for some to be freed.
@@ -58,7 +61,9 @@ pub async fn serve<K: Keys, P: Purse>(
         }
     }
     drop(listener);
-    let _ = tokio::time::timeout(GRACE, graceful.shutdown()).await;
+    // What is estimated has been settled when this returns; its connections break a moment later.
+    let connections = tokio::time::timeout(GRACE + RECOVERY, graceful.shutdown());
+    let _ = tokio::join!(gateway.stop(GRACE), connections);
 }
 
 /// Serves one connection to its end.
@@ -76,12 +81,14 @@ fn connection<K: Keys, P: Purse, S>(
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
+    let unread = gateway.limits().unread();
     let answer = service_fn(move |request| {
         let gateway = Arc::clone(&gateway);
         async move { Ok::<_, Infallible>(gateway.handle(request).await) }
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
-    http.max_headers(MOST_HEADERS).max_header_size(MOST_HEADER_BYTES);
+    http.max_headers(MOST_HEADERS).max_header_size(MOST_HEADER_BYTES).max_buf_size(MOST_BUFFERED_BYTES);
+    let socket = Patient::new(socket, unread);
     http.serve_connection(TokioIo::new(socket), answer)
 }

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use placet_domain::digest::Digest;
 
+use super::patience::Over;
 use super::price::Tariff;
 use super::purse::{Draw, Purse};
 use super::record::{ModelCall, ModelTokens};
-use super::stream::Ending;
+use super::stream::{Ending, Reached};
 use super::wire::{Tally, Wire};
 use super::words::{Text, Words};
 
@@ -28,15 +29,14 @@ pub(crate) struct Open<P> {
     pub(crate) streams: bool,
     pub(crate) request: Digest,
     pub(crate) request_bytes: u64,
+    /// How many tokens all its answers together may have.
+    pub(crate) most_output: u64,
     /// None for a call that costs nothing.
     pub(crate) tariff: Option<Tariff>,
     pub(crate) started: Instant,
     /// What the agent asked, where words are kept.
     pub(crate) words: Option<Text>,
 }
-
-/// A call that waits for the beginning of its answer. If it is dropped, its agent left, and that is settled too.
-pub(crate) struct Waiting<P: Purse>(Option<Open<P>>);
 
 /// What became of a call.
 struct Outcome {
@@ -51,26 +51,6 @@ struct Outcome {
     heard: Text,
 }
 
-impl<P: Purse> Waiting<P> {
-    pub(crate) const fn new(open: Open<P>) -> Self {
-        Self(Some(open))
-    }
-
-    /// It waits no longer: this upstream answered, or was the last that did not.
-    pub(crate) fn over(mut self, upstream: &str, tariff: Option<Tariff>) -> Open<P> {
-        let open = self.0.take().expect("taken here alone, and here once");
-        Open { upstream: upstream.to_owned(), tariff, ..open }
-    }
-}
-
-impl<P: Purse> Drop for Waiting<P> {
-    fn drop(&mut self) {
-        if let Some(open) = self.0.take() {
-            open.unanswered(LEFT, &[], MayCost::Yes);
-        }
-    }
-}
-
 /// Whether an upstream may have worked for an answer that never came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MayCost {
@@ -79,6 +59,20 @@ pub(crate) enum MayCost {
 }
 
 impl<P: Purse> Open<P> {
+    /// This upstream answered, or was the last that did not.
+    pub(crate) fn answered_by(self, upstream: &str, tariff: Option<Tariff>) -> Self {
+        Self { upstream: upstream.to_owned(), tariff, ..self }
+    }
+
+    /// Nothing came, and it is waited for no longer. Who left may have left something that was almost finished.
+    pub(crate) fn given_up(self, over: Over) {
+        let tokens = match over {
+            Over::Left => self.longest(&Tally::default()),
+            Over::Stopped => self.begun(),
+        };
+        self.unheard(LEFT, &[], Some(tokens));
+    }
+
     /// An answer that was passed on, as far as it got.
     pub(crate) fn passed(self, status: u16, first_byte: Duration, ending: Ending) {
         let (tokens, estimated) = self.used(status, &ending);
@@ -96,20 +90,28 @@ impl<P: Purse> Open<P> {
 
     /// No answer: we said this in its place.
     pub(crate) fn unanswered(self, status: u16, body: &[u8], may_cost: MayCost) {
-        let estimated = may_cost == MayCost::Yes && self.tariff.is_some();
-        let tokens = if estimated { self.begun() } else { ModelTokens::default() };
+        let tokens = (may_cost == MayCost::Yes).then(|| self.begun());
+        self.unheard(status, body, tokens);
+    }
+
+    fn unheard(self, status: u16, body: &[u8], tokens: Option<ModelTokens>) {
+        let tokens = tokens.filter(|_| self.tariff.is_some());
+        let (estimated, tokens) = (tokens.is_some(), tokens.unwrap_or_default());
         let (latency, response) = (self.started.elapsed(), Digest::of(body));
         let (model_answered, heard) = (None, Text::of(body));
         self.settle(Outcome { status, first_byte: None, latency, response, model_answered, tokens, estimated, heard });
     }
 
     /// What an upstream may have used that has sent nothing. A stream shows what it makes, so there was only the input; an answer that
-    /// is sent in one piece may have been finished, so it is the worst case.
+    /// is sent in one piece may have been finished, so it is the longest.
     fn begun(&self) -> ModelTokens {
-        let input = self.request_bytes.div_ceil(LIKELY_BYTES_PER_TOKEN);
-        let worst = self.draw.worst().tokens;
-        let output = if self.streams { 0 } else { worst.saturating_sub(input) };
-        ModelTokens { input, output, ..ModelTokens::default() }
+        if self.streams { likely(&Tally::default(), self.request_bytes, 0) } else { self.longest(&Tally::default()) }
+    }
+
+    /// An answer as long as it could be, beside what it said about its input.
+    fn longest(&self, tally: &Tally) -> ModelTokens {
+        let likely = likely(tally, self.request_bytes, 0);
+        ModelTokens { output: likely.output.max(self.most_output), ..likely }
     }
 
     /// ModelTokens, and whether they are estimated. An upstream that refused a request has not worked for it.
@@ -117,10 +119,14 @@ impl<P: Purse> Open<P> {
         if self.tariff.is_none() || status >= 400 {
             return (ModelTokens::default(), false);
         }
-        if ending.tally.is_exact(ending.whole) {
+        if ending.tally.is_exact(ending.reached == Reached::End) {
             return (ending.tally.tokens, false);
         }
-        (likely(&ending.tally, self.request_bytes, ending.received_bytes), true)
+        let estimated = match ending.reached {
+            Reached::Left => self.longest(&ending.tally),
+            Reached::End | Reached::Break => likely(&ending.tally, self.request_bytes, ending.received_bytes),
+        };
+        (estimated, true)
     }
 
     fn settle(self, outcome: Outcome) {

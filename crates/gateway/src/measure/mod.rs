@@ -1,7 +1,8 @@
 //! Measures what the gateway costs: the time it adds to a call, how many calls it carries, and what an open stream takes.
 //!
-//! Agent, gateway and a scripted upstream share one process and one machine, so the numbers of calls are too low rather than too
-//! high. Times are compared with calls of the same upstream without the gateway, made in turn with the others.
+//! Either agent, gateway and a scripted upstream share one process ([`measure`]), or upstream and gateway run already somewhere
+//! ([`compare`]). All of them share one machine, so the numbers of calls are too low rather than too high. Times are compared with calls of
+//! the same upstream without the gateway, made in turn with the others.
 
 mod pace;
 mod place;
@@ -9,8 +10,10 @@ mod place;
 use std::io;
 use std::time::Duration;
 
-use pace::{carried_per_s, open_streams, paced};
-use place::Place;
+use pace::{carried_per_s, open_streams, paced, resident_bytes};
+use place::{Caller, Place};
+
+pub use place::SCRIPT;
 
 /// What is measured.
 #[derive(Debug, Clone, Copy)]
@@ -74,20 +77,50 @@ impl Report {
     }
 }
 
+/// Somebody to call in the wire format `chat`, for the model `m`.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// `http://host:port`.
+    pub url: String,
+    /// What opens it.
+    pub key: String,
+}
+
 /// Measures on the runtime it is called on.
 pub async fn measure(plan: &Plan) -> io::Result<Report> {
     let place = Place::start(plan.request_bytes).await?;
-    let (direct, through) = (place.direct(), place.through());
+    between(&place.direct(), &place.through(), plan, &resident_bytes).await
+}
+
+/// Measures one who plays [`SCRIPT`], and one who passes calls on to it. `resident` tells how many bytes the latter occupies.
+pub async fn compare(
+    plan: &Plan,
+    direct: &Target,
+    through: &Target,
+    resident: &(dyn Fn() -> io::Result<u64> + Sync),
+) -> io::Result<Report> {
+    let caller = |target: &Target| Caller::new(&target.url, &target.key, plan.request_bytes);
+    between(&caller(direct), &caller(through), plan, resident).await
+}
+
+async fn between(
+    direct: &Caller,
+    through: &Caller,
+    plan: &Plan,
+    resident: &(dyn Fn() -> io::Result<u64> + Sync),
+) -> io::Result<Report> {
+    // Whoever refuses the first call would refuse them all.
+    through.call().await?;
     // Connections are made and pages touched before anything counts.
-    carried_per_s(&through, plan.callers, Duration::from_millis(300)).await;
-    let (direct_times, through_times) = paced(&direct, &through, plan).await;
+    carried_per_s(through, plan.callers, Duration::from_millis(300)).await;
+    let (direct_times, through_times) = paced(direct, through, plan).await;
     Ok(Report {
         direct: direct_times,
         through: through_times,
-        direct_per_s: carried_per_s(&direct, plan.callers, plan.flood_for).await,
-        through_per_s: carried_per_s(&through, plan.callers, plan.flood_for).await,
+        direct_per_s: carried_per_s(direct, plan.callers, plan.flood_for).await,
+        through_per_s: carried_per_s(through, plan.callers, plan.flood_for).await,
         streams: plan.streams,
-        direct_bytes_per_stream: open_streams(&direct, plan.streams).await?,
-        through_bytes_per_stream: open_streams(&through, plan.streams).await?,
+        direct_bytes_per_stream: open_streams(direct, plan.streams, resident).await?,
+        through_bytes_per_stream: open_streams(through, plan.streams, resident).await?,
     })
 }

@@ -56,21 +56,26 @@ pub(super) async fn carried_per_s(caller: &Caller, callers: usize, during: Durat
     answered * 1_000 / u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX).max(1)
 }
 
-/// What each of many streams takes that are open at once, in bytes of this process.
-pub(super) async fn open_streams(caller: &Caller, streams: usize) -> io::Result<u64> {
-    let before = resident_bytes()?;
+/// What each of many streams takes that are open at once, in bytes of whoever is measured.
+pub(super) async fn open_streams(
+    caller: &Caller,
+    streams: usize,
+    resident: &(dyn Fn() -> io::Result<u64> + Sync),
+) -> io::Result<u64> {
+    let before = resident()?;
     let mut opening = JoinSet::new();
     for _ in 0..streams {
         let caller = caller.clone();
         opening.spawn(async move { caller.stream().await });
     }
     let open: Vec<_> = opening.join_all().await.into_iter().collect::<io::Result<_>>()?;
-    let taken = resident_bytes()?.saturating_sub(before);
+    let taken = resident()?.saturating_sub(before);
     drop(open);
     Ok(taken / (streams as u64).max(1))
 }
 
-fn resident_bytes() -> io::Result<u64> {
+/// What this process occupies.
+pub(super) fn resident_bytes() -> io::Result<u64> {
     let text = std::fs::read_to_string("/proc/self/statm")?;
     let pages: u64 = text.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
     Ok(pages * rustix::param::page_size() as u64)

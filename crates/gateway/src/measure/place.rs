@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE};
 use hyper::{Request, Response};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -24,14 +25,15 @@ use crate::llm::{Gateway, serve};
 use crate::model_script::{Running, Script, start};
 
 const KEY: &str = "vk-measured";
-const SCRIPT: &str = "[[turn]]\nwhen = 'stream slowly'\ntext = 'a text that comes in a few pieces, one by one, very slowly'\n\
+/// What is answered to everybody who measures.
+pub const SCRIPT: &str = "[[turn]]\nwhen = 'stream slowly'\ntext = 'a text that comes in a few pieces, one by one, very slowly'\n\
     piece_delay_ms = 30_000\n[[turn]]\nwhen = 'answer'\ntext = 'an answer of one sentence'\n";
 
 pub(super) struct Place {
     upstream: Running,
     gateway: String,
     serving: AbortHandle,
-    body: Bytes,
+    request_bytes: usize,
 }
 
 impl Drop for Place {
@@ -44,7 +46,7 @@ impl Place {
     pub(super) async fn start(request_bytes: usize) -> io::Result<Self> {
         let upstream = start(Script::read(SCRIPT).map_err(io::Error::other)?).await?;
         let text = format!(
-            "[[upstream]]\nname = 'script'\nwire = ['messages']\nbase_url = '{}'\nmodels = ['m']\n\
+            "[[upstream]]\nname = 'script'\nwire = ['chat']\nbase_url = '{}'\nmodels = ['m']\n\
              [limits]\nconnections = 10_000\n[[price]]\nmodel = 'm'\ninput = 1\noutput = 1\n",
             upstream.url()
         );
@@ -56,15 +58,15 @@ impl Place {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = format!("http://{}", listener.local_addr()?);
         let serving = tokio::spawn(serve(Arc::new(gateway), listener, std::future::pending())).abort_handle();
-        Ok(Self { upstream, gateway: address, serving, body: body(request_bytes) })
+        Ok(Self { upstream, gateway: address, serving, request_bytes })
     }
 
     pub(super) fn direct(&self) -> Caller {
-        Caller::new(&self.upstream.url(), &self.body)
+        Caller::new(&self.upstream.url(), KEY, self.request_bytes)
     }
 
     pub(super) fn through(&self) -> Caller {
-        Caller::new(&self.gateway, &self.body)
+        Caller::new(&self.gateway, KEY, self.request_bytes)
     }
 }
 
@@ -80,20 +82,23 @@ fn body(bytes: usize) -> Bytes {
 pub(super) struct Caller {
     client: Client<HttpConnector, Full<Bytes>>,
     uri: String,
+    bearer: String,
     body: Bytes,
 }
 
 impl Caller {
-    fn new(address: &str, body: &Bytes) -> Self {
+    pub(super) fn new(address: &str, key: &str, request_bytes: usize) -> Self {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
         let client = Client::builder(TokioExecutor::new()).build(connector);
-        Self { client, uri: format!("{address}/v1/messages"), body: body.clone() }
+        let (uri, bearer) = (format!("{address}/v1/chat/completions"), format!("Bearer {key}"));
+        Self { client, uri, bearer, body: body(request_bytes) }
     }
 
     async fn send(&self, body: Bytes) -> io::Result<Response<Incoming>> {
-        let request =
-            Request::post(&self.uri).header("x-api-key", KEY).body(Full::new(body)).map_err(io::Error::other)?;
+        let request = Request::post(&self.uri).header(AUTHORIZATION, &self.bearer);
+        let request = request.header(CONTENT_TYPE, "application/json");
+        let request = request.body(Full::new(body)).map_err(io::Error::other)?;
         self.client.request(request).await.map_err(io::Error::other)
     }
 

@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use placet_domain::action::{ActionState, ActionStatus};
-use placet_domain::command::Submission;
+use placet_domain::command::{IdempotencyKey, Submission};
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
-use placet_domain::identity::{Identity, Reach};
+use placet_domain::identity::{Actor, Identity, Reach};
 use placet_domain::organisation::Organisation;
 use placet_domain::project::Project;
 use placet_domain::retention::Retention;
@@ -77,6 +77,10 @@ impl Sqlite {
 
     pub(crate) async fn lease_next(&self, lease: Lease) -> Result<Option<Receipt>, SubmitError> {
         self.writer.write(Task::Lease(Box::new(lease))).await
+    }
+
+    pub(crate) async fn recall(&self, actor: Actor, key: IdempotencyKey) -> Result<Option<Receipt>, SubmitError> {
+        self.writer.write(Task::Recall(Box::new(actor), key)).await
     }
 
     pub(crate) fn size(&self) -> u64 {

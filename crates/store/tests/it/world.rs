@@ -258,6 +258,7 @@ pub(crate) fn founding(project: ProjectId, agent: &Identity) -> Founding {
         posture: Posture::default(),
         hosting: Hosting::External,
         allowance: None,
+        planning: None,
     }
 }
 

@@ -6,7 +6,7 @@
 mod script;
 mod world;
 
-pub(super) use world::World;
+pub(super) use world::{World, serving};
 
 use super::serve::told_to_stop;
 use crate::error::{CliError, Code};

@@ -44,7 +44,7 @@ impl World {
     /// A control plane, and a worker beside it.
     pub(super) async fn start(keep: Option<&Path>, out: &Out) -> Result<Self, CliError> {
         let _spinner = Spinner::start(out, "starting a control plane and a worker");
-        let mut world = Self::set_up(keep).await?;
+        let mut world = Self::set_up(keep, None).await?;
         world.introduce("worker", Role::Worker).await?;
         world.worker = Some(start_worker(&world.home, &world.server, world.dir())?);
         Ok(world)
@@ -53,13 +53,22 @@ impl World {
     /// Only a control plane: the worker is played by somebody else.
     pub(crate) async fn start_control_only(out: &Out) -> Result<Self, CliError> {
         let _spinner = Spinner::start(out, "starting a control plane");
-        Self::set_up(None).await
+        Self::set_up(None, None).await
     }
 
-    async fn set_up(keep: Option<&Path>) -> Result<Self, CliError> {
+    /// Only a control plane, whose agents call models by these settings.
+    pub(crate) async fn start_with_models(gateway: &str, out: &Out) -> Result<Self, CliError> {
+        let _spinner = Spinner::start(out, "starting a control plane");
+        Self::set_up(None, Some(gateway)).await
+    }
+
+    async fn set_up(keep: Option<&Path>, gateway: Option<&str>) -> Result<Self, CliError> {
         let dir = Place::make(keep)?;
         let home = Home::create(&dir.path.join(".placet"), "127.0.0.1:0".parse().expect("a valid address"))?;
         first_identity(&home).await?;
+        if let Some(gateway) = gateway {
+            std::fs::write(home.dir().join("gateway.toml"), gateway)?;
+        }
         let before = Instant::now();
         let (control, server) = start_control(&home).await?;
         let started_in = before.elapsed();
@@ -100,6 +109,11 @@ impl World {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.control.id()?)).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
         line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kilobytes| kilobytes * 1_024)
+    }
+
+    /// The same, for whoever cannot do without it.
+    pub(crate) fn control_rss(&self) -> std::io::Result<u64> {
+        self.control_rss_bytes().ok_or_else(|| std::io::Error::other("the control plane is gone"))
     }
 
     /// How much processor time the control plane has used, in the kernel's ticks of a hundredth of a second.
@@ -160,8 +174,13 @@ fn placet(home: &Home) -> Result<Command, CliError> {
 
 /// Starts `placet serve` and waits until it says where it serves.
 async fn start_control(home: &Home) -> Result<(Child, String), CliError> {
-    let mut child = placet(home)?.args(["--json", "serve"]).stdout(Stdio::piped()).spawn()?;
-    let stdout = child.stdout.take().ok_or_else(|| CliError::failed("the control plane has no output"))?;
+    serving(placet(home)?.args(["--json", "serve"])).await
+}
+
+/// Starts something that serves, and waits until it says where.
+pub(crate) async fn serving(command: &mut Command) -> Result<(Child, String), CliError> {
+    let mut child = command.stdout(Stdio::piped()).spawn()?;
+    let stdout = child.stdout.take().ok_or_else(|| CliError::failed("what should serve has no output"))?;
     let mut lines = BufReader::new(stdout).lines();
     let mut said = String::new();
     while let Some(line) = lines.next_line().await? {
@@ -171,7 +190,7 @@ async fn start_control(home: &Home) -> Result<(Child, String), CliError> {
             return Ok((child, server));
         }
     }
-    Err(CliError::failed("the control plane did not start; its message is above"))
+    Err(CliError::failed("what should serve did not start; its message is above"))
 }
 
 fn start_worker(home: &Home, server: &str, dir: &Path) -> Result<Child, CliError> {

@@ -1,6 +1,7 @@
 //! Hosted runs: a worker keeps their files and their agents, in cages, with real agents that know nothing but the handshake.
 
 mod asking;
+mod canaries;
 mod crashing;
 mod examples;
 mod failing;

@@ -1,5 +1,6 @@
 //! A world for scenarios: a home, a control plane on a fixed port, people, an agent, and workers where wanted.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -16,6 +17,8 @@ pub(crate) struct World {
     dir: tempfile::TempDir,
     port: u16,
     control: Option<Process>,
+    /// Variables that every process of this world finds.
+    planted: RefCell<Vec<(String, String)>>,
 }
 
 /// One action that came to its end.
@@ -29,7 +32,8 @@ pub(crate) struct Done {
 impl World {
     /// A home that nothing runs in yet.
     pub(crate) fn set_up() -> Self {
-        let world = Self { dir: tempfile::tempdir().unwrap(), port: free_port(), control: None };
+        let world =
+            Self { dir: tempfile::tempdir().unwrap(), port: free_port(), control: None, planted: RefCell::default() };
         world.cli(&["init", "--address", &format!("127.0.0.1:{}", world.port)]).ok();
         world
     }
@@ -76,8 +80,17 @@ impl World {
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = placet();
-        command.current_dir(self.dir.path()).args(args);
+        command.current_dir(self.dir.path()).envs(self.planted()).args(args);
         command
+    }
+
+    /// Sets a variable for every process of this world from now on.
+    pub(crate) fn plant(&self, name: &str, value: &str) {
+        self.planted.borrow_mut().push((name.to_owned(), value.to_owned()));
+    }
+
+    pub(crate) fn planted(&self) -> Vec<(String, String)> {
+        self.planted.borrow().clone()
     }
 
     /// Runs a command as the administrator.

@@ -9,6 +9,7 @@ mod executions;
 mod governed;
 mod hosted;
 mod lapse;
+mod model_money;
 mod models;
 mod network;
 mod performances;

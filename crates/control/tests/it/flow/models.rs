@@ -14,21 +14,24 @@ use crate::person::{Answer, Person};
 use crate::scenario::{Scenario, Setup};
 
 /// A model that says this whenever it is asked, for 10 tokens in and 5 out: 100 millionths of a dollar.
-const SCRIPT: &str = "[[turn]]\nwhen = \"a parser\"\ntext = '''Here you are: {\"steps\": [{\"title\": \"Implement the parser\", \"capability\": \"write_code\", \"checkpoint\": true}, {\"title\": \"Test it\", \"capability\": \"run_code\"}]}'''\nused = { input = 10, output = 5 }\n\
+const SCRIPT: &str = "[[turn]]\nwhen = \"slowly\"\ntext = \"forty-two\"\ndelay_ms = 400\nused = { input = 10, output = 5 }\n\
+    [[turn]]\nwhen = \"a tale\"\ntext = \"once upon a time there was a tale that nobody heard to its end\"\npiece_delay_ms = 600_000\n\
+    [[turn]]\nwhen = \"a parser\"\ntext = '''Here you are: {\"steps\": [{\"title\": \"Implement the parser\", \"capability\": \"write_code\", \"checkpoint\": true}, {\"title\": \"Test it\", \"capability\": \"run_code\"}]}'''\nused = { input = 10, output = 5 }\n\
     [[turn]]\nwhen = \"too much\"\ntext = '''{\"steps\": [{\"title\": \"Take over\", \"capability\": \"everything\"}]}'''\nused = { input = 10, output = 5 }\n\
     [[turn]]\nwhen = \"\"\ntext = \"forty-two\"\nused = { input = 10, output = 5 }\n";
+const EXECUTIONS: &str = "/api/v1/autonomous/executions";
 /// Four millionths of a dollar a token in, twelve a token out.
 const PRICES: &str = "[[price]]\nmodel = \"*\"\ninput = 4_000_000\noutput = 12_000_000\n";
 
-struct World {
-    app: Scenario,
-    agent: Person,
-    reviewer: Person,
-    model: model_script::Running,
+pub(super) struct World {
+    pub(super) app: Scenario,
+    pub(super) agent: Person,
+    pub(super) reviewer: Person,
+    pub(super) model: model_script::Running,
 }
 
 impl World {
-    async fn start() -> Self {
+    pub(super) async fn start() -> Self {
         let model = model_script::start(Script::read(SCRIPT).unwrap()).await.unwrap();
         let upstream = format!(
             "[[upstream]]\nname = \"lab\"\nwire = [\"messages\", \"chat\"]\nbase_url = \"{}\"\nmodels = [\"large-1\", \"small-1\"]\n{PRICES}",
@@ -42,16 +45,16 @@ impl World {
         Self { app, agent, reviewer, model }
     }
 
-    async fn run(&self, more: Value) -> api::RunView {
+    pub(super) async fn run(&self, more: Value) -> api::RunView {
         working(&self.app, more).await
     }
 
-    async fn sees(&self, run: &api::RunView) -> api::RunView {
+    pub(super) async fn sees(&self, run: &api::RunView) -> api::RunView {
         self.reviewer.get(&format!("/api/v1/runs/{}", run.id)).await.is(200).json()
     }
 
     /// Waits until everything was recorded and what is left has gone back.
-    async fn settled(&self, run: &api::RunView) -> api::BudgetView {
+    pub(super) async fn settled(&self, run: &api::RunView) -> api::BudgetView {
         for _ in 0..200 {
             let budget = self.sees(run).await.budget.unwrap();
             if budget.held.usd_micros == 0 && budget.spent.usd_micros > 0 {
@@ -67,12 +70,21 @@ fn question(model: &str) -> Value {
     json!({ "model": model, "max_tokens": 300, "messages": [{ "role": "user", "content": "What is it?" }] })
 }
 
-async fn asks(agent: &Person, model: &str) -> Answer {
-    let request = agent.request(Method::POST, "/v1/messages").header("anthropic-version", "2023-06-01");
-    Answer::to(request.json(&question(model))).await
+pub(super) async fn asks(agent: &Person, model: &str) -> Answer {
+    asks_for(agent, &question(model)).await
 }
 
-fn money(usd_micros: u64) -> Value {
+pub(super) async fn asks_for(agent: &Person, question: &Value) -> Answer {
+    let request = agent.request(Method::POST, "/v1/messages").header("anthropic-version", "2023-06-01");
+    Answer::to(request.json(question)).await
+}
+
+/// One that the model thinks about for a while.
+pub(super) fn slow_question() -> Value {
+    json!({ "model": "large-1", "max_tokens": 300, "messages": [{ "role": "user", "content": "Think slowly." }] })
+}
+
+pub(super) fn money(usd_micros: u64) -> Value {
     json!({ "budget": { "limits": { "usd_micros": usd_micros }, "warn_at_percent": 100 } })
 }
 
@@ -241,9 +253,62 @@ async fn c12_a_call_that_was_begun_before_a_pause_is_not_made_after_it() {
     assert_eq!(world.model.heard().len(), 1);
 }
 
+fn plan(world: &World, goal: &str, planner: &str) -> Value {
+    json!({ "project": world.app.team.project, "intent": goal, "scope": "lab", "agent": world.agent.id, "planner": planner })
+}
+
 async fn plans(world: &World, goal: &str, planner: &str) -> Answer {
-    let new = json!({ "project": world.app.team.project, "intent": goal, "scope": "lab", "agent": world.agent.id, "planner": planner });
-    world.app.team.operator.post("/api/v1/autonomous/executions", &new).await
+    world.app.team.operator.post(EXECUTIONS, &plan(world, goal, planner)).await
+}
+
+async fn plans_once(world: &World, key: &str, goal: &str) -> Answer {
+    world.app.team.operator.post_once(EXECUTIONS, key, &plan(world, goal, "large-1")).await
+}
+
+#[tokio::test]
+async fn c7_a_plan_that_is_asked_for_again_is_not_paid_again() {
+    let mut world = World::start().await;
+    let first = plans_once(&world, "k1", "Implement a parser").await.is(201);
+    let before = world.app.size();
+    assert_eq!(plans_once(&world, "k1", "Implement a parser").await.is(201).body, first.body);
+    world.app.restart().await;
+    let again = plans_once(&world, "k1", "Implement a parser").await.is(201);
+    assert_eq!(again.json::<api::ExecutionView>().run.id, first.json::<api::ExecutionView>().run.id);
+    assert_eq!(world.model.heard().len(), 1, "the model was asked once");
+    assert_eq!(world.app.kinds_from(before).await.iter().filter(|kind| kind.starts_with("run.")).count(), 0);
+    let (one, other) =
+        tokio::join!(plans_once(&world, "k2", "Implement a parser"), plans_once(&world, "k2", "Implement a parser"));
+    assert_eq!(one.is(201).body, other.is(201).body, "also if both come at once");
+    assert_eq!(world.model.heard().len(), 2);
+    plans_once(&world, "k2", "Write a parser").await.problem(409, "key_reused");
+    assert_eq!(world.model.heard().len(), 2, "and a name stands for one request");
+    world.app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn c7_a_plan_that_was_paid_for_and_refused_is_refused_again_without_being_paid() {
+    let mut world = World::start().await;
+    let refused = plans_once(&world, "k1", "Write too much").await.problem(422, "invalid");
+    world.app.restart().await;
+    let again = plans_once(&world, "k1", "Write too much").await.problem(422, "invalid");
+    assert_eq!((again.detail, world.model.heard().len()), (refused.detail, 1));
+    plans_once(&world, "k2", "Write too much").await.problem(422, "invalid");
+    assert_eq!(world.model.heard().len(), 2, "who wants to try again says so with another name");
+}
+
+#[tokio::test]
+async fn c7_a_plan_that_nobody_waits_for_is_made_and_paid_all_the_same() {
+    let world = World::start().await;
+    let request = world.app.team.operator.request(Method::POST, EXECUTIONS).header("idempotency-key", "k1");
+    let request = request.json(&plan(&world, "Think slowly of a parser", "large-1"));
+    let before = world.app.size();
+    let asking = tokio::spawn(Answer::to(request));
+    tokio::time::sleep(std::time::Duration::from_millis(150)).await;
+    asking.abort();
+    world.app.until(before, "refused").await;
+    assert!(world.app.bodies_from(before).await.contains("100 millionths of a dollar"));
+    plans_once(&world, "k1", "Think slowly of a parser").await.problem(422, "invalid");
+    assert_eq!(world.model.heard().len(), 1);
 }
 
 #[tokio::test]
@@ -274,7 +339,7 @@ async fn c7_a_plan_of_a_model_that_is_none_founds_nothing_and_what_it_cost_is_re
     assert!(!world.app.kinds_from(before).await.iter().any(|kind| kind == "run.created"));
     let both = json!({ "project": world.app.team.project, "scope": "lab", "agent": world.agent.id, "planner": "large-1",
                        "intent": { "goal": "g", "steps": [{ "title": "Write it" }] } });
-    world.app.team.operator.post("/api/v1/autonomous/executions", &both).await.problem(422, "invalid");
+    world.app.team.operator.post(EXECUTIONS, &both).await.problem(422, "invalid");
 }
 
 #[tokio::test]
@@ -287,5 +352,30 @@ async fn c12_a_control_plane_that_stops_has_recorded_every_call_and_holds_nothin
     world.app.restart().await;
     let budget = world.sees(&run).await.budget.unwrap();
     assert_eq!((budget.spent.usd_micros, budget.held.usd_micros), (500, 0));
+    world.app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn c12_a_control_plane_that_stops_while_a_stream_is_open_has_recorded_it() {
+    let mut world = World::start().await;
+    let run = world.run(money(1_000_000)).await;
+    let request = world.agent.request(Method::POST, "/v1/messages").header("anthropic-version", "2023-06-01");
+    let tale = json!({ "model": "large-1", "max_tokens": 300, "stream": true,
+                       "messages": [{ "role": "user", "content": "Tell a tale." }] });
+    let mut open = request.json(&tale).send().await.unwrap();
+    assert!(open.chunk().await.unwrap().is_some(), "it has begun");
+    let left = world.agent.request(Method::POST, "/v1/messages").json(&tale).send().await.unwrap();
+    drop(left);
+    world.app.restart().await;
+    let budget = world.sees(&run).await.budget.unwrap();
+    assert_eq!(budget.held.usd_micros, 0);
+    let trail: api::AuditTrail = world.reviewer.get(&format!("/api/v1/runs/{}/audit", run.id)).await.is(200).json();
+    let called: Vec<u64> =
+        trail.rows.iter().filter(|row| row.event == "run.model_called").map(|row| row.cost_usd_micros).collect();
+    assert_eq!((called.len(), called.iter().sum::<u64>()), (2, budget.spent.usd_micros), "both, and nothing else");
+    assert!(called.iter().all(|cost| *cost > 0));
+    let bodies = world.app.bodies_from(0).await;
+    assert_eq!(bodies.matches("\"estimated\":true").count(), 2);
+    while let Ok(Some(_)) = open.chunk().await {}
     world.app.assert_sound().await;
 }

@@ -4,6 +4,7 @@ mod problem;
 
 use std::collections::BTreeSet;
 use std::num::{NonZeroU64, NonZeroUsize};
+use std::time::Duration;
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -36,6 +37,34 @@ pub struct Limits {
     pub input_bytes_per_token: NonZeroU64,
     /// Connections at once.
     pub connections: NonZeroUsize,
+    /// What all requests together may take in memory before upstreams have them, each byte as it came and as it goes out. One run
+    /// has at most a quarter of it, or what its largest request takes.
+    pub bytes_in_flight: NonZeroU64,
+    /// How many answers are read to their ends at once whose agents hung up; a quarter of them for one run. With none, each such
+    /// call counts as the longest answer that it may have had.
+    pub hang_ups: u64,
+    /// How long after its agent hung up an answer is waited for: as long as a model thinks about a hard question.
+    pub hang_up_ms: NonZeroU64,
+    /// How long an agent may leave an answer unread before it counts as having left.
+    pub unread_ms: NonZeroU64,
+}
+
+/// A request is in memory as it came, and as it goes out.
+pub(crate) const COPIES: u64 = 2;
+
+impl Limits {
+    pub(crate) const fn hang_up(&self) -> Duration {
+        Duration::from_millis(self.hang_up_ms.get())
+    }
+
+    pub(crate) const fn unread(&self) -> Duration {
+        Duration::from_millis(self.unread_ms.get())
+    }
+
+    /// What the largest request takes.
+    pub(crate) const fn largest(&self) -> u64 {
+        self.request_bytes.get().saturating_mul(COPIES)
+    }
 }
 
 impl Default for Limits {
@@ -46,6 +75,10 @@ impl Default for Limits {
             output_tokens: number(32_000),
             input_bytes_per_token: NonZeroU64::MIN,
             connections: NonZeroUsize::new(1_024).unwrap_or(NonZeroUsize::MIN),
+            bytes_in_flight: number(512 << 20),
+            hang_ups: 256,
+            hang_up_ms: number(600_000),
+            unread_ms: number(60_000),
         }
     }
 }
@@ -68,6 +101,10 @@ impl Settings {
         let mut problems = Vec::new();
         if file.upstream.is_empty() {
             problems.push(Problem::new(1, "there is no `[[upstream]]`, so no model can be called; add one"));
+        }
+        if file.limits.bytes_in_flight.get() < file.limits.largest() {
+            let why = "`bytes_in_flight` is less than twice `request_bytes`, so the largest request would never fit";
+            problems.push(Problem::new(1, why));
         }
         let mut names = BTreeSet::new();
         for upstream in &file.upstream {

@@ -12,6 +12,7 @@ use placet_domain::digest::Digest;
 use tokio::time::Sleep;
 
 use super::Reader;
+use crate::llm::patience::Over;
 use crate::llm::wire::Tally;
 use crate::llm::words::{Listener, Text};
 
@@ -22,14 +23,26 @@ pub(crate) enum Broken {
     Upstream(#[source] hyper::Error),
     #[error("the upstream sent nothing for {0} ms")]
     Silent(u128),
+    #[error("the gateway stopped in the middle of this answer")]
+    GivenUp,
+}
+
+/// How far an answer got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reached {
+    /// The upstream said everything it had to say.
+    End,
+    /// It broke, or everything stopped.
+    Break,
+    /// Its agent left, and it was not waited for any longer.
+    Left,
 }
 
 /// How an answer ended.
 #[derive(Debug)]
 pub(crate) struct Ending {
     pub(crate) tally: Tally,
-    /// Whether the upstream said everything it had to say.
-    pub(crate) whole: bool,
+    pub(crate) reached: Reached,
     /// Bytes the upstream sent.
     pub(crate) received_bytes: u64,
     /// Of what the agent got.
@@ -85,6 +98,27 @@ impl Metered {
         }
     }
 
+    /// All of it, if it came in one piece. It is over then.
+    pub(crate) fn at_once(&mut self) -> Option<Bytes> {
+        if !self.rest.is_end_stream() {
+            return None;
+        }
+        let first = self.first.take().unwrap_or_default();
+        let passed = self.take(first);
+        Some(match self.last() {
+            None => passed,
+            Some(rest) => [passed, rest].concat().into(),
+        })
+    }
+
+    /// Hangs up on the upstream.
+    pub(crate) fn give_up(mut self, over: Over) {
+        self.end(match over {
+            Over::Left => Reached::Left,
+            Over::Stopped => Reached::Break,
+        });
+    }
+
     /// The next bytes of the upstream, or its end. Trailers are not passed on.
     fn poll_upstream(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Broken>>> {
         if let Some(first) = self.first.take() {
@@ -115,7 +149,7 @@ impl Metered {
         let passed = reader.pass(bytes);
         self.listener.update(&passed);
         if self.first.is_none() && self.rest.is_end_stream() && reader.is_exact() {
-            self.end(true);
+            self.end(Reached::End);
         }
         passed
     }
@@ -124,17 +158,17 @@ impl Metered {
     fn last(&mut self) -> Option<Bytes> {
         let rest = self.reader.as_mut()?.finish();
         self.listener.update(&rest);
-        self.end(true);
+        self.end(Reached::End);
         (!rest.is_empty()).then_some(rest)
     }
 
-    fn end(&mut self, whole: bool) {
+    fn end(&mut self, reached: Reached) {
         let (Some(mut reader), Some(on_end)) = (self.reader.take(), self.on_end.take()) else { return };
         reader.finish();
         let (digest, heard) = std::mem::take(&mut self.listener).finish();
         on_end(Ending {
             tally: reader.into_tally(),
-            whole,
+            reached,
             received_bytes: self.received_bytes,
             digest,
             latency: self.started.elapsed(),
@@ -159,7 +193,7 @@ impl Body for Metered {
                     Some(Ok(Frame::data(passed)))
                 }
                 Some(Err(broken)) => {
-                    self.end(false);
+                    self.end(Reached::Break);
                     Some(Err(broken))
                 }
                 None => self.last().map(|rest| Ok(Frame::data(rest))),
@@ -182,8 +216,8 @@ impl Body for Metered {
 }
 
 impl Drop for Metered {
-    /// The agent left before the end.
+    /// Lost on its way, whatever the reason.
     fn drop(&mut self) {
-        self.end(false);
+        self.end(Reached::Break);
     }
 }

@@ -5,5 +5,5 @@ mod events;
 mod metered;
 mod reader;
 
-pub(crate) use metered::{Ending, Metered, Passing};
+pub(crate) use metered::{Broken, Ending, Metered, Passing, Reached};
 pub(crate) use reader::Reader;

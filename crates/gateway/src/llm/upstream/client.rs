@@ -17,7 +17,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
 
-use super::{KeyHeader, OpenError, Upstream, UpstreamSettings};
+use super::{KeyHeader, OpenError, Secret, Upstream, UpstreamSettings};
 use crate::egress::tls::{Roots, distrusted};
 use crate::llm::wire::Wire;
 
@@ -95,8 +95,13 @@ fn distrust(error: &(dyn Error + 'static)) -> Option<&'static str> {
 
 impl Upstream {
     /// One try. The answer is whatever comes, also a redirect, which is not followed.
-    pub(crate) async fn send(&self, wire: Wire, outgoing: Outgoing) -> Result<Response<Incoming>, NotSent> {
-        let request = self.request(wire, outgoing)?;
+    pub(crate) async fn send(
+        &self,
+        wire: Wire,
+        outgoing: Outgoing,
+        key: Option<&Secret>,
+    ) -> Result<Response<Incoming>, NotSent> {
+        let request = self.request(wire, outgoing, key)?;
         self.client.0.request(request).await.map_err(|error| {
             if let Some(why) = distrust(&error) {
                 return NotSent::Untrusted(why);
@@ -106,13 +111,13 @@ impl Upstream {
         })
     }
 
-    fn request(&self, wire: Wire, outgoing: Outgoing) -> Result<Request<Full<Bytes>>, NotSent> {
+    fn request(&self, wire: Wire, outgoing: Outgoing, key: Option<&Secret>) -> Result<Request<Full<Bytes>>, NotSent> {
         let uri = self.settings.base_url.join(&outgoing.path_and_query);
         let mut request = Request::new(Full::new(outgoing.body));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = uri.parse().map_err(|_| NotSent::Unreachable(format!("`{uri}` is no address")))?;
         *request.headers_mut() = outgoing.headers;
-        if let Some(key) = &self.key {
+        if let Some(key) = key {
             let (name, before) = match self.key_header(wire) {
                 KeyHeader::XApiKey => (HeaderName::from_static("x-api-key"), ""),
                 KeyHeader::XGoogApiKey => (HeaderName::from_static("x-goog-api-key"), ""),

@@ -3,10 +3,12 @@
 mod base;
 mod client;
 mod headers;
+mod key;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -20,6 +22,7 @@ pub(crate) use headers::{asks_for_wide_context, is_events, passed_back, passed_o
 use super::models::Models;
 use super::wire::Wire;
 use crate::egress::tls::BadRoots;
+use key::RealKey;
 
 /// What a team writes down about one upstream.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -137,18 +140,31 @@ pub enum OpenError {
 #[derive(Debug)]
 pub(crate) struct Upstream {
     pub(crate) settings: UpstreamSettings,
-    key: Option<Secret>,
+    key: Option<RealKey>,
     pub(crate) client: Client,
 }
 
 impl Upstream {
     pub(crate) async fn open(settings: UpstreamSettings) -> Result<Self, OpenError> {
         let key = match &settings.key {
-            Some(source) => Some(source.read().await?),
+            Some(source) => Some(RealKey::read(source.clone()).await?),
             None => None,
         };
         let client = Client::new(&settings)?;
         Ok(Self { settings, key, client })
+    }
+
+    /// The key of this moment.
+    pub(crate) fn key(&self) -> Option<Arc<Secret>> {
+        self.key.as_ref().map(RealKey::now)
+    }
+
+    /// Whether there is another key than this one, which was refused.
+    pub(crate) async fn has_another_key(&self, refused: &Arc<Secret>) -> bool {
+        match &self.key {
+            Some(key) => key.has_another(refused).await,
+            None => false,
+        }
     }
 
     pub(crate) fn serves(&self, wire: Wire, model: &str) -> bool {

@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     Slow,
     /// We cannot, at the moment.
     Unavailable,
+    /// Too much is asked at once; in a moment there is room.
+    Busy,
 }
 
 /// A refusal in words, with what to do.
@@ -40,7 +42,8 @@ impl Complaint {
     }
 
     /// An exhausted budget is 402, where the agents that were seen stop at once; the one library for Responses tries 402 again and
-    /// stops at 400. Never 429: they would wait and try again without end.
+    /// stops at 400. Never 429: they would wait and try again without end. Who is told that there is no room just now should do
+    /// exactly that: all of them come again after 503.
     pub(crate) const fn status(&self, wire: Wire) -> StatusCode {
         match (self.kind, wire) {
             (Kind::Budget, Wire::Responses) | (Kind::Unreadable, _) => StatusCode::BAD_REQUEST,
@@ -51,7 +54,7 @@ impl Complaint {
             (Kind::Unknown, _) => StatusCode::NOT_FOUND,
             (Kind::Upstream, _) => StatusCode::BAD_GATEWAY,
             (Kind::Slow, _) => StatusCode::GATEWAY_TIMEOUT,
-            (Kind::Unavailable, _) => StatusCode::SERVICE_UNAVAILABLE,
+            (Kind::Unavailable | Kind::Busy, _) => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -78,6 +81,7 @@ impl Complaint {
             Kind::TooLarge => "request_too_large",
             Kind::Unknown => "not_found_error",
             Kind::Upstream | Kind::Unavailable => "api_error",
+            Kind::Busy => "overloaded_error",
             Kind::Slow => "timeout_error",
         }
     }
@@ -86,7 +90,7 @@ impl Complaint {
         match self.kind {
             Kind::Budget => "insufficient_quota",
             Kind::Key | Kind::Forbidden | Kind::Unreadable | Kind::TooLarge | Kind::Unknown => "invalid_request_error",
-            Kind::Upstream | Kind::Slow | Kind::Unavailable => "server_error",
+            Kind::Upstream | Kind::Slow | Kind::Unavailable | Kind::Busy => "server_error",
         }
     }
 
@@ -101,6 +105,7 @@ impl Complaint {
             Kind::Upstream => "upstream_failed",
             Kind::Slow => "upstream_slow",
             Kind::Unavailable => "unavailable",
+            Kind::Busy => "overloaded",
         }
     }
 
@@ -112,7 +117,7 @@ impl Complaint {
             Kind::Forbidden => "PERMISSION_DENIED",
             Kind::Unreadable | Kind::TooLarge => "INVALID_ARGUMENT",
             Kind::Unknown => "NOT_FOUND",
-            Kind::Upstream | Kind::Unavailable => "UNAVAILABLE",
+            Kind::Upstream | Kind::Unavailable | Kind::Busy => "UNAVAILABLE",
             Kind::Slow => "DEADLINE_EXCEEDED",
         }
     }
@@ -130,6 +135,27 @@ mod tests {
         for wire in Wire::ALL {
             let body: serde_json::Value = serde_json::from_slice(&complaint.body(wire)).unwrap();
             assert_eq!(body["error"]["message"], "no money is left", "{wire}");
+        }
+    }
+
+    #[test]
+    fn c12_nothing_that_we_refuse_ourselves_is_429() {
+        let kinds = [
+            Kind::Key,
+            Kind::Budget,
+            Kind::Forbidden,
+            Kind::Unreadable,
+            Kind::TooLarge,
+            Kind::Unknown,
+            Kind::Upstream,
+            Kind::Slow,
+            Kind::Unavailable,
+            Kind::Busy,
+        ];
+        for (kind, wire) in kinds.into_iter().flat_map(|kind| Wire::ALL.map(|wire| (kind, wire))) {
+            let complaint = Complaint::new(kind, "no");
+            assert_ne!(complaint.status(wire), StatusCode::TOO_MANY_REQUESTS, "{kind:?} {wire}");
+            assert!(!String::from_utf8_lossy(&complaint.body(wire)).contains("RESOURCE_EXHAUSTED"), "{kind:?} {wire}");
         }
     }
 }

@@ -112,7 +112,7 @@ impl<'a> Object<'a> {
 }
 
 /// Changes to a text, by place.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Edits(Vec<(Range<usize>, String)>);
 
 impl Edits {

@@ -1,6 +1,4 @@
-//! Upstreams that are away, unwell, slow or break off, and agents that leave.
-
-use std::time::Duration;
+//! Upstreams that are away, unwell, slow or break off.
 
 use http_body_util::BodyExt;
 use placet_gateway::llm::wire::Wire;
@@ -56,25 +54,48 @@ async fn an_error_that_is_the_requests_own_fault_is_not_tried_elsewhere() {
 #[tokio::test]
 async fn an_upstream_that_says_nothing_is_not_waited_for() {
     let slow = "[[turn]]\nwhen = 'hello'\ntext = 'hi'\ndelay_ms = 60_000\n";
-    let plan = Plan { upstream: "timeouts = { first_byte_ms = 80 }".to_owned(), ..Plan::default() };
-    let world = World::planned(&[slow, GOOD], plan).await;
-    let reply = world.agent.ask(&question(Wire::Gemini, true)).await;
-    assert_eq!((reply.status, reply.message().as_str()), (504, "the upstream `up0` sent nothing within 80 ms"));
-    assert!(world.upstreams[1].heard().is_empty(), "the first may be at work; two would be paid");
-    let record = world.record().await;
-    assert!(record.estimated && record.tokens.input > 0 && record.tokens.output == 0, "{record:?}");
+    for (wire, streams) in Wire::ALL.into_iter().flat_map(|wire| [(wire, true), (wire, false)]) {
+        let plan = Plan { upstream: "timeouts = { first_byte_ms = 80 }".to_owned(), ..Plan::default() };
+        let world = World::planned(&[slow, GOOD], plan).await;
+        let reply = world.agent.ask(&question(wire, streams)).await;
+        let told = "the upstream `up0` sent nothing within 80 ms";
+        assert_eq!((reply.status, reply.message().as_str()), (504, told), "{wire} {streams}");
+        assert!(world.upstreams[1].heard().is_empty(), "the first may be at work; two would be paid");
+        let record = world.record().await;
+        // A stream shows what it makes; an answer in one piece may have been finished.
+        let output = if streams { 0 } else { 1_000 };
+        assert!(record.estimated && record.tokens.input > 0, "{wire} {streams}: {record:?}");
+        assert_eq!(record.tokens.output, output, "{wire} {streams}");
+    }
 }
 
 #[tokio::test]
-async fn a_stream_that_falls_silent_is_ended_and_estimated() {
+async fn an_answer_that_falls_silent_is_ended_and_estimated() {
     let silent = "[[turn]]\nwhen = 'hello'\ntext = 'a text of several pieces, sent slowly'\npiece_delay_ms = 60_000\n";
-    let plan = Plan { upstream: "timeouts = { idle_ms = 80 }".to_owned(), ..Plan::default() };
-    let world = World::planned(&[silent], plan).await;
-    let question = question(Wire::Messages, true);
-    let response = world.agent.begin(&question.path, &[("x-api-key", VIRTUAL_KEY)], question.body).await;
-    assert_eq!(response.status().as_u16(), 200);
-    assert!(response.into_body().collect().await.is_err(), "the agent sees that it broke");
-    assert!(world.record().await.estimated);
+    for wire in Wire::ALL {
+        let plan = Plan { upstream: "timeouts = { idle_ms = 80 }".to_owned(), ..Plan::default() };
+        let world = World::planned(&[silent], plan).await;
+        let question = question(wire, true);
+        let response = world.agent.begin(&question.path, &[("x-api-key", VIRTUAL_KEY)], question.body).await;
+        assert_eq!(response.status().as_u16(), 200, "{wire}");
+        assert!(response.into_body().collect().await.is_err(), "{wire}: the agent sees that it broke");
+        assert!(world.record().await.estimated, "{wire}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_in_one_piece_that_breaks_in_the_middle_breaks_for_the_agent_and_is_estimated() {
+    for wire in Wire::ALL {
+        let half = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{\"model\":\"m\",\"usage\":";
+        let world = World::before(&[stubborn(half).await], Plan::default()).await;
+        let question = question(wire, false);
+        let response = world.agent.begin(&question.path, &[("x-api-key", VIRTUAL_KEY)], question.body).await;
+        assert_eq!(response.status().as_u16(), 200, "{wire}");
+        assert!(response.into_body().collect().await.is_err(), "{wire}");
+        let record = world.record().await;
+        assert!(record.estimated && record.usd_micros > 0, "{wire}: {record:?}");
+        assert_eq!(world.allotment.held().usd_micros, 0, "{wire}");
+    }
 }
 
 #[tokio::test]
@@ -93,43 +114,6 @@ async fn a_stream_that_breaks_in_the_middle_breaks_for_the_agent_and_is_estimate
         assert!(record.tokens.input > 0 && record.usd_micros > 0, "{wire}");
         assert_eq!(world.allotment.held().usd_micros, 0, "{wire}");
         assert!(world.upstreams[1].heard().is_empty(), "{wire}: bytes were sent on, so nobody else is asked");
-    }
-}
-
-#[tokio::test]
-async fn an_agent_that_leaves_in_the_middle_pays_for_what_came() {
-    let long = format!("[[turn]]\nwhen = 'hello'\ntext = '{}'\npiece_delay_ms = 20\n", "many words ".repeat(400));
-    let world = World::of(&[&long]).await;
-    let question = question(Wire::Chat, true);
-    let response = world.agent.begin(&question.path, &[("x-api-key", VIRTUAL_KEY)], question.body).await;
-    let mut body = response.into_body();
-    body.frame().await.unwrap().unwrap();
-    drop(body);
-    let record = world.record().await;
-    assert!(record.estimated && record.tokens.output > 0 && record.latency_ms < 5_000, "{record:?}");
-    assert_eq!(world.allotment.held().usd_micros, 0);
-}
-
-#[tokio::test]
-async fn an_agent_that_leaves_before_the_answer_pays_for_what_may_have_been_made() {
-    for streams in [true, false] {
-        let slow = "[[turn]]\nwhen = 'hello'\ntext = 'hi'\ndelay_ms = 60_000\n";
-        let world = World::of(&[slow]).await;
-        let question = question(Wire::Chat, streams);
-        let (agent, bytes) = (world.agent.clone(), question.body.len() as u64);
-        let call = tokio::spawn(async move { agent.ask(&question).await.status });
-        while world.allotment.held().usd_micros == 0 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        let held = world.allotment.held();
-        call.abort();
-        let record = world.record().await;
-        assert!(record.estimated && record.status == 499, "{record:?}");
-        // A stream shows what it makes; an answer in one piece may have been finished.
-        let output = if streams { 0 } else { held.tokens - bytes.div_ceil(4) };
-        assert_eq!((record.tokens.input, record.tokens.output), (bytes.div_ceil(4), output));
-        assert_eq!(world.allotment.spent(), record.spent());
-        assert!(record.usd_micros <= held.usd_micros && world.allotment.held().usd_micros == 0);
     }
 }
 

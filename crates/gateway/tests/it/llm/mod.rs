@@ -3,7 +3,10 @@
 mod attacks;
 mod budget;
 mod faults;
+mod hang_ups;
+mod keys;
 mod pass_through;
+mod pressure;
 mod settings;
 mod tls;
 mod world;

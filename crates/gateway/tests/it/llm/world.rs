@@ -35,7 +35,8 @@ pub(crate) struct World {
     pub(crate) wallet: Arc<Wallet>,
     pub(crate) allotment: Arc<Allotment>,
     pub(crate) gateway: Arc<Gateway<Keyring, Wallet>>,
-    _key: tempfile::NamedTempFile,
+    /// Where the gateway has the real key from.
+    pub(crate) key: tempfile::NamedTempFile,
 }
 
 /// What may be different from world to world.
@@ -59,6 +60,26 @@ impl Default for Plan {
 pub(crate) fn run() -> RunId {
     RunId::from_bytes([9; 16])
 }
+
+/// Another run than the one that most is about, with a key of its own and money without end.
+pub(crate) struct Other {
+    pub(crate) key: &'static str,
+    number: u8,
+}
+
+impl Other {
+    fn run(&self) -> RunId {
+        RunId::from_bytes([self.number; 16])
+    }
+}
+
+pub(crate) const OTHERS: [Other; 5] = [
+    Other { key: "vk-of-another", number: 1 },
+    Other { key: "vk-of-a-third", number: 2 },
+    Other { key: "vk-of-a-fourth", number: 3 },
+    Other { key: "vk-of-a-fifth", number: 4 },
+    Other { key: "vk-of-a-sixth", number: 5 },
+];
 
 /// Tokens and millionths of a dollar. Input costs one each, output two.
 pub(crate) fn ceiling(tokens: u64, usd_micros: u64) -> Ceiling {
@@ -84,16 +105,29 @@ impl World {
     pub(crate) async fn before(urls: &[String], plan: Plan) -> Self {
         let key = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(key.path(), REAL_KEY).unwrap();
-        let settings = Settings::read(&text(urls, &plan, &key.path().display().to_string())).unwrap();
+        let text = text(urls, &plan, &key.path().display().to_string());
+        Self { key, ..Self::reading(&text, plan).await }
+    }
+
+    /// With these settings, word for word.
+    pub(crate) async fn reading(text: &str, plan: Plan) -> Self {
+        let key = tempfile::NamedTempFile::new().unwrap();
+        let settings = Settings::read(text).unwrap();
         let allotment = Allotment::new(run(), plan.ceiling);
-        let wallet = Arc::new(Wallet::default().with(run(), Arc::clone(&allotment)));
-        let scope = CallScope { keeps_words: plan.keeps_words, ..CallScope::new(run(), plan.models) };
-        let keys = Keyring::default().with(&VirtualKey::new(VIRTUAL_KEY), scope);
+        let wallet = OTHERS.iter().fold(Wallet::default(), |wallet, other| {
+            wallet.with(other.run(), Allotment::new(other.run(), Ceiling::default()))
+        });
+        let wallet = Arc::new(wallet.with(run(), Arc::clone(&allotment)));
+        let scope = |run| CallScope { keeps_words: plan.keeps_words, ..CallScope::new(run, plan.models.clone()) };
+        let keys = OTHERS
+            .iter()
+            .fold(Keyring::default(), |keys, other| keys.with(&VirtualKey::new(other.key), scope(other.run())));
+        let keys = keys.with(&VirtualKey::new(VIRTUAL_KEY), scope(run()));
         let gateway = Arc::new(Gateway::open(settings, keys, Arc::clone(&wallet)).await.unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let agent = Agent::at(listener.local_addr().unwrap());
         tokio::spawn(serve(Arc::clone(&gateway), listener, std::future::pending()));
-        Self { agent, upstreams: Vec::new(), wallet, allotment, gateway, _key: key }
+        Self { agent, upstreams: Vec::new(), wallet, allotment, gateway, key }
     }
 
     /// The one record there is by now.
@@ -104,7 +138,7 @@ impl World {
 
     /// Waits for so many records: an answer is settled when it ends, which may be a moment after the agent has it.
     pub(crate) async fn records(&self, number: usize) -> Vec<ModelCall> {
-        for _ in 0..200 {
+        for _ in 0..3_000 {
             let records = self.wallet.records();
             if records.len() >= number {
                 assert_eq!(records.len(), number);
@@ -232,8 +266,76 @@ pub(crate) async fn stubborn(answer: &'static str) -> String {
     url
 }
 
+/// A server that takes every connection and says nothing.
+pub(crate) async fn silent() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let mut held = Vec::new();
+        while let Ok((socket, _)) = listener.accept().await {
+            held.push(socket);
+        }
+    });
+    url
+}
+
 /// An address at which nobody is.
 pub(crate) async fn nobody() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     format!("http://{}", listener.local_addr().unwrap())
+}
+
+/// A model that talks: it sends large events as fast as they are taken, without end or until it has said what it used, and counts who
+/// hung up on it.
+pub(crate) struct Talker {
+    pub(crate) url: String,
+    pub(crate) left: Arc<std::sync::atomic::AtomicUsize>,
+}
+
+impl Talker {
+    pub(crate) async fn start(events: usize) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (url, left) = (format!("http://{}", listener.local_addr().unwrap()), Arc::default());
+        let counted = Arc::clone(&left);
+        tokio::spawn(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                tokio::spawn(talk(socket, events, Arc::clone(&counted)));
+            }
+        });
+        Self { url, left }
+    }
+
+    pub(crate) fn left(&self) -> usize {
+        self.left.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}
+
+async fn talk(mut socket: tokio::net::TcpStream, events: usize, left: Arc<std::sync::atomic::AtomicUsize>) {
+    let mut heard = [0; 64 << 10];
+    let _ = socket.read(&mut heard).await;
+    let chunk = |data: String| format!("{:x}\r\ndata: {data}\n\n\r\n", data.len() + 8);
+    let event = chunk(format!("{{\"choices\":[],\"more\":\"{}\"}}", "x".repeat(8_000)));
+    let used = "{\"model\":\"m\",\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":20}}".to_owned();
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    let said = async {
+        socket.write_all(head.as_bytes()).await?;
+        for _ in 0..events {
+            socket.write_all(event.as_bytes()).await?;
+        }
+        socket.write_all((chunk(used) + "0\r\n\r\n").as_bytes()).await
+    };
+    if said.await.is_err() {
+        left.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+/// Waits until it is so.
+pub(crate) async fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    for _ in 0..3_000 {
+        if is_so() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("it never comes: {what}");
 }

@@ -15,7 +15,8 @@ mod session;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
-use placet_domain::command::Submission;
+use placet_domain::command::{IdempotencyKey, Submission};
+use placet_domain::identity::Actor;
 use placet_domain::time::Timestamp;
 use placet_ledger::{SignedTreeHead, Tree};
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
@@ -40,6 +41,8 @@ type Answer = Result<Option<Receipt>, SubmitError>;
 pub(crate) enum Task {
     Submit(Box<Submission>, Extras),
     Lease(Box<Lease>),
+    /// Nothing; but what was answered under a key is known for certain only where answers are written.
+    Recall(Box<Actor>, IdempotencyKey),
     KeepHead(Box<SignedTreeHead>),
     /// A follower has settled everything before this entry.
     SetCursor(String, u64),

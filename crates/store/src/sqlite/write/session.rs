@@ -51,6 +51,7 @@ impl<'a> Session<'a> {
         match task {
             Task::Submit(submission, extras) => self.submit(submission, extras).map(Some),
             Task::Lease(lease) => self.lease_next(lease),
+            Task::Recall(actor, key) => self.remembered(actor, Some(key)),
             Task::KeepHead(head) => Ok(self.keep_head(head).map(|()| None)?),
             Task::SetCursor(name, seq) => Ok(self.set_cursor(name, *seq).map(|()| None)?),
         }
@@ -114,7 +115,8 @@ impl<'a> Session<'a> {
 
     fn load(&mut self, reads: Reads) -> Result<Loaded, StoreError> {
         let run = self.load_run(reads.run)?;
-        let payer = run.as_ref().filter(|_| reads.payer);
+        let is_over = reads.payers_when_over && run.as_ref().is_some_and(|run| run.status.is_final());
+        let payer = run.as_ref().filter(|_| reads.payer || is_over);
         let (project, parent) = (payer.map(|run| run.project), payer.and_then(|run| run.parent));
         let parent = self.load_run(reads.parent.or(parent))?;
         let organisation = self.load_organisation()?;
@@ -122,7 +124,9 @@ impl<'a> Session<'a> {
         let project = reads.project.or(project).map(|id| read::project(self.conn, id)).transpose()?.flatten();
         let identity = reads.identity.map(|id| read::identity(self.conn, id)).transpose()?.flatten();
         let worktree = reads.worktree.map(|id| read::worktree(self.conn, id)).transpose()?.flatten();
-        let runs = self.load_others(reads.others, [&run, &parent])?;
+        let above = if is_over { self.load_above(parent.as_ref())? } else { Vec::new() };
+        let others = self.load_others(reads.others, [&run, &parent])?;
+        let runs = above.into_iter().chain(others).collect();
         let projects = if reads.others == Others::All { read::projects(self.conn)? } else { Vec::new() };
         let touched = reads.touched_from.map(|from| read::touched(self.conn, from)).transpose()?.unwrap_or_default();
         Ok(Loaded {
@@ -153,6 +157,17 @@ impl<'a> Session<'a> {
         };
         let is_loaded = |id: RunId| loaded.iter().any(|known| known.as_ref().is_some_and(|run| run.id == id));
         Ok(runs.into_iter().filter(|run| !is_loaded(run.id)).collect())
+    }
+
+    /// Whoever made a run, and whoever made that one, up to the first.
+    fn load_above(&mut self, run: Option<&Run>) -> Result<Vec<Run>, StoreError> {
+        let mut above: Vec<Run> = Vec::new();
+        let mut next = run.and_then(|run| run.parent);
+        while let Some(run) = self.load_run(next)? {
+            next = run.parent;
+            above.push(run);
+        }
+        Ok(above)
     }
 
     fn load_run(&mut self, id: Option<RunId>) -> Result<Option<Run>, StoreError> {

@@ -2,7 +2,9 @@
 
 use placet_domain::action::{ActionCommand, ActionStatus};
 use placet_domain::approval::Terms;
+use placet_domain::command::IdempotencyKey;
 use placet_domain::digest::Digest;
+use placet_domain::identity::Actor;
 use placet_store::{Receipt, SubmitError};
 
 use crate::world::{Ground, World, by, idempotency, keyed, new_action, policy, submit};
@@ -116,4 +118,20 @@ pub(super) async fn a_key_is_remembered_across_a_restart<G: Ground>() {
     drop(world.store);
     world.store = ground.open().await;
     assert_eq!(submit(&world.store, proposal).await.unwrap(), Receipt { replayed: true, ..first });
+}
+
+pub(super) async fn what_was_answered_under_a_key_can_be_asked_for_without_an_effect<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    let proposal = keyed(world.proposal(new_action(), "B", 0.3), "k1", "propose");
+    let (actor, key) = (proposal.actor.clone(), proposal.idempotency.clone().unwrap());
+    assert_eq!(world.store.recall(actor.clone(), key.clone()).await.unwrap(), None);
+    let first = submit(&world.store, proposal).await.unwrap();
+    let size = world.store.size();
+    let recalled = world.store.recall(actor.clone(), key.clone()).await.unwrap();
+    assert_eq!(recalled, Some(Receipt { replayed: true, ..first }));
+    let other = IdempotencyKey { request: Digest::of(b"another"), ..key.clone() };
+    assert!(matches!(world.store.recall(actor, other).await, Err(SubmitError::KeyReused)));
+    assert_eq!(world.store.recall(Actor::Runtime, key).await.unwrap(), None, "keys of two do not meet");
+    assert_eq!(world.store.size(), size);
 }

@@ -57,6 +57,7 @@ scenarios! {
         a_replay_answers_with_the_ids_of_the_first_request,
         a_lease_asked_for_twice_is_one_lease,
         a_key_is_remembered_across_a_restart,
+        what_was_answered_under_a_key_can_be_asked_for_without_an_effect,
     }
     governing {
         c12_a_thousand_at_once_reserve_from_a_budget_for_ten_and_ten_get_it,

@@ -141,6 +141,7 @@ pub(super) async fn a_run_needs_a_project_that_exists<G: Ground>() {
         posture: Posture::default(),
         hosting: Hosting::External,
         allowance: None,
+        planning: None,
     }));
     let refused =
         submit(&world.store, asking(by(&world.operator), Command::Run { id: new_run(), command: create })).await;
@@ -165,6 +166,7 @@ pub(super) async fn what_does_not_fit_into_an_entry_is_refused_and_nothing_is_wr
         posture: Posture::default(),
         hosting: Hosting::External,
         allowance: None,
+        planning: None,
     }));
     let id = new_run();
     let refused = submit(&world.store, asking(by(&world.operator), Command::Run { id, command: create })).await;

@@ -1,0 +1,148 @@
+//! PLAN: a run is founded on what somebody wants. Steps come from them, from a template, or from a language model.
+//!
+//! A model is asked before there is a run, and costs money before there is an entry. So requests of the same name are taken one at a
+//! time, what was answered to one before is answered again without asking, and the call is recorded in the same moment as the run, or
+//! as the refusal that it led to. Only who is killed between the model's answer and that moment has paid for nothing that is known.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use placet_domain::command::{About, Command};
+use placet_domain::id::{IdentityId, RunId};
+use placet_domain::planning::Intent;
+use placet_domain::record::Event;
+use placet_domain::refusal::Refusal;
+use placet_domain::run::{Allowance, Founding, ModelCall, Run};
+use placet_store::{Receipt, StoreError, SubmitError};
+use placet_wire::api::NewExecution;
+use tokio::sync::OwnedMutexGuard;
+
+use super::entry_launch::launch_of_entry;
+use super::undertake::{Surroundings, found};
+use super::{Caller, No};
+use crate::app::App;
+use crate::models::{self, NoPlan, Steps};
+use crate::names::fresh_uuid;
+
+/// Whose turn it is among requests of one name.
+#[derive(Debug, Default)]
+pub(crate) struct Turns(Mutex<HashMap<Name, Turn>>);
+
+/// Who asked, and how they call it.
+type Name = (IdentityId, String);
+type Turn = Arc<tokio::sync::Mutex<()>>;
+
+impl Turns {
+    /// Waits for its turn. Requests without a name have nothing to wait for.
+    async fn of(&self, caller: &Caller) -> Option<OwnedMutexGuard<()>> {
+        let key = caller.key.as_ref()?;
+        let turn = {
+            let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            turns.retain(|_, turn| Arc::strong_count(turn) > 1);
+            Arc::clone(turns.entry((caller.identity.id, key.key.clone())).or_default())
+        };
+        Some(turn.lock_owned().await)
+    }
+}
+
+/// Plans from an intent, by the agents and templates of this control plane, and founds a run on what comes out of it.
+pub(crate) async fn plan_run(app: &App, caller: &Caller, new: NewExecution) -> Result<Run, No> {
+    let Some(model) = new.planner.clone() else {
+        let intent = Intent { planner: None, ..new.intent.clone() };
+        let around = Surroundings::find(app, caller, new.project, &new.scope).await?;
+        return found_planned(app, caller, RunId::from_uuid(fresh_uuid()), around, new, (intent, None)).await;
+    };
+    // In a task of its own: a model that was asked is paid and recorded, also if nobody waits for the plan any more.
+    let (app, caller) = (app.clone(), caller.clone());
+    let planning = tokio::spawn(async move { plan_by_model(&app, &caller, new, &model).await });
+    planning.await.unwrap_or(Err(No::Fault(StoreError::Stopped)))
+}
+
+async fn plan_by_model(app: &App, caller: &Caller, new: NewExecution, model: &str) -> Result<Run, No> {
+    let _turn = app.turns().of(caller).await;
+    if let Some(answered) = answered_before(app, caller).await? {
+        return answered;
+    }
+    let id = RunId::from_uuid(fresh_uuid());
+    let around = Surroundings::find(app, caller, new.project, &new.scope).await?;
+    let (intent, call) = steps_of_model(app, caller, id, new.intent.clone(), model).await?;
+    match found_planned(app, caller, id, around, new, (intent, Some(call.clone()))).await {
+        Err(No::Refused(refusal)) => Err(paid_for_nothing(app, caller, refusal, Some(&call)).await?),
+        planned => planned,
+    }
+}
+
+/// What a request of this name came to: a run, or a refusal that was paid for.
+async fn answered_before(app: &App, caller: &Caller) -> Result<Option<Result<Run, No>>, No> {
+    let Some(key) = caller.key.clone() else { return Ok(None) };
+    let receipt = app.store().recall(caller.actor(), key).await.map_err(|error| match error {
+        SubmitError::Refused(refusal) => No::Refused(refusal),
+        SubmitError::KeyReused => No::KeyReused,
+        SubmitError::Fault(fault) => No::Fault(fault),
+    })?;
+    Ok(receipt.map(said_again))
+}
+
+fn said_again(receipt: Receipt) -> Result<Run, No> {
+    if let Some(Event::Refused(refused)) = receipt.records.first().map(|record| &record.event) {
+        return Err(Refusal::invalid(refused.because.clone()).into());
+    }
+    receipt.loaded.run.ok_or_else(|| Refusal::Unknown { what: "run" }.into())
+}
+
+async fn found_planned(
+    app: &App,
+    caller: &Caller,
+    id: RunId,
+    around: Surroundings,
+    new: NewExecution,
+    (intent, call): (Intent, Option<ModelCall>),
+) -> Result<Run, No> {
+    let prepared = app.rules().prepare(intent).map_err(Refusal::from)?;
+    let allowance = prepared.allowance(new.budget.map(Allowance::from));
+    let posture = prepared.posture(new.checkpoints);
+    let launch = match (new.agent, new.launch) {
+        (None, None) => Some(launch_of_entry(app, caller, around.project.id, &prepared).await?),
+        (_, launch) => launch,
+    };
+    let workforce = around.worked_by(app, caller, new.agent, launch).await?;
+    let founding = around.founding(prepared.goal().to_owned(), prepared.steps(), posture, workforce);
+    let (parent, prepared, planning) = (new.parent, Some(Box::new(prepared)), call.map(Box::new));
+    found(app, caller, id, Founding { parent, allowance: Some(allowance), prepared, planning, ..founding }).await
+}
+
+/// What is wanted, with the steps that a language model makes of it.
+async fn steps_of_model(
+    app: &App,
+    caller: &Caller,
+    run: RunId,
+    intent: Intent,
+    model: &str,
+) -> Result<(Intent, ModelCall), No> {
+    let organisation = app.store().organisation().await.map_err(No::Fault)?;
+    if let Some(halt) = organisation.halt {
+        return Err(Refusal::Halted { reason: halt.reason }.into());
+    }
+    if !intent.steps.is_empty() || intent.template.is_some() {
+        return Err(Refusal::invalid("steps come from a model, from a template or from you; say one of them").into());
+    }
+    let none = "this control plane calls no models; its home has no `gateway.toml`";
+    let settings = app.settings().models.as_ref().ok_or_else(|| Refusal::invalid(none))?;
+    match models::ask(settings, model, run, &intent).await {
+        Ok(Steps { steps, call }) => {
+            let planner = model.parse().map_err(|bad| Refusal::invalid(format!("{bad}")))?;
+            Ok((Intent { steps, planner: Some(planner), ..intent }, call))
+        }
+        Err(NoPlan { why, call }) => Err(paid_for_nothing(app, caller, Refusal::invalid(why), call.as_deref()).await?),
+    }
+}
+
+/// What was paid for is in the ledger, also if nothing came of it, and under the name of the request: who asks again is told the same.
+async fn paid_for_nothing(app: &App, caller: &Caller, refusal: Refusal, call: Option<&ModelCall>) -> Result<No, No> {
+    let Some(call) = call else { return Ok(refusal.into()) };
+    let cost = format!("{refusal} (call {}: {} millionths of a dollar)", call.id, call.usd_micros);
+    let refusal = Refusal::invalid(cost);
+    let note = Command::NoteRefusal { about: About::default(), tried: "plan", refusal: refusal.clone() };
+    app.submit(caller.actor(), note, caller.key.clone()).await?;
+    Ok(refusal.into())
+}

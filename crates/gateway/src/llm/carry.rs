@@ -1,0 +1,138 @@
+//! CARRY: a call that was sent goes on in a task of its own, whatever its agent does.
+//!
+//! An upstream works on, and bills, when nobody listens any more. So the answer of a call whose agent hung up is read to its end all
+//! the same and settled by what the upstream counted, within bounds ([`Patience`]). Beyond a bound, and when everything stops, the
+//! upstream is hung up on and the call is estimated.
+
+use std::time::Duration;
+
+use http_body_util::BodyExt;
+use hyper::HeaderMap;
+use hyper::body::Body as _;
+use hyper::header::CONTENT_ENCODING;
+use tokio::sync::{mpsc, oneshot};
+
+use super::answer::{AnswerBody, Answered, Piece, with_head};
+use super::forward::{Answer, Sending};
+use super::patience::Patience;
+use super::portion::Portion;
+use super::price::Tariff;
+use super::purse::Purse;
+use super::settle::Open;
+use super::stream::{Metered, Passing, Reader};
+use super::upstream::is_events;
+use super::wire::{Complaint, Kind, Wire};
+
+/// Pieces on their way to the agent: enough that both sides work at the same time. What is beyond waits at the upstream.
+const PIECES: usize = 4;
+
+/// A call with everything that belongs to it.
+pub(crate) struct Carried<P> {
+    pub(crate) sending: Sending,
+    /// One for each upstream; none if the call is free.
+    pub(crate) tariffs: Vec<Tariff>,
+    pub(crate) hides_usage: bool,
+    pub(crate) open: Open<P>,
+    /// What its body has of all bytes, until the upstream has it.
+    pub(crate) room: Portion,
+    pub(crate) patience: Patience,
+}
+
+type Tell = oneshot::Sender<Result<Answered, Complaint>>;
+
+impl<P: Purse> Carried<P> {
+    /// Sends it. Gives what the agent gets.
+    pub(crate) async fn carry(self) -> Result<Answered, Complaint> {
+        let (tell, told) = oneshot::channel();
+        tokio::spawn(self.go(tell));
+        let stopped = |_| Err(Complaint::new(Kind::Unavailable, "the gateway is stopping; try again in a moment"));
+        told.await.unwrap_or_else(stopped)
+    }
+
+    async fn go(self, mut tell: Tell) {
+        let Self { sending, tariffs, hides_usage, open, room, mut patience } = self;
+        let begun = tokio::select! {
+            biased;
+            begun = sending.forward(open.started) => begun,
+            over = patience.over(tell.closed()) => return open.given_up(over),
+        };
+        drop(room);
+        let by = begun.as_ref().map_or_else(|none| none.by, |answer| answer.by);
+        let open = open.answered_by(&sending.upstream(by).settings.name, tariffs.get(by).cloned());
+        match begun {
+            Ok(answer) => {
+                let idle = sending.upstream(by).settings.timeouts.idle();
+                pass(answer, open, hides_usage, idle, patience, tell).await;
+            }
+            Err(none) => {
+                let (status, body) = (none.complaint.status(open.wire), none.complaint.body(open.wire));
+                open.unanswered(status.as_u16(), &body, none.may_cost);
+                let _ = tell.send(Err(none.complaint));
+            }
+        }
+    }
+}
+
+/// Passes an answer on; it is settled when it is over, however that comes.
+async fn pass<P: Purse>(
+    answer: Answer,
+    open: Open<P>,
+    hides_usage: bool,
+    idle: Duration,
+    patience: Patience,
+    tell: Tell,
+) {
+    let Answer { head, first, rest, first_byte, .. } = answer;
+    let (call, started, status) = (open.id.clone(), open.started, head.status.as_u16());
+    let (reader, keeps_words) = (reader(open.wire, &head.headers, hides_usage), open.words.is_some());
+    let passing = Passing { first, rest, reader, idle, started, keeps_words };
+    let mut metered = Metered::new(passing, move |ending| open.passed(status, first_byte, ending));
+    // Whoever left meanwhile gets nothing; the answer is read all the same.
+    if let Some(whole) = metered.at_once() {
+        let _ = tell.send(Ok(with_head(&head, &call, AnswerBody::whole(whole))));
+        return;
+    }
+    let (sender, receiver) = mpsc::channel(PIECES);
+    let body = AnswerBody::coming(receiver, metered.size_hint().exact());
+    let _ = tell.send(Ok(with_head(&head, &call, body)));
+    pump(metered, Some(sender), patience).await;
+}
+
+/// How the tokens of an answer are found.
+fn reader(wire: Wire, headers: &HeaderMap, hides_usage: bool) -> Reader {
+    match (headers.contains_key(CONTENT_ENCODING), is_events(headers)) {
+        (true, _) => Reader::of_opaque(wire),
+        (false, true) => Reader::of_events(wire, hides_usage),
+        (false, false) => Reader::of_json(wire),
+    }
+}
+
+/// Reads the upstream to its end, and hands over what somebody takes.
+async fn pump(mut metered: Metered, mut to: Option<mpsc::Sender<Piece>>, mut patience: Patience) {
+    loop {
+        let next = tokio::select! {
+            biased;
+            next = metered.frame() => next,
+            over = patience.over(gone(to.as_ref())) => return metered.give_up(over),
+        };
+        let (piece, is_last) = match next {
+            Some(Ok(frame)) => (Piece::Bytes(frame.into_data().unwrap_or_default()), false),
+            Some(Err(broken)) => (Piece::Broken(broken), true),
+            None => (Piece::End, true),
+        };
+        let handed_over = patience.hand_over(&mut to, piece).await;
+        match (handed_over, is_last) {
+            // What is over is settled already; whether somebody heard the last word changes nothing.
+            (_, true) => return,
+            (Ok(()), false) => {}
+            (Err(over), false) => return metered.give_up(over),
+        }
+    }
+}
+
+/// Returns when nobody takes pieces any more.
+async fn gone(to: Option<&mpsc::Sender<Piece>>) {
+    if let Some(sender) = to {
+        sender.closed().await;
+    }
+}
