@@ -39,7 +39,7 @@ pub(crate) struct Answer {
     pub(crate) first_byte: Duration,
 }
 
-/// No answer, and whether the upstream may have worked for it all the same.
+/// No answer, and what the upstream may have worked for it all the same.
 #[derive(Debug)]
 pub(crate) struct NoAnswer {
     pub(crate) complaint: Complaint,
@@ -116,7 +116,7 @@ impl Sending {
         }
         last.unwrap_or_else(|| {
             let complaint = Complaint::new(Kind::Unknown, "no upstream serves this model");
-            Err(NoAnswer { complaint, by: 0, may_cost: MayCost::No })
+            Err(NoAnswer { complaint, by: 0, may_cost: MayCost::Nothing })
         })
     }
 
@@ -126,7 +126,7 @@ impl Sending {
             |kind, message: String, may_cost| NoAnswer { complaint: Complaint::new(kind, message), by, may_cost };
         let body = match &one.edits {
             Ok(edits) => edits.clone().apply(&self.body),
-            Err(odd) => return Tried::Over(none(Kind::Unreadable, odd.to_string(), MayCost::No)),
+            Err(odd) => return Tried::Over(none(Kind::Unreadable, odd.to_string(), MayCost::Nothing)),
         };
         let limit = upstream.settings.timeouts.first_byte();
         match tokio::time::timeout(limit, self.asked(by, one, &body, started)).await {
@@ -134,26 +134,26 @@ impl Sending {
             Ok(Err(NotSent::Unreachable(why))) => {
                 tracing::warn!(upstream = %name, %why, "an upstream cannot be reached");
                 let message = format!("the upstream `{name}` cannot be reached; try again later");
-                Tried::Next(Err(none(Kind::Upstream, message, MayCost::No)))
+                Tried::Next(Err(none(Kind::Upstream, message, MayCost::Nothing)))
             }
             Ok(Err(NotSent::Untrusted(why))) => {
                 tracing::error!(upstream = %name, why, "an upstream is not who it should be");
                 let message = format!(
                     "the upstream `{name}` is not believed: {why}; whoever runs the gateway has to look after that"
                 );
-                Tried::Next(Err(none(Kind::Upstream, message, MayCost::No)))
+                Tried::Next(Err(none(Kind::Upstream, message, MayCost::Nothing)))
             }
             Ok(Err(NotSent::Broken(why))) => {
                 tracing::warn!(upstream = %name, %why, "an upstream hung up");
                 Tried::Over(none(
                     Kind::Upstream,
                     format!("the upstream `{name}` hung up before it answered"),
-                    MayCost::Yes,
+                    MayCost::Begun,
                 ))
             }
             Err(_) => {
                 let message = format!("the upstream `{name}` sent nothing within {} ms", limit.as_millis());
-                Tried::Over(none(Kind::Slow, message, MayCost::Yes))
+                Tried::Over(none(Kind::Slow, message, MayCost::Longest))
             }
         }
     }
@@ -201,7 +201,8 @@ impl Sending {
 fn judge(answer: Answer, name: &str) -> Tried {
     let status = answer.head.status;
     let by = answer.by;
-    let none = |message| NoAnswer { complaint: Complaint::new(Kind::Upstream, message), by, may_cost: MayCost::No };
+    let none =
+        |message| NoAnswer { complaint: Complaint::new(Kind::Upstream, message), by, may_cost: MayCost::Nothing };
     if status.is_server_error() {
         tracing::warn!(upstream = %name, status = status.as_u16(), "an upstream is not well");
         return Tried::Next(Ok(answer));

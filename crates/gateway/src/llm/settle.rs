@@ -45,17 +45,38 @@ struct Outcome {
     latency: Duration,
     response: Digest,
     model_answered: Option<String>,
-    tokens: ModelTokens,
-    estimated: bool,
+    took: Took,
     /// What the agent got, where words are kept.
     heard: Text,
 }
 
-/// Whether an upstream may have worked for an answer that never came.
+/// What a call took.
+#[derive(Debug, Default)]
+struct Took {
+    tokens: ModelTokens,
+    known: Known,
+}
+
+/// How that is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Known {
+    /// The upstream said so, or nothing can have been taken.
+    #[default]
+    Counted,
+    /// By what came of it.
+    Likely,
+    /// Not at all: it counts as everything that was drawn for it.
+    Worst,
+}
+
+/// What an upstream may have worked for an answer that never came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MayCost {
-    Yes,
-    No,
+    Nothing,
+    /// It broke: what it had begun.
+    Begun,
+    /// It was not waited for any longer. Models think for minutes before they show a word, so it may be almost finished.
+    Longest,
 }
 
 impl<P: Purse> Open<P> {
@@ -66,74 +87,89 @@ impl<P: Purse> Open<P> {
 
     /// Nothing came, and it is waited for no longer. Who left may have left something that was almost finished.
     pub(crate) fn given_up(self, over: Over) {
-        let tokens = match over {
+        let took = match over {
             Over::Left => self.longest(&Tally::default()),
             Over::Stopped => self.begun(),
         };
-        self.unheard(LEFT, &[], Some(tokens));
+        self.unheard(LEFT, &[], took);
     }
 
     /// An answer that was passed on, as far as it got.
     pub(crate) fn passed(self, status: u16, first_byte: Duration, ending: Ending) {
-        let (tokens, estimated) = self.used(status, &ending);
+        let took = self.used(status, &ending);
         self.settle(Outcome {
             status,
             first_byte: Some(first_byte),
             latency: ending.latency,
             response: ending.digest,
             model_answered: ending.tally.model,
-            tokens,
-            estimated,
+            took,
             heard: ending.heard.unwrap_or_default(),
         });
     }
 
     /// No answer: we said this in its place.
     pub(crate) fn unanswered(self, status: u16, body: &[u8], may_cost: MayCost) {
-        let tokens = (may_cost == MayCost::Yes).then(|| self.begun());
-        self.unheard(status, body, tokens);
+        let took = match may_cost {
+            MayCost::Nothing => Took::default(),
+            MayCost::Begun => self.begun(),
+            MayCost::Longest => self.longest(&Tally::default()),
+        };
+        self.unheard(status, body, took);
     }
 
-    fn unheard(self, status: u16, body: &[u8], tokens: Option<ModelTokens>) {
-        let tokens = tokens.filter(|_| self.tariff.is_some());
-        let (estimated, tokens) = (tokens.is_some(), tokens.unwrap_or_default());
+    fn unheard(self, status: u16, body: &[u8], took: Took) {
+        let took = if self.tariff.is_some() { took } else { Took::default() };
         let (latency, response) = (self.started.elapsed(), Digest::of(body));
         let (model_answered, heard) = (None, Text::of(body));
-        self.settle(Outcome { status, first_byte: None, latency, response, model_answered, tokens, estimated, heard });
+        self.settle(Outcome { status, first_byte: None, latency, response, model_answered, took, heard });
     }
 
-    /// What an upstream may have used that has sent nothing. A stream shows what it makes, so there was only the input; an answer that
-    /// is sent in one piece may have been finished, so it is the longest.
-    fn begun(&self) -> ModelTokens {
+    /// What an upstream has likely used that sent nothing until it broke, or until everything stopped. A stream shows what it makes, so
+    /// there was only the input; an answer that is sent in one piece may have been finished, so it is the longest.
+    fn begun(&self) -> Took {
         if self.streams { likely(&Tally::default(), self.request_bytes, 0) } else { self.longest(&Tally::default()) }
     }
 
-    /// An answer as long as it could be, beside what it said about its input.
-    fn longest(&self, tally: &Tally) -> ModelTokens {
-        let likely = likely(tally, self.request_bytes, 0);
-        ModelTokens { output: likely.output.max(self.most_output), ..likely }
+    /// An answer as long as it could be, beside what it said about its input. Where it said nothing, as much went in as was drawn for:
+    /// what an upstream kept, or a picture, has no bytes to guess from, and who hangs up must not choose a guess that is too low.
+    fn longest(&self, tally: &Tally) -> Took {
+        let mut tokens = tally.tokens;
+        tokens.output = tokens.output.max(self.most_output);
+        if tally.input_known {
+            return Took { tokens, known: Known::Likely };
+        }
+        tokens.input = self.draw.worst().tokens.saturating_sub(self.most_output);
+        Took { tokens, known: Known::Worst }
     }
 
-    /// ModelTokens, and whether they are estimated. An upstream that refused a request has not worked for it.
-    fn used(&self, status: u16, ending: &Ending) -> (ModelTokens, bool) {
+    /// An upstream that refused a request has not worked for it.
+    fn used(&self, status: u16, ending: &Ending) -> Took {
         if self.tariff.is_none() || status >= 400 {
-            return (ModelTokens::default(), false);
+            return Took::default();
         }
         if ending.tally.is_exact(ending.reached == Reached::End) {
-            return (ending.tally.tokens, false);
+            return Took { tokens: ending.tally.tokens, known: Known::Counted };
         }
-        let estimated = match ending.reached {
+        match ending.reached {
             Reached::Left => self.longest(&ending.tally),
             Reached::End | Reached::Break => likely(&ending.tally, self.request_bytes, ending.received_bytes),
-        };
-        (estimated, true)
+        }
     }
 
     fn settle(self, outcome: Outcome) {
-        let worst = self.draw.worst();
+        let (worst, Took { tokens, known }) = (self.draw.worst(), outcome.took);
+        let cost = |tokens: &ModelTokens| self.tariff.as_ref().map_or(0, |tariff| tariff.cost(tokens));
         // An estimate is never above what the call was able to take.
-        let tokens = if outcome.estimated { outcome.tokens.at_most(worst.tokens) } else { outcome.tokens };
-        let cost = self.tariff.as_ref().map_or(0, |tariff| tariff.cost(&tokens));
+        let (tokens, usd_micros) = match known {
+            Known::Counted => (tokens, cost(&tokens)),
+            Known::Likely => {
+                let tokens = tokens.at_most(worst.tokens);
+                (tokens, cost(&tokens).min(worst.usd_micros))
+            }
+            // Also for what may have been written to a cache.
+            Known::Worst => (tokens.at_most(worst.tokens), worst.usd_micros),
+        };
         let record = ModelCall {
             id: self.id,
             wire: self.wire.to_string(),
@@ -143,9 +179,9 @@ impl<P: Purse> Open<P> {
             request: self.request,
             response: outcome.response,
             tokens,
-            usd_micros: if outcome.estimated { cost.min(worst.usd_micros) } else { cost },
+            usd_micros,
             prices: self.tariff.map_or_else(|| "free".to_owned(), |tariff| tariff.version),
-            estimated: outcome.estimated,
+            estimated: known != Known::Counted,
             status: outcome.status,
             latency_ms: whole_ms(outcome.latency),
             first_byte_ms: outcome.first_byte.map(whole_ms),
@@ -159,13 +195,13 @@ impl<P: Purse> Open<P> {
 }
 
 /// What an answer that broke off has likely taken: what it said about its input, or a guess, and what came of it.
-fn likely(tally: &Tally, request_bytes: u64, received_bytes: u64) -> ModelTokens {
+fn likely(tally: &Tally, request_bytes: u64, received_bytes: u64) -> Took {
     let mut tokens = tally.tokens;
     if !tally.input_known {
         tokens.input = request_bytes.div_ceil(LIKELY_BYTES_PER_TOKEN);
     }
     tokens.output = tokens.output.max(received_bytes.div_ceil(LIKELY_BYTES_PER_TOKEN));
-    tokens
+    Took { tokens, known: Known::Likely }
 }
 
 fn whole_ms(duration: Duration) -> u64 {
