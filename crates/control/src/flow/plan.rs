@@ -65,10 +65,17 @@ async fn plan_by_model(app: &App, caller: &Caller, new: NewExecution, model: &st
     }
     let id = RunId::from_uuid(fresh_uuid());
     let around = Surroundings::find(app, caller, new.project, &new.scope).await?;
+    if new.agent.is_some() || new.launch.is_some() {
+        // Looked at before anybody is paid, and again when it is used.
+        around.worked_by(app, caller, new.agent, new.launch.clone()).await?;
+    }
     let (intent, call) = steps_of_model(app, caller, id, new.intent.clone(), model).await?;
     match found_planned(app, caller, id, around, new, (intent, Some(call.clone()))).await {
+        Ok(run) => Ok(run),
+        Err(No::Fault(fault)) => Err(No::Fault(fault)),
         Err(No::Refused(refusal)) => Err(paid_for_nothing(app, caller, refusal, Some(&call)).await?),
-        planned => planned,
+        // Whatever else is missing, the model was paid.
+        Err(no) => Err(paid_for_nothing(app, caller, Refusal::invalid(no.to_string()), Some(&call)).await?),
     }
 }
 

@@ -5,6 +5,7 @@
 //! inputs nor their names. The call is recorded and charged like any other.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::http::{Request, header};
 use bytes::Bytes;
@@ -65,6 +66,8 @@ pub(crate) async fn ask(settings: &Settings, model: &str, run: RunId, intent: &I
     let status = answer.status();
     let body = Limited::new(answer.into_body(), LARGEST_ANSWER_BYTES).collect().await;
     let body = body.map(|body| body.to_bytes()).unwrap_or_default();
+    // An answer that is too long goes on without us, and it is recorded when it is over: now.
+    gateway.stop(Duration::ZERO).await;
     let call = wallet.records().pop();
     let failed = |why: String| NoPlan { why, call: call.clone().map(Box::new) };
     if !status.is_success() {

@@ -3,6 +3,7 @@
 use axum::http::Method;
 use placet_control::Settings;
 use placet_domain::budget::Amounts;
+use placet_domain::digest::Digest;
 use placet_gateway::llm::config::Settings as GatewaySettings;
 use placet_gateway::model_script::{self, Script};
 use placet_wire::api;
@@ -32,7 +33,11 @@ pub(super) struct World {
 
 impl World {
     pub(super) async fn start() -> Self {
-        let model = model_script::start(Script::read(SCRIPT).unwrap()).await.unwrap();
+        Self::of(SCRIPT).await
+    }
+
+    async fn of(script: &str) -> Self {
+        let model = model_script::start(Script::read(script).unwrap()).await.unwrap();
         let upstream = format!(
             "[[upstream]]\nname = \"lab\"\nwire = [\"messages\", \"chat\"]\nbase_url = \"{}\"\nmodels = [\"large-1\", \"small-1\"]\n{PRICES}",
             model.url()
@@ -294,6 +299,28 @@ async fn c7_a_plan_that_was_paid_for_and_refused_is_refused_again_without_being_
     assert_eq!((again.detail, world.model.heard().len()), (refused.detail, 1));
     plans_once(&world, "k2", "Write too much").await.problem(422, "invalid");
     assert_eq!(world.model.heard().len(), 2, "who wants to try again says so with another name");
+}
+
+#[tokio::test]
+async fn c7_what_is_given_is_looked_at_before_a_model_is_paid() {
+    let world = World::start().await;
+    let absent = json!([{ "path": "agent.py", "digest": Digest::of(b"never uploaded"), "size_bytes": 14 }]);
+    let mut asked = plan(&world, "Implement a parser", "large-1");
+    asked.as_object_mut().unwrap().remove("agent");
+    asked["launch"] =
+        json!({ "program": "/usr/bin/python3", "arguments": ["agent.py"], "profile": "default", "files": absent });
+    world.app.team.operator.post_once(EXECUTIONS, "k1", &asked).await.problem(422, "missing_evidence");
+    assert_eq!(world.model.heard().len(), 0);
+}
+
+#[tokio::test]
+async fn c7_a_plan_that_is_a_novel_founds_nothing_and_what_it_cost_is_recorded() {
+    let novel = format!("[[turn]]\nwhen = \"a novel\"\ntext = \"{}\"\n", "many words ".repeat(400_000));
+    let world = World::of(&novel).await;
+    let before = world.app.size();
+    let refused = plans(&world, "Write a novel", "large-1").await.problem(422, "invalid");
+    assert!(refused.detail.contains("millionths of a dollar"), "{refused:?}");
+    assert!(world.app.bodies_from(before).await.contains("millionths of a dollar"));
 }
 
 #[tokio::test]
