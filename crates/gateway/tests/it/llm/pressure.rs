@@ -1,7 +1,14 @@
 //! Agents that ask for much and take nothing: streams that nobody reads, bodies that fill the memory.
 
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use hyper::Request;
+use hyper::body::{Body, Frame};
 use placet_gateway::llm::serve_connection;
 use placet_gateway::llm::wire::Wire;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
@@ -33,7 +40,7 @@ fn whole(key: &str, wire: Wire) -> String {
 /// Somebody who asked over a connection that holds next to nothing, and does not read.
 async fn unread(world: &World) -> DuplexStream {
     let (near, mut far) = tokio::io::duplex(2_048);
-    tokio::spawn(serve_connection(std::sync::Arc::clone(&world.gateway), near));
+    tokio::spawn(serve_connection(Arc::clone(&world.gateway), near));
     far.write_all(whole(VIRTUAL_KEY, Wire::Chat).as_bytes()).await.unwrap();
     far
 }
@@ -95,7 +102,7 @@ async fn c12_an_agent_that_reads_slowly_gets_everything() {
     );
     let world = World::planned(&[&long], limits("unread_ms = 2_000")).await;
     let (near, mut far) = tokio::io::duplex(16_384);
-    tokio::spawn(serve_connection(std::sync::Arc::clone(&world.gateway), near));
+    tokio::spawn(serve_connection(Arc::clone(&world.gateway), near));
     far.write_all(whole(VIRTUAL_KEY, Wire::Messages).replace("host: x", "connection: close").as_bytes()).await.unwrap();
     let (mut all, mut taken) = (Vec::new(), [0; 4_096]);
     loop {
@@ -177,6 +184,51 @@ async fn who_announces_much_and_sends_little_holds_little() {
     let world = World::planned(&[SCRIPT], limits("request_bytes = 10_000\nbytes_in_flight = 20_000")).await;
     let _slow = [begins(&world, VIRTUAL_KEY, 9_000, 10).await, begins(&world, VIRTUAL_KEY, 9_000, 10).await];
     assert_eq!(world.agent.ask(&question(Wire::Messages, false)).await.status, 200);
+}
+
+/// A body that comes a byte at a time, and counts how many of its pieces somebody keeps.
+struct Dripping {
+    left: std::vec::IntoIter<u8>,
+    kept: Arc<AtomicUsize>,
+    most_kept: Arc<AtomicUsize>,
+}
+
+struct Piece([u8; 1], Arc<AtomicUsize>);
+
+impl AsRef<[u8]> for Piece {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        self.1.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Body for Dripping {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let Some(byte) = self.left.next() else { return Poll::Ready(None) };
+        let kept = self.kept.fetch_add(1, Ordering::Relaxed) + 1;
+        self.most_kept.fetch_max(kept, Ordering::Relaxed);
+        let piece = Bytes::from_owner(Piece([byte], Arc::clone(&self.kept)));
+        Poll::Ready(Some(Ok(Frame::data(piece))))
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_comes_a_byte_at_a_time_takes_no_more_than_its_bytes() {
+    let world = World::planned(&[SCRIPT], Plan::default()).await;
+    let asked = question(Wire::Messages, false);
+    let (left, kept, most_kept) = (asked.body.into_bytes().into_iter(), Arc::default(), Arc::default());
+    let body = Dripping { left, kept, most_kept: Arc::clone(&most_kept) };
+    let request = Request::post(asked.path).header("x-api-key", VIRTUAL_KEY).body(body).unwrap();
+    assert_eq!(world.gateway.handle(request).await.status().as_u16(), 200);
+    assert_eq!(most_kept.load(Ordering::Relaxed), 1, "each is taken over before the next one comes");
 }
 
 #[tokio::test]
