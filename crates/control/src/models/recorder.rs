@@ -69,7 +69,7 @@ async fn write(purse: &RunPurse, batch: &mut Vec<Charged>) {
 /// Keeps what was said, before the entry that names it. A call whose words cannot be kept is recorded without them: it has happened.
 async fn keep(app: &App, run: RunId, call: &ModelCall, words: Words) -> Option<KeptWords> {
     match try_keep(app, run, call.clone(), words).await {
-        Ok(kept) => Some(kept),
+        Ok(kept) => kept,
         Err(error) => {
             tracing::error!(%run, call = call.id, %error, "the words of a call are not kept");
             None
@@ -77,13 +77,18 @@ async fn keep(app: &App, run: RunId, call: &ModelCall, words: Words) -> Option<K
     }
 }
 
-async fn try_keep(app: &App, run: RunId, call: ModelCall, words: Words) -> Result<KeptWords, No> {
+/// Whether the project still wants them is asked last: a call may take minutes, and who said no meanwhile said it for this one too.
+async fn try_keep(app: &App, run: RunId, call: ModelCall, words: Words) -> Result<Option<KeptWords>, No> {
     let run = app.store().run(run).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "run" })?;
     let cut = words.request.is_cut() || words.response.is_cut();
     let made = tokio::task::spawn_blocking(move || words::document(&call, &words)).await.map_err(|_| No::Unseen)?;
     let (digest, size_bytes) = (Digest::of(&made), made.len() as u64);
+    let project = app.store().project(run.project).await.map_err(No::Fault)?;
+    if !project.is_some_and(|project| project.keeps_words) {
+        return Ok(None);
+    }
     keep_made(app, run.project, digest, made.into()).await?;
-    Ok(KeptWords { digest, size_bytes, cut })
+    Ok(Some(KeptWords { digest, size_bytes, cut }))
 }
 
 /// A store that is away for a moment is waited for: without the entry the call would have cost nothing.

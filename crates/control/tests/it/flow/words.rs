@@ -18,7 +18,8 @@ use crate::scenario::{Scenario, Setup};
 /// They look like real ones, and are none.
 const ASKED: &str = "ghp_Zq8TnV3xWc5RkL7mPb2YdJf9HsGa4Ue6NiKo";
 const ANSWERED: &str = "ghp_Rk4WmZ7pXv2LcT9nQb6YsJd3HfGa8Ue5NiKo";
-const SCRIPT: &str = "[[turn]]\nwhen = \"\"\ntext = \"forty-two, and ghp_Rk4WmZ7pXv2LcT9nQb6YsJd3HfGa8Ue5NiKo\"\nused = { input = 10, output = 5 }\n";
+const SCRIPT: &str = "[[turn]]\nwhen = \"slowly\"\ntext = \"forty-two\"\ndelay_ms = 600\nused = { input = 10, output = 5 }\n\
+    [[turn]]\nwhen = \"\"\ntext = \"forty-two, and ghp_Rk4WmZ7pXv2LcT9nQb6YsJd3HfGa8Ue5NiKo\"\nused = { input = 10, output = 5 }\n";
 
 struct World {
     app: Scenario,
@@ -54,8 +55,12 @@ impl World {
 
     /// Asks, and waits until there are so many calls in the ledger; the last of them.
     async fn asks(&self, streams: bool, calls: usize) -> api::CallView {
+        self.says(&format!("What is it? My token is {ASKED}."), streams, calls).await
+    }
+
+    async fn says(&self, content: &str, streams: bool, calls: usize) -> api::CallView {
         let question = json!({ "model": "large-1", "max_tokens": 300, "stream": streams,
-            "messages": [{ "role": "user", "content": format!("What is it? My token is {ASKED}.") }] });
+            "messages": [{ "role": "user", "content": content }] });
         let request = self.agent.request(Method::POST, "/v1/messages").header("anthropic-version", "2023-06-01");
         let answer = Answer::to(request.json(&question)).await.is(200);
         assert!(answer.text().contains("forty-two") || streams, "the agent gets every byte: {}", answer.text());
@@ -140,6 +145,20 @@ async fn b10_words_are_kept_encrypted_and_without_secrets_once_an_administrator_
     assert_eq!(world.asks(false, 3).await.words, "none", "from there on none");
     world.words(&world.reviewer, &whole).await.is(200);
     world.app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn b10_what_is_said_in_a_call_is_not_kept_if_somebody_says_no_before_it_is_over() {
+    let world = World::start(Some([5; 32])).await;
+    world.sets(&world.app.admin, true).await.is(200);
+    let says_no = async {
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        assert_eq!(world.app.kinds_from(0).await.iter().filter(|kind| *kind == "run.model_called").count(), 0);
+        world.sets(&world.app.admin, false).await.is(200);
+    };
+    let (call, ()) = tokio::join!(world.says("Think slowly.", false, 1), says_no);
+    assert_eq!(call.words, "none");
+    assert!(!world.app.kinds_from(0).await.iter().any(|kind| kind == "evidence.kept"));
 }
 
 #[tokio::test]
