@@ -60,6 +60,10 @@ pub enum NotPutIn {
         "the credential `{used}` was approved, and this worker's own goes to `{here}`; let both files say the same, and propose it again"
     )]
     Elsewhere { used: String, here: String },
+    #[error(
+        "the credential `{name}` was approved for `{tool}`, and this worker's own is not for that tool; let both files say the same, and propose it again"
+    )]
+    OtherTool { name: CredentialName, tool: ToolName },
     #[error(transparent)]
     Credential(#[from] CredentialError),
     #[error(transparent)]
@@ -112,9 +116,10 @@ impl Team {
         self.credentials.iter().map(rule).collect()
     }
 
-    /// Reads the secrets that a sealed action uses, those alone, if they go nowhere that this file does not say.
+    /// Reads the secrets that a sealed action uses, those alone, if they go nowhere and to no tool that this file does not say. Its
+    /// projects are the control plane's to check: sealed bytes name a run and no project.
     pub async fn open_for(&self, spec: &ActionSpec) -> Result<Credentials, NotPutIn> {
-        let settings = spec.credentials.iter().map(|used| self.find(used).map(TeamCredential::settings));
+        let settings = spec.credentials.iter().map(|used| self.find(used, &spec.tool).map(TeamCredential::settings));
         Ok(Credentials::open(settings.collect::<Result<_, _>>()?).await?)
     }
 
@@ -123,9 +128,12 @@ impl Team {
         Ok(Roots::read(&self.tls.roots)?)
     }
 
-    fn find(&self, used: &CredentialUse) -> Result<&TeamCredential, NotPutIn> {
+    fn find(&self, used: &CredentialUse, tool: &ToolName) -> Result<&TeamCredential, NotPutIn> {
         let found = self.credentials.iter().find(|credential| credential.name == used.name);
         let found = found.ok_or_else(|| NotPutIn::Unknown(used.name.clone()))?;
+        if !found.tools.contains(tool) {
+            return Err(NotPutIn::OtherTool { name: used.name.clone(), tool: tool.clone() });
+        }
         let here = found.usage();
         if used.is_within(&here) {
             Ok(found)
@@ -178,7 +186,8 @@ mod tests {
     async fn r25_a_worker_reads_the_secrets_that_are_used_and_only_as_far_as_its_own_file_says() {
         let team = Team::read(TEAM).unwrap();
         let used = |to: &str, methods: &[&str]| serde_json::json!([{"name": "github", "to": [to], "methods": methods}]);
-        let opened = team.open_for(&spec(used("https://api.github.com/repos/acme", &["GET"]))).await.unwrap();
+        let sealed = spec(used("https://api.github.com/repos/acme", &["GET"]));
+        let opened = team.open_for(&sealed).await.unwrap();
         assert_eq!(opened.variables().count(), 1);
         for (to, methods) in [
             ("https://evil.test/", &["GET"][..]),
@@ -188,6 +197,8 @@ mod tests {
             let why = team.open_for(&spec(used(to, methods))).await.unwrap_err();
             assert!(matches!(why, NotPutIn::Elsewhere { .. }), "{why}");
         }
+        let elsewhere = team.open_for(&ActionSpec { tool: "sh".parse().unwrap(), ..sealed }).await.unwrap_err();
+        assert!(matches!(elsewhere, NotPutIn::OtherTool { .. }), "{elsewhere}");
         let unknown = serde_json::json!([{"name": "other", "to": ["https://a.test/"]}]);
         assert!(matches!(team.open_for(&spec(unknown)).await, Err(NotPutIn::Unknown(_))));
         let absent = serde_json::json!([{"name": "absent", "to": ["https://absent.test/"]}]);
