@@ -56,14 +56,14 @@ impl<P: Purse> Carried<P> {
             begun = sending.forward(open.started) => begun,
             over = patience.over(tell.closed()) => return open.given_up(over),
         };
-        drop(room);
         let by = begun.as_ref().map_or_else(|none| none.by, |answer| answer.by);
-        let open = open.answered_by(&sending.upstream(by).settings.name, tariffs.get(by).cloned());
+        let upstream = &sending.upstream(by).settings;
+        let (open, idle) = (open.answered_by(&upstream.name, tariffs.get(by).cloned()), upstream.timeouts.idle());
+        // The body first, then its room: answers last for minutes, and what was given back must be free.
+        drop(sending);
+        drop(room);
         match begun {
-            Ok(answer) => {
-                let idle = sending.upstream(by).settings.timeouts.idle();
-                pass(answer, open, hides_usage, idle, patience, tell).await;
-            }
+            Ok(answer) => pass(answer, open, hides_usage, idle, patience, tell).await,
             Err(none) => {
                 let (status, body) = (none.complaint.status(open.wire), none.complaint.body(open.wire));
                 open.unanswered(status.as_u16(), &body, none.may_cost);
