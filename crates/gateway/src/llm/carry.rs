@@ -18,7 +18,7 @@ use super::patience::Patience;
 use super::portion::Portion;
 use super::price::Tariff;
 use super::purse::Purse;
-use super::settle::Open;
+use super::settle::{MayCost, Open};
 use super::stream::{Metered, Passing, Reader};
 use super::upstream::is_events;
 use super::wire::{Complaint, Kind, Wire};
@@ -45,12 +45,14 @@ impl<P: Purse> Carried<P> {
     pub(crate) async fn carry(self) -> Result<Answered, Complaint> {
         let (tell, told) = oneshot::channel();
         tokio::spawn(self.go(tell));
-        let stopped = |_| Err(Complaint::new(Kind::Unavailable, "the gateway is stopping; try again in a moment"));
-        told.await.unwrap_or_else(stopped)
+        told.await.unwrap_or_else(|_| Err(stopping()))
     }
 
     async fn go(self, mut tell: Tell) {
         let Self { sending, tariffs, hides_usage, open, room, mut patience } = self;
+        if patience.is_stopped() {
+            return refuse(open, stopping(), MayCost::Nothing, tell);
+        }
         let begun = tokio::select! {
             biased;
             begun = sending.forward(open.started) => begun,
@@ -64,13 +66,20 @@ impl<P: Purse> Carried<P> {
         drop(room);
         match begun {
             Ok(answer) => pass(answer, open, hides_usage, idle, patience, tell).await,
-            Err(none) => {
-                let (status, body) = (none.complaint.status(open.wire), none.complaint.body(open.wire));
-                open.unanswered(status.as_u16(), &body, none.may_cost);
-                let _ = tell.send(Err(none.complaint));
-            }
+            Err(none) => refuse(open, none.complaint, none.may_cost, tell),
         }
     }
+}
+
+fn stopping() -> Complaint {
+    Complaint::new(Kind::Unavailable, "the gateway is stopping; try again in a moment")
+}
+
+/// Settles what it may have cost, and tells why there is no answer.
+fn refuse<P: Purse>(open: Open<P>, complaint: Complaint, may_cost: MayCost, tell: Tell) {
+    let (status, body) = (complaint.status(open.wire), complaint.body(open.wire));
+    open.unanswered(status.as_u16(), &body, may_cost);
+    let _ = tell.send(Err(complaint));
 }
 
 /// Passes an answer on; it is settled when it is over, however that comes.

@@ -59,12 +59,12 @@ impl Calls {
         }
     }
 
-    /// Lets calls finish for a while, then has the rest estimated. Returns when each of them is settled.
+    /// Lets calls finish for a while, then has the rest estimated. Returns when each of them is settled. It is for good: a call that
+    /// was about to begin, and is counted among those under way only now, is not sent.
     pub(crate) async fn stop(&self, grace: Duration) {
-        if timeout(grace, self.stopping.closed()).await.is_err() {
-            self.stopping.send_replace(true);
-            self.stopping.closed().await;
-        }
+        let _ = timeout(grace, self.stopping.closed()).await;
+        self.stopping.send_replace(true);
+        self.stopping.closed().await;
     }
 }
 
@@ -88,6 +88,11 @@ struct Unheard {
 }
 
 impl Patience {
+    /// Whether everything stopped before it began.
+    pub(crate) fn is_stopped(&self) -> bool {
+        *self.stopping.borrow()
+    }
+
     /// Returns when it is over. `left` tells that the agent left.
     pub(crate) async fn over(&mut self, left: impl Future<Output = ()>) -> Over {
         let Self { run, hang_ups, hang_up, stopping, unheard, .. } = self;
@@ -109,7 +114,7 @@ impl Patience {
     /// Hands a piece over, if somebody is there. Who takes none for too long counts as having left. An upstream that sends without pause
     /// is never waited for, so bounds are looked at here too.
     pub(crate) async fn hand_over(&mut self, to: &mut Option<mpsc::Sender<Piece>>, piece: Piece) -> Result<(), Over> {
-        if *self.stopping.borrow() {
+        if self.is_stopped() {
             return Err(Over::Stopped);
         }
         if let Some(unheard) = &mut self.unheard {

@@ -156,6 +156,16 @@ async fn c12_a_gateway_that_stops_has_settled_every_call_when_it_is_over() {
 }
 
 #[tokio::test]
+async fn c12_a_gateway_that_has_stopped_sends_nothing_and_a_late_call_costs_nothing() {
+    let world = World::planned(&[NEVER], Plan::default()).await;
+    world.gateway.stop(Duration::ZERO).await;
+    let call = asking(&world, question(Wire::Messages, true));
+    let status = tokio::time::timeout(Duration::from_secs(20), call).await.expect("nobody waits for it").unwrap();
+    assert_eq!((status, world.upstreams[0].heard().len()), (503, 0));
+    assert_eq!((world.record().await.usd_micros, world.allotment.spent().usd_micros), (0, 0));
+}
+
+#[tokio::test]
 async fn a_gateway_that_stops_lets_calls_finish_that_are_almost_done() {
     let world = World::of(&[THINKS]).await;
     let call = asking(&world, question(Wire::Responses, true));
