@@ -1,8 +1,8 @@
 //! What is kept of the words of a call: both sides as text, without secrets, as one document in the evidence of the project.
 //!
 //! Secrets are looked for in what is meant, not in how it was spelled: texts of JSON without their escapes, and the pieces of a stream
-//! joined together, because a model may say half of a secret in one piece and half in the next. What is no text is left out: nobody
-//! could say whether there is a secret in it.
+//! joined together, because a model may say half of a secret in one piece and half in the next. What is no text, or a part of JSON that
+//! cannot be read, is left out: nobody could say whether there is a secret in it.
 
 use placet_domain::run::ModelCall;
 use placet_gateway::llm::words::{BEYOND_BYTES, Text, Words};
@@ -26,6 +26,9 @@ const SAID: [&str; 10] = [
     "input",
 ];
 
+/// Numbers by which pieces of one text are told from those of another that comes at the same time.
+const WHICH: [&str; 4] = ["index", "output_index", "content_index", "summary_index"];
+
 /// The document: its first line, then one object.
 pub(super) fn document(call: &ModelCall, words: &Words) -> Vec<u8> {
     let body = json!({
@@ -44,7 +47,12 @@ fn side(text: &Text) -> Value {
     let (size_bytes, cut) = (text.size_bytes, text.is_cut());
     match readable(&text.bytes, cut) {
         None => json!({ "size_bytes": size_bytes, "left_out": "it is not text" }),
-        Some(said) => json!({ "size_bytes": size_bytes, "cut": cut, "text": kept(said, cut) }),
+        Some(said) => match kept(said, cut) {
+            None => {
+                json!({ "size_bytes": size_bytes, "cut": cut, "left_out": "it begins as JSON and cannot be read as that" })
+            }
+            Some(text) => json!({ "size_bytes": size_bytes, "cut": cut, "text": text }),
+        },
     }
 }
 
@@ -57,13 +65,15 @@ fn readable(bytes: &[u8], cut: bool) -> Option<&str> {
     }
 }
 
-fn kept(said: &str, cut: bool) -> String {
+fn kept(said: &str, cut: bool) -> Option<String> {
     let meant = match serde_json::from_str::<Value>(said) {
         Ok(Value::Array(events)) => joined(events.iter()),
         Ok(mut whole) => {
             clean(&mut whole);
             format!("{whole:#}")
         }
+        // Cut, most likely. Its escapes would hide what is in it.
+        Err(_) if said.trim_start().starts_with(['{', '[', '"']) => return None,
         Err(_) if is_events(said) => {
             let events: Vec<Value> = data_of(said).filter_map(|data| serde_json::from_str(data).ok()).collect();
             joined(events.iter())
@@ -75,11 +85,11 @@ fn kept(said: &str, cut: bool) -> String {
         // The last that was heard may be a part of something that nobody can recognise.
         clean.truncate(clean.floor_char_boundary(clean.len().saturating_sub(BEYOND_BYTES)));
     }
-    clean
+    Some(clean)
 }
 
 fn is_events(said: &str) -> bool {
-    ["data:", "event:", ":"].iter().any(|start| said.starts_with(start))
+    said.lines().any(|line| line.starts_with("data:"))
 }
 
 fn data_of(said: &str) -> impl Iterator<Item = &str> {
@@ -122,6 +132,8 @@ fn walk(value: &Value, place: &str, is_said: bool, take: &mut impl FnMut(&str, &
             }
         }
         Value::Object(fields) => {
+            let which = WHICH.iter().filter_map(|name| fields.get(*name)?.as_u64());
+            let place = which.fold(place.to_owned(), |place, number| format!("{place}({number})"));
             for (name, value) in fields {
                 walk(value, &format!("{place}.{name}"), SAID.contains(&name.as_str()), take);
             }
@@ -182,12 +194,33 @@ mod tests {
     }
 
     #[test]
+    fn b10_answers_that_come_at_the_same_time_are_put_together_each_for_itself() {
+        let half = SECRET.len() / 2;
+        let piece = |index: usize, text: &str| {
+            format!("data: {{\"choices\":[{{\"index\":{index},\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
+        };
+        // What came before the first line with data changes nothing.
+        let said = ["id: 1\n", &piece(0, &SECRET[..half]), &piece(1, "another"), &piece(0, &SECRET[half..])].concat();
+        let told = told(&said);
+        assert!(told.contains(".choices[0](0).delta.content:\n[redacted "), "{told}");
+        assert!(told.contains(".choices[0](1).delta.content:\nanother\n") && !told.contains("Ue6"), "{told}");
+    }
+
+    #[test]
     fn b10_what_is_cut_says_so_and_ends_before_what_was_not_looked_at_whole() {
         let said = "x".repeat(3 * BEYOND_BYTES);
         let cut = Text { bytes: said.clone().into_bytes(), size_bytes: 1 << 30 };
         let side = side(&cut);
         assert_eq!((side["cut"].as_bool(), side["text"].as_str().unwrap().len()), (Some(true), 2 * BEYOND_BYTES));
         assert_eq!(told(&said).len(), said.len());
+    }
+
+    #[test]
+    fn b10_a_part_of_json_is_left_out_because_its_escapes_hide_what_is_in_it() {
+        let said = format!("{{\"content\": \"use {} {}", SECRET.replace('p', "\\u0070"), "x".repeat(2 * BEYOND_BYTES));
+        let side = side(&Text { bytes: said.into_bytes(), size_bytes: 1 << 30 });
+        assert_eq!((&side["cut"], &side["text"]), (&json!(true), &Value::Null), "{side}");
+        assert!(side["left_out"].as_str().unwrap().contains("begins as JSON"), "{side}");
     }
 
     #[test]
