@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use placet_domain::budget::Purpose;
+use placet_domain::budget::{Amounts, Purpose};
 use placet_domain::command::Command;
 use placet_domain::digest::Digest;
 use placet_domain::id::RunId;
@@ -59,10 +59,12 @@ async fn write(purse: &RunPurse, batch: &mut Vec<Charged>) {
     }
     for (run, purpose, calls) in charges {
         let (count, spent) = (calls.len(), calls.iter().map(ModelCall::spent).sum());
-        if let Ok(named) = purpose.parse::<Purpose>() {
-            charge(purse.app(), run, named, calls).await;
-        }
-        purse.recorded(run, &purpose, count, spent);
+        let is_charged = match purpose.parse::<Purpose>() {
+            Ok(named) => charge(purse.app(), run, named, calls).await,
+            Err(_) => false,
+        };
+        // What the ledger does not know of counts as lost when the part is let go of, and so as spent.
+        purse.recorded(run, &purpose, count, if is_charged { spent } else { Amounts::NONE });
     }
 }
 
@@ -91,15 +93,15 @@ async fn try_keep(app: &App, run: RunId, call: ModelCall, words: Words) -> Resul
     Ok(Some(KeptWords { digest, size_bytes, cut }))
 }
 
-/// A store that is away for a moment is waited for: without the entry the call would have cost nothing.
-async fn charge(app: &App, run: RunId, purpose: Purpose, calls: Vec<ModelCall>) {
+/// A store that is away for a moment is waited for: without the entry the call would have cost nothing. Gives whether there is one.
+async fn charge(app: &App, run: RunId, purpose: Purpose, calls: Vec<ModelCall>) -> bool {
     loop {
         let charge = RunCommand::Charge { purpose: purpose.clone(), calls: calls.clone() };
         match app.submit(Actor::Runtime, Command::Run { id: run, command: charge }, None).await {
-            Ok(_) => return,
+            Ok(_) => return true,
             Err(No::Refused(refusal)) => {
-                tracing::error!(%run, %refusal, "calls of models could not be recorded");
-                return;
+                tracing::error!(%run, %refusal, "calls of models could not be recorded; what they took counts as spent");
+                return false;
             }
             Err(no) => {
                 tracing::error!(%run, error = %no, "calls of models are not recorded yet; trying again");
