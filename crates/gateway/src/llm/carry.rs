@@ -130,6 +130,7 @@ async fn pump(mut metered: Metered, mut to: Option<mpsc::Sender<Piece>>, mut pat
             None => (Piece::End, true),
         };
         let handed_over = patience.hand_over(&mut to, piece).await;
+        metered.listen();
         match (handed_over, is_last) {
             // What is over is settled already; whether somebody heard the last word changes nothing.
             (_, true) => return,

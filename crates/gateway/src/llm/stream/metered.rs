@@ -111,6 +111,11 @@ impl Metered {
         })
     }
 
+    /// Silence is counted from here: for as long as its agent took the last piece, nobody listened to the upstream.
+    pub(crate) fn listen(&mut self) {
+        self.silence.as_mut().reset(tokio::time::Instant::now() + self.idle);
+    }
+
     /// Hangs up on the upstream.
     pub(crate) fn give_up(mut self, over: Over) {
         self.end(match over {
@@ -128,7 +133,7 @@ impl Metered {
             match Pin::new(&mut self.rest).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => {
                     if let Ok(bytes) = frame.into_data() {
-                        self.silence.as_mut().reset(tokio::time::Instant::now() + self.idle);
+                        self.listen();
                         return Poll::Ready(Some(Ok(bytes)));
                     }
                 }
