@@ -3,6 +3,7 @@
 use axum::http::Method;
 use placet_control::Settings;
 use placet_domain::budget::Amounts;
+use placet_domain::catalogue::{Catalogue, shipped};
 use placet_domain::digest::Digest;
 use placet_gateway::llm::config::Settings as GatewaySettings;
 use placet_gateway::model_script::{self, Script};
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 use super::governed::working;
 use crate::metrics::{metrics, value};
 use crate::person::{Answer, Person};
-use crate::scenario::{Scenario, Setup};
+use crate::scenario::{Scenario, Setup, rules_planning_with};
 
 /// A model that says this whenever it is asked, for 10 tokens in and 5 out: 100 millionths of a dollar.
 const SCRIPT: &str = "[[turn]]\nwhen = \"slowly\"\ntext = \"forty-two\"\ndelay_ms = 400\nused = { input = 10, output = 5 }\n\
@@ -311,6 +312,32 @@ async fn c7_what_is_given_is_looked_at_before_a_model_is_paid() {
         json!({ "program": "/usr/bin/python3", "arguments": ["agent.py"], "profile": "default", "files": absent });
     world.app.team.operator.post_once(EXECUTIONS, "k1", &asked).await.problem(422, "missing_evidence");
     assert_eq!(world.model.heard().len(), 0);
+}
+
+/// What ships, and an agent with a program and a cage.
+fn agents_to_start() -> Catalogue {
+    let (_, text) = shipped().iter().find(|(file, _)| *file == "developer_agent.toml").unwrap();
+    let text = text.replace("id = \"developer_agent\"", "id = \"ours\"");
+    let starts = "speaks = \"placet-api\"\nprogram = \"/opt/agents/main\"\nprofile = \"default\"";
+    Catalogue::with([("ours.toml", text.replace("speaks = \"placet-api\"", starts).as_str())]).unwrap()
+}
+
+#[tokio::test]
+async fn c7_a_plan_that_was_paid_for_and_lacks_something_is_recorded_and_not_paid_again() {
+    let mut world = World::start().await;
+    world.app.restart_under(rules_planning_with(agents_to_start())).await;
+    let before = world.app.size();
+    // The entry of the chosen agent starts it, with an input that nobody has uploaded.
+    let mut asked = plan(&world, "", "large-1");
+    asked.as_object_mut().unwrap().remove("agent");
+    let absent = json!({ "path": "data.csv", "class": "PUBLIC", "digest": Digest::of(b"never uploaded") });
+    asked["intent"] = json!({ "goal": "Implement a parser", "inputs": [absent] });
+    for _ in 0..2 {
+        let refused = world.app.team.operator.post_once(EXECUTIONS, "k1", &asked).await.problem(422, "invalid");
+        assert!(refused.detail.contains("`data.csv` was not uploaded"), "{refused:?}");
+    }
+    assert!(world.app.bodies_from(before).await.contains("100 millionths of a dollar"));
+    assert_eq!(world.model.heard().len(), 1);
 }
 
 #[tokio::test]
