@@ -146,3 +146,51 @@ async fn gone(to: Option<&mpsc::Sender<Piece>>) {
         sender.closed().await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use bytes::Bytes;
+    use http_body_util::Empty;
+    use hyper::Request;
+    use hyper::body::Incoming;
+    use hyper_util::rt::TokioIo;
+    use placet_domain::id::RunId;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+
+    use super::*;
+    use crate::llm::config::Limits;
+    use crate::llm::patience::Calls;
+
+    const IDLE: Duration = Duration::from_millis(400);
+
+    /// An answer that has begun, and its upstream.
+    async fn begun() -> (Incoming, DuplexStream) {
+        let (near, mut upstream) = tokio::io::duplex(4_096);
+        let (mut asking, connection) = hyper::client::conn::http1::handshake(TokioIo::new(near)).await.unwrap();
+        tokio::spawn(connection);
+        let answer =
+            tokio::spawn(async move { asking.send_request(Request::new(Empty::<Bytes>::new())).await.unwrap() });
+        let _ = upstream.read(&mut [0; 4_096]).await.unwrap();
+        upstream.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n").await.unwrap();
+        (answer.await.unwrap().into_body(), upstream)
+    }
+
+    #[tokio::test]
+    async fn c12_an_agent_that_takes_its_time_does_not_break_its_own_call() {
+        let (rest, mut upstream) = begun().await;
+        let (first, reader, started) = (None, Reader::of_opaque(Wire::Chat), Instant::now());
+        let metered = Metered::new(Passing { first, rest, reader, idle: IDLE, started, keeps_words: false }, |_| ());
+        let (sender, mut receiver) = mpsc::channel(1);
+        let calls = Calls::new(&Limits::default());
+        tokio::spawn(pump(metered, Some(sender), calls.patience(RunId::from_bytes([1; 16]))));
+        // Longer than an upstream may be silent; the second piece waits for it.
+        tokio::time::sleep(IDLE * 3 / 2).await;
+        let heard = [receiver.recv().await, receiver.recv().await];
+        assert!(heard.iter().all(|piece| matches!(piece, Some(Piece::Bytes(_)))), "{heard:?}");
+        tokio::time::sleep(IDLE / 8).await;
+        upstream.write_all(b"0\r\n\r\n").await.unwrap();
+        assert!(matches!(receiver.recv().await, Some(Piece::End)), "it came to its end");
+    }
+}
