@@ -46,15 +46,21 @@ const keys = {
 
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && isTyping()) return document.activeElement.blur();
-  if (isTyping() || event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
+  // A key that is held down is one stroke.
+  if (event.repeat || isTyping() || event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
   event.preventDefault();
   keys[event.key]();
 });
 
-// A decision is sent once.
+// A decision is sent once, and the second half of a double click does not decide what came into its place.
+const born = performance.now();
+const isJustDecided = Date.now() - Number(sessionStorage.getItem('decided') ?? 0) < 2000;
 document.addEventListener('submit', (event) => {
-  if (event.target.dataset.sent) return event.preventDefault();
+  const decides = event.target.closest('.decide') !== null;
+  const isSlip = decides && isJustDecided && performance.now() - born < 500;
+  if (isSlip || event.target.dataset.sent) return event.preventDefault();
   event.target.dataset.sent = 'yes';
+  if (decides) sessionStorage.setItem('decided', String(Date.now()));
 });
 addEventListener('pageshow', () => all('form').forEach((form) => delete form.dataset.sent));
 
@@ -64,7 +70,9 @@ const policy = globalThis.trustedTypes?.createPolicy('placet', { createHTML: (te
 const parse = (text) => new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, 'text/html');
 
 // What somebody is reading, writing in or has opened is left alone until they are done with it.
-const isInUse = (part) => part.contains(document.activeElement) && isTyping();
+const isWritten = (field) => field.value !== field.defaultValue;
+const isInUse = (part) => (part.contains(document.activeElement) && isTyping())
+  || all('input:not([type=hidden]):not([type=checkbox]), textarea', part).some(isWritten);
 
 function replace(part, fresh) {
   if (part.innerHTML === fresh.innerHTML || isInUse(part)) return;
@@ -84,6 +92,20 @@ async function refresh() {
     if (other) replace(part, other);
   }
   document.title = fresh.title;
+  tellIfOther(fresh);
+}
+
+// What is decided on is never exchanged under somebody's hand: that something else stands there now is told, with the way to it.
+function tellIfOther(fresh) {
+  const still = (within) => within.querySelector('[data-still]')?.dataset.still;
+  if (still(document) === still(fresh) || document.querySelector('.other')) return;
+  const notice = document.createElement('p');
+  const link = document.createElement('a');
+  notice.className = 'notice other';
+  link.href = location.href;
+  link.textContent = document.body.dataset.waits;
+  notice.append(link);
+  document.querySelector('main').prepend(notice);
 }
 
 let waiting = false;

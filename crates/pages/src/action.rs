@@ -41,11 +41,12 @@ pub fn action(viewer: &Viewer, shown: &ActionPage) -> Markup {
     page(viewer, Here::Inbox, &title, Some(&shown.detail.action.run.to_string()), &card(viewer, shown))
 }
 
-/// The card with everything that can be done about it; part of the inbox too.
+/// The card with everything that can be done about it; part of the inbox too. What keeps itself up to date is named by what it binds:
+/// another card is never put in its place under somebody's hand.
 pub(crate) fn card(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let (lang, detail) = (viewer.lang, &shown.detail);
     html! {
-        article.card #card data-live="card" {
+        article.card #card data-live={ "card-" (detail.action.review) } {
             (head(viewer, shown))
             div.two { (card::why(lang, detail)) (card::blast_radius(lang, detail, &shown.blast)) }
             (card::exactly(lang, detail))
@@ -68,6 +69,7 @@ fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
                 strong { (text::line(lang, &shown.agent)) } " " (lang.proposed()) " " code { (action.tool) } " (" (action.kind) ") · "
                 (moment(lang, shown.since, viewer.now)) " · " (status(action.status.as_str()))
                 @if let Some(because) = &action.because { " · " (text::line(lang, because)) }
+                @if action.amendment.is_some() { " · " strong.ask { (lang.amended_by()) } }
                 @if let Some(next) = action.superseded_by { " · " a href={ "/actions/" (next) } { (short(&next.to_string())) } }
             }
         }
@@ -108,7 +110,7 @@ fn approvals(lang: Lang, shown: &ActionPage) -> Markup {
         @if action.approvals_missing > 0 || !shown.approved_by.is_empty() {
             p {
                 strong { (shown.approved_by.len()) } " " (lang.approvals_given())
-                @if !shown.approved_by.is_empty() { " (" (shown.approved_by.join(", ")) ")" }
+                @if !shown.approved_by.is_empty() { " (" (text::line(lang, &shown.approved_by.join(", "))) ")" }
                 ", " strong { (action.approvals_missing) } " " (lang.missing())
             }
         }
@@ -128,6 +130,11 @@ fn approve(viewer: &Viewer, shown: &ActionPage) -> Markup {
             button.main { (lang.approve_once()) " " kbd { "A" } }
         }))
         @if !twins.is_empty() {
+            ul.plain {
+                @for twin in &twins.0 {
+                    li { a href={ "/actions/" (twin.id) } { (short(&twin.id.to_string())) } " " (text::line(lang, &twin.agent)) " · " (text::line(lang, &twin.goal)) }
+                }
+            }
             (Form::to("/batch/approve", viewer).named("approve-all").with(&html! {
                 @for (id, seen) in twins.all(action) { input type="hidden" name="item" value={ (id) " " (seen) }; }
                 button { (lang.approve_all()) " (" (twins.len() + 1) ")" }
@@ -149,7 +156,8 @@ fn refuse(viewer: &Viewer, shown: &ActionPage) -> Markup {
 fn amend(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let (lang, action) = (viewer.lang, &shown.detail.action);
     let Some(proposal) = &shown.detail.proposal else { return html! {} };
-    if proposal.arguments.iter().any(|argument| argument.contains(['\n', '\r'])) {
+    // One on a line must be the same when it comes back, and seen whole while it is edited.
+    if proposal.arguments.iter().any(|argument| argument.is_empty() || text::is_odd(argument)) {
         return html! {};
     }
     let form = Form::to(format!("/actions/{}/amend", action.id), viewer).on(action.review).named("amend");

@@ -95,6 +95,7 @@ pub(crate) fn blast_radius(lang: Lang, detail: &ActionDetail, blast: &Blast) -> 
             dl.facts {
                 @if let Some(target) = &spec.target { (fact(lang.target(), &text::line(lang, &target.to_string()))) }
                 (fact(lang.reaches(), &reaches(lang, spec)))
+                @for used in &spec.credentials { (fact(lang.uses(), &html! { code { (text::line(lang, &used.to_string())) } })) }
                 (fact(lang.files(), &files(lang, spec)))
                 (fact(lang.leaves(), &leaves(lang, spec)))
                 (fact(lang.reversible(), &reversible(lang, spec, blast)))
@@ -181,7 +182,7 @@ pub(crate) fn exactly(lang: Lang, detail: &ActionDetail) -> Markup {
             }
             dl.facts.wide {
                 @for (name, value) in &spec.environment {
-                    (fact(lang.environment(), &html! { code { (name) "=" (text::line(lang, value)) } }))
+                    (fact(lang.environment(), &html! { code { (text::line(lang, name)) "=" (text::line(lang, value)) } }))
                 }
                 (fact(lang.cage(), &cage(lang, spec)))
                 (fact(lang.at_most(), &html! { (lang.span(spec.limits.timeout_ms)) " · " (size(lang, spec.limits.memory_bytes)) }))
@@ -225,5 +226,49 @@ pub(crate) fn words(lang: Lang, detail: &ActionDetail) -> Markup {
                 blockquote { pre { (text::lines(lang, words)) } }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn detail() -> ActionDetail {
+        let (id, digest) = ("0".repeat(32), format!("sha256:{}", "a".repeat(64)));
+        let detail = json!({
+            "id": format!("act_{id}"), "run": format!("run_{id}"), "project": format!("prj_{id}"),
+            "status": "PENDING_APPROVAL", "meaning": "Waits for a person.", "tool": "curl", "kind": "execute_code",
+            "digest": digest, "review": digest, "approvals": [], "approvals_missing": 1,
+            "proposer": format!("idn_{id}"), "deadline": "2026-01-31T09:30:00.000Z", "attempt": 0,
+            "verdict": { "tier": "B", "risk": 0.3, "policy": digest, "reasons": [] },
+            "spec": {
+                "v": 1, "run": format!("run_{id}"), "agent": format!("idn_{id}"), "scope": digest, "tool": "curl",
+                "tool_version": digest, "kind": "execute_code", "argv": ["/usr/bin/curl", "x".repeat(200)],
+                "environment": { "A": "one\ntwo" }, "files": [], "outputs": ["out\u{200b}.txt"], "profile": "default",
+                "credentials": [{ "name": "github", "to": ["https://api.example.org/repos"] }],
+                "limits": { "timeout_ms": 1000, "memory_bytes": 1, "output_bytes": 1, "file_bytes": 1, "processes": 1 },
+            },
+        });
+        serde_json::from_value(detail).expect("a detail as the API gives it")
+    }
+
+    #[test]
+    fn b4_the_card_names_whose_credential_goes_where_and_what_is_left_behind() {
+        let shown = blast_radius(Lang::En, &detail(), &Blast::default()).into_string();
+        assert!(shown.contains("Uses the team") && shown.contains("github"), "{shown}");
+        assert!(shown.contains("api.example.org") && shown.contains("⟦U+200B⟧"), "{shown}");
+    }
+
+    #[test]
+    fn b4_every_word_that_will_run_is_there_and_a_title_is_only_a_title() {
+        let detail = detail();
+        let whole = exactly(Lang::En, &detail).into_string();
+        assert!(
+            whole.contains(&"x".repeat(200)) && whole.contains("⟦U+000A⟧") && whole.contains("no network"),
+            "{whole}"
+        );
+        assert_eq!(title(&detail.spec).chars().count(), LONGEST_TITLE + 1);
     }
 }

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use placet_domain::budget::dollars;
+use placet_domain::text::spelled_out;
 use placet_wire::api::{ActionView, CheckpointView, PieceView};
 
 use crate::forms::{Form, field, reason};
@@ -28,6 +29,8 @@ pub(crate) fn panel(viewer: &Viewer, at: &CheckpointView, decides: bool) -> Mark
             @if !at.steps_next.is_empty() { ol.steps { @for step in &at.steps_next { li data-state="to_come" { (text::line(lang, step)) } } } }
             (pieces(lang, &at.outputs))
             (pictures(lang, &at.screenshots))
+            @if !at.longer.is_empty() { p.note.bad { (lang.longer()) " " (at.longer.join(", ")) } }
+            @if let Some(resource) = at.resource { p { strong { (lang.nearly_used()) } " " (resource) } }
             @if decides { (ways(viewer, at)) }
         }
     }
@@ -77,7 +80,7 @@ fn pictures(lang: Lang, pieces: &[PieceView]) -> Markup {
             h3 { (lang.screenshots()) }
             div.pictures {
                 @for piece in pieces {
-                    figure { a href=(here(piece)) { img src=(here(piece)) alt=(piece.path) loading="lazy"; } figcaption { (text::line(lang, &piece.path)) } }
+                    figure { a href=(here(piece)) { img src=(here(piece)) alt=(spelled_out(&piece.path)) loading="lazy"; } figcaption { (text::line(lang, &piece.path)) } }
                 }
             }
         }

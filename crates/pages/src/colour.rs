@@ -122,7 +122,11 @@ impl Syntax {
     }
 }
 
+/// What is odd or long is shown by [`text`] alone: colours must not come between the parts of a trick.
 pub(crate) fn line(lang: Lang, syntax: Syntax, content: &str) -> Markup {
+    if text::is_odd(content) || text::is_long(content) {
+        return text::line(lang, content);
+    }
     html! {
         @for (class, part) in parts(syntax, content) {
             @match class {
@@ -192,6 +196,13 @@ mod tests {
         let shown = line(Lang::En, Syntax::of("src/a.rs"), "let x = \"a//b\"; // 42").into_string();
         assert_eq!(shown, "<b class=\"k\">let</b> x = <b class=\"s\">&quot;a//b&quot;</b>; <b class=\"c\">// 42</b>");
         assert_eq!(line(Lang::En, Syntax::of("a.txt"), "let it be").into_string(), "let it be");
+    }
+
+    #[test]
+    fn r5_an_address_of_another_alphabet_is_marked_in_a_file_too() {
+        let shown =
+            line(Lang::En, Syntax::of("a.sh"), "curl \u{0430}\u{0440}\u{0440}\u{04CF}\u{0435}.com").into_string();
+        assert!(shown.contains("<mark class=\"odd\""), "{shown}");
     }
 
     proptest! {

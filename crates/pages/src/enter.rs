@@ -2,6 +2,7 @@
 //! use it up.
 
 use maud::{Markup, html};
+use placet_domain::text::spelled_out;
 
 use crate::forms::field;
 use crate::lang::Lang;
@@ -44,7 +45,7 @@ impl Refused {
 /// Somebody holds a link: they come in by a button, not by having looked.
 pub fn invitation(lang: Lang, code: &str, name: &str) -> Markup {
     let content = html! {
-        h1 { (name) }
+        h1 { (spelled_out(name)) }
         p { (lang.link_opens_once()) }
         form method="post" action={ "/enter/" (code) } {
             button.main autofocus { (lang.come_in()) }

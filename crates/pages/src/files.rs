@@ -15,6 +15,8 @@ use crate::text;
 const CONTEXT: usize = 3;
 /// More lines than anybody reads on a card; the rest is a download away.
 const MOST_LINES: usize = 2_000;
+/// Comparing takes the product of what differs.
+const MOST_COMPARED: usize = 1_500;
 
 /// A file and what there is to see of it.
 #[derive(Debug, Clone)]
@@ -33,6 +35,10 @@ pub enum Shown {
     Text { now: String, before: Option<String>, is_cut: bool },
     /// No text.
     Opaque,
+    /// Too much for a card.
+    Unread,
+    /// Not for this person, as long as nobody let it out.
+    Withheld,
     /// Its bytes are gone.
     Removed,
 }
@@ -57,11 +63,17 @@ fn content(lang: Lang, file: &FileShown) -> Markup {
         Shown::Opaque => {
             html! { p.note.bad { (lang.uninspectable()) " " a href=(file.link) download { (lang.download()) } } }
         }
+        Shown::Unread => html! { p.note.bad { (lang.unread()) " " a href=(file.link) download { (lang.download()) } } },
+        Shown::Withheld => html! { p.note { (lang.withheld()) } },
         Shown::Removed => html! { p.note { (lang.removed_bytes()) } },
         Shown::Text { now, before, is_cut } => html! {
-            @if text::is_odd(&now.replace(['\n', '\r'], "")) { p.note.bad { (lang.odd_text()) } }
-            @match before {
-                Some(before) => { p.note { (lang.changed_since()) } (difference(lang, syntax, before, now)) },
+            @if now.lines().any(text::is_odd) { p.note.bad { (lang.odd_text()) } }
+            @match before.as_deref().filter(|before| is_comparable(before) && is_comparable(now)) {
+                Some(before) => {
+                    p.note { (lang.changed_since()) }
+                    (difference(lang, syntax, before, now))
+                    details { summary { (lang.whole_file()) } (whole(lang, syntax, now)) }
+                },
                 None => (whole(lang, syntax, now)),
             }
             @if *is_cut || now.lines().count() > MOST_LINES {
@@ -83,21 +95,27 @@ fn whole(lang: Lang, syntax: Syntax, content: &str) -> Markup {
     }
 }
 
-/// Changed lines with a little around them, each with its number before and after.
+/// Whether two such texts are compared in a moment, whatever somebody put into them.
+fn is_comparable(text: &str) -> bool {
+    text.lines().count() <= MOST_COMPARED
+}
+
+/// Changed lines with a little around them, each with its number before and after. Line ends count: they are marked where they differ.
 fn difference(lang: Lang, syntax: Syntax, before: &str, now: &str) -> Markup {
-    let (before, now): (Vec<&str>, Vec<&str>) = (before.lines().collect(), now.lines().collect());
+    let (before, now): (Vec<&str>, Vec<&str>) =
+        (before.split_inclusive('\n').collect(), now.split_inclusive('\n').collect());
     let groups = group_diff_ops(capture_diff_slices(Algorithm::Myers, &before, &now), CONTEXT);
     html! {
         div.code tabindex="0" role="region" aria-label=(lang.changed_since()) {
             table {
-                @for group in groups.iter().take(MOST_LINES) {
+                @for group in &groups {
                     tr.gap { th {} th {} td { "⋯" } }
                     @for change in group.iter().flat_map(|op| op.iter_changes(&before, &now)) {
                         @let (class, sign) = sign(change.tag());
                         tr class=(class) {
                             th { @if let Some(index) = change.old_index() { (index + 1) } }
                             th { @if let Some(index) = change.new_index() { (index + 1) } }
-                            td { pre { span.sign { (sign) } (colour::line(lang, syntax, change.value())) } }
+                            td { pre { span.sign { (sign) } (colour::line(lang, syntax, change.value().strip_suffix('\n').unwrap_or(change.value()))) } }
                         }
                     }
                 }
@@ -129,6 +147,7 @@ mod tests {
         let before: String = (1..=20).map(|n| format!("line {n}\n")).collect();
         let now = before.replace("line 10\n", "line ten\n");
         let shown = shown("a.txt", Shown::Text { now, before: Some(before), is_cut: false });
+        let (shown, _) = shown.split_once("The whole file").expect("which stands below the change");
         assert!(
             shown.contains("<tr class=\"gone\"><th>10</th><th></th><td><pre><span class=\"sign\">-</span>line "),
             "{shown}"
@@ -138,6 +157,21 @@ mod tests {
             shown.contains("line <b class=\"n\">13</b>") && !shown.contains(">14<"),
             "three lines around it: {shown}"
         );
+    }
+
+    #[test]
+    fn r5_a_change_never_hides_the_file_and_a_line_end_is_a_change() {
+        let shown_of = |now: &str, before: &str| {
+            shown("a.sh", Shown::Text { now: now.to_owned(), before: Some(before.to_owned()), is_cut: false })
+        };
+        let small = shown_of("rm -rf docs\necho 2\n", "rm -rf docs\necho 1\n");
+        assert!(small.contains("The whole file") && small.matches("docs").count() >= 2, "{small}");
+        let ends = shown_of("one\r\n", "one\n");
+        assert!(ends.contains("class=\"come\"") && ends.contains("⟦U+000D⟧"), "{ends}");
+        let many: String = (0..40_000).map(|n| format!("{n}\n")).collect();
+        let other: String = (0..40_000).map(|n| format!("x{n}\n")).collect();
+        let large = shown_of(&many, &other);
+        assert!(!large.contains("class=\"come\"") && large.contains("too large") | large.contains("Too large"));
     }
 
     #[test]

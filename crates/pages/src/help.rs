@@ -42,7 +42,7 @@ fn how(lang: Lang) -> Markup {
         Lang::Fr => &[
             "Les agents proposent ; ils n'agissent jamais seuls. Les règles jugent chaque proposition, avec des raisons dont la somme est un nombre.",
             "Ce que vous approuvez, ce sont exactement les octets affichés, une seule fois. Si quoi que ce soit change, on vous redemande.",
-            "Ce que l'agent dit pour lui-même est montré en dernier et signalé. Rien n'en fait partie de ce que vous approuvez.",
+            "Ce que l'agent dit pour lui-même est montré en dernier et signalé. Rien de cela ne fait partie de ce que vous approuvez.",
             "Le silence ne vaut jamais accord : ce que personne ne décide à temps est refusé.",
             "Tout est dans le registre. Chacun peut le vérifier hors ligne avec une clé publique.",
         ],

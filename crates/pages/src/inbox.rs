@@ -36,9 +36,18 @@ pub struct Waiting {
     pub twins: Twins,
 }
 
-/// Other waiting actions with the same tool, arguments, target, environment, files, outputs, openings and cage.
+/// Other waiting actions of the project of which the same would be done, and about which people are asked for the same reasons.
 #[derive(Debug, Clone, Default)]
-pub struct Twins(pub Vec<(ActionId, Digest)>);
+pub struct Twins(pub Vec<Twin>);
+
+/// One of them: whose it is, and in which undertaking.
+#[derive(Debug, Clone)]
+pub struct Twin {
+    pub id: ActionId,
+    pub review: Digest,
+    pub agent: String,
+    pub goal: String,
+}
 
 impl Twins {
     pub(crate) const fn is_empty(&self) -> bool {
@@ -51,7 +60,7 @@ impl Twins {
 
     /// The action itself and its twins, each with what is decided on.
     pub(crate) fn all(&self, action: &ActionView) -> impl Iterator<Item = (ActionId, Digest)> {
-        std::iter::once((action.id, action.review)).chain(self.0.iter().copied())
+        std::iter::once((action.id, action.review)).chain(self.0.iter().map(|twin| (twin.id, twin.review)))
     }
 }
 
@@ -92,7 +101,7 @@ pub fn inbox(viewer: &Viewer, inbox: &Inbox) -> Markup {
             section.list aria-labelledby="inbox" #list data-live="list" {
                 h1 #inbox { (lang.nav_inbox()) " " small { (lang.waiting(viewer.waiting)) } }
                 (filters(lang, inbox.tier.as_deref()))
-                @if inbox.actions.is_empty() && inbox.runs.is_empty() { (empty(lang)) }
+                @if inbox.waiting == 0 && inbox.runs.is_empty() { (empty(lang)) }
                 (actions(viewer, inbox))
                 (runs(viewer, &inbox.runs))
                 p.keys { (lang.keys_hint()) }
@@ -139,7 +148,7 @@ fn actions(viewer: &Viewer, inbox: &Inbox) -> Markup {
             ol.rows {
                 @for row in &inbox.actions { li { (self::row(viewer, row, here, inbox.tier.as_deref())) } }
             }
-            @if inbox.waiting > rows { p.note { (lang.number(inbox.waiting - rows)) " " (lang.more_wait()) } }
+            @if inbox.tier.is_none() && inbox.waiting > rows { p.note { (lang.number(inbox.waiting - rows)) " " (lang.more_wait()) } }
         }
     }
 }

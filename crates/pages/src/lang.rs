@@ -71,6 +71,7 @@ words! {
     nav_help: "Help", "Aide";
     leave: "Sign out", "Se déconnecter";
     live: "Live", "En direct";
+    something_waits: "Something else stands here now. Look again", "Autre chose est là maintenant. Regardez à nouveau";
     offline: "Not live: reload to see what is new", "Hors direct : rechargez pour voir du nouveau";
     all_stopped: "Everything is stopped", "Tout est arrêté";
     safe_mode: "Safe mode: only what looks goes on", "Mode sûr : seule la lecture continue";
@@ -80,6 +81,7 @@ words! {
     sign_in: "Sign in", "Se connecter";
     name: "Name", "Nom";
     password: "Password", "Mot de passe";
+    current_password: "Current password", "Mot de passe actuel";
     new_password: "New password", "Nouveau mot de passe";
     password_rule: "At least 12 characters. A sentence is easier to remember than signs.", "Au moins 12 caractères. Une phrase se retient mieux que des signes.";
     set_password: "Set password", "Définir le mot de passe";
@@ -111,7 +113,7 @@ words! {
     tier_a: "passes", "passe";
     tier_b: "one person", "une personne";
     tier_c: "two people", "deux personnes";
-    tier_d: "refused", "refusé";
+    tier_d: "refused", "refusée";
     proposed: "proposed", "propose";
     why_asked: "Why you are asked", "Pourquoi on vous le demande";
     why_passed: "Why nobody is asked", "Pourquoi on ne demande à personne";
@@ -122,6 +124,7 @@ words! {
     files: "Files", "Fichiers";
     leaves: "Leaves", "Laisse";
     reaches: "Reaches", "Atteint";
+    uses: "Uses the team's credential", "Utilise l'identifiant de l'équipe";
     nobody: "nobody", "personne";
     nothing: "nothing", "rien";
     reversible: "Can be taken back", "Réversible";
@@ -145,6 +148,9 @@ words! {
     given_files: "Files it is given", "Fichiers fournis";
     uninspectable: "Uninspectable: these bytes are no text. Only their digest is approved.", "Non inspectable : ces octets ne sont pas du texte. Seule leur empreinte est approuvée.";
     too_large: "Too large to show whole; the beginning is shown. Get all of it:", "Trop grand pour être montré en entier ; voici le début. Tout obtenir :";
+    unread: "Not shown here; read it before you approve:", "Non affiché ici ; lisez-le avant d'approuver :";
+    withheld: "Only reviewers see this before it is let out.", "Seuls les relecteurs voient ceci avant sa sortie.";
+    whole_file: "The whole file", "Le fichier entier";
     removed_bytes: "These bytes were removed after their time.", "Ces octets ont été retirés après leur délai.";
     changed_since: "Changed since the run last had it", "Modifié depuis la dernière version de l'exécution";
     agent_says: "The agent says", "L'agent dit";
@@ -164,6 +170,8 @@ words! {
     decide: "Decide", "Décider";
     approve: "Approve", "Approuver";
     approve_once: "Approve once", "Approuver une fois";
+    amended_by: "What a reviewer made of the agent's proposal", "Ce qu'un relecteur a fait de la proposition de l'agent";
+    everything_bound: "Everything that you approve", "Tout ce que vous approuvez";
     approve_all: "Approve all identical", "Approuver toutes les identiques";
     reject: "Reject", "Rejeter";
     amend: "Change and approve", "Modifier et approuver";
@@ -248,6 +256,9 @@ words! {
     modify: "Let it go on otherwise", "Laisser continuer autrement";
     note_for_agent: "Note for the agent", "Note pour l'agent";
     other_steps: "Other steps instead of those that are left, one on each line", "D'autres étapes à la place de celles qui restent, une par ligne";
+    longer: "There is more than is shown of:", "Il y a plus que ce qui est montré de :";
+    nearly_used: "Nearly used up:", "Presque épuisé :";
+    removed_inputs: "Removes", "Supprime";
     passes_at: "passes by itself at", "passe de lui-même à";
     decide_on_action: "It waits for an action: decide on that.", "Elle attend une action : décidez de celle-ci.";
 
@@ -313,7 +324,7 @@ words! {
 
     // Settings.
     your_visits: "Where you are signed in", "Où vous êtes connecté";
-    this_one: "this one", "celui-ci";
+    this_one: "this one", "celle-ci";
     ends: "ends", "expire";
     end_visit: "End", "Terminer";
     people: "People", "Personnes";

@@ -1,6 +1,7 @@
 //! What stands around every page: the head, the way to other pages, who is signed in, what concerns everybody.
 
 use maud::{DOCTYPE, Markup, html};
+use placet_domain::text::spelled_out;
 use placet_domain::time::Timestamp;
 
 use crate::assets;
@@ -84,8 +85,8 @@ pub(crate) fn page(viewer: &Viewer, here: Here, title: &str, live: Option<&str>,
                     @for place in Here::ALL.iter().filter(|place| **place != Here::Ledger || viewer.reads_ledger) {
                         a href=(place.path()) aria-current=[(*place == here).then_some("page")] {
                             (place.name(lang))
-                            @if *place == Here::Inbox && viewer.waiting > 0 {
-                                span.count #waiting data-live="waiting" { (lang.number(viewer.waiting)) }
+                            @if *place == Here::Inbox {
+                                span.count #waiting data-live="waiting" { @if viewer.waiting > 0 { (lang.number(viewer.waiting)) } }
                             }
                         }
                     }
@@ -127,12 +128,12 @@ fn document(lang: Lang, title: &str, live: Option<&str>, body: &Markup) -> Marku
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (title) " · Placet" }
+                title { (spelled_out(title)) " · Placet" }
                 link rel="icon" href=(assets::ICON.path()) type="image/svg+xml";
                 link rel="stylesheet" href=(assets::STYLE.path());
                 script src=(assets::SCRIPT.path()) defer {}
             }
-            body data-live-of=[live] data-offline=(lang.offline()) {
+            body data-live-of=[live] data-offline=(lang.offline()) data-waits=(lang.something_waits()) {
                 a.skip href="#content" { (lang.skip()) }
                 (body)
             }

@@ -36,7 +36,7 @@ pub use enter::{Refused, enter, invitation};
 pub use files::{FileShown, Shown};
 pub use forms::Form;
 pub use help::help;
-pub use inbox::{Inbox, Standing, Still, Twins, Waiting, inbox};
+pub use inbox::{Inbox, Standing, Still, Twin, Twins, Waiting, inbox};
 pub use lang::Lang;
 pub use layout::{Here, Viewer};
 pub use ledger::{EntryPage, EntryRow, LedgerPage, entry, ledger};

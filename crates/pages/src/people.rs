@@ -31,7 +31,7 @@ pub fn agents(viewer: &Viewer, rows: &[AgentRow]) -> Markup {
                         @for row in rows {
                             tr {
                                 td { strong { (text::line(lang, &row.identity.name)) } " " small { (short(&row.identity.id.to_string())) } }
-                                td { @if row.lineage.is_empty() { (lang.nobody()) } @else { (row.lineage.join(" → ")) } }
+                                td { @if row.lineage.is_empty() { (lang.nobody()) } @else { (text::line(lang, &row.lineage.join(" → "))) } }
                                 td { @if let Some((id, goal, _)) = &row.run { a href={ "/runs/" (id) } { (text::line(lang, goal)) } } }
                                 td { (agent_state(lang, row)) }
                             }

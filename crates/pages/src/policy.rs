@@ -1,6 +1,7 @@
 //! The policy: the rules and tools in force, and what they would say of an action that nobody proposes.
 
 use maud::{Markup, html};
+use placet_domain::text::spelled_out;
 use placet_wire::api::{PolicyView, RuleView, ToolView, VerdictView};
 
 use crate::forms::{Form, field};
@@ -50,7 +51,7 @@ fn try_it(viewer: &Viewer, shown: &PolicyPage) -> Markup {
         @else {
             (Form::to("/policy", viewer).named("try").with(&html! {
                 (field("run", lang.in_run(), &html! {
-                    select #run name="run" { @for (id, goal) in &shown.runs { option value=(id) selected[id == run] { (goal) " (" (short(id)) ")" } } }
+                    select #run name="run" { @for (id, goal) in &shown.runs { option value=(id) selected[id == run] { (spelled_out(goal)) " (" (short(id)) ")" } } }
                 }))
                 (field("tool", lang.tool(), &html! {
                     select #tool name="tool" { @for known in &shown.policy.tools { option value=(known.name) selected[known.name == tool] { (known.name) " (" (known.kind) ")" } } }

@@ -16,6 +16,11 @@ pub struct Problem {
     pub back: String,
 }
 
+/// Whether it is sure that nothing happened.
+fn is_as_before(code: &str) -> bool {
+    !matches!(code, "in_part" | "fault" | "tampered" | "unseen" | "too_slow")
+}
+
 /// To somebody who is signed in, or to a stranger.
 pub fn problem(lang: Lang, viewer: Option<&Viewer>, problem: &Problem) -> Markup {
     let heading = match problem.code.as_str() {
@@ -28,7 +33,7 @@ pub fn problem(lang: Lang, viewer: Option<&Viewer>, problem: &Problem) -> Markup
         div.panel role="alert" {
             h1 { (heading) }
             p { (text::line(lang, &problem.detail)) }
-            p { @if problem.code != "in_part" { (lang.nothing_changed()) " " } code { (problem.code) } }
+            p { @if is_as_before(&problem.code) { (lang.nothing_changed()) " " } code { (problem.code) } }
             p { a.button href=(problem.back) { (lang.look_again()) } }
         }
     };

@@ -38,7 +38,7 @@ pub fn rollback(viewer: &Viewer, shown: &RollbackPage) -> Markup {
             },
             Err(why) => p.note { (lang.no_preview()) " " (text::line(lang, why)) },
         }
-        @if shown.may {
+        @if shown.may && shown.preview.is_ok() {
             section.panel.decide aria-labelledby="decide" {
                 h2 #decide { (lang.decide()) }
                 (Form::to(format!("/runs/{}/rollback/{}", run.id, shown.to), viewer).named("rollback").with(&html! {

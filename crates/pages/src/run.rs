@@ -6,6 +6,7 @@ use placet_domain::run::{RunStatus, StepState};
 use placet_domain::time::Timestamp;
 use placet_wire::api::{AuditRow, BudgetView, CheckpointView, PipelineStep, RunView, WishView};
 
+use crate::card::Ask;
 use crate::chart::{Curve, curve};
 use crate::checkpoint;
 use crate::forms::{Form, field, reason};
@@ -31,15 +32,21 @@ pub struct RunPage {
     pub bars: Vec<Bar>,
     /// What calls of models cost, one after the other: when, tokens, millionths of a dollar.
     pub calls: Vec<(Timestamp, u64, u64)>,
-    /// Whether the viewer decides, and whether they move runs along.
+    /// Whether the viewer may decide what it waits for.
+    pub ask: Ask,
+    /// Everything that a decision about its plan or its results is about, as it is kept.
+    pub bound: String,
+    /// Whether the viewer decides at all, and whether they move runs along.
     pub reviews: bool,
     pub operates: bool,
 }
 
 pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
     let (lang, run) = (viewer.lang, &shown.run);
+    // What is decided on, so that an open page can tell when it is something else.
+    let still = if shown.ask == Ask::Settled { String::new() } else { run.review.to_string() };
     let content = html! {
-        div.run {
+        div.run data-still=(still) {
             (head(viewer, shown))
             (standstill(viewer, shown))
             (tiles(lang, shown))
@@ -102,11 +109,15 @@ fn controls(viewer: &Viewer, shown: &RunPage) -> Markup {
 
 /// The decision that it waits for, if it does.
 fn standstill(viewer: &Viewer, shown: &RunPage) -> Markup {
-    let (run, status) = (&shown.run, shown.run.status);
+    let (run, status, decides) = (&shown.run, shown.run.status, shown.ask == Ask::Yes);
     html! {
-        @if let (Some(at), RunStatus::CheckpointReached) = (&shown.checkpoint, status) { (checkpoint::panel(viewer, at, shown.reviews)) }
-        @if shown.reviews && status == RunStatus::PendingApproval { (plan_decision(viewer, run)) }
-        @if shown.reviews && status == RunStatus::PendingExport { (results_decision(viewer, run)) }
+        @if let (Some(at), RunStatus::CheckpointReached) = (&shown.checkpoint, status) { (checkpoint::panel(viewer, at, decides)) }
+        @if decides && status == RunStatus::PendingApproval { (plan_decision(viewer, run)) }
+        @if decides && status == RunStatus::PendingExport { (results_decision(viewer, run)) }
+        @if let Ask::No(why) = &shown.ask { p.note { (viewer.lang.you_cannot()) ": " (text::line(viewer.lang, why)) } }
+        @if shown.ask != Ask::Settled {
+            details.panel open { summary { (viewer.lang.everything_bound()) } pre tabindex="0" { (text::lines(viewer.lang, &shown.bound)) } }
+        }
     }
 }
 
@@ -133,6 +144,7 @@ fn results_decision(viewer: &Viewer, run: &RunView) -> Markup {
         section.panel.decide aria-labelledby="decide" {
             h2 #decide { (lang.results_wait()) }
             @if let Some(said) = &run.said { blockquote { (text::line(lang, said)) } }
+            @if !run.removed.is_empty() { p.ask { (lang.removed_inputs()) @for path in &run.removed { " " code { (text::line(lang, path)) } } } }
             div.ways {
                 (Form::to(format!("/runs/{}/complete", run.id), viewer).on(run.review).named("complete").with(&html! {
                     @if !run.outputs.is_empty() {

@@ -43,6 +43,11 @@ fn password(viewer: &Viewer, shown: &Settings) -> Markup {
     let lang = viewer.lang;
     Form::to("/settings/password", viewer).named("set-password").with(&html! {
         p { (lang.password_rule()) }
+        @if shown.has_password {
+            (field("current-password", lang.current_password(), &html! {
+                input #current-password name="current" type="password" required autocomplete="current-password";
+            }))
+        }
         (field("new-password", if shown.has_password { lang.new_password() } else { lang.password() }, &html! {
             input #new-password name="password" type="password" required minlength="12" maxlength="200" autocomplete="new-password";
         }))

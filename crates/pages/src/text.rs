@@ -21,8 +21,18 @@ enum Piece<'t> {
     Imitation(&'t str),
 }
 
-/// A text on one line. A line break within is marked too: what is one argument must look like one.
+/// A text on one line, folded where it is too long to be seen whole. A line break within is marked too: what is one argument must
+/// look like one.
 pub(crate) fn line(lang: Lang, text: &str) -> Markup {
+    html! {
+        @for (index, part) in folded(text).into_iter().enumerate() {
+            @if index > 0 { span.fold title=(lang.long_line()) { "↩" } "\n" }
+            (unfolded(lang, part))
+        }
+    }
+}
+
+fn unfolded(lang: Lang, text: &str) -> Markup {
     html! {
         @for piece in pieces(text) {
             @match piece {
@@ -37,22 +47,19 @@ pub(crate) fn line(lang: Lang, text: &str) -> Markup {
     }
 }
 
-/// A text of several lines, each of them folded where it is too long to be seen whole.
+/// A text of several lines.
 pub(crate) fn lines(lang: Lang, text: &str) -> Markup {
-    html! {
-        @for whole in text.lines() {
-            @let folds = folded(whole);
-            @for (index, part) in folds.iter().enumerate() {
-                @if index > 0 { span.fold title=(lang.long_line()) { "↩" } }
-                (line(lang, part)) "\n"
-            }
-        }
-    }
+    html! { @for whole in text.lines() { (line(lang, whole)) "\n" } }
 }
 
 /// Whether something in it is marked.
 pub(crate) fn is_odd(text: &str) -> bool {
     pieces(text).iter().any(|piece| !matches!(piece, Piece::Plain(_)))
+}
+
+/// Whether it is folded.
+pub(crate) fn is_long(text: &str) -> bool {
+    text.char_indices().nth(LONGEST_LINE).is_some()
 }
 
 fn hidden(c: char) -> Markup {
@@ -129,7 +136,12 @@ fn leading(text: &str, belongs: impl Fn(char) -> bool) -> &str {
 }
 
 fn is_hidden(c: char) -> bool {
-    (c.is_control() && c != '\t') || is_invisible(c)
+    (c.is_control() && c != '\t') || is_invisible(c) || passes_for_ascii(c)
+}
+
+/// Wide forms of ASCII, and signs that pass for a dot or a slash: what stands between them is no word, and still another address.
+const fn passes_for_ascii(c: char) -> bool {
+    matches!(c, '\u{FF01}'..='\u{FF5E}' | '\u{2024}' | '\u{2044}' | '\u{2215}' | '\u{29F8}')
 }
 
 fn is_word(c: char) -> bool {
@@ -142,11 +154,11 @@ fn imitates(word: &str) -> bool {
     latin && word.chars().any(is_imitating)
 }
 
-/// Cyrillic, Greek, Armenian and Cherokee letters, full-width and mathematical forms: the alphabets whose letters pass for Latin ones.
+/// Cyrillic, Greek, Armenian and Cherokee letters, and mathematical forms: the alphabets whose letters pass for Latin ones.
 const fn is_imitating(c: char) -> bool {
     matches!(c,
         '\u{0370}'..='\u{03FF}' | '\u{0400}'..='\u{052F}' | '\u{0530}'..='\u{058F}' | '\u{13A0}'..='\u{13FF}'
-        | '\u{1D400}'..='\u{1D7FF}' | '\u{FF01}'..='\u{FF5E}' | '\u{2100}'..='\u{214F}')
+        | '\u{1D400}'..='\u{1D7FF}' | '\u{2100}'..='\u{214F}')
 }
 
 #[cfg(test)]
@@ -176,6 +188,7 @@ mod tests {
         );
         assert!(shown.contains("⟦U+0430⟧"), "{shown}");
         assert!(!is_odd("привет мир"), "another language is no trick");
+        assert!(is_odd("example\u{FF0E}com") && is_odd("evil.example\u{2215}x"), "nor is a wide dot a dot");
     }
 
     #[test]
@@ -195,11 +208,12 @@ mod tests {
         #[test]
         fn r5_nothing_unseen_and_no_markup_remains_in_any_text(text: String) {
             let shown = shown(&text);
-            let unseen = shown.chars().any(|c| (c.is_control() && c != '\t') || is_invisible(c));
+            let unseen = shown.chars().any(|c| (c.is_control() && c != '\t' && c != '\n') || is_invisible(c));
             prop_assert!(!unseen);
             let without_ours = shown.replace("<mark class=\"odd\">", "").replace("</mark>", "")
                 .replace("<mark class=\"odd\" title=\"imitates Latin letters\">", "")
-                .replace("<small class=\"odd\">", "").replace("</small>", "");
+                .replace("<small class=\"odd\">", "").replace("</small>", "")
+                .replace("<span class=\"fold\" title=\"long line, folded\">", "").replace("</span>", "");
             prop_assert!(!without_ours.contains('<') && !without_ours.contains('>'));
         }
 

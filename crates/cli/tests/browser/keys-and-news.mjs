@@ -15,6 +15,17 @@ await page.getByRole('link', { name: /10\.0\.0\.9/ }).waitFor();
 assert.equal(await page.locator('#reason').inputValue(), 'because of the ', 'what is being written stays');
 await page.keyboard.press('Escape');
 
+// Something riskier comes in: it stands first in the list, and what is looked at stays what it is.
+await page.goto(`${given.url}/`);
+await page.locator('#live:not([hidden])').waitFor();
+const [title, seen] = [await page.locator('article h1').innerText(), await page.locator('#approve [name=seen]').inputValue()];
+execFileSync(given.risky[0], given.risky.slice(1), { cwd: given.cwd });
+await page.getByRole('link', { name: /10\.0\.0\.0\/24/ }).waitFor();
+assert.equal(await page.locator('article h1').innerText(), title, 'no other card is put under a hand');
+assert.equal(await page.locator('#approve [name=seen]').inputValue(), seen);
+await page.goto(`${given.url}/?tier=B`);
+await page.locator('#live:not([hidden])').waitFor();
+
 // Down the list, and approve by two strokes: the first only shows what the second one does.
 await page.keyboard.press('j');
 await page.waitForURL(/action=/);
@@ -24,6 +35,11 @@ await page.keyboard.press('a');
 assert.match(page.url(), /action=/, 'one stroke decides nothing');
 await page.keyboard.press('a');
 await page.waitForURL(`${given.url}/`);
+await page.keyboard.down('a');
+await page.keyboard.down('a');
+await page.keyboard.up('a');
+await page.waitForTimeout(300);
+assert.equal(page.url(), `${given.url}/`, 'a key that is held down decides nothing more');
 await page.goto(`${given.url}/actions/${chosen}`);
 await page.getByText(/APPROVED|LEASED|EXECUTING|SUCCEEDED|FAILED/).first().waitFor();
 

@@ -104,8 +104,10 @@ fn c16_keys_decide_and_news_come_by_themselves() {
     waiting(&world, &run, &["10.0.0.5", "10.0.0.6"]);
     let binary = placet().get_program().to_string_lossy().into_owned();
     let propose = json!([binary, "--as", "tom", "action", "propose", run, "nmap", "--target", "10.0.0.9", "--", "-sV"]);
+    let risky =
+        json!([binary, "--as", "tom", "action", "propose", run, "nmap", "--target", "10.0.0.0/24", "--", "-sn"]);
     let given = json!({
-        "url": world.url(), "links": links(&world, "eve", 1), "propose": propose, "cwd": world.path(""),
+        "url": world.url(), "links": links(&world, "eve", 1), "propose": propose, "risky": risky, "cwd": world.path(""),
     });
     walk("keys-and-news.mjs", &given);
 }

@@ -1,5 +1,7 @@
 //! One action: what there is to see of it, and the decisions about it.
 
+use std::collections::BTreeSet;
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
@@ -7,6 +9,7 @@ use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Reso
 use placet_domain::evidence::Manifest;
 use placet_domain::id::ActionId;
 use placet_domain::identity::Role;
+use placet_domain::policy::Tier;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::Run;
 use placet_pages::{ActionPage, Ask, Blast, History, Twins};
@@ -19,9 +22,10 @@ use super::super::extract::Path;
 use super::super::problem::Failure;
 use super::form::{Fields, Sent};
 use super::guard::{Visiting, html};
+use super::inbox::class;
 use super::{file, names, viewer};
 use crate::app::App;
-use crate::flow::{self, Caller, No};
+use crate::flow::{self, Caller};
 
 /// How many of the newest actions of a project are looked through for what was decided before.
 const MOST_LOOKED_THROUGH: u32 = 400;
@@ -235,22 +239,25 @@ pub(super) async fn approve_all(
     Sent { caller, fields, .. }: Sent,
 ) -> Result<Response, Failure> {
     let bad = || Failure::new(StatusCode::BAD_REQUEST, "bad_form", "reload the page and choose again");
-    let mut items = Vec::new();
+    if !(1..=MOST_AT_ONCE).contains(&fields.all("item").count()) {
+        return Err(bad());
+    }
+    let (mut items, mut classes) = (Vec::new(), BTreeSet::new());
     for item in fields.all("item") {
         let (id, seen) = item.split_once(' ').ok_or_else(bad)?;
-        let id = parse(id)?;
-        confirmed(&flow::find_action(&app, &caller, id).await?, &fields)?;
-        items.push((id, seen.parse().map_err(|_| bad())?));
-    }
-    if items.is_empty() || items.len() > MOST_AT_ONCE {
-        return Err(bad());
+        let state = flow::find_action(&app, &caller, parse(id)?).await?;
+        classes.insert(class(&state, &detail(&app, &state).await?.spec));
+        items.push((state.id, seen.parse().map_err(|_| bad())?));
+        // What a page never offers is not taken either: of other kinds, or where two people are asked.
+        if classes.len() > 1 || state.verdict.tier() != Tier::B {
+            return Err(bad());
+        }
     }
     let (mut done, mut refused) = (0, Vec::new());
     for (id, seen) in items {
         match flow::approve(&app, &caller, id, seen).await {
             Ok(_) => done += 1,
-            Err(No::Refused(refusal)) => refused.push(format!("{id}: {refusal}")),
-            Err(no) => return Err(no.into()),
+            Err(no) => refused.push(format!("{id}: {no}")),
         }
     }
     if refused.is_empty() {

@@ -19,6 +19,7 @@ use crate::names::token_digest;
 
 /// More people of one name with a password than there can be by accident.
 const MOST_NAMESAKES: usize = 4;
+const LONGEST_NAME: usize = 80;
 
 pub(super) async fn show(Speaks(lang): Speaks) -> Response {
     html(placet_pages::enter(lang, None))
@@ -67,6 +68,10 @@ pub(super) async fn by_password(
 ) -> Result<Response, Failure> {
     let (name, password) = (fields.text("name")?, Zeroizing::new(fields.text("password")?));
     let passwords = &app.page_state().passwords;
+    // Nobody has a longer name; what strangers send is not remembered.
+    if name.len() > LONGEST_NAME {
+        return Ok(refused(lang, StatusCode::FORBIDDEN, Refused::Wrong));
+    }
     if !passwords.may_try(&name) {
         return Ok(refused(lang, StatusCode::TOO_MANY_REQUESTS, Refused::TooOften));
     }
@@ -97,19 +102,21 @@ async fn recognised(
         if app.page_state().passwords.is_right(password.clone(), known).await {
             return Ok(Some((identity, Entrance::Password { verifier })));
         }
-        note_wrong(app, &identity).await?;
+        // Beside the answer: how long it takes must not tell who has a password.
+        tokio::spawn(note_wrong(app.clone(), identity));
     }
     Ok(None)
 }
 
 /// That somebody tried a password of theirs in vain is for the person to see on the record.
-async fn note_wrong(app: &App, identity: &Identity) -> Result<(), Failure> {
+async fn note_wrong(app: App, identity: Identity) {
     if app.door().may_note_refusal_of(identity.id) {
-        let caller = Caller { identity: identity.clone(), key: None };
+        let caller = Caller { identity, key: None };
         let refusal = Refusal::invalid("a wrong password was given");
-        flow::note_refusal(app, &caller, About::default(), "enter", refusal).await?;
+        if let Err(no) = flow::note_refusal(&app, &caller, About::default(), "enter", refusal).await {
+            tracing::error!(%no, "a wrong password could not be recorded");
+        }
     }
-    Ok(())
 }
 
 /// With the cookie that stands for the visit: out of reach of scripts, and not sent along from elsewhere.

@@ -3,7 +3,6 @@
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
-use placet_domain::digest::Digest;
 use placet_domain::id::ProjectId;
 use placet_domain::proposal::{ActionSpec, FileOperand};
 use placet_domain::run::Run;
@@ -16,10 +15,14 @@ use super::super::problem::Failure;
 use crate::app::App;
 use crate::flow::{self, Caller, No};
 
-/// What is read of a file to be shown on a card.
-const MOST_SHOWN_BYTES: usize = 128 << 10;
-/// How many files of an action are shown; an action has at most 256.
-const MOST_FILES: usize = 40;
+/// What is shown of a file on a card.
+const MOST_SHOWN_BYTES: usize = 64 << 10;
+/// A file that is larger is not even opened for a card.
+const MOST_READ_BYTES: u64 = 1 << 20;
+/// What all files of a card may show together: a page is read by a person, and made anew whenever something happens.
+const MOST_ON_A_CARD_BYTES: usize = 256 << 10;
+/// Beyond one control character in so many, it is no text that anybody reads, and each takes forty characters to mark.
+const RAREST_CONTROLS: usize = 64;
 /// How many earlier actions of a run are asked for a file of the same name.
 const MOST_EARLIER: u32 = 100;
 
@@ -65,17 +68,23 @@ fn picture(bytes: &[u8]) -> Option<&'static str> {
 pub(super) async fn shown(app: &App, caller: &Caller, run: &Run, spec: &ActionSpec) -> Result<Vec<FileShown>, Failure> {
     let mut files = Vec::new();
     let earlier = if spec.files.is_empty() { Vec::new() } else { earlier_files(app, run, spec).await? };
-    for file in spec.files.iter().take(MOST_FILES) {
-        let before = earlier.iter().find(|known| known.path == file.path && known.digest != file.digest);
-        files.push(FileShown {
-            path: file.path.clone(),
-            digest: file.digest,
-            size_bytes: file.size_bytes,
-            shown: one(app, caller, run.project, file, before).await?,
-            link: format!("/evidence/{}/{}", run.project, file.digest),
-        });
+    let mut left = MOST_ON_A_CARD_BYTES;
+    for file in &spec.files {
+        let before = earlier.iter().find(|known| known.path == file.path).filter(|known| known.digest != file.digest);
+        let shown = if left == 0 { Shown::Unread } else { one(app, caller, run.project, file, before).await? };
+        left = left.saturating_sub(weight(&shown));
+        let (path, digest, size_bytes) = (file.path.clone(), file.digest, file.size_bytes);
+        files.push(FileShown { path, digest, size_bytes, shown, link: format!("/evidence/{}/{digest}", run.project) });
     }
     Ok(files)
+}
+
+/// How much of a card something takes.
+fn weight(shown: &Shown) -> usize {
+    match shown {
+        Shown::Text { now, before, .. } => now.len() + before.as_ref().map_or(0, String::len),
+        Shown::Opaque | Shown::Unread | Shown::Withheld | Shown::Removed => 0,
+    }
 }
 
 async fn one(
@@ -85,28 +94,50 @@ async fn one(
     file: &FileOperand,
     before: Option<&FileOperand>,
 ) -> Result<Shown, Failure> {
-    let Some(bytes) = read(app, caller, project, file.digest).await? else { return Ok(Shown::Removed) };
+    let bytes = match read(app, caller, project, file).await? {
+        Ok(bytes) => bytes,
+        Err(unseen) => return Ok(unseen),
+    };
     let is_cut = bytes.len() > MOST_SHOWN_BYTES;
     let Some(now) = text(&bytes) else { return Ok(Shown::Opaque) };
     let before = match before {
-        Some(before) => read(app, caller, project, before.digest).await?.and_then(|bytes| text(&bytes)),
+        Some(before) => read(app, caller, project, before).await?.ok().and_then(|bytes| text(&bytes)),
         None => None,
     };
     Ok(Shown::Text { now, before, is_cut })
 }
 
-async fn read(app: &App, caller: &Caller, project: ProjectId, digest: Digest) -> Result<Option<Vec<u8>>, Failure> {
-    flow::may_read(app, caller, project, digest).await?;
-    if app.store().kept(project, digest).await?.is_none() {
-        return Ok(None);
+/// The bytes of a file, or why they are not shown. The same people see them as by the API.
+async fn read(
+    app: &App,
+    caller: &Caller,
+    project: ProjectId,
+    file: &FileOperand,
+) -> Result<Result<Vec<u8>, Shown>, Failure> {
+    match flow::may_read(app, caller, project, file.digest).await {
+        Ok(()) => {}
+        Err(No::Refused(_)) => return Ok(Err(Shown::Withheld)),
+        Err(no) => return Err(no.into()),
     }
-    Ok(app.store().blobs().get(digest).await.map_err(No::Fault)?)
+    if file.size_bytes > MOST_READ_BYTES {
+        return Ok(Err(Shown::Unread));
+    }
+    if app.store().kept(project, file.digest).await?.is_none() {
+        return Ok(Err(Shown::Removed));
+    }
+    let bytes = app.store().blobs().get(file.digest).await.map_err(No::Fault)?;
+    let Some(bytes) = bytes else { return Ok(Err(Shown::Removed)) };
+    if flow::may_read_words(caller, &bytes).is_err() {
+        return Ok(Err(Shown::Withheld));
+    }
+    Ok(Ok(bytes))
 }
 
 /// Text, or nothing: what has a zero byte or is not UTF-8 is no text. Cut between characters.
 fn text(bytes: &[u8]) -> Option<String> {
     let most = bytes.get(..MOST_SHOWN_BYTES).unwrap_or(bytes);
-    if most.contains(&0) {
+    let controls = most.iter().filter(|byte| byte.is_ascii_control() && !matches!(byte, b'\n' | b'\r' | b'\t')).count();
+    if most.contains(&0) || controls > RAREST_CONTROLS && controls > most.len() / RAREST_CONTROLS {
         return None;
     }
     match std::str::from_utf8(most) {
@@ -126,8 +157,9 @@ async fn earlier_files(app: &App, run: &Run, spec: &ActionSpec) -> Result<Vec<Fi
     for listed in app.store().actions(filter).await? {
         let sealed = app.store().sealed(listed.id, listed.digest).await?;
         let other: Option<ActionSpec> = sealed.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        // Executed before: what was only proposed is nothing that the run has.
-        let Some(other) = other.filter(|other| listed.evidence.is_some() && other != spec) else { continue };
+        // Executed, after a person had read it: what nobody looked at is nothing to compare with.
+        let was_read = listed.evidence.is_some() && !listed.approvals.is_empty();
+        let Some(other) = other.filter(|other| was_read && other != spec) else { continue };
         found.extend(other.files);
     }
     Ok(found)
@@ -142,6 +174,7 @@ mod tests {
         assert_eq!(text(b"plain").as_deref(), Some("plain"));
         assert_eq!(text(b"zero\0byte"), None);
         assert_eq!(text(b"\xff\xfe"), None);
+        assert_eq!(text(&b"\x1b[31mx".repeat(1_000)), None, "nothing but escapes is no text");
         let long = "é".repeat(MOST_SHOWN_BYTES);
         assert!(text(long.as_bytes()).is_some_and(|shown| shown.chars().all(|c| c == 'é')), "cut between characters");
     }

@@ -134,7 +134,7 @@ fn check_origin(request: &Request) -> Result<(), Failure> {
         let why = "pages answer to 127.0.0.1, [::1] and localhost only; from elsewhere, come through a tunnel";
         return Err(Failure::new(StatusCode::MISDIRECTED_REQUEST, "bad_host", why));
     }
-    if request.method() == Method::GET {
+    if matches!(*request.method(), Method::GET | Method::HEAD) {
         return Ok(());
     }
     let origin = single(headers, &header::ORIGIN)?;

@@ -8,7 +8,7 @@ use placet_domain::action::ActionState;
 use placet_domain::canonical;
 use placet_domain::digest::Digest;
 use placet_domain::proposal::ActionSpec;
-use placet_pages::{ActionPage, Inbox, Twins, Waiting};
+use placet_pages::{ActionPage, Inbox, Twin, Twins, Waiting};
 use placet_store::Listed;
 use serde::Deserialize;
 
@@ -72,19 +72,18 @@ async fn chosen(
 /// Rows of which no two are identical: those that are stand behind the first of them.
 async fn folded(app: &App, queue: Vec<Listed<ActionState>>) -> Result<Vec<Waiting>, Failure> {
     let mut rows: Vec<Waiting> = Vec::new();
-    let mut known: BTreeMap<(Digest, String), usize> = BTreeMap::new();
+    let mut known: BTreeMap<Digest, usize> = BTreeMap::new();
     for listed in queue {
         let detail = super::super::actions::detail(app, &listed).await?;
-        let class = (class(&detail.spec), detail.action.verdict.tier.clone());
+        let class = class(&listed, &detail.spec);
         // Where two people are asked, each action is looked at by itself.
         let twin = known.get(&class).filter(|_| detail.action.verdict.tier == "B");
+        let (agent, goal) = (names::person(app, listed.proposer).await?, goal(app, &listed).await?);
         if let Some(first) = twin.and_then(|index| rows.get_mut(*index)) {
-            first.twins.0.push((detail.action.id, detail.action.review));
+            first.twins.0.push(Twin { id: detail.action.id, review: detail.action.review, agent, goal });
             continue;
         }
         known.insert(class, rows.len());
-        let agent = names::person(app, listed.proposer).await?;
-        let goal = goal(app, &listed).await?;
         rows.push(Waiting { detail, since: listed.created_at, agent, goal, twins: Twins::default() });
     }
     Ok(rows)
@@ -95,10 +94,31 @@ async fn goal(app: &App, action: &ActionState) -> Result<String, Failure> {
     Ok(run.map(|run| run.goal).unwrap_or_default())
 }
 
-/// What makes two actions identical to a person: everything that is done, and not for whom.
-fn class(spec: &ActionSpec) -> Digest {
-    let ActionSpec { tool_version, argv, program_digest, environment, target, files, outputs, network, .. } = spec;
-    let done = (tool_version, argv, program_digest, environment, target);
-    let within = (files, outputs, network, &spec.profile_digest, &spec.limits);
-    Digest::of(&canonical::to_bytes(&(done, within)))
+/// What makes two actions identical to a person: everything that is done, where, and why they are asked. Not for whom: which run and
+/// which agent. A field that is added to what is sealed has to be put on one of the two sides.
+pub(super) fn class(action: &ActionState, spec: &ActionSpec) -> Digest {
+    let ActionSpec {
+        v,
+        run: _,
+        agent: _,
+        scope,
+        tool,
+        tool_version,
+        kind,
+        argv,
+        program_digest,
+        environment,
+        target,
+        files,
+        outputs,
+        network,
+        credentials,
+        profile,
+        profile_digest,
+        limits,
+    } = spec;
+    let asked = (action.project, action.verdict.tier(), action.verdict.reasons(), v, scope);
+    let done = (tool, tool_version, kind, argv, program_digest, environment, target);
+    let within = (files, outputs, network, credentials, profile, profile_digest, limits);
+    Digest::of(&canonical::to_bytes(&(asked, done, within)))
 }

@@ -66,10 +66,12 @@ impl Passwords {
         if tries.by_name.len() >= MOST_NAMES {
             tries.by_name.retain(|_, count| count.since.is_some_and(|since| now.duration_since(since) < WINDOW));
         }
-        if tries.by_name.len() >= MOST_NAMES || !tries.of_all.one_more(MOST_TRIES_OF_ALL, now) {
+        if tries.by_name.len() >= MOST_NAMES {
             return false;
         }
-        tries.by_name.entry(name.to_owned()).or_default().one_more(MOST_TRIES, now)
+        // The name first: whoever tries one name for ever must not use up what everybody has together.
+        let may_name = tries.by_name.entry(name.to_owned()).or_default().one_more(MOST_TRIES, now);
+        may_name && tries.of_all.one_more(MOST_TRIES_OF_ALL, now)
     }
 
     /// Somebody who came in starts counting anew.
@@ -133,6 +135,9 @@ mod tests {
         assert!(passwords.may_try("bob"));
         passwords.came_in("ada");
         assert!(passwords.may_try("ada"));
+        let allowed = (0..1_000).filter(|_| passwords.may_try("eve")).count();
+        assert_eq!(allowed, MOST_TRIES as usize);
+        assert!(passwords.may_try("carol"), "one name alone does not shut out the others");
         assert!((0..MOST_TRIES_OF_ALL).any(|number| !passwords.may_try(&number.to_string())));
     }
 }

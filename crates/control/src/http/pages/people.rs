@@ -61,11 +61,17 @@ async fn lineage(app: &App, identity: &Identity) -> Result<Vec<String>, Failure>
 
 pub(super) async fn workers(State(app): State<App>, visiting: Visiting, caller: Caller) -> Result<Response, Failure> {
     let viewer = viewer::viewer(&app, &visiting).await?;
+    let reach = visiting.identity.reach.clone();
     let busy = vec![ActionStatus::Leased, ActionStatus::Executing];
-    let filter =
-        ActionFilter { statuses: busy, order: Order::NewestFirst, limit: MOST_RUNS, ..ActionFilter::default() };
+    let filter = ActionFilter {
+        reach: reach.clone(),
+        statuses: busy,
+        order: Order::NewestFirst,
+        limit: MOST_RUNS,
+        ..ActionFilter::default()
+    };
     let leased = app.store().actions(filter).await?;
-    let runs = app.store().runs(RunFilter { limit: MOST_RUNS, ..RunFilter::default() }).await?;
+    let runs = app.store().runs(RunFilter { reach, limit: MOST_RUNS, ..RunFilter::default() }).await?;
     let rows = with_role(&app, &caller, Role::Worker)
         .await?
         .iter()

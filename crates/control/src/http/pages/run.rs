@@ -8,9 +8,9 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use placet_domain::id::RunId;
 use placet_domain::identity::Role;
-use placet_domain::run::RunCommand;
+use placet_domain::run::{self, Run, RunCommand, RunStatus};
 use placet_domain::time::Timestamp;
-use placet_pages::{RollbackPage, RunPage, RunRow};
+use placet_pages::{Ask, RollbackPage, RunPage, RunRow};
 use placet_store::{EntryFilter, Order, RunFilter};
 use placet_wire::api;
 use serde::Deserialize;
@@ -81,6 +81,8 @@ pub(super) async fn show(
         wishes: wishes::listed(&run, &app).wishes,
         bars: timeline::bars(&trail, look.now),
         calls: timeline::calls(&trail),
+        ask: ask(&caller, &run, look.now),
+        bound: bound(&run),
         checkpoint: view::checkpoint(look),
         audit: trail[trail.len().saturating_sub(MOST_LISTED)..].to_vec(),
         reviews: caller.identity.has(Role::Reviewer),
@@ -88,6 +90,39 @@ pub(super) async fn show(
         run: view::run(run),
     };
     Ok(html(placet_pages::run(&viewer, &page)))
+}
+
+/// Whether this person may decide what the run waits for: asked of the domain itself.
+fn ask(caller: &Caller, run: &Run, now: Timestamp) -> Ask {
+    let seen = run.review();
+    let command = match run.status {
+        RunStatus::PendingApproval => RunCommand::ApprovePlan { seen },
+        RunStatus::PendingExport => RunCommand::ApproveResults { seen, chosen: None },
+        RunStatus::CheckpointReached => RunCommand::PassGate { seen, note: String::new(), plan: None },
+        RunStatus::Draft
+        | RunStatus::Approved
+        | RunStatus::SpawningSandbox
+        | RunStatus::Executing
+        | RunStatus::Paused
+        | RunStatus::Completed
+        | RunStatus::Failed
+        | RunStatus::Cancelled
+        | RunStatus::RolledBack => return Ask::Settled,
+    };
+    match run::decide(Some(run), &command, &caller.actor(), now) {
+        Ok(_) => Ask::Yes,
+        Err(refusal) => Ask::No(refusal.to_string()),
+    }
+}
+
+/// Everything that its plan and its posture amount to, as it is kept: what is not told in words above is here.
+fn bound(run: &Run) -> String {
+    let whole = serde_json::to_value(run).unwrap_or_default();
+    let part = |name: &str| (name.to_owned(), whole.get(name).cloned().unwrap_or_default());
+    let names = ["goal", "plan", "scope", "posture", "hosting", "agent", "parent", "products", "outputs", "removed"];
+    let bound: serde_json::Map<_, _> =
+        names.iter().map(|name| part(name)).filter(|(_, value)| !value.is_null()).collect();
+    serde_json::to_string_pretty(&bound).unwrap_or_default()
 }
 
 async fn first_at(app: &App, run: RunId) -> Result<Option<Timestamp>, Failure> {

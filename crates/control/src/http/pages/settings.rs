@@ -59,9 +59,25 @@ pub(super) async fn set_password(State(app): State<App>, sent: Sent) -> Result<R
         let why = format!("a password has {SHORTEST} to {LONGEST} characters; a sentence is easy to remember");
         return Err(Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_password", why));
     }
+    knows_current(&app, &sent).await?;
     let verifier = app.page_state().passwords.verifier(password).await;
     flow::set_password(&app, &sent.caller, sent.visiting.visit, verifier).await?;
     Ok(Redirect::to("/settings").into_response())
+}
+
+/// Whoever found a screen open must not keep it: a password is changed by whoever knows the one before.
+async fn knows_current(app: &App, sent: &Sent) -> Result<(), Failure> {
+    let who = &sent.visiting.identity;
+    let Some(verifier) = who.doors.password() else { return Ok(()) };
+    if !app.page_state().passwords.may_try(&who.name) {
+        return Err(Failure::new(StatusCode::TOO_MANY_REQUESTS, "too_many", "too many tries; wait a minute"));
+    }
+    let known = app.store().password_verifier(who.id, verifier).await?;
+    let given = Zeroizing::new(sent.fields.text("current")?);
+    if app.page_state().passwords.is_right(given, known).await {
+        return Ok(());
+    }
+    Err(Failure::new(StatusCode::FORBIDDEN, "wrong_password", "the current password is not right"))
 }
 
 pub(super) async fn end_visit(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {

@@ -90,7 +90,7 @@ async fn b4_an_action_is_amended_on_a_page_and_the_new_one_is_shown() {
     let form = browser.form(&page, "amend").with("arguments", "-sn\r\n").with("reason", "versions are not needed");
     let answer = browser.send(&form.with("timeout_ms", "")).await.is(303);
     let shown = browser.open(answer.header("location")).await.is(200).text();
-    assert!(shown.contains("nmap -sn 10.0.0.5"), "{shown}");
+    assert!(shown.contains("nmap -sn 10.0.0.5") && shown.contains("What a reviewer made of"), "{shown}");
     assert_eq!(state(&reviewer, &action).await, "SUPERSEDED");
 }
 
@@ -117,6 +117,27 @@ async fn b4_identical_actions_are_one_row_and_are_approved_each_by_itself() {
 }
 
 #[tokio::test]
+async fn b4_what_is_not_identical_or_needs_two_people_is_not_approved_many_at_once_whatever_is_sent() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let (one, two) = (agent.proposes(app.team.run, &scan()).await, agent.proposes(app.team.run, &scan()).await);
+    let other =
+        agent.proposes(app.team.run, &json!({ "tool": "nmap", "arguments": ["-sn"], "target": "10.0.0.6" })).await;
+    let (swept, again) = (agent.proposes(app.team.run, &sweep()).await, agent.proposes(app.team.run, &sweep()).await);
+    let mut browser = Browser::visiting(&app, &reviewer).await;
+    let mut form = browser.form(&browser.open(&format!("/?action={}", one.id)).await.is(200), "approve-all");
+    assert!(
+        browser.open(&format!("/?action={}", one.id)).await.text().contains(&format!("href=\"/actions/{}\"", two.id))
+    );
+    let before = app.size();
+    for items in [[&one, &other], [&swept, &again]] {
+        form.fields.retain(|(name, _)| name != "item");
+        form.fields.extend(items.map(|item| ("item".to_owned(), format!("{} {}", item.id, item.review))));
+        browser.send(&form.clone().with("confirm", "nmap")).await.is(400);
+    }
+    assert_eq!(app.size(), before);
+}
+
+#[tokio::test]
 async fn b4_actions_that_need_two_people_are_never_approved_many_at_once() {
     let (app, agent, reviewer, _) = Scenario::start().await;
     for _ in 0..2 {
@@ -135,7 +156,11 @@ async fn c9_a_run_is_led_by_pages_from_its_plan_to_its_results() {
         (Browser::visiting(&app, &reviewer).await, Browser::visiting(&app, &app.team.operator).await);
     let inbox = rita.open("/").await.is(200).text();
     assert!(inbox.contains("Plan to approve") && inbox.contains(&path), "{inbox}");
-    let approve = rita.form(&rita.open(&path).await.is(200), "approve");
+    let page = rita.open(&path).await.is(200);
+    for bound in ["Everything that you approve", "10.0.0.0/24", "CHECKPOINT", "look around"] {
+        assert!(page.text().contains(bound), "`{bound}` is approved and not shown:\n{}", page.text());
+    }
+    let approve = rita.form(&page, "approve");
     rita.send(&approve).await.is(303);
     let start = olga.form(&olga.open(&path).await.is(200), "start");
     olga.send(&start).await.is(303);

@@ -84,6 +84,7 @@ async fn t8_a_wrong_password_a_wrong_name_and_nobody_are_told_alike_and_the_firs
     let (known, unknown, without) = (told("rita-alpha").await, told("nobody").await, told("ralf-alpha").await);
     assert_eq!(known, unknown);
     assert_eq!(known, without);
+    app.until(before, "refused").await;
     assert_eq!(app.kinds_from(before).await, ["refused"]);
     assert!(app.bodies_from(before).await.contains("a wrong password was given"));
 }
@@ -109,6 +110,18 @@ async fn c16_a_new_password_ends_every_other_visit() {
     let this = with_password(&app, &reviewer).await;
     assert!(is_in(&this).await && !is_in(&other).await);
     Browser::of(&app, &reviewer).open(&link).await.is(404);
+}
+
+#[tokio::test]
+async fn c16_a_password_is_changed_by_whoever_knows_the_one_before() {
+    let (app, _, reviewer, _) = Scenario::start().await;
+    let mut browser = with_password(&app, &reviewer).await;
+    let form =
+        browser.form(&browser.open("/settings").await.is(200), "set-password").with("password", "another sentence");
+    browser.send(&form).await.is(403);
+    browser.send(&form.clone().with("current", "a guess of mine")).await.is(403);
+    browser.send(&form.with("current", SENTENCE)).await.is(303);
+    Browser::of(&app, &reviewer).send(&sign_in("rita-alpha", "another sentence")).await.is(303);
 }
 
 #[tokio::test]

@@ -47,6 +47,28 @@ async fn r5_what_is_no_text_is_called_uninspectable() {
 }
 
 #[tokio::test]
+async fn r5_every_file_is_named_also_where_there_are_too_many_or_too_much_to_show() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let mut files = Vec::new();
+    for number in 0..60 {
+        let text = format!("# file {number}\n{}", "echo nothing to see\n".repeat(500));
+        files.push(file(&app, &format!("docs/{number}.sh"), text.as_bytes()).await);
+    }
+    files.push(file(&app, "docs/large.sh", "true\n".repeat(300_000).as_bytes()).await);
+    let action = agent.proposes(app.team.run, &json!({ "tool": "sh", "arguments": ["true"], "files": files })).await;
+    let page = Browser::visiting(&app, &reviewer).await.open(&format!("/actions/{}", action.id)).await.is(200);
+    let text = page.text();
+    for number in 0..60 {
+        assert!(text.contains(&format!("docs/{number}.sh")), "{number}");
+    }
+    assert!(
+        text.contains("docs/large.sh") && text.matches("Not shown here").count() > 30,
+        "and what is not shown says so"
+    );
+    assert!(page.body.len() < 2_000_000, "{}", page.body.len());
+}
+
+#[tokio::test]
 async fn c16_a_page_is_in_the_language_of_its_reader_and_machine_words_stay() {
     let (app, agent, reviewer, _) = Scenario::start().await;
     agent.proposes(app.team.run, &scan()).await;
