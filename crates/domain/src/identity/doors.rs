@@ -108,17 +108,20 @@ pub(super) fn decide(
     actor: &Actor,
     now: Timestamp,
 ) -> Result<IdentityEvent, Refusal> {
+    // Who may ask comes first: to others, what an identity is does not exist.
+    match command {
+        DoorCommand::Invite { .. } | DoorCommand::Leave { .. } => self_or_admin(identity, actor)?,
+        DoorCommand::Enter { .. } | DoorCommand::SetPassword { .. } => self_alone(identity, actor)?,
+    }
     if identity.is_caged() {
         return Err(Refusal::invalid("agents and workers do not come in by a browser; they show their token"));
     }
     match command {
         DoorCommand::Invite { link, expires_at } => {
-            self_or_admin(identity, actor)?;
             ends_within(*expires_at, LONGEST_LINK_MS, now)?;
             Ok(IdentityEvent::Invited { link: *link, expires_at: *expires_at })
         }
         DoorCommand::Enter { visit, by, expires_at } => {
-            self_alone(identity, actor)?;
             ends_within(*expires_at, LONGEST_VISIT_MS, now)?;
             if !identity.doors.admits(by, now) {
                 return Err(Refusal::invalid("this does not let you in any more; ask for a new link"));
@@ -126,12 +129,10 @@ pub(super) fn decide(
             Ok(IdentityEvent::Entered { visit: *visit, by: by.clone(), expires_at: *expires_at })
         }
         DoorCommand::Leave { visit } => {
-            self_or_admin(identity, actor)?;
             identity.doors.visit(*visit, now).ok_or(Refusal::Unknown { what: "visit" })?;
             Ok(IdentityEvent::Left { visit: *visit })
         }
         DoorCommand::SetPassword { verifier, visit } => {
-            self_alone(identity, actor)?;
             identity.doors.visit(*visit, now).ok_or(Refusal::Unknown { what: "visit" })?;
             Ok(IdentityEvent::PasswordSet { verifier: *verifier, visit: *visit })
         }

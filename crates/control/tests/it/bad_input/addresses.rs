@@ -36,7 +36,6 @@ async fn r15_what_is_not_in_the_table_does_not_exist() {
     let (app, _, _, _) = Scenario::start().await;
     let before = app.size();
     let paths = [
-        "/",
         "/api",
         "/api/v1",
         "/api/v2/runs",
