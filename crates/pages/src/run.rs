@@ -116,7 +116,7 @@ fn standstill(viewer: &Viewer, shown: &RunPage) -> Markup {
         @if decides && status == RunStatus::PendingExport { (results_decision(viewer, run)) }
         @if let Ask::No(why) = &shown.ask { p.note { (viewer.lang.you_cannot()) ": " (text::line(viewer.lang, why)) } }
         @if shown.ask != Ask::Settled {
-            details.panel open { summary { (viewer.lang.everything_bound()) } pre tabindex="0" { (text::lines(viewer.lang, &shown.bound)) } }
+            details.panel open[status == RunStatus::PendingApproval] { summary { (viewer.lang.everything_bound()) } pre tabindex="0" { (text::lines(viewer.lang, &shown.bound)) } }
         }
     }
 }
