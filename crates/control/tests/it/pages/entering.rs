@@ -166,6 +166,6 @@ async fn b1_nothing_in_a_cage_gets_a_link_and_nobody_makes_one_for_somebody_else
     agent.post(&link(&agent), &json!({})).await.problem(403, "role");
     worker.post(&link(&worker), &json!({})).await.problem(403, "role");
     app.admin.post(&link(&agent), &json!({})).await.problem(422, "invalid");
-    reviewer.post(&link(&app.team.second), &json!({})).await.problem(403, "role");
+    reviewer.post(&link(&app.team.second), &json!({})).await.problem(404, "unknown");
     app.admin.post(&link(&app.team.second), &json!({})).await.is(201);
 }
