@@ -122,6 +122,7 @@ fn answering(
             }
         };
         tokio::join!(accepting, calling);
+        app.turns().over().await;
         // Every call that was answered is recorded before this ends.
         if let Some(recording) = recording {
             let _ = recording.await;

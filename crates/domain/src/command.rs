@@ -8,6 +8,7 @@ use crate::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use crate::identity::{Actor, IdentityCommand};
 use crate::organisation::OrganisationCommand;
 use crate::project::ProjectCommand;
+use crate::record::{PlannerAnswered, PlannerAsked};
 use crate::refusal::Refusal;
 use crate::retention::Expiry;
 use crate::run::RunCommand;
@@ -56,6 +57,16 @@ pub enum Command {
         about: About,
         tried: &'static str,
         refusal: Refusal,
+    },
+    /// Records that a language model will be asked for a plan, before it is: what it may cost at most is then known whatever happens.
+    AskPlanner {
+        project: ProjectId,
+        asked: PlannerAsked,
+    },
+    /// Records what that call took.
+    NotePlanner {
+        project: ProjectId,
+        answered: Box<PlannerAnswered>,
     },
     /// Records under which policy and tools the control plane works from now on.
     NoteStart {

@@ -107,6 +107,9 @@ impl Command {
                 Reads { worktree: Some(*id), project: Some(*project), ..Reads::default() }
             }
             Self::Organisation(_) => Reads { others: Others::All, ..Reads::default() },
+            Self::AskPlanner { project, .. } | Self::NotePlanner { project, .. } => {
+                Reads { project: Some(*project), ..Reads::default() }
+            }
             Self::NoteRefusal { .. } | Self::NoteStart { .. } => Reads::default(),
         }
     }
@@ -123,6 +126,8 @@ impl Command {
             Self::KeepBlob { .. } => "keep-blob",
             Self::RemoveBlobs { .. } => "remove-blobs",
             Self::NoteRefusal { tried, .. } => tried,
+            Self::AskPlanner { .. } => "ask-planner",
+            Self::NotePlanner { .. } => "note-planner",
             Self::NoteStart { .. } => "start",
         }
     }
@@ -178,6 +183,16 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
             removed.into_iter().map(Event::BlobRemoved).collect()
         }
         Command::NoteRefusal { tried, refusal, .. } => vec![refused(tried, refusal)],
+        Command::AskPlanner { asked, .. } => {
+            loaded.project.as_ref().ok_or(Refusal::Unknown { what: "project" })?;
+            // Whoever may found a run may ask for its plan.
+            if !actor.identity().is_some_and(|identity| identity.has(Role::Operator)) {
+                return Err(Refusal::Role { needed: Role::Operator });
+            }
+            vec![Event::PlannerAsked(asked.clone())]
+        }
+        Command::NotePlanner { .. } if *actor != Actor::Runtime => return Err(Refusal::Role { needed: Role::Admin }),
+        Command::NotePlanner { answered, .. } => vec![Event::PlannerAnswered(answered.clone())],
         Command::NoteStart { .. } if *actor != Actor::Runtime => return Err(Refusal::Role { needed: Role::Admin }),
         Command::NoteStart { version, policy, tools } => {
             vec![Event::Started(Started { version: version.clone(), policy: *policy, tools: *tools })]
@@ -252,6 +267,8 @@ fn about_event(event: &Event, about: About, loaded: &Loaded) -> About {
         | Event::BlobKept(_)
         | Event::BlobRemoved(_)
         | Event::Refused(_)
+        | Event::PlannerAsked(_)
+        | Event::PlannerAnswered(_)
         | Event::Started(_) => about,
     }
 }
@@ -294,6 +311,7 @@ fn check_halt(organisation: &Organisation, command: &Command) -> Result<(), Refu
         Command::Run { command, .. } => command.goes_on(),
         Command::Action { command, .. } => command.goes_on(),
         Command::Worktree { command, .. } => command.goes_on(),
+        Command::AskPlanner { .. } => true,
         // Whoever stopped everything wants to look at what there is.
         Command::RemoveBlobs { .. } => true,
         Command::Organisation(_)
@@ -301,6 +319,7 @@ fn check_halt(organisation: &Organisation, command: &Command) -> Result<(), Refu
         | Command::Identity { .. }
         | Command::KeepBlob { .. }
         | Command::NoteRefusal { .. }
+        | Command::NotePlanner { .. }
         | Command::NoteStart { .. } => false,
     };
     match &organisation.halt {
@@ -325,6 +344,8 @@ fn check_safe_mode(loaded: &Loaded, command: &Command) -> Result<(), Refusal> {
         | Command::KeepBlob { .. }
         | Command::RemoveBlobs { .. }
         | Command::NoteRefusal { .. }
+        | Command::AskPlanner { .. }
+        | Command::NotePlanner { .. }
         | Command::NoteStart { .. } => false,
     };
     if changes { Err(Refusal::SafeMode { reason: safe_mode.reason.clone() }) } else { Ok(()) }
@@ -357,7 +378,9 @@ fn about(loaded: &Loaded, command: &Command) -> About {
         Command::Project { id, .. } => Some(*id),
         Command::KeepBlob { project, .. }
         | Command::RemoveBlobs { project, .. }
-        | Command::Worktree { project, .. } => Some(*project),
+        | Command::Worktree { project, .. }
+        | Command::AskPlanner { project, .. }
+        | Command::NotePlanner { project, .. } => Some(*project),
         Command::Run { command: RunCommand::Create(founding), .. } => Some(founding.project),
         Command::NoteRefusal { about, .. } => return *about,
         Command::Run { .. } | Command::Action { .. } => loaded.run.as_ref().map(|run| run.project),
@@ -384,7 +407,12 @@ impl Loaded {
             Event::Worktree(news) => {
                 self.worktree = worktree::evolve(news.worktree, self.worktree.take(), &news.event);
             }
-            Event::BlobKept(_) | Event::BlobRemoved(_) | Event::Refused(_) | Event::Started(_) => {}
+            Event::BlobKept(_)
+            | Event::BlobRemoved(_)
+            | Event::Refused(_)
+            | Event::PlannerAsked(_)
+            | Event::PlannerAnswered(_)
+            | Event::Started(_) => {}
         }
     }
 

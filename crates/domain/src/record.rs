@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::action::ActionEvent;
+use crate::budget::Amounts;
 use crate::command::About;
 use crate::digest::Digest;
 use crate::evidence::SecretsSeen;
@@ -12,7 +13,7 @@ use crate::identity::IdentityEvent;
 use crate::organisation::OrganisationEvent;
 use crate::project::ProjectEvent;
 use crate::retention::Removed;
-use crate::run::RunEvent;
+use crate::run::{ModelCall, RunEvent};
 use crate::worktree::WorktreeNews;
 
 /// One thing that happened, and what it is about.
@@ -33,6 +34,8 @@ pub enum Event {
     BlobKept(BlobKept),
     BlobRemoved(Removed),
     Refused(Refused),
+    PlannerAsked(PlannerAsked),
+    PlannerAnswered(Box<PlannerAnswered>),
     Started(Started),
 }
 
@@ -53,6 +56,25 @@ pub struct Refused {
     pub tried: String,
     pub code: String,
     pub because: String,
+}
+
+/// A language model is about to be asked for the plan of a run that there is not yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannerAsked {
+    /// The run that will be founded on the answer, if it is.
+    pub run: RunId,
+    pub model: String,
+    /// What the call can take at most. Where no answer is recorded, this is what is known of it.
+    pub most: Amounts,
+}
+
+/// What that call took. The run that is founded on it names the same call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannerAnswered {
+    pub run: RunId,
+    pub call: ModelCall,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,6 +116,8 @@ impl Record {
             Event::BlobKept(_) => "evidence.kept",
             Event::BlobRemoved(_) => "evidence.removed",
             Event::Refused(_) => "refused",
+            Event::PlannerAsked(_) => "planner.asked",
+            Event::PlannerAnswered(_) => "planner.answered",
             Event::Started(_) => "runtime.started",
         }
     }
@@ -113,6 +137,8 @@ impl Record {
             Event::BlobKept(kept) => serde_json::to_value(kept),
             Event::BlobRemoved(removed) => serde_json::to_value(removed),
             Event::Refused(refused) => serde_json::to_value(refused),
+            Event::PlannerAsked(asked) => serde_json::to_value(asked),
+            Event::PlannerAnswered(answered) => serde_json::to_value(answered),
             Event::Started(started) => serde_json::to_value(started),
         };
         json.expect("events are plain JSON")
@@ -140,6 +166,8 @@ impl Record {
                 Event::Action(about.action.ok_or_else(|| nameless("action"))?, read(kind, body)?)
             }
             ("refused", _) => Event::Refused(read(kind, body)?),
+            (_, "planner.asked") => Event::PlannerAsked(read(kind, body)?),
+            (_, "planner.answered") => Event::PlannerAnswered(Box::new(read(kind, body)?)),
             ("runtime", _) => Event::Started(read(kind, body)?),
             _ => return Err(Unreadable::Kind(kind.to_owned())),
         };

@@ -225,6 +225,8 @@ pub fn depended_on(command: &Command) -> Vec<Digest> {
         | Command::KeepBlob { .. }
         | Command::RemoveBlobs { .. }
         | Command::NoteRefusal { .. }
+        | Command::AskPlanner { .. }
+        | Command::NotePlanner { .. }
         | Command::NoteStart { .. } => Vec::new(),
     }
 }

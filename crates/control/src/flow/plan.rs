@@ -1,32 +1,42 @@
 //! PLAN: a run is founded on what somebody wants. Steps come from them, from a template, or from a language model.
 //!
-//! A model is asked before there is a run, and costs money before there is an entry. So requests of the same name are taken one at a
-//! time, what was answered to one before is answered again without asking, and the call is recorded in the same moment as the run, or
-//! as the refusal that it led to. Only who is killed between the model's answer and that moment has paid for nothing that is known.
+//! A model is asked before there is a run. So an entry says first that it will be asked and what that can cost at most, another what the
+//! call took, as soon as it is over: whoever is killed between the two has an entry that says what may have been paid. Requests of the
+//! same name are taken one at a time, and what was answered to one before is answered again without asking.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use placet_domain::command::{About, Command};
-use placet_domain::id::{IdentityId, RunId};
+use placet_domain::id::{IdentityId, ProjectId, RunId};
+use placet_domain::identity::Actor;
 use placet_domain::planning::Intent;
-use placet_domain::record::Event;
+use placet_domain::record::{Event, PlannerAnswered, PlannerAsked};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{Allowance, Founding, ModelCall, Run};
 use placet_store::{Receipt, StoreError, SubmitError};
 use placet_wire::api::NewExecution;
-use tokio::sync::OwnedMutexGuard;
+use tokio::sync::{OwnedMutexGuard, RwLock};
 
 use super::entry_launch::launch_of_entry;
 use super::undertake::{Surroundings, found};
 use super::{Caller, No};
 use crate::app::App;
-use crate::models::{self, NoPlan, Steps};
+use crate::models::{self, MOST_FOR_A_PLAN, NoPlan, Steps};
 use crate::names::fresh_uuid;
 
-/// Whose turn it is among requests of one name.
+/// A disk that is away for longer has an entry that says what may have been paid.
+const MOST_TRIES: u32 = 25;
+const RETRY: Duration = Duration::from_millis(200);
+
+/// Whose turn it is among requests of one name, and whether models are being asked at all.
 #[derive(Debug, Default)]
-pub(crate) struct Turns(Mutex<HashMap<Name, Turn>>);
+pub(crate) struct Turns {
+    turns: Mutex<HashMap<Name, Turn>>,
+    /// Shared by all plans that are being made.
+    under_way: Arc<RwLock<()>>,
+}
 
 /// Who asked, and how they call it.
 type Name = (IdentityId, String);
@@ -37,11 +47,16 @@ impl Turns {
     async fn of(&self, caller: &Caller) -> Option<OwnedMutexGuard<()>> {
         let key = caller.key.as_ref()?;
         let turn = {
-            let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
             turns.retain(|_, turn| Arc::strong_count(turn) > 1);
             Arc::clone(turns.entry((caller.identity.id, key.key.clone())).or_default())
         };
         Some(turn.lock_owned().await)
+    }
+
+    /// Returns when no plan is being made any more.
+    pub(crate) async fn over(&self) {
+        drop(self.under_way.write().await);
     }
 }
 
@@ -54,7 +69,11 @@ pub(crate) async fn plan_run(app: &App, caller: &Caller, new: NewExecution) -> R
     };
     // In a task of its own: a model that was asked is paid and recorded, also if nobody waits for the plan any more.
     let (app, caller) = (app.clone(), caller.clone());
-    let planning = tokio::spawn(async move { plan_by_model(&app, &caller, new, &model).await });
+    let under_way = Arc::clone(&app.turns().under_way).read_owned().await;
+    let planning = tokio::spawn(async move {
+        let _under_way = under_way;
+        plan_by_model(&app, &caller, new, &model).await
+    });
     planning.await.unwrap_or(Err(No::Fault(StoreError::Stopped)))
 }
 
@@ -69,13 +88,13 @@ async fn plan_by_model(app: &App, caller: &Caller, new: NewExecution, model: &st
         // Looked at before anybody is paid, and again when it is used.
         around.worked_by(app, caller, new.agent, new.launch.clone()).await?;
     }
-    let (intent, call) = steps_of_model(app, caller, id, new.intent.clone(), model).await?;
+    let (intent, call) = steps_of_model(app, caller, id, &new, model).await?;
     match found_planned(app, caller, id, around, new, (intent, Some(call.clone()))).await {
         Ok(run) => Ok(run),
         Err(No::Fault(fault)) => Err(No::Fault(fault)),
-        Err(No::Refused(refusal)) => Err(paid_for_nothing(app, caller, refusal, Some(&call)).await?),
+        Err(No::Refused(refusal)) => Err(paid_for_nothing(app, caller, refusal, &call).await?),
         // Whatever else is missing, the model was paid.
-        Err(no) => Err(paid_for_nothing(app, caller, Refusal::invalid(no.to_string()), Some(&call)).await?),
+        Err(no) => Err(paid_for_nothing(app, caller, Refusal::invalid(no.to_string()), &call).await?),
     }
 }
 
@@ -123,30 +142,50 @@ async fn steps_of_model(
     app: &App,
     caller: &Caller,
     run: RunId,
-    intent: Intent,
+    new: &NewExecution,
     model: &str,
 ) -> Result<(Intent, ModelCall), No> {
-    let organisation = app.store().organisation().await.map_err(No::Fault)?;
-    if let Some(halt) = organisation.halt {
-        return Err(Refusal::Halted { reason: halt.reason }.into());
-    }
+    let intent = new.intent.clone();
     if !intent.steps.is_empty() || intent.template.is_some() {
         return Err(Refusal::invalid("steps come from a model, from a template or from you; say one of them").into());
     }
     let none = "this control plane calls no models; its home has no `gateway.toml`";
     let settings = app.settings().models.as_ref().ok_or_else(|| Refusal::invalid(none))?;
-    match models::ask(settings, model, run, &intent).await {
+    let planner = model.parse().map_err(|bad| Refusal::invalid(format!("{bad}")))?;
+    let asked = PlannerAsked { run, model: model.to_owned(), most: MOST_FOR_A_PLAN };
+    app.submit(caller.actor(), Command::AskPlanner { project: new.project, asked }, None).await?;
+    match models::ask(settings, model, run, &intent, app.closed()).await {
         Ok(Steps { steps, call }) => {
-            let planner = model.parse().map_err(|bad| Refusal::invalid(format!("{bad}")))?;
+            note_answer(app, new.project, run, call.clone()).await?;
             Ok((Intent { steps, planner: Some(planner), ..intent }, call))
         }
-        Err(NoPlan { why, call }) => Err(paid_for_nothing(app, caller, Refusal::invalid(why), call.as_deref()).await?),
+        Err(NoPlan { why, call: None }) => Err(Refusal::invalid(why).into()),
+        Err(NoPlan { why, call: Some(call) }) => {
+            note_answer(app, new.project, run, (*call).clone()).await?;
+            Err(paid_for_nothing(app, caller, Refusal::invalid(why), &call).await?)
+        }
     }
 }
 
-/// What was paid for is in the ledger, also if nothing came of it, and under the name of the request: who asks again is told the same.
-async fn paid_for_nothing(app: &App, caller: &Caller, refusal: Refusal, call: Option<&ModelCall>) -> Result<No, No> {
-    let Some(call) = call else { return Ok(refusal.into()) };
+/// What the call took goes into the ledger before anything is made of it. A store that is away for a moment is waited for.
+async fn note_answer(app: &App, project: ProjectId, run: RunId, call: ModelCall) -> Result<(), No> {
+    let mut tries = 0;
+    loop {
+        let answered = Box::new(PlannerAnswered { run, call: call.clone() });
+        tries += 1;
+        match app.submit(Actor::Runtime, Command::NotePlanner { project, answered }, None).await {
+            Ok(_) => return Ok(()),
+            Err(no) if tries == MOST_TRIES => return Err(no),
+            Err(no) => {
+                tracing::error!(%run, error = %no, "what a plan took is not recorded yet; trying again");
+                tokio::time::sleep(RETRY).await;
+            }
+        }
+    }
+}
+
+/// The refusal is kept under the name of the request: who asks again is told the same, and nobody is paid again.
+async fn paid_for_nothing(app: &App, caller: &Caller, refusal: Refusal, call: &ModelCall) -> Result<No, No> {
     let cost = format!("{refusal} (call {}: {} millionths of a dollar)", call.id, call.usd_micros);
     let refusal = Refusal::invalid(cost);
     let note = Command::NoteRefusal { about: About::default(), tried: "plan", refusal: refusal.clone() };

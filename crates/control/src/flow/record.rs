@@ -88,6 +88,8 @@ fn row(run: &Run, entry: Entry) -> AuditRow {
             | Event::BlobKept(_)
             | Event::BlobRemoved(_)
             | Event::Refused(_)
+            | Event::PlannerAsked(_)
+            | Event::PlannerAnswered(_)
             | Event::Started(_),
         )
         | Err(_) => {}

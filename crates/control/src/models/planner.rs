@@ -7,10 +7,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::{Request, header};
+use axum::http::{Request, StatusCode, header};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
-use placet_domain::budget::Ceiling;
+use placet_domain::budget::{Amounts, Ceiling};
 use placet_domain::catalogue::Capability;
 use placet_domain::id::RunId;
 use placet_domain::planning::{DeclaredStep, Intent};
@@ -20,7 +20,7 @@ use placet_gateway::llm::config::Settings;
 use placet_gateway::llm::key::{CallScope, VirtualKey};
 use placet_gateway::llm::memory::{Keyring, Wallet};
 use placet_gateway::llm::models::{Models, Pattern};
-use placet_gateway::llm::purse::Allotment;
+use placet_gateway::llm::purse::{Allotment, Purse};
 use placet_gateway::llm::wire::Wire;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -52,8 +52,17 @@ pub(crate) struct Steps {
     pub(crate) call: ModelCall,
 }
 
-/// Asks the model for the steps of what is wanted.
-pub(crate) async fn ask(settings: &Settings, model: &str, run: RunId, intent: &Intent) -> Result<Steps, NoPlan> {
+/// What asking can take at most.
+pub(crate) const MOST: Amounts = Amounts { tokens: MOST_TOKENS, usd_micros: MOST_USD_MICROS, ..Amounts::NONE };
+
+/// Asks the model for the steps of what is wanted, until `stopping` returns: then what it took is estimated.
+pub(crate) async fn ask(
+    settings: &Settings,
+    model: &str,
+    run: RunId,
+    intent: &Intent,
+    stopping: impl Future<Output = ()>,
+) -> Result<Steps, NoPlan> {
     let pattern: Pattern = model.parse().map_err(|bad| NoPlan::new(format!("{bad}")))?;
     let wire = spoken(settings, model)?;
     let ceiling = Ceiling { tokens: Some(MOST_TOKENS), usd_micros: Some(MOST_USD_MICROS), ..Ceiling::default() };
@@ -62,14 +71,17 @@ pub(crate) async fn ask(settings: &Settings, model: &str, run: RunId, intent: &I
     let keys = Keyring::default().with(&key, CallScope::new(run, models));
     let gateway = Gateway::open(settings.clone(), keys, Arc::clone(&wallet)).await;
     let gateway = gateway.map_err(|error| NoPlan::new(error.to_string()))?;
-    let answer = gateway.handle(request(wire, model, intent)).await;
-    let status = answer.status();
-    let body = Limited::new(answer.into_body(), LARGEST_ANSWER_BYTES).collect().await;
-    let body = body.map(|body| body.to_bytes()).unwrap_or_default();
-    // An answer that is too long goes on without us, and it is recorded when it is over: now.
+    let answered = tokio::select! {
+        answered = answer(&gateway, request(wire, model, intent)) => Some(answered),
+        () = stopping => None,
+    };
+    // An answer that is too long, or that nobody waits for any more, goes on without us, and it is recorded when it is over: now.
     gateway.stop(Duration::ZERO).await;
     let call = wallet.records().pop();
     let failed = |why: String| NoPlan { why, call: call.clone().map(Box::new) };
+    let Some((status, body)) = answered else {
+        return Err(failed("the control plane stopped while the model was being asked; ask again".to_owned()));
+    };
     if !status.is_success() {
         tracing::info!(%run, %status, "the planner did not answer: {}", shortened(&body));
         return Err(failed(format!("the model `{model}` did not answer ({status}); the log says what it said")));
@@ -77,6 +89,13 @@ pub(crate) async fn ask(settings: &Settings, model: &str, run: RunId, intent: &I
     let steps = read(wire, &body).map_err(failed)?;
     let call = call.clone().ok_or_else(|| NoPlan::new("the call left no record"))?;
     Ok(Steps { steps, call })
+}
+
+async fn answer<P: Purse>(gateway: &Gateway<Keyring, P>, request: Request<Full<Bytes>>) -> (StatusCode, Bytes) {
+    let answer = gateway.handle(request).await;
+    let status = answer.status();
+    let body = Limited::new(answer.into_body(), LARGEST_ANSWER_BYTES).collect().await;
+    (status, body.map(|body| body.to_bytes()).unwrap_or_default())
 }
 
 /// In which format an upstream that serves the model is asked.

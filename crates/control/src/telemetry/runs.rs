@@ -157,6 +157,8 @@ impl RunMetrics {
                 | Event::BlobKept(_)
                 | Event::BlobRemoved(_)
                 | Event::Refused(_)
+                | Event::PlannerAsked(_)
+                | Event::PlannerAnswered(_)
                 | Event::Started(_) => {}
             }
         }

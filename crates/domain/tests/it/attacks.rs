@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use ed25519_dalek::{Signer as _, SigningKey};
 use placet_domain::action::{ActionCommand, ActionState, ActionStatus as Status};
+use placet_domain::budget::Amounts;
 use placet_domain::command::{About, Command};
 use placet_domain::decide::{Loaded, decide};
 use placet_domain::digest::Digest;
@@ -13,7 +14,7 @@ use placet_domain::permit::Permit;
 use placet_domain::policy::Tier;
 use placet_domain::project::{ProjectCommand, Separation};
 use placet_domain::proposal::{Action, Proposal, Tools};
-use placet_domain::record::{Record, Unreadable};
+use placet_domain::record::{PlannerAsked, Record, Unreadable};
 use placet_domain::refusal::{PermitFlaw, Refusal};
 use placet_domain::run::{RunCommand, RunStatus};
 use placet_domain::time::Timestamp;
@@ -185,6 +186,7 @@ fn b1_no_agent_or_worker_touches_projects_scopes_or_identities() {
         let create = ProjectCommand::Create { name: "mine".to_owned(), separation: Separation::SingleOperator };
         let lock = ProjectCommand::LockScope { name: "web".to_owned(), scope: crate::scenario::scope() };
         let start = Command::NoteStart { version: "0".to_owned(), policy: Digest::of(b""), tools: Digest::of(b"") };
+        let asked = PlannerAsked { run: run_id(9), model: "large-1".to_owned(), most: Amounts::NONE };
         let mine = Who::Agent.id().unwrap();
         for command in [
             Command::Project { id: project_id(9), command: create },
@@ -194,6 +196,7 @@ fn b1_no_agent_or_worker_touches_projects_scopes_or_identities() {
                 command: IdentityCommand::ReplaceToken { token: Digest::of(b"known to me") },
             },
             start,
+            Command::AskPlanner { project: project_id(1), asked },
         ] {
             let name = command.name();
             assert_eq!(world.submit(who, command).unwrap_err().code(), "role", "{name} by {}", who.name());

@@ -55,18 +55,23 @@ impl<P: Purse> Carried<P> {
         }
         let begun = tokio::select! {
             biased;
-            begun = sending.forward(open.started) => begun,
-            over = patience.over(tell.closed()) => return open.given_up(over),
+            begun = sending.forward(open.started) => Some(begun),
+            _ = patience.over(tell.closed()) => None,
         };
-        let by = begun.as_ref().map_or_else(|none| none.by, |answer| answer.by);
+        let by = match &begun {
+            Some(Ok(answer)) => answer.by,
+            Some(Err(none)) => none.by,
+            None => sending.asking(),
+        };
         let upstream = &sending.upstream(by).settings;
         let (open, idle) = (open.answered_by(&upstream.name, tariffs.get(by).cloned()), upstream.timeouts.idle());
         // The body first, then its room: answers last for minutes, and what was given back must be free.
         drop(sending);
         drop(room);
         match begun {
-            Ok(answer) => pass(answer, open, hides_usage, idle, patience, tell).await,
-            Err(none) => refuse(open, none.complaint, none.may_cost, tell),
+            Some(Ok(answer)) => pass(answer, open, hides_usage, idle, patience, tell).await,
+            Some(Err(none)) => refuse(open, none.complaint, none.may_cost, tell),
+            None => open.given_up(),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! to answer.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -63,6 +64,8 @@ pub(crate) struct Sending {
     body: Bytes,
     /// How each upstream is asked, in order.
     tries: Vec<Try>,
+    /// Which of them is being asked: whoever gives up meanwhile owes that one.
+    asking: AtomicUsize,
 }
 
 #[derive(Debug)]
@@ -75,7 +78,13 @@ struct Try {
 impl Call<'_> {
     pub(crate) fn sending(&self, upstreams: Vec<Arc<Upstream>>) -> Sending {
         let tries = upstreams.into_iter().map(|upstream| self.asking(upstream)).collect();
-        Sending { wire: self.wire, headers: self.headers.clone(), body: self.body.clone(), tries }
+        Sending {
+            wire: self.wire,
+            headers: self.headers.clone(),
+            body: self.body.clone(),
+            tries,
+            asking: AtomicUsize::new(0),
+        }
     }
 
     fn asking(&self, upstream: Arc<Upstream>) -> Try {
@@ -105,9 +114,15 @@ impl Sending {
         &self.tries[by].upstream
     }
 
+    /// The number of the upstream that was asked last.
+    pub(crate) fn asking(&self) -> usize {
+        self.asking.load(Ordering::Relaxed)
+    }
+
     pub(crate) async fn forward(&self, started: Instant) -> Result<Answer, NoAnswer> {
         let mut last = None;
         for (by, one) in self.tries.iter().enumerate() {
+            self.asking.store(by, Ordering::Relaxed);
             match self.try_one(by, one, started).await {
                 Tried::Answer(answer) => return Ok(answer),
                 Tried::Over(none) => return Err(none),

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use placet_domain::digest::Digest;
 
-use super::patience::Over;
 use super::price::Tariff;
 use super::purse::{Draw, Purse};
 use super::record::{ModelCall, ModelTokens};
@@ -85,12 +84,10 @@ impl<P: Purse> Open<P> {
         Self { upstream: upstream.to_owned(), tariff, ..self }
     }
 
-    /// Nothing came, and it is waited for no longer. Who left may have left something that was almost finished.
-    pub(crate) fn given_up(self, over: Over) {
-        let took = match over {
-            Over::Left => self.longest(&Tally::default()),
-            Over::Stopped => self.begun(),
-        };
+    /// Nothing came, and it is waited for no longer: because its agent left, or because everything stops. What was left may have been
+    /// almost finished, so it is the longest either way.
+    pub(crate) fn given_up(self) {
+        let took = self.longest(&Tally::default());
         self.unheard(LEFT, &[], took);
     }
 
@@ -125,7 +122,7 @@ impl<P: Purse> Open<P> {
         self.settle(Outcome { status, first_byte: None, latency, response, model_answered, took, heard });
     }
 
-    /// What an upstream has likely used that sent nothing until it broke, or until everything stopped. A stream shows what it makes, so
+    /// What an upstream has likely used that sent nothing until it broke. A stream shows what it makes, so
     /// there was only the input; an answer that is sent in one piece may have been finished, so it is the longest.
     fn begun(&self) -> Took {
         if self.streams { likely(&Tally::default(), self.request_bytes, 0) } else { self.longest(&Tally::default()) }

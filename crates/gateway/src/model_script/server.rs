@@ -101,12 +101,12 @@ async fn answer(player: &Player, kept: &Kept, request: Request<Incoming>) -> Res
     let body = body.collect().await.map(|body| body.to_bytes().to_vec()).unwrap_or_default();
     let Some(heard) = Heard::new(&path, headers, body) else { return unknown() };
     let line = player.line(&heard);
-    tokio::time::sleep(Duration::from_millis(line.delay_ms)).await;
-    let said = say(&heard, &line);
+    // Heard is what came, also if whoever asked leaves before it is answered.
     if let Some(kept) = kept {
-        kept.lock().unwrap_or_else(PoisonError::into_inner).push(heard);
+        kept.lock().unwrap_or_else(PoisonError::into_inner).push(heard.clone());
     }
-    response(said, &line)
+    tokio::time::sleep(Duration::from_millis(line.delay_ms)).await;
+    response(say(&heard, &line), &line)
 }
 
 fn response(said: Said, line: &Line) -> Response<Played> {

@@ -55,9 +55,13 @@ fn changed(event: &Event) -> Option<Thing> {
         Event::Run(id, _) => Some(Thing::Run(*id)),
         Event::Action(id, _) => Some(Thing::Action(*id)),
         Event::Worktree(news) => Some(Thing::Worktree(news.worktree)),
-        Event::Organisation(_) | Event::BlobKept(_) | Event::BlobRemoved(_) | Event::Refused(_) | Event::Started(_) => {
-            None
-        }
+        Event::Organisation(_)
+        | Event::BlobKept(_)
+        | Event::BlobRemoved(_)
+        | Event::Refused(_)
+        | Event::PlannerAsked(_)
+        | Event::PlannerAnswered(_)
+        | Event::Started(_) => None,
     }
 }
 

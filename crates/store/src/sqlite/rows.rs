@@ -446,6 +446,8 @@ impl EvidenceRow {
             | Event::Action(..)
             | Event::Worktree(_)
             | Event::Refused(_)
+            | Event::PlannerAsked(_)
+            | Event::PlannerAnswered(_)
             | Event::Started(_) => None,
         }
     }

@@ -18,6 +18,7 @@ use crate::scenario::{Scenario, Setup, rules_planning_with};
 /// A model that says this whenever it is asked, for 10 tokens in and 5 out: 100 millionths of a dollar.
 const SCRIPT: &str = "[[turn]]\nwhen = \"slowly\"\ntext = \"forty-two\"\ndelay_ms = 400\nused = { input = 10, output = 5 }\n\
     [[turn]]\nwhen = \"a tale\"\ntext = \"once upon a time there was a tale that nobody heard to its end\"\npiece_delay_ms = 600_000\n\
+    [[turn]]\nwhen = \"for ever\"\ntext = \"never\"\ndelay_ms = 600_000\n\
     [[turn]]\nwhen = \"a parser\"\ntext = '''Here you are: {\"steps\": [{\"title\": \"Implement the parser\", \"capability\": \"write_code\", \"checkpoint\": true}, {\"title\": \"Test it\", \"capability\": \"run_code\"}]}'''\nused = { input = 10, output = 5 }\n\
     [[turn]]\nwhen = \"too much\"\ntext = '''{\"steps\": [{\"title\": \"Take over\", \"capability\": \"everything\"}]}'''\nused = { input = 10, output = 5 }\n\
     [[turn]]\nwhen = \"\"\ntext = \"forty-two\"\nused = { input = 10, output = 5 }\n";
@@ -363,6 +364,58 @@ async fn c7_a_plan_that_nobody_waits_for_is_made_and_paid_all_the_same() {
     assert!(world.app.bodies_from(before).await.contains("100 millionths of a dollar"));
     plans_once(&world, "k1", "Think slowly of a parser").await.problem(422, "invalid");
     assert_eq!(world.model.heard().len(), 1);
+}
+
+#[tokio::test]
+async fn c7_that_a_model_will_be_asked_is_recorded_before_it_is_and_what_it_took_before_anything_is_made_of_it() {
+    let world = World::start().await;
+    let before = world.app.size();
+    let made: api::ExecutionView = plans(&world, "Implement a parser", "large-1").await.is(201).json();
+    let entries = world.app.entries_from(before).await;
+    let of = |kind: &str| {
+        let entry = entries.iter().find(|entry| entry.kind == kind).unwrap();
+        (entry.seq, serde_json::from_slice::<Value>(&entry.bytes).unwrap()["body"].clone())
+    };
+    let ((asked_at, asked), (answered_at, answered)) = (of("planner.asked"), of("planner.answered"));
+    assert!(asked_at < answered_at && answered_at < of("run.created").0);
+    assert_eq!((&asked["run"], &asked["model"]), (&json!(made.run.id), &json!("large-1")));
+    assert_eq!((&answered["run"], &answered["call"]["usd_micros"]), (&json!(made.run.id), &json!(100)));
+    assert!(asked["most"]["usd_micros"].as_u64() >= Some(100));
+}
+
+#[tokio::test]
+async fn c7_a_plan_that_is_being_made_when_everything_stops_is_in_the_ledger_with_what_it_may_have_cost() {
+    let mut world = World::start().await;
+    let request = world.app.team.operator.request(Method::POST, EXECUTIONS).header("idempotency-key", "k1");
+    let request = request.json(&plan(&world, "Think for ever of it", "large-1"));
+    let before = world.app.size();
+    let asking = tokio::spawn(Answer::to(request));
+    for _ in 0..200 {
+        if world.model.heard().len() == 1 {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert_eq!(world.model.heard().len(), 1, "the model works on it");
+    // Also if nobody waits for it any more.
+    asking.abort();
+    world.app.restart().await;
+    let bodies = world.app.bodies_from(before).await;
+    let answered = bodies.lines().find(|line| line.contains("planner.answered")).expect("it is known what it took");
+    let call = serde_json::from_str::<Value>(answered).unwrap()["body"]["call"].clone();
+    assert_eq!(call["estimated"], true, "{call}");
+    assert!(call["usd_micros"].as_u64() > Some(4_000 * 12), "as long as an answer could have been: {call}");
+    plans_once(&world, "k1", "Think for ever of it").await.problem(422, "invalid");
+    assert_eq!(world.model.heard().len(), 1, "and it is not paid again");
+    world.app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn c7_no_model_is_asked_for_a_plan_while_everything_is_stopped() {
+    let world = World::start().await;
+    world.app.admin.post("/api/v1/halt", &json!({ "reason": "fire" })).await.is(200);
+    plans(&world, "Implement a parser", "large-1").await.problem(409, "halted");
+    assert_eq!(world.model.heard().len(), 0);
 }
 
 #[tokio::test]

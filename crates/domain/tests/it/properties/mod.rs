@@ -144,6 +144,8 @@ fn reread(ledger: &[Record], times: &[Timestamp]) -> Result<World, TestCaseError
             | Event::BlobKept(_)
             | Event::BlobRemoved(_)
             | Event::Refused(_)
+            | Event::PlannerAsked(_)
+            | Event::PlannerAnswered(_)
             | Event::Started(_) => {
                 continue;
             }

@@ -77,6 +77,23 @@ async fn c12_who_left_is_not_waited_for_without_end_and_pays_for_the_longest_ans
 }
 
 #[tokio::test]
+async fn c12_who_leaves_before_an_answer_owes_the_upstream_that_was_asked_and_not_the_first() {
+    let unwell = "[[turn]]\nwhen = 'hello'\nerror = { status = 503 }\n";
+    for stops in [false, true] {
+        let world = World::planned(&[unwell, NEVER], limits("hang_ups = 0")).await;
+        let call = asking(&world, question(Wire::Chat, true));
+        eventually("the second is asked", || world.upstreams[1].heard().len() == 1).await;
+        if stops {
+            world.gateway.stop(Duration::ZERO).await;
+        }
+        call.abort();
+        let record = world.record().await;
+        assert_eq!((record.upstream.as_str(), record.estimated), ("up1", true), "{stops}");
+        assert_eq!((record.tokens.output, record.spent()), (1_000, world.allotment.spent()), "the longest: {stops}");
+    }
+}
+
+#[tokio::test]
 async fn c12_who_left_pays_for_everything_that_may_have_gone_in() {
     let dear = "[[price]]\nmodel = 'm'\ninput = 1_000_000\noutput = 2_000_000\ncache_write = 1_250_000\ncontext_tokens = 100_000";
     let with = |wire, more: &str| {

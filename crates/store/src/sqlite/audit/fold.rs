@@ -109,7 +109,7 @@ impl Fold {
                 let row = EvidenceRow::of(&record.event, project);
                 self.evidence.extend(row.map(|row| (stamp.seq, row)));
             }
-            Event::Refused(_) | Event::Started(_) => {}
+            Event::Refused(_) | Event::PlannerAsked(_) | Event::PlannerAnswered(_) | Event::Started(_) => {}
         }
     }
 

@@ -70,7 +70,11 @@ impl Session<'_> {
                 let project = record.about.project.map(|id| read::project(self.conn, id)).transpose()?.flatten();
                 Loaded { project, ..Loaded::default() }
             }
-            Event::Organisation(_) | Event::Refused(_) | Event::Started(_) => Loaded::default(),
+            Event::Organisation(_)
+            | Event::Refused(_)
+            | Event::PlannerAsked(_)
+            | Event::PlannerAnswered(_)
+            | Event::Started(_) => Loaded::default(),
         };
         let records = seqs.clone().map(|seq| Ok(self.recorded(seq)?.1)).collect::<Result<_, StoreError>>()?;
         Ok(Receipt { seqs, records, at, loaded, replayed: true })

@@ -96,6 +96,8 @@ impl Session<'_> {
                 | Event::BlobKept(_)
                 | Event::BlobRemoved(_)
                 | Event::Refused(_)
+                | Event::PlannerAsked(_)
+                | Event::PlannerAnswered(_)
                 | Event::Started(_) => {}
             }
         }

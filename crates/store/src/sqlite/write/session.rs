@@ -238,6 +238,8 @@ impl<'a> Session<'a> {
             | Command::KeepBlob { .. }
             | Command::RemoveBlobs { .. }
             | Command::NoteRefusal { .. }
+            | Command::AskPlanner { .. }
+            | Command::NotePlanner { .. }
             | Command::NoteStart { .. } => Ok(()),
         }
     }
