@@ -8,6 +8,7 @@ use placet_domain::canonical;
 use placet_domain::catalogue::{Catalogue, EntryId, Launch};
 use placet_domain::command::{Command, IdempotencyKey, Submission};
 use placet_domain::digest::Digest;
+use placet_domain::id::IdentityId;
 use placet_domain::identity::{Actor, Identity};
 use placet_domain::permit::PermitSigner;
 use placet_domain::planning::{Intent, PlanRefusal, Preparation, Templates};
@@ -18,7 +19,7 @@ use placet_domain::time::Timestamp;
 use placet_store::{Extras, Noting, Receipt, Store, StoreError, SubmitError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 
-use crate::door::Door;
+use crate::door::{Door, Share, Shares};
 use crate::facts::Facts;
 use crate::flow::{No, Turns};
 use crate::http::{Names, News, Passwords};
@@ -155,6 +156,11 @@ impl Limits {
     pub(crate) fn in_flight_per_identity(&self) -> usize {
         (self.requests_in_flight / 4).max(1)
     }
+
+    /// How many streams may be open for one identity.
+    pub(crate) fn streams_per_identity(&self) -> usize {
+        (self.streams / 4).max(1)
+    }
 }
 
 impl Default for Limits {
@@ -180,6 +186,13 @@ pub(crate) struct PageState {
     pub(crate) news: News,
 }
 
+/// One viewer's place among all of them.
+#[derive(Debug)]
+pub(crate) struct StreamPlace {
+    _place: OwnedSemaphorePermit,
+    _share: Share,
+}
+
 /// Shared by all requests; cheap to clone.
 #[derive(Debug, Clone)]
 pub struct App(Arc<Inner>);
@@ -197,6 +210,7 @@ struct Inner {
     page_state: PageState,
     turns: Turns,
     streams: Arc<Semaphore>,
+    viewers: Shares,
     unverified: Semaphore,
     started_at: Timestamp,
     closing: watch::Sender<bool>,
@@ -221,6 +235,7 @@ impl App {
             page_state: PageState::default(),
             turns: Turns::default(),
             streams,
+            viewers: Shares::default(),
             unverified,
             started_at,
             closing,
@@ -368,9 +383,11 @@ impl App {
         self.identify(identity.token).await?.map(drop).ok_or(No::NoLongerKnown)
     }
 
-    /// A place for one more viewer, if there is one.
-    pub(crate) fn stream_place(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.0.streams).try_acquire_owned().ok()
+    /// A place for one more viewer, if there is one, and this one has not too many.
+    pub(crate) fn stream_place(&self, viewer: IdentityId) -> Option<StreamPlace> {
+        let share = self.0.viewers.take(viewer, self.0.settings.limits.streams_per_identity())?;
+        let place = Arc::clone(&self.0.streams).try_acquire_owned().ok()?;
+        Some(StreamPlace { _place: place, _share: share })
     }
 
     /// A place for one more request of somebody who is not known before its body is read, if there is one.

@@ -21,7 +21,7 @@ pub(crate) struct Door {
     known: RwLock<Known>,
     /// When each identity was first refused in this minute, and how often since.
     refused: Mutex<HashMap<IdentityId, (Instant, u32)>>,
-    under_way: Arc<Mutex<HashMap<IdentityId, usize>>>,
+    under_way: Shares,
     /// When each identity last asked for something.
     heard: Mutex<HashMap<IdentityId, Instant>>,
 }
@@ -95,15 +95,9 @@ impl Door {
 
     /// One of the `most` requests that an identity may have under way, if there is one left.
     pub(crate) fn share_of(&self, identity: IdentityId, most: usize) -> Option<Share> {
-        let mut under_way = held(&self.under_way);
-        let count = under_way.entry(identity).or_default();
-        if *count >= most {
-            return None;
-        }
-        *count += 1;
-        drop(under_way);
+        let share = self.under_way.take(identity, most)?;
         self.hear(identity);
-        Some(Share { under_way: Arc::clone(&self.under_way), identity })
+        Some(share)
     }
 
     fn hear(&self, identity: IdentityId) {
@@ -116,7 +110,7 @@ impl Door {
 
     /// How long ago an identity was last heard of, since this process began. Who waits for an answer is heard of now.
     pub(crate) fn silence_of(&self, identity: IdentityId) -> Option<Duration> {
-        if held(&self.under_way).contains_key(&identity) {
+        if held(&self.under_way.0).contains_key(&identity) {
             return Some(Duration::ZERO);
         }
         held(&self.heard).get(&identity).map(Instant::elapsed)
@@ -137,19 +131,36 @@ impl Drop for Change<'_> {
     }
 }
 
-/// A request under way; dropped when it is answered.
+/// How much of something each identity has.
+#[derive(Debug, Default)]
+pub(crate) struct Shares(Arc<Mutex<HashMap<IdentityId, usize>>>);
+
+impl Shares {
+    /// One more for an identity that has fewer than `most`.
+    pub(crate) fn take(&self, identity: IdentityId, most: usize) -> Option<Share> {
+        let mut had = held(&self.0);
+        let count = had.entry(identity).or_default();
+        if *count >= most {
+            return None;
+        }
+        *count += 1;
+        Some(Share { of: Arc::clone(&self.0), identity })
+    }
+}
+
+/// A request under way, or a stream that is open; dropped when it is over.
 #[derive(Debug)]
 pub(crate) struct Share {
-    under_way: Arc<Mutex<HashMap<IdentityId, usize>>>,
+    of: Arc<Mutex<HashMap<IdentityId, usize>>>,
     identity: IdentityId,
 }
 
 impl Drop for Share {
     fn drop(&mut self) {
-        let mut under_way = held(&self.under_way);
-        match under_way.get_mut(&self.identity) {
+        let mut had = held(&self.of);
+        match had.get_mut(&self.identity) {
             Some(count) if *count > 1 => *count -= 1,
-            Some(_) | None => drop(under_way.remove(&self.identity)),
+            Some(_) | None => drop(had.remove(&self.identity)),
         }
     }
 }
@@ -199,7 +210,7 @@ mod tests {
         drop(first);
         assert!(door.share_of(id, 2).is_some());
         drop(second);
-        assert!(held(&door.under_way).is_empty(), "nothing is kept of those who have nothing under way");
+        assert!(held(&door.under_way.0).is_empty(), "nothing is kept of those who have nothing under way");
     }
 
     #[test]

@@ -185,6 +185,7 @@ fn interrupted(viewer: &Viewer, shown: &ActionPage) -> Markup {
         section.panel.decide aria-labelledby="decide" {
             h2 #decide { (lang.interrupted_waits()) }
             (Form::to(format!("/actions/{id}/resolve"), viewer).named("resolve").with(&html! {
+                input type="hidden" name="attempt" value=(shown.detail.action.attempt);
                 (reason("reason", lang.reason()))
                 div.ways {
                     button name="resolution" value="retry" { (lang.retry()) }

@@ -99,7 +99,7 @@ pub(crate) fn blast_radius(lang: Lang, detail: &ActionDetail, blast: &Blast) -> 
                 (fact(lang.files(), &files(lang, spec)))
                 (fact(lang.leaves(), &leaves(lang, spec)))
                 (fact(lang.reversible(), &reversible(lang, spec, blast)))
-                (fact(lang.budget_after(), &budget(lang, blast)))
+                (fact(lang.budget_so_far(), &budget(lang, blast)))
             }
             @if blast.rehearsed { p.note { (lang.rehearsal()) } }
         },
@@ -137,7 +137,7 @@ fn reversible(lang: Lang, spec: &ActionSpec, blast: &Blast) -> Markup {
     }
 }
 
-/// The limits of the run that this counts for, each with what would be used.
+/// The limits of the run that this counts for, each with what is used and held by now.
 fn budget(lang: Lang, blast: &Blast) -> Markup {
     let Some(BudgetView { limits: Ceiling { actions, usd_micros, .. }, spent, held, .. }) = &blast.budget else {
         return html! { (lang.no_budget()) };

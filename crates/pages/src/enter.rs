@@ -8,12 +8,13 @@ use crate::forms::field;
 use crate::lang::Lang;
 use crate::layout::outside;
 
-/// Why somebody is not in yet.
-pub fn enter(lang: Lang, refused: Option<Refused>) -> Markup {
+/// Why somebody is not in yet, and where they wanted to go.
+pub fn enter(lang: Lang, refused: Option<Refused>, to: Option<&str>) -> Markup {
     let content = html! {
         h1 { (lang.sign_in()) }
         @if let Some(refused) = refused { p.note.bad role="alert" { (refused.told(lang)) } }
         form method="post" action="/enter" {
+            @if let Some(to) = to { input type="hidden" name="to" value=(to); }
             (field("name", lang.name(), &html! { input id="name" name="name" required autocomplete="username" autofocus; }))
             (field("password", lang.password(), &html! { input id="password" name="password" type="password" required autocomplete="current-password"; }))
             button.main { (lang.sign_in()) }
@@ -30,6 +31,8 @@ pub enum Refused {
     Wrong,
     TooOften,
     Spent,
+    /// A form was sent, and whoever sent it is not in any more.
+    NotIn,
 }
 
 impl Refused {
@@ -38,6 +41,7 @@ impl Refused {
             Self::Wrong => lang.wrong_password(),
             Self::TooOften => lang.too_many_tries(),
             Self::Spent => lang.link_is_spent(),
+            Self::NotIn => lang.not_in(),
         }
     }
 }

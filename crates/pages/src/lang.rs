@@ -90,6 +90,7 @@ words! {
     too_many_tries: "Too many tries. Wait a minute.", "Trop d'essais. Attendez une minute.";
     link_opens_once: "This link lets you in once. Use it only if you asked for it.", "Ce lien vous laisse entrer une seule fois. Ne l'utilisez que si vous l'avez demandé.";
     link_is_spent: "This link was used, or its time is over. Ask for a new one.", "Ce lien a déjà servi ou a expiré. Demandez-en un nouveau.";
+    not_in: "You are not signed in, so nothing was decided. Sign in, look again and decide.", "Vous n'êtes pas connecté : rien n'a été décidé. Connectez-vous, regardez à nouveau et décidez.";
     come_in: "Come in", "Entrer";
 
     // The inbox.
@@ -131,7 +132,7 @@ words! {
     yes_snapshot: "yes, to snapshot", "oui, jusqu'à l'instantané";
     not_reversible: "no: nothing was saved", "non : rien n'a été enregistré";
     not_outside: "files yes, what others saw no", "les fichiers oui, ce que d'autres ont vu non";
-    budget_after: "Budget after this", "Budget ensuite";
+    budget_so_far: "Budget so far", "Budget jusqu'ici";
     no_budget: "no budget set", "aucun budget fixé";
     cost: "Cost", "Coût";
     exactly_what: "Exactly what will run", "Exactement ce qui sera exécuté";

@@ -45,7 +45,7 @@ pub use people::{AgentRow, WorkerRow, agents, workers};
 pub use policy::{PolicyPage, Trial, policy};
 pub use problem::{Problem, problem};
 pub use rollback::{RollbackPage, rollback};
-pub use run::{RunPage, run};
+pub use run::{Moves, RunPage, run};
 pub use runs::{RunRow, runs};
 pub use settings::{Settings, settings};
 pub use timeline::{Bar, Lane};

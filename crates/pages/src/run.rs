@@ -36,9 +36,21 @@ pub struct RunPage {
     pub ask: Ask,
     /// Everything that a decision about its plan or its results is about, as it is kept.
     pub bound: String,
-    /// Whether the viewer decides at all, and whether they move runs along.
-    pub reviews: bool,
-    pub operates: bool,
+    pub moves: Moves,
+}
+
+/// What the viewer may ask of it now, besides the decision that it waits for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a button")]
+pub struct Moves {
+    pub start: bool,
+    pub pause: bool,
+    pub resume: bool,
+    pub snapshot: bool,
+    pub cancel: bool,
+    pub roll_back: bool,
+    pub answer_wishes: bool,
+    pub revoke: bool,
 }
 
 pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
@@ -59,7 +71,7 @@ pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
             @if !shown.bars.is_empty() { (section("timeline", lang.timeline(), &timeline(lang, &shown.bars))) }
             @if !shown.wishes.is_empty() { (section("wishes", lang.wishes(), &wishes(viewer, shown))) }
             div.two {
-                (section("snapshots", lang.snapshots(), &snapshots(viewer, run)))
+                (section("snapshots", lang.snapshots(), &snapshots(viewer, shown)))
                 (section("outputs", lang.outputs(), &outputs(lang, run)))
             }
             (section("audit", lang.audit(), &audit(viewer, &shown.audit)))
@@ -86,18 +98,15 @@ fn head(viewer: &Viewer, shown: &RunPage) -> Markup {
 
 /// What can be asked of it besides the decision that it waits for.
 fn controls(viewer: &Viewer, shown: &RunPage) -> Markup {
-    let (lang, run) = (viewer.lang, &shown.run);
-    let to = |verb: &str| Form::to(format!("/runs/{}/{verb}", run.id), viewer);
-    let moves = shown.reviews || shown.operates;
-    let pauses = matches!(run.status, RunStatus::Executing | RunStatus::CheckpointReached | RunStatus::PendingExport);
-    let resumes = matches!(run.status, RunStatus::Paused | RunStatus::RolledBack);
+    let (lang, moves) = (viewer.lang, shown.moves);
+    let to = |verb: &str| Form::to(format!("/runs/{}/{verb}", shown.run.id), viewer);
     html! {
-        @if moves && !run.status.is_final() {
-            div.controls {
-                @if shown.operates && run.status == RunStatus::Approved { (to("start").named("start").button("main", lang.start())) }
-                @if pauses { (to("pause").named("pause").plain_button(lang.pause())) }
-                @if resumes { (to("resume").named("resume").button("main", lang.resume())) }
-                @if !run.snapshots.is_empty() { (to("snapshot").named("snapshot").plain_button(lang.save_now())) }
+        div.controls {
+            @if moves.start { (to("start").named("start").button("main", lang.start())) }
+            @if moves.pause { (to("pause").named("pause").plain_button(lang.pause())) }
+            @if moves.resume { (to("resume").named("resume").button("main", lang.resume())) }
+            @if moves.snapshot { (to("snapshot").named("snapshot").plain_button(lang.save_now())) }
+            @if moves.cancel {
                 details.menu {
                     summary { (lang.cancel()) }
                     (to("cancel").named("cancel").with(&html! { (reason("cancel-reason", lang.reason())) button.bad { (lang.cancel()) } }))
@@ -275,7 +284,7 @@ fn wishes(viewer: &Viewer, shown: &RunPage) -> Markup {
                     code { (text::line(lang, &wish.opening)) } " " (status(&wish.status))
                     @if let Some(until) = &wish.until { " " (moment(lang, parsed(until), viewer.now)) }
                     @if let Some(because) = &wish.because { " " (text::line(lang, because)) }
-                    @if shown.reviews { (wish_ways(viewer, shown, wish)) }
+                    (wish_ways(viewer, shown, wish))
                 }
             }
         }
@@ -287,21 +296,21 @@ fn wish_ways(viewer: &Viewer, shown: &RunPage, wish: &WishView) -> Markup {
     let to = |verb: &str| Form::to(format!("/runs/{}/wishes/{number}/{verb}", shown.run.id), viewer);
     html! {
         @match wish.status.as_str() {
-            "WAITING" => div.ways {
+            "WAITING" if shown.moves.answer_wishes => div.ways {
                 (to("grant").on(wish.review).with(&html! {
                     (field(&format!("minutes-{number}"), lang.allow_for(), &html! { input id={ "minutes-" (number) } name="minutes" value="60" inputmode="numeric" pattern="[0-9]+"; }))
                     button.main { (lang.allow()) }
                 }))
                 (to("reject").with(&html! { (reason(&format!("wish-{number}"), lang.reason())) button.bad { (lang.reject()) } }))
             },
-            "GRANTED" => (to("revoke").with(&html! { (reason(&format!("wish-{number}"), lang.reason())) button.bad { (lang.revoke()) } })),
+            "GRANTED" if shown.moves.revoke => (to("revoke").with(&html! { (reason(&format!("wish-{number}"), lang.reason())) button.bad { (lang.revoke()) } })),
             _ => {},
         }
     }
 }
 
-fn snapshots(viewer: &Viewer, run: &RunView) -> Markup {
-    let lang = viewer.lang;
+fn snapshots(viewer: &Viewer, shown: &RunPage) -> Markup {
+    let (lang, run) = (viewer.lang, &shown.run);
     html! {
         @if run.snapshots.is_empty() { p.note { (lang.no_snapshots()) } }
         ol.plain.snapshots #snapshot-list data-live="snapshots" {
@@ -309,7 +318,7 @@ fn snapshots(viewer: &Viewer, run: &RunView) -> Markup {
                 li {
                     strong { (snapshot.number) } " " (moment(lang, parsed(&snapshot.taken_at), viewer.now)) " · "
                     (lang.step_of(snapshot.steps_done, run.plan.len() as u32)) " · " (lang.number(snapshot.files)) " " (lang.files()) " · " (size(lang, snapshot.size_bytes))
-                    @if !run.status.is_final() { " " a href={ "/runs/" (run.id) "/rollback/" (snapshot.number) } { (lang.roll_back()) } }
+                    @if shown.moves.roll_back { " " a href={ "/runs/" (run.id) "/rollback/" (snapshot.number) } { (lang.roll_back()) } }
                 }
             }
         }

@@ -13,6 +13,7 @@ use tower::ServiceExt as _;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::access::guard;
+use super::pages::unanswered;
 use super::problem::problem;
 use crate::app::App;
 use crate::models::Models;
@@ -65,12 +66,14 @@ fn of_routes(app: App) -> Router {
         .with_state(app)
 }
 
-async fn unknown_route() -> Response {
-    problem(StatusCode::NOT_FOUND, "unknown_route", "no such route; /api/v1/openapi.json lists them")
+async fn unknown_route(request: Request) -> Response {
+    let unknown = problem(StatusCode::NOT_FOUND, "unknown_route", "no such route; /api/v1/openapi.json lists them");
+    unanswered(&request, unknown)
 }
 
-async fn wrong_method() -> Response {
-    problem(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "this route does not take that method")
+async fn wrong_method(request: Request) -> Response {
+    let wrong = problem(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "this route does not take that method");
+    unanswered(&request, wrong)
 }
 
 /// Refuses what is too much at once, and what takes too long.

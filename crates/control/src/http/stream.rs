@@ -12,13 +12,12 @@ use placet_domain::headline::headline;
 use placet_domain::id::RunId;
 use placet_domain::identity::Identity;
 use placet_store::{EntryFilter, StoredEntry};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::watch::Receiver;
 
 use super::caller::single;
 use super::extract::Path;
 use super::problem::Failure;
-use crate::app::App;
+use crate::app::{App, StreamPlace};
 use crate::flow::{self, Caller};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -33,7 +32,7 @@ struct Viewer {
     after: Option<u64>,
     changes: Receiver<u64>,
     ready: std::vec::IntoIter<StoredEntry>,
-    _place: OwnedSemaphorePermit,
+    _place: StreamPlace,
 }
 
 pub(super) async fn run(
@@ -44,7 +43,7 @@ pub(super) async fn run(
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Failure> {
     let run = flow::find_run(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?.id;
     let after = last_event_id(&headers, app.store().size())?;
-    let place = app.stream_place().ok_or_else(busy)?;
+    let place = app.stream_place(caller.identity.id).ok_or_else(busy)?;
     let changes = app.store().subscribe();
     let viewer =
         Viewer { app, run, identity: caller.identity, after, changes, ready: Vec::new().into_iter(), _place: place };

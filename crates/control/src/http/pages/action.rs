@@ -21,7 +21,7 @@ use super::super::actions::detail;
 use super::super::extract::Path;
 use super::super::problem::Failure;
 use super::form::{Fields, Sent};
-use super::guard::{Visiting, html};
+use super::guard::{Visiting, made};
 use super::inbox::class;
 use super::{file, names, viewer};
 use crate::app::App;
@@ -43,7 +43,7 @@ pub(super) async fn show(
 ) -> Result<Response, Failure> {
     let viewer = viewer::viewer(&app, &visiting).await?;
     let page = page(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
-    Ok(html(placet_pages::action(&viewer, &page)))
+    made(move || placet_pages::action(&viewer, &page)).await
 }
 
 /// Everything there is to see of it.
@@ -217,10 +217,17 @@ pub(super) async fn resolve(
     Path(id): Path<String>,
     Sent { caller, fields, .. }: Sent,
 ) -> Result<Response, Failure> {
+    let id = parse(&id)?;
+    // What was interrupted again meanwhile is another question.
+    let state = flow::find_action(&app, &caller, id).await?;
+    if fields.number("attempt")? != Some(u64::from(state.attempt)) {
+        let why = "it was tried again since this page was made; look at what became of it";
+        return Err(Failure::new(StatusCode::PRECONDITION_FAILED, "stale", why));
+    }
     let given = Value::from(fields.text("resolution")?);
     let unknown = |_| Failure::new(StatusCode::BAD_REQUEST, "bad_form", "choose `retry` or `abandon`");
     let resolution = serde_json::from_value(given).map_err(unknown)?;
-    flow::resolve(&app, &caller, parse(&id)?, resolution, fields.text("reason")?).await?;
+    flow::resolve(&app, &caller, id, resolution, fields.text("reason")?).await?;
     Ok(next())
 }
 

@@ -1,15 +1,16 @@
 //! Coming in and going: by a link, by a password; a cookie is all a browser keeps.
 
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use placet_domain::command::About;
 use placet_domain::identity::{Entrance, Identity};
 use placet_domain::refusal::Refusal;
 use placet_pages::{Lang, Refused};
+use serde::Deserialize;
 use zeroize::Zeroizing;
 
-use super::super::extract::Path;
+use super::super::extract::{Path, Query};
 use super::super::problem::Failure;
 use super::form::{Fields, Sent};
 use super::guard::{self, Speaks, VISIT, html};
@@ -21,12 +22,44 @@ use crate::names::token_digest;
 const MOST_NAMESAKES: usize = 4;
 const LONGEST_NAME: usize = 80;
 
-pub(super) async fn show(Speaks(lang): Speaks) -> Response {
-    html(placet_pages::enter(lang, None))
+/// Longer than any page's address; what is longer leads to what waits.
+const LONGEST_WAY: usize = 300;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EnterQuery {
+    /// Where somebody wanted to go.
+    to: Option<String>,
+}
+
+/// What is shown to somebody who is not in: the sign-in, that leads where they wanted to go. Whoever sent a form is told that it decided
+/// nothing.
+pub(super) fn first(request: &Request, lang: Lang) -> Response {
+    if *request.method() != Method::GET {
+        return refused(lang, StatusCode::FORBIDDEN, Refused::NotIn);
+    }
+    let asked = request.uri().path_and_query().map(ToString::to_string);
+    let Some(to) = asked.filter(|asked| asked != "/").and_then(way) else {
+        return Redirect::to("/enter").into_response();
+    };
+    let to: String = form_urlencoded::byte_serialize(to.as_bytes()).collect();
+    Redirect::to(&format!("/enter?to={to}")).into_response()
+}
+
+/// A page of ours, never an address that somebody else chose.
+fn way(to: String) -> Option<String> {
+    let plain = to.len() <= LONGEST_WAY && to.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    // The stream of news is no page.
+    let is_ours = to.starts_with('/') && !to.starts_with("//") && !to.starts_with("/live");
+    (plain && is_ours).then_some(to)
+}
+
+pub(super) async fn show(Speaks(lang): Speaks, Query(query): Query<EnterQuery>) -> Response {
+    html(placet_pages::enter(lang, None, query.to.and_then(way).as_deref()))
 }
 
 fn refused(lang: Lang, status: StatusCode, why: Refused) -> Response {
-    (status, html(placet_pages::enter(lang, Some(why)))).into_response()
+    (status, html(placet_pages::enter(lang, Some(why), None))).into_response()
 }
 
 /// What a link shows: whose it is. It is used by the button below, never by looking.
@@ -80,7 +113,7 @@ pub(super) async fn by_password(
     };
     let pass = flow::enter(&app, identity, by).await?;
     passwords.came_in(&name);
-    Ok(visiting(&pass, "/"))
+    Ok(visiting(&pass, fields.get("to")?.and_then(way).as_deref().unwrap_or("/")))
 }
 
 /// The person of this name whose password it is.
@@ -152,6 +185,27 @@ mod tests {
     use axum::http::HeaderValue;
 
     use super::*;
+
+    #[test]
+    fn t8_a_sign_in_leads_to_no_address_of_strangers() {
+        for ours in ["/actions/act_1", "/runs?after=3", "/ledger/7"] {
+            assert_eq!(way(ours.to_owned()).as_deref(), Some(ours));
+        }
+        let long = format!("/{}", "x".repeat(LONGEST_WAY));
+        for strange in [
+            "//evil.example",
+            "/\\evil.example",
+            "http://evil.example",
+            "",
+            "/a b",
+            "/a\n",
+            "/é",
+            "/live?of=inbox",
+            &long,
+        ] {
+            assert_eq!(way(strange.to_owned()), None, "{strange:?}");
+        }
+    }
 
     #[test]
     fn t8_a_choice_of_language_leads_to_no_address_of_strangers() {

@@ -1,5 +1,7 @@
 //! Bytes: the pages' own files, evidence, and what a card shows of the files that an action is given.
 
+use std::collections::BTreeSet;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
@@ -149,18 +151,24 @@ fn text(bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// The files that earlier actions of the run were given, the newest first.
+/// The files that earlier actions of the run were given, the newest first, as far back as all of these paths are found.
 async fn earlier_files(app: &App, run: &Run, spec: &ActionSpec) -> Result<Vec<FileOperand>, Failure> {
     let filter =
         ActionFilter { run: Some(run.id), order: Order::NewestFirst, limit: MOST_EARLIER, ..ActionFilter::default() };
+    let mut missing: BTreeSet<&str> = spec.files.iter().map(|file| file.path.as_str()).collect();
     let mut found = Vec::new();
     for listed in app.store().actions(filter).await? {
+        if missing.is_empty() {
+            break;
+        }
+        // Executed, after a person had read it: what nobody looked at is nothing to compare with.
+        if listed.evidence.is_none() || listed.approvals.is_empty() {
+            continue;
+        }
         let sealed = app.store().sealed(listed.id, listed.digest).await?;
         let other: Option<ActionSpec> = sealed.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        // Executed, after a person had read it: what nobody looked at is nothing to compare with.
-        let was_read = listed.evidence.is_some() && !listed.approvals.is_empty();
-        let Some(other) = other.filter(|other| was_read && other != spec) else { continue };
-        found.extend(other.files);
+        let files = other.filter(|other| other != spec).map(|other| other.files).unwrap_or_default();
+        found.extend(files.into_iter().filter(|file| missing.remove(file.path.as_str())));
     }
     Ok(found)
 }

@@ -23,7 +23,7 @@ use super::super::access::{Known, refuse};
 use super::super::caller::single;
 use super::super::problem::Failure;
 use super::super::route::Access;
-use super::viewer;
+use super::{enter, viewer};
 use crate::app::App;
 use crate::names::token_digest;
 
@@ -70,7 +70,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Speaks {
 pub(super) async fn guard(State((app, access)): State<(App, Access)>, request: Request, next: Next) -> Response {
     let lang = language(request.headers());
     let answered = match check_origin(&request) {
-        Err(failure) => failure.into_response(),
+        Err(failure) => as_page(lang, None, "/".to_owned(), failure.into_response()),
         Ok(()) => admit(&app, access, lang, request, next).await,
     };
     with_headers(answered)
@@ -78,18 +78,19 @@ pub(super) async fn guard(State((app, access)): State<(App, Access)>, request: R
 
 async fn admit(app: &App, access: Access, lang: Lang, mut request: Request, next: Next) -> Response {
     if matches!(access, Access::Public) {
-        return told_as_page(app, None, lang, "/enter".to_owned(), next.run(request).await).await;
+        return as_page(lang, None, "/enter".to_owned(), next.run(request).await);
     }
     let back = back(&request);
     let visiting = match find_visit(app, request.headers(), lang).await {
-        Err(failure) => return failure.into_response(),
-        Ok(None) => return Redirect::to("/enter").into_response(),
+        Err(failure) => return as_page(lang, None, back, failure.into_response()),
+        Ok(None) => return enter::first(&request, lang),
         Ok(Some(visiting)) => visiting,
     };
     let most = app.settings().limits.in_flight_per_identity();
     let Some(_share) = app.door().share_of(visiting.identity.id, most) else {
         let why = "you have too many requests under way; wait for one to end";
-        return Failure::new(StatusCode::TOO_MANY_REQUESTS, "too_many", why).into_response();
+        let busy = Failure::new(StatusCode::TOO_MANY_REQUESTS, "too_many", why).into_response();
+        return as_page(lang, None, back, busy);
     };
     let answered = if access.admits(&visiting.identity) {
         request.extensions_mut().insert(Known(Arc::clone(&visiting.identity)));
@@ -98,7 +99,25 @@ async fn admit(app: &App, access: Access, lang: Lang, mut request: Request, next
     } else {
         refuse(app, &visiting.identity, access).await
     };
-    told_as_page(app, Some(&visiting), lang, back, answered).await
+    if answered.extensions().get::<Failure>().is_none() {
+        return answered;
+    }
+    let viewer = viewer::viewer(app, &visiting).await.ok();
+    as_page(lang, viewer.as_ref(), back, answered)
+}
+
+/// What no page answers, to somebody with a browser: as a page. Who asks for what only takes forms, by reloading or by going back to it,
+/// is led to where the form stood.
+pub(in crate::http) fn unanswered(request: &Request, answered: Response) -> Response {
+    let accepts = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if request.uri().path().starts_with("/api/") || !accepts.contains("text/html") {
+        return answered;
+    }
+    let answered = match (answered.status(), request.method()) {
+        (StatusCode::METHOD_NOT_ALLOWED, &Method::GET) => Redirect::to(&place(request)).into_response(),
+        _ => as_page(language(request.headers()), None, "/".to_owned(), answered),
+    };
+    with_headers(answered)
 }
 
 /// The visit that the cookie names, if it counts.
@@ -156,35 +175,32 @@ fn is_ours(host: &str) -> bool {
     matches!(name, "127.0.0.1" | "[::1]" | "localhost")
 }
 
-/// Where to look again after a form: the page that it stood on.
+/// Where to look again after a form; after anything else, at what waits.
 fn back(request: &Request) -> String {
-    let path = request.uri().path();
-    let mut parts = path.trim_matches('/').split('/');
-    match (request.method() == Method::GET, parts.next(), parts.next()) {
-        (false, Some("actions" | "runs"), Some(id)) => {
-            format!("/{}/{id}", path.trim_matches('/').split('/').next().unwrap_or_default())
-        }
-        (false, Some(place @ ("settings" | "policy")), _) => format!("/{place}"),
+    if request.method() == Method::GET { "/".to_owned() } else { place(request) }
+}
+
+/// The page that a form stood on.
+fn place(request: &Request) -> String {
+    let mut parts = request.uri().path().trim_matches('/').split('/');
+    match (parts.next(), parts.next()) {
+        (Some(kind @ ("actions" | "runs")), Some(id)) => format!("/{kind}/{id}"),
+        (Some(place @ ("settings" | "policy")), _) => format!("/{place}"),
         _ => "/".to_owned(),
     }
 }
 
 /// A problem, for people: the same status and words, as a page.
-async fn told_as_page(
-    app: &App,
-    visiting: Option<&Visiting>,
-    lang: Lang,
-    back: String,
-    answered: Response,
-) -> Response {
+fn as_page(lang: Lang, viewer: Option<&placet_pages::Viewer>, back: String, answered: Response) -> Response {
     let Some(failure) = answered.extensions().get::<Failure>() else { return answered };
-    let viewer = match visiting {
-        Some(visiting) => viewer::viewer(app, visiting).await.ok(),
-        None => None,
-    };
     let problem = placet_pages::Problem { code: failure.code().to_owned(), detail: failure.detail().to_owned(), back };
-    let page = placet_pages::problem(lang, viewer.as_ref(), &problem);
-    (answered.status(), html(page)).into_response()
+    (answered.status(), html(placet_pages::problem(lang, viewer, &problem))).into_response()
+}
+
+/// A page that may take long to make: a card with large files, a run with a long past. Made where it keeps no other request waiting.
+pub(super) async fn made(page: impl FnOnce() -> placet_pages::Markup + Send + 'static) -> Result<Response, Failure> {
+    let broken = |_| Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "fault", "the page could not be made");
+    tokio::task::spawn_blocking(page).await.map(html).map_err(broken)
 }
 
 pub(super) fn html(page: placet_pages::Markup) -> Response {

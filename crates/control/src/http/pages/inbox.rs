@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use super::super::extract::Query;
 use super::super::problem::Failure;
-use super::guard::{Visiting, html};
+use super::guard::{Visiting, made};
 use super::{action, names, viewer};
 use crate::app::App;
 use crate::flow::{Caller, No};
@@ -37,10 +37,10 @@ pub(super) async fn show(
     caller: Caller,
     Query(query): Query<InboxQuery>,
 ) -> Result<Response, Failure> {
-    let viewer = viewer::viewer(&app, &visiting).await?;
     let reach = visiting.identity.reach.clone();
     let runs = viewer::standing(&app, &reach).await?;
     let waiting = app.store().queue_length(reach.clone()).await?;
+    let viewer = viewer::viewer_of(&app, &visiting, waiting + runs.len() as u64).await?;
     let queue = app.store().queue(reach, MOST_ROWS).await?;
     let of_tier = |listed: &Listed<ActionState>| {
         query.tier.as_ref().is_none_or(|tier| listed.verdict.tier().to_string() == *tier)
@@ -48,7 +48,7 @@ pub(super) async fn show(
     let actions = folded(&app, queue.into_iter().filter(of_tier).collect()).await?;
     let chosen = chosen(&app, &caller, query.action.as_deref(), &actions).await?;
     let inbox = Inbox { actions, waiting, runs, tier: query.tier, chosen: chosen.map(Box::new) };
-    Ok(html(placet_pages::inbox(&viewer, &inbox)))
+    made(move || placet_pages::inbox(&viewer, &inbox)).await
 }
 
 /// What was asked for, or else what comes first.

@@ -16,12 +16,12 @@ use placet_domain::identity::Identity;
 use placet_ledger::Entry;
 use placet_store::{EntryFilter, StoredEntry};
 use serde::Deserialize;
-use tokio::sync::{OwnedSemaphorePermit, broadcast};
+use tokio::sync::broadcast;
 
 use super::super::extract::Query;
 use super::super::problem::Failure;
 use super::guard::Visiting;
-use crate::app::App;
+use crate::app::{App, StreamPlace};
 use crate::flow::{self, Caller};
 
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -89,7 +89,7 @@ struct Viewer {
     visit: placet_domain::digest::Digest,
     run: Option<RunId>,
     news: broadcast::Receiver<Arc<[Notice]>>,
-    _place: OwnedSemaphorePermit,
+    _place: StreamPlace,
 }
 
 pub(super) async fn follow(
@@ -103,7 +103,7 @@ pub(super) async fn follow(
         id => Some(flow::find_run(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?.id),
     };
     let busy = || Failure::new(StatusCode::SERVICE_UNAVAILABLE, "busy", "too many viewers at once; reload in a moment");
-    let place = app.stream_place().ok_or_else(busy)?;
+    let place = app.stream_place(visiting.identity.id).ok_or_else(busy)?;
     let news = app.page_state().news.0.subscribe();
     let viewer = Viewer { app, identity: visiting.identity, visit: visiting.visit, run, news, _place: place };
     Ok(Sse::new(stream::unfold(viewer, next)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))

@@ -21,6 +21,7 @@ mod settings;
 mod timeline;
 mod viewer;
 
+pub(super) use guard::unanswered;
 pub(crate) use live::{News, spread as spread_news};
 pub(crate) use names::Names;
 pub(crate) use password::Passwords;

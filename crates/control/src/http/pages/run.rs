@@ -7,10 +7,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use placet_domain::id::RunId;
-use placet_domain::identity::Role;
-use placet_domain::run::{self, Run, RunCommand, RunStatus};
+use placet_domain::run::{self, Answer, Run, RunCommand, RunStatus};
 use placet_domain::time::Timestamp;
-use placet_pages::{Ask, RollbackPage, RunPage, RunRow};
+use placet_pages::{Ask, Moves, RollbackPage, RunPage, RunRow};
 use placet_store::{EntryFilter, Order, RunFilter};
 use placet_wire::api;
 use serde::Deserialize;
@@ -19,7 +18,7 @@ use super::super::extract::{Path, Query};
 use super::super::problem::Failure;
 use super::super::{view, wishes};
 use super::form::Sent;
-use super::guard::{Visiting, html};
+use super::guard::{Visiting, html, made};
 use super::{names, timeline, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
@@ -70,7 +69,7 @@ pub(super) async fn show(
 ) -> Result<Response, Failure> {
     let viewer = viewer::viewer(&app, &visiting).await?;
     let look = flow::look(&app, &caller, parse(&id)?).await?;
-    let run = look.run.clone();
+    let (run, look_now) = (look.run.clone(), look.now);
     let trail = trail(&app, &caller, run.id).await?;
     let page = RunPage {
         agent: names::person(&app, run.agent).await?,
@@ -85,11 +84,10 @@ pub(super) async fn show(
         bound: bound(&run),
         checkpoint: view::checkpoint(look),
         audit: trail[trail.len().saturating_sub(MOST_LISTED)..].to_vec(),
-        reviews: caller.identity.has(Role::Reviewer),
-        operates: caller.identity.has(Role::Operator),
+        moves: moves(&caller, &run, look_now),
         run: view::run(run),
     };
-    Ok(html(placet_pages::run(&viewer, &page)))
+    made(move || placet_pages::run(&viewer, &page)).await
 }
 
 /// Whether this person may decide what the run waits for: asked of the domain itself.
@@ -112,6 +110,30 @@ fn ask(caller: &Caller, run: &Run, now: Timestamp) -> Ask {
     match run::decide(Some(run), &command, &caller.actor(), now) {
         Ok(_) => Ask::Yes,
         Err(refusal) => Ask::No(refusal.to_string()),
+    }
+}
+
+/// What this person may ask of the run now: asked of the domain itself, so that nothing is offered that would be refused.
+fn moves(caller: &Caller, run: &Run, now: Timestamp) -> Moves {
+    let actor = caller.actor();
+    let reason = || "asked before it is offered".to_owned();
+    let may = |command: RunCommand| run::decide(Some(run), &command, &actor, now).is_ok();
+    let wish =
+        |wanted: fn(&Answer) -> bool| run.wishes.iter().find(|wish| wanted(&wish.answer)).map(|wish| wish.number);
+    Moves {
+        start: may(RunCommand::Start),
+        pause: may(RunCommand::Pause { reason: reason() }),
+        resume: may(RunCommand::Resume),
+        snapshot: may(RunCommand::AskSnapshot { reason: reason() }),
+        cancel: may(RunCommand::Cancel { reason: reason() }),
+        roll_back: run
+            .snapshots
+            .last()
+            .is_some_and(|last| may(RunCommand::RollBack { to: last.number, reason: reason() })),
+        answer_wishes: wish(|answer| matches!(answer, Answer::Waiting))
+            .is_some_and(|number| may(RunCommand::RejectWish { number, reason: reason() })),
+        revoke: wish(|answer| matches!(answer, Answer::Granted { .. }))
+            .is_some_and(|number| may(RunCommand::Revoke { number, reason: reason() })),
     }
 }
 
@@ -240,8 +262,10 @@ pub(super) async fn preview(
         None => Err(String::new()),
         Some(report) => report.preview.clone().ok_or_else(|| report.failed.clone().unwrap_or_default()),
     };
-    let may = caller.identity.has(Role::Reviewer) || caller.identity.has(Role::Operator);
-    Ok(html(placet_pages::rollback(&viewer, &RollbackPage { run: view::run(run), to, preview, may })))
+    let back = RunCommand::RollBack { to, reason: "asked before it is offered".to_owned() };
+    let may = run::decide(Some(&run), &back, &caller.actor(), app.store().now()).is_ok();
+    let page = RollbackPage { run: view::run(run), to, preview, may };
+    made(move || placet_pages::rollback(&viewer, &page)).await
 }
 
 pub(super) async fn roll_back(

@@ -10,23 +10,29 @@ use super::names;
 use crate::app::App;
 use crate::flow::No;
 
-/// More runs that stand still than anybody looks through at once.
-const MOST_STANDING: u32 = 100;
+/// More runs of one state than are under way at once: all of them are looked through, because one that works may have a wish.
+const MOST_STANDING: u32 = 1_000;
 /// Where a run waits for a person, or may have a wish.
 const STILL: &[RunStatus] =
     &[RunStatus::PendingApproval, RunStatus::CheckpointReached, RunStatus::PendingExport, RunStatus::Executing];
 
 pub(super) async fn viewer(app: &App, visiting: &Visiting) -> Result<Viewer, No> {
+    let reach = &visiting.identity.reach;
+    let actions = app.store().queue_length(reach.clone()).await.map_err(No::Fault)?;
+    let runs = standing_runs(app, reach).await?.len() as u64;
+    viewer_of(app, visiting, actions + runs).await
+}
+
+/// The same, where it is known how many things wait.
+pub(super) async fn viewer_of(app: &App, visiting: &Visiting, waiting: u64) -> Result<Viewer, No> {
     let identity = &visiting.identity;
     let organisation = app.store().organisation().await.map_err(No::Fault)?;
-    let actions = app.store().queue_length(identity.reach.clone()).await.map_err(No::Fault)?;
-    let runs = standing_runs(app, &identity.reach).await?.len() as u64;
     Ok(Viewer {
         name: identity.name.clone(),
         reads_ledger: identity.has(Role::Auditor) || identity.has(Role::Admin),
         lang: visiting.lang,
         csrf: visiting.csrf.clone(),
-        waiting: actions + runs,
+        waiting,
         now: app.store().now(),
         halted: organisation.halt.map(|halt| halt.reason),
         safe_mode: organisation.safe_mode.map(|safe| safe.reason),

@@ -56,6 +56,7 @@ impl Browser {
 
     fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
         let request = self.person.anonymous(method, path).header(header::ACCEPT_LANGUAGE, self.language);
+        let request = request.header(header::ACCEPT, "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8");
         match &self.visit {
             Some(visit) => request.header(header::COOKIE, format!("placet_visit={visit}")),
             None => request,

@@ -3,7 +3,7 @@
 use placet_wire::api;
 use serde_json::json;
 
-use super::browser::Browser;
+use super::browser::{Browser, Filled};
 use crate::moves::{deletion, scan, sweep};
 use crate::person::Person;
 use crate::scenario::Scenario;
@@ -114,6 +114,40 @@ async fn b4_identical_actions_are_one_row_and_are_approved_each_by_itself() {
     assert!(told.contains("2 were approved, 1 were not") && !told.contains("Nothing was changed"), "{told}");
     assert_eq!(app.kinds_from(before).await.iter().filter(|kind| *kind == "action.approved").count(), 2);
     assert_eq!(state(&reviewer, &other).await, "PENDING_APPROVAL");
+}
+
+#[tokio::test]
+async fn d9_what_was_interrupted_again_since_a_page_was_made_is_not_decided_by_it() {
+    let (app, agent, reviewer, worker) = Scenario::start().await;
+    let action = agent.proposes(app.team.run, &scan()).await;
+    reviewer.approves(&action).await.is(200);
+    let mut browser = Browser::visiting(&app, &reviewer).await;
+    let path = format!("/actions/{}", action.id);
+    interrupt(&app, &worker, &reviewer, &action).await;
+    let old = browser.form(&browser.open(&path).await.is(200), "resolve");
+    app.team.second.resolves(&action, "retry").await.is(200);
+    interrupt(&app, &worker, &reviewer, &action).await;
+    let decision = [("resolution", "abandon"), ("reason", "enough")];
+    let filled = |form: Filled| decision.iter().fold(form, |form, (name, value)| form.with(name, value));
+    assert!(browser.send(&filled(old)).await.is(412).text().contains("tried again"));
+    assert_eq!(state(&reviewer, &action).await, "INTERRUPTED");
+    let new = browser.form(&browser.open(&path).await.is(200), "resolve");
+    browser.send(&filled(new)).await.is(303);
+    assert_eq!(state(&reviewer, &action).await, "ABANDONED");
+}
+
+/// A worker takes it up, begins, and is not heard of again.
+async fn interrupt(app: &Scenario, worker: &Person, reviewer: &Person, action: &api::ActionView) {
+    let job = worker.leases().await.expect("it can be taken up");
+    worker.redeems(&job).await.is(200);
+    app.pass_ms(120_000);
+    for _ in 0..200 {
+        if state(reviewer, action).await == "INTERRUPTED" {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("it was not interrupted");
 }
 
 #[tokio::test]

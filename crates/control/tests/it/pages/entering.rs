@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::browser::{Browser, Filled, link_of};
+use crate::moves::scan;
 use crate::person::{Answer, Person};
 use crate::scenario::Scenario;
 
@@ -40,6 +41,43 @@ async fn c16_a_link_lets_in_once_and_not_by_being_looked_at() {
     let refused = second.send(&form).await.is(404);
     assert!(refused.text().contains("Ask for a new one") && second.visit.is_none());
     assert!(app.kinds_from(0).await.iter().filter(|kind| *kind == "identity.entered").count() == 1);
+}
+
+#[tokio::test]
+async fn c16_whoever_follows_a_link_to_a_decision_signs_in_and_lands_on_it() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let action = agent.proposes(app.team.run, &scan()).await;
+    let mut browser = with_password(&app, &reviewer).await;
+    browser.visit = None;
+    let wanted = format!("/actions/{}", action.id);
+    let asked = browser.open(&wanted).await.is(303);
+    let page = browser.open(asked.header("location")).await.is(200);
+    let form = browser.form(&page, "").with("name", "rita-alpha").with("password", SENTENCE);
+    assert_eq!(browser.send(&form).await.is(303).header("location"), wanted);
+    // What somebody else wrote into such a link leads nowhere.
+    browser.visit = None;
+    for strange in ["//evil.example", "https://evil.example", "/%5Cevil.example"] {
+        let page = browser.open(&format!("/enter?to={strange}")).await.is(200);
+        assert!(!page.text().contains("evil"), "{strange}");
+        let form = sign_in("rita-alpha", SENTENCE).with("to", strange);
+        assert_eq!(
+            browser.send(&form).await.is(303).header("location"),
+            if strange.starts_with("/%") { strange } else { "/" }
+        );
+    }
+}
+
+#[tokio::test]
+async fn c16_what_is_not_there_is_a_page_and_the_address_of_a_form_leads_to_where_it_stood() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let action = agent.proposes(app.team.run, &scan()).await;
+    let browser = Browser::visiting(&app, &reviewer).await;
+    let missing = browser.open("/nothing/here").await.is(404);
+    assert!(missing.header("content-type").starts_with("text/html") && missing.text().contains("nothing here"));
+    assert!(missing.header("content-security-policy").contains("default-src 'none'"));
+    let reloaded = browser.open(&format!("/actions/{}/approve", action.id)).await.is(303);
+    assert_eq!(reloaded.header("location"), format!("/actions/{}", action.id));
+    reviewer.get("/api/v1/nothing").await.problem(404, "unknown_route");
 }
 
 #[tokio::test]

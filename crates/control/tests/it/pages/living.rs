@@ -1,12 +1,13 @@
 //! Staying up to date: whoever has a page open is told that something happened to what it shows, and nothing more.
 
 use axum::http::Method;
+use placet_control::{Limits, Settings};
 use serde_json::json;
 
 use super::browser::Browser;
 use crate::moves::scan;
 use crate::person::Person;
-use crate::scenario::{PATIENCE, Scenario};
+use crate::scenario::{PATIENCE, Scenario, Setup};
 
 /// An open stream of a browser.
 struct Stream(reqwest::Response);
@@ -25,6 +26,29 @@ impl Stream {
         let chunk = tokio::time::timeout(PATIENCE, self.0.chunk()).await.expect("news or the end").unwrap();
         chunk.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
+}
+
+#[tokio::test]
+async fn t8_one_person_does_not_take_the_places_of_all_viewers() {
+    let settings = Settings { limits: Limits { streams: 8, ..Limits::default() }, ..Settings::default() };
+    let (app, _, reviewer, _) = Scenario::start_with(Setup { settings, ..Setup::default() }).await;
+    let (browser, other) = (Browser::visiting(&app, &reviewer).await, Browser::visiting(&app, &app.team.second).await);
+    let mut open = Vec::new();
+    for _ in 0..2 {
+        open.push(Stream::open(&reviewer, &browser, "inbox").await);
+    }
+    browser.open("/live?of=inbox").await.is(503);
+    Stream::open(&app.team.second, &other, "inbox").await;
+    open.pop();
+    for _ in 0..200 {
+        let cookie = format!("placet_visit={}", browser.visit.clone().unwrap());
+        let again = reviewer.anonymous(Method::GET, "/live?of=inbox").header("cookie", cookie).send().await.unwrap();
+        if again.status() == 200 {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    panic!("a place that was left is not free again");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -47,6 +47,27 @@ async fn r5_what_is_no_text_is_called_uninspectable() {
 }
 
 #[tokio::test]
+async fn r5_a_file_is_compared_with_what_somebody_approved_and_never_with_what_nobody_did() {
+    let (app, agent, reviewer, worker) = Scenario::start().await;
+    let wish = |file: serde_json::Value| json!({ "tool": "sh", "arguments": ["docs/run.sh"], "files": [file] });
+    let first = file(&app, "docs/run.sh", b"echo approved\n").await;
+    let approved = agent.proposes(app.team.run, &wish(first)).await;
+    reviewer.approves(&approved).await.is(200);
+    let job = worker.leases().await.unwrap();
+    worker.executes(&job).await;
+    // It waits, or is refused: nobody has said yes to it.
+    let second = file(&app, "docs/run.sh", b"echo smuggled\n").await;
+    let rejected = agent.proposes(app.team.run, &wish(second.clone())).await;
+    reviewer.rejects(&rejected).await.is(200);
+    agent.proposes(app.team.run, &wish(second)).await;
+    let third = file(&app, "docs/run.sh", b"echo third\n").await;
+    let action = agent.proposes(app.team.run, &wish(third)).await;
+    let page = Browser::visiting(&app, &reviewer).await.open(&format!("/actions/{}", action.id)).await.is(200).text();
+    assert!(page.contains("approved") && page.contains("third"), "{page}");
+    assert!(!page.contains("smuggled"), "{page}");
+}
+
+#[tokio::test]
 async fn r5_every_file_is_named_also_where_there_are_too_many_or_too_much_to_show() {
     let (app, agent, reviewer, _) = Scenario::start().await;
     let mut files = Vec::new();
