@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use placet_domain::text::spelled_out;
+use placet_domain::text::marked;
 use placet_wire::api::{ActionDetail, ActionView};
 
 use crate::changes;
@@ -51,12 +51,18 @@ pub(crate) struct Before {
 
 /// The whole card; for an amended action with the one it replaces.
 pub(crate) fn card(detail: &ActionDetail, before: Option<&Before>) -> String {
+    card_with(detail, before, "")
+}
+
+/// The same, with more that stands before what the agent says, which is always last.
+pub(crate) fn card_with(detail: &ActionDetail, before: Option<&Before>, more: &str) -> String {
     let mut text = String::new();
     head(&mut text, detail);
     before.iter().for_each(|before| amended(&mut text, detail, before));
     why(&mut text, detail);
     touches(&mut text, detail);
     runs(&mut text, detail);
+    text.push_str(more);
     words(&mut text, detail);
     text
 }
@@ -72,7 +78,7 @@ fn head(text: &mut String, detail: &ActionDetail) {
     let _ = writeln!(text, "{}", styled(DIM, format!("digest {}", action.digest)));
     // What `placet approve --seen` takes: a reviewer in a script approves what this card shows, or nothing.
     let _ = writeln!(text, "{}", styled(DIM, format!("review {}", action.review)));
-    let because = action.because.as_deref().map(|why| format!(": {}", spelled_out(why))).unwrap_or_default();
+    let because = action.because.as_deref().map(|why| format!(": {}", marked(why))).unwrap_or_default();
     let _ = writeln!(text, "{} {}{because}", status(action), action.meaning);
     if let Some(successor) = action.superseded_by {
         let _ = writeln!(text, "in its place stands {}", styled(BOLD, successor));
@@ -84,7 +90,7 @@ fn amended(text: &mut String, detail: &ActionDetail, Before { detail: before, te
     section(text, "What a reviewer made of the agent's proposal");
     let by = detail.action.amendment.as_ref().and_then(|amendment| amendment.amenders.last());
     let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
-    let reason = before.action.because.as_deref().map(|why| format!(": {}", spelled_out(why))).unwrap_or_default();
+    let reason = before.action.because.as_deref().map(|why| format!(": {}", marked(why))).unwrap_or_default();
     let _ = writeln!(text, "  amends {}{by}{reason}", before.action.id);
     changes::between(&before.spec, &detail.spec).iter().chain(texts).for_each(|line| {
         let _ = writeln!(text, "{line}");
@@ -103,7 +109,7 @@ fn why(text: &mut String, detail: &ActionDetail) {
     );
     let mut rows: Vec<Vec<String>> = Vec::new();
     for reason in &verdict.reasons {
-        let (weight, because) = (format!("  {:.2}", reason.weight), spelled_out(&reason.because));
+        let (weight, because) = (format!("  {:.2}", reason.weight), marked(&reason.because));
         rows.push(vec![weight, reason.demands.clone(), reason.rule.clone(), because]);
     }
     rows.push(vec![
@@ -128,20 +134,20 @@ fn approvals(detail: &ActionDetail) -> String {
 fn touches(text: &mut String, detail: &ActionDetail) {
     section(text, "What it touches");
     let spec = &detail.spec;
-    let target = spec.target.as_ref().map_or_else(|| "none".to_owned(), |target| spelled_out(&target.to_string()));
+    let target = spec.target.as_ref().map_or_else(|| "none".to_owned(), |target| marked(&target.to_string()));
     let _ = writeln!(text, "  target   {target}");
     for opening in &spec.network {
         let unseen = opening.unseen().map(|why| format!(" ({why})")).unwrap_or_default();
-        let _ = writeln!(text, "  reaches  {}{unseen}", spelled_out(&opening.to_string()));
+        let _ = writeln!(text, "  reaches  {}{unseen}", marked(&opening.to_string()));
     }
     for used in &spec.credentials {
-        let _ = writeln!(text, "  uses     the team's credential {}", spelled_out(&used.to_string()));
+        let _ = writeln!(text, "  uses     the team's credential {}", marked(&used.to_string()));
     }
     for file in &spec.files {
-        let _ = writeln!(text, "  reads    {} ({} bytes, {})", spelled_out(&file.path), file.size_bytes, file.digest);
+        let _ = writeln!(text, "  reads    {} ({} bytes, {})", marked(&file.path), file.size_bytes, file.digest);
     }
     for output in &spec.outputs {
-        let _ = writeln!(text, "  leaves   {}", spelled_out(output));
+        let _ = writeln!(text, "  leaves   {}", marked(output));
     }
 }
 
@@ -149,10 +155,10 @@ fn runs(text: &mut String, detail: &ActionDetail) {
     section(text, if detail.action.verdict.tier == "D" { "What would have run" } else { "Exactly what will run" });
     let spec = &detail.spec;
     for (index, argument) in spec.argv.iter().enumerate() {
-        let _ = writeln!(text, "  argv[{index}]  {}", spelled_out(argument));
+        let _ = writeln!(text, "  argv[{index}]  {}", marked(argument));
     }
     for (name, value) in &spec.environment {
-        let _ = writeln!(text, "  env      {name}={}", spelled_out(value));
+        let _ = writeln!(text, "  env      {name}={}", marked(value));
     }
     let limits = &spec.limits;
     let _ = writeln!(text, "  cage     {}, no network, at most {} ms", spec.profile, limits.timeout_ms);
@@ -165,7 +171,7 @@ fn words(text: &mut String, detail: &ActionDetail) {
     if let Some(words) = &detail.justification {
         section(text, "The agent says (untrusted, not part of what you approve)");
         for line in words.lines() {
-            let _ = writeln!(text, "  {} {}", styled(DIM, "│"), spelled_out(line));
+            let _ = writeln!(text, "  {} {}", styled(DIM, "│"), marked(line));
         }
     }
 }

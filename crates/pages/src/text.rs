@@ -4,22 +4,12 @@
 //! a letter of another alphabet within a Latin word. Markup stays what it is, text. Whether the words are true, nobody knows here.
 
 use maud::{Markup, html};
-use placet_domain::text::is_invisible;
+use placet_domain::text::{Piece, is_imitating, pieces};
 
 use crate::lang::Lang;
 
 /// Beyond this a line is folded: what matters must not stand to the right of what anybody scrolls to.
 const LONGEST_LINE: usize = 2_000;
-
-/// A piece of a text: as it is, or something to be marked.
-#[derive(Debug, PartialEq, Eq)]
-enum Piece<'t> {
-    Plain(&'t str),
-    /// A character that is not seen, or changes what is seen.
-    Hidden(char),
-    /// A word with letters that look like Latin ones and are not.
-    Imitation(&'t str),
-}
 
 /// A text on one line, folded where it is too long to be seen whole. A line break within is marked too: what is one argument must
 /// look like one.
@@ -85,84 +75,9 @@ fn folded(line: &str) -> Vec<&str> {
     parts
 }
 
-fn pieces(text: &str) -> Vec<Piece<'_>> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let piece = if is_hidden(c) {
-            Piece::Hidden(c)
-        } else if is_word(c) {
-            let word = leading(rest, is_word);
-            if imitates(word) { Piece::Imitation(word) } else { Piece::Plain(word) }
-        } else {
-            Piece::Plain(leading(rest, |c| !is_hidden(c) && !is_word(c)))
-        };
-        rest = &rest[length(&piece)..];
-        pieces.push(piece);
-    }
-    joined(pieces, text)
-}
-
-/// Plain pieces that stand beside each other are one, so that a page has no more parts than it needs.
-fn joined<'t>(pieces: Vec<Piece<'t>>, text: &'t str) -> Vec<Piece<'t>> {
-    let (mut out, mut at, mut plain_from) = (Vec::new(), 0, 0);
-    for piece in pieces {
-        let end = at + length(&piece);
-        if !matches!(piece, Piece::Plain(_)) {
-            if plain_from < at {
-                out.push(Piece::Plain(&text[plain_from..at]));
-            }
-            out.push(piece);
-            plain_from = end;
-        }
-        at = end;
-    }
-    if plain_from < at {
-        out.push(Piece::Plain(&text[plain_from..at]));
-    }
-    out
-}
-
-fn length(piece: &Piece<'_>) -> usize {
-    match piece {
-        Piece::Plain(text) | Piece::Imitation(text) => text.len(),
-        Piece::Hidden(c) => c.len_utf8(),
-    }
-}
-
-fn leading(text: &str, belongs: impl Fn(char) -> bool) -> &str {
-    let end = text.char_indices().find(|(_, c)| !belongs(*c)).map_or(text.len(), |(at, _)| at);
-    &text[..end]
-}
-
-fn is_hidden(c: char) -> bool {
-    (c.is_control() && c != '\t') || is_invisible(c) || passes_for_ascii(c)
-}
-
-/// Wide forms of ASCII, and signs that pass for a dot or a slash: what stands between them is no word, and still another address.
-const fn passes_for_ascii(c: char) -> bool {
-    matches!(c, '\u{FF01}'..='\u{FF5E}' | '\u{2024}' | '\u{2044}' | '\u{2215}' | '\u{29F8}')
-}
-
-fn is_word(c: char) -> bool {
-    !is_hidden(c) && (c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
-}
-
-/// Whether Latin letters stand beside some that only look like them. A whole word of another alphabet is just another language.
-fn imitates(word: &str) -> bool {
-    let latin = word.chars().any(|c| c.is_ascii_alphabetic());
-    latin && word.chars().any(is_imitating)
-}
-
-/// Cyrillic, Greek, Armenian and Cherokee letters, and mathematical forms: the alphabets whose letters pass for Latin ones.
-const fn is_imitating(c: char) -> bool {
-    matches!(c,
-        '\u{0370}'..='\u{03FF}' | '\u{0400}'..='\u{052F}' | '\u{0530}'..='\u{058F}' | '\u{13A0}'..='\u{13FF}'
-        | '\u{1D400}'..='\u{1D7FF}' | '\u{2100}'..='\u{214F}')
-}
-
 #[cfg(test)]
 mod tests {
+    use placet_domain::text::is_invisible;
     use proptest::prelude::*;
 
     use super::*;
@@ -215,18 +130,6 @@ mod tests {
                 .replace("<small class=\"odd\">", "").replace("</small>", "")
                 .replace("<span class=\"fold\" title=\"long line, folded\">", "").replace("</span>", "");
             prop_assert!(!without_ours.contains('<') && !without_ours.contains('>'));
-        }
-
-        #[test]
-        fn pieces_are_the_text(text: String) {
-            let mut again = String::new();
-            for piece in pieces(&text) {
-                match piece {
-                    Piece::Plain(part) | Piece::Imitation(part) => again.push_str(part),
-                    Piece::Hidden(c) => again.push(c),
-                }
-            }
-            prop_assert_eq!(again, text);
         }
     }
 }

@@ -49,16 +49,17 @@ impl Looked {
     pub(super) async fn at(client: &Client, typed: &str) -> Result<Self, CliError> {
         let id = action_id(client, typed).await?;
         let detail: ActionDetail = client.get(&format!("/api/v1/actions/{id}")).await?;
-        let before = match &detail.action.amendment {
-            Some(amendment) => {
-                let before: ActionDetail = client.get(&format!("/api/v1/actions/{}", amendment.of)).await?;
-                let texts = content::changed_lines(client, &before, &detail).await?;
-                Some(Before { detail: before, texts })
-            }
-            None => None,
-        };
+        let before = before(client, &detail).await?;
         Ok(Self { detail, before })
     }
+}
+
+/// What an amended action replaces.
+pub(super) async fn before(client: &Client, detail: &ActionDetail) -> Result<Option<Before>, CliError> {
+    let Some(amendment) = &detail.action.amendment else { return Ok(None) };
+    let before: ActionDetail = client.get(&format!("/api/v1/actions/{}", amendment.of)).await?;
+    let texts = content::changed_lines(client, &before, detail).await?;
+    Ok(Some(Before { detail: before, texts }))
 }
 
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
@@ -133,4 +134,12 @@ pub(super) async fn confirm(shown: &str, question: &str) -> Result<(), CliError>
         _ => Err(CliError::new(Code::Waiting, "not approved; it still waits")
             .hint("reject it with `placet reject ID --reason TEXT`")),
     }
+}
+
+/// Leaves what was said where it is until somebody has read it.
+pub(super) async fn pause_for_enter() -> Result<(), CliError> {
+    let _ = write!(anstream::stderr(), "press enter to go on ");
+    let read = tokio::task::spawn_blocking(|| std::io::stdin().lock().lines().next());
+    read.await.ok().flatten().transpose()?;
+    Ok(())
 }

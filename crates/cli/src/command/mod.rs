@@ -26,12 +26,14 @@ mod project;
 mod queue;
 mod reject;
 mod retention;
+mod review;
 mod run;
 mod safe_mode;
 mod sandbox;
 mod scope;
 pub(crate) mod serve;
 mod show;
+mod watch;
 mod work;
 mod worktree;
 
@@ -124,6 +126,10 @@ enum Command {
     SafeMode(safe_mode::Args),
     /// What waits for a person, riskiest first
     Queue(queue::Args),
+    /// Decide in a whole window: the queue, the cards, one key each
+    Review(review::Args),
+    /// Everything that happens, live
+    Watch(watch::Args),
     /// One action: why you are asked and exactly what will run
     Show(show::Args),
     /// Approve exactly what was shown, or what you change it to
@@ -192,6 +198,8 @@ pub(crate) async fn run(cli: Cli, out: &Out) -> Result<ExitCode, CliError> {
         Command::Kill(args) => kill::run(args, who, out).await,
         Command::SafeMode(args) => safe_mode::run(args, who, out).await,
         Command::Queue(args) => queue::run(args, who, out).await,
+        Command::Review(args) => review::run(args, who, out).await,
+        Command::Watch(args) => watch::run(args, who, out).await,
         Command::Show(args) => show::run(args, who, out).await,
         Command::Approve(args) => approve::run(args, who, out).await,
         Command::Reject(args) => reject::run(args, who, out).await,

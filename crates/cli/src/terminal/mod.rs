@@ -2,10 +2,19 @@
 //!
 //! While a command has a terminal of its own, this process only carries: keys in, what is shown out, and the size of the
 //! window whenever it changes. The person's terminal is put back as it was, however the command ends.
+//!
+//! Below are also the parts of what fills a whole window: screens, text that fits panes, strokes and lines (all pure), and the stage.
 
 mod keys;
+pub(crate) mod line;
+#[cfg(test)]
+pub(crate) mod model;
 mod plain;
 mod raw;
+pub(crate) mod rich;
+pub(crate) mod screen;
+pub(crate) mod stage;
+pub(crate) mod stroke;
 
 use std::fs::File;
 use std::io::{IsTerminal as _, Read as _, Write as _};

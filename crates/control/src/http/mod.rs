@@ -14,6 +14,7 @@ mod extract;
 mod hooks;
 mod hostings;
 mod identities;
+mod inbox;
 mod jobs;
 mod ledger;
 mod openapi;
@@ -155,6 +156,10 @@ fn table() -> Vec<Route> {
         get("/api/v1/runs/{run}/actions", actions::of_run).access(WATCHERS).gives::<api::ActionList>(200).asks::<actions::PageQuery>().about("The actions of a run, oldest first."),
         post("/api/v1/hooks/{name}", hooks::propose).access(Access::Signed).takes_any().gives::<api::ActionView>(201).about("Proposes an action by a signed webhook (standard-webhooks), as the agent it is set up for: run, proposal."),
         get("/api/v1/queue", actions::queue).access(PEOPLE).gives::<api::ActionList>(200).asks::<actions::ListQuery>().about("What waits for a person, riskiest first."),
+        get("/api/v1/inbox", inbox::show).access(PEOPLE).gives::<api::InboxView>(200).asks::<inbox::InboxQuery>().about("What waits for a person, as rows: actions with those that are identical, then runs that stand still."),
+        get("/api/v1/stream", stream::all).access(PEOPLE).asks::<stream::AllQuery>().resumable().about("Server-sent events of all runs you see, from now on; resumable with Last-Event-ID."),
+        get("/api/v1/workers", inbox::workers).access(PEOPLE).gives::<api::WorkerList>(200).about("Workers and how they are."),
+        get("/api/v1/actions/{action}/card", inbox::card).access(PEOPLE).gives::<api::CardView>(200).about("One action with everything a person is shown before they decide."),
         get("/api/v1/actions/{action}", actions::show).access(WATCHERS).gives::<api::ActionDetail>(200).about("One action with everything that will be done."),
         post("/api/v1/actions/{action}/approve", actions::approve).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::ActionView>(200).on_what_was_seen().about("Approves exactly what If-Match names."),
         post("/api/v1/actions/{action}/amend", actions::amend).access(Access::Roles(&[Reviewer])).takes::<api::AmendmentRequest>().gives::<api::ActionView>(201).on_what_was_seen().about("Approves something else in the place of what If-Match names; gives the new action."),

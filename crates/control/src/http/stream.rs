@@ -1,5 +1,6 @@
 //! Server-sent events straight from the ledger: the event id is the ledger number, so nothing is lost on reconnect. Each is named
-//! by its headline; what it carries is the entry, byte for byte.
+//! by its headline; what it carries is the entry, byte for byte. Of one run, or of all runs that somebody sees: of what belongs to no
+//! run, only that it happened.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -10,12 +11,16 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::stream::{self, Stream};
 use placet_domain::headline::headline;
 use placet_domain::id::RunId;
-use placet_domain::identity::Identity;
+use placet_domain::identity::{Identity, Reach};
+use placet_ledger::Entry;
 use placet_store::{EntryFilter, StoredEntry};
+use serde::Deserialize;
 use tokio::sync::watch::Receiver;
+use utoipa::IntoParams;
 
 use super::caller::single;
-use super::extract::Path;
+use super::extract::{Path, Query};
+use super::inbox;
 use super::problem::Failure;
 use crate::app::{App, StreamPlace};
 use crate::flow::{self, Caller};
@@ -24,15 +29,32 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const BATCH: u32 = 256;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
+/// What is not told of an entry that belongs to no run: everything but its number.
+const UNTOLD: &str = "other";
+
 /// One viewer, and how far it has read.
 struct Viewer {
     app: App,
-    run: RunId,
+    what: What,
     identity: Identity,
     after: Option<u64>,
     changes: Receiver<u64>,
     ready: std::vec::IntoIter<StoredEntry>,
     _place: StreamPlace,
+}
+
+/// What is followed.
+enum What {
+    Run(RunId),
+    /// All runs within a reach.
+    All(Reach),
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AllQuery {
+    /// Only what belongs to this project.
+    project: Option<String>,
 }
 
 pub(super) async fn run(
@@ -43,10 +65,31 @@ pub(super) async fn run(
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Failure> {
     let run = flow::find_run(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?.id;
     let after = last_event_id(&headers, app.store().size())?;
-    let place = app.stream_place(caller.identity.id).ok_or_else(busy)?;
+    begin(app, What::Run(run), caller.identity, after)
+}
+
+/// Without the number of an event it begins now: what waits is asked for elsewhere.
+pub(super) async fn all(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    Query(query): Query<AllQuery>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Failure> {
+    let reach = inbox::reach(&caller, query.project.as_deref())?;
+    let size = app.store().size();
+    let after = last_event_id(&headers, size)?.or(size.checked_sub(1));
+    begin(app, What::All(reach), caller.identity, after)
+}
+
+fn begin(
+    app: App,
+    what: What,
+    identity: Identity,
+    after: Option<u64>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Failure> {
+    let place = app.stream_place(identity.id).ok_or_else(busy)?;
     let changes = app.store().subscribe();
-    let viewer =
-        Viewer { app, run, identity: caller.identity, after, changes, ready: Vec::new().into_iter(), _place: place };
+    let viewer = Viewer { app, what, identity, after, changes, ready: Vec::new().into_iter(), _place: place };
     Ok(Sse::new(stream::unfold(viewer, next)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
@@ -70,12 +113,12 @@ async fn next(mut viewer: Viewer) -> Option<(Result<Event, Infallible>, Viewer)>
     loop {
         if let Some(entry) = viewer.ready.next() {
             viewer.after = Some(entry.seq);
-            return Some((Ok(event(&entry)), viewer));
+            return Some((Ok(viewer.what.tell(&entry)), viewer));
         }
         // Marked before reading: what is committed in between wakes us again instead of being missed.
         viewer.changes.mark_unchanged();
         viewer.app.still_knows(&viewer.identity).await.ok()?;
-        let filter = EntryFilter { run: Some(viewer.run), after: viewer.after, limit: BATCH, ..EntryFilter::default() };
+        let filter = viewer.what.filter(viewer.after);
         let entries = viewer.app.store().entries(filter).await.ok()?;
         if entries.is_empty() {
             tokio::select! {
@@ -84,6 +127,25 @@ async fn next(mut viewer: Viewer) -> Option<(Result<Event, Infallible>, Viewer)>
             }
         }
         viewer.ready = entries.into_iter();
+    }
+}
+
+impl What {
+    fn filter(&self, after: Option<u64>) -> EntryFilter {
+        let all = EntryFilter { after, limit: BATCH, ..EntryFilter::default() };
+        match self {
+            Self::Run(run) => EntryFilter { run: Some(*run), ..all },
+            Self::All(reach) => EntryFilter { reach: reach.clone(), ..all },
+        }
+    }
+
+    /// An entry of a run is told to whoever sees the run; the rest of the ledger is read by others.
+    fn tell(&self, entry: &StoredEntry) -> Event {
+        let is_told = match self {
+            Self::Run(_) => true,
+            Self::All(_) => Entry::parse(&entry.bytes).is_ok_and(|entry| entry.run.is_some()),
+        };
+        if is_told { event(entry) } else { Event::default().id(entry.seq.to_string()).event(UNTOLD).data("{}") }
     }
 }
 

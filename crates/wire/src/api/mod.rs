@@ -5,6 +5,7 @@ mod call;
 mod execution;
 mod hosting;
 mod identity;
+mod inbox;
 mod job;
 mod ledger;
 mod organisation;
@@ -25,6 +26,10 @@ pub use hosting::{
     USUAL_AGENT_PROFILE,
 };
 pub use identity::{IdentityList, IdentityView, LinkOnce, NewIdentity, NewLink, NewToken, TokenOnce};
+pub use inbox::{
+    CardView, FileShownAs, FileView, HappenedView, HistoryView, InboxView, StandingView, StandsFor, TwinView,
+    WaitingView, WorkerList, WorkerView,
+};
 pub use job::{
     Completion, CompletionView, HeartbeatView, Job, JobReport, KeptBlob, NetworkQuery, NetworkView, PieceSecrets,
     Redemption, RedemptionView, SecretList, SecretView,

@@ -65,7 +65,7 @@ impl BudgetArgs {
 }
 
 /// What is used of what, in one line.
-pub(super) fn line(run: &RunView) -> Option<String> {
+pub(in crate::command) fn line(run: &RunView) -> Option<String> {
     let budget = run.budget.as_ref()?;
     let used = |resource: &Resource| {
         let limit = budget.limits.of(*resource)?;

@@ -115,7 +115,7 @@ fn options(seen: &CheckpointView) -> String {
 }
 
 /// The whole card: everything there is to decide on.
-fn text(seen: &CheckpointView) -> String {
+pub(in crate::command) fn text(seen: &CheckpointView) -> String {
     let CheckpointView { run, number, kind, step, of_steps, percent, summary, .. } = seen;
     let mut text = format!("{} {}\n", styled(BOLD, format!("checkpoint {number} ({kind})")), spelled_out(summary));
     text.push_str(&format!("{}\n", styled(DIM, format!("{run}, since {}", seen.reached_at))));

@@ -28,6 +28,9 @@ use placet_wire::api::{
 };
 
 use self::asking::{Asks, agreed};
+pub(in crate::command) use self::budget::line as budget_line;
+pub(in crate::command) use self::checkpoint::text as checkpoint_text;
+pub(in crate::command) use self::wishes::text as wishes_text;
 use crate::card;
 use crate::context::{Who, all_actions, all_runs, run_id, short};
 use crate::error::CliError;
@@ -229,6 +232,17 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         Command::Call { run, entry, show } => calls::one(&client, &run, entry, show, out).await?,
     }
     Ok(())
+}
+
+/// Everything that is approved with a plan, for whoever decides on it.
+pub(in crate::command) fn plan_text(run: &RunView) -> String {
+    [Some(plan(run)), plan::words(run)].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+}
+
+/// The same with what came of it: whoever accepts results lets all of them out.
+pub(in crate::command) fn results_text(run: &RunView) -> String {
+    let outputs = outputs(run).unwrap_or_else(|| "\nit made no files\n".to_owned());
+    format!("{}\n{outputs}\n{}", plan_text(run), said(run))
 }
 
 fn answer(out: &Out, run: &RunView) {

@@ -88,7 +88,7 @@ fn shown(run: &RunView) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-fn words(run: &RunView) -> Option<String> {
+pub(super) fn words(run: &RunView) -> Option<String> {
     let products = run.products.as_deref()?;
     let by = products.intent.as_ref().and_then(|intent| intent.planner.as_ref());
     let by = by.map(|model| format!("the steps were written by the model {}\n\n", spelled_out(model.as_str())));

@@ -68,7 +68,7 @@ fn line(wish: &WishView) -> Vec<String> {
     ]
 }
 
-fn text(list: &WishList) -> String {
+pub(in crate::command) fn text(list: &WishList) -> String {
     if list.wishes.is_empty() {
         return "nothing was refused that could be allowed".to_owned();
     }

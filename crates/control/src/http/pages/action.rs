@@ -47,7 +47,7 @@ pub(super) async fn show(
 }
 
 /// Everything there is to see of it.
-pub(super) async fn page(app: &App, caller: &Caller, id: ActionId) -> Result<ActionPage, Failure> {
+pub(in crate::http) async fn page(app: &App, caller: &Caller, id: ActionId) -> Result<ActionPage, Failure> {
     let state = flow::find_action(app, caller, id).await?;
     let run = flow::find_run(app, caller, state.run).await?;
     let detail = detail(app, &state).await?;

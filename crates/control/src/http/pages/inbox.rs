@@ -70,7 +70,7 @@ async fn chosen(
 }
 
 /// Rows of which no two are identical: those that are stand behind the first of them.
-async fn folded(app: &App, queue: Vec<Listed<ActionState>>) -> Result<Vec<Waiting>, Failure> {
+pub(in crate::http) async fn folded(app: &App, queue: Vec<Listed<ActionState>>) -> Result<Vec<Waiting>, Failure> {
     let mut rows: Vec<Waiting> = Vec::new();
     let mut known: BTreeMap<Digest, usize> = BTreeMap::new();
     for listed in queue {

@@ -21,10 +21,15 @@ mod settings;
 mod timeline;
 mod viewer;
 
+pub(super) use action::page as action_page;
 pub(super) use guard::unanswered;
+pub(super) use inbox::folded;
 pub(crate) use live::{News, spread as spread_news};
 pub(crate) use names::Names;
+pub(super) use names::person;
 pub(crate) use password::Passwords;
+pub(super) use people::worker_rows;
+pub(super) use viewer::standing;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;

@@ -30,7 +30,7 @@ fn remember<K: Eq + std::hash::Hash>(map: &RwLock<HashMap<K, String>>, id: K, na
 }
 
 /// The name of whoever has this id; the id itself for nobody.
-pub(super) async fn person(app: &App, id: IdentityId) -> Result<String, StoreError> {
+pub(in crate::http) async fn person(app: &App, id: IdentityId) -> Result<String, StoreError> {
     if let Some(name) = recall(&app.page_state().names.people, &id) {
         return Ok(name);
     }

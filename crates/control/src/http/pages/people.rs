@@ -61,7 +61,13 @@ async fn lineage(app: &App, identity: &Identity) -> Result<Vec<String>, Failure>
 
 pub(super) async fn workers(State(app): State<App>, visiting: Visiting, caller: Caller) -> Result<Response, Failure> {
     let viewer = viewer::viewer(&app, &visiting).await?;
-    let reach = visiting.identity.reach.clone();
+    let rows = worker_rows(&app, &caller).await?;
+    Ok(html(placet_pages::workers(&viewer, &rows)))
+}
+
+/// The workers that somebody sees, and what they do of what somebody sees.
+pub(in crate::http) async fn worker_rows(app: &App, caller: &Caller) -> Result<Vec<WorkerRow>, Failure> {
+    let reach = caller.identity.reach.clone();
     let busy = vec![ActionStatus::Leased, ActionStatus::Executing];
     let filter = ActionFilter {
         reach: reach.clone(),
@@ -72,12 +78,8 @@ pub(super) async fn workers(State(app): State<App>, visiting: Visiting, caller: 
     };
     let leased = app.store().actions(filter).await?;
     let runs = app.store().runs(RunFilter { reach, limit: MOST_RUNS, ..RunFilter::default() }).await?;
-    let rows = with_role(&app, &caller, Role::Worker)
-        .await?
-        .iter()
-        .map(|worker| row(&app, worker, &leased, &runs))
-        .collect::<Vec<_>>();
-    Ok(html(placet_pages::workers(&viewer, &rows)))
+    let workers = with_role(app, caller, Role::Worker).await?;
+    Ok(workers.iter().map(|worker| row(app, worker, &leased, &runs)).collect())
 }
 
 fn row(

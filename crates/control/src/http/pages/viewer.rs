@@ -74,7 +74,7 @@ fn why(run: &Run) -> Option<Still> {
     }
 }
 
-pub(super) async fn standing(app: &App, reach: &Reach) -> Result<Vec<Standing>, No> {
+pub(in crate::http) async fn standing(app: &App, reach: &Reach) -> Result<Vec<Standing>, No> {
     let mut rows = Vec::new();
     for (why, run) in standing_runs(app, reach).await? {
         let agent = names::person(app, run.agent).await.map_err(No::Fault)?;

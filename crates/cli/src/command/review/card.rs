@@ -1,0 +1,206 @@
+//! A card as the terminal shows it: text from what the control plane says, the digest it is bound to, and what can be decided. Pure.
+//!
+//! The order is that of the pages: why somebody is asked, what it touches, exactly what will run, files, history, and last what the agent
+//! says, marked.
+
+use placet_domain::text::marked;
+use placet_wire::api::{CardView, CheckpointView, HistoryView, RunView, StandsFor, WishList, WishView};
+
+use super::files;
+use super::row::Subject;
+use crate::card::{Before, card_with};
+use crate::command::run::{checkpoint_text, plan_text, results_text, wishes_text};
+use crate::out::{ASK, BAD, BOLD, DIM, styled};
+
+/// Of a title, as much as is read in passing; the whole stands below it.
+const LONGEST_TITLE: usize = 90;
+
+/// What can be decided about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum May {
+    /// Whoever looks may decide. Where two people are asked, this word is typed.
+    Decide { typed: Option<String> },
+    /// Not this person, or not now, and why.
+    Not(String),
+    /// Nothing any more: who decided, and when.
+    Settled(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Card {
+    pub(crate) subject: Subject,
+    pub(crate) title: String,
+    /// The digest that a decision is bound to.
+    pub(crate) seen: String,
+    /// Which of several: a checkpoint, a wish.
+    pub(crate) number: Option<u32>,
+    pub(crate) body: String,
+    /// The files alone.
+    pub(crate) diff: String,
+    pub(crate) may: May,
+}
+
+impl Card {
+    /// Whether something else stands there, or something else can be decided.
+    pub(crate) fn differs_from(&self, other: &Self) -> bool {
+        self.seen != other.seen || self.may != other.may || self.number != other.number
+    }
+
+    /// The beginning of the digest, for people who compare.
+    pub(crate) fn digest(&self) -> String {
+        self.seen.chars().take("sha256:".len() + 12).collect()
+    }
+}
+
+pub(crate) fn of_action(view: &CardView, before: Option<&Before>) -> Card {
+    let (detail, action) = (&view.detail, &view.detail.action);
+    let diff = files::text(&view.files);
+    let beside = format!("{}{}{}{diff}{}", by(view), undo(view), approved(view), history(view.history));
+    Card {
+        subject: Subject::Action(action.id),
+        title: format!("{} {}", action.verdict.tier, title(&detail.spec.argv, &action.tool)),
+        seen: action.review.to_string(),
+        number: None,
+        body: card_with(detail, before, &beside),
+        diff: if diff.is_empty() { "it is given no files".to_owned() } else { diff },
+        may: may(view),
+    }
+}
+
+fn title(argv: &[String], tool: &str) -> String {
+    let words = std::iter::once(tool).chain(argv.iter().skip(1).map(String::as_str));
+    let whole = marked(&words.collect::<Vec<_>>().join(" "));
+    match whole.char_indices().nth(LONGEST_TITLE) {
+        Some((end, _)) => format!("{}…", &whole[..end]),
+        None => whole,
+    }
+}
+
+fn may(view: &CardView) -> May {
+    let action = &view.detail.action;
+    match (&view.cannot, view.may_decide, action.status.as_str()) {
+        (None, true, "PENDING_APPROVAL") => {
+            May::Decide { typed: (action.verdict.tier == "C").then(|| action.tool.clone()) }
+        }
+        (None, true, _) => May::Not("it is decided in the browser (o), or with `placet action resolve`".to_owned()),
+        (Some(why), _, _) => May::Not(marked(why)),
+        (None, false, status) => May::Settled(decided(view, status)),
+    }
+}
+
+/// Who decided and when, as the ledger has it.
+fn decided(view: &CardView, status: &str) -> String {
+    let decisions = ["action_approved", "action_rejected", "action_superseded", "action_withdrawn", "action_expired"];
+    let last = view.entries.iter().rev().find(|entry| decisions.contains(&entry.event.as_str()));
+    match last {
+        Some(entry) => format!("{status}: {} by {} at {}", entry.event, marked(&entry.by), entry.at),
+        None => status.to_owned(),
+    }
+}
+
+fn by(view: &CardView) -> String {
+    format!(
+        "\n{}\n  agent    {}\n  run      {}\n  goal     {}\n  since    {}\n",
+        styled(BOLD, "Whose it is"),
+        marked(&view.agent),
+        view.detail.action.run,
+        marked(&view.goal),
+        view.since
+    )
+}
+
+/// Whether it can be taken back.
+fn undo(view: &CardView) -> String {
+    match view.snapshot {
+        Some(number) => format!("  undo     its run can go back to snapshot {number}\n"),
+        None => format!("  undo     {}\n", styled(ASK, "there is no snapshot to go back to")),
+    }
+}
+
+fn approved(view: &CardView) -> String {
+    if view.approved_by.is_empty() {
+        return String::new();
+    }
+    format!("  approved by {}\n", marked(&view.approved_by.join(", ")))
+}
+
+fn history(history: HistoryView) -> String {
+    let HistoryView { approved, rejected, succeeded, failed } = history;
+    let heading = styled(BOLD, "This tool in this project, in the last 30 days");
+    if history == HistoryView::default() {
+        return format!("\n{heading}\n  {}\n", styled(ASK, "nobody has decided about it yet"));
+    }
+    format!("\n{heading}\n  {approved} approved, {rejected} rejected, {succeeded} succeeded, {failed} failed\n")
+}
+
+/// A plan or results that wait, or that do no more.
+pub(crate) fn of_run(run: &RunView, why: StandsFor) -> Card {
+    let waits = match why {
+        StandsFor::Plan => "PENDING_APPROVAL",
+        StandsFor::Results => "PENDING_EXPORT",
+        StandsFor::Checkpoint => "CHECKPOINT_REACHED",
+        StandsFor::Wish => "EXECUTING",
+    };
+    let text = if why == StandsFor::Results { results_text(run) } else { plan_text(run) };
+    let status = run.status.to_string();
+    Card {
+        subject: Subject::Run(run.id, why),
+        title: format!("{} of {}", named(why), marked(&run.goal)),
+        seen: run.review.to_string(),
+        number: None,
+        body: format!("{}\n\n{text}", styled(DIM, format!("{} {status} {}", run.id, run.meaning))),
+        diff: "a run has no files of its own here; `placet run show` lists them".to_owned(),
+        may: if status == waits { May::Decide { typed: None } } else { settled(run) },
+    }
+}
+
+fn settled(run: &RunView) -> May {
+    let because = run.because.as_deref().map(|why| format!(": {}", marked(why))).unwrap_or_default();
+    May::Settled(format!("{} {}{because}", run.status, run.meaning))
+}
+
+pub(crate) const fn named(why: StandsFor) -> &'static str {
+    match why {
+        StandsFor::Plan => "plan",
+        StandsFor::Checkpoint => "checkpoint",
+        StandsFor::Results => "results",
+        StandsFor::Wish => "wish",
+    }
+}
+
+/// A checkpoint where a run stands; or what became of it.
+pub(crate) fn of_checkpoint(run: &RunView, checkpoint: Option<&CheckpointView>) -> Card {
+    let card = of_run(run, StandsFor::Checkpoint);
+    let Some(seen) = checkpoint else { return Card { may: settled(run), ..card } };
+    Card {
+        seen: seen.review.to_string(),
+        number: Some(seen.number),
+        body: format!("{}\n\n{}", checkpoint_text(seen), plan_text(run)),
+        may: match seen.action {
+            Some(action) => May::Not(format!("decide on its action {action}")),
+            None => May::Decide { typed: None },
+        },
+        ..card
+    }
+}
+
+/// The first wish of a run that waits, among all of them.
+pub(crate) fn of_wishes(run: &RunView, list: &WishList) -> Card {
+    let card = of_run(run, StandsFor::Wish);
+    let waiting = list.wishes.iter().find(|wish| wish.status == "WAITING");
+    let all = format!("{}\n{}\n\n{}", styled(BOLD, "Everything it was refused"), wishes_text(list), plan_text(run));
+    let Some(wish) = waiting else { return Card { body: all, may: settled(run), ..card } };
+    let WishView { number, opening, action, asked_at, review, .. } = wish;
+    let asked = format!(
+        "{}\n  wish     {number}\n  opens    {}\n  for      {action}\n  asked    {asked_at}\n  lasts    one hour from your yes\n",
+        styled(BAD, "It asks to reach"),
+        marked(opening)
+    );
+    Card {
+        seen: review.to_string(),
+        number: Some(*number),
+        body: format!("{asked}\n{all}"),
+        may: May::Decide { typed: None },
+        ..card
+    }
+}

@@ -1,0 +1,158 @@
+//! What a sitting asks of the control plane: lists, cards and decisions, each bound to the digest that was on the screen.
+
+use placet_domain::id::ProjectId;
+use placet_domain::text::marked;
+use placet_wire::api::{
+    ActionView, CardView, CheckpointView, Decision as Yes, GrantRequest, InboxView, Modification, OrganisationView,
+    Reason, Rejection, RunView, StandsFor, WishList,
+};
+use placet_wire::{Client, ClientError};
+use serde_json::Value;
+
+use super::card::{self, Card};
+use super::row::Subject;
+use super::sitting::{Decision, Refused, Verb};
+use crate::command::approve::before;
+use crate::context::short;
+use crate::error::{CliError, Code};
+
+/// What waits, and a switch that everything waits for too.
+pub(super) async fn inbox(
+    client: &Client,
+    project: Option<ProjectId>,
+) -> Result<(InboxView, Option<String>), ClientError> {
+    let only = project.map(|id| format!("&project={id}")).unwrap_or_default();
+    let inbox = client.get(&format!("/api/v1/inbox?limit=200{only}")).await?;
+    // Who may not know of switches hears nothing of them.
+    let organisation: Option<OrganisationView> = client.get("/api/v1/organisation").await.ok();
+    Ok((inbox, organisation.as_ref().and_then(switch)))
+}
+
+fn switch(view: &OrganisationView) -> Option<String> {
+    match (view.halted, &view.safe_mode) {
+        (true, _) => Some(format!("everything is stopped: {}", marked(view.because.as_deref().unwrap_or_default()))),
+        (false, Some(safe)) => Some(format!("safe mode is on: {}", marked(&safe.because))),
+        (false, None) => None,
+    }
+}
+
+pub(super) async fn look(client: &Client, subject: Subject) -> Result<Card, CliError> {
+    match subject {
+        Subject::Action(id) => {
+            let view: CardView = client.get(&format!("/api/v1/actions/{id}/card")).await?;
+            let before = before(client, &view.detail).await?;
+            Ok(card::of_action(&view, before.as_ref()))
+        }
+        Subject::Run(id, why) => {
+            let path = format!("/api/v1/runs/{id}");
+            let run: RunView = client.get(&path).await?;
+            of_run(client, &path, &run, why).await
+        }
+    }
+}
+
+async fn of_run(client: &Client, path: &str, run: &RunView, why: StandsFor) -> Result<Card, CliError> {
+    Ok(match why {
+        StandsFor::Plan | StandsFor::Results => card::of_run(run, why),
+        StandsFor::Checkpoint => {
+            let checkpoint: Option<CheckpointView> = match run.checkpoint {
+                Some(_) => client.get(&format!("{path}/checkpoint")).await.ok(),
+                None => None,
+            };
+            card::of_checkpoint(run, checkpoint.as_ref())
+        }
+        StandsFor::Wish => {
+            let wishes: WishList = client.get(&format!("{path}/wishes")).await?;
+            card::of_wishes(run, &wishes)
+        }
+    })
+}
+
+/// Sends a decision; tells what came of it.
+pub(super) async fn send(client: &Client, decision: &Decision) -> Result<String, Refused> {
+    let told = one(client, decision).await.map_err(|error| refused(&error))?;
+    let mut not = Vec::new();
+    for twin in &decision.twins {
+        let path = format!("/api/v1/actions/{}/approve", twin.id);
+        let sent: Result<ActionView, ClientError> =
+            client.post_if(&path, &twin.review.to_string(), &Yes::default()).await;
+        if let Err(error) = sent {
+            not.push(format!("{}: {}", short(twin.id), CliError::from(error).message));
+        }
+    }
+    let (all, id) = (decision.twins.len(), short(decision.subject.id()));
+    Ok(match (all, not.len()) {
+        (0, _) => format!("{} {id}{told}", decision.verb.done()),
+        (_, 0) => format!("{} {id} and {all} identical", decision.verb.done()),
+        (_, failed) => format!("{} {id} and {} identical; not: {}", decision.verb.done(), all - failed, not.join("; ")),
+    })
+}
+
+async fn one(client: &Client, decision: &Decision) -> Result<String, ClientError> {
+    match decision.subject {
+        Subject::Action(id) => {
+            let path = format!("/api/v1/actions/{id}");
+            let view: ActionView = match decision.verb {
+                Verb::Approve => client.post_if(&format!("{path}/approve"), &decision.seen, &Yes::default()).await?,
+                Verb::Reject | Verb::Modify | Verb::Pause | Verb::Cancel => {
+                    let reason = decision.words.clone();
+                    client.post_if(&format!("{path}/reject"), &decision.seen, &Rejection { reason }).await?
+                }
+            };
+            Ok(if view.approvals_missing > 0 && decision.verb == Verb::Approve {
+                format!("; {} more needed", view.approvals_missing)
+            } else {
+                String::new()
+            })
+        }
+        Subject::Run(id, why) => {
+            let path = format!("/api/v1/runs/{id}");
+            of_a_run(client, &path, why, decision).await.map(|_| String::new())
+        }
+    }
+}
+
+async fn of_a_run(client: &Client, run: &str, why: StandsFor, decision: &Decision) -> Result<Value, ClientError> {
+    let (seen, words, number) = (&decision.seen, decision.words.clone(), decision.number.unwrap_or_default());
+    let rejection = Rejection { reason: words.clone() };
+    let checkpoint = format!("{run}/checkpoints/{number}");
+    let wish = format!("{run}/wishes/{number}");
+    match (why, decision.verb) {
+        (_, Verb::Pause) => client.post(&format!("{run}/pause"), &Reason { reason: words }).await,
+        (_, Verb::Cancel) => client.post(&format!("{run}/cancel"), &Reason { reason: words }).await,
+        (StandsFor::Plan, Verb::Approve) => client.post_if(&format!("{run}/approve"), seen, &Yes::default()).await,
+        (StandsFor::Plan, Verb::Reject | Verb::Modify) => client.post(&format!("{run}/reject"), &rejection).await,
+        (StandsFor::Results, Verb::Approve) => client.post_if(&format!("{run}/complete"), seen, &Yes::default()).await,
+        (StandsFor::Results, Verb::Reject | Verb::Modify) => {
+            client.post_if(&format!("{run}/reject-results"), seen, &rejection).await
+        }
+        (StandsFor::Checkpoint, Verb::Approve) => {
+            client.post_if(&format!("{checkpoint}/approve"), seen, &Yes::default()).await
+        }
+        (StandsFor::Checkpoint, Verb::Reject) => {
+            client.post_if(&format!("{checkpoint}/reject"), seen, &rejection).await
+        }
+        (StandsFor::Checkpoint, Verb::Modify) => {
+            client.post_if(&format!("{checkpoint}/modify"), seen, &Modification { note: words, plan: None }).await
+        }
+        (StandsFor::Wish, Verb::Approve) => {
+            client.post_if(&format!("{wish}/grant"), seen, &GrantRequest::default()).await
+        }
+        (StandsFor::Wish, Verb::Reject | Verb::Modify) => client.post(&format!("{wish}/reject"), &rejection).await,
+    }
+}
+
+fn refused(error: &ClientError) -> Refused {
+    let code = error.problem().map_or(Code::Unreachable, |problem| match problem.status {
+        404 | 409 | 410 | 412 => Code::Conflict,
+        _ => Code::Refused,
+    });
+    let why = match (error, code) {
+        (ClientError::Unreachable { .. }, _) => {
+            "no answer came: whether it arrived is seen when the connection is back".to_owned()
+        }
+        (_, Code::Conflict) => format!("not decided: {}", marked(&error.to_string())),
+        (_, _) => format!("refused: {}", marked(&error.to_string())),
+    };
+    Refused { why, is_stale: matches!(code, Code::Conflict | Code::Unreachable) }
+}

@@ -1,0 +1,310 @@
+//! The thin part: a terminal, a connection and a clock around a [`Sitting`]. Draws what it says, carries out what it intends.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use placet_domain::id::ProjectId;
+use placet_wire::api::InboxView;
+use placet_wire::{Client, ClientError};
+use rustix::process::{Signal, getpid, kill_process};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+use super::card::Card;
+use super::office;
+use super::row::Subject;
+use super::sitting::{Decision, Intent, Refused, Sitting, Wire};
+use crate::command::amend::{self, Source, Wanted};
+use crate::command::approve::{Looked, pause_for_enter};
+use crate::error::{CliError, Code, chain};
+use crate::out::Out;
+use crate::terminal::rich::Letters;
+use crate::terminal::screen::Ink;
+use crate::terminal::stage::Stage;
+use crate::terminal::stroke::Strokes;
+
+/// News come in bursts; what waits is fetched once for each.
+const TICK: Duration = Duration::from_millis(50);
+const BETWEEN_TRIES: Duration = Duration::from_millis(500);
+/// The stream says that it is there every fifteen seconds; this long without an event, it is asked for anew.
+const LONGEST_SILENCE: Duration = Duration::from_secs(60);
+
+/// What comes from the control plane.
+enum Told {
+    Wire(Wire),
+    /// Something happened.
+    News,
+    Listed(Result<(InboxView, Option<String>), ClientError>),
+    Looked(Subject, Result<Card, CliError>),
+    Decided(Decision, Result<String, Refused>),
+}
+
+/// How somebody wants to see it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Manner {
+    pub(super) ink: Ink,
+    pub(super) letters: Letters,
+    pub(super) project: Option<ProjectId>,
+    pub(super) first: Option<Subject>,
+}
+
+struct Shell<'a> {
+    client: Client,
+    out: &'a Out,
+    manner: Manner,
+    stage: Stage,
+    sitting: Sitting,
+    strokes: Strokes,
+    tell: UnboundedSender<Told>,
+    /// Something happened since what waits was last fetched.
+    has_news: bool,
+    is_listing: bool,
+}
+
+enum Goes {
+    On,
+    Away,
+}
+
+fn now_ms() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+pub(super) async fn sit(client: Client, manner: Manner, out: &Out) -> Result<(), CliError> {
+    // Before the window is taken: whoever cannot be reached, or does not let us in, says so where it stays to be read.
+    let (inbox, switch) = office::inbox(&client, manner.project).await?;
+    let stage = Stage::enter(manner.ink)?;
+    let (tell, told) = unbounded_channel();
+    let following = tokio::spawn(follow(client.clone(), manner.project, tell.clone()));
+    let mut sitting = Sitting::new(stage.size(), manner.letters, now_ms());
+    let mut first = manner.first.map(|subject| sitting.open(subject)).unwrap_or_default();
+    first.extend(sitting.listed(&inbox, switch));
+    let strokes = Strokes::default();
+    let mut shell = Shell { client, out, manner, stage, sitting, strokes, tell, has_news: false, is_listing: false };
+    let ended = shell.until_over(told, first).await;
+    following.abort();
+    shell.stage.leave();
+    ended
+}
+
+impl Shell<'_> {
+    async fn until_over(&mut self, mut told: UnboundedReceiver<Told>, first: Vec<Intent>) -> Result<(), CliError> {
+        let mut resized = signal(SignalKind::window_change())?;
+        let mut ended = signal(SignalKind::terminate())?;
+        let mut hung_up = signal(SignalKind::hangup())?;
+        let mut interrupted = signal(SignalKind::interrupt())?;
+        let mut stopped = signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
+        let mut ticks = interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        self.carry_out(first).await?;
+        loop {
+            self.draw()?;
+            let intents = tokio::select! {
+                typed = self.stage.typed() => match typed {
+                    Ok(bytes) if !bytes.is_empty() => self.typed(&bytes),
+                    // The window is closed.
+                    Ok(_) | Err(_) => return Ok(()),
+                },
+                Some(told) = told.recv() => self.told(told),
+                _ = ticks.tick() => self.tick(),
+                _ = resized.recv() => {
+                    self.sitting.resize(self.stage.size());
+                    Vec::new()
+                }
+                _ = stopped.recv() => vec![Intent::Stop],
+                _ = hung_up.recv() => return Ok(()),
+                _ = ended.recv() => return Err(CliError::new(Code::Interrupted, "told to stop; nothing else was decided")),
+                _ = interrupted.recv() => return Err(CliError::new(Code::Interrupted, "interrupted; nothing else was decided")),
+            };
+            if let Goes::Away = self.carry_out(intents).await? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Shows it. What was typed before a card was seen was not meant for it, and is let go of.
+    fn draw(&mut self) -> Result<(), CliError> {
+        self.stage.show(self.sitting.draw())?;
+        if self.sitting.awaits_drawing() {
+            self.strokes.of(&self.stage.typed_so_far());
+            self.sitting.drawn();
+            self.stage.show(self.sitting.draw())?;
+        }
+        Ok(())
+    }
+
+    fn typed(&mut self, bytes: &[u8]) -> Vec<Intent> {
+        let strokes = self.strokes.of(bytes);
+        strokes.iter().flat_map(|stroke| self.sitting.stroke(stroke, now_ms())).collect()
+    }
+
+    fn tick(&mut self) -> Vec<Intent> {
+        let strokes = self.strokes.quiet();
+        let mut intents: Vec<Intent> =
+            strokes.iter().flat_map(|stroke| self.sitting.stroke(stroke, now_ms())).collect();
+        intents.extend(self.sitting.tick(now_ms()));
+        if self.has_news && !self.is_listing {
+            intents.push(Intent::List);
+        }
+        intents
+    }
+
+    fn told(&mut self, told: Told) -> Vec<Intent> {
+        match told {
+            Told::Wire(wire) => self.sitting.wire(wire),
+            Told::News => self.has_news = true,
+            Told::Listed(listed) => {
+                self.is_listing = false;
+                match listed {
+                    Ok((inbox, switch)) => return self.sitting.listed(&inbox, switch),
+                    Err(error) => self.sitting.wire(Wire::Lost(brief(&error))),
+                }
+            }
+            Told::Looked(_, Ok(card)) => self.sitting.looked(card),
+            Told::Looked(subject, Err(error)) => self.sitting.not_looked(subject, error.message),
+            Told::Decided(decision, Ok(told)) => return self.sitting.decided(&decision, &told),
+            Told::Decided(decision, Err(refused)) => return self.sitting.refused(&decision, &refused),
+        }
+        Vec::new()
+    }
+
+    async fn carry_out(&mut self, intents: Vec<Intent>) -> Result<Goes, CliError> {
+        for intent in intents {
+            match intent {
+                Intent::Quit => return Ok(Goes::Away),
+                Intent::List => self.list(),
+                Intent::Look(subject) => self.look(subject),
+                Intent::Decide(decision) => self.send(decision),
+                Intent::Edit { subject, seen, reason } => self.edit(subject, seen, reason).await?,
+                Intent::Copy(id) => {
+                    self.stage.copy(&STANDARD.encode(&id))?;
+                    self.sitting.says(format!("copied {id}, if your terminal lets it"));
+                }
+                Intent::Open(page) => self.open(&page),
+                Intent::Stop => self.stop()?,
+            }
+        }
+        Ok(Goes::On)
+    }
+
+    fn list(&mut self) {
+        (self.has_news, self.is_listing) = (false, true);
+        let (client, tell, project) = (self.client.clone(), self.tell.clone(), self.manner.project);
+        tokio::spawn(async move { tell.send(Told::Listed(office::inbox(&client, project).await)) });
+    }
+
+    fn look(&self, subject: Subject) {
+        let (client, tell) = (self.client.clone(), self.tell.clone());
+        tokio::spawn(async move { tell.send(Told::Looked(subject, office::look(&client, subject).await)) });
+    }
+
+    fn send(&self, decision: Decision) {
+        let (client, tell) = (self.client.clone(), self.tell.clone());
+        tokio::spawn(async move {
+            let sent = office::send(&client, &decision).await;
+            tell.send(Told::Decided(decision, sent))
+        });
+    }
+
+    /// The link, and a browser if there is one named.
+    fn open(&mut self, page: &str) {
+        let link = format!("{}{page}", self.client.server());
+        let browser = std::env::var_os("BROWSER").filter(|browser| !browser.is_empty());
+        if let Some(browser) = browser {
+            let mut command = tokio::process::Command::new(browser);
+            let silent = std::process::Stdio::null;
+            // One that does not start leaves the link on the screen.
+            let _ = command.arg(&link).stdin(silent()).stdout(silent()).stderr(silent()).spawn();
+        }
+        self.sitting.says(link);
+    }
+
+    /// The terminal is the editor's meanwhile, and the question's.
+    async fn edit(&mut self, subject: Subject, seen: String, reason: String) -> Result<(), CliError> {
+        self.stage.leave();
+        let made = edited(&self.client, subject, seen, reason, self.out).await;
+        let told = match made {
+            Ok(told) => told,
+            Err(error) => {
+                self.out.fail(&error);
+                pause_for_enter().await?;
+                format!("not changed: {}", error.message)
+            }
+        };
+        self.stage.resume()?;
+        self.sitting.resize(self.stage.size());
+        let intents = self.sitting.edited(told);
+        for intent in intents {
+            match intent {
+                Intent::Look(subject) => self.look(subject),
+                Intent::List => self.list(),
+                Intent::Decide(_)
+                | Intent::Edit { .. }
+                | Intent::Copy(_)
+                | Intent::Open(_)
+                | Intent::Stop
+                | Intent::Quit => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Stands still until the shell lets it go on, with the terminal as it was.
+    fn stop(&mut self) -> Result<(), CliError> {
+        self.stage.leave();
+        kill_process(getpid(), Signal::STOP).map_err(std::io::Error::from)?;
+        self.stage.resume()?;
+        self.sitting.resize(self.stage.size());
+        self.has_news = true;
+        Ok(())
+    }
+}
+
+async fn edited(
+    client: &Client,
+    subject: Subject,
+    seen: String,
+    reason: String,
+    out: &Out,
+) -> Result<String, CliError> {
+    let looked = Looked::at(client, &subject.id()).await?;
+    let wanted = Wanted { source: Source::Editor, reason, seen: Some(seen), asks: true };
+    let view = amend::amend(client, &looked, wanted, out).await?;
+    Ok(format!("in its place stands {} ({})", view.id, view.status))
+}
+
+fn brief(error: &ClientError) -> String {
+    match error {
+        ClientError::Unreachable { source, .. } => chain(source).rsplit(": ").next().unwrap_or_default().to_owned(),
+        ClientError::Refused(problem) => problem.detail.clone(),
+        ClientError::Garbled { why, .. } => why.clone(),
+    }
+}
+
+/// Follows what happens, connection after connection, and tells whether there is one.
+async fn follow(client: Client, project: Option<ProjectId>, tell: UnboundedSender<Told>) {
+    let only = project.map(|id| format!("?project={id}")).unwrap_or_default();
+    let mut last = None;
+    loop {
+        match client.follow(&format!("/api/v1/stream{only}"), last).await {
+            Ok(mut stream) => {
+                // What happened between two connections is seen by fetching what waits.
+                let _ = tell.send(Told::Wire(Wire::Live));
+                let _ = tell.send(Told::News);
+                while let Ok(Some(event)) = timeout(LONGEST_SILENCE, stream.next()).await {
+                    last = Some(event.seq);
+                    let _ = tell.send(Told::News);
+                }
+            }
+            Err(error) => {
+                if error.problem().is_some() {
+                    last = None;
+                }
+                let _ = tell.send(Told::Wire(Wire::Lost(brief(&error))));
+                tokio::time::sleep(BETWEEN_TRIES).await;
+            }
+        }
+    }
+}

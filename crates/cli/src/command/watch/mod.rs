@@ -1,0 +1,194 @@
+//! `placet watch`: everything that happens in the runs that somebody sees, live. On a terminal one screen that is drawn anew;
+//! elsewhere a line for each event, or with `--json` the entry itself. A lost connection is taken up again where it broke.
+
+mod board;
+
+use std::time::Duration;
+
+use placet_domain::id::ProjectId;
+use placet_wire::api::{RunList, WorkerList};
+use placet_wire::{Client, ClientError, StreamEvent};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{MissedTickBehavior, interval};
+
+use self::board::{Board, Standing};
+use super::{project, review};
+use crate::context::Who;
+use crate::error::{CliError, Code};
+use crate::out::Out;
+use crate::terminal;
+use crate::terminal::rich::Letters;
+use crate::terminal::stage::Stage;
+use crate::terminal::stroke::{Stroke, Strokes};
+
+const TICK: Duration = Duration::from_millis(250);
+const BETWEEN_TRIES: Duration = Duration::from_millis(500);
+/// Workers are heard without any event.
+const LOOK_EVERY: u32 = 20;
+const MOST_RUNS: usize = 50;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Ends with q or Ctrl-C. Elsewhere than at a terminal every event is a line; with --json it is its entry of the ledger.\n\nExamples:\n  placet --as ada watch\n  placet --as ada --json watch --project alpha >> events.ndjson"
+)]
+pub(crate) struct Args {
+    /// Only what belongs to this project
+    #[arg(long)]
+    project: Option<String>,
+    /// Letters that every terminal has
+    #[arg(long)]
+    ascii: bool,
+}
+
+/// What comes from the control plane.
+enum Told {
+    Event(StreamEvent),
+    Live,
+    Lost(ClientError),
+    Stands(Result<Box<Standing>, ClientError>),
+}
+
+pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
+    let client = who.client()?;
+    let project = match &args.project {
+        Some(name) => Some(project::find(&client, Some(name)).await?.id),
+        None => None,
+    };
+    // Whoever cannot be reached, or does not let us in, says so at once.
+    let standing = standing(&client, project).await?;
+    let (tell, told) = unbounded_channel();
+    let following = tokio::spawn(follow(client.clone(), project, tell.clone()));
+    let ended = if out.is_json() || !terminal::is_ours() {
+        lines(told, out).await
+    } else {
+        let letters = if args.ascii { Letters::Ascii } else { Letters::All };
+        let mut board = Board::new(letters);
+        board.standing = standing;
+        screen(Watcher { client, project, tell, board, has_news: false, ticks: 0 }, told).await
+    };
+    following.abort();
+    ended
+}
+
+async fn standing(client: &Client, project: Option<ProjectId>) -> Result<Standing, ClientError> {
+    let only = |first: &str| project.map(|id| format!("{first}project={id}")).unwrap_or_default();
+    let inbox = client.get(&format!("/api/v1/inbox{}", only("?"))).await?;
+    let runs: RunList = client.get(&format!("/api/v1/runs?limit={MOST_RUNS}{}", only("&"))).await?;
+    let workers: WorkerList = client.get("/api/v1/workers").await?;
+    Ok(Standing { inbox, runs: runs.runs, workers: workers.workers })
+}
+
+async fn follow(client: Client, project: Option<ProjectId>, tell: UnboundedSender<Told>) {
+    let only = project.map(|id| format!("?project={id}")).unwrap_or_default();
+    let mut last = None;
+    loop {
+        match client.follow(&format!("/api/v1/stream{only}"), last).await {
+            Ok(mut stream) => {
+                let _ = tell.send(Told::Live);
+                while let Some(event) = stream.next().await {
+                    last = Some(event.seq);
+                    let _ = tell.send(Told::Event(event));
+                }
+            }
+            Err(error) => {
+                let _ = tell.send(Told::Lost(error));
+            }
+        }
+        tokio::time::sleep(BETWEEN_TRIES).await;
+    }
+}
+
+/// What belongs to no run is not told, only that it happened.
+fn is_told(event: &StreamEvent) -> bool {
+    event.data != "{}"
+}
+
+/// Line by line, for files and programs.
+async fn lines(mut told: UnboundedReceiver<Told>, out: &Out) -> Result<(), CliError> {
+    let mut is_lost = false;
+    while let Some(told) = told.recv().await {
+        match told {
+            Told::Event(event) if !is_told(&event) => {}
+            Told::Event(event) if out.is_json() => out.data(&event.data),
+            Told::Event(event) => out.line(&board::line(&event)),
+            Told::Lost(error @ ClientError::Refused(_)) => return Err(error.into()),
+            Told::Lost(_) if !is_lost => {
+                is_lost = true;
+                out.note("the connection was lost; trying again");
+            }
+            Told::Live => is_lost = false,
+            Told::Lost(_) | Told::Stands(_) => {}
+        }
+    }
+    Ok(())
+}
+
+struct Watcher {
+    client: Client,
+    project: Option<ProjectId>,
+    tell: UnboundedSender<Told>,
+    board: Board,
+    has_news: bool,
+    ticks: u32,
+}
+
+impl Watcher {
+    fn told(&mut self, told: Told) {
+        match told {
+            Told::Event(event) => {
+                self.has_news = true;
+                if is_told(&event) {
+                    self.board.happened(&event);
+                }
+            }
+            Told::Live => (self.board.lost, self.has_news) = (None, true),
+            Told::Lost(error) => self.board.lost = Some(CliError::from(error).message),
+            Told::Stands(Ok(standing)) => self.board.standing = *standing,
+            Told::Stands(Err(error)) => self.board.lost = Some(CliError::from(error).message),
+        }
+    }
+
+    /// Looks how things stand when something happened, and now and then.
+    fn tick(&mut self) {
+        self.ticks += 1;
+        if !self.has_news && !self.ticks.is_multiple_of(LOOK_EVERY) {
+            return;
+        }
+        self.has_news = false;
+        let (client, tell, project) = (self.client.clone(), self.tell.clone(), self.project);
+        tokio::spawn(async move { tell.send(Told::Stands(standing(&client, project).await.map(Box::new))) });
+    }
+}
+
+async fn screen(mut watcher: Watcher, mut told: UnboundedReceiver<Told>) -> Result<(), CliError> {
+    let mut stage = Stage::enter(review::ink())?;
+    let mut strokes = Strokes::default();
+    let mut resized = signal(SignalKind::window_change())?;
+    let mut ended = signal(SignalKind::terminate())?;
+    let mut hung_up = signal(SignalKind::hangup())?;
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        stage.show(watcher.board.draw(stage.size(), jiff::Timestamp::now().as_millisecond()))?;
+        tokio::select! {
+            typed = stage.typed() => match typed {
+                Ok(bytes) if !bytes.is_empty() => {
+                    if strokes.of(&bytes).iter().any(is_farewell) {
+                        return Ok(());
+                    }
+                }
+                Ok(_) | Err(_) => return Ok(()),
+            },
+            Some(told) = told.recv() => watcher.told(told),
+            _ = ticks.tick() => watcher.tick(),
+            _ = resized.recv() => {}
+            _ = hung_up.recv() => return Ok(()),
+            _ = ended.recv() => return Err(CliError::new(Code::Interrupted, "told to stop")),
+        }
+    }
+}
+
+fn is_farewell(stroke: &Stroke) -> bool {
+    matches!(stroke, Stroke::Letter('q') | Stroke::Control('c' | 'd'))
+}

@@ -1,0 +1,150 @@
+//! The inbox and the card for those who come with a token: the rows and cards of the pages, made by the same functions, so that a
+//! terminal shows what a browser shows. Nothing is decided here.
+
+use axum::Json;
+use axum::extract::State;
+use placet_domain::headline::headline;
+use placet_domain::id::{ActionId, IdentityId, ProjectId};
+use placet_domain::identity::Reach;
+use placet_ledger::Entry;
+use placet_pages::{ActionPage, Ask, FileShown, Shown, Standing, Still, Twin, Waiting, WorkerRow};
+use placet_store::{EntryFilter, StoredEntry};
+use placet_wire::api;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::extract::{Path, Query};
+use super::pages::{self, person};
+use super::problem::Failure;
+use super::view::time;
+use crate::app::App;
+use crate::flow::Caller;
+
+/// Each row is opened to tell which are identical.
+const MOST_ROWS: u32 = 200;
+const USUAL_ROWS: u32 = 50;
+const MOST_ENTRIES: u32 = 50;
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(super) struct InboxQuery {
+    /// Only what belongs to this project.
+    project: Option<String>,
+    /// At most so many actions, up to 200.
+    limit: Option<u32>,
+}
+
+pub(super) async fn show(
+    State(app): State<App>,
+    caller: Caller,
+    Query(query): Query<InboxQuery>,
+) -> Result<Json<api::InboxView>, Failure> {
+    let reach = reach(&caller, query.project.as_deref())?;
+    let waiting = app.store().queue_length(reach.clone()).await?;
+    let queue = app.store().queue(reach.clone(), query.limit.unwrap_or(USUAL_ROWS).min(MOST_ROWS)).await?;
+    let actions = pages::folded(&app, queue).await?.into_iter().map(row).collect();
+    let runs = pages::standing(&app, &reach).await?.into_iter().map(standing).collect();
+    Ok(Json(api::InboxView { waiting, actions, runs }))
+}
+
+/// What somebody sees, or one project of it.
+pub(super) fn reach(caller: &Caller, project: Option<&str>) -> Result<Reach, Failure> {
+    let Some(id) = project else { return Ok(caller.identity.reach.clone()) };
+    let project: ProjectId = id.parse().map_err(Failure::bad_id)?;
+    caller.sees(project, "project")?;
+    Ok(Reach::Only([project].into()))
+}
+
+fn row(row: Waiting) -> api::WaitingView {
+    let twins = row.twins.0.into_iter().map(twin).collect();
+    api::WaitingView { action: row.detail.action, since: time(row.since), agent: row.agent, goal: row.goal, twins }
+}
+
+fn twin(twin: Twin) -> api::TwinView {
+    api::TwinView { id: twin.id, review: twin.review, agent: twin.agent, goal: twin.goal }
+}
+
+fn standing(run: Standing) -> api::StandingView {
+    let why = match run.why {
+        Still::Plan => api::StandsFor::Plan,
+        Still::Checkpoint => api::StandsFor::Checkpoint,
+        Still::Results => api::StandsFor::Results,
+        Still::Wish => api::StandsFor::Wish,
+    };
+    api::StandingView { run: run.run, goal: run.goal, agent: run.agent, since: time(run.since), why }
+}
+
+pub(super) async fn card(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    caller: Caller,
+) -> Result<Json<api::CardView>, Failure> {
+    let page = pages::action_page(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+    let entries = happened(&app, page.detail.action.id).await?;
+    Ok(Json(shown(page, entries)))
+}
+
+fn shown(page: ActionPage, entries: Vec<api::HappenedView>) -> api::CardView {
+    let (may_decide, cannot) = match page.ask {
+        Ask::Yes => (true, None),
+        Ask::No(why) => (false, Some(why)),
+        Ask::Settled => (false, None),
+    };
+    let placet_pages::History { approved, rejected, succeeded, failed } = page.history;
+    api::CardView {
+        detail: page.detail,
+        since: time(page.since),
+        agent: page.agent,
+        goal: page.goal,
+        files: page.files.into_iter().map(file).collect(),
+        history: api::HistoryView { approved, rejected, succeeded, failed },
+        may_decide,
+        cannot,
+        approved_by: page.approved_by,
+        snapshot: page.blast.snapshot,
+        budget: page.blast.budget,
+        entries,
+    }
+}
+
+fn file(file: FileShown) -> api::FileView {
+    let FileShown { path, digest, size_bytes, shown, link: _ } = file;
+    let (shown, text, before, is_cut) = match shown {
+        Shown::Text { now, before, is_cut } => (api::FileShownAs::Text, Some(now), before, is_cut),
+        Shown::Opaque => (api::FileShownAs::Opaque, None, None, false),
+        Shown::Unread => (api::FileShownAs::Unread, None, None, false),
+        Shown::Withheld => (api::FileShownAs::Withheld, None, None, false),
+        Shown::Removed => (api::FileShownAs::Removed, None, None, false),
+    };
+    api::FileView { path, digest, size_bytes, shown, text, before, is_cut }
+}
+
+/// What happened to an action, and by whom: a name to those who see the action.
+async fn happened(app: &App, id: ActionId) -> Result<Vec<api::HappenedView>, Failure> {
+    let filter = EntryFilter { action: Some(id), limit: MOST_ENTRIES, ..EntryFilter::default() };
+    let mut rows = Vec::new();
+    for entry in app.store().entries(filter).await? {
+        let (event, by) = (headline(&entry.kind).into_owned(), actor(app, &entry).await?);
+        rows.push(api::HappenedView { seq: entry.seq, at: time(entry.at), event, by });
+    }
+    Ok(rows)
+}
+
+async fn actor(app: &App, entry: &StoredEntry) -> Result<String, Failure> {
+    let actor = Entry::parse(&entry.bytes).map(|entry| entry.actor).unwrap_or_default();
+    match actor.parse::<IdentityId>() {
+        Ok(id) => Ok(person(app, id).await?),
+        Err(_) => Ok(actor),
+    }
+}
+
+pub(super) async fn workers(State(app): State<App>, caller: Caller) -> Result<Json<api::WorkerList>, Failure> {
+    let workers = pages::worker_rows(&app, &caller).await?.into_iter().map(worker).collect();
+    Ok(Json(api::WorkerList { workers }))
+}
+
+fn worker(row: WorkerRow) -> api::WorkerView {
+    let WorkerRow { identity, last_seen, executes, hosts, is_well } = row;
+    let (id, name, revoked) = (identity.id, identity.name, identity.revoked);
+    api::WorkerView { id, name, last_seen: last_seen.map(time), executes, hosts, is_well, revoked }
+}
