@@ -51,13 +51,14 @@ pub(crate) struct Before {
 
 /// The whole card; for an amended action with the one it replaces.
 pub(crate) fn card(detail: &ActionDetail, before: Option<&Before>) -> String {
-    card_with(detail, before, "")
-}
-
-/// The same, with more that stands before what the agent says, which is always last.
-pub(crate) fn card_with(detail: &ActionDetail, before: Option<&Before>, more: &str) -> String {
     let mut text = String::new();
     head(&mut text, detail);
+    text + &below_head(detail, before, "")
+}
+
+/// The card without its head, with more that stands before what the agent says, which is always last.
+pub(crate) fn below_head(detail: &ActionDetail, before: Option<&Before>, more: &str) -> String {
+    let mut text = String::new();
     before.iter().for_each(|before| amended(&mut text, detail, before));
     why(&mut text, detail);
     touches(&mut text, detail);

@@ -59,7 +59,8 @@ impl Model {
         let (row, column) = self.at;
         let at = row * self.size.columns + column;
         if wide == 0 {
-            self.cells[at - 1 - usize::from(self.cells[at - 1].is_empty())].push(c);
+            let letter = if self.cells[at - 1].is_empty() { at - 2 } else { at - 1 };
+            self.cells[letter].push(c);
             return;
         }
         self.cells[at] = c.to_string();

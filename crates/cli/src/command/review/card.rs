@@ -6,9 +6,10 @@
 use placet_domain::text::marked;
 use placet_wire::api::{CardView, CheckpointView, HistoryView, RunView, StandsFor, WishList, WishView};
 
+use super::draw::tier_word;
 use super::files;
 use super::row::Subject;
-use crate::card::{Before, card_with};
+use crate::card::{Before, below_head};
 use crate::command::run::{checkpoint_text, plan_text, results_text, wishes_text};
 use crate::out::{ASK, BAD, BOLD, DIM, styled};
 
@@ -55,13 +56,13 @@ impl Card {
 pub(crate) fn of_action(view: &CardView, before: Option<&Before>) -> Card {
     let (detail, action) = (&view.detail, &view.detail.action);
     let diff = files::text(&view.files);
-    let beside = format!("{}{}{}{diff}{}", by(view), undo(view), approved(view), history(view.history));
+    let beside = format!("{diff}{}{}", history(view.history), bound(view));
     Card {
         subject: Subject::Action(action.id),
         title: format!("{} {}", action.verdict.tier, title(&detail.spec.argv, &action.tool)),
         seen: action.review.to_string(),
         number: None,
-        body: card_with(detail, before, &beside),
+        body: head(view) + &below_head(detail, before, &beside),
         diff: if diff.is_empty() { "it is given no files".to_owned() } else { diff },
         may: may(view),
     }
@@ -98,30 +99,42 @@ fn decided(view: &CardView, status: &str) -> String {
     }
 }
 
-fn by(view: &CardView) -> String {
+/// What it is, whose, and whether it can be taken back.
+fn head(view: &CardView) -> String {
+    let action = &view.detail.action;
+    let tier = styled(BOLD, format!("{} {}", action.verdict.tier, tier_word(&action.verdict.tier)));
+    let because = action.because.as_deref().map(|why| format!(": {}", marked(why))).unwrap_or_default();
+    let undo = match view.snapshot {
+        Some(number) => format!("its run can go back to snapshot {number}"),
+        None => styled(ASK, "there is no snapshot to go back to"),
+    };
+    let approved = if view.approved_by.is_empty() {
+        String::new()
+    } else {
+        format!("\napproved by {}", marked(&view.approved_by.join(", ")))
+    };
+    let (agent, goal) = (styled(BOLD, marked(&view.agent)), marked(&view.goal));
     format!(
-        "\n{}\n  agent    {}\n  run      {}\n  goal     {}\n  since    {}\n",
-        styled(BOLD, "Whose it is"),
-        marked(&view.agent),
-        view.detail.action.run,
-        marked(&view.goal),
-        view.since
+        "{tier} {} ({}) {}{because}\nby {agent} for {goal}\n{undo}{approved}\n",
+        styled(BOLD, &action.tool),
+        action.kind,
+        action.status
     )
 }
 
-/// Whether it can be taken back.
-fn undo(view: &CardView) -> String {
-    match view.snapshot {
-        Some(number) => format!("  undo     its run can go back to snapshot {number}\n"),
-        None => format!("  undo     {}\n", styled(ASK, "there is no snapshot to go back to")),
-    }
-}
-
-fn approved(view: &CardView) -> String {
-    if view.approved_by.is_empty() {
-        return String::new();
-    }
-    format!("  approved by {}\n", marked(&view.approved_by.join(", ")))
+/// The ids and digests, whole.
+fn bound(view: &CardView) -> String {
+    let action = &view.detail.action;
+    let rows = [
+        ("action", action.id.to_string()),
+        ("digest", action.digest.to_string()),
+        ("review", action.review.to_string()),
+        ("run", action.run.to_string()),
+        ("policy", action.verdict.policy.to_string()),
+        ("since", view.since.clone()),
+    ];
+    let rows: String = rows.iter().map(|(name, value)| format!("  {name:<8} {}\n", styled(DIM, value))).collect();
+    format!("\n{}\n{rows}", styled(BOLD, "What your decision is bound to"))
 }
 
 fn history(history: HistoryView) -> String {

@@ -2,6 +2,7 @@
 //!
 //! Nothing is told by colour alone: the tier has its letter and its word, what is chosen a mark before it, what changed a sentence.
 
+use placet_domain::text::marked;
 use placet_wire::api::StandsFor;
 
 use super::card::{May, named};
@@ -22,7 +23,7 @@ const KEYS: &[(&str, &str)] = &[
     ("enter", "look again at what changed; go to the card"),
     ("/", "filter by tool, agent or id; Escape takes it away"),
     ("d", "the files alone"),
-    ("a", "approve: a again, or the tool's name where two people are asked"),
+    ("a", "approve: a again; for two people, the tool's name"),
     ("r", "reject, with a reason that the agent reads"),
     ("e", "change it in your editor and approve that"),
     ("x", "approve identical ones with it, each by itself"),
@@ -48,7 +49,7 @@ impl Sitting {
         let inner = rows.saturating_sub(4);
         let both = columns >= BOTH_PANES.columns && rows >= BOTH_PANES.rows;
         let queue_width = match (both, self.pane) {
-            (true, _) => (columns * 2 / 5).clamp(36, 64),
+            (true, _) => (columns * 2 / 5).clamp(38, 64),
             (false, Pane::Queue) => columns,
             (false, Pane::Card) => 0,
         };
@@ -100,18 +101,22 @@ impl Sitting {
     fn draw_queue(&self, screen: &mut Screen, panes: Panes) {
         let (visible, width) = (self.visible(), panes.queue_width);
         let new = self.rows.iter().filter(|row| row.is_new).count();
-        let more = if new > 0 { format!(" · {new} new, g sorts") } else { String::new() };
+        let more = if new > 0 { format!(" · {new} new *: g") } else { String::new() };
         let filter = if self.filter.is_empty() { String::new() } else { format!(" · /{}", self.filter) };
         let waiting =
             self.waiting.max(self.rows.iter().filter(|row| row.tier.is_some() && !row.is_gone).count() as u64);
         let runs = self.rows.iter().filter(|row| row.tier.is_none()).count();
-        let title = format!("Queue {waiting} · runs {runs}{more}{filter}");
+        let title = format!("Queue {waiting}{more} · runs {runs}{filter}");
         self.frame(screen, (0, width), &title, self.edge_of(Pane::Queue));
         for (index, row) in visible.iter().skip(self.top).take(panes.queue_rows).enumerate() {
             let is_chosen = Some(row.subject) == self.chosen;
             let look = if is_chosen { Look::BOLD.chosen() } else { Look::PLAIN };
             let text = self.row(row, width.saturating_sub(2));
-            let mark = if is_chosen { self.sign("▌") } else { " ".to_owned() };
+            let mark = match (is_chosen, row.is_new) {
+                (true, _) => self.sign("▌"),
+                (false, true) => "*".to_owned(),
+                (false, false) => " ".to_owned(),
+            };
             screen.put((index + 1, 1), width - 2, &format!("{mark}{text}"), look);
         }
         if visible.is_empty() {
@@ -131,23 +136,22 @@ impl Sitting {
     fn row(&self, row: &Row, width: usize) -> String {
         let kind = match (&row.tier, row.subject) {
             (Some(tier), _) => format!("{tier} {}", tier_word(tier)),
-            (None, Subject::Run(_, why)) => named(why).to_owned(),
+            (None, Subject::Run(_, why)) => named(why).chars().take(6).collect(),
             (None, Subject::Action(_)) => String::new(),
         };
         let age = span(self.now_ms - row.since_ms);
-        let left = row.until_ms.map(|until_ms| span(until_ms - self.now_ms)).unwrap_or_default();
-        let twins = if row.twins.is_empty() { String::new() } else { format!("+{}", row.twins.len()) };
-        let state = match (row.is_gone, row.is_new) {
-            (true, _) => "gone",
-            (false, true) => "new",
-            (false, false) => "",
+        let left = match (row.is_gone, row.until_ms) {
+            (true, _) => "gone".to_owned(),
+            (false, Some(until_ms)) => span(until_ms - self.now_ms),
+            (false, None) => String::new(),
         };
-        let tail = format!("{age:>4} {left:>4} {twins:<3}{state:<4}");
-        let room = width.saturating_sub(columns(&tail) + 12);
-        let agent_room = room / 3;
-        let what = padded(&self.sign(&row.what), room.saturating_sub(agent_room + 1), self.letters);
-        let agent = padded(&self.sign(&row.agent), agent_room, self.letters);
-        format!("{kind:<10} {what} {agent} {tail}")
+        let twins = if row.twins.is_empty() { String::new() } else { format!("+{}", row.twins.len()) };
+        let tail = format!("{age:>3} {left:>4} {twins:<3}");
+        let room = width.saturating_sub(columns(&tail) + 9);
+        let agent_room = room * 2 / 5;
+        let what = padded(&self.sign(&marked(&row.what)), room - agent_room, self.letters);
+        let agent = padded(&self.sign(&marked(&row.agent)), agent_room, self.letters);
+        format!("{kind:<6} {what} {agent} {tail}")
     }
 
     fn draw_card(&self, screen: &mut Screen, panes: Panes) {
@@ -249,9 +253,8 @@ impl Sitting {
 
     /// The keys of this pane.
     fn keys(&self) -> String {
-        let is_action = matches!(self.chosen, Some(Subject::Action(_)));
         let decide = match self.chosen {
-            Some(Subject::Action(_)) => "a approve  r reject  e edit  d files",
+            Some(Subject::Action(_)) => "a approve  r reject  e edit  d files  x same",
             Some(Subject::Run(_, StandsFor::Checkpoint)) => "a go on  r reject  m note  p pause  c cancel",
             Some(Subject::Run(_, StandsFor::Plan | StandsFor::Results | StandsFor::Wish)) => "a approve  r reject",
             None => "",
@@ -260,8 +263,7 @@ impl Sitting {
             Pane::Queue => "j k move  / filter",
             Pane::Card => "j k space scroll",
         };
-        let select = if is_action { "x identical  " } else { "" };
-        format!("{decide} │ {moves}  tab pane  {select}? all keys  q quit")
+        format!("{decide} │ ? all keys  {moves}  tab pane  q quit")
     }
 
     fn draw_keys(&self, screen: &mut Screen) {

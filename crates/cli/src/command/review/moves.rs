@@ -94,8 +94,7 @@ impl Sitting {
             return Vec::new();
         }
         if let Some(why) = self.hindrance() {
-            self.says = Some(why);
-            return Vec::new();
+            return self.hindered(why);
         }
         self.says = None;
         let at_checkpoint = matches!(self.chosen, Some(Subject::Run(_, StandsFor::Checkpoint)));
@@ -110,10 +109,7 @@ impl Sitting {
             ('m', _) if at_checkpoint => self.write_for(Purpose::Reason(Verb::Modify)),
             ('p', _) if at_checkpoint => self.ask(Verb::Pause),
             ('c', _) if at_checkpoint => self.write_for(Purpose::Reason(Verb::Cancel)),
-            _ => {
-                self.says = Some(format!("`{letter}` is not for this"));
-                Vec::new()
-            }
+            _ => self.hindered(format!("`{letter}` is not for this")),
         }
     }
 

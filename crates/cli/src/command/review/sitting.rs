@@ -127,6 +127,9 @@ pub(crate) struct Refused {
     pub(crate) is_stale: bool,
 }
 
+/// Whoever writes on although nothing was opened for it is not heard until they have paused for so long: what was meant as a
+/// reason must not act as keys.
+const WRITES_ON_WITHIN_MS: i64 = 600;
 /// A key that is held down repeats faster than this.
 pub(super) const REPEATS_WITHIN_MS: i64 = 250;
 
@@ -163,6 +166,8 @@ pub(crate) struct Sitting {
     pub(super) sending: bool,
     /// When a deciding key was last pressed that did not count.
     held_ms: Option<i64>,
+    /// When something was last typed after a decision could not begin.
+    deaf_ms: Option<i64>,
 }
 
 impl Sitting {
@@ -191,6 +196,7 @@ impl Sitting {
             drafts: BTreeMap::new(),
             sending: false,
             held_ms: None,
+            deaf_ms: None,
         }
     }
 
@@ -255,6 +261,10 @@ impl Sitting {
     }
 
     pub(crate) fn wire(&mut self, wire: Wire) {
+        // What was said about a connection that was lost is not so any more.
+        if self.wire != Wire::Live && wire == Wire::Live {
+            self.says = None;
+        }
         self.wire = wire;
     }
 
@@ -277,6 +287,7 @@ impl Sitting {
     pub(crate) fn stroke(&mut self, stroke: &Stroke, now_ms: i64) -> Vec<Intent> {
         self.now_ms = now_ms;
         let intents = match std::mem::replace(&mut self.mode, Mode::Looking) {
+            Mode::Looking if self.is_deaf(stroke) => Vec::new(),
             Mode::Looking => self.look(stroke),
             Mode::Sure { verb, second_ms } => self.sure(stroke, verb, second_ms),
             Mode::Writing { purpose, line } => self.write(stroke, purpose, line),
@@ -313,6 +324,20 @@ impl Sitting {
         let is_held = self.held_ms.is_some_and(|held_ms| self.now_ms - held_ms < REPEATS_WITHIN_MS);
         self.held_ms = is_held.then_some(self.now_ms);
         is_held
+    }
+
+    /// Whether a letter is a part of what somebody writes for a decision that could not begin.
+    fn is_deaf(&mut self, stroke: &Stroke) -> bool {
+        let is_deaf = self.deaf_ms.is_some_and(|deaf_ms| self.now_ms - deaf_ms < WRITES_ON_WITHIN_MS);
+        self.deaf_ms = is_deaf.then_some(self.now_ms);
+        is_deaf && matches!(stroke, Stroke::Letter(_))
+    }
+
+    /// Says why a decision cannot begin.
+    pub(super) fn hindered(&mut self, why: String) -> Vec<Intent> {
+        self.says = Some(why);
+        self.deaf_ms = Some(self.now_ms);
+        Vec::new()
     }
 
     /// Why nothing can be decided now, if so.

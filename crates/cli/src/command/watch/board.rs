@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use placet_domain::text::marked;
 use placet_wire::StreamEvent;
 use placet_wire::api::{InboxView, RunView, WorkerView};
 
@@ -90,7 +91,7 @@ impl Board {
     fn run(&self, run: &RunView) -> (String, Look) {
         let budget = budget_line(run).map(|line| line.trim_end().to_owned()).unwrap_or_default();
         let steps = format!("{}/{}", run.steps_done, run.plan.len());
-        let goal = padded(&seen(&run.goal, self.letters), 32, self.letters);
+        let goal = padded(&seen(&marked(&run.goal), self.letters), 32, self.letters);
         let look = match run.status.as_str() {
             "EXECUTING" => Look::GOOD,
             "FAILED" | "CANCELLED" => Look::BAD,
@@ -107,7 +108,7 @@ impl Board {
                 |at| format!("heard {} ago", span(now_ms - at.as_millisecond())),
             );
             let state = if worker.is_well { "well" } else { "silent" };
-            let name = padded(&seen(&worker.name, self.letters), 20, self.letters);
+            let name = padded(&seen(&marked(&worker.name), self.letters), 20, self.letters);
             let text = format!("  {name} {state:<7} executes {} hosts {}, {ago}", worker.executes, worker.hosts);
             (text, if worker.is_well { Look::PLAIN } else { Look::ASK })
         };
@@ -119,11 +120,10 @@ impl Board {
 /// Number, time, what happened, in which run, to which action with which tool.
 pub(crate) fn line(event: &StreamEvent) -> String {
     let entry: serde_json::Value = serde_json::from_str(&event.data).unwrap_or_default();
-    let text = |value: &serde_json::Value| value.as_str().map(placet_domain::text::marked).unwrap_or_default();
-    let id =
-        |value: &serde_json::Value| value.as_str().map(|id| short(placet_domain::text::marked(id))).unwrap_or_default();
+    let text = |value: &serde_json::Value| value.as_str().map(marked).unwrap_or_default();
+    let id = |value: &serde_json::Value| value.as_str().map(|id| short(marked(id))).unwrap_or_default();
     let (at, run, action) = (text(&entry["at"]), id(&entry["run"]), id(&entry["action"]));
-    let (event_name, tool) = (placet_domain::text::marked(&event.event), text(&entry["body"]["tool"]));
+    let (event_name, tool) = (marked(&event.event), text(&entry["body"]["tool"]));
     format!("{:>6}  {at}  {event_name:<24} {run} {action} {tool}", event.seq).trim_end().to_owned()
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod books;
 pub(crate) mod process;
 pub(crate) mod random;
 pub(crate) mod said;
+pub(crate) mod window;
 pub(crate) mod world;
 
 use std::path::Path;
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 pub(crate) use between::{Between, Mishap};
 pub(crate) use process::Process;
 pub(crate) use said::{BINARY, Said, clean, placet, placet_in};
+pub(crate) use window::Window;
 pub(crate) use world::{Done, World};
 
 /// Looks again until it is so; a scenario that waits in vain says for what.

@@ -1,0 +1,254 @@
+//! REVIEW: a person at a terminal decides, in a real window against a real control plane; and the window is theirs again, however it ends.
+
+use serde_json::Value;
+
+use crate::support::{Window, World, eventually};
+
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// A scan that waits for one person.
+fn waiting(world: &World, run: &str, host: &str) -> String {
+    let view =
+        world.propose(run, &["nmap", "--target", host, "--because", "it is \u{1b}[2J needed", "--", "-sV", "-Pn"]);
+    view["id"].as_str().unwrap().to_owned()
+}
+
+fn review(world: &World, name: &str, more: &[&str]) -> Window {
+    Window::open(world.command(&["--as", name, "review"]).args(more), 100, 30)
+}
+
+fn shown(world: &World, id: &str) -> Value {
+    world.json("ada", &["show", id])
+}
+
+#[test]
+fn b4_a_person_approves_at_the_terminal_what_they_were_shown() {
+    let (world, run) = World::start();
+    let id = waiting(&world, &run, "10.0.0.5");
+    let window = review(&world, "ada", &[]);
+    window.shows("Why you are asked");
+    window.shows("nmap");
+    let text = window.text();
+    assert!(text.contains("Queue 1") && text.contains("tom") && text.contains("argv[1]  -sV"), "{text}");
+    window.type_in("a");
+    window.shows("a again to approve");
+    let review_digest = shown(&world, &id)["review"].as_str().unwrap().to_owned();
+    window.shows(&review_digest[..19]);
+    assert_eq!(shown(&world, &id)["status"], "PENDING_APPROVAL", "one stroke decides nothing");
+    window.type_in("a");
+    window.shows("approved …");
+    window.shows("nothing waits for you");
+    assert_eq!(shown(&world, &id)["status"], "APPROVED");
+    assert_eq!(world.times(&run, &id, "action.approved"), 1);
+}
+
+#[test]
+fn b4_a_person_rejects_at_the_terminal_with_a_reason() {
+    let (world, run) = World::start();
+    let id = waiting(&world, &run, "10.0.0.5");
+    let window = review(&world, "ada", &[]);
+    window.shows("Why you are asked");
+    window.type_in("r");
+    window.shows("why?");
+    window.type_in("too w\u{7f}wide, really\r");
+    window.shows("rejected …");
+    let view = shown(&world, &id);
+    assert_eq!((view["status"].as_str(), view["because"].as_str()), (Some("REJECTED"), Some("too wide, really")));
+}
+
+#[test]
+fn b4_what_was_typed_before_a_card_is_seen_decides_nothing() {
+    let (world, run) = World::start();
+    let (first, second) = (waiting(&world, &run, "10.0.0.5"), waiting(&world, &run, "10.0.0.6"));
+    let window = review(&world, "ada", &[]);
+    window.type_in("aaaa");
+    window.shows("Why you are asked");
+    // On to the next, and blindly at it.
+    window.type_in("jaa");
+    window.shows("10.0.0.6");
+    // Whoever types on without a pause is not heard: it may be meant for what was there before.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    window.type_in("r");
+    window.shows("why?");
+    window.type_in("seen\r");
+    window.shows("rejected …");
+    assert_eq!(shown(&world, &second)["status"], "REJECTED");
+    assert_eq!(shown(&world, &first)["status"], "PENDING_APPROVAL");
+    assert_eq!(world.times(&run, &first, "action.approved") + world.times(&run, &second, "action.approved"), 0);
+}
+
+#[test]
+fn b4_a_decision_taken_elsewhere_is_told_and_nothing_is_decided_twice() {
+    let (world, run) = World::start();
+    world.cli(&["identity", "add", "eve", "--role", "reviewer"]).ok();
+    let id = waiting(&world, &run, "10.0.0.5");
+    let window = review(&world, "ada", &[]);
+    window.shows("Why you are asked");
+    window.type_in("a");
+    window.shows("a again to approve");
+    world.by("eve", &["reject", &id, "--reason", "mine"]).ok();
+    window.type_in("\u{1b}");
+    window.shows("decided elsewhere: REJECTED: action_rejected by eve at ");
+    window.type_in("aa");
+    window.type_in("\r");
+    window.shows("it waits no more");
+    assert_eq!(shown(&world, &id)["because"], "mine");
+    assert_eq!(world.times(&run, &id, "action.approved"), 0);
+}
+
+#[test]
+fn b4_what_comes_while_somebody_looks_appears_and_moves_nothing() {
+    let (world, run) = World::start();
+    waiting(&world, &run, "10.0.0.5");
+    let window = review(&world, "ada", &[]);
+    window.shows("Why you are asked");
+    waiting(&world, &run, "10.0.0.6");
+    window.shows("Queue 2 · 1 new");
+    let chosen = window.text().lines().position(|line| line.contains('▌'));
+    assert_eq!(chosen, Some(1), "{}", window.text());
+}
+
+#[test]
+fn b4_plans_wait_in_the_same_queue() {
+    let (world, _) = World::start();
+    let plan = ["run", "new", "a plan that waits", "--scope", "all", "--agent", "tom", "--step", "look around"];
+    let id = world.json("admin", &plan)["id"].as_str().unwrap().to_owned();
+    let window = review(&world, "ada", &[]);
+    window.shows("plan of a plan that waits");
+    window.shows("1. look around");
+    window.type_in("a");
+    window.shows("a again to approve");
+    window.type_in("a");
+    window.shows("approved …");
+    assert_eq!(world.json("ada", &["run", "show", &id])["run"]["status"], "APPROVED");
+}
+
+#[test]
+fn b4_an_editor_has_the_terminal_meanwhile_and_what_was_made_of_it_is_approved() {
+    let (world, run) = World::start();
+    let id = waiting(&world, &run, "10.0.0.5");
+    world.plant("EDITOR", "sed -i s/-sV/-sn/");
+    let window = review(&world, "ada", &[]);
+    window.shows("Why you are asked");
+    window.type_in("e");
+    window.shows("why?");
+    window.type_in("without the versions\r");
+    window.says("approve with these changes?");
+    assert!(window.lines().contains("+ -sn"), "{}", window.lines());
+    window.type_in("y\n");
+    window.shows("in its place stands");
+    let view = shown(&world, &id);
+    assert_eq!((view["status"].as_str(), view["because"].as_str()), (Some("SUPERSEDED"), Some("without the versions")));
+}
+
+#[test]
+fn b4_a_window_that_becomes_small_shows_one_pane_and_a_large_one_both() {
+    let (world, run) = World::start();
+    waiting(&world, &run, "10.0.0.5");
+    let window = review(&world, "ada", &[]);
+    window.shows("Why you are asked");
+    window.type_in("\t");
+    window.resize(50, 14);
+    eventually("one pane is seen", PATIENCE, || {
+        !window.text().contains("Queue") && window.text().contains("Why you are asked")
+    });
+    assert!(window.text().lines().count() <= 14 && window.text().lines().all(|line| line.chars().count() <= 50));
+    window.resize(120, 40);
+    window.shows("Queue 1");
+}
+
+#[test]
+fn b4_however_it_ends_the_terminal_is_as_it_was() {
+    let (world, run) = World::start();
+    waiting(&world, &run, "10.0.0.5");
+    for (name, code) in [("q", 0), ("\u{3}", 0), ("TERM", 130), ("INT", 130)] {
+        let mut window = review(&world, "ada", &[]);
+        window.shows("Why you are asked");
+        assert_ne!(window.settings(), window.before, "keys arrive as they are typed");
+        if name.len() == 1 {
+            window.type_in(name)
+        } else {
+            window.send(name)
+        }
+        assert_eq!(window.wait().code(), Some(code), "{name}");
+        eventually("the screen is given back", PATIENCE, || window.is_given_back());
+        assert_eq!(window.settings(), window.before, "{name}");
+    }
+}
+
+#[test]
+fn b4_it_stops_and_goes_on_with_the_terminal_given_back_meanwhile() {
+    let (world, run) = World::start();
+    waiting(&world, &run, "10.0.0.5");
+    let window = review(&world, "ada", &[]);
+    window.shows("Why you are asked");
+    let taken = window.settings();
+    window.type_in("\u{1a}");
+    eventually("it stands still", PATIENCE, || window.state() == 'T');
+    assert!(window.is_given_back());
+    assert_eq!(window.settings(), window.before);
+    window.send("CONT");
+    eventually("it goes on", PATIENCE, || window.settings() == taken && !window.is_given_back());
+    window.type_in("?");
+    window.shows("any key goes back");
+}
+
+#[test]
+fn b4_without_a_control_plane_nothing_is_decided_and_it_is_found_again() {
+    let (mut world, run) = World::start();
+    let id = waiting(&world, &run, "10.0.0.5");
+    let window = review(&world, "ada", &[]);
+    window.shows("Why you are asked");
+    world.kill_control();
+    window.shows("the control plane is not there");
+    window.type_in("aa");
+    world.serve();
+    eventually("it is found again", PATIENCE, || !window.text().contains("is not there"));
+    assert_eq!(shown(&world, &id)["status"], "PENDING_APPROVAL");
+    window.type_in("a");
+    window.shows("a again to approve");
+    window.type_in("a");
+    window.shows("approved …");
+}
+
+#[test]
+fn b4_the_link_is_shown_and_the_id_is_copied() {
+    let (world, run) = World::start();
+    let id = waiting(&world, &run, "10.0.0.5");
+    let window = review(&world, "ada", &[&id]);
+    window.shows("Why you are asked");
+    window.type_in("o");
+    window.shows(&format!("{}/actions/{id}", world.url()));
+    window.type_in("y");
+    window.shows("copied act_");
+    assert!(window.copied().unwrap().starts_with("YWN0X"), "act_ in base64");
+}
+
+#[test]
+fn b4_lines_and_questions_for_those_who_listen() {
+    let (world, run) = World::start();
+    let (first, second) = (waiting(&world, &run, "10.0.0.5"), waiting(&world, &run, "10.0.0.6"));
+    let mut window = review(&world, "ada", &["--plain"]);
+    window.says("approve (a), reject (r), next (n) or quit (q)?");
+    window.type_in("a\n");
+    window.says("type yes:");
+    window.type_in("yes\n");
+    window.says("approved …");
+    window.type_in("r\n");
+    window.says("why? the agent reads it:");
+    window.type_in("enough\n");
+    window.says("rejected …");
+    assert!(window.wait().success());
+    let statuses = [shown(&world, &first)["status"].clone(), shown(&world, &second)["status"].clone()];
+    assert!(statuses.contains(&Value::from("APPROVED")) && statuses.contains(&Value::from("REJECTED")), "{statuses:?}");
+    assert!(!window.lines().contains('\u{1b}'));
+}
+
+#[test]
+fn b4_without_a_terminal_it_names_the_commands_that_need_none() {
+    let (world, _) = World::start();
+    for more in [&[][..], &["--plain"]] {
+        let said = world.by("ada", &[&["review"], more].concat()).exits(2);
+        assert!(said.stderr.contains("placet queue") && said.stderr.contains("placet approve"), "{}", said.stderr);
+    }
+}
