@@ -81,9 +81,10 @@ impl Stage {
     /// Hands a text to the clipboard of whoever sits here (OSC 52), if their terminal lets it.
     pub(crate) fn copy(&self, base64: &str) -> Result<(), CliError> {
         let is_plain = base64.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
-        Ok(if is_plain {
-            write(&format!("\u{1b}]52;c;{base64}\u{7}"))?
-        })
+        if is_plain {
+            write(&format!("\u{1b}]52;c;{base64}\u{7}"))?;
+        }
+        Ok(())
     }
 
     /// Everything that came in and was not read yet.
@@ -134,4 +135,47 @@ fn put_back_on_panic(before: Termios) {
         put_back(&before);
         usual(panic);
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Read as _;
+    use std::process::{Command, Stdio};
+
+    use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+
+    use super::*;
+
+    const CHILD: &str = "PLACET_TEST_PANICS_ON_STAGE";
+
+    /// Does something only as the child of the test below.
+    #[tokio::test]
+    async fn somebody_panics_on_a_stage() {
+        if std::env::var_os(CHILD).is_some() {
+            let stage = Stage::enter(Ink::Plain);
+            panic!("on a stage of {:?}", stage.map(|stage| stage.size()));
+        }
+    }
+
+    #[test]
+    fn b4_a_panic_gives_the_terminal_back() {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+        let window = openpt(flags).unwrap();
+        grantpt(&window).unwrap();
+        unlockpt(&window).unwrap();
+        let terminal = File::from(ioctl_tiocgptpeer(&window, flags).unwrap());
+        let before = tcgetattr(&terminal).unwrap();
+        let end = || Stdio::from(terminal.try_clone().unwrap());
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "terminal::stage::tests::somebody_panics_on_a_stage"]).env(CHILD, "1");
+        let status = child.stdin(end()).stdout(end()).stderr(Stdio::null()).status().unwrap();
+        assert!(!status.success());
+        assert_eq!(tcgetattr(&terminal).unwrap().local_modes, before.local_modes);
+        let mut buffer = [0; 8 << 10];
+        let read = File::from(window).read(&mut buffer).unwrap();
+        let shown = String::from_utf8_lossy(&buffer[..read]).into_owned();
+        let place = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text:?} is not in {shown:?}"));
+        assert!(place(ENTER) < place(LEAVE) && place(LEAVE) < place("on a stage of Ok"), "{shown:?}");
+    }
 }

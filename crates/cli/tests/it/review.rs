@@ -97,6 +97,62 @@ fn b4_a_decision_taken_elsewhere_is_told_and_nothing_is_decided_twice() {
 }
 
 #[test]
+fn b4_where_two_people_are_asked_each_types_what_it_is() {
+    let (world, run) = World::start();
+    world.cli(&["identity", "add", "eve", "--role", "reviewer"]).ok();
+    let view = world.propose(&run, &["rm", "--", "out/old.md"]);
+    assert_eq!(view["verdict"]["tier"], "C", "{view}");
+    let id = view["id"].as_str().unwrap();
+    for (name, told) in [("ada", "1 more needed"), ("eve", "approved …")] {
+        let window = review(&world, name, &[]);
+        window.shows("Why you are asked");
+        window.type_in("a");
+        window.shows("type the tool's name");
+        window.type_in("yes\r");
+        window.shows("type `rm` to approve");
+        window.type_in("\u{15}rm\r");
+        window.shows(told);
+    }
+    assert_eq!(shown(&world, id)["status"], "APPROVED");
+}
+
+#[test]
+fn b4_identical_ones_are_approved_together_and_recorded_each_by_itself() {
+    let (world, run) = World::start();
+    let ids: Vec<String> = (0..3).map(|_| waiting(&world, &run, "10.0.0.5")).collect();
+    let window = review(&world, "ada", &[]);
+    window.shows("Why you are asked");
+    window.shows("+2");
+    window.type_in("x");
+    window.shows("with 2 identical");
+    window.type_in("a");
+    window.shows("a again to approve 3 actions");
+    window.type_in("a");
+    window.shows("and 2 identical");
+    for id in &ids {
+        assert_eq!(world.times(&run, id, "action.approved"), 1);
+    }
+}
+
+#[test]
+fn c10_a_run_that_stands_at_a_checkpoint_is_sent_on_with_a_note() {
+    let (world, run) = World::start();
+    let tom = world.client("tom");
+    let asks = async |verb: &str, body: Value| tom.post::<Value>(&format!("/api/v1/runs/{run}/{verb}"), &body).await;
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        asks("attach", serde_json::json!({})).await.unwrap();
+        asks("checkpoints", serde_json::json!({ "summary": "half done" })).await.unwrap();
+    });
+    let window = review(&world, "ada", &[&run]);
+    window.shows("half done");
+    window.type_in("m");
+    window.shows("with this note:");
+    window.type_in("only the first half\r");
+    window.shows("sent on with your note");
+    assert_eq!(world.json("ada", &["run", "show", &run])["run"]["status"], "EXECUTING");
+}
+
+#[test]
 fn b4_what_comes_while_somebody_looks_appears_and_moves_nothing() {
     let (world, run) = World::start();
     waiting(&world, &run, "10.0.0.5");
@@ -161,7 +217,7 @@ fn b4_a_window_that_becomes_small_shows_one_pane_and_a_large_one_both() {
 fn b4_however_it_ends_the_terminal_is_as_it_was() {
     let (world, run) = World::start();
     waiting(&world, &run, "10.0.0.5");
-    for (name, code) in [("q", 0), ("\u{3}", 0), ("TERM", 130), ("INT", 130)] {
+    for (name, code) in [("q", 0), ("\u{3}", 0), ("TERM", 130), ("INT", 130), ("HUP", 0)] {
         let mut window = review(&world, "ada", &[]);
         window.shows("Why you are asked");
         assert_ne!(window.settings(), window.before, "keys arrive as they are typed");

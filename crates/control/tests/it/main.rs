@@ -7,6 +7,7 @@ mod collector;
 mod every_mutation_is_recorded;
 mod flow;
 mod idempotency;
+mod inbox;
 mod limits;
 mod metrics;
 mod moves;

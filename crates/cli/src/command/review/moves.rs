@@ -42,8 +42,8 @@ impl Sitting {
             Stroke::Up => self.step(-1),
             Stroke::PageDown => self.scroll(self.page()),
             Stroke::PageUp => self.scroll(-self.page()),
-            Stroke::Home => self.to_top(),
-            Stroke::End => self.to_end(),
+            Stroke::Home => self.first_of_all(),
+            Stroke::End => self.last_of_all(),
             Stroke::Tab | Stroke::BackTab => self.other_pane(),
             Stroke::Enter => self.enter(),
             Stroke::Escape => self.back(),
@@ -68,8 +68,8 @@ impl Sitting {
         match letter {
             'j' => self.step(1),
             'k' => self.step(-1),
-            'g' => self.to_top(),
-            'G' => self.to_end(),
+            'g' => self.first_of_all(),
+            'G' => self.last_of_all(),
             ' ' => self.scroll(self.page()),
             'b' => self.scroll(-self.page()),
             'd' => self.files(),
@@ -215,7 +215,7 @@ impl Sitting {
         self.choose(subject.or(self.chosen))
     }
 
-    fn to_top(&mut self) -> Vec<Intent> {
+    fn first_of_all(&mut self) -> Vec<Intent> {
         match self.pane {
             Pane::Card => {
                 self.place = Place::default();
@@ -228,7 +228,7 @@ impl Sitting {
         }
     }
 
-    fn to_end(&mut self) -> Vec<Intent> {
+    fn last_of_all(&mut self) -> Vec<Intent> {
         match self.pane {
             Pane::Card => self.scroll(isize::MAX / 2),
             Pane::Queue => {

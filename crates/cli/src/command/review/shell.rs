@@ -61,6 +61,8 @@ struct Shell<'a> {
     /// Something happened since what waits was last fetched.
     has_news: bool,
     is_listing: bool,
+    /// Something else is to be seen than what was drawn last.
+    is_changed: bool,
 }
 
 enum Goes {
@@ -82,7 +84,18 @@ pub(super) async fn sit(client: Client, manner: Manner, out: &Out) -> Result<(),
     let mut first = manner.first.map(|subject| sitting.open(subject)).unwrap_or_default();
     first.extend(sitting.listed(&inbox, switch));
     let strokes = Strokes::default();
-    let mut shell = Shell { client, out, manner, stage, sitting, strokes, tell, has_news: false, is_listing: false };
+    let mut shell = Shell {
+        client,
+        out,
+        manner,
+        stage,
+        sitting,
+        strokes,
+        tell,
+        has_news: false,
+        is_listing: false,
+        is_changed: true,
+    };
     let ended = shell.until_over(told, first).await;
     following.abort();
     shell.stage.leave();
@@ -100,7 +113,10 @@ impl Shell<'_> {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         self.carry_out(first).await?;
         loop {
-            self.draw()?;
+            if self.is_changed {
+                self.draw()?;
+            }
+            self.is_changed = true;
             let intents = tokio::select! {
                 typed = self.stage.typed() => match typed {
                     Ok(bytes) if !bytes.is_empty() => self.typed(&bytes),
@@ -144,7 +160,10 @@ impl Shell<'_> {
         let strokes = self.strokes.quiet();
         let mut intents: Vec<Intent> =
             strokes.iter().flat_map(|stroke| self.sitting.stroke(stroke, now_ms())).collect();
+        let before_ms = self.sitting.now_ms();
         intents.extend(self.sitting.tick(now_ms()));
+        // Ages are told in seconds; a long card is not made anew for nothing.
+        self.is_changed = !intents.is_empty() || before_ms / 1_000 != now_ms() / 1_000;
         if self.has_news && !self.is_listing {
             intents.push(Intent::List);
         }
@@ -158,8 +177,14 @@ impl Shell<'_> {
             Told::Listed(listed) => {
                 self.is_listing = false;
                 match listed {
-                    Ok((inbox, switch)) => return self.sitting.listed(&inbox, switch),
-                    Err(error) => self.sitting.wire(Wire::Lost(brief(&error))),
+                    Ok((inbox, switch)) => {
+                        self.sitting.wire(Wire::Live);
+                        return self.sitting.listed(&inbox, switch);
+                    }
+                    Err(error) => {
+                        self.has_news = true;
+                        self.sitting.wire(Wire::Lost(brief(&error)));
+                    }
                 }
             }
             Told::Looked(_, Ok(card)) => self.sitting.looked(card),
@@ -192,7 +217,13 @@ impl Shell<'_> {
     fn list(&mut self) {
         (self.has_news, self.is_listing) = (false, true);
         let (client, tell, project) = (self.client.clone(), self.tell.clone(), self.manner.project);
-        tokio::spawn(async move { tell.send(Told::Listed(office::inbox(&client, project).await)) });
+        tokio::spawn(async move {
+            let listed = office::inbox(&client, project).await;
+            if listed.is_err() {
+                tokio::time::sleep(BETWEEN_TRIES).await;
+            }
+            tell.send(Told::Listed(listed))
+        });
     }
 
     fn look(&self, subject: Subject) {

@@ -268,6 +268,10 @@ impl Sitting {
         self.wire = wire;
     }
 
+    pub(crate) const fn now_ms(&self) -> i64 {
+        self.now_ms
+    }
+
     pub(crate) fn says(&mut self, text: String) {
         self.says = Some(text);
     }
@@ -380,7 +384,6 @@ impl Sitting {
         }
         let next = self.neighbour();
         self.rows.retain(|row| row.subject != decision.subject);
-        self.chosen = None;
         let mut intents = self.choose(next);
         intents.push(Intent::List);
         intents

@@ -342,6 +342,21 @@ fn b4_after_a_decision_the_next_one_is_looked_at() {
 }
 
 #[test]
+fn b4_after_the_last_decision_nothing_is_left_to_decide_on() {
+    let mut sitting = Sitting::new(USUAL, Letters::All, NOW_MS);
+    let mut one = inbox_of(&[waiting(2, "B", "sh", 0)]);
+    one.runs.clear();
+    sitting.listed(&one, None);
+    sitting.looked(script());
+    sitting.drawn();
+    let intents = typed(&mut sitting, "aa");
+    let sent = decision(&intents).clone();
+    assert_eq!(sitting.decided(&sent, "approved"), [Intent::List]);
+    assert!(screen(&sitting).contains("nothing waits for you"), "{}", screen(&sitting));
+    assert_eq!(typed(&mut sitting, "aa"), []);
+}
+
+#[test]
 fn b4_resizing_keeps_the_place() {
     let mut sitting = at_a_script(USUAL, Letters::All);
     strokes(&mut sitting, "\tjjjjj");
