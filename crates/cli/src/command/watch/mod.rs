@@ -30,7 +30,7 @@ const MOST_RUNS: usize = 50;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Ends with q or Ctrl-C. Elsewhere than at a terminal every event is a line; with --json it is its entry of the ledger.\n\nExamples:\n  placet --as ada watch\n  placet --as ada --json watch --project alpha >> events.ndjson"
+    after_help = "Ends with q or Ctrl-C. Elsewhere than at a terminal every event is a line; with --json it is its entry of the ledger.\n\nExamples:\n  placet --as ada watch\n  placet --as ada --json watch --project alpha > events.ndjson"
 )]
 pub(crate) struct Args {
     /// Only what belongs to this project
