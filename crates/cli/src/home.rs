@@ -105,6 +105,11 @@ impl Home {
 
     /// Makes a home with fresh keys and the shipped rules. Nothing that exists is touched.
     pub(crate) fn create(dir: &Path, address: SocketAddr) -> Result<Self, CliError> {
+        Self::create_with(dir, address, Terms::default())
+    }
+
+    /// The same, with other terms than the usual ones.
+    pub(crate) fn create_with(dir: &Path, address: SocketAddr, terms: Terms) -> Result<Self, CliError> {
         if dir.join("placet.toml").exists() {
             let message = format!("`{}` is set up already; nothing was changed", dir.display());
             return Err(CliError::new(Code::Conflict, message)
@@ -121,7 +126,7 @@ impl Home {
         let config = Config {
             address,
             ledger: format!("placet/{}", hex(&random::<6>())),
-            terms: Terms::default(),
+            terms,
             evidence_key_file: None,
             snapshot_key_file: None,
             retention: RetentionSettings::default(),
@@ -387,13 +392,21 @@ fn toml_text(config: &Config) -> String {
          ledger = \"{}\"\n\n\
          # How long things may wait, in milliseconds. Silence is never consent.\n\
          [terms]\ndecide_within_ms = {}\ndispatch_within_ms = {}\nlease_ms = {}\n\
-         # how long a host may be opened while a run is under way; 0 where nobody may\nlongest_grant_ms = {}\n",
+         # how long a host may be opened while a run is under way; 0 where nobody may\nlongest_grant_ms = {}\n\n\
+         # How much is asked of people; 0 where there is no bound. Questions of one agent and its runs that may wait undecided, and\n\
+         # that may be asked within a while; decisions of one person on pages within a while, before they are asked to look twice.\n\
+         [terms.asking]\nmost_undecided = {}\nmost_asked = {}\nasked_within_ms = {}\nmost_decided = {}\ndecided_within_ms = {}\n",
         config.address,
         config.ledger,
         config.terms.decide_within_ms,
         config.terms.dispatch_within_ms,
         config.terms.lease_ms,
-        config.terms.longest_grant_ms
+        config.terms.longest_grant_ms,
+        config.terms.asking.most_undecided,
+        config.terms.asking.most_asked,
+        config.terms.asking.asked_within_ms,
+        config.terms.asking.most_decided,
+        config.terms.asking.decided_within_ms
     )
 }
 

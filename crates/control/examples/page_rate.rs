@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use placet_control::{App, Limits, Rules, Serving, Settings, bootstrap, serve};
+use placet_domain::approval::Asking;
 use placet_domain::digest::Digest;
 use placet_domain::identity::Role;
 use placet_domain::permit::PermitSigner;
@@ -27,6 +28,14 @@ const VIEWERS: usize = 1_000;
 const LOOKS: usize = 50;
 const NEWS: usize = 20;
 
+/// All viewers are one person here, who may have a quarter of the places; and so many questions of one agent would not be taken.
+fn settings() -> Settings {
+    let limits = Limits { streams: 4 * VIEWERS, ..Limits::default() };
+    let mut settings = Settings { limits, ..Settings::default() };
+    settings.terms.asking = Asking::UNBOUNDED;
+    settings
+}
+
 /// A control plane and somebody who talks to it.
 struct World {
     serving: Serving,
@@ -42,10 +51,7 @@ impl World {
         let store = Store::open(Config::new(dir.path().join("store"), key)).await.unwrap();
         let roles = [Role::Admin, Role::Operator, Role::Reviewer, Role::Auditor].into();
         let (_, token) = bootstrap(&store, "root", roles).await.unwrap();
-        // All viewers are one person here, who may have a quarter of the places.
-        let limits = Limits { streams: 4 * VIEWERS, ..Limits::default() };
-        let settings = Settings { limits, ..Settings::default() };
-        let app = App::new(store, Arc::new(rules()), PermitSigner::from_seed(&[9; 32]), settings);
+        let app = App::new(store, Arc::new(rules()), PermitSigner::from_seed(&[9; 32]), settings());
         let serving = serve(app, "127.0.0.1:0".parse().unwrap()).await.unwrap();
         let http = Client::builder().no_proxy().redirect(redirect::Policy::none()).build().unwrap();
         Self { serving, http, root: token.reveal().to_owned(), _dir: dir }

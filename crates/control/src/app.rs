@@ -9,11 +9,12 @@ use placet_domain::catalogue::{Catalogue, EntryId, Launch};
 use placet_domain::command::{Command, IdempotencyKey, Submission};
 use placet_domain::digest::Digest;
 use placet_domain::id::IdentityId;
-use placet_domain::identity::{Actor, Identity};
+use placet_domain::identity::{Actor, Identity, Reach};
 use placet_domain::permit::PermitSigner;
 use placet_domain::planning::{Intent, PlanRefusal, Preparation, Templates};
 use placet_domain::policy::Policy;
 use placet_domain::proposal::{Cages, Tool, ToolError, Tools};
+use placet_domain::refusal::Refusal;
 use placet_domain::retention::Retention;
 use placet_domain::time::Timestamp;
 use placet_store::{Extras, Noting, Receipt, Store, StoreError, SubmitError};
@@ -22,7 +23,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 use crate::door::{Door, Share, Shares};
 use crate::facts::Facts;
 use crate::flow::{No, Turns};
-use crate::http::{Names, News, Passwords};
+use crate::http::{Looks, Names, News, Passwords};
 use crate::kit::{KitFile, Kits};
 use crate::otel::Collector;
 use crate::previews::Previews;
@@ -184,6 +185,7 @@ pub(crate) struct PageState {
     pub(crate) names: Names,
     pub(crate) passwords: Passwords,
     pub(crate) news: News,
+    pub(crate) looks: Looks,
 }
 
 /// One viewer's place among all of them.
@@ -271,8 +273,15 @@ impl App {
     }
 
     /// Everything that is counted, as Prometheus reads it.
-    pub(crate) fn metrics_text(&self) -> String {
+    pub(crate) async fn metrics_text(&self) -> String {
         self.metrics().ledger_size(self.store().size());
+        // What cannot be counted now is told as it was counted last.
+        if let (Ok(count), Ok(oldest)) =
+            (self.store().queue_length(Reach::Everywhere).await, self.store().waiting(Reach::Everywhere, 1).await)
+        {
+            let since = oldest.first().map_or(self.store().now(), |(_, since)| *since);
+            self.metrics().decisions.waits(count, self.store().now().unix_ms().abs_diff(since.unix_ms()));
+        }
         self.metrics().text()
     }
 
@@ -336,7 +345,13 @@ impl App {
         {
             self.door().may_note_refusal_of(who);
         }
-        self.settled(name, outcome).inspect(|receipt| self.metrics().runs.observe(receipt))
+        if let Err(SubmitError::Refused(Refusal::TooManyQuestions { .. })) = &outcome {
+            self.metrics().decisions.refused();
+        }
+        self.settled(name, outcome).inspect(|receipt| {
+            self.metrics().runs.observe(receipt);
+            self.metrics().decisions.observe(receipt);
+        })
     }
 
     async fn carry_out(&self, submission: Submission, extras: Extras) -> Result<Receipt, SubmitError> {

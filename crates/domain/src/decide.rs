@@ -18,7 +18,7 @@ use crate::proposal::ActionKind;
 use crate::record::{BlobKept, Event, Record, Refused, Started};
 use crate::refusal::Refusal;
 use crate::retention;
-use crate::run::{self, Consequence, Run, RunCommand, RunEvent, RunStatus, Treatment, Watch, watch};
+use crate::run::{self, Consequence, Questions, Run, RunCommand, RunEvent, RunStatus, Treatment, Watch, watch};
 use crate::time::Timestamp;
 use crate::worktree::{self, Worktree};
 
@@ -41,6 +41,8 @@ pub struct Reads {
     pub others: Others,
     /// Whether it is needed which contents were touched, and from which entry on.
     pub touched_from: Option<u64>,
+    /// Whether it is needed how much the family of the run has asked of people.
+    pub questions: bool,
 }
 
 /// Which runs that are not over, besides the one that a command is about.
@@ -75,6 +77,8 @@ pub struct Loaded {
     pub projects: Vec<Project>,
     /// Contents that entries since a given one name, however they name them.
     pub touched: BTreeSet<Digest>,
+    /// How much the family of the run has asked of people, where that is needed.
+    pub questions: Questions,
 }
 
 impl Command {
@@ -101,7 +105,8 @@ impl Command {
                 Reads { run: Some(*id), payer, payers_when_over, others, ..Reads::default() }
             }
             Self::Action { id, run, command } => {
-                Reads { action: Some(*id), run: Some(*run), successor: command.successor(), ..Reads::default() }
+                let (successor, questions) = (command.successor(), command.may_ask());
+                Reads { action: Some(*id), run: Some(*run), successor, questions, ..Reads::default() }
             }
             Self::Worktree { id, project, .. } => {
                 Reads { worktree: Some(*id), project: Some(*project), ..Reads::default() }
@@ -198,8 +203,15 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
             vec![Event::Started(Started { version: version.clone(), policy: *policy, tools: *tools })]
         }
     };
+    let about = About { action: about.action.filter(|_| is_there(loaded, submission, &events)), ..about };
     let records = events.into_iter().map(|event| Record { about: about_event(&event, about, loaded), event }).collect();
     check_standstill(loaded, records, now)
+}
+
+/// Whether the action that a command is about exists after it: a question that was one too many does not, and no entry names it.
+fn is_there(loaded: &Loaded, submission: &Submission, events: &[Event]) -> bool {
+    let proposes = matches!(submission.command, Command::Action { .. });
+    !proposes || loaded.action.is_some() || events.iter().any(|event| matches!(event, Event::Action(..)))
 }
 
 /// The time during which everything is stopped is nobody's time at work.
@@ -240,6 +252,9 @@ fn about_action(
     }
     let (actor, terms, policy) = (&submission.actor, &submission.terms, submission.policy);
     let events = action::decide(id, loaded.action.as_ref(), command, &Setting { run, actor, terms, policy, now })?;
+    if let Some(instead) = run::instead_of_asking(run, &events, loaded.questions, &terms.asking, now)? {
+        return Ok(vec![Event::Run(run.id, instead)]);
+    }
     let on_run = |events: Vec<_>| events.into_iter().map(|event| Event::Run(run.id, event));
     Ok(match run::follow(run, loaded.action.as_ref(), &events, now)? {
         Consequence::Instead(instead) => on_run(instead).collect(),
@@ -402,7 +417,7 @@ impl Loaded {
             Event::Run(id, event) => self.evolve_run(*id, event, at),
             Event::Action(id, event) => {
                 let state = self.slot(*id);
-                *state = action::evolve(*id, state.take(), event);
+                *state = action::evolve(*id, state.take(), event, at);
             }
             Event::Worktree(news) => {
                 self.worktree = worktree::evolve(news.worktree, self.worktree.take(), &news.event);

@@ -19,6 +19,7 @@ pub mod command;
 mod complaint;
 pub mod datafile;
 pub mod decide;
+pub mod deciding;
 pub mod digest;
 pub mod evidence;
 pub mod headline;

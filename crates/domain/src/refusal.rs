@@ -41,6 +41,10 @@ pub enum Refusal {
         "everything is in safe mode, and only what looks goes on: {reason}; an administrator can end it (`placet safe-mode off`)"
     )]
     SafeMode { reason: String },
+    #[error(
+        "people are asked too much: {undecided} questions wait and {lately} were asked lately; wait until some are decided (`action_approved` or `action_rejected` on the stream of the run), or until a person has let the run go on; what needs no person still goes through"
+    )]
+    TooManyQuestions { undecided: u64, lately: u64 },
     #[error("who proposes or amends, or stands behind whoever did, cannot decide; ask another reviewer")]
     Kin,
     #[error("you have decided this already; the other approval must come from another person")]
@@ -113,6 +117,7 @@ impl Refusal {
             Self::Budget { .. } => "budget",
             Self::Halted { .. } => "halted",
             Self::SafeMode { .. } => "safe_mode",
+            Self::TooManyQuestions { .. } => "too_many_questions",
             Self::Kin => "kin",
             Self::SamePerson => "same_person",
             Self::Denied { .. } => "denied",
@@ -145,6 +150,7 @@ impl Refusal {
             | Self::Budget { .. }
             | Self::Halted { .. }
             | Self::SafeMode { .. }
+            | Self::TooManyQuestions { .. }
             | Self::Stale { .. }
             | Self::Expired
             | Self::LostLease { .. } => false,

@@ -10,7 +10,6 @@ use crate::card::{self, Ask, Blast, History};
 use crate::files::{FileShown, files};
 use crate::forms::{Form, field, reason};
 use crate::inbox::Twins;
-use crate::lang::Lang;
 use crate::layout::{Here, Viewer, page};
 use crate::parts::{digest, exactly, fact, moment, parsed, section, short, size, status, tier};
 use crate::text;
@@ -28,12 +27,24 @@ pub struct ActionPage {
     pub history: History,
     pub ask: Ask,
     /// Who approved it so far.
-    pub approved_by: Vec<String>,
+    pub approved_by: Vec<Yes>,
+    /// Whether the viewer has decided so much lately that they are asked to look twice.
+    pub fast: bool,
     /// Others that are identical and can be decided with it.
     pub twins: Twins,
     pub evidence: Option<Manifest>,
     /// Its entries of the ledger: number and kind.
     pub entries: Vec<(u64, String)>,
+}
+
+/// One person's yes.
+#[derive(Debug, Clone)]
+pub struct Yes {
+    pub name: String,
+    /// When it was given, where that is known.
+    pub at: Option<Timestamp>,
+    /// Given by the person behind the agent, where one person works alone.
+    pub alone: bool,
 }
 
 pub fn action(viewer: &Viewer, shown: &ActionPage) -> Markup {
@@ -51,6 +62,7 @@ pub(crate) fn card(viewer: &Viewer, shown: &ActionPage) -> Markup {
             div.two { (card::why(lang, detail)) (card::blast_radius(lang, detail, &shown.blast)) }
             (card::exactly(lang, detail))
             @if !shown.files.is_empty() { (section("files", lang.given_files(), &files(lang, &shown.files))) }
+            @if shown.ask == Ask::Settled && !shown.approved_by.is_empty() { (section("approvals", lang.approvals_given(), &approvals(viewer, shown))) }
             (outcome(viewer, shown))
             (card::history(lang, shown.history))
             (card::words(lang, detail))
@@ -84,7 +96,7 @@ fn decide(viewer: &Viewer, shown: &ActionPage) -> Markup {
             section.panel.decide aria-labelledby="decide" {
                 h2 #decide { (lang.you_cannot()) }
                 p { (text::line(lang, why)) }
-                (approvals(lang, shown))
+                (approvals(viewer, shown))
             }
         },
         Ask::Yes if action.status == ActionStatus::Interrupted => interrupted(viewer, shown),
@@ -96,7 +108,8 @@ fn decide(viewer: &Viewer, shown: &ActionPage) -> Markup {
                     (lang.decide_before()) " " (exactly(parsed(&action.deadline))) " (" (moment(lang, parsed(&action.deadline), viewer.now)) "), "
                     (lang.then_refused())
                 }
-                (approvals(lang, shown))
+                (approvals(viewer, shown))
+                @if shown.fast { p.ask role="status" { (lang.decides_fast()) } }
                 div.ways { (approve(viewer, shown)) (refuse(viewer, shown)) }
                 (amend(viewer, shown))
             }
@@ -104,14 +117,19 @@ fn decide(viewer: &Viewer, shown: &ActionPage) -> Markup {
     }
 }
 
-fn approvals(lang: Lang, shown: &ActionPage) -> Markup {
-    let action = &shown.detail.action;
+/// How many of how many, who and when: "1 of 2, ada said yes 3 min ago".
+fn approvals(viewer: &Viewer, shown: &ActionPage) -> Markup {
+    let (lang, action) = (viewer.lang, &shown.detail.action);
+    let given = shown.approved_by.len();
     html! {
-        @if action.approvals_missing > 0 || !shown.approved_by.is_empty() {
-            p {
-                strong { (shown.approved_by.len()) } " " (lang.approvals_given())
-                @if !shown.approved_by.is_empty() { " (" (text::line(lang, &shown.approved_by.join(", "))) ")" }
-                ", " strong { (action.approvals_missing) } " " (lang.missing())
+        @if action.approvals_missing > 0 || given > 0 {
+            p.approvals {
+                strong { (given) " " (lang.of_approvals()) " " (given + action.approvals_missing) } " " (lang.approvals_given())
+                @for yes in &shown.approved_by {
+                    " · " (text::line(lang, &yes.name)) " " (lang.said_yes())
+                    @if let Some(at) = yes.at { " " (moment(lang, at, viewer.now)) }
+                    @if yes.alone { " · " strong.ask { (lang.agreed_alone()) } }
+                }
             }
         }
     }
@@ -124,12 +142,13 @@ fn approve(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let twins = &shown.twins;
     html! {
         (form.with(&html! {
-            @if action.verdict.tier == "C" {
-                (field("confirm", lang.type_to_confirm(), &html! { input #confirm name="confirm" required autocomplete="off" placeholder=(action.tool); }))
+            @if action.verdict.tier == "C" || shown.fast {
+                @let asked = if shown.fast { lang.type_to_slow() } else { lang.type_to_confirm() };
+                (field("confirm", asked, &html! { input #confirm name="confirm" required autocomplete="off" placeholder=(action.tool); }))
             }
             button.main { (lang.approve_once()) " " kbd { "A" } }
         }))
-        @if !twins.is_empty() {
+        @if !twins.is_empty() && !shown.fast {
             ul.plain {
                 @for twin in &twins.0 {
                     li { a href={ "/actions/" (twin.id) } { (short(&twin.id.to_string())) } " " (text::line(lang, &twin.agent)) " · " (text::line(lang, &twin.goal)) }

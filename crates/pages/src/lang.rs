@@ -63,6 +63,7 @@ words! {
     navigation: "Pages", "Pages";
     nav_inbox: "Inbox", "À décider";
     nav_runs: "Runs", "Exécutions";
+    nav_decisions: "Decisions", "Décisions";
     nav_agents: "Agents", "Agents";
     nav_workers: "Workers", "Exécutants";
     nav_policy: "Policy", "Règles";
@@ -184,12 +185,60 @@ words! {
     decide_before: "decide before", "décider avant";
     then_refused: "then it is refused", "ensuite elle est refusée";
     approvals_given: "approvals given", "approbations données";
-    missing: "missing", "manquantes";
     you_cannot: "You cannot decide this", "Vous ne pouvez pas décider ceci";
     retry: "Run it again", "Relancer";
     abandon: "Give it up", "Abandonner";
     perform: "Have it done", "La faire exécuter";
     type_to_confirm: "Two people are needed. To approve, type the tool's name:", "Deux personnes sont requises. Pour approuver, tapez le nom de l'outil :";
+
+    said_yes: "said yes", "a dit oui";
+    of_approvals: "of", "sur";
+    agreed_alone: "alone, as the person behind the agent", "seul, en tant que personne derrière l'agent";
+    works_alone: "One person works alone here: whoever is behind the agent may approve tier B, and that is recorded.", "Une seule personne travaille ici : qui est derrière l'agent peut approuver le niveau B, et c'est enregistré.";
+    decides_fast: "You have decided a lot in a short time. Take a break, or look twice: for a while every approval takes the tool's name.", "Vous avez beaucoup décidé en peu de temps. Faites une pause, ou regardez deux fois : pour un moment, chaque approbation demande le nom de l'outil.";
+    type_to_slow: "Look twice. To approve, type the tool's name:", "Regardez deux fois. Pour approuver, tapez le nom de l'outil :";
+
+    // How people decide.
+    last_30_days: "last 30 days", "30 derniers jours";
+    decisions_hint: "How long questions wait and how they end. There are no names here.", "Combien de temps les questions attendent et comment elles finissent. Aucun nom ici.";
+    how_you_decide: "How you decide", "Comment vous décidez";
+    only_you: "Only you see this page. It is forgotten after 30 days and is in no ledger.", "Vous seul voyez cette page. Elle est oubliée après 30 jours et n'est dans aucun registre.";
+    only_newest: "There were more decisions than are counted here; these are the newest.", "Il y a eu plus de décisions que celles comptées ici ; voici les plus récentes.";
+    no_figures: "Nothing was decided yet.", "Rien n'a encore été décidé.";
+    unknown: "unknown", "inconnu";
+    median_wait: "Half are decided within", "La moitié décidée en";
+    p90_wait: "Nine of ten within", "Neuf sur dix en";
+    amended_n: "changed", "modifiées";
+    expired_n: "expired", "expirées";
+    withdrawn_n: "taken back", "retirées";
+    single_operator_n: "approved alone", "approuvées seul";
+    wait_over_time: "How long questions waited, day by day", "Attente des questions, jour par jour";
+    queue_age: "How old is what waits now", "Âge de ce qui attend";
+    oldest: "the oldest for", "la plus ancienne depuis";
+    outcomes_per_week: "How questions ended, week by week", "Issue des questions, semaine par semaine";
+    week_from: "Week from", "Semaine du";
+    by_tier: "By tier", "Par niveau";
+    under_5_minutes: "under 5 minutes", "moins de 5 minutes";
+    under_1_hour: "under 1 hour", "moins d'une heure";
+    under_1_day: "under 1 day", "moins d'un jour";
+    longer_than_a_day: "longer", "plus longtemps";
+    haste: "Time to read", "Temps de lecture";
+    hasty_approvals: "approvals far faster than the card can be read", "approbations bien plus rapides que la lecture de la carte";
+    too_few_people: "Told only where three or more people decide on pages, so that it tells of nobody.", "Indiqué seulement si trois personnes ou plus décident sur les pages, pour ne désigner personne.";
+    decided_lately: "Decisions in the last minutes:", "Décisions des dernières minutes :";
+    time_to_read: "Time to read", "Temps de lecture";
+    median_look: "Half of the cards were open for less than", "La moitié des cartes ouvertes moins de";
+    quick_approvals: "approvals within 2 seconds where two people are asked", "approbations en moins de 2 secondes là où deux personnes sont demandées";
+    longest_streak: "Longest row of approvals", "Plus longue suite d'approbations";
+    no_signal: "Nothing stands out.", "Rien à signaler.";
+    look_hint: "Known only for what you decide on pages, from the first time a card is shown to you. Elsewhere it is unknown.", "Connu seulement pour vos décisions sur les pages, dès la première fois qu'une carte vous est montrée. Ailleurs, c'est inconnu.";
+    signal_quick: "Most of your approvals where two people are asked came within two seconds.", "La plupart de vos approbations là où deux personnes sont demandées sont venues en moins de deux secondes.";
+    signal_hasty: "A long row of approvals, most of them faster than the cards can be read.", "Une longue suite d'approbations, la plupart plus rapides que la lecture des cartes.";
+    signal_never_no: "You approved everything. Does the policy ask you about too much?", "Vous avez tout approuvé. Les règles vous demandent-elles trop ?";
+    approved_alone: "What you approved alone", "Ce que vous avez approuvé seul";
+    approved_alone_hint: "As the person behind the agent. Each is marked in the ledger.", "En tant que personne derrière l'agent. Chacune est marquée dans le registre.";
+    cpu_over_time: "Processor time of executions", "Temps processeur des exécutions";
+    memory_over_time: "Most memory of each execution", "Mémoire maximale de chaque exécution";
 
     // What came of it.
     evidence: "Evidence", "Preuves";

@@ -32,6 +32,7 @@ pub struct Viewer {
 pub enum Here {
     Inbox,
     Runs,
+    Decisions,
     Agents,
     Workers,
     Policy,
@@ -41,13 +42,23 @@ pub enum Here {
 }
 
 impl Here {
-    const ALL: &[Self] =
-        &[Self::Inbox, Self::Runs, Self::Agents, Self::Workers, Self::Policy, Self::Ledger, Self::Settings, Self::Help];
+    const ALL: &[Self] = &[
+        Self::Inbox,
+        Self::Runs,
+        Self::Decisions,
+        Self::Agents,
+        Self::Workers,
+        Self::Policy,
+        Self::Ledger,
+        Self::Settings,
+        Self::Help,
+    ];
 
     const fn path(self) -> &'static str {
         match self {
             Self::Inbox => "/",
             Self::Runs => "/runs",
+            Self::Decisions => "/decisions",
             Self::Agents => "/agents",
             Self::Workers => "/workers",
             Self::Policy => "/policy",
@@ -61,6 +72,7 @@ impl Here {
         match self {
             Self::Inbox => lang.nav_inbox(),
             Self::Runs => lang.nav_runs(),
+            Self::Decisions => lang.nav_decisions(),
             Self::Agents => lang.nav_agents(),
             Self::Workers => lang.nav_workers(),
             Self::Policy => lang.nav_policy(),

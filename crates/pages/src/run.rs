@@ -9,10 +9,11 @@ use placet_wire::api::{AuditRow, BudgetView, CheckpointView, PipelineStep, RunVi
 use crate::card::Ask;
 use crate::chart::{Curve, curve};
 use crate::checkpoint;
+use crate::columns::{Columns, Layout, columns};
 use crate::forms::{Form, field, reason};
 use crate::lang::Lang;
 use crate::layout::{Here, Viewer, page};
-use crate::parts::{digest, moment, parsed, section, short, size, status};
+use crate::parts::{digest, iso, moment, parsed, section, short, size, status};
 use crate::text;
 use crate::timeline::{Bar, timeline};
 
@@ -32,6 +33,10 @@ pub struct RunPage {
     pub bars: Vec<Bar>,
     /// What calls of models cost, one after the other: when, tokens, millionths of a dollar.
     pub calls: Vec<(Timestamp, u64, u64)>,
+    /// What its executions used, one after the other: when it ended, processor time, most memory.
+    pub used: Vec<(Timestamp, u64, u64)>,
+    /// Whether one person works alone in its project.
+    pub alone: bool,
     /// Whether the viewer may decide what it waits for.
     pub ask: Ask,
     /// Everything that a decision about its plan or its results is about, as it is kept.
@@ -68,6 +73,7 @@ pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
             }
             @if let Some(budget) = &run.budget { (section("budget", lang.budget(), &meters(lang, budget))) }
             (money(lang, &shown.calls))
+            (machines(lang, &shown.used))
             @if !shown.bars.is_empty() { (section("timeline", lang.timeline(), &timeline(lang, &shown.bars))) }
             @if !shown.wishes.is_empty() { (section("wishes", lang.wishes(), &wishes(viewer, shown))) }
             div.two {
@@ -91,6 +97,7 @@ fn head(viewer: &Viewer, shown: &RunPage) -> Markup {
                 (moment(lang, shown.since, viewer.now))
             }
             p { (run.meaning) @if let Some(because) = &run.because { " " (text::line(lang, because)) } }
+            @if shown.alone { p.ask { (lang.works_alone()) } }
             (controls(viewer, shown))
         }
     }
@@ -270,6 +277,24 @@ fn money(lang: Lang, calls: &[(Timestamp, u64, u64)]) -> Markup {
             div.two {
                 (section("cost-chart", lang.cost_over_time(), &curve(lang, &Curve { points: points(|call| call.2), written: dollars })))
                 (section("token-chart", lang.tokens_over_time(), &curve(lang, &Curve { points: points(|call| call.1), written: |tokens| tokens.to_string() })))
+            }
+        }
+    }
+}
+
+/// What executions took of the machine, where there were any.
+fn machines(lang: Lang, used: &[(Timestamp, u64, u64)]) -> Markup {
+    let rows = |of: fn(&(Timestamp, u64, u64)) -> u64| used.iter().map(|one| (iso(one.0), vec![of(one)])).collect();
+    let (cpu, memory) = (rows(|one| one.1), rows(|one| one.2));
+    let chart = |title: &'static str, rows, written: &dyn Fn(u64) -> String| {
+        let (of, series, layout) = (lang.when(), vec![title], Layout::Grouped);
+        columns(lang, &Columns { title, of, series, rows, written, layout })
+    };
+    html! {
+        @if !used.is_empty() {
+            div.two {
+                (section("cpu-chart", lang.cpu_over_time(), &chart(lang.cpu_over_time(), cpu, &|ms| lang.span(ms))))
+                (section("memory-chart", lang.memory_over_time(), &chart(lang.memory_over_time(), memory, &|bytes| size(lang, bytes))))
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use placet_domain::action::ActionStatus;
-use placet_domain::id::{ActionId, ProjectId, RunId};
+use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
 use placet_domain::identity::Reach;
 use placet_domain::retention::Expiry;
 use placet_domain::run::RunStatus;
@@ -80,6 +80,17 @@ impl Default for ActionFilter {
         let (reach, order) = (Reach::Everywhere, Order::OldestFirst);
         Self { reach, project, run, statuses: Vec::new(), changed_since, order, after, limit: USUAL_ROWS }
     }
+}
+
+/// Which ends of questions to people; the newest first.
+#[derive(Debug, Clone)]
+pub struct DecisionFilter {
+    pub reach: Reach,
+    pub project: Option<ProjectId>,
+    /// Only what this person decided.
+    pub reviewer: Option<IdentityId>,
+    pub since: Timestamp,
+    pub limit: u32,
 }
 
 /// Which ledger entries.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use placet_domain::approval::Terms;
 use placet_domain::command::IdempotencyKey;
 use placet_domain::decide::Loaded;
+use placet_domain::deciding::{Decision, Look};
 use placet_domain::digest::Digest;
 use placet_domain::identity::Identity;
 use placet_domain::record::Record;
@@ -17,6 +18,8 @@ pub struct Extras {
     pub advice: Option<String>,
     /// What a new password is compared with; its digest must be the one in the command.
     pub verifier: Option<String>,
+    /// How whoever decides looked at it, where that is known. Not in the ledger.
+    pub look: Option<Look>,
     /// What becomes of a refusal that is worth an entry.
     pub refusal: Noting,
 }
@@ -51,6 +54,8 @@ pub struct Receipt {
     pub at: Timestamp,
     /// What is known after it.
     pub loaded: Loaded,
+    /// The questions to people that ended with it; none where an answer is repeated.
+    pub ended: Vec<Decision>,
     /// Whether this repeats the answer to an earlier request with the same idempotency key.
     pub replayed: bool,
 }

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use placet_domain::action::{ActionState, ActionStatus};
 use placet_domain::approval::Terms;
 use placet_domain::command::{IdempotencyKey, Submission};
+use placet_domain::deciding::Decision;
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use placet_domain::identity::{Actor, Identity, Reach};
 use placet_domain::organisation::Organisation;
+use placet_domain::policy::Tier;
 use placet_domain::project::Project;
 use placet_domain::retention::Retention;
 use placet_domain::run::Run;
@@ -24,7 +26,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::{StoreError, SubmitError};
 use crate::query::{
-    ActionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter, StoredEntry, WorktreeFilter,
+    ActionFilter, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter, StoredEntry, WorktreeFilter,
 };
 use crate::receipt::{Extras, Lease, Receipt};
 use crate::report::{Difference, Scrub};
@@ -213,6 +215,21 @@ impl Store {
         project: Option<ProjectId>,
     ) -> Result<BTreeMap<ActionStatus, u64>, StoreError> {
         backend!(self, sqlite => sqlite.counts(reach, project).await)
+    }
+
+    /// How questions to people ended, the newest first.
+    pub async fn decisions(&self, filter: DecisionFilter) -> Result<Vec<Decision>, StoreError> {
+        backend!(self, sqlite => sqlite.decisions(filter).await)
+    }
+
+    /// How many decisions somebody made since then; no further than `most` is counted.
+    pub async fn decided_since(&self, who: IdentityId, since: Timestamp, most: u32) -> Result<u64, StoreError> {
+        backend!(self, sqlite => sqlite.decided_since(who, since, most).await)
+    }
+
+    /// What waits for people in runs that are open, the oldest first: of which tier, and since when.
+    pub async fn waiting(&self, reach: Reach, limit: u32) -> Result<Vec<(Tier, Timestamp)>, StoreError> {
+        backend!(self, sqlite => sqlite.waiting(reach, limit).await)
     }
 
     /// Actions whose deadline or lease has run out by `now`.

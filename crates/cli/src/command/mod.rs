@@ -7,6 +7,7 @@ mod bench;
 mod catalog;
 mod completions;
 mod content;
+mod decisions;
 mod demo;
 mod doctor;
 mod editor;
@@ -130,6 +131,8 @@ enum Command {
     Review(review::Args),
     /// Everything that happens, live
     Watch(watch::Args),
+    /// How long questions to people wait and how they end
+    Decisions(decisions::Args),
     /// One action: why you are asked and exactly what will run
     Show(show::Args),
     /// Approve exactly what was shown, or what you change it to
@@ -200,6 +203,7 @@ pub(crate) async fn run(cli: Cli, out: &Out) -> Result<ExitCode, CliError> {
         Command::Queue(args) => queue::run(args, who, out).await,
         Command::Review(args) => review::run(args, who, out).await,
         Command::Watch(args) => watch::run(args, who, out).await,
+        Command::Decisions(args) => decisions::run(args, who, out).await,
         Command::Show(args) => show::run(args, who, out).await,
         Command::Approve(args) => approve::run(args, who, out).await,
         Command::Reject(args) => reject::run(args, who, out).await,

@@ -2,16 +2,29 @@
 
 use placet_domain::action::{ActionCommand, ActionState, Resolution};
 use placet_domain::command::Command;
+use placet_domain::deciding::Look;
 use placet_domain::digest::Digest;
 use placet_domain::id::ActionId;
 use placet_domain::proposal::Action;
 use placet_domain::refusal::Refusal;
+use placet_store::Extras;
 
 use super::{Caller, No, find_action, find_ground, find_place};
 use crate::app::App;
 
 pub(crate) async fn approve(app: &App, caller: &Caller, id: ActionId, seen: Digest) -> Result<ActionState, No> {
-    change(app, caller, id, ActionCommand::Approve { seen }).await
+    approve_looked(app, caller, id, seen, None).await
+}
+
+/// The same, with how whoever decides looked at it.
+pub(crate) async fn approve_looked(
+    app: &App,
+    caller: &Caller,
+    id: ActionId,
+    seen: Digest,
+    look: Option<Look>,
+) -> Result<ActionState, No> {
+    change_looked(app, caller, id, ActionCommand::Approve { seen }, look).await
 }
 
 pub(crate) async fn reject(
@@ -21,7 +34,17 @@ pub(crate) async fn reject(
     seen: Digest,
     reason: String,
 ) -> Result<ActionState, No> {
-    change(app, caller, id, ActionCommand::Reject { seen, reason }).await
+    reject_looked(app, caller, id, (seen, reason), None).await
+}
+
+pub(crate) async fn reject_looked(
+    app: &App,
+    caller: &Caller,
+    id: ActionId,
+    (seen, reason): (Digest, String),
+    look: Option<Look>,
+) -> Result<ActionState, No> {
+    change_looked(app, caller, id, ActionCommand::Reject { seen, reason }, look).await
 }
 
 pub(crate) async fn withdraw(app: &App, caller: &Caller, id: ActionId, reason: String) -> Result<ActionState, No> {
@@ -55,7 +78,18 @@ pub(super) async fn change(
     id: ActionId,
     command: ActionCommand,
 ) -> Result<ActionState, No> {
+    change_looked(app, caller, id, command, None).await
+}
+
+async fn change_looked(
+    app: &App,
+    caller: &Caller,
+    id: ActionId,
+    command: ActionCommand,
+    look: Option<Look>,
+) -> Result<ActionState, No> {
     let run = find_place(app, caller, id).await?.run;
-    let receipt = app.submit(caller.actor(), Command::Action { id, run, command }, caller.key.clone()).await?;
+    let (extras, command) = (Extras { look, ..Extras::default() }, Command::Action { id, run, command });
+    let receipt = app.submit_with(extras, caller.actor(), command, caller.key.clone()).await?;
     receipt.loaded.action.ok_or_else(|| Refusal::Unknown { what: "action" }.into())
 }

@@ -6,6 +6,7 @@ use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, RunId};
 use placet_domain::proposal::{Action, Proposal, Unsealable};
 use placet_domain::refusal::Refusal;
+use placet_domain::run::too_many_questions;
 use placet_domain::scope::Scope;
 use placet_store::Extras;
 
@@ -32,7 +33,8 @@ pub(crate) async fn propose(app: &App, caller: &Caller, run: RunId, proposal: Pr
     let command = Command::Action { id: ActionId::from_uuid(fresh_uuid()), run: run.id, command };
     let receipt =
         app.submit_with(Extras { advice, ..Extras::default() }, caller.actor(), command, caller.key.clone()).await?;
-    let action = receipt.loaded.action.ok_or(Refusal::Unknown { what: "action" })?;
+    // Where it is not there, something else was recorded in its place: that too much is asked.
+    let action = receipt.loaded.action.ok_or_else(|| too_many_questions(receipt.loaded.questions))?;
     app.facts().learn_action(&action);
     Ok(action)
 }

@@ -170,6 +170,7 @@ fn describe_run(row: &mut AuditRow, event: &RunEvent) {
         | RunEvent::GateSettled { .. }
         | RunEvent::GateUnanswered { .. }
         | RunEvent::GateMoved { .. }
+        | RunEvent::Overasked { .. }
         | RunEvent::Paused { .. }
         | RunEvent::Exhausted { .. }
         | RunEvent::Resumed

@@ -9,6 +9,7 @@ mod body;
 mod caller;
 mod calls;
 mod checkpoints;
+mod deciding;
 mod evidence;
 mod extract;
 mod hooks;
@@ -34,7 +35,7 @@ mod wishes;
 mod worktrees;
 
 pub use openapi::api_document;
-pub(crate) use pages::{Names, News, Passwords, spread_news};
+pub(crate) use pages::{Looks, Names, News, Passwords, spread_news};
 pub(crate) use router::router;
 
 use placet_domain::identity::Role::{Admin, Agent, Auditor, Operator, Reviewer, Worker};
@@ -160,6 +161,8 @@ fn table() -> Vec<Route> {
         get("/api/v1/stream", stream::all).access(PEOPLE).asks::<stream::AllQuery>().resumable().about("Server-sent events of all runs you see, from now on; resumable with Last-Event-ID."),
         get("/api/v1/workers", inbox::workers).access(PEOPLE).gives::<api::WorkerList>(200).about("Workers and how they are."),
         get("/api/v1/actions/{action}/card", inbox::card).access(PEOPLE).gives::<api::CardView>(200).about("One action with everything a person is shown before they decide."),
+        get("/api/v1/decisions/summary", deciding::summary).access(PEOPLE).gives::<api::DecisionSummary>(200).asks::<deciding::SummaryQuery>().about("How questions to people ended in the last thirty days and what waits now, without names."),
+        get("/api/v1/decisions/mine", deciding::mine).access(PEOPLE).gives::<api::HabitView>(200).about("How you decide. Of nobody else this can be asked."),
         get("/api/v1/actions/{action}", actions::show).access(WATCHERS).gives::<api::ActionDetail>(200).about("One action with everything that will be done."),
         post("/api/v1/actions/{action}/approve", actions::approve).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::ActionView>(200).on_what_was_seen().about("Approves exactly what If-Match names."),
         post("/api/v1/actions/{action}/amend", actions::amend).access(Access::Roles(&[Reviewer])).takes::<api::AmendmentRequest>().gives::<api::ActionView>(201).on_what_was_seen().about("Approves something else in the place of what If-Match names; gives the new action."),

@@ -60,6 +60,10 @@ impl IntoResponse for Failure {
             code: self.code.to_owned(),
         };
         let mut response = (self.status, Json(problem)).into_response();
+        // People answer in minutes at best: whoever asks them too much need not try again before.
+        if self.code == "too_many_questions" {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
+        }
         // Whoever shows it otherwise, as pages do, need not read it back.
         response.extensions_mut().insert(self);
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
@@ -124,6 +128,7 @@ const fn status(refusal: &Refusal) -> StatusCode {
         | Refusal::SamePerson
         | Refusal::Denied { .. }
         | Refusal::Permit(_) => StatusCode::FORBIDDEN,
+        Refusal::TooManyQuestions { .. } => StatusCode::TOO_MANY_REQUESTS,
         Refusal::Stale { .. } => StatusCode::PRECONDITION_FAILED,
         Refusal::Expired => StatusCode::GONE,
     }

@@ -25,5 +25,5 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
 
 pub(super) async fn metrics(State(app): State<App>) -> impl IntoResponse {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], app.metrics_text())
+    ([(header::CONTENT_TYPE, kind)], app.metrics_text().await)
 }

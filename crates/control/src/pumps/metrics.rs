@@ -19,7 +19,7 @@ pub(super) async fn run(app: App, collector: Collector, every: Duration) {
             () = tokio::time::sleep(every) => {}
             () = app.closed() => return,
         }
-        let why = match sender.send(body(&app)).await {
+        let why = match sender.send(body(&app).await).await {
             Taken::Yes => None,
             Taken::Refused(why) | Taken::NotYet(why) => Some(why),
         };
@@ -33,7 +33,7 @@ pub(super) async fn run(app: App, collector: Collector, every: Duration) {
 /// The last word. A collector that is slow must not keep the control plane from stopping.
 pub(super) async fn tell_last(app: &App, collector: &Collector) {
     let Some(sender) = Sender::new(collector.metrics()) else { return };
-    match tokio::time::timeout(LONGEST_GOODBYE, sender.send(body(app))).await {
+    match tokio::time::timeout(LONGEST_GOODBYE, sender.send(body(app).await)).await {
         Ok(Taken::Yes) => {}
         Ok(Taken::Refused(why) | Taken::NotYet(why)) => {
             tracing::warn!(why, "the collector did not take the last metrics")
@@ -42,7 +42,7 @@ pub(super) async fn tell_last(app: &App, collector: &Collector) {
     }
 }
 
-fn body(app: &App) -> String {
+async fn body(app: &App) -> String {
     let counted = Counted::new(app.started_at(), app.store().now());
-    metrics_request(&app.store().verifier().name().to_string(), &app.metrics_text(), counted).to_string()
+    metrics_request(&app.store().verifier().name().to_string(), &app.metrics_text().await, counted).to_string()
 }

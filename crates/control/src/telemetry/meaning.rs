@@ -30,6 +30,7 @@ pub(super) const fn outcome(event: &RunEvent) -> Option<&'static str> {
         | RunEvent::GateReached { .. }
         | RunEvent::GateMoved { .. }
         | RunEvent::GateUnanswered { .. }
+        | RunEvent::Overasked { .. }
         | RunEvent::Paused { .. }
         | RunEvent::Exhausted { .. }
         | RunEvent::Resumed

@@ -1,6 +1,7 @@
-//! Metrics: how many requests and commands, how they ended, how long they took; and those of runs. No ids, no names, no
+//! Metrics: how many requests and commands, how they ended, how long they took; and those of runs and of people who decide. No ids, no names, no
 //! contents.
 
+mod decisions;
 mod meaning;
 mod runs;
 
@@ -16,6 +17,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
+use self::decisions::DecisionMetrics;
 use self::runs::RunMetrics;
 use crate::webhook::{Delivered, HookName};
 
@@ -49,6 +51,7 @@ pub(crate) struct Metrics {
     deliveries: Family<DeliveryLabels, Counter>,
     ledger_size: Gauge<i64, AtomicI64>,
     pub(crate) runs: RunMetrics,
+    pub(crate) decisions: DecisionMetrics,
 }
 
 impl Default for Metrics {
@@ -63,7 +66,8 @@ impl Default for Metrics {
         registry.register("webhook_deliveries", "attempts to tell receivers of webhooks", deliveries.clone());
         registry.register("ledger_entries", "entries in the ledger", ledger_size.clone());
         let runs = RunMetrics::registered(&mut registry);
-        Self { registry, requests, request_seconds, commands, deliveries, ledger_size, runs }
+        let decisions = DecisionMetrics::registered(&mut registry);
+        Self { registry, requests, request_seconds, commands, deliveries, ledger_size, runs, decisions }
     }
 }
 

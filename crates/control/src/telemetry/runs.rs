@@ -28,7 +28,7 @@ struct Ended {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Checkpoint {
-    /// `TIME`, `STEP`, `ACTION` or `COST`.
+    /// `TIME`, `STEP`, `ACTION`, `COST` or `QUESTIONS`.
     kind: &'static str,
     /// `reached`, `approved`, `rejected`, `lapsed` or `unanswered`.
     outcome: &'static str,

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use placet_control::{App, Hooks, Rules, Serving, Settings, bootstrap, serve};
+use placet_domain::approval::Asking;
 use placet_domain::catalogue::{Catalogue, shipped};
 use placet_domain::digest::Digest;
 use placet_domain::id::{ProjectId, RunId};
@@ -140,12 +141,25 @@ impl Ground {
 }
 
 /// What a scenario may choose before anything starts.
-#[derive(Default)]
 pub(crate) struct Setup {
     pub(crate) settings: Settings,
     pub(crate) most_database_bytes: Option<u64>,
     /// With it, evidence is encrypted.
     pub(crate) evidence_key: Option<[u8; 32]>,
+}
+
+/// Agents may ask as much as they like: time stands still here, so that whatever is asked is asked at once. Scenarios about that choose.
+impl Default for Setup {
+    fn default() -> Self {
+        Self { settings: asking(Asking::UNBOUNDED), most_database_bytes: None, evidence_key: None }
+    }
+}
+
+/// The usual settings, with these bounds on how much is asked of people.
+pub(crate) fn asking(asking: Asking) -> Settings {
+    let mut settings = Settings::default();
+    settings.terms.asking = asking;
+    settings
 }
 
 /// A project with everybody who works in it.

@@ -83,7 +83,7 @@ pub(super) fn amend(
     let (by, reason) = (amended.id, reason.to_owned());
     let superseded = ActionEvent::Superseded { reviewer: reviewer.id, review: seen, by, reason };
     let begun = [proposed(state, amended, reviewer, setting), judged(&amended.verdict, setting)];
-    let successor = begun.iter().fold(None, |state, event| evolve(by, state, event));
+    let successor = begun.iter().fold(None, |state, event| evolve(by, state, event, setting.now));
     // There is nothing to say yes to where nothing is executed.
     let last = if rehearses(&amended.action, &amended.verdict, setting.run) {
         Some(ActionEvent::Rehearsed)

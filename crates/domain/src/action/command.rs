@@ -6,7 +6,7 @@ use crate::digest::Digest;
 use crate::evidence::Evidence;
 use crate::id::{ActionId, IdentityId};
 use crate::permit::Signed;
-use crate::policy::Verdict;
+use crate::policy::{Ruling, Verdict};
 use crate::proposal::Action;
 
 /// What a person decides about an interrupted action.
@@ -92,6 +92,25 @@ impl ActionCommand {
             | Self::Withdraw { .. }
             | Self::Perform { .. }
             | Self::Rejudge { .. }
+            | Self::Complete { .. }
+            | Self::Resolve { .. }
+            | Self::Lapse => false,
+        }
+    }
+
+    /// Whether people may be asked by it: an agent's proposal that the policy does not decide alone.
+    pub const fn may_ask(&self) -> bool {
+        match self {
+            Self::Propose { verdict, .. } => matches!(verdict.ruling(), Ruling::Ask { .. }),
+            Self::Approve { .. }
+            | Self::Amend { .. }
+            | Self::Reject { .. }
+            | Self::Withdraw { .. }
+            | Self::Perform { .. }
+            | Self::Rejudge { .. }
+            | Self::Lease { .. }
+            | Self::Redeem { .. }
+            | Self::Heartbeat { .. }
             | Self::Complete { .. }
             | Self::Resolve { .. }
             | Self::Lapse => false,

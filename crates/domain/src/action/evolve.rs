@@ -8,7 +8,7 @@ use crate::id::ActionId;
 use crate::policy::{Ruling, Verdict};
 use crate::time::Timestamp;
 
-pub fn evolve(id: ActionId, state: Option<ActionState>, event: &ActionEvent) -> Option<ActionState> {
+pub fn evolve(id: ActionId, state: Option<ActionState>, event: &ActionEvent, at: Timestamp) -> Option<ActionState> {
     if let ActionEvent::Proposed {
         project,
         run,
@@ -44,6 +44,7 @@ pub fn evolve(id: ActionId, state: Option<ActionState>, event: &ActionEvent) -> 
             verdict: Verdict::unheard(*digest),
             // Until the verdict is in (the next event of the same transaction), nothing is permitted.
             status: Status::Denied,
+            asked_at: None,
             approvals: Vec::new(),
             deadline: Timestamp::from_unix_ms(0),
             attempt: 0,
@@ -55,14 +56,14 @@ pub fn evolve(id: ActionId, state: Option<ActionState>, event: &ActionEvent) -> 
         });
     }
     let mut action = state?;
-    apply(&mut action, event);
+    apply(&mut action, event, at);
     Some(action)
 }
 
-fn apply(action: &mut ActionState, event: &ActionEvent) {
+fn apply(action: &mut ActionState, event: &ActionEvent, at: Timestamp) {
     match event {
         ActionEvent::Proposed { .. } | ActionEvent::Quarantined { .. } => {}
-        ActionEvent::Judged { verdict, review, deadline } => judged(action, verdict, *review, *deadline),
+        ActionEvent::Judged { verdict, review, deadline } => judged(action, verdict, *review, *deadline, at),
         ActionEvent::Approved { approval, complete } => {
             action.approvals.push(approval.clone());
             if *complete {
@@ -76,7 +77,7 @@ fn apply(action: &mut ActionState, event: &ActionEvent) {
         }
         ActionEvent::ToBePerformed { deadline, .. } => {
             action.performing = true;
-            await_decision(action, *deadline);
+            await_decision(action, *deadline, at);
         }
         ActionEvent::Rejected { reason, .. } => end(action, Status::Rejected, Some(reason)),
         ActionEvent::Superseded { by, reason, .. } => {
@@ -108,7 +109,7 @@ fn apply(action: &mut ActionState, event: &ActionEvent) {
             action.lease = None;
         }
         ActionEvent::Resolved { resolution: Resolution::Retry, reason, deadline } => {
-            await_decision(action, *deadline);
+            await_decision(action, *deadline, at);
             action.because = Some(reason.clone());
         }
         ActionEvent::Resolved { resolution: Resolution::Abandon, reason, .. } => {
@@ -117,20 +118,21 @@ fn apply(action: &mut ActionState, event: &ActionEvent) {
     }
 }
 
-fn judged(action: &mut ActionState, verdict: &Verdict, review: Digest, deadline: Timestamp) {
+fn judged(action: &mut ActionState, verdict: &Verdict, review: Digest, deadline: Timestamp, at: Timestamp) {
     action.verdict = verdict.clone();
     action.review = review;
-    await_decision(action, deadline);
+    await_decision(action, deadline, at);
 }
 
 /// Back to where the verdict puts it: earlier approvals were for something else, or for one execution that is over.
-fn await_decision(action: &mut ActionState, deadline: Timestamp) {
+fn await_decision(action: &mut ActionState, deadline: Timestamp, at: Timestamp) {
     action.status = match action.verdict.ruling() {
         Ruling::Allow => Status::Approved,
         Ruling::Ask { .. } => Status::PendingApproval,
         Ruling::Deny => Status::Denied,
     };
     action.deadline = deadline;
+    action.asked_at = (action.status == Status::PendingApproval).then_some(at);
     action.approvals.clear();
 }
 

@@ -124,6 +124,9 @@ pub struct ActionState {
     pub verdict: Verdict,
     pub(super) review: Digest,
     pub status: ActionStatus,
+    /// Since when a person is asked, or was asked last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_at: Option<Timestamp>,
     pub approvals: Vec<Approval>,
     /// Until when it may be decided, or taken up.
     pub deadline: Timestamp,

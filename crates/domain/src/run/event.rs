@@ -108,6 +108,10 @@ pub enum RunEvent {
     GateRejected {
         reason: String,
     },
+    /// A question of its agent was not taken, because too many wait. Said once in a while.
+    Overasked {
+        undecided: u64,
+    },
     Paused {
         reason: String,
     },
@@ -247,6 +251,7 @@ impl RunEvent {
             Self::GateUnanswered { .. } => "run.checkpoint_unanswered",
             Self::GateMoved { .. } => "run.checkpoint_moved",
             Self::GateRejected { .. } => "run.checkpoint_rejected",
+            Self::Overasked { .. } => "run.overasked",
             Self::Paused { .. } => "run.paused",
             Self::Exhausted { .. } => "run.exhausted",
             Self::Resumed => "run.resumed",

@@ -76,6 +76,8 @@ fn created(id: RunId, event: &RunEvent, at: Timestamp) -> Option<Run> {
         gate: None,
         gates: GateCount::default(),
         looked_at: None,
+        let_ask_at: None,
+        overasked_at: None,
         hosting: hosting.clone(),
         host: None,
         snapshots: Vec::new(),
@@ -128,6 +130,7 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         }
         RunEvent::GateUnanswered { summary, .. } => lose_action(run, summary),
         RunEvent::GateMoved { action } => change_gate(run, |gate| gate.action = Some(*action)),
+        RunEvent::Overasked { .. } => run.overasked_at = Some(at),
         // Whoever paused it wants to be asked, however long that takes.
         RunEvent::Paused { .. } => change_gate(run, |gate| gate.passes_at = None),
         RunEvent::Halted => keep_time(run, at, None),
@@ -248,6 +251,9 @@ fn reach_gate(run: &mut Run, event: &RunEvent, at: Timestamp) {
 
 /// The clock that leads to the next checkpoint starts anew.
 fn leave_gate(run: &mut Run, gates: GateCount, at: Timestamp) {
+    if run.gate.as_ref().is_some_and(|gate| gate.kind == GateKind::Questions) {
+        run.let_ask_at = Some(at);
+    }
     (run.gate, run.gates) = (None, gates);
     run.looked_at = Some(at);
     run.clock.worked_ms_at_gate = run.clock.worked_ms;
@@ -349,6 +355,7 @@ fn status_after(run: &Run, event: &RunEvent) -> RunStatus {
         | RunEvent::GateSettled { .. }
         | RunEvent::GateUnanswered { .. }
         | RunEvent::GateMoved { .. }
+        | RunEvent::Overasked { .. }
         | RunEvent::SnapshotAsked { .. }
         | RunEvent::SnapshotKept { .. }
         | RunEvent::SnapshotFailed { .. }
@@ -408,6 +415,7 @@ fn because(event: &RunEvent) -> Option<Option<&str>> {
         | RunEvent::Equipped
         | RunEvent::StepFinished { .. }
         | RunEvent::GateMoved { .. }
+        | RunEvent::Overasked { .. }
         | RunEvent::SnapshotAsked { .. }
         | RunEvent::SnapshotKept { .. }
         | RunEvent::SnapshotFailed { .. }

@@ -21,10 +21,12 @@ pub enum GateKind {
     Action,
     /// So much of a limit is used.
     Cost,
+    /// Its agent has asked people too often.
+    Questions,
 }
 
 impl GateKind {
-    pub const ALL: &[Self] = &[Self::Time, Self::Step, Self::Action, Self::Cost];
+    pub const ALL: &[Self] = &[Self::Time, Self::Step, Self::Action, Self::Cost, Self::Questions];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -32,14 +34,15 @@ impl GateKind {
             Self::Step => "STEP",
             Self::Action => "ACTION",
             Self::Cost => "COST",
+            Self::Questions => "QUESTIONS",
         }
     }
 
-    /// Whether silence may ever let it pass. What spends or acts waits for a person, however long that takes.
+    /// Whether silence may ever let it pass. What spends, acts or asks too much waits for a person, however long that takes.
     pub const fn may_pass_by_itself(self) -> bool {
         match self {
             Self::Time | Self::Step => true,
-            Self::Action | Self::Cost => false,
+            Self::Action | Self::Cost | Self::Questions => false,
         }
     }
 }

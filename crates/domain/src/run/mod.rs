@@ -5,6 +5,7 @@
 //! run nor stands behind its agent. This module does not know what an agent does inside a run: that is [`crate::action`].
 
 mod agent;
+mod asking;
 mod call;
 mod change;
 mod command;
@@ -24,6 +25,8 @@ mod text;
 mod wish;
 
 pub(crate) use agent::own_agent;
+pub(crate) use asking::instead_of_asking;
+pub use asking::{Questions, refusal as too_many_questions};
 pub use call::{KeptWords, ModelCall, ModelTokens};
 pub(crate) use change::question;
 pub use command::{Allowance, Founding, RunCommand, RunCommandKind};

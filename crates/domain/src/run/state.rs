@@ -134,6 +134,12 @@ pub struct Run {
     /// When it was last let past a checkpoint: what was done since then is what the next one is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looked_at: Option<Timestamp>,
+    /// When a person last let its agent ask on that had asked too often.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub let_ask_at: Option<Timestamp>,
+    /// When it was last noted that too many of its questions wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overasked_at: Option<Timestamp>,
     #[serde(default)]
     pub hosting: Hosting,
     /// The worker that keeps its files and its agent's process.

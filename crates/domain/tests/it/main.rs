@@ -2,9 +2,11 @@
 
 mod amendments;
 mod approvals;
+mod asking;
 mod attacks;
 mod budgets;
 mod catalogue;
+mod deciding;
 mod enclosures;
 mod expect;
 mod gates;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use placet_domain::action::{ActionCommand, ActionState, ActionStatus, Amended};
+use placet_domain::action::{ActionCommand, ActionEvent, ActionState, ActionStatus, Amended};
 use placet_domain::approval::Terms;
 use placet_domain::budget::{Ceiling, USUAL_WARNING_PERCENT};
 use placet_domain::command::{Command, Submission};
@@ -19,9 +19,9 @@ use placet_domain::permit::{Permit, PermitSigner, Signed};
 use placet_domain::policy::{Tier, Verdict};
 use placet_domain::project::{Project, ProjectCommand, Separation};
 use placet_domain::proposal::{Action, Proposal, Tools};
-use placet_domain::record::Record;
+use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Allowance, Founding, Hosting, Launch, Posture, Run, RunCommand, RunStatus};
+use placet_domain::run::{Allowance, Founding, GateKind, Hosting, Launch, Posture, Questions, Run, RunCommand, RunStatus};
 use placet_domain::scope::{Scope, ScopeDraft};
 use placet_domain::time::Timestamp;
 use uuid::Uuid;
@@ -219,12 +219,35 @@ impl World {
             parent: parent.and_then(|id| self.runs.get(&id).cloned()),
             organisation: self.organisation.clone(),
             touched: std::collections::BTreeSet::new(),
+            questions: run.as_ref().filter(|_| reads.questions).map(|run| self.questions(run)).unwrap_or_default(),
             identity: reads.identity.and_then(|id| self.identities.get(&id).cloned()),
             run,
             action: reads.action.and_then(|id| self.actions.get(&id).cloned()),
             successor: reads.successor.and_then(|id| self.actions.get(&id).cloned()),
             // Worktrees have tables of their own.
             worktree: None,
+        }
+    }
+
+    /// What the family of a run has asked of people: all runs of its agent, and all below the run at the top of its own.
+    fn questions(&self, run: &Run) -> Questions {
+        let first = self.above(run.id).last().map_or(run.id, |first| first.id);
+        let first_of = |run: &Run| self.above(run.id).last().map_or(run.id, |first| first.id);
+        let family: Vec<&Run> =
+            self.runs.values().filter(|other| other.agent == run.agent || first_of(other) == first).collect();
+        let is_of = |id: RunId| family.iter().any(|run| run.id == id);
+        let within_ms = i64::try_from(self.terms.asking.asked_within_ms).unwrap_or(i64::MAX);
+        let window = Timestamp::from_unix_ms(self.now.unix_ms().saturating_sub(within_ms));
+        let since = family.iter().filter_map(|run| run.let_ask_at).fold(window, Timestamp::max);
+        let asked = self.ledger.iter().zip(&self.times).filter(|(record, at)| **at > since && is_question(record));
+        let waits = |action: &&ActionState| action.status == ActionStatus::PendingApproval && is_of(action.run);
+        let stands = |other: &&&Run| {
+            other.id != run.id && other.gate.as_ref().is_some_and(|gate| gate.kind == GateKind::Questions)
+        };
+        Questions {
+            undecided: self.actions.values().filter(waits).count() as u64,
+            lately: asked.filter(|(record, _)| record.about.run.is_some_and(is_of)).count() as u64,
+            stands_elsewhere: family.iter().any(|other| stands(&other)),
         }
     }
 
@@ -329,6 +352,11 @@ impl World {
             items: Vec::new(),
         }
     }
+}
+
+fn is_question(record: &Record) -> bool {
+    let asks = |verdict: &Verdict| matches!(verdict.ruling(), placet_domain::policy::Ruling::Ask { .. });
+    matches!(&record.event, Event::Action(_, ActionEvent::Judged { verdict, .. }) if asks(verdict))
 }
 
 pub(crate) fn signed(permit: &Permit) -> Signed {

@@ -17,10 +17,12 @@ use std::sync::Arc;
 
 use placet_domain::action::{ActionState, ActionStatus};
 use placet_domain::command::{IdempotencyKey, Submission};
+use placet_domain::deciding::Decision;
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use placet_domain::identity::{Actor, Identity, Reach};
 use placet_domain::organisation::Organisation;
+use placet_domain::policy::Tier;
 use placet_domain::project::Project;
 use placet_domain::retention::Retention;
 use placet_domain::run::Run;
@@ -33,7 +35,7 @@ use tokio::sync::{Mutex, watch};
 use crate::clock::Clock;
 use crate::error::{StoreError, SubmitError};
 use crate::query::{
-    ActionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter, StoredEntry, WorktreeFilter,
+    ActionFilter, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter, StoredEntry, WorktreeFilter,
 };
 use crate::receipt::{Extras, Lease, Receipt};
 use crate::report::{Difference, Scrub};
@@ -195,6 +197,9 @@ reads! {
     queue(reach: Reach => &reach, limit: u32 => limit) -> Vec<Listed<ActionState>>;
     queue_length(reach: Reach => &reach) -> u64;
     counts(reach: Reach => &reach, project: Option<ProjectId> => project) -> std::collections::BTreeMap<ActionStatus, u64>;
+    decisions(filter: DecisionFilter => &filter) -> Vec<Decision>;
+    decided_since(who: IdentityId => who, since: Timestamp => since, most: u32 => most) -> u64;
+    waiting(reach: Reach => &reach, limit: u32 => limit) -> Vec<(Tier, Timestamp)>;
     lapsing(now: Timestamp => now, limit: u32 => limit) -> Vec<(RunId, ActionId)>;
     outdated(policy: Digest => policy, limit: u32 => limit) -> Vec<(RunId, ActionId)>;
     sealed(action: ActionId => action, digest: Digest => digest) -> Option<Vec<u8>>;

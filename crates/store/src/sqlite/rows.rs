@@ -7,6 +7,7 @@ use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use placet_domain::identity::Identity;
 use placet_domain::organisation::Organisation;
+use placet_domain::policy::Ruling;
 use placet_domain::project::Project;
 use placet_domain::record::{BlobKept, Event};
 use placet_domain::retention::Removed;
@@ -17,6 +18,10 @@ use placet_domain::worktree::Worktree;
 use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+mod decision;
+
+pub(crate) use decision::{DecisionRow, ended_by};
 
 use super::place::Place;
 use crate::error::StoreError;
@@ -274,6 +279,7 @@ pub(crate) struct ActionRow {
     due_ms: Option<i64>,
     rollbacks: u32,
     performing: bool,
+    asks: bool,
     state: String,
 }
 
@@ -296,6 +302,7 @@ impl ActionRow {
             due_ms: due(action).map(Timestamp::unix_ms),
             rollbacks: action.rollbacks,
             performing: action.performing,
+            asks: asks(action),
             state: to_json(action),
         }
     }
@@ -303,11 +310,11 @@ impl ActionRow {
     pub(crate) fn insert(&self, conn: &Connection, id: ActionId) -> rusqlite::Result<()> {
         let sql =
             "INSERT INTO action (created, created_ms, changed, changed_ms, id, project, run, status, is_live, risk,
-            policy, due_ms, rollbacks, performing, state)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+            policy, due_ms, rollbacks, performing, asks, state)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
         let Span { created, changed } = self.span;
         let (created_ms, changed_ms) = (created.at.unix_ms(), changed.at.unix_ms());
-        let Self { span: _, home, status, is_live, risk, policy, due_ms, rollbacks, performing, state } = self;
+        let Self { span: _, home, status, is_live, risk, policy, due_ms, rollbacks, performing, asks, state } = self;
         let values = params![
             created.seq,
             created_ms,
@@ -323,6 +330,7 @@ impl ActionRow {
             due_ms,
             rollbacks,
             performing,
+            asks,
             state
         ];
         conn.prepare_cached(sql)?.execute(values).map(drop)
@@ -331,11 +339,11 @@ impl ActionRow {
     /// Saves a change of where the action stands.
     pub(crate) fn update(&self, conn: &Connection, at: Place) -> rusqlite::Result<()> {
         let sql = "UPDATE action SET changed = ?2, changed_ms = ?3, status = ?4, is_live = ?5, risk = ?6, policy = ?7,
-            due_ms = ?8, performing = ?9, state = ?10 WHERE created = ?1";
-        let (changed, Self { status, is_live, risk, policy, due_ms, performing, state, .. }) =
+            due_ms = ?8, performing = ?9, asks = ?10, state = ?11 WHERE created = ?1";
+        let (changed, Self { status, is_live, risk, policy, due_ms, performing, asks, state, .. }) =
             (self.span.changed, self);
         let (seq, at_ms) = (changed.seq, changed.at.unix_ms());
-        let values = params![at, seq, at_ms, status, is_live, risk, policy, due_ms, performing, state];
+        let values = params![at, seq, at_ms, status, is_live, risk, policy, due_ms, performing, asks, state];
         conn.prepare_cached(sql)?.execute(values).map(drop)
     }
 
@@ -349,16 +357,22 @@ impl ActionRow {
 
     pub(crate) const SELECT: &str =
         "SELECT created, created_ms, changed, changed_ms, id, project, run, status, is_live,
-        risk, policy, due_ms, rollbacks, performing, state FROM action";
+        risk, policy, due_ms, rollbacks, performing, asks, state FROM action";
 
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
         let id = ActionId::from_bytes(row.get(4)?).to_string();
         let (home, status, is_live) = (Home { project: row.get(5)?, run: row.get(6)? }, row.get(7)?, row.get(8)?);
         let (risk, policy, due_ms) = (row.get(9)?, row.get(10)?, row.get(11)?);
-        let (rollbacks, performing, state) = (row.get(12)?, row.get(13)?, row.get(14)?);
+        let (rollbacks, performing, asks, state) = (row.get(12)?, row.get(13)?, row.get(14)?, row.get(15)?);
         let span = Span::read(row)?;
-        Ok((id, Self { span, home, status, is_live, risk, policy, due_ms, rollbacks, performing, state }))
+        Ok((id, Self { span, home, status, is_live, risk, policy, due_ms, rollbacks, performing, asks, state }))
     }
+}
+
+/// Whether an agent asks people with it. What a reviewer made of a proposal, and what is only rehearsed, is no question of an agent.
+fn asks(action: &ActionState) -> bool {
+    let needs_people = matches!(action.verdict.ruling(), Ruling::Ask { .. });
+    needs_people && action.amendment.is_none() && action.status != ActionStatus::Rehearsed
 }
 
 /// When the clockwork has to end something about an action: its wait, or a worker's hold on it.

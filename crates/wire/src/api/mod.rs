@@ -2,6 +2,7 @@
 
 mod action;
 mod call;
+mod deciding;
 mod execution;
 mod hosting;
 mod identity;
@@ -20,6 +21,10 @@ pub use action::{
     ReasonView, Rejection, ResolutionRequest, VerdictView, Withdrawal,
 };
 pub use call::{CallList, CallView, WordsRequest};
+pub use deciding::{
+    AgeRow, DaySummary, DecisionCounts, DecisionSummary, HabitView, ShareView, SpreadView, TierSummary, WaitingSummary,
+    WeekSummary,
+};
 pub use execution::{ExecutionView, NewExecution, PipelineStep, PipelineView, PlannedStep};
 pub use hosting::{
     HostingList, HostingQuery, HostingView, LaunchRequest, OutputReport, RestoreReport, SnapshotReport,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use placet_domain::approval::{Asking, Terms};
 use placet_domain::id::IdentityId;
 use placet_domain::identity::Role;
 use placet_domain::permit::PermitVerifier;
@@ -40,11 +41,16 @@ pub(crate) struct World {
     pub(super) agent_id: IdentityId,
 }
 
+/// Whoever measures asks more than any agent may.
+fn measuring() -> Terms {
+    Terms { asking: Asking::UNBOUNDED, ..Terms::default() }
+}
+
 impl World {
     /// A control plane, and a worker beside it.
     pub(super) async fn start(keep: Option<&Path>, out: &Out) -> Result<Self, CliError> {
         let _spinner = Spinner::start(out, "starting a control plane and a worker");
-        let mut world = Self::set_up(keep, None).await?;
+        let mut world = Self::set_up(keep, None, Terms::default()).await?;
         world.introduce("worker", Role::Worker).await?;
         world.worker = Some(start_worker(&world.home, &world.server, world.dir())?);
         Ok(world)
@@ -53,18 +59,19 @@ impl World {
     /// Only a control plane: the worker is played by somebody else.
     pub(crate) async fn start_control_only(out: &Out) -> Result<Self, CliError> {
         let _spinner = Spinner::start(out, "starting a control plane");
-        Self::set_up(None, None).await
+        Self::set_up(None, None, measuring()).await
     }
 
     /// Only a control plane, whose agents call models by these settings.
     pub(crate) async fn start_with_models(gateway: &str, out: &Out) -> Result<Self, CliError> {
         let _spinner = Spinner::start(out, "starting a control plane");
-        Self::set_up(None, Some(gateway)).await
+        Self::set_up(None, Some(gateway), measuring()).await
     }
 
-    async fn set_up(keep: Option<&Path>, gateway: Option<&str>) -> Result<Self, CliError> {
+    async fn set_up(keep: Option<&Path>, gateway: Option<&str>, terms: Terms) -> Result<Self, CliError> {
         let dir = Place::make(keep)?;
-        let home = Home::create(&dir.path.join(".placet"), "127.0.0.1:0".parse().expect("a valid address"))?;
+        let address = "127.0.0.1:0".parse().expect("a valid address");
+        let home = Home::create_with(&dir.path.join(".placet"), address, terms)?;
         first_identity(&home).await?;
         if let Some(gateway) = gateway {
             std::fs::write(home.dir().join("gateway.toml"), gateway)?;

@@ -6,13 +6,16 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Resolution, Setting};
+use placet_domain::deciding::Look;
+use placet_domain::digest::Digest;
 use placet_domain::evidence::Manifest;
 use placet_domain::id::ActionId;
 use placet_domain::identity::Role;
 use placet_domain::policy::Tier;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::Run;
-use placet_pages::{ActionPage, Ask, Blast, History, Twins};
+use placet_domain::time::Timestamp;
+use placet_pages::{ActionPage, Ask, Blast, History, Twins, Yes};
 use placet_store::{ActionFilter, EntryFilter, Order};
 use placet_wire::api;
 use serde_json::{Map, Value, json};
@@ -25,7 +28,7 @@ use super::guard::{Visiting, made};
 use super::inbox::class;
 use super::{file, names, viewer};
 use crate::app::App;
-use crate::flow::{self, Caller};
+use crate::flow::{self, Caller, Pace};
 
 /// How many of the newest actions of a project are looked through for what was decided before.
 const MOST_LOOKED_THROUGH: u32 = 400;
@@ -53,11 +56,8 @@ pub(in crate::http) async fn page(app: &App, caller: &Caller, id: ActionId) -> R
     let detail = detail(app, &state).await?;
     let files = file::shown(app, caller, &run, &detail.spec).await?;
     let entries = entries(app, id).await?;
-    let mut approved_by = Vec::new();
-    for approval in &state.approvals {
-        approved_by.push(names::person(app, approval.reviewer).await?);
-    }
-    Ok(ActionPage {
+    let approved_by = approvals(app, &state, &entries).await?;
+    let page = ActionPage {
         since: entries.first().map_or(state.deadline, |(_, _, at)| *at),
         agent: names::person(app, state.proposer).await?,
         goal: run.goal.clone(),
@@ -66,14 +66,36 @@ pub(in crate::http) async fn page(app: &App, caller: &Caller, id: ActionId) -> R
         history: history(app, &state).await?,
         ask: ask(app, caller, &run, &state),
         approved_by,
+        fast: flow::pace(app, caller.identity.id).await?.is_fast(),
         twins: Twins::default(),
         evidence: manifest(app, &state).await?,
         entries: entries.into_iter().map(|(seq, kind, _)| (seq, kind)).collect(),
         detail,
-    })
+    };
+    if page.ask == Ask::Yes {
+        app.page_state().looks.note(caller.identity.id, &page, app.store().now());
+    }
+    Ok(page)
 }
 
-async fn entries(app: &App, id: ActionId) -> Result<Vec<(u64, String, placet_domain::time::Timestamp)>, Failure> {
+/// Who said yes, and when: the last entries that say so are those that count.
+async fn approvals(app: &App, state: &ActionState, entries: &[Listed]) -> Result<Vec<Yes>, Failure> {
+    let times: Vec<Timestamp> =
+        entries.iter().filter(|(_, kind, _)| kind == "action.approved").map(|(_, _, at)| *at).collect();
+    let counting = times.len().checked_sub(state.approvals.len()).and_then(|first| times.get(first..));
+    let mut said = Vec::new();
+    for (index, approval) in state.approvals.iter().enumerate() {
+        let at = counting.and_then(|times| times.get(index)).copied();
+        let name = names::person(app, approval.reviewer).await?;
+        said.push(Yes { name, at, alone: approval.single_operator });
+    }
+    Ok(said)
+}
+
+/// An entry about an action: its number, kind and time.
+type Listed = (u64, String, Timestamp);
+
+async fn entries(app: &App, id: ActionId) -> Result<Vec<Listed>, Failure> {
     let filter = EntryFilter { action: Some(id), limit: MOST_ENTRIES, ..EntryFilter::default() };
     let found = app.store().entries(filter).await?;
     Ok(found.into_iter().map(|entry| (entry.seq, entry.kind, entry.at)).collect())
@@ -128,7 +150,7 @@ fn ask(app: &App, caller: &Caller, run: &Run, state: &ActionState) -> Ask {
 
 /// What was decided about the same tool in the same project.
 async fn history(app: &App, state: &ActionState) -> Result<History, Failure> {
-    let since = placet_domain::time::Timestamp::from_unix_ms(app.store().now().unix_ms() - HISTORY_MS);
+    let since = Timestamp::from_unix_ms(app.store().now().unix_ms() - HISTORY_MS);
     let filter = ActionFilter {
         project: Some(state.project),
         changed_since: Some(since),
@@ -162,18 +184,26 @@ pub(super) async fn approve(
     Sent { caller, fields, .. }: Sent,
 ) -> Result<Response, Failure> {
     let (id, seen) = (parse(&id)?, fields.seen()?);
-    confirmed(&flow::find_action(&app, &caller, id).await?, &fields)?;
-    flow::approve(&app, &caller, id, seen).await?;
+    let pace = flow::pace(&app, caller.identity.id).await?;
+    confirmed(&flow::find_action(&app, &caller, id).await?, pace, &fields)?;
+    flow::approve_looked(&app, &caller, id, seen, looked(&app, &caller, seen)).await?;
     Ok(next())
 }
 
-/// Where two people are asked, each types what it is.
-fn confirmed(state: &ActionState, fields: &Fields) -> Result<(), Failure> {
+/// How whoever decides looked at the card, if it was shown to them here.
+fn looked(app: &App, caller: &Caller, seen: Digest) -> Option<Look> {
+    app.page_state().looks.of(caller.identity.id, seen, app.store().now())
+}
+
+/// Where two people are asked, each types what it is; and so does whoever has decided a lot in a short time, whatever it is.
+fn confirmed(state: &ActionState, pace: Pace, fields: &Fields) -> Result<(), Failure> {
     let typed = fields.text("confirm")?;
-    if state.verdict.tier().to_string() != "C" || typed.trim() == state.tool.to_string() {
+    let needed = state.verdict.tier() >= Tier::C || pace.is_fast();
+    if !needed || typed.trim() == state.tool.to_string() {
         return Ok(());
     }
-    let why = format!("two people are asked about this; to approve it, type the name of the tool: {}", state.tool);
+    let reason = if pace.is_fast() { "you have decided a lot lately; look twice" } else { "two people are asked about this" };
+    let why = format!("{reason}; to approve it, type the name of the tool: {}", state.tool);
     Err(Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "unconfirmed", why))
 }
 
@@ -182,7 +212,9 @@ pub(super) async fn reject(
     Path(id): Path<String>,
     Sent { caller, fields, .. }: Sent,
 ) -> Result<Response, Failure> {
-    flow::reject(&app, &caller, parse(&id)?, fields.seen()?, fields.text("reason")?).await?;
+    let seen = fields.seen()?;
+    let look = looked(&app, &caller, seen);
+    flow::reject_looked(&app, &caller, parse(&id)?, (seen, fields.text("reason")?), look).await?;
     Ok(next())
 }
 
@@ -248,6 +280,10 @@ pub(super) async fn approve_all(
     let bad = || Failure::new(StatusCode::BAD_REQUEST, "bad_form", "reload the page and choose again");
     if !(1..=MOST_AT_ONCE).contains(&fields.all("item").count()) {
         return Err(bad());
+    }
+    if flow::pace(&app, caller.identity.id).await?.is_fast() {
+        let why = "you have decided a lot lately; look at each by itself for a while";
+        return Err(Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "unconfirmed", why));
     }
     let (mut items, mut classes) = (Vec::new(), BTreeSet::new());
     for item in fields.all("item") {

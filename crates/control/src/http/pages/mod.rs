@@ -5,6 +5,7 @@
 //! here, and whatever is sent counts only from the visit that it was shown to ([`guard`]).
 
 mod action;
+mod deciding;
 mod enter;
 mod file;
 mod form;
@@ -12,6 +13,7 @@ mod guard;
 mod inbox;
 mod ledger;
 mod live;
+mod looks;
 mod names;
 mod password;
 mod people;
@@ -25,6 +27,7 @@ pub(super) use action::page as action_page;
 pub(super) use guard::unanswered;
 pub(super) use inbox::folded;
 pub(crate) use live::{News, spread as spread_news};
+pub(crate) use looks::Looks;
 pub(crate) use names::Names;
 pub(super) use names::person;
 pub(crate) use password::Passwords;
@@ -89,6 +92,8 @@ pub(super) fn table() -> Vec<Route> {
         post("/runs/{run}/wishes/{number}/revoke", run::revoke).access(MOVERS).about("Closes it again."),
 
         // What is behind it all.
+        get("/decisions", deciding::show).access(PEOPLE).about("How people decide, without names."),
+        get("/me", deciding::own).access(PEOPLE).about("How one decides oneself; nobody else sees it."),
         get("/agents", people::agents).access(PEOPLE).about("Agents and whom they descend from."),
         get("/workers", people::workers).access(PEOPLE).about("Workers and how they are."),
         get("/policy", policy::show).access(PEOPLE).about("The rules in force."),

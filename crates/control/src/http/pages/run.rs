@@ -6,9 +6,12 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
+use placet_domain::evidence::Usage;
 use placet_domain::id::RunId;
+use placet_domain::project::Separation;
 use placet_domain::run::{self, Answer, Run, RunCommand, RunStatus};
 use placet_domain::time::Timestamp;
+use placet_ledger::Entry;
 use placet_pages::{Ask, Moves, RollbackPage, RunPage, RunRow};
 use placet_store::{EntryFilter, Order, RunFilter};
 use placet_wire::api;
@@ -80,6 +83,8 @@ pub(super) async fn show(
         wishes: wishes::listed(&run, &app).wishes,
         bars: timeline::bars(&trail, look.now),
         calls: timeline::calls(&trail),
+        used: used(&app, run.id).await?,
+        alone: run.separation == Separation::SingleOperator,
         ask: ask(&caller, &run, look.now),
         bound: bound(&run),
         checkpoint: view::checkpoint(look),
@@ -159,6 +164,18 @@ async fn trail(app: &App, caller: &Caller, run: RunId) -> Result<Vec<api::AuditR
     let oldest = app.store().entries(newest).await?.last().map(|entry| entry.seq);
     let after = oldest.and_then(|seq| seq.checked_sub(1));
     Ok(flow::audit(app, caller, run, after, MOST_ENTRIES).await?)
+}
+
+/// What executions of the run used, the newest of them, oldest first: when, processor time, most memory.
+async fn used(app: &App, run: RunId) -> Result<Vec<(Timestamp, u64, u64)>, Failure> {
+    let (order, limit) = (Order::NewestFirst, MOST_ENTRIES);
+    let entries = app.store().entries(EntryFilter { run: Some(run), order, limit, ..EntryFilter::default() }).await?;
+    let completed = entries.iter().rev().filter(|entry| entry.kind == "job.completed");
+    let used = completed.filter_map(|entry| {
+        let usage: Usage = serde_json::from_value(Entry::parse(&entry.bytes).ok()?.body["usage"].take()).ok()?;
+        Some((entry.at, usage.cpu_ms, usage.peak_memory_bytes))
+    });
+    Ok(used.collect())
 }
 
 /// Asks something of a run and shows it again.

@@ -2,8 +2,10 @@
 
 mod amend;
 mod approve;
+mod asking;
 mod audit;
 mod bounds;
+mod deciding;
 mod evidence;
 mod executions;
 mod governed;

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use placet_domain::action::ActionState;
+use placet_domain::action::{ActionEvent, ActionState};
 use placet_domain::decide::Loaded;
+use placet_domain::deciding::decision;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use placet_domain::identity::Identity;
 use placet_domain::organisation::{self, Organisation};
@@ -20,7 +21,7 @@ use crate::report::Difference;
 use crate::sqlite::history::record;
 use crate::sqlite::place::Place;
 use crate::sqlite::rows::{
-    ActionRow, EvidenceRow, Home, IdentityRow, OrganisationRow, ProjectRow, RunRow, ScopeRow, Span, Stamp, WorktreeRow,
+    ActionRow, DecisionRow, EvidenceRow, Home, IdentityRow, OrganisationRow, ProjectRow, RunRow, ScopeRow, Span, Stamp, WorktreeRow,
     evidence_name,
 };
 
@@ -37,6 +38,7 @@ struct Fold {
     worktrees: States<WorktreeId, Worktree>,
     scopes: BTreeMap<String, ScopeRow>,
     evidence: BTreeMap<u64, EvidenceRow>,
+    decisions: BTreeMap<u64, DecisionRow>,
 }
 
 /// Everything that is stored otherwise than the ledger says. Empty, unless somebody changed the database by hand.
@@ -82,7 +84,8 @@ impl Fold {
         for (id, (span, worktree)) in &self.worktrees {
             WorktreeRow::of(worktree, place(&self.projects, &worktree.project), *span).save(conn, *id)?;
         }
-        self.evidence.iter().try_for_each(|(seq, row)| row.insert(conn, *seq))
+        self.evidence.iter().try_for_each(|(seq, row)| row.insert(conn, *seq))?;
+        self.decisions.values().try_for_each(|row| row.insert(conn))
     }
 
     fn take(&mut self, record: &Record, stamp: Stamp) {
@@ -100,7 +103,10 @@ impl Fold {
             }
             Event::Identity(id, _) => evolve(&mut self.identities, *id, stamp, record, |loaded| &mut loaded.identity),
             Event::Run(id, _) => evolve(&mut self.runs, *id, stamp, record, |loaded| &mut loaded.run),
-            Event::Action(id, _) => evolve(&mut self.actions, *id, stamp, record, |loaded| &mut loaded.action),
+            Event::Action(id, event) => {
+                self.take_decision(*id, event, stamp);
+                evolve(&mut self.actions, *id, stamp, record, |loaded| &mut loaded.action);
+            }
             Event::Worktree(news) => {
                 evolve(&mut self.worktrees, news.worktree, stamp, record, |loaded| &mut loaded.worktree);
             }
@@ -111,6 +117,13 @@ impl Fold {
             }
             Event::Refused(_) | Event::PlannerAsked(_) | Event::PlannerAnswered(_) | Event::Started(_) => {}
         }
+    }
+
+    fn take_decision(&mut self, id: ActionId, event: &ActionEvent, stamp: Stamp) {
+        let Some((span, before)) = self.actions.get(&id) else { return };
+        let Some(decision) = decision(before, event, stamp.at) else { return };
+        let project = place(&self.projects, &decision.project);
+        self.decisions.insert(stamp.seq, DecisionRow::of(&decision, project, span.created.seq, stamp.seq));
     }
 
     fn compare(self, conn: &Connection) -> Result<Vec<Difference>, StoreError> {
@@ -127,6 +140,7 @@ impl Fold {
         let worktrees = rows_of(&self.worktrees, |worktree, span| {
             WorktreeRow::of(worktree, place(&self.projects, &worktree.project), span)
         });
+        let decisions = self.decisions.into_iter().map(|(seq, row)| (evidence_name(seq), row));
         let evidence = self.evidence.into_iter().map(|(seq, row)| (evidence_name(seq), row));
         Ok([
             compare(
@@ -141,6 +155,7 @@ impl Fold {
             compare("action", actions, stored(conn, ActionRow::SELECT, ActionRow::read)?),
             compare("worktree", worktrees, stored(conn, WorktreeRow::SELECT, WorktreeRow::read)?),
             compare("evidence", evidence.collect(), stored(conn, EvidenceRow::SELECT, EvidenceRow::read)?),
+            compare("decision", decisions.collect(), stored(conn, DecisionRow::SELECT, DecisionRow::read)?),
         ]
         .concat())
     }

@@ -76,6 +76,12 @@ impl Select {
         self
     }
 
+    /// So many at most, from the end on. For lists that are only counted, which may be longer than those that are shown.
+    pub(super) fn newest(mut self, column: &str, most: u32) -> Self {
+        self.sql.push_str(&format!(" ORDER BY {column} DESC LIMIT {most}"));
+        self
+    }
+
     pub(super) fn all<T>(
         self,
         conn: &Connection,

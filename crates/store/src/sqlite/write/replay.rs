@@ -77,7 +77,7 @@ impl Session<'_> {
             | Event::Started(_) => Loaded::default(),
         };
         let records = seqs.clone().map(|seq| Ok(self.recorded(seq)?.1)).collect::<Result<_, StoreError>>()?;
-        Ok(Receipt { seqs, records, at, loaded, replayed: true })
+        Ok(Receipt { seqs, records, at, loaded, ended: Vec::new(), replayed: true })
     }
 
     /// What was put in an action's place by these entries, as they left it.

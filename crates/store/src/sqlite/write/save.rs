@@ -4,6 +4,7 @@
 use placet_domain::action::{ActionCommand, ActionState, ActionStatus};
 use placet_domain::command::Command;
 use placet_domain::decide::Loaded;
+use placet_domain::deciding::{Decision, Look, WINDOW_MS};
 use placet_domain::digest::Digest;
 use placet_domain::id::ActionId;
 use placet_domain::policy::Risk;
@@ -19,7 +20,7 @@ use crate::error::StoreError;
 use crate::receipt::Extras;
 use crate::sqlite::place::{Place, Thing};
 use crate::sqlite::rows::{
-    ActionRow, EvidenceRow, Home, IdentityRow, OrganisationRow, ProjectRow, RunRow, ScopeRow, Span, Stamp, WorktreeRow,
+    ActionRow, DecisionRow, EvidenceRow, Home, IdentityRow, OrganisationRow, ProjectRow, RunRow, ScopeRow, Span, Stamp, WorktreeRow,
 };
 use crate::sqlite::tiles::root_over;
 
@@ -156,6 +157,27 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// Saves how questions to people ended, and how whoever decided looked at it. What is older than figures are made of is forgotten, one
+    /// for each that comes.
+    pub(super) fn save_decisions(
+        &mut self,
+        ended: &[(u64, (ActionId, Decision))],
+        look: Option<Look>,
+    ) -> Result<(), StoreError> {
+        for (seq, (id, decision)) in ended {
+            let (project, action) = (self.home(Thing::Project(decision.project))?, self.home(Thing::Action(*id))?);
+            DecisionRow::of(decision, project, action, *seq).insert(self.conn)?;
+        }
+        let (Some((seq, (_, decision))), Some(look)) = (ended.first(), look) else { return Ok(()) };
+        let sql = "INSERT INTO look (seq, at_ms, looked_ms, needed_ms) VALUES (?1, ?2, ?3, ?4)";
+        let values = params![seq, decision.at.unix_ms(), look.looked_ms, look.needed_ms];
+        self.conn.prepare_cached(sql)?.execute(values)?;
+        let oldest_ms = decision.at.unix_ms().saturating_sub(i64::try_from(WINDOW_MS).unwrap_or(i64::MAX));
+        let forget = "DELETE FROM look WHERE seq = (SELECT min(seq) FROM look) AND at_ms < ?1";
+        self.conn.prepare_cached(forget)?.execute([oldest_ms])?;
+        Ok(())
+    }
+
     /// Saves what the ledger names by digest only: the sealed bytes of an action, its agent's words, the manifest of what
     /// its execution left, and what a password is compared with.
     pub(super) fn save_content(&mut self, command: &Command, extras: &Extras) -> Result<(), StoreError> {
@@ -172,6 +194,10 @@ impl Session<'_> {
             return self.save_sealed(amended.id, amended.action.digest(), amended.action.bytes());
         }
         let ActionCommand::Propose { action, .. } = command else { return Ok(()) };
+        // A question that was one too many is not there.
+        if self.place(Thing::Action(*id))?.is_none() {
+            return Ok(());
+        }
         self.save_sealed(*id, action.digest(), action.bytes())?;
         if let Some(words) = &extras.advice {
             let sql = "INSERT INTO advice (action, words) VALUES (?1, ?2)";

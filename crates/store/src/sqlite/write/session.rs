@@ -3,8 +3,9 @@
 //! Everything that can be refused is refused before the first write of a request, so a refusal leaves nothing to undo.
 
 use placet_domain::action::{ActionCommand, ActionState};
+use placet_domain::approval::Asking;
 use placet_domain::command::{About, Command, Submission};
-use placet_domain::decide::{Loaded, Others, Reads, decide, recorded};
+use placet_domain::decide::{Loaded, Others, decide, recorded};
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, RunId};
 use placet_domain::identity::{Actor, DoorCommand, IdentityCommand};
@@ -13,7 +14,7 @@ use placet_domain::project::ProjectCommand;
 use placet_domain::record::Record;
 use placet_domain::refusal::Refusal;
 use placet_domain::retention::depended_on;
-use placet_domain::run::{Run, RunCommand};
+use placet_domain::run::{Questions, Run, RunCommand};
 use placet_domain::time::Timestamp;
 use placet_ledger::Tree;
 use rusqlite::{Connection, params};
@@ -26,6 +27,7 @@ use crate::receipt::{Extras, Noting, Receipt};
 use crate::sqlite::history::Line;
 use crate::sqlite::place::{self, Place, Thing};
 use crate::sqlite::read;
+use crate::sqlite::rows::ended_by;
 
 pub(super) struct Session<'a> {
     pub(super) conn: &'a Connection,
@@ -73,7 +75,7 @@ impl<'a> Session<'a> {
         submission: &Submission,
         extras: &Extras,
     ) -> Result<Receipt, SubmitError> {
-        let mut loaded = self.load(submission.command.reads())?;
+        let mut loaded = self.load(submission)?;
         let records = match decide(&loaded, submission, self.now) {
             Ok(records) => records,
             Err(refusal) => {
@@ -89,13 +91,19 @@ impl<'a> Session<'a> {
         let first = self.tree.size();
         let lines = self.lines(&records, submission)?;
         let stood = loaded.action.as_ref().map(Standing::of);
-        records.iter().for_each(|record| loaded.apply(record, self.now));
+        let mut ended = Vec::new();
+        for (seq, record) in (first..).zip(&records) {
+            ended.extend(ended_by(&record.event, &loaded, self.now).map(|ended| (seq, ended)));
+            loaded.apply(record, self.now);
+        }
         self.append(&lines)?;
         self.save(first, &records, &loaded, stood)?;
+        self.save_decisions(&ended, extras.look)?;
         self.save_content(&submission.command, extras)?;
         let seqs = first..self.tree.size();
         self.remember(submission, &seqs)?;
-        Ok(Receipt { seqs, records, at: self.now, loaded, replayed: false })
+        let ended = ended.into_iter().map(|(_, (_, decision))| decision).collect();
+        Ok(Receipt { seqs, records, at: self.now, loaded, ended, replayed: false })
     }
 
     /// Whoever asks was let in at the door, and may have been revoked, or given another token, while they waited here.
@@ -113,7 +121,8 @@ impl<'a> Session<'a> {
         if valid == Some(identity.token) { Ok(()) } else { Err(Refusal::Revoked.into()) }
     }
 
-    fn load(&mut self, reads: Reads) -> Result<Loaded, StoreError> {
+    fn load(&mut self, submission: &Submission) -> Result<Loaded, StoreError> {
+        let reads = submission.command.reads();
         let run = self.load_run(reads.run)?;
         let is_over = reads.payers_when_over && run.as_ref().is_some_and(|run| run.status.is_final());
         let payer = run.as_ref().filter(|_| reads.payer || is_over);
@@ -129,6 +138,7 @@ impl<'a> Session<'a> {
         let runs = above.into_iter().chain(others).collect();
         let projects = if reads.others == Others::All { read::projects(self.conn)? } else { Vec::new() };
         let touched = reads.touched_from.map(|from| read::touched(self.conn, from)).transpose()?.unwrap_or_default();
+        let questions = self.load_questions(run.as_ref().filter(|_| reads.questions), &submission.terms.asking)?;
         Ok(Loaded {
             project,
             identity,
@@ -141,7 +151,21 @@ impl<'a> Session<'a> {
             runs,
             projects,
             touched,
+            questions,
         })
+    }
+
+    /// How much the family of a run has asked of people. Nothing is counted where nothing is bounded.
+    fn load_questions(&mut self, run: Option<&Run>, terms: &Asking) -> Result<Questions, StoreError> {
+        let Some(run) = run.filter(|_| terms.most_undecided > 0 || terms.most_asked > 0) else {
+            return Ok(Questions::default());
+        };
+        let mut first = run.id;
+        let mut above = run.parent;
+        while let Some(parent) = self.load_run(above)? {
+            (first, above) = (parent.id, parent.parent);
+        }
+        read::questions(self.conn, run, first, terms, self.now)
     }
 
     /// Runs that are not over, without those that are loaded already.

@@ -1,0 +1,31 @@
+//! How people decide: for everybody who may look, without names; and for each person, their own.
+
+use axum::extract::State;
+use axum::response::Response;
+use placet_domain::identity::Role;
+use placet_pages::OwnPage;
+
+use super::super::deciding;
+use super::super::problem::Failure;
+use super::guard::{Visiting, html};
+use super::viewer;
+use crate::app::App;
+use crate::flow::{self, Caller};
+
+/// As many of one's own decisions alone as are listed.
+const MOST_LISTED: usize = 20;
+
+pub(super) async fn show(State(app): State<App>, visiting: Visiting, caller: Caller) -> Result<Response, Failure> {
+    let viewer = viewer::viewer(&app, &visiting).await?;
+    let measured = flow::measure(&app, &caller, None).await?;
+    let oversees = caller.identity.has(Role::Auditor) || caller.identity.has(Role::Admin);
+    Ok(html(placet_pages::decisions(&viewer, &deciding::view(&measured), oversees)))
+}
+
+pub(super) async fn own(State(app): State<App>, visiting: Visiting, caller: Caller) -> Result<Response, Failure> {
+    let viewer = viewer::viewer(&app, &visiting).await?;
+    let alone = flow::own_alone(&app, &caller, MOST_LISTED).await?;
+    let alone = alone.iter().map(|decision| (decision.action, decision.kind.to_string(), decision.at)).collect();
+    let habits = deciding::own(&app, &caller).await?;
+    Ok(html(placet_pages::own(&viewer, &OwnPage { habits, alone })))
+}

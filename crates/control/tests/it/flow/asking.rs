@@ -1,0 +1,141 @@
+//! Agents that ask people too much, through the real server: at once, again and again, by taking back, across a restart.
+
+use futures_util::future::join_all;
+use placet_domain::approval::Asking;
+use placet_domain::id::RunId;
+use placet_wire::api;
+use serde_json::{Value, json};
+
+use crate::metrics::{metrics, value};
+use crate::moves::{reading, scan};
+use crate::person::{Answer, Person};
+use crate::scenario::{Scenario, Setup, asking};
+
+const MINUTE_MS: u64 = 60_000;
+
+async fn bounded(most_undecided: u32, most_asked: u32) -> (Scenario, Person, Person, Person) {
+    let settings = asking(Asking { most_undecided, most_asked, ..Asking::default() });
+    Scenario::start_with(Setup { settings, ..Setup::default() }).await
+}
+
+async fn asks(agent: &Person, run: RunId, wish: &Value) -> Answer {
+    agent.post(&format!("/api/v1/runs/{run}/actions"), wish).await
+}
+
+async fn waiting(reviewer: &Person) -> usize {
+    reviewer.get("/api/v1/queue?limit=1000").await.is(200).json::<api::ActionList>().actions.len()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn b4_a_thousand_questions_at_once_against_a_bound_of_twenty_leave_twenty() {
+    let (app, agent, reviewer, _) = bounded(20, 0).await;
+    let before = app.size();
+    let wishes: Vec<Value> = (0..1_000)
+        .map(|number| match number % 2 {
+            0 => scan(),
+            _ => json!({ "tool": "nmap", "arguments": ["-sV", "-p", number.to_string()], "target": "10.0.0.5" }),
+        })
+        .collect();
+    let mut answers = Vec::new();
+    // As many at a time as one identity may have under way.
+    for some in wishes.chunks(100) {
+        answers.extend(join_all(some.iter().map(|wish| asks(&agent, app.team.run, wish))).await);
+    }
+    assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 20);
+    for answer in answers.iter().filter(|answer| answer.status != 201) {
+        answer.problem(429, "too_many_questions");
+        assert_eq!(answer.header("retry-after"), "60");
+    }
+    assert_eq!(waiting(&reviewer).await, 20);
+    let kinds = app.kinds_from(before).await;
+    assert_eq!(kinds.iter().filter(|kind| *kind == "run.overasked").count(), 1);
+    assert_eq!(kinds.len(), 20 * 2 + 1, "twenty questions and one word about the rest: {kinds:?}");
+    let told = metrics(&app).await;
+    assert_eq!(value(&told, "questions_untaken_total{why=\"undecided\"}"), 980.0);
+    assert_eq!(value(&told, "questions_waiting"), 20.0);
+    app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn b4_what_needs_no_person_goes_through_and_a_decision_makes_room_also_after_a_restart() {
+    let (mut app, agent, reviewer, _) = bounded(3, 0).await;
+    let run = app.team.run;
+    let mut asked: Vec<api::ActionView> = Vec::new();
+    for _ in 0..3 {
+        asked.push(agent.proposes(run, &scan()).await);
+    }
+    let told = asks(&agent, run, &scan()).await.problem(429, "too_many_questions").detail;
+    assert!(told.contains("3 questions wait") && told.contains("action_approved"), "{told}");
+    agent.proposes(run, &reading()).await;
+    app.restart().await;
+    asks(&agent, run, &scan()).await.problem(429, "too_many_questions");
+    reviewer.approves(&asked[0]).await.is(200);
+    agent.proposes(run, &scan()).await;
+    asks(&agent, run, &scan()).await.problem(429, "too_many_questions");
+    app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn b4_who_takes_back_and_asks_again_meets_one_checkpoint_that_a_person_answers() {
+    let (app, agent, reviewer, _) = bounded(20, 5).await;
+    let run = app.team.run;
+    for _ in 0..5 {
+        let action = agent.proposes(run, &scan()).await;
+        agent.withdraws(&action).await.is(200);
+    }
+    let before = app.size();
+    asks(&agent, run, &scan()).await.problem(429, "too_many_questions");
+    for _ in 0..50 {
+        asks(&agent, run, &scan()).await.problem(409, "run_not_active");
+    }
+    assert_eq!(app.kinds_from(before).await, ["run.checkpoint_reached"], "one thing to decide on");
+    let base = format!("/api/v1/runs/{run}");
+    let seen: api::CheckpointView = reviewer.get(&format!("{base}/checkpoint")).await.is(200).json();
+    assert_eq!((seen.kind.as_str(), seen.summary.as_str()), ("QUESTIONS", "its agent has asked 5 times in 10 minutes"));
+    reviewer.post_if(&format!("{base}/checkpoints/1/approve"), seen.review, &json!({})).await.is(200);
+    agent.proposes(run, &scan()).await;
+    app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn b4_another_run_of_the_same_agent_asks_nothing_meanwhile_and_no_second_item_comes() {
+    let (app, agent, _, _) = bounded(0, 5).await;
+    let other = app.team.start_run().await;
+    for _ in 0..5 {
+        agent.proposes(app.team.run, &scan()).await;
+    }
+    asks(&agent, app.team.run, &scan()).await.problem(429, "too_many_questions");
+    let before = app.size();
+    asks(&agent, other, &scan()).await.problem(429, "too_many_questions");
+    assert_eq!(app.size(), before);
+    agent.proposes(other, &reading()).await;
+    // Another team is not concerned.
+    let neighbours = app.neighbours("beta").await;
+    neighbours.agent.proposes(neighbours.run, &scan()).await;
+}
+
+#[tokio::test]
+async fn b4_questions_of_a_run_that_is_over_count_no_more_and_what_was_asked_long_ago_neither() {
+    let (app, agent, reviewer, _) = bounded(3, 4).await;
+    for _ in 0..3 {
+        agent.proposes(app.team.run, &scan()).await;
+    }
+    reviewer.cancels(app.team.run).await.is(200);
+    let other = app.team.start_run().await;
+    agent.proposes(other, &scan()).await;
+    app.pass_ms(10 * MINUTE_MS);
+    agent.proposes(other, &scan()).await;
+    app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn b4_the_same_request_sent_again_is_answered_the_same_and_asks_nobody_twice() {
+    let (app, agent, _, _) = bounded(1, 0).await;
+    let path = format!("/api/v1/runs/{}/actions", app.team.run);
+    agent.proposes(app.team.run, &scan()).await;
+    let named = |key: &str| agent.request(axum::http::Method::POST, &path).header("idempotency-key", key).json(&scan());
+    for _ in 0..3 {
+        Answer::to(named("one")).await.problem(429, "too_many_questions");
+    }
+    assert_eq!(app.kinds_from(0).await.iter().filter(|kind| *kind == "run.overasked").count(), 1);
+}

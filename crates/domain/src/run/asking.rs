@@ -1,0 +1,77 @@
+//! How much an agent may ask of people. Whoever is asked too much stops reading, so there are two bounds: how many questions may wait
+//! undecided, and how many may be asked within a while. Both count for an agent and its whole family of runs, so that more runs, or
+//! taking back and asking again, win nothing.
+//!
+//! Pure: what was counted is loaded with the command, in the transaction that would add the next question. What needs no person is never
+//! refused here, and nothing is decided about any single question.
+
+use super::event::RunEvent;
+use super::gate::GateKind;
+use super::state::Run;
+use crate::action::ActionEvent;
+use crate::approval::Asking;
+use crate::id::ActionId;
+use crate::policy::{Ruling, Verdict};
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
+
+/// What the family of a run has asked: all runs of its agent, and all that were made by the run at the top of its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Questions {
+    /// How many of its questions wait in runs that are not over.
+    pub undecided: u64,
+    /// How many were asked lately, whatever became of them.
+    pub lately: u64,
+    /// Whether another run of the family stands still already because too much was asked.
+    pub stands_elsewhere: bool,
+}
+
+/// What happens instead of a question that is one too many; nothing for one that may be asked. That too many wait is recorded once in a
+/// while, not each time: an agent must not fill the ledger by being refused.
+pub(crate) fn instead_of_asking(
+    run: &Run,
+    events: &[(ActionId, ActionEvent)],
+    asked: Questions,
+    terms: &Asking,
+    now: Timestamp,
+) -> Result<Option<RunEvent>, Refusal> {
+    if !asks(events) {
+        return Ok(None);
+    }
+    if asked.stands_elsewhere {
+        return Err(refusal(asked));
+    }
+    if reaches(asked.undecided, terms.most_undecided) {
+        let noted = run.overasked_at.is_some_and(|at| now < at.plus_ms(terms.asked_within_ms));
+        return if noted { Err(refusal(asked)) } else { Ok(Some(RunEvent::Overasked { undecided: asked.undecided })) };
+    }
+    Ok(reaches(asked.lately, terms.most_asked).then(|| too_often(asked.lately, terms)))
+}
+
+/// What an agent is told whose question was not taken.
+pub const fn refusal(asked: Questions) -> Refusal {
+    Refusal::TooManyQuestions { undecided: asked.undecided, lately: asked.lately }
+}
+
+/// A bound of 0 is none.
+const fn reaches(count: u64, most: u32) -> bool {
+    most > 0 && count >= most as u64
+}
+
+/// Whether an agent proposes something that a person would be asked about. What a reviewer makes of it is no question of the agent's.
+fn asks(events: &[(ActionId, ActionEvent)]) -> bool {
+    let proposed = events.iter().any(|(_, event)| matches!(event, ActionEvent::Proposed { amendment: None, .. }));
+    let rehearsed = events.iter().any(|(_, event)| *event == ActionEvent::Rehearsed);
+    let needs_people = |verdict: &Verdict| matches!(verdict.ruling(), Ruling::Ask { .. });
+    let asked = |event: &ActionEvent| matches!(event, ActionEvent::Judged { verdict, .. } if needs_people(verdict));
+    let asked = events.iter().any(|(_, event)| asked(event));
+    proposed && asked && !rehearsed
+}
+
+/// One thing to decide on in the place of many: the run stands still until a person has looked at it.
+fn too_often(lately: u64, terms: &Asking) -> RunEvent {
+    let minutes = terms.asked_within_ms / 60_000;
+    let summary = format!("its agent has asked {lately} times in {minutes} minutes");
+    let (kind, action, resource) = (GateKind::Questions, None, None);
+    RunEvent::GateReached { kind, summary, action, resource, finishes: None, passes_at: None }
+}

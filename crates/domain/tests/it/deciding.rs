@@ -1,0 +1,156 @@
+//! How people decide: what of the record is a decision, what figures follow, and what stands out of one's own.
+
+use placet_domain::deciding::{Decision, Look, Outcome, Signal, decision, figures, habits, hasty_together};
+use placet_domain::id::IdentityId;
+use placet_domain::policy::Tier;
+use placet_domain::proposal::ActionKind;
+use placet_domain::record::Event;
+use placet_domain::time::Timestamp;
+
+use crate::people::Who;
+use crate::scenario::{DAY_MS, HOUR_MS, MINUTE_MS, World, action_id, project_id};
+
+/// Every decision of a world, as a store would note them: each by the action as it stood before its entry.
+fn noted(world: &World) -> Vec<Decision> {
+    let mut before = placet_domain::decide::Loaded::default();
+    let mut found = Vec::new();
+    for (record, at) in world.ledger.iter().zip(&world.times) {
+        if let Event::Action(id, event) = &record.event {
+            let known = [&before.action, &before.successor].into_iter().flatten().find(|action| action.id == *id);
+            found.extend(known.and_then(|action| decision(action, event, *at)));
+            before.apply(record, *at);
+        }
+    }
+    found
+}
+
+fn told(world: &World) -> Vec<(Outcome, Option<Who>, u64, bool)> {
+    let who = |id: Option<IdentityId>| id.and_then(Who::from_id);
+    noted(world)
+        .iter()
+        .map(|one| (one.outcome, who(one.reviewer), one.waited_ms() / 60_000, one.single_operator))
+        .collect()
+}
+
+#[test]
+fn c17_a_decision_tells_how_long_it_waited_who_decided_and_how() {
+    let mut world = World::new().executing();
+    world.agent().proposes("delete it").unwrap();
+    world.wait_ms(3 * MINUTE_MS);
+    world.reviewer().approves().unwrap();
+    world.wait_ms(MINUTE_MS);
+    world.second_reviewer().approves().unwrap();
+    let (first, second) = (Some(Who::Reviewer), Some(Who::SecondReviewer));
+    assert_eq!(told(&world), [(Outcome::Approved, first, 3, false), (Outcome::Approved, second, 4, false)]);
+}
+
+#[test]
+fn c17_what_nobody_decided_is_told_as_that_and_what_the_policy_decides_is_no_decision() {
+    let mut world = World::new().executing();
+    world.agent().proposes("read it").unwrap();
+    world.agent().proposes("burn it").unwrap();
+    assert_eq!(told(&world), []);
+    world.agent().proposes("build it").unwrap();
+    world.wait_ms(25 * HOUR_MS);
+    world.clockwork().lapses().unwrap();
+    assert_eq!(told(&world), [(Outcome::Expired, None, 25 * 60, false)]);
+}
+
+#[test]
+fn c17_who_changes_something_decides_once_and_not_by_their_own_yes_again() {
+    let mut world = World::new().executing();
+    world.agent().proposes("build it").unwrap();
+    world.wait_ms(MINUTE_MS);
+    let amended = world.amended("build less of it");
+    let seen = world.action().review();
+    let command =
+        placet_domain::action::ActionCommand::Amend { seen, reason: "less".to_owned(), amended: Box::new(amended) };
+    let (id, run) = (world.action, world.run);
+    world.submit(Who::Reviewer, placet_domain::command::Command::Action { id, run, command }).unwrap();
+    assert_eq!(told(&world), [(Outcome::Amended, Some(Who::Reviewer), 1, false)]);
+}
+
+#[test]
+fn c17_who_approves_alone_is_marked() {
+    let mut world = World::single_operator().executing();
+    world.agent().proposes("build it").unwrap();
+    world.by(Who::Parent).approves().unwrap();
+    assert_eq!(told(&world), [(Outcome::Approved, Some(Who::Parent), 0, true)]);
+    assert_eq!(figures(&noted(&world)).counts.single_operator, 1);
+}
+
+fn who(number: u128) -> IdentityId {
+    IdentityId::from_uuid(uuid::Uuid::from_u128(number))
+}
+
+/// A yes to tier C: after so many milliseconds, by somebody who looked so long at a card that takes ten seconds.
+fn yes(number: i64, waited_ms: i64, looked_ms: Option<u64>) -> Decision {
+    let at = Timestamp::from_unix_ms(DAY_MS * 20_000 + number * HOUR_MS);
+    Decision {
+        at,
+        asked_at: Timestamp::from_unix_ms(at.unix_ms() - waited_ms),
+        project: project_id(1),
+        action: action_id(u128::try_from(number).unwrap()),
+        reviewer: Some(who(1)),
+        tier: Tier::C,
+        kind: ActionKind::ExecuteCode,
+        outcome: Outcome::Approved,
+        single_operator: false,
+        look: looked_ms.map(|looked_ms| Look { looked_ms, needed_ms: 10_000 }),
+    }
+}
+
+#[test]
+fn c17_medians_and_nine_of_ten_are_of_what_people_decided() {
+    let mut all: Vec<Decision> = (1..=10).map(|number| yes(number, number * 1_000, None)).collect();
+    all.push(Decision { outcome: Outcome::Expired, reviewer: None, ..yes(11, 86_400_000, None) });
+    let figures = figures(&all);
+    let waited = figures.waited.unwrap();
+    assert_eq!((waited.median_ms, waited.p90_ms, waited.count), (5_000, 9_000, 10), "silence is no decision");
+    assert_eq!((figures.counts.approved, figures.counts.expired, figures.people), (10, 1, 1));
+    assert_eq!(figures.weeks.iter().map(|week| week.counts.approved).sum::<u64>(), 10);
+    let monday = |at: Timestamp| (at.unix_ms() / DAY_MS + 3) % 7 == 0;
+    assert!(figures.weeks.iter().all(|week| monday(week.from)), "{:?}", figures.weeks);
+    assert_eq!(placet_domain::deciding::figures(&[]).waited, None);
+}
+
+#[test]
+fn c17_yes_after_yes_faster_than_a_card_can_be_read_stands_out() {
+    let hurried: Vec<Decision> = (1..=25).map(|number| yes(number, 60_000, Some(900))).collect();
+    let found = habits(&hurried);
+    assert_eq!(found.signals, [Signal::Quick, Signal::Hasty]);
+    assert_eq!((found.streak, found.quick.part, found.hasty.of), (25, 25, 25));
+    let careful: Vec<Decision> = (1..=25).map(|number| yes(number, 60_000, Some(12_000))).collect();
+    assert_eq!(habits(&careful).signals, []);
+}
+
+#[test]
+fn c17_what_is_not_known_is_not_held_against_anybody() {
+    let unknown: Vec<Decision> = (1..=49).map(|number| yes(number, 500, None)).collect();
+    let found = habits(&unknown);
+    assert_eq!((found.signals, found.looked, found.quick.of), (Vec::new(), None, 0));
+    let few: Vec<Decision> = (1..=5).map(|number| yes(number, 500, Some(100))).collect();
+    assert_eq!(habits(&few).signals, [], "five are too few to say anything");
+}
+
+#[test]
+fn c17_approving_everything_stands_out_and_one_no_is_enough() {
+    let mut all: Vec<Decision> = (1..=60).map(|number| yes(number, 500, None)).collect();
+    assert_eq!(habits(&all).signals, [Signal::NeverNo]);
+    all.push(Decision { outcome: Outcome::Rejected, ..yes(30, 500, None) });
+    assert_eq!(habits(&all).signals, []);
+    assert!(habits(&all).streak < 60, "and it breaks the row");
+}
+
+#[test]
+fn c17_how_hasty_a_group_is_is_not_told_where_it_would_tell_of_one_of_them() {
+    let by = |people: u128| -> Vec<Decision> {
+        let one = |number: i64| Decision {
+            reviewer: Some(who(u128::try_from(number).unwrap() % people)),
+            ..yes(number, 1, Some(100))
+        };
+        (1..=30).map(one).collect()
+    };
+    assert_eq!(hasty_together(&by(2)), None);
+    assert_eq!(hasty_together(&by(3)).map(|share| (share.part, share.of)), Some((30, 30)));
+}

@@ -1,0 +1,121 @@
+//! Columns as SVG, with the same figures as a table below: whoever cannot see the one reads the other.
+
+use maud::{Markup, html};
+
+use crate::lang::Lang;
+
+const WIDTH: u64 = 600;
+const HEIGHT: u64 = 140;
+/// More columns than a screen tells apart; the last are drawn.
+const MOST: usize = 40;
+
+/// What is drawn: the name of each series, and for each column its label and one value of each series.
+pub(crate) struct Columns<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) of: &'a str,
+    pub(crate) series: Vec<&'a str>,
+    pub(crate) rows: Vec<(String, Vec<u64>)>,
+    pub(crate) written: &'a dyn Fn(u64) -> String,
+    pub(crate) layout: Layout,
+}
+
+/// How the series of one column stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// On top of each other: parts of a whole.
+    Stacked,
+    /// Beside each other.
+    Grouped,
+}
+
+pub(crate) fn columns(lang: Lang, chart: &Columns<'_>) -> Markup {
+    if chart.rows.is_empty() {
+        return html! { p.note { (lang.no_figures()) } };
+    }
+    let shown = &chart.rows[chart.rows.len().saturating_sub(MOST)..];
+    html! {
+        svg.chart viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(chart.title) {
+            title { (chart.title) }
+            line.grid x1="0" x2=(WIDTH) y1=(HEIGHT) y2=(HEIGHT) {}
+            @for (class, x, y, width, height) in boxes(shown, chart.layout) {
+                rect class={ "s" (class) } x=(x) y=(y) width=(width) height=(height) {}
+            }
+        }
+        p.legend { @for (index, name) in chart.series.iter().enumerate() { span class={ "s" (index) } { (name) } } }
+        (figures(chart, shown))
+    }
+}
+
+fn figures(chart: &Columns<'_>, shown: &[(String, Vec<u64>)]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(chart.title) {
+            table.list.figures {
+                thead { tr { th { (chart.of) } @for name in &chart.series { th { (name) } } } }
+                tbody {
+                    @for (label, values) in shown.iter().rev() {
+                        tr { th scope="row" { (label) } @for value in values { td { ((chart.written)(*value)) } } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Series, left, top, width and height of each box.
+fn boxes(rows: &[(String, Vec<u64>)], layout: Layout) -> Vec<(usize, u64, u64, u64, u64)> {
+    let whole = |values: &[u64]| match layout {
+        Layout::Stacked => values.iter().sum(),
+        Layout::Grouped => values.iter().copied().max().unwrap_or(0),
+    };
+    let highest = rows.iter().map(|(_, values)| whole(values)).max().unwrap_or(1).max(1);
+    let step = WIDTH / (rows.len() as u64).max(1);
+    let tall = |value: u64| (u128::from(value) * u128::from(HEIGHT - 4) / u128::from(highest)) as u64;
+    let mut drawn = Vec::new();
+    for (index, (_, values)) in rows.iter().enumerate() {
+        let (left, gap) = (index as u64 * step, (step / 8).max(1));
+        let mut below = 0;
+        for (series, value) in values.iter().enumerate() {
+            let height = tall(*value);
+            let (x, width) = match layout {
+                Layout::Stacked => (left + gap, step.saturating_sub(2 * gap).max(1)),
+                Layout::Grouped => {
+                    let part = (step.saturating_sub(2 * gap) / values.len() as u64).max(1);
+                    (left + gap + series as u64 * part, part)
+                }
+            };
+            drawn.push((series, x, HEIGHT - below - height, width, height));
+            below += if layout == Layout::Stacked { height } else { 0 };
+        }
+    }
+    drawn
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(rows: Vec<(String, Vec<u64>)>) -> String {
+        let written = |value: u64| format!("{value} s");
+        let (title, of, series, layout) = ("Wait", "Day", vec!["half", "nine of ten"], Layout::Grouped);
+        columns(Lang::En, &Columns { title, of, series, rows, written: &written, layout }).into_string()
+    }
+
+    #[test]
+    fn c16_every_figure_of_a_chart_stands_in_its_table_and_nothing_is_styled_within_the_page() {
+        let shown = chart(vec![("Monday".to_owned(), vec![3, 40]), ("Tuesday".to_owned(), vec![5, 8])]);
+        for figure in ["3 s", "40 s", "5 s", "8 s", "Monday", "aria-label=\"Wait\""] {
+            assert!(shown.contains(figure), "{figure}: {shown}");
+        }
+        assert!(!shown.contains("style="), "{shown}");
+        assert!(!chart(Vec::new()).contains("svg"));
+    }
+
+    #[test]
+    fn stacked_parts_stand_on_each_other_and_the_highest_column_fills_the_height() {
+        let rows = [("a".to_owned(), vec![1, 1]), ("b".to_owned(), vec![1, 0])];
+        let boxes = boxes(&rows, Layout::Stacked);
+        assert_eq!(boxes[0].2 + boxes[0].4, HEIGHT, "the first stands on the ground");
+        assert_eq!(boxes[1].2 + boxes[1].4, boxes[0].2, "the second on the first");
+        assert_eq!(boxes[1].2, 4);
+    }
+}
