@@ -95,6 +95,7 @@ impl From<ClientError> for CliError {
             }
             ClientError::Refused(problem) => {
                 let code = match (problem.status, problem.code.as_str()) {
+                    (_, "too_many_questions") => Code::Waiting,
                     (404, _) => Code::NotFound,
                     (409 | 410 | 412, _) => Code::Conflict,
                     (401 | 403, _) => Code::Refused,

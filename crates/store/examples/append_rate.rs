@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use placet_domain::action::{ActionCommand, ActionState};
-use placet_domain::approval::Terms;
+use placet_domain::approval::{Asking, Terms};
 use placet_domain::command::{Command, Submission};
 use placet_domain::digest::Digest;
 use placet_domain::evidence::SecretsSeen;
@@ -116,7 +116,9 @@ fn policy() -> Digest {
 }
 
 fn asking(actor: Actor, command: Command) -> Submission {
-    Submission { actor, command, terms: Terms::default(), policy: policy(), idempotency: None }
+    // More is asked here than any agent may.
+    let terms = Terms { asking: Asking::UNBOUNDED, ..Terms::default() };
+    Submission { actor, command, terms, policy: policy(), idempotency: None }
 }
 
 fn uuid(number: u128) -> Uuid {

@@ -17,6 +17,7 @@ mod cages;
 mod catalog;
 mod crash;
 mod credentials;
+mod deciding;
 mod demo;
 mod exit_codes;
 mod governed;

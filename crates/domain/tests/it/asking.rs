@@ -94,6 +94,7 @@ fn b4_a_person_lets_an_agent_ask_on_and_silence_never_does() {
     let pass = pass_gate(world.run());
     assert!(world.agent().run(pass.clone()).is_err(), "not by the agent itself");
     world.reviewer().run(pass).unwrap();
+    world.wait_ms(1);
     (0..5).for_each(|number| drop(world.agent().proposes(&format!("build {number} more")).unwrap()));
     assert_eq!(world.run_status(), RunStatus::Executing, "what was asked before was looked at");
     world.agent().proposes("build the last straw").unwrap();

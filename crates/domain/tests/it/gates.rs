@@ -83,6 +83,7 @@ fn c9_an_agent_does_not_put_off_a_look_at_its_work_by_asking_and_taking_back() {
 #[test]
 fn c9_who_asks_and_takes_back_again_and_again_is_looked_at() {
     let mut world = World::new().governed().executing();
+    world.terms.asking = placet_domain::approval::Asking::UNBOUNDED;
     for _ in 0..2 {
         for _ in 0..20 {
             world.agent().proposes("build and mail it").unwrap();

@@ -326,6 +326,7 @@ pub(crate) fn refused(refusal: &Refusal) -> String {
         | Refusal::Budget { .. }
         | Refusal::Halted { .. }
         | Refusal::SafeMode { .. }
+        | Refusal::TooManyQuestions { .. }
         | Refusal::Kin
         | Refusal::SamePerson
         | Refusal::Denied { .. }

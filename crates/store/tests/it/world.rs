@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use placet_domain::action::{ActionCommand, ActionState};
-use placet_domain::approval::Terms;
+use placet_domain::approval::{Asking, Terms};
 use placet_domain::command::{Command, IdempotencyKey, Submission};
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Exit, Manifest, Usage};
@@ -106,8 +106,13 @@ pub(crate) fn scope() -> Scope {
     Scope::lock(ScopeDraft { targets, tools: ["sh".parse().unwrap()].into(), ..ScopeDraft::default() })
 }
 
+/// Time stands still until it is moved, so whatever is asked is asked at once: agents may.
+pub(crate) fn terms() -> Terms {
+    Terms { asking: Asking::UNBOUNDED, ..Terms::default() }
+}
+
 pub(crate) fn asking(actor: Actor, command: Command) -> Submission {
-    Submission { actor, command, terms: Terms::default(), policy: policy(), idempotency: None }
+    Submission { actor, command, terms: terms(), policy: policy(), idempotency: None }
 }
 
 pub(crate) fn by(identity: &Identity) -> Actor {

@@ -35,6 +35,8 @@ impl World {
         let world =
             Self { dir: tempfile::tempdir().unwrap(), port: free_port(), control: None, planted: RefCell::default() };
         world.cli(&["init", "--address", &format!("127.0.0.1:{}", world.port)]).ok();
+        // Tests ask as fast as machines do. What becomes of agents that do, is a scenario of its own.
+        ["most_undecided", "most_asked"].iter().for_each(|bound| world.term(bound, 0));
         world
     }
 
@@ -69,11 +71,11 @@ impl World {
     }
 
     /// Sets one of the terms in `placet.toml`.
-    pub(crate) fn term(&self, name: &str, value_ms: u64) {
+    pub(crate) fn term(&self, name: &str, value: u64) {
         self.edit("placet.toml", |text| {
             let lines = text
                 .lines()
-                .map(|line| if line.starts_with(name) { format!("{name} = {value_ms}") } else { line.to_owned() });
+                .map(|line| if line.starts_with(name) { format!("{name} = {value}") } else { line.to_owned() });
             lines.collect::<Vec<_>>().join("\n")
         });
     }

@@ -1,6 +1,7 @@
 //! What every store must do, told once and run against each of them.
 
 mod amending;
+mod deciding;
 mod governing;
 mod idempotency;
 mod leasing;
@@ -58,6 +59,12 @@ scenarios! {
         a_lease_asked_for_twice_is_one_lease,
         a_key_is_remembered_across_a_restart,
         what_was_answered_under_a_key_can_be_asked_for_without_an_effect,
+    }
+    deciding {
+        c17_how_questions_ended_is_read_back_with_how_it_was_looked_at,
+        c17_looks_are_forgotten_after_their_time_and_decisions_are_not,
+        b4_a_thousand_at_once_against_a_bound_of_twenty_leave_twenty,
+        b4_the_family_of_a_run_is_counted_together,
     }
     governing {
         c12_a_thousand_at_once_reserve_from_a_budget_for_ten_and_ten_get_it,

@@ -2,10 +2,11 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
+use placet_domain::identity::Reach;
 use placet_ledger::SigningKey;
-use placet_store::{Config, IntegrityFault, Store, StoreError};
+use placet_store::{Config, DecisionFilter, IntegrityFault, Store, StoreError};
 
-use crate::world::{Folder, Ground, ORIGIN, World, make_project};
+use crate::world::{Folder, Ground, ORIGIN, World, make_project, submit};
 
 #[tokio::test]
 async fn a_database_of_a_newer_version_is_refused_and_left_alone() {
@@ -13,7 +14,7 @@ async fn a_database_of_a_newer_version_is_refused_and_left_alone() {
     drop(ground.open().await);
     ground.raw().execute("UPDATE meta SET value = '999' WHERE key = 'schema'", []).unwrap();
     let refused = Store::open(ground.config()).await.unwrap_err();
-    assert!(matches!(refused, StoreError::NewerSchema { found: 999, known: 8 }), "{refused:?}");
+    assert!(matches!(refused, StoreError::NewerSchema { found: 999, known: 9 }), "{refused:?}");
     assert!(refused.to_string().contains("use the newer version"), "{refused}");
     ground.raw().execute("UPDATE meta SET value = 'x' WHERE key = 'schema'", []).unwrap();
     assert!(matches!(Store::open(ground.config()).await, Err(StoreError::BadSchema { .. })));
@@ -29,7 +30,8 @@ async fn a_database_of_an_older_version_is_brought_up_to_date_and_loses_nothing(
     ground
         .raw()
         .execute_batch(
-            "DROP TABLE password; DROP TABLE webhook_cursor; DROP TABLE worktree; DROP TABLE organisation;
+            "DROP TABLE decision; DROP TABLE look; DROP INDEX action_asked; DROP INDEX action_undecided; DROP INDEX run_by_parent;
+    ALTER TABLE action DROP COLUMN asks; DROP TABLE password; DROP TABLE webhook_cursor; DROP TABLE worktree; DROP TABLE organisation;
             DROP INDEX run_by_due; DROP INDEX run_by_wants; DROP INDEX run_rolled_back;
     DROP INDEX run_by_agent; DROP INDEX run_by_host;
             ALTER TABLE run DROP COLUMN host; ALTER TABLE run DROP COLUMN wants; ALTER TABLE run DROP COLUMN due_ms;
@@ -45,7 +47,8 @@ async fn a_database_of_an_older_version_is_brought_up_to_date_and_loses_nothing(
 
 /// The columns since schema 3, taken away again.
 const SCHEMA_3: &str =
-    "DROP TABLE password; DROP TABLE organisation; DROP INDEX run_by_due; DROP INDEX run_by_wants; DROP INDEX run_rolled_back;
+    "DROP TABLE decision; DROP TABLE look; DROP INDEX action_asked; DROP INDEX action_undecided; DROP INDEX run_by_parent;
+    ALTER TABLE action DROP COLUMN asks; DROP TABLE password; DROP TABLE organisation; DROP INDEX run_by_due; DROP INDEX run_by_wants; DROP INDEX run_rolled_back;
     DROP INDEX run_by_agent; DROP INDEX run_by_host;
     ALTER TABLE run DROP COLUMN host; ALTER TABLE run DROP COLUMN wants; ALTER TABLE run DROP COLUMN due_ms;
     ALTER TABLE run DROP COLUMN rollbacks; ALTER TABLE action DROP COLUMN rollbacks; ALTER TABLE action DROP COLUMN performing;
@@ -56,6 +59,8 @@ async fn r35_what_an_older_version_had_computed_is_computed_anew_from_the_ledger
     let ground = Folder::fresh();
     let world = World::on(&ground).await;
     let (run, action) = (world.run.id, world.propose("B").await.id);
+    let decided = world.propose("B").await;
+    submit(&world.store, world.approval(&decided, &world.reviewers[0])).await.unwrap();
     let (known, head) = (world.store.run(run).await.unwrap(), world.store.sign_head().await.unwrap());
     drop(world);
     let raw = ground.raw();
@@ -67,6 +72,9 @@ async fn r35_what_an_older_version_had_computed_is_computed_anew_from_the_ledger
     drop(raw);
     let store = ground.open().await;
     assert_eq!(store.check_projections().await.unwrap(), []);
+    let since = placet_domain::time::Timestamp::from_unix_ms(0);
+    let all = DecisionFilter { reach: Reach::Everywhere, project: None, reviewer: None, since, limit: 9 };
+    assert_eq!(store.decisions(all).await.unwrap().len(), 1, "what was decided before it was measured is measured");
     assert_eq!(store.run(run).await.unwrap(), known);
     assert!(known.unwrap().clock.since.is_some(), "its time at work goes on to be counted");
     assert_eq!(store.action(action).await.unwrap().unwrap().rollbacks, 0);

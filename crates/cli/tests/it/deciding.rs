@@ -1,0 +1,35 @@
+//! How people decide, and agents that ask too much, as a user sees them who types commands.
+
+use serde_json::json;
+
+use crate::support::World;
+
+#[test]
+fn c17_the_command_tells_waits_and_outcomes_and_oneself_what_one_did() {
+    let (world, run) = World::start();
+    let yes = world.propose(&run, &["sh", "true"]);
+    let no = world.propose(&run, &["sh", "false"]);
+    world.propose(&run, &["sh", "sleep 1"]);
+    world.by("ada", &["approve", yes["id"].as_str().unwrap(), "--yes"]).ok();
+    world.by("ada", &["reject", no["id"].as_str().unwrap(), "--reason", "no"]).ok();
+    let told = world.json("ada", &["decisions"]);
+    assert_eq!((&told["counts"]["approved"], &told["counts"]["rejected"]), (&json!(1), &json!(1)), "{told}");
+    assert_eq!((&told["waiting"]["count"], &told["waited"]["count"]), (&json!(1), &json!(2)), "{told}");
+    let words = world.by("ada", &["decisions"]).ok().stdout;
+    assert!(words.contains("half within") && words.contains("wait now"), "{words}");
+    let mine = world.by("ada", &["decisions", "--mine"]).ok().stdout;
+    assert!(mine.contains("looked") && mine.contains("unknown"), "by the command line nobody knows: {mine}");
+    assert_eq!(world.json("admin", &["decisions", "--mine"])["counts"]["approved"], json!(0));
+}
+
+#[test]
+fn b4_an_agent_that_asks_too_much_is_told_so_by_an_exit_code_and_what_to_wait_for() {
+    let mut world = World::set_up();
+    world.term("most_undecided", 2);
+    world.serve();
+    let run = world.undertake();
+    (0..2).for_each(|_| drop(world.propose(&run, &["sh", "true"])));
+    let said = world.by("tom", &["action", "propose", &run, "sh", "true"]).exits(5);
+    assert!(said.stderr.contains("2 questions wait") && said.stderr.contains("action_approved"), "{}", said.stderr);
+    world.propose(&run, &["cat", "--", "/etc/hostname"]);
+}

@@ -1,0 +1,140 @@
+//! How questions to people ended, and how much an agent may ask of them: as they are stored and counted.
+
+use placet_domain::approval::{Asking, Terms};
+use placet_domain::command::Submission;
+use placet_domain::deciding::{Look, Outcome};
+use placet_domain::id::RunId;
+use placet_domain::identity::{Reach, Role};
+use placet_domain::policy::Tier;
+use placet_domain::record::Event;
+use placet_domain::refusal::Refusal;
+use placet_domain::run::{RunCommand, RunEvent};
+use placet_domain::time::Timestamp;
+use placet_store::{DecisionFilter, Extras, Store, SubmitError};
+
+use crate::world::{
+    Ground, START_MS, World, asking, by, founding, new_action, new_run, policy, register, sealed, submit, verdict,
+};
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+const LOOK: Look = Look { looked_ms: 700, needed_ms: 4_000 };
+
+fn everything() -> DecisionFilter {
+    let since = Timestamp::from_unix_ms(0);
+    DecisionFilter { reach: Reach::Everywhere, project: None, reviewer: None, since, limit: 100 }
+}
+
+async fn approve(world: &World) {
+    let action = world.propose("B").await;
+    let extras = Extras { look: Some(LOOK), ..Extras::default() };
+    world.store.submit(world.approval(&action, &world.reviewers[0]), extras).await.unwrap();
+}
+
+pub(super) async fn c17_how_questions_ended_is_read_back_with_how_it_was_looked_at<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    let action = world.propose("C").await;
+    ground.clock().move_by_ms(5_000);
+    let extras = Extras { look: Some(LOOK), ..Extras::default() };
+    let receipt = world.store.submit(world.approval(&action, &world.reviewers[0]), extras).await.unwrap();
+    assert_eq!(receipt.ended.len(), 1);
+    submit(&world.store, world.approval(&action, &world.reviewers[1])).await.unwrap();
+    let found = world.store.decisions(everything()).await.unwrap();
+    let told: Vec<_> = found.iter().map(|one| (one.outcome, one.reviewer, one.waited_ms(), one.look)).collect();
+    let [first, second] = [&world.reviewers[0], &world.reviewers[1]].map(|reviewer| Some(reviewer.id));
+    assert_eq!(told, [(Outcome::Approved, second, 5_000, None), (Outcome::Approved, first, 5_000, Some(LOOK))]);
+    assert_eq!((found[0].tier, found[0].action, found[0].project), (Tier::C, action.id, world.project));
+    let of = DecisionFilter { reviewer: first, ..everything() };
+    assert_eq!(world.store.decisions(of).await.unwrap().len(), 1);
+    let beyond = DecisionFilter { reach: Reach::Only([crate::world::new_project()].into()), ..everything() };
+    assert_eq!(world.store.decisions(beyond).await.unwrap(), []);
+    let before = Timestamp::from_unix_ms(START_MS);
+    assert_eq!(world.store.decided_since(world.reviewers[0].id, before, 10).await.unwrap(), 1);
+    world.propose("B").await;
+    let waiting = world.store.waiting(Reach::Everywhere, 10).await.unwrap();
+    assert_eq!(waiting, [(Tier::B, Timestamp::from_unix_ms(START_MS + 5_000))]);
+    assert_eq!(world.store.check_projections().await.unwrap(), []);
+}
+
+pub(super) async fn c17_looks_are_forgotten_after_their_time_and_decisions_are_not<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    approve(&world).await;
+    ground.clock().move_by_ms(31 * DAY_MS);
+    approve(&world).await;
+    let found = world.store.decisions(everything()).await.unwrap();
+    assert_eq!(found.iter().map(|one| one.look.is_some()).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(world.store.check_projections().await.unwrap(), []);
+}
+
+/// A question in a run, under these bounds.
+fn question(world: &World, run: RunId, bounds: Asking) -> Submission {
+    let id = new_action();
+    let mut asked = world.run.clone();
+    asked.id = run;
+    let action = sealed(&asked, world.agent.id, &id.to_string());
+    let verdict = verdict(action.digest(), policy(), "B", 0.2);
+    let command = placet_domain::action::ActionCommand::Propose { action: Box::new(action), verdict, advice: None };
+    let command = placet_domain::command::Command::Action { id, run, command };
+    Submission { terms: Terms { asking: bounds, ..Terms::default() }, ..asking(by(&world.agent), command) }
+}
+
+pub(super) async fn b4_a_thousand_at_once_against_a_bound_of_twenty_leave_twenty<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    let bounds = Asking { most_asked: 0, ..Asking::default() };
+    let asks = (0..1_000).map(|_| {
+        let (store, question) = (world.store.clone(), question(&world, world.run.id, bounds));
+        tokio::spawn(async move { submit(&store, question).await })
+    });
+    let (mut asked, mut noted) = (0, 0);
+    for one in asks.collect::<Vec<_>>() {
+        match one.await.unwrap() {
+            Ok(receipt) if receipt.loaded.action.is_some() => asked += 1,
+            Ok(receipt) => {
+                assert!(matches!(receipt.records[0].event, Event::Run(_, RunEvent::Overasked { undecided: 20 })));
+                noted += 1;
+            }
+            Err(SubmitError::Refused(Refusal::TooManyQuestions { .. })) => {}
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert_eq!((asked, noted, world.store.queue_length(Reach::Everywhere).await.unwrap()), (20, 1, 20));
+    assert_eq!(world.store.check_projections().await.unwrap(), []);
+}
+
+/// A run at work that this one had made, of another agent.
+async fn child(world: &World, store: &Store) -> (RunId, placet_domain::identity::Identity) {
+    let agent = register(store, "child", &[Role::Agent], Reach::Everywhere).await;
+    let mut founded = founding(world.project, &agent);
+    founded.parent = Some(world.run.id);
+    let id = new_run();
+    let ask = |actor, command| asking(actor, placet_domain::command::Command::Run { id, command });
+    let made = submit(store, ask(by(&world.operator), RunCommand::Create(Box::new(founded)))).await.unwrap();
+    let seen = made.loaded.run.unwrap().review();
+    for (who, command) in [
+        (&world.reviewers[0], RunCommand::ApprovePlan { seen }),
+        (&world.operator, RunCommand::Start),
+        (&agent, RunCommand::Attach),
+    ] {
+        submit(store, ask(by(who), command)).await.unwrap();
+    }
+    (id, agent)
+}
+
+pub(super) async fn b4_the_family_of_a_run_is_counted_together<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    let bounds = Asking { most_undecided: 3, most_asked: 0, ..Asking::default() };
+    for _ in 0..3 {
+        submit(&world.store, question(&world, world.run.id, bounds)).await.unwrap();
+    }
+    let (run, agent) = child(&world, &world.store).await;
+    let family = World { agent, ..world.clone() };
+    let receipt = submit(&world.store, question(&family, run, bounds)).await.unwrap();
+    assert!(receipt.loaded.action.is_none(), "a child asks for its parent");
+    assert_eq!(receipt.records.len(), 1);
+    let again = submit(&world.store, question(&family, run, bounds)).await;
+    assert!(matches!(again, Err(SubmitError::Refused(Refusal::TooManyQuestions { undecided: 3, .. }))), "{again:?}");
+    assert_eq!(world.store.check_projections().await.unwrap(), []);
+}
