@@ -64,8 +64,13 @@ pub struct Asking {
 
 impl Asking {
     /// Nothing is bounded: for whoever measures something else.
-    pub const UNBOUNDED: Self =
-        Self { most_undecided: 0, most_asked: 0, asked_within_ms: TEN_MINUTES_MS, most_decided: 0, decided_within_ms: TEN_MINUTES_MS };
+    pub const UNBOUNDED: Self = Self {
+        most_undecided: 0,
+        most_asked: 0,
+        asked_within_ms: TEN_MINUTES_MS,
+        most_decided: 0,
+        decided_within_ms: TEN_MINUTES_MS,
+    };
 }
 
 const TEN_MINUTES_MS: u64 = 10 * 60_000;

@@ -47,7 +47,8 @@ fn tile(name: &str, value: &str) -> Markup {
 }
 
 fn tiles(lang: Lang, counts: &DecisionCounts, waited: Option<&SpreadView>) -> Markup {
-    let span = |of: fn(&SpreadView) -> u64| waited.map_or_else(|| lang.unknown().to_owned(), |wait| lang.span(of(wait)));
+    let span =
+        |of: fn(&SpreadView) -> u64| waited.map_or_else(|| lang.unknown().to_owned(), |wait| lang.span(of(wait)));
     html! {
         dl.tiles {
             (tile(lang.median_wait(), &span(|wait| wait.median_ms)))
@@ -97,8 +98,7 @@ fn weeks(lang: Lang, shown: &DecisionSummary) -> Markup {
         vec![counts.approved, counts.rejected, counts.amended, counts.expired, counts.withdrawn]
     };
     let rows = shown.weeks.iter().map(|week| (date(&week.from), of(&week.counts))).collect();
-    let series =
-        vec![lang.approved_n(), lang.rejected_n(), lang.amended_n(), lang.expired_n(), lang.withdrawn_n()];
+    let series = vec![lang.approved_n(), lang.rejected_n(), lang.amended_n(), lang.expired_n(), lang.withdrawn_n()];
     let (title, of, layout) = (lang.outcomes_per_week(), lang.week_from(), Layout::Stacked);
     columns(lang, &Columns { title, of, series, rows, written: &|count| lang.number(count), layout })
 }

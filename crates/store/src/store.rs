@@ -26,7 +26,8 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::{StoreError, SubmitError};
 use crate::query::{
-    ActionFilter, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter, StoredEntry, WorktreeFilter,
+    ActionFilter, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter, StoredEntry,
+    WorktreeFilter,
 };
 use crate::receipt::{Extras, Lease, Receipt};
 use crate::report::{Difference, Scrub};

@@ -41,7 +41,9 @@ fn figures(summary: &DecisionSummary) -> Vec<Vec<String>> {
     }
     rows.push(row("wait now", &summary.waiting.count.to_string()));
     rows.extend(summary.waiting.oldest_ms.map(|oldest_ms| row("oldest of them", &span(oldest_ms))));
-    rows.extend(summary.hasty.map(|share| row("far faster than can be read", &format!("{} of {}", share.part, share.of))));
+    rows.extend(
+        summary.hasty.map(|share| row("far faster than can be read", &format!("{} of {}", share.part, share.of))),
+    );
     rows
 }
 

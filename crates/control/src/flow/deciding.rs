@@ -1,7 +1,9 @@
 //! How people decide, read back: figures of projects, one's own habits, and whether somebody decides so fast that they are asked to look
 //! twice. Nothing is decided or recorded here.
 
-use placet_domain::deciding::{Decision, Figures, Habits, MOST_DECISIONS, Share, WINDOW_MS, figures, habits, hasty_together};
+use placet_domain::deciding::{
+    Decision, Figures, Habits, MOST_DECISIONS, Share, WINDOW_MS, figures, habits, hasty_together,
+};
 use placet_domain::id::{IdentityId, ProjectId};
 use placet_domain::identity::{Reach, Role};
 use placet_domain::policy::Tier;

@@ -59,7 +59,10 @@ pub(super) fn view(measured: &Measured) -> api::DecisionSummary {
         waited: waited.map(Into::into),
         tiers: tiers.iter().map(tier).collect(),
         weeks: weeks.iter().map(week).collect(),
-        days: days.iter().map(|(from, waited)| api::DaySummary { from: time(*from), waited: (*waited).into() }).collect(),
+        days: days
+            .iter()
+            .map(|(from, waited)| api::DaySummary { from: time(*from), waited: (*waited).into() })
+            .collect(),
         waiting: api::WaitingSummary {
             count: *waiting,
             oldest_ms: ages.iter().map(|(_, since)| age_ms(*since, *now)).max(),

@@ -122,9 +122,11 @@ fn another_run(world: &mut World, number: u128, parent: bool) {
     world.submit(Who::Creator, Command::Run { id, command: RunCommand::Create(founding) }).unwrap();
     let seen = world.runs[&id].review();
     let agent = Who::from_id(world.runs[&id].agent).unwrap();
-    for (who, command) in
-        [(Who::Reviewer, RunCommand::ApprovePlan { seen }), (Who::Operator, RunCommand::Start), (agent, RunCommand::Attach)]
-    {
+    for (who, command) in [
+        (Who::Reviewer, RunCommand::ApprovePlan { seen }),
+        (Who::Operator, RunCommand::Start),
+        (agent, RunCommand::Attach),
+    ] {
         world.submit(who, Command::Run { id, command }).unwrap();
     }
 }

@@ -21,7 +21,9 @@ use placet_domain::project::{Project, ProjectCommand, Separation};
 use placet_domain::proposal::{Action, Proposal, Tools};
 use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
-use placet_domain::run::{Allowance, Founding, GateKind, Hosting, Launch, Posture, Questions, Run, RunCommand, RunStatus};
+use placet_domain::run::{
+    Allowance, Founding, GateKind, Hosting, Launch, Posture, Questions, Run, RunCommand, RunStatus,
+};
 use placet_domain::scope::{Scope, ScopeDraft};
 use placet_domain::time::Timestamp;
 use uuid::Uuid;

@@ -35,7 +35,8 @@ use tokio::sync::{Mutex, watch};
 use crate::clock::Clock;
 use crate::error::{StoreError, SubmitError};
 use crate::query::{
-    ActionFilter, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter, StoredEntry, WorktreeFilter,
+    ActionFilter, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter, StoredEntry,
+    WorktreeFilter,
 };
 use crate::receipt::{Extras, Lease, Receipt};
 use crate::report::{Difference, Scrub};

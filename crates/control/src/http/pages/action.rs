@@ -186,13 +186,13 @@ pub(super) async fn approve(
     let (id, seen) = (parse(&id)?, fields.seen()?);
     let pace = flow::pace(&app, caller.identity.id).await?;
     confirmed(&flow::find_action(&app, &caller, id).await?, pace, &fields)?;
-    flow::approve_looked(&app, &caller, id, seen, looked(&app, &caller, seen)).await?;
+    flow::approve_looked(&app, &caller, id, seen, looked(&app, &caller, id, seen)).await?;
     Ok(next())
 }
 
 /// How whoever decides looked at the card, if it was shown to them here.
-fn looked(app: &App, caller: &Caller, seen: Digest) -> Option<Look> {
-    app.page_state().looks.of(caller.identity.id, seen, app.store().now())
+fn looked(app: &App, caller: &Caller, id: ActionId, seen: Digest) -> Option<Look> {
+    app.page_state().looks.of((caller.identity.id, id, seen), app.store().now())
 }
 
 /// Where two people are asked, each types what it is; and so does whoever has decided a lot in a short time, whatever it is.
@@ -202,7 +202,8 @@ fn confirmed(state: &ActionState, pace: Pace, fields: &Fields) -> Result<(), Fai
     if !needed || typed.trim() == state.tool.to_string() {
         return Ok(());
     }
-    let reason = if pace.is_fast() { "you have decided a lot lately; look twice" } else { "two people are asked about this" };
+    let reason =
+        if pace.is_fast() { "you have decided a lot lately; look twice" } else { "two people are asked about this" };
     let why = format!("{reason}; to approve it, type the name of the tool: {}", state.tool);
     Err(Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "unconfirmed", why))
 }
@@ -212,9 +213,9 @@ pub(super) async fn reject(
     Path(id): Path<String>,
     Sent { caller, fields, .. }: Sent,
 ) -> Result<Response, Failure> {
-    let seen = fields.seen()?;
-    let look = looked(&app, &caller, seen);
-    flow::reject_looked(&app, &caller, parse(&id)?, (seen, fields.text("reason")?), look).await?;
+    let (id, seen) = (parse(&id)?, fields.seen()?);
+    let look = looked(&app, &caller, id, seen);
+    flow::reject_looked(&app, &caller, id, (seen, fields.text("reason")?), look).await?;
     Ok(next())
 }
 

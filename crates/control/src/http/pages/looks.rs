@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use placet_domain::deciding::{Look, needed_ms};
 use placet_domain::digest::Digest;
-use placet_domain::id::IdentityId;
+use placet_domain::id::{ActionId, IdentityId};
 use placet_domain::time::Timestamp;
 use placet_pages::ActionPage;
 
@@ -17,8 +17,8 @@ const MOST: usize = 20_000;
 /// So much of a file is read at most before a decision.
 const MOST_OF_A_FILE: u64 = 64 * 1_024;
 
-/// To whom a card was shown, by what it binds.
-type Card = (IdentityId, Digest);
+/// To whom the card of which action was shown, and what it bound. Two actions may be the same to the last byte.
+type Card = (IdentityId, ActionId, Digest);
 
 #[derive(Debug, Clone, Copy)]
 struct Shown {
@@ -37,13 +37,13 @@ impl Looks {
             shown.clear();
         }
         let new = Shown { since: now, needed_ms: needed_ms(letters(page)) };
-        shown.entry((who, page.detail.action.review)).or_insert(new);
+        shown.entry((who, page.detail.action.id, page.detail.action.review)).or_insert(new);
     }
 
     /// How somebody looked at what they decide on, if that is known.
-    pub(super) fn of(&self, who: IdentityId, seen: Digest, now: Timestamp) -> Option<Look> {
+    pub(super) fn of(&self, card: Card, now: Timestamp) -> Option<Look> {
         let shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Shown { since, needed_ms } = *shown.get(&(who, seen))?;
+        let Shown { since, needed_ms } = *shown.get(&card)?;
         let looked_ms = u64::try_from(now.unix_ms().saturating_sub(since.unix_ms())).unwrap_or(0);
         Some(Look { looked_ms, needed_ms })
     }

@@ -21,8 +21,8 @@ use crate::report::Difference;
 use crate::sqlite::history::record;
 use crate::sqlite::place::Place;
 use crate::sqlite::rows::{
-    ActionRow, DecisionRow, EvidenceRow, Home, IdentityRow, OrganisationRow, ProjectRow, RunRow, ScopeRow, Span, Stamp, WorktreeRow,
-    evidence_name,
+    ActionRow, DecisionRow, EvidenceRow, Home, IdentityRow, OrganisationRow, ProjectRow, RunRow, ScopeRow, Span, Stamp,
+    WorktreeRow, evidence_name,
 };
 
 /// States with the entries that made and changed them.

@@ -1,8 +1,8 @@
 //! How a question to people ended, as a row. Made from the entry that ended it and the action as it stood before.
 
-use placet_domain::deciding::{Decision, decision};
-use placet_domain::decide::Loaded;
 use placet_domain::action::ActionState;
+use placet_domain::decide::Loaded;
+use placet_domain::deciding::{Decision, decision};
 use placet_domain::id::ActionId;
 use placet_domain::record::Event;
 use placet_domain::time::Timestamp;
@@ -27,7 +27,8 @@ pub(crate) struct DecisionRow {
 /// The decision that an event is, by what is known before it.
 pub(crate) fn ended_by(event: &Event, loaded: &Loaded, at: Timestamp) -> Option<(ActionId, Decision)> {
     let Event::Action(id, event) = event else { return None };
-    let before = [&loaded.action, &loaded.successor].into_iter().flatten().find(|action: &&ActionState| action.id == *id)?;
+    let before =
+        [&loaded.action, &loaded.successor].into_iter().flatten().find(|action: &&ActionState| action.id == *id)?;
     Some((*id, decision(before, event, at)?))
 }
 

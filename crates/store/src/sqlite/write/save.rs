@@ -20,7 +20,8 @@ use crate::error::StoreError;
 use crate::receipt::Extras;
 use crate::sqlite::place::{Place, Thing};
 use crate::sqlite::rows::{
-    ActionRow, DecisionRow, EvidenceRow, Home, IdentityRow, OrganisationRow, ProjectRow, RunRow, ScopeRow, Span, Stamp, WorktreeRow,
+    ActionRow, DecisionRow, EvidenceRow, Home, IdentityRow, OrganisationRow, ProjectRow, RunRow, ScopeRow, Span, Stamp,
+    WorktreeRow,
 };
 use crate::sqlite::tiles::root_over;
 
