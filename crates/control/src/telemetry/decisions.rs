@@ -70,6 +70,8 @@ impl DecisionMetrics {
                 | Event::BlobKept(_)
                 | Event::BlobRemoved(_)
                 | Event::Refused(_)
+                | Event::PlannerAsked(_)
+                | Event::PlannerAnswered(_)
                 | Event::Started(_) => {}
             }
         }

@@ -24,7 +24,7 @@ fn waiting(world: &World) -> usize {
 
 #[track_caller]
 fn is_too_many(outcome: Result<Vec<Record>, Refusal>) {
-    assert_eq!(outcome.unwrap_err().code(), "too_many_questions");
+    assert_eq!(outcome.expect_err("it is refused").code(), "too_many_questions");
 }
 
 #[test]
@@ -115,19 +115,19 @@ fn b4_what_was_asked_long_ago_does_not_count() {
 fn another_run(world: &mut World, number: u128, parent: bool) {
     let RunCommand::Create(mut founding) = world.new_run(&["go on"]) else { panic!("a run is made") };
     if parent {
-        let other = world.identities[&Who::OtherAgent.id().unwrap()].clone();
+        let other = world.identities[&Who::OtherAgent.id().expect("an identity")].clone();
         (founding.parent, founding.agent, founding.agent_lineage) = (Some(world.run), other.id, other.lineage);
     }
     let id = run_id(number);
-    world.submit(Who::Creator, Command::Run { id, command: RunCommand::Create(founding) }).unwrap();
+    world.submit(Who::Creator, Command::Run { id, command: RunCommand::Create(founding) }).expect("a run is made");
     let seen = world.runs[&id].review();
-    let agent = Who::from_id(world.runs[&id].agent).unwrap();
+    let agent = Who::from_id(world.runs[&id].agent).expect("somebody known");
     for (who, command) in [
         (Who::Reviewer, RunCommand::ApprovePlan { seen }),
         (Who::Operator, RunCommand::Start),
         (agent, RunCommand::Attach),
     ] {
-        world.submit(who, Command::Run { id, command }).unwrap();
+        world.submit(who, Command::Run { id, command }).expect("it goes on");
     }
 }
 

@@ -90,7 +90,7 @@ fn yes(number: i64, waited_ms: i64, looked_ms: Option<u64>) -> Decision {
         at,
         asked_at: Timestamp::from_unix_ms(at.unix_ms() - waited_ms),
         project: project_id(1),
-        action: action_id(u128::try_from(number).unwrap()),
+        action: action_id(u128::try_from(number).expect("a small number")),
         reviewer: Some(who(1)),
         tier: Tier::C,
         kind: ActionKind::ExecuteCode,

@@ -122,7 +122,7 @@ async fn waiting_requests_are_answered_before_the_store_closes() {
     let proposed = world.propose("B").await;
     let store = world.store.clone();
     let approval = world.approval(&proposed, &world.reviewers[0]);
-    let asked = tokio::spawn(async move { crate::world::submit(&store, approval).await });
+    let asked = tokio::spawn(async move { submit(&store, approval).await });
     drop(world);
     asked.await.unwrap().unwrap();
 }
