@@ -127,7 +127,10 @@ fn approvals(detail: &ActionDetail) -> String {
     match (action.approvals.len(), action.approvals_missing) {
         (0, 0) if action.verdict.tier == "D" => "nobody can approve it".to_owned(),
         (0, 0) => "no approval needed".to_owned(),
-        (given, 0) => format!("{given} approval(s) given"),
+        (given, 0) => match action.approvals.iter().find_map(|approval| approval.order) {
+            Some(number) => format!("nobody looked at this one: approved by order {number} of its run"),
+            None => format!("{given} approval(s) given"),
+        },
         (given, missing) => format!("{given} approval(s) given, {missing} missing; decide before {}", action.deadline),
     }
 }

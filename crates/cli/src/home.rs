@@ -392,7 +392,8 @@ fn toml_text(config: &Config) -> String {
          ledger = \"{}\"\n\n\
          # How long things may wait, in milliseconds. Silence is never consent.\n\
          [terms]\ndecide_within_ms = {}\ndispatch_within_ms = {}\nlease_ms = {}\n\
-         # how long a host may be opened while a run is under way; 0 where nobody may\nlongest_grant_ms = {}\n\n\
+         # how long a host may be opened while a run is under way; 0 where nobody may\nlongest_grant_ms = {}\n\
+         # how long a standing order may hold; 0 where nobody may give one\nlongest_order_ms = {}\n\n\
          # How much is asked of people; 0 where there is no bound. Questions of one agent and its runs that may wait undecided, and\n\
          # that may be asked within a while; decisions of one person on pages within a while, before they are asked to look twice.\n\
          [terms.asking]\nmost_undecided = {}\nmost_asked = {}\nasked_within_ms = {}\nmost_decided = {}\ndecided_within_ms = {}\n",
@@ -402,6 +403,7 @@ fn toml_text(config: &Config) -> String {
         config.terms.dispatch_within_ms,
         config.terms.lease_ms,
         config.terms.longest_grant_ms,
+        config.terms.longest_order_ms,
         config.terms.asking.most_undecided,
         config.terms.asking.most_asked,
         config.terms.asking.asked_within_ms,

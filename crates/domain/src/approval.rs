@@ -4,7 +4,11 @@
 //! server shows both. If any of them changes, the old approval is for something else. The agent's own words are not
 //! covered, because they change nothing of what will be done.
 
+mod class;
+
 use serde::{Deserialize, Serialize};
+
+pub use class::{BadWidth, Width, class};
 
 use crate::canonical;
 use crate::digest::Digest;
@@ -30,6 +34,21 @@ pub struct Approval {
     pub expires_at: Timestamp,
     /// Given by the person behind the agent, where one person works alone.
     pub single_operator: bool,
+    /// The order of its run by which it was given, without anybody looking at this very action.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<u32>,
+}
+
+/// More than this is no exception any more: write a rule.
+pub const MOST_TIMES: u32 = 1_000;
+
+/// How far a standing order goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    pub width: Width,
+    pub lasts_ms: u64,
+    /// How many actions it is for at most, beside the one it is given on.
+    pub times: u32,
 }
 
 /// How long things may wait, and how many. Silence is never consent: whatever runs out is refused.
@@ -44,6 +63,8 @@ pub struct Terms {
     pub lease_ms: u64,
     /// For a host that a person opens while a run is under way; 0 where nobody may.
     pub longest_grant_ms: u64,
+    /// For an order to stand; 0 where nobody may give one.
+    pub longest_order_ms: u64,
     /// How much is asked of people, and how fast they decide before they are asked to look twice.
     pub asking: Asking,
 }
@@ -97,6 +118,7 @@ impl Default for Terms {
             dispatch_within_ms: 3_600_000,
             lease_ms: 30_000,
             longest_grant_ms: 8 * 3_600_000,
+            longest_order_ms: 8 * 3_600_000,
             asking: Asking::default(),
         }
     }

@@ -38,6 +38,8 @@ pub struct Reads {
     pub payer: bool,
     /// Whether they are needed if the run is over, with everybody above them.
     pub payers_when_over: bool,
+    /// Whether those are needed who gave the orders that stand in the run.
+    pub givers: bool,
     pub others: Others,
     /// Whether it is needed which contents were touched, and from which entry on.
     pub touched_from: Option<u64>,
@@ -75,6 +77,8 @@ pub struct Loaded {
     /// Other runs, and projects, where a command concerns them: those that are not over, or those that paid for one that is.
     pub runs: Vec<Run>,
     pub projects: Vec<Project>,
+    /// Those who gave the orders of the run, where one might be used.
+    pub givers: Vec<Identity>,
     /// Contents that entries since a given one name, however they name them.
     pub touched: BTreeSet<Digest>,
     /// How much the family of the run has asked of people, where that is needed.
@@ -105,8 +109,9 @@ impl Command {
                 Reads { run: Some(*id), payer, payers_when_over, others, ..Reads::default() }
             }
             Self::Action { id, run, command } => {
-                let (successor, questions) = (command.successor(), command.may_ask());
-                Reads { action: Some(*id), run: Some(*run), successor, questions, ..Reads::default() }
+                let (action, run, successor) = (Some(*id), Some(*run), command.successor());
+                let (questions, givers) = (command.may_ask(), matches!(command, ActionCommand::Propose { .. }));
+                Reads { action, run, successor, questions, givers, ..Reads::default() }
             }
             Self::Worktree { id, project, .. } => {
                 Reads { worktree: Some(*id), project: Some(*project), ..Reads::default() }
@@ -251,18 +256,27 @@ fn about_action(
         return Err(Refusal::Exists { what: "action" });
     }
     let (actor, terms, policy) = (&submission.actor, &submission.terms, submission.policy);
-    let events = action::decide(id, loaded.action.as_ref(), command, &Setting { run, actor, terms, policy, now })?;
+    let setting = Setting { run, actor, terms, policy, givers: &loaded.givers, now };
+    let events = action::decide(id, loaded.action.as_ref(), command, &setting)?;
     if let Some(instead) = run::instead_of_asking(run, &events, loaded.questions, &terms.asking, now)? {
         return Ok(vec![Event::Run(run.id, instead)]);
     }
+    let order = order_given(loaded, command, &setting)?;
     let on_run = |events: Vec<_>| events.into_iter().map(|event| Event::Run(run.id, event));
     Ok(match run::follow(run, loaded.action.as_ref(), &events, now)? {
         Consequence::Instead(instead) => on_run(instead).collect(),
         Consequence::Also(also) => {
             let events = events.into_iter().map(|(id, event)| Event::Action(id, event));
-            events.chain(on_run(also)).collect()
+            events.chain(on_run(also)).chain(on_run(order.into_iter().collect())).collect()
         }
     })
+}
+
+/// The order that is given with the yes to an action.
+fn order_given(loaded: &Loaded, command: &ActionCommand, setting: &Setting<'_>) -> Result<Option<RunEvent>, Refusal> {
+    let ActionCommand::GiveOrder { action, extent, .. } = command else { return Ok(None) };
+    let (Some(state), Some(giver)) = (&loaded.action, setting.actor.identity()) else { return Ok(None) };
+    run::give_order(setting.run, state, action.spec(), *extent, giver.id, setting.now).map(Some)
 }
 
 /// What one of a command's events is about: to amend an action changes one and makes another.

@@ -4,13 +4,14 @@ use maud::{Markup, html};
 use placet_domain::action::ActionStatus;
 use placet_domain::evidence::{Exit, Manifest};
 use placet_domain::time::Timestamp;
-use placet_wire::api::ActionDetail;
+use placet_wire::api::{ActionDetail, OrderOffer};
 
 use crate::card::{self, Ask, Blast, History};
 use crate::files::{FileShown, files};
 use crate::forms::{Form, field, reason};
 use crate::inbox::Twins;
 use crate::layout::{Here, Viewer, page};
+use crate::order;
 use crate::parts::{digest, exactly, fact, moment, parsed, section, short, size, status, tier};
 use crate::text;
 
@@ -26,6 +27,8 @@ pub struct ActionPage {
     pub files: Vec<FileShown>,
     pub history: History,
     pub ask: Ask,
+    /// What a standing order on it could be, where its viewer could give one.
+    pub order: Option<OrderOffer>,
     /// Who approved it so far.
     pub approved_by: Vec<Yes>,
     /// Whether the viewer has decided so much lately that they are asked to look twice.
@@ -81,6 +84,7 @@ fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
                 strong { (text::line(lang, &shown.agent)) } " " (lang.proposed()) " " code { (action.tool) } " (" (action.kind) ") · "
                 (moment(lang, shown.since, viewer.now)) " · " (status(action.status.as_str()))
                 @if let Some(because) = &action.because { " · " (text::line(lang, because)) }
+                (order::by_order(lang, action))
                 @if action.amendment.is_some() { " · " strong.ask { (lang.amended_by()) } }
                 @if let Some(next) = action.superseded_by { " · " a href={ "/actions/" (next) } { (short(&next.to_string())) } }
             }
@@ -111,6 +115,7 @@ fn decide(viewer: &Viewer, shown: &ActionPage) -> Markup {
                 (approvals(viewer, shown))
                 @if shown.fast { p.ask role="status" { (lang.decides_fast()) } }
                 div.ways { (approve(viewer, shown)) (refuse(viewer, shown)) }
+                @if let Some(offer) = &shown.order { (order::give(viewer, action, offer)) }
                 (amend(viewer, shown))
             }
         },

@@ -64,6 +64,7 @@ words! {
     nav_inbox: "Inbox", "À décider";
     nav_runs: "Runs", "Exécutions";
     nav_decisions: "Decisions", "Décisions";
+    nav_orders: "Orders", "Consignes";
     nav_agents: "Agents", "Agents";
     nav_workers: "Workers", "Exécutants";
     nav_policy: "Policy", "Règles";
@@ -239,6 +240,27 @@ words! {
     approved_alone_hint: "As the person behind the agent. Each is marked in the ledger.", "En tant que personne derrière l'agent. Chacune est marquée dans le registre.";
     cpu_over_time: "Processor time of executions", "Temps processeur des exécutions";
     memory_over_time: "Most memory of each execution", "Mémoire maximale de chaque exécution";
+    // Standing orders.
+    order_give: "Approve this and its like…", "Approuver celle-ci et ses semblables…";
+    order_hint: "You approve this action, and every later one of this run that is the same question: the same program, arguments, environment, target, network, cage and limits, asked about for the same reasons by the same policy. It ends at its time, after so many, with the run, with a rollback, with another policy, when somebody rejects an action of this tool, or when you revoke it.", "Vous approuvez cette action et toute action ultérieure de cette exécution qui pose la même question : même programme, mêmes arguments, environnement, cible, réseau, cage et limites, demandée pour les mêmes raisons par les mêmes règles. La consigne prend fin à son heure, après tant de fois, avec l'exécution, avec un retour en arrière, avec d'autres règles, quand quelqu'un rejette une action de cet outil, ou quand vous la révoquez.";
+    order_beware: "What the program finds in the workspace or gets from others may be different each time, and nobody will look.", "Ce que le programme trouve dans l'espace de travail ou reçoit d'autrui peut différer à chaque fois, et personne ne regardera.";
+    order_width: "What is the same", "Ce qui est identique";
+    order_exact: "everything, the contents of files too", "tout, y compris le contenu des fichiers";
+    order_contents: "everything but what stands in the files it writes", "tout sauf le contenu des fichiers qu'elle écrit";
+    order_would_have: "Of this run it would have covered:", "Dans cette exécution, elle aurait couvert :";
+    order_none_yet: "Nothing of this run so far would have been covered.", "Rien jusqu'ici dans cette exécution n'aurait été couvert.";
+    order_was_rejected: "somebody rejected it", "quelqu'un l'a rejetée";
+    order_minutes: "For so many minutes", "Pendant tant de minutes";
+    order_times: "For so many more actions", "Pour tant d'autres actions";
+    order_give_now: "Approve with this order", "Approuver avec cette consigne";
+    order_approved_by: "nobody looked at this one: approved by order", "personne n'a regardé celle-ci : approuvée par la consigne";
+    order_used: "used", "utilisée";
+    order_until: "until", "jusqu'à";
+    order_given_by: "given by", "donnée par";
+    orders: "Standing orders", "Consignes permanentes";
+    orders_hint: "What people said yes to beforehand, in one run, so many times and until then. Whoever decides or operates can take it back at any time.", "Ce que des personnes ont approuvé d'avance, dans une exécution, tant de fois et jusqu'à telle heure. Qui décide ou opère peut la révoquer à tout moment.";
+    no_orders: "No order stands.", "Aucune consigne en vigueur.";
+    no_orders_hint: "One is given on an action that waits: open it, then “Approve this and its like…”.", "Une consigne se donne sur une action en attente : ouvrez-la, puis « Approuver celle-ci et ses semblables… ».";
 
     // What came of it.
     evidence: "Evidence", "Preuves";

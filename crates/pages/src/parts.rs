@@ -21,7 +21,7 @@ pub(crate) fn tier(lang: Lang, tier: &str) -> Markup {
 /// A state, as machines name it, coloured by what it means for people.
 pub(crate) fn status(status: &str) -> Markup {
     let mood = match status {
-        "SUCCEEDED" | "APPROVED" | "COMPLETED" | "EXECUTING" => "good",
+        "SUCCEEDED" | "APPROVED" | "COMPLETED" | "EXECUTING" | "STANDS" => "good",
         "DENIED" | "REJECTED" | "FAILED" | "INTERRUPTED" | "CANCELLED" | "EXPIRED" => "bad",
         "PENDING_APPROVAL" | "CHECKPOINT_REACHED" | "PENDING_EXPORT" | "PAUSED" => "ask",
         _ => "still",

@@ -13,6 +13,7 @@ use crate::columns::{Columns, Layout, columns};
 use crate::forms::{Form, field, reason};
 use crate::lang::Lang;
 use crate::layout::{Here, Viewer, page};
+use crate::order::{self, OrderRow};
 use crate::parts::{digest, iso, moment, parsed, section, short, size, status};
 use crate::text;
 use crate::timeline::{Bar, timeline};
@@ -28,6 +29,7 @@ pub struct RunPage {
     pub pipeline: Vec<PipelineStep>,
     pub checkpoint: Option<CheckpointView>,
     pub wishes: Vec<WishView>,
+    pub orders: Vec<OrderRow>,
     /// The newest entries, oldest first.
     pub audit: Vec<AuditRow>,
     pub bars: Vec<Bar>,
@@ -76,6 +78,7 @@ pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
             (machines(lang, &shown.used))
             @if !shown.bars.is_empty() { (section("timeline", lang.timeline(), &timeline(lang, &shown.bars))) }
             @if !shown.wishes.is_empty() { (section("wishes", lang.wishes(), &wishes(viewer, shown))) }
+            @if !shown.orders.is_empty() { (section("orders", lang.orders(), &order::list(viewer, &shown.orders))) }
             div.two {
                 (section("snapshots", lang.snapshots(), &snapshots(viewer, shown)))
                 (section("outputs", lang.outputs(), &outputs(lang, run)))

@@ -30,6 +30,8 @@ pub struct RunFilter {
     pub reach: Reach,
     pub project: Option<ProjectId>,
     pub status: Option<RunStatus>,
+    /// Only runs that are not over and in which an order was given.
+    pub with_orders: bool,
     /// Only runs older than the one that was created with this entry.
     pub before: Option<u64>,
     pub limit: u32,
@@ -37,7 +39,8 @@ pub struct RunFilter {
 
 impl Default for RunFilter {
     fn default() -> Self {
-        Self { reach: Reach::Everywhere, project: None, status: None, before: None, limit: USUAL_ROWS }
+        let (project, status, before) = (None, None, None);
+        Self { reach: Reach::Everywhere, project, status, with_orders: false, before, limit: USUAL_ROWS }
     }
 }
 

@@ -22,6 +22,7 @@ mod ledger;
 mod link;
 mod man;
 mod model;
+mod order;
 mod policy;
 mod project;
 mod queue;
@@ -137,6 +138,9 @@ enum Command {
     Show(show::Args),
     /// Approve exactly what was shown, or what you change it to
     Approve(approve::Args),
+    /// Standing orders: approve an action and its like in a run until then
+    #[command(subcommand)]
+    Order(order::Command),
     /// Refuse, with a reason the agent reads
     Reject(reject::Args),
     /// List and fetch what executions left
@@ -206,6 +210,7 @@ pub(crate) async fn run(cli: Cli, out: &Out) -> Result<ExitCode, CliError> {
         Command::Decisions(args) => decisions::run(args, who, out).await,
         Command::Show(args) => show::run(args, who, out).await,
         Command::Approve(args) => approve::run(args, who, out).await,
+        Command::Order(command) => order::run(command, who, out).await,
         Command::Reject(args) => reject::run(args, who, out).await,
         Command::Evidence(command) => evidence::run(command, who, out).await,
         Command::Ledger(command) => ledger::run(command, who, out).await,

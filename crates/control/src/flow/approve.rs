@@ -9,6 +9,7 @@ use placet_domain::proposal::Action;
 use placet_domain::refusal::Refusal;
 use placet_store::Extras;
 
+use super::order::withdraw_disowned;
 use super::{Caller, No, find_action, find_ground, find_place};
 use crate::app::App;
 
@@ -44,7 +45,10 @@ pub(crate) async fn reject_looked(
     (seen, reason): (Digest, String),
     look: Option<Look>,
 ) -> Result<ActionState, No> {
-    change_looked(app, caller, id, ActionCommand::Reject { seen, reason }, look).await
+    let action = change_looked(app, caller, id, ActionCommand::Reject { seen, reason }, look).await?;
+    // With it all orders of the run for this tool are over, and so is what they approved.
+    withdraw_disowned(app, action.run).await?;
+    Ok(action)
 }
 
 pub(crate) async fn withdraw(app: &App, caller: &Caller, id: ActionId, reason: String) -> Result<ActionState, No> {

@@ -106,7 +106,10 @@ fn describe_action(row: &mut AuditRow, event: &ActionEvent) {
         ActionEvent::Judged { verdict, .. } => row.approval_status = Some(format!("tier {}", verdict.tier())),
         ActionEvent::Approved { approval, complete } => {
             row.approver = Some(approval.reviewer.to_string());
-            row.approval_status = Some(if *complete { "approved" } else { "approved in part" }.to_owned());
+            row.approval_status = Some(match approval.order {
+                Some(number) => format!("approved by order {number}"),
+                None => if *complete { "approved" } else { "approved in part" }.to_owned(),
+            });
         }
         ActionEvent::Rejected { reviewer, .. } => {
             row.approver = Some(reviewer.to_string());
@@ -157,6 +160,8 @@ fn describe_run(row: &mut AuditRow, event: &RunEvent) {
         RunEvent::NetworkGranted { .. } => "host opened",
         RunEvent::NetworkRejected { .. } => "host not opened",
         RunEvent::NetworkRevoked { .. } => "host closed again",
+        RunEvent::OrderGiven { .. } => "order given",
+        RunEvent::OrderRevoked { .. } => "order taken back",
         RunEvent::Created { .. }
         | RunEvent::Prepared { .. }
         | RunEvent::BudgetSet { .. }
@@ -184,6 +189,8 @@ fn describe_run(row: &mut AuditRow, event: &RunEvent) {
         | RunEvent::Restored { .. }
         | RunEvent::Held { .. }
         | RunEvent::NetworkWished { .. }
+        // Whose yes it is, stands with the action.
+        | RunEvent::OrderUsed { .. }
         | RunEvent::Finished { .. }
         | RunEvent::Collected { .. }
         | RunEvent::Performing { .. }

@@ -19,6 +19,7 @@ mod inbox;
 mod jobs;
 mod ledger;
 mod openapi;
+mod orders;
 mod organisation;
 mod pages;
 mod problem;
@@ -117,6 +118,11 @@ fn table() -> Vec<Route> {
         // Checkpoints: the run stands still until a person decides.
         post("/api/v1/runs/{run}/checkpoints", runs::reach_checkpoint).access(Access::Roles(&[Agent, Operator, Worker])).takes::<api::Summary>().gives::<api::RunView>(200).about("Asks a person to look before it goes on."),
         get("/api/v1/runs/{run}/checkpoint", checkpoints::show).access(WATCHERS).gives::<api::CheckpointView>(200).about("Everything there is to decide on where the run stands."),
+        get("/api/v1/runs/{run}/orders", orders::of_run).access(PEOPLE).gives::<api::OrderList>(200).about("The standing orders of a run: how often each was used, and how it stands."),
+        post("/api/v1/runs/{run}/orders/{number}/revoke", orders::revoke).access(Access::Roles(&[Operator, Reviewer])).takes::<api::Rejection>().gives::<api::OrderList>(200).about("Takes an order back; what it approved and has not begun is withdrawn."),
+        get("/api/v1/orders", orders::standing).access(PEOPLE).gives::<api::OrderList>(200).about("The orders that stand, of all runs you see."),
+        get("/api/v1/actions/{action}/order", orders::offer).access(PEOPLE).gives::<api::OrderOffer>(200).about("What a standing order on it could be, and what it would have covered so far."),
+        post("/api/v1/actions/{action}/order", orders::give).access(Access::Roles(&[Reviewer])).takes::<api::OrderRequest>().gives::<api::OrderView>(201).on_what_was_seen().about("Approves exactly what If-Match names, and others of its class in this run, so many times and until then."),
         get("/api/v1/runs/{run}/wishes", wishes::list).access(WATCHERS).gives::<api::WishList>(200).about("What cages of the run were refused, and what people said to it."),
         post("/api/v1/runs/{run}/wishes/{number}/grant", wishes::grant).access(Access::Roles(&[Reviewer])).takes::<api::GrantRequest>().gives::<api::WishList>(200).on_what_was_seen().about("Opens the host that If-Match names for the run, for a while."),
         post("/api/v1/runs/{run}/wishes/{number}/reject", wishes::reject).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::WishList>(200).about("Does not open it; it is not asked again."),

@@ -221,6 +221,7 @@ pub(super) fn action(action: &ActionState) -> api::ActionView {
         reviewer: approval.reviewer,
         expires_at: time(approval.expires_at),
         single_operator: approval.single_operator,
+        order: approval.order,
     };
     api::ActionView {
         id: action.id,

@@ -49,6 +49,9 @@ pub(super) const fn outcome(event: &RunEvent) -> Option<&'static str> {
         | RunEvent::NetworkGranted { .. }
         | RunEvent::NetworkRejected { .. }
         | RunEvent::NetworkRevoked { .. }
+        | RunEvent::OrderGiven { .. }
+        | RunEvent::OrderUsed { .. }
+        | RunEvent::OrderRevoked { .. }
         | RunEvent::Finished { .. }
         | RunEvent::Collected { .. }
         | RunEvent::Performing { .. }
@@ -57,6 +60,17 @@ pub(super) const fn outcome(event: &RunEvent) -> Option<&'static str> {
         | RunEvent::Cancelled { .. }
         | RunEvent::Destroyed => None,
     }
+}
+
+/// What happened to a standing order.
+pub(super) const fn order_event(event: &RunEvent) -> Option<&'static str> {
+    if let RunEvent::OrderGiven { .. } = event {
+        return Some("given");
+    }
+    if let RunEvent::OrderUsed { .. } = event {
+        return Some("used");
+    }
+    if let RunEvent::OrderRevoked { .. } = event { Some("revoked") } else { None }
 }
 
 /// The status that an action comes to by an event, where it comes to another one.

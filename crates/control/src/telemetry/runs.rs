@@ -18,7 +18,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-use super::meaning::{came_to, outcome};
+use super::meaning::{came_to, order_event, outcome};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Ended {
@@ -44,6 +44,12 @@ struct Asked {
 struct Came {
     /// The status that actions came to.
     status: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Became {
+    /// `given`, `used` or `revoked`.
+    event: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -79,6 +85,7 @@ pub(crate) struct RunMetrics {
     waited: Histograms<Asked>,
     rollbacks: Counter,
     actions: Family<Came, Counter>,
+    orders: Family<Became, Counter>,
     cpu_ms: Counter,
     peak_memory_bytes: Histogram,
     network_requests: Family<Decided, Counter>,
@@ -98,6 +105,7 @@ impl RunMetrics {
             waited: Family::new_with_constructor(seconds),
             rollbacks: Counter::default(),
             actions: Family::default(),
+            orders: Family::default(),
             cpu_ms: Counter::default(),
             // From a megabyte to half a terabyte.
             peak_memory_bytes: Histogram::new(exponential_buckets(1_048_576.0, 4.0, 10)),
@@ -129,6 +137,8 @@ impl RunMetrics {
         registry.register_with_unit("approval_wait", waited, Unit::Seconds, self.waited.clone());
         registry.register("runs_rollbacks", "how often runs went back to a snapshot", self.rollbacks.clone());
         registry.register("actions", "how often actions came to a status", self.actions.clone());
+        let orders = "standing orders: given, used for an action that nobody looked at, revoked";
+        registry.register("orders", orders, self.orders.clone());
         registry.register("sandbox_cpu_ms", "processor time of what was executed", self.cpu_ms.clone());
         let requests = "requests of cages to others, by what was decided";
         registry.register("sandbox_network_requests", requests, self.network_requests.clone());
@@ -189,6 +199,9 @@ impl RunMetrics {
         }
         if matches!(event, RunEvent::RolledBack { .. }) {
             self.rollbacks.inc();
+        }
+        if let Some(event) = order_event(event) {
+            self.orders.get_or_create(&Became { event }).inc();
         }
         let Some(run) = run else { return };
         self.decided(event, run, at);
@@ -253,7 +266,9 @@ impl RunMetrics {
             return;
         }
         let since = waiting.remove(&id);
-        let by_people = matches!(event, ActionEvent::Approved { .. } | ActionEvent::Rejected { .. });
+        // An order says yes at once: that says nothing of how long people take.
+        let approved = matches!(event, ActionEvent::Approved { approval, .. } if approval.order.is_none());
+        let by_people = approved || matches!(event, ActionEvent::Rejected { .. });
         if let Some(since) = since.filter(|_| by_people) {
             self.wait("action", since, at);
         }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::approval::Extent;
 use crate::digest::Digest;
 use crate::evidence::Evidence;
 use crate::id::{ActionId, IdentityId};
@@ -37,6 +38,13 @@ pub enum ActionCommand {
     },
     Approve {
         seen: Digest,
+    },
+    /// Approves it, and others of its class in this run until then.
+    GiveOrder {
+        seen: Digest,
+        /// The sealed bytes, of which the class is computed.
+        action: Box<Action>,
+        extent: Extent,
     },
     /// Approves something else in its place.
     Amend {
@@ -85,7 +93,12 @@ impl ActionCommand {
     /// Whether work begins or goes on by it.
     pub const fn goes_on(&self) -> bool {
         match self {
-            Self::Propose { .. } | Self::Lease { .. } | Self::Redeem { .. } | Self::Heartbeat { .. } => true,
+            Self::Propose { .. }
+            // What lets others pass unseen is not given while everything stands still.
+            | Self::GiveOrder { .. }
+            | Self::Lease { .. }
+            | Self::Redeem { .. }
+            | Self::Heartbeat { .. } => true,
             Self::Approve { .. }
             | Self::Amend { .. }
             | Self::Reject { .. }
@@ -153,6 +166,7 @@ macro_rules! kinds {
 kinds! {
     Propose = "propose", "proposed";
     Approve = "approve", "approved";
+    GiveOrder = "give-order", "approved with an order";
     Amend = "amend", "amended";
     Reject = "reject", "rejected";
     Withdraw = "withdraw", "withdrawn";

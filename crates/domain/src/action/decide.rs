@@ -3,6 +3,8 @@
 use super::amend::amend;
 use super::command::{ActionCommand, ActionCommandKind as Kind, Resolution};
 use super::event::ActionEvent;
+use super::evolve::evolve;
+use super::order;
 use super::perform::{needs_its_turn, perform, rejudge_performance};
 use super::state::{ActionState, ActionStatus as Status};
 use crate::approval::{Approval, Terms, review_digest};
@@ -16,7 +18,7 @@ use crate::project::Separation;
 use crate::proposal::Action;
 use crate::prose::{LONGEST_REASON, check_reason};
 use crate::refusal::{PermitFlaw, Refusal};
-use crate::run::{Run, RunStatus, Treatment};
+use crate::run::{Order, Run, RunStatus, Treatment};
 use crate::time::Timestamp;
 
 /// What surrounds an action when something is asked of it.
@@ -27,6 +29,8 @@ pub struct Setting<'a> {
     pub terms: &'a Terms,
     /// The version of the policy in force: a verdict of another one no longer counts.
     pub policy: Digest,
+    /// Those who gave the orders that stand in the run, as they are now.
+    pub givers: &'a [Identity],
     pub now: Timestamp,
 }
 
@@ -42,7 +46,7 @@ pub fn decide(
 ) -> Result<Vec<(ActionId, ActionEvent)>, Refusal> {
     match (state, command) {
         (None, ActionCommand::Propose { action, verdict, advice }) => {
-            Ok(about(id, propose(action, verdict, *advice, setting)?))
+            Ok(about(id, propose(id, action, verdict, *advice, setting)?))
         }
         (Some(_), ActionCommand::Propose { .. }) => Err(Refusal::Exists { what: "action" }),
         (None, _) => Err(Refusal::Unknown { what: "action" }),
@@ -64,6 +68,7 @@ fn change(
         ActionCommand::Propose { .. } => return Err(Refusal::Exists { what: "action" }),
         ActionCommand::Amend { seen, reason, amended } => return amend(state, *seen, reason, amended, setting),
         ActionCommand::Approve { seen } => approve(state, *seen, setting),
+        ActionCommand::GiveOrder { seen, action, extent } => order::give(state, *seen, action, *extent, setting),
         ActionCommand::Reject { seen, reason } => reject(state, *seen, reason, setting),
         ActionCommand::Withdraw { reason } => withdraw(state, reason, setting),
         ActionCommand::Perform { seen, verdict } => perform(state, *seen, verdict, setting),
@@ -123,7 +128,13 @@ fn needs_clockwork(setting: &Setting<'_>) -> Result<(), Refusal> {
     if *setting.actor == Actor::Runtime { Ok(()) } else { Err(Refusal::Role { needed: Role::Admin }) }
 }
 
-fn propose(action: &Action, verdict: &Verdict, advice: Option<Digest>, setting: &Setting<'_>) -> Decision {
+fn propose(
+    id: ActionId,
+    action: &Action,
+    verdict: &Verdict,
+    advice: Option<Digest>,
+    setting: &Setting<'_>,
+) -> Decision {
     let agent = needs_role(setting, Role::Agent)?;
     if agent.id != setting.run.agent || action.spec().agent != agent.id || action.spec().run != setting.run.id {
         return Err(Refusal::OtherAgent);
@@ -134,7 +145,18 @@ fn propose(action: &Action, verdict: &Verdict, advice: Option<Digest>, setting: 
             "the action was sealed under another scope, or the verdict is for another action",
         ));
     }
-    let proposed = ActionEvent::Proposed {
+    let begun = [proposed(action, agent, advice, setting), judged(verdict, setting)];
+    let last = if rehearses(action, verdict, setting.run) {
+        Some(ActionEvent::Rehearsed)
+    } else {
+        let new = begun.iter().fold(None, |state, event| evolve(id, state, event));
+        new.and_then(|new| order::covered(&new, action, setting))
+    };
+    Ok(begun.into_iter().chain(last).collect())
+}
+
+fn proposed(action: &Action, agent: &Identity, advice: Option<Digest>, setting: &Setting<'_>) -> ActionEvent {
+    ActionEvent::Proposed {
         project: setting.run.project,
         run: setting.run.id,
         digest: action.digest(),
@@ -147,9 +169,7 @@ fn propose(action: &Action, verdict: &Verdict, advice: Option<Digest>, setting: 
         advice,
         amendment: None,
         rollbacks: setting.run.rollbacks,
-    };
-    let rehearsed = rehearses(action, verdict, setting.run).then_some(ActionEvent::Rehearsed);
-    Ok([proposed, judged(verdict, setting)].into_iter().chain(rehearsed).collect())
+    }
 }
 
 /// What nobody refuses is still not executed where the run only shows what it would do.
@@ -212,7 +232,7 @@ pub(super) fn needs_decider<'a>(
     Ok(reviewer)
 }
 
-fn approve(state: &ActionState, seen: Digest, setting: &Setting<'_>) -> Decision {
+pub(super) fn approve(state: &ActionState, seen: Digest, setting: &Setting<'_>) -> Decision {
     let reviewer = needs_decider(state, Kind::Approve, seen, setting)?;
     if state.verdict.policy() != setting.policy {
         return Err(Refusal::not_now(
@@ -250,8 +270,30 @@ fn approved(
         Last::No { undecided_until } => undecided_until,
     };
     let expires_at = holds_from.plus_ms(setting.terms.dispatch_within_ms);
-    let approval = Approval { reviewer: reviewer.id, review, expires_at, single_operator };
+    let approval = Approval { reviewer: reviewer.id, review, expires_at, single_operator, order: None };
     ActionEvent::Approved { approval, complete: last == Last::Yes }
+}
+
+/// The one yes that is needed, by an order. It holds no longer than the order itself.
+pub(super) fn ordered(
+    order: &Order,
+    giver: &Identity,
+    review: Digest,
+    single_operator: bool,
+    setting: &Setting<'_>,
+) -> ActionEvent {
+    let expires_at = setting.now.plus_ms(setting.terms.dispatch_within_ms).min(order.until);
+    let order = Some(order.number);
+    let approval = Approval { reviewer: giver.id, review, expires_at, single_operator, order };
+    ActionEvent::Approved { approval, complete: true }
+}
+
+/// What nobody stands behind any more is not begun.
+fn needs_its_order(state: &ActionState, run: &Run, what: &'static str) -> Result<(), Refusal> {
+    if run.disowns(state) {
+        return Err(Refusal::not_now(what, "approved by an order that was taken back", "propose it again"));
+    }
+    Ok(())
 }
 
 /// Nobody decides about what they or their kin wrote, as its agent or by amending it. Where one person works alone, that person may
@@ -307,6 +349,7 @@ fn lease(state: &ActionState, worker: IdentityId, setting: &Setting<'_>) -> Deci
     needs_status(state, Kind::Lease, Status::Approved)?;
     needs_its_turn(state, setting.run)?;
     needs_same_past(state, setting.run, "leased")?;
+    needs_its_order(state, setting.run, "leased")?;
     needs_its_host(setting.run, worker)?;
     if setting.now >= state.deadline {
         return Err(Refusal::Expired);
@@ -349,6 +392,7 @@ fn redeem(state: &ActionState, permit: &Signed, setting: &Setting<'_>) -> Decisi
     }
     needs_its_turn(state, setting.run)?;
     needs_same_past(state, setting.run, "started")?;
+    needs_its_order(state, setting.run, "started")?;
     if state.verdict.policy() != setting.policy {
         return Err(Refusal::not_now("started", "judged by an older policy", "it will be judged again"));
     }
@@ -449,7 +493,7 @@ pub(super) fn first_approval(
     Some(approved(reviewer, state.review(), single_operator, last, setting))
 }
 
-/// The clockwork's only power: to end what ran out of time.
+/// The clockwork's only power: to end what ran out of time, or what nobody stands behind any more.
 fn lapse(state: &ActionState, setting: &Setting<'_>) -> Decision {
     needs_clockwork(setting)?;
     let lease_over = state.lease().is_some_and(|lease| setting.now >= lease.expires_at);
@@ -460,6 +504,10 @@ fn lapse(state: &ActionState, setting: &Setting<'_>) -> Decision {
             if setting.now >= state.deadline || state.rollbacks != setting.run.rollbacks =>
         {
             Ok(vec![ActionEvent::DeadlineLapsed])
+        }
+        Status::Approved if setting.run.disowns(state) => {
+            let reason = "the order that approved it was taken back; propose it again".to_owned();
+            Ok(vec![ActionEvent::Withdrawn { reason }])
         }
         Status::PendingApproval
         | Status::Approved

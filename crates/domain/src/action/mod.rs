@@ -9,6 +9,7 @@ mod command;
 mod decide;
 mod event;
 mod evolve;
+mod order;
 mod perform;
 mod state;
 

@@ -19,6 +19,11 @@ pub(super) fn broken(action: &Action, scope: &Scope, tools: &BTreeMap<ToolName, 
     version.into_iter().chain(tool).chain(target).chain(paths).collect()
 }
 
+/// Whether the way in which a run is carried out asks a person about each such action, whatever was said before.
+pub(crate) fn asks_each_time(action: &Action, posture: &Posture) -> bool {
+    !demanded(action, posture).is_empty()
+}
+
 /// What the way in which a run is carried out demands for this action.
 pub(super) fn demanded(action: &Action, posture: &Posture) -> Vec<Reason> {
     let kind = action.spec().kind;

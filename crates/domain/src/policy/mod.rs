@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 use cedar_policy::{Effect, PolicyId};
 
 use bench::Bench;
+pub(crate) use law::asks_each_time;
 pub use problem::{PolicyProblem, PolicyProblems};
 use seat::Seat;
 pub use shipped::{DEFAULT_TOOLS, default_policy};

@@ -58,14 +58,16 @@ const fn reaches(count: u64, most: u32) -> bool {
     most > 0 && count >= most as u64
 }
 
-/// Whether an agent proposes something that a person would be asked about. What a reviewer makes of it is no question of the agent's.
+/// Whether an agent proposes something that a person would be asked about. What a reviewer makes of it is no question of the agent's, and
+/// what a standing order said yes to asks nobody.
 fn asks(events: &[(ActionId, ActionEvent)]) -> bool {
     let proposed = events.iter().any(|(_, event)| matches!(event, ActionEvent::Proposed { amendment: None, .. }));
-    let rehearsed = events.iter().any(|(_, event)| *event == ActionEvent::Rehearsed);
+    let settled = |event: &ActionEvent| matches!(event, ActionEvent::Rehearsed | ActionEvent::Approved { .. });
+    let settled = events.iter().any(|(_, event)| settled(event));
     let needs_people = |verdict: &Verdict| matches!(verdict.ruling(), Ruling::Ask { .. });
     let asked = |event: &ActionEvent| matches!(event, ActionEvent::Judged { verdict, .. } if needs_people(verdict));
     let asked = events.iter().any(|(_, event)| asked(event));
-    proposed && asked && !rehearsed
+    proposed && asked && !settled
 }
 
 /// One thing to decide on in the place of many: the run stands still until a person has looked at it.

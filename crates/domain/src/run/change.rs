@@ -13,7 +13,7 @@ use super::launch::Launch;
 use super::retention::with_retention;
 use super::state::{Run, RunStatus as Status};
 use super::text::check_plan;
-use super::wish;
+use super::{order, wish};
 use crate::budget::{Amounts, Budget, Purpose, Resource};
 use crate::digest::Digest;
 use crate::id::IdentityId;
@@ -123,6 +123,7 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
         RunCommand::Grant { number, seen, lasts_ms } => wish::grant(run, *number, *seen, *lasts_ms, context.now)?,
         RunCommand::RejectWish { number, reason } => wish::reject(run, *number, reason)?,
         RunCommand::Revoke { number, reason } => wish::revoke(run, *number, reason)?,
+        RunCommand::RevokeOrder { number, reason } => order::revoke(run, *number, reason)?,
         RunCommand::Collect { outputs, removed } => collect(run, outputs, removed)?,
         RunCommand::ApproveResults { seen, chosen } => approve_results(run, *seen, chosen.as_ref(), single_operator)?,
         RunCommand::RejectResults { seen, reason } => {

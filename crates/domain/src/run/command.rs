@@ -158,6 +158,11 @@ pub enum RunCommand {
         number: u32,
         reason: String,
     },
+    /// What somebody said yes to beforehand waits for a person again.
+    RevokeOrder {
+        number: u32,
+        reason: String,
+    },
     /// Calls of models that were made from what is held.
     Charge {
         purpose: Purpose,
@@ -245,6 +250,7 @@ impl RunCommand {
             | Self::Wish { .. }
             | Self::RejectWish { .. }
             | Self::Revoke { .. }
+            | Self::RevokeOrder { .. }
             | Self::RunDry { .. }
             | Self::Finish { .. }
             | Self::Collect { .. }
@@ -312,6 +318,7 @@ kinds! {
     Grant = "grant", "given more of the network";
     RejectWish = "reject-wish", "denied a wish";
     Revoke = "revoke", "taken back a grant";
+    RevokeOrder = "revoke-order", "relieved of an order";
     RunDry = "run-dry", "stopped for want of budget";
     Finish = "finish", "finished";
     Collect = "collect", "given outputs";

@@ -102,7 +102,7 @@ fn lawful(run: &Run, kind: Kind) -> bool {
         Kind::RunDry => matches!(status, Status::Executing),
         // An action may be under way wherever a run stands between its start and its end.
         Kind::Wish | Kind::Grant => status.is_open() || status == Status::PendingExport,
-        Kind::RejectWish | Kind::Revoke => !status.is_final(),
+        Kind::RejectWish | Kind::Revoke | Kind::RevokeOrder => !status.is_final(),
         Kind::Lapse => matches!(status, Status::Executing | Status::CheckpointReached),
     }
 }
@@ -132,7 +132,7 @@ fn authority(run: &Run, kind: Kind, actor: &Actor) -> Result<bool, Refusal> {
         | Kind::Grant => independent_reviewer(run, identity),
         Kind::RejectPlan | Kind::RejectWish => has(identity, Role::Reviewer),
         // To close something takes nobody's leave but that of somebody who watches.
-        Kind::Revoke => has(identity, Role::Operator).or_else(|_| has(identity, Role::Reviewer)),
+        Kind::Revoke | Kind::RevokeOrder => has(identity, Role::Operator).or_else(|_| has(identity, Role::Reviewer)),
         // Which worker has the action just now, the control plane looks up.
         Kind::Wish => has(identity, Role::Worker),
         Kind::Create | Kind::Submit | Kind::Start => has(identity, Role::Operator),
@@ -174,6 +174,7 @@ const fn runtime_may(run: &Run, kind: Kind) -> bool {
         | Kind::Grant
         | Kind::RejectWish
         | Kind::Revoke
+        | Kind::RevokeOrder
         | Kind::Start
         | Kind::Host
         | Kind::Equip

@@ -6,13 +6,14 @@ use super::call::ModelCall;
 use super::gate::GateKind;
 use super::hosting::{Hosting, Output};
 use super::mode::Posture;
+use crate::approval::Width;
 use crate::budget::{Amounts, Ceiling, Purpose, Resource};
 use crate::digest::Digest;
 use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
 use crate::planning::Product;
 use crate::project::Separation;
-use crate::proposal::Opening;
+use crate::proposal::{Opening, ToolName};
 use crate::scope::Scope;
 use crate::time::Timestamp;
 
@@ -179,6 +180,29 @@ pub enum RunEvent {
         number: u32,
         reason: String,
     },
+    /// A person said yes to actions of this class beforehand, so many times and until then.
+    OrderGiven {
+        number: u32,
+        /// The action it was given on, and what its reviewer was shown of it.
+        action: ActionId,
+        seen: Digest,
+        tool: ToolName,
+        width: Width,
+        class: Digest,
+        policy: Digest,
+        giver: IdentityId,
+        until: Timestamp,
+        times: u32,
+    },
+    /// By it this action was approved.
+    OrderUsed {
+        number: u32,
+        action: ActionId,
+    },
+    OrderRevoked {
+        number: u32,
+        reason: String,
+    },
     /// Its agent called a language model.
     Called {
         purpose: Purpose,
@@ -269,6 +293,9 @@ impl RunEvent {
             Self::NetworkGranted { .. } => "run.network_granted",
             Self::NetworkRejected { .. } => "run.network_rejected",
             Self::NetworkRevoked { .. } => "run.network_revoked",
+            Self::OrderGiven { .. } => "run.order_given",
+            Self::OrderUsed { .. } => "run.order_used",
+            Self::OrderRevoked { .. } => "run.order_revoked",
             Self::Called { .. } => "run.model_called",
             Self::Finished { .. } => "run.finished",
             Self::Collected { .. } => "run.collected",

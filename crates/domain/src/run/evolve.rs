@@ -7,7 +7,7 @@ use super::gate::{Gate, GateCount, GateKind};
 use super::hosting::Snapshot;
 use super::milestones::{Milestones, Question, Standstill};
 use super::state::{FormerPlan, Run, RunStatus, WorkClock};
-use super::wish;
+use super::{order, wish};
 use crate::budget::Budget;
 use crate::id::{ActionId, RunId};
 use crate::time::Timestamp;
@@ -93,6 +93,7 @@ fn created(id: RunId, event: &RunEvent, at: Timestamp) -> Option<Run> {
         performed: 0,
         exported: None,
         wishes: Vec::new(),
+        orders: Vec::new(),
         destroyed: false,
     })
 }
@@ -166,6 +167,9 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::NetworkGranted { number, until, .. } => wish::granted(run, *number, *until),
         RunEvent::NetworkRejected { number, reason } => wish::rejected(run, *number, reason),
         RunEvent::NetworkRevoked { number, reason } => wish::revoked(run, *number, reason),
+        RunEvent::OrderGiven { .. } => order::given(run, event, at),
+        RunEvent::OrderUsed { number, .. } => order::used(run, *number),
+        RunEvent::OrderRevoked { number, reason } => order::revoked(run, *number, reason),
         RunEvent::Created { .. }
         | RunEvent::PlanApproved { .. }
         | RunEvent::PlanRejected { .. }
@@ -368,6 +372,9 @@ fn status_after(run: &Run, event: &RunEvent) -> RunStatus {
         | RunEvent::NetworkGranted { .. }
         | RunEvent::NetworkRejected { .. }
         | RunEvent::NetworkRevoked { .. }
+        | RunEvent::OrderGiven { .. }
+        | RunEvent::OrderUsed { .. }
+        | RunEvent::OrderRevoked { .. }
         | RunEvent::Collected { .. }
         | RunEvent::Performing { .. }
         | RunEvent::Performed { .. }
@@ -428,6 +435,9 @@ fn because(event: &RunEvent) -> Option<Option<&str>> {
         | RunEvent::NetworkGranted { .. }
         | RunEvent::NetworkRejected { .. }
         | RunEvent::NetworkRevoked { .. }
+        | RunEvent::OrderGiven { .. }
+        | RunEvent::OrderUsed { .. }
+        | RunEvent::OrderRevoked { .. }
         | RunEvent::Collected { .. }
         | RunEvent::Performing { .. }
         | RunEvent::Performed { .. }

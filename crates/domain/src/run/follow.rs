@@ -1,4 +1,4 @@
-//! What the events of an action mean for its run: checkpoints before what always asks, and what it may use up.
+//! What the events of an action mean for its run: checkpoints before what always asks, what it may use up, and orders that are used.
 //!
 //! Both are recorded together or not at all. So a run stands still from the moment in which an action of an always-asking kind is
 //! proposed until it is decided or taken back, and none is leased that the budget does not cover. What is to be tried again after it
@@ -7,6 +7,7 @@
 use super::change::{exhausted, needs_snapshot, with_question};
 use super::event::RunEvent;
 use super::gate::GateKind;
+use super::order;
 use super::state::{Run, RunStatus};
 use crate::action::{ActionEvent, ActionState, Resolution};
 use crate::budget::{Amounts, NotHeld, Purpose};
@@ -58,6 +59,7 @@ pub fn follow(
         };
         also.extend(step);
         also.extend(performance(run, *id, event)?);
+        also.extend(order::follow(run, action, *id, event));
     }
     Ok(Consequence::Also(if also.is_empty() { also } else { with_question(run, also, now) }))
 }

@@ -9,6 +9,7 @@ use super::gate::{Gate, GateCount};
 use super::hosting::{Hosting, Output, Snapshot};
 use super::milestones::{Milestones, Standstill};
 use super::mode::Posture;
+use super::order::Order;
 use super::wish::Wish;
 use crate::budget::{Budget, Resource};
 use crate::canonical;
@@ -183,6 +184,9 @@ pub struct Run {
     /// Whom its actions wanted to reach, and what people said to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wishes: Vec<Wish>,
+    /// What people said yes to beforehand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub orders: Vec<Order>,
     /// Its host has removed everything and looked that nothing is left.
     #[serde(default)]
     pub destroyed: bool,

@@ -17,6 +17,7 @@ pub(super) fn check_text(command: &RunCommand) -> Result<(), Refusal> {
         | RunCommand::FailSnapshot { reason }
         | RunCommand::RejectWish { reason, .. }
         | RunCommand::Revoke { reason, .. }
+        | RunCommand::RevokeOrder { reason, .. }
         | RunCommand::Fail { reason } => said(reason),
         RunCommand::Pause { reason } | RunCommand::Cancel { reason } | RunCommand::AskSnapshot { reason } => {
             short(reason)

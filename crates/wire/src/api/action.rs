@@ -75,6 +75,9 @@ pub struct ApprovalView {
     /// RFC 3339.
     pub expires_at: String,
     pub single_operator: bool,
+    /// The order of its run by which it was given, without anybody looking at this very action.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

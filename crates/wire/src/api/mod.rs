@@ -9,6 +9,7 @@ mod identity;
 mod inbox;
 mod job;
 mod ledger;
+mod order;
 mod organisation;
 mod preview;
 mod project;
@@ -40,6 +41,7 @@ pub use job::{
     Redemption, RedemptionView, SecretList, SecretView,
 };
 pub use ledger::{AuditRow, AuditTrail, ConsistencyProof, EntryList, EntryView, HeadView, InclusionProof};
+pub use order::{CoveredView, OrderList, OrderOffer, OrderRequest, OrderView, WidthView};
 pub use organisation::{HaltRequest, OrganisationView, SafeModeView};
 pub use preview::{DriftLine, PreviewLine, PreviewPart, PreviewReport, RollbackPreview};
 pub use project::{

@@ -26,7 +26,7 @@ use super::super::problem::Failure;
 use super::form::{Fields, Sent};
 use super::guard::{Visiting, made};
 use super::inbox::class;
-use super::{file, names, viewer};
+use super::{file, names, order, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller, Pace};
 
@@ -57,14 +57,17 @@ pub(in crate::http) async fn page(app: &App, caller: &Caller, id: ActionId) -> R
     let files = file::shown(app, caller, &run, &detail.spec).await?;
     let entries = entries(app, id).await?;
     let approved_by = approvals(app, &state, &entries).await?;
+    let ask = ask(app, caller, &run, &state);
+    let waits = ask == Ask::Yes && state.status == ActionStatus::PendingApproval;
     let page = ActionPage {
+        order: if waits { order::offer(app, caller, id).await? } else { None },
         since: entries.first().map_or(state.deadline, |(_, _, at)| *at),
         agent: names::person(app, state.proposer).await?,
         goal: run.goal.clone(),
         blast: blast(&run, &state),
         files,
         history: history(app, &state).await?,
-        ask: ask(app, caller, &run, &state),
+        ask,
         approved_by,
         fast: flow::pace(app, caller.identity.id).await?.is_fast(),
         twins: Twins::default(),
@@ -140,7 +143,8 @@ fn ask(app: &App, caller: &Caller, run: &Run, state: &ActionState) -> Ask {
         return Ask::No(Refusal::Role { needed: Role::Reviewer }.to_string());
     }
     let (actor, terms) = (caller.actor(), app.settings().terms);
-    let setting = Setting { run, actor: &actor, terms: &terms, policy: app.policy().version(), now: app.store().now() };
+    let (policy, now) = (app.policy().version(), app.store().now());
+    let setting = Setting { run, actor: &actor, terms: &terms, policy, givers: &[], now };
     match action::decide(state.id, Some(state), &command, &setting) {
         Ok(_) => Ask::Yes,
         Err(_) if state.status == ActionStatus::Rehearsed => Ask::Settled,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use axum::response::Response;
 use placet_domain::action::ActionState;
-use placet_domain::canonical;
+use placet_domain::approval::{self, Width};
 use placet_domain::digest::Digest;
 use placet_domain::proposal::ActionSpec;
 use placet_pages::{ActionPage, Inbox, Twin, Twins, Waiting};
@@ -94,31 +94,7 @@ async fn goal(app: &App, action: &ActionState) -> Result<String, Failure> {
     Ok(run.map(|run| run.goal).unwrap_or_default())
 }
 
-/// What makes two actions identical to a person: everything that is done, where, and why they are asked. Not for whom: which run and
-/// which agent. A field that is added to what is sealed has to be put on one of the two sides.
+/// What makes two actions identical to a person: everything that is done, where, and why they are asked. Not for whom.
 pub(super) fn class(action: &ActionState, spec: &ActionSpec) -> Digest {
-    let ActionSpec {
-        v,
-        run: _,
-        agent: _,
-        scope,
-        tool,
-        tool_version,
-        kind,
-        argv,
-        program_digest,
-        environment,
-        target,
-        files,
-        outputs,
-        network,
-        credentials,
-        profile,
-        profile_digest,
-        limits,
-    } = spec;
-    let asked = (action.project, action.verdict.tier(), action.verdict.reasons(), v, scope);
-    let done = (tool, tool_version, kind, argv, program_digest, environment, target);
-    let within = (files, outputs, network, credentials, profile, profile_digest, limits);
-    Digest::of(&canonical::to_bytes(&(asked, done, within)))
+    approval::class(Width::Exact, action.project, spec, &action.verdict)
 }

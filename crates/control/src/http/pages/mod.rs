@@ -15,6 +15,7 @@ mod ledger;
 mod live;
 mod looks;
 mod names;
+mod order;
 mod password;
 mod people;
 mod policy;
@@ -63,6 +64,7 @@ pub(super) fn table() -> Vec<Route> {
         get("/live", live::follow).access(PEOPLE).about("Tells that something changed."),
         get("/actions/{action}", action::show).access(PEOPLE).about("One action."),
         post("/actions/{action}/approve", action::approve).access(REVIEWERS).about("Approves exactly what was shown."),
+        post("/actions/{action}/order", order::give).access(REVIEWERS).about("Approves exactly what was shown, and its like in this run until then."),
         post("/actions/{action}/reject", action::reject).access(REVIEWERS).about("Refuses it, with a reason."),
         post("/actions/{action}/amend", action::amend).access(REVIEWERS).about("Approves something else in its place."),
         post("/actions/{action}/resolve", action::resolve).access(REVIEWERS).about("Decides what becomes of an interrupted action."),
@@ -87,6 +89,7 @@ pub(super) fn table() -> Vec<Route> {
         post("/runs/{run}/checkpoints/{number}/reject", run::reject_checkpoint).access(REVIEWERS).about("What was done until there will not do."),
         get("/runs/{run}/rollback/{number}", run::preview).access(PEOPLE).about("What going back would change."),
         post("/runs/{run}/rollback/{number}", run::roll_back).access(MOVERS).about("Goes back."),
+        post("/runs/{run}/orders/{number}/revoke", order::revoke).access(MOVERS).about("Takes a standing order back."),
         post("/runs/{run}/wishes/{number}/grant", run::grant).access(REVIEWERS).about("Opens a host for the run, for a while."),
         post("/runs/{run}/wishes/{number}/reject", run::reject_wish).access(REVIEWERS).about("Does not open it."),
         post("/runs/{run}/wishes/{number}/revoke", run::revoke).access(MOVERS).about("Closes it again."),
@@ -94,6 +97,7 @@ pub(super) fn table() -> Vec<Route> {
         // What is behind it all.
         get("/decisions", deciding::show).access(PEOPLE).about("How people decide, without names."),
         get("/me", deciding::own).access(PEOPLE).about("How one decides oneself; nobody else sees it."),
+        get("/orders", order::list).access(PEOPLE).about("The standing orders of all runs."),
         get("/agents", people::agents).access(PEOPLE).about("Agents and whom they descend from."),
         get("/workers", people::workers).access(PEOPLE).about("Workers and how they are."),
         get("/policy", policy::show).access(PEOPLE).about("The rules in force."),

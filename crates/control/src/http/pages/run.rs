@@ -19,10 +19,10 @@ use serde::Deserialize;
 
 use super::super::extract::{Path, Query};
 use super::super::problem::Failure;
-use super::super::{view, wishes};
+use super::super::{orders, view, wishes};
 use super::form::Sent;
 use super::guard::{Visiting, html, made};
-use super::{names, timeline, viewer};
+use super::{names, order, timeline, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
 
@@ -81,6 +81,7 @@ pub(super) async fn show(
         worked_ms: run.clock.worked_ms(look.now),
         pipeline: view::pipeline(&run).steps,
         wishes: wishes::listed(&run, &app).wishes,
+        orders: order::rows(&app, &caller, orders::listed(&app, &run)).await?,
         bars: timeline::bars(&trail, look.now),
         calls: timeline::calls(&trail),
         used: used(&app, run.id).await?,

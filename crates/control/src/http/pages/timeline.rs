@@ -65,6 +65,10 @@ fn of_actions(trail: &[AuditRow], now: Timestamp) -> Vec<Bar> {
             "action.judged" if matches!(row.approval_status.as_deref(), Some("tier B" | "tier C")) => {
                 course.asked = Some(at(row));
             }
+            // An order says yes at once: nobody was waited for.
+            "action.approved" if row.approval_status.as_deref().is_some_and(|said| said.contains("by order")) => {
+                course.asked = None;
+            }
             "action.approved" | "action.rejected" | "action.expired" | "action.superseded" | "action.withdrawn" => {
                 course.decided = Some(at(row));
             }

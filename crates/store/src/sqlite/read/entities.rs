@@ -146,7 +146,9 @@ pub(crate) fn children(conn: &Connection, project: ProjectId) -> Result<Vec<Run>
 }
 
 pub(crate) fn runs(conn: &Connection, filter: &RunFilter) -> Result<Vec<Listed<Run>>, StoreError> {
+    let ordered = "status NOT IN ('COMPLETED', 'CANCELLED') AND state -> 'orders' IS NOT NULL";
     Select::new("SELECT created, created_ms, changed, changed_ms, state FROM run")
+        .literally(if filter.with_orders { ordered } else { "TRUE" })
         .within("project", &filter.reach)
         .and(IN_PROJECT, filter.project.map(|id| id.as_bytes().to_vec()))
         .and("status = ?", filter.status.map(|status| status.as_str().to_owned()))

@@ -2,13 +2,15 @@
 //!
 //! Everything that can be refused is refused before the first write of a request, so a refusal leaves nothing to undo.
 
+use std::collections::BTreeSet;
+
 use placet_domain::action::{ActionCommand, ActionState};
 use placet_domain::approval::Asking;
 use placet_domain::command::{About, Command, Submission};
 use placet_domain::decide::{Loaded, Others, decide, recorded};
 use placet_domain::digest::Digest;
-use placet_domain::id::{ActionId, RunId};
-use placet_domain::identity::{Actor, DoorCommand, IdentityCommand};
+use placet_domain::id::{ActionId, IdentityId, RunId};
+use placet_domain::identity::{Actor, DoorCommand, Identity, IdentityCommand};
 use placet_domain::organisation::Organisation;
 use placet_domain::project::ProjectCommand;
 use placet_domain::record::Record;
@@ -137,6 +139,7 @@ impl<'a> Session<'a> {
         let others = self.load_others(reads.others, [&run, &parent])?;
         let runs = above.into_iter().chain(others).collect();
         let projects = if reads.others == Others::All { read::projects(self.conn)? } else { Vec::new() };
+        let givers = run.as_ref().filter(|_| reads.givers).map(|run| self.load_givers(run)).transpose()?;
         let touched = reads.touched_from.map(|from| read::touched(self.conn, from)).transpose()?.unwrap_or_default();
         let questions = self.load_questions(run.as_ref().filter(|_| reads.questions), &submission.terms.asking)?;
         Ok(Loaded {
@@ -150,6 +153,7 @@ impl<'a> Session<'a> {
             organisation,
             runs,
             projects,
+            givers: givers.unwrap_or_default(),
             touched,
             questions,
         })
@@ -166,6 +170,13 @@ impl<'a> Session<'a> {
             (first, above) = (parent.id, parent.parent);
         }
         read::questions(self.conn, run, first, terms, self.now)
+    }
+
+    /// Those who gave orders that may still be used: as they are now, in this transaction.
+    fn load_givers(&self, run: &Run) -> Result<Vec<Identity>, StoreError> {
+        let standing = run.orders.iter().filter(|order| order.revoked.is_none() && self.now < order.until);
+        let givers: BTreeSet<IdentityId> = standing.map(|order| order.giver).collect();
+        givers.into_iter().filter_map(|id| read::identity(self.conn, id).transpose()).collect()
     }
 
     /// Runs that are not over, without those that are loaded already.

@@ -1,0 +1,74 @@
+//! Standing orders by pages: given beside a decision, listed, taken back.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use placet_domain::approval::Width;
+use placet_domain::id::{ActionId, RunId};
+use placet_domain::identity::Role;
+use placet_pages::OrderRow;
+use placet_wire::api;
+
+use super::super::extract::Path;
+use super::super::orders;
+use super::super::problem::Failure;
+use super::form::{Fields, Sent};
+use super::guard::{Visiting, html};
+use super::{names, viewer};
+use crate::app::App;
+use crate::flow::{self, Caller};
+
+const MINUTE_MS: u64 = 60_000;
+
+pub(super) async fn list(State(app): State<App>, visiting: Visiting, caller: Caller) -> Result<Response, Failure> {
+    let viewer = viewer::viewer(&app, &visiting).await?;
+    let standing = orders::all_standing(&app, &caller).await?;
+    Ok(html(placet_pages::orders(&viewer, &rows(&app, &caller, standing).await?)))
+}
+
+/// Each with the name of whoever gave it.
+pub(super) async fn rows(app: &App, caller: &Caller, orders: Vec<api::OrderView>) -> Result<Vec<OrderRow>, Failure> {
+    let revocable = caller.identity.has(Role::Reviewer) || caller.identity.has(Role::Operator);
+    let mut rows = Vec::new();
+    for order in orders {
+        let giver = names::person(app, order.giver).await?;
+        rows.push(OrderRow { order, giver, revocable });
+    }
+    Ok(rows)
+}
+
+/// What the viewer could give on it, if anything.
+pub(super) async fn offer(app: &App, caller: &Caller, id: ActionId) -> Result<Option<api::OrderOffer>, Failure> {
+    let offer = flow::offer(app, caller, id).await?;
+    Ok(Some(orders::offered(app, &offer)).filter(|offer| !offer.widths.is_empty()))
+}
+
+pub(super) async fn give(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Sent { caller, fields, .. }: Sent,
+) -> Result<Response, Failure> {
+    let request = wanted(&fields)?;
+    let run = flow::give_order(&app, &caller, id.parse().map_err(Failure::bad_id)?, fields.seen()?, request).await?;
+    Ok(Redirect::to(&format!("/runs/{}#orders", run.id)).into_response())
+}
+
+/// A page says all of it: what is missing is not guessed at.
+fn wanted(fields: &Fields) -> Result<api::OrderRequest, Failure> {
+    let bad = |why: &str| Failure::new(StatusCode::BAD_REQUEST, "bad_form", why);
+    let width: Width = fields.text("width")?.parse().map_err(|_| bad("choose what is the same"))?;
+    let minutes = fields.number("minutes")?.ok_or_else(|| bad("say for how many minutes"))?;
+    let times = fields.number("times")?.and_then(|times| u32::try_from(times).ok());
+    let times = times.ok_or_else(|| bad("say for how many actions"))?;
+    Ok(api::OrderRequest { width, lasts_ms: Some(minutes.saturating_mul(MINUTE_MS)), times: Some(times) })
+}
+
+pub(super) async fn revoke(
+    State(app): State<App>,
+    Path((id, number)): Path<(String, u32)>,
+    Sent { caller, fields, .. }: Sent,
+) -> Result<Response, Failure> {
+    let id: RunId = id.parse().map_err(Failure::bad_id)?;
+    flow::revoke_order(&app, &caller, id, number, fields.text("reason")?).await?;
+    Ok(Redirect::to("/orders").into_response())
+}
