@@ -102,7 +102,8 @@ fn lawful(run: &Run, kind: Kind) -> bool {
         Kind::RunDry => matches!(status, Status::Executing),
         // An action may be under way wherever a run stands between its start and its end.
         Kind::Wish | Kind::Grant => status.is_open() || status == Status::PendingExport,
-        Kind::RejectWish | Kind::Revoke | Kind::RevokeOrder => !status.is_final(),
+        Kind::RevokeOrder => status.is_open() || status == Status::PendingExport,
+        Kind::RejectWish | Kind::Revoke => !status.is_final(),
         Kind::Lapse => matches!(status, Status::Executing | Status::CheckpointReached),
     }
 }

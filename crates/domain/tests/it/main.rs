@@ -17,6 +17,7 @@ mod launches;
 mod matrix;
 mod modes;
 mod money;
+mod orders;
 mod people;
 mod performances;
 mod permits;

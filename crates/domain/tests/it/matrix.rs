@@ -70,6 +70,7 @@ pub(crate) const fn lawful_for_run(kind: RunCommandKind) -> RunStatus {
         | RunCommandKind::Grant
         | RunCommandKind::RejectWish
         | RunCommandKind::Revoke
+        | RunCommandKind::RevokeOrder
         | RunCommandKind::RunDry
         | RunCommandKind::Lapse
         | RunCommandKind::Pause
@@ -122,7 +123,7 @@ pub(crate) fn run_world(world: World, kind: RunCommandKind) -> World {
             world.operator().run(RunCommand::AskSnapshot { reason: "to be safe".to_owned() }).expect("a host can");
             world
         }
-        K::Wish | K::Grant | K::RejectWish | K::Revoke => {
+        K::Wish | K::Grant | K::RejectWish | K::Revoke | K::RevokeOrder => {
             let mut world = world.with_run(status);
             trials::prepare_run(&mut world, kind);
             world
@@ -168,6 +169,8 @@ const DEEDS: &[(&str, &str, ActionStatus, Move)] = &[
     ("propose", "", ActionStatus::PendingApproval, Move::Propose),
     ("approve B", "build it", ActionStatus::PendingApproval, Move::Approve),
     ("approve C", "delete it", ActionStatus::PendingApproval, Move::Approve),
+    ("order B", "build it", ActionStatus::PendingApproval, Move::GiveOrder),
+    ("order C", "delete it", ActionStatus::PendingApproval, Move::GiveOrder),
     ("amend B", "build it", ActionStatus::PendingApproval, Move::Amend(Tier::B)),
     ("amend C", "delete it", ActionStatus::PendingApproval, Move::Amend(Tier::C)),
     ("reject", "build it", ActionStatus::PendingApproval, Move::Reject),

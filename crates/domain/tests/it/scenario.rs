@@ -223,6 +223,7 @@ impl World {
             touched: std::collections::BTreeSet::new(),
             questions: run.as_ref().filter(|_| reads.questions).map(|run| self.questions(run)).unwrap_or_default(),
             identity: reads.identity.and_then(|id| self.identities.get(&id).cloned()),
+            givers: run.iter().filter(|_| reads.givers).flat_map(|run| self.givers(run)).collect(),
             run,
             action: reads.action.and_then(|id| self.actions.get(&id).cloned()),
             successor: reads.successor.and_then(|id| self.actions.get(&id).cloned()),
@@ -251,6 +252,11 @@ impl World {
             lately: asked.filter(|(record, _)| record.about.run.is_some_and(is_of)).count() as u64,
             stands_elsewhere: family.iter().any(|other| stands(&other)),
         }
+    }
+
+    /// Those who gave its orders, as they are now.
+    fn givers(&self, run: &Run) -> Vec<Identity> {
+        run.orders.iter().filter_map(|order| self.identities.get(&order.giver)).cloned().collect()
     }
 
     /// Whoever made a run, up to the first.
@@ -312,6 +318,15 @@ impl World {
         let scope = self.runs.get(&run).map_or_else(scope, |run| run.scope.clone());
         let agent = agent.id().expect("the clockwork seals nothing");
         Action::seal(&proposal, &Tools::parse(TOOLS).expect("tools"), &scope, run, agent).expect("a sealable proposal")
+    }
+
+    /// The sealed bytes of the action that stands in the world, if it has words that trials use.
+    pub(crate) fn sealed_again(&self) -> Option<Action> {
+        let known = ["build it", "read it", "delete it", "leak it", "build and mail it", "delete and mail it", "read and mail it"];
+        let others = ["read it otherwise", "build it otherwise", "delete it otherwise", "leak it otherwise"];
+        let sealed = |words: &&str| self.seal(words, Who::Agent, self.action().run);
+        let mut all = known.iter().chain(&others).map(sealed);
+        all.find(|action| action.digest() == self.action().digest)
     }
 
     /// What a reviewer makes of the action: these words instead, in tier and risk as the house policy says.

@@ -3,15 +3,20 @@
 //! What a matrix cell shows is then the law of the state alone, or (with another actor) the law of authority alone.
 
 use placet_domain::action::{ActionCommand, ActionCommandKind, ActionStatus, Resolution};
+use placet_domain::approval::Width;
 use placet_domain::budget::{Amounts, Ceiling, Purpose, Resource};
+use placet_domain::command::About;
+use placet_domain::decide::Loaded;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Exit, Manifest};
 use placet_domain::policy::Tier;
+use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{
-    Allowance, Answer, ModelCall, ModelTokens, Output, Run, RunCommand, RunCommandKind, RunStatus, Wanted,
+    Allowance, Answer, ModelCall, ModelTokens, Output, Run, RunCommand, RunCommandKind, RunEvent, RunStatus, Wanted,
 };
 
+use crate::orders::extent;
 use crate::people::Who;
 use crate::scenario::{DAY_MS, World, action_id, complete, verdict};
 
@@ -53,6 +58,7 @@ pub(crate) const RUN_TRIALS: &[Trial<RunCommandKind>] = {
         Trial { label: "grant", kind: K::Grant, usual: Who::Reviewer },
         Trial { label: "reject-wish", kind: K::RejectWish, usual: Who::Reviewer },
         Trial { label: "revoke", kind: K::Revoke, usual: Who::Operator },
+        Trial { label: "revoke-order", kind: K::RevokeOrder, usual: Who::Operator },
         Trial { label: "run-dry", kind: K::RunDry, usual: Who::Runtime },
         Trial { label: "finish", kind: K::Finish, usual: Who::Agent },
         Trial { label: "collect", kind: K::Collect, usual: Who::Worker },
@@ -108,6 +114,7 @@ pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
         RunCommandKind::Grant => grant(world.run()),
         RunCommandKind::RejectWish => RunCommand::RejectWish { number: first(world.run(), Answer::is_waiting), reason },
         RunCommandKind::Revoke => RunCommand::Revoke { number: first(world.run(), Answer::is_granted), reason },
+        RunCommandKind::RevokeOrder => RunCommand::RevokeOrder { number: standing_order(world.run()), reason },
         RunCommandKind::RunDry => RunCommand::RunDry { resource: Resource::UsdMicros },
         RunCommandKind::Collect => {
             let output = Output {
@@ -146,6 +153,11 @@ fn first(run: &Run, is_so: fn(&Answer) -> bool) -> u32 {
     run.wishes.iter().find(|wish| is_so(&wish.answer)).map_or(99, |wish| wish.number)
 }
 
+/// The first order that nobody took back, or a number that no order has.
+fn standing_order(run: &Run) -> u32 {
+    run.orders.iter().find(|order| order.revoked.is_none()).map_or(99, |order| order.number)
+}
+
 pub(crate) fn grant(run: &Run) -> RunCommand {
     let number = first(run, Answer::is_waiting);
     let seen = run.wish(number).map_or(Digest::of(b""), |wish| wish.review(run.id));
@@ -159,10 +171,34 @@ pub(crate) fn prepare_run(world: &mut World, kind: RunCommandKind) {
         // Where a run takes no wishes there is nothing to decide either.
         let _ = world.by(Who::Worker).run(wish("wanted.test"));
     }
+    if kind == RunCommandKind::RevokeOrder {
+        was_ordered(world);
+    }
     if opens {
         let command = grant(world.run());
         let _ = world.by(Who::Reviewer).run(command);
     }
+}
+
+/// As if somebody had given an order while the run was at work.
+fn was_ordered(world: &mut World) {
+    let given = RunEvent::OrderGiven {
+        number: 1,
+        action: action_id(1),
+        seen: Digest::of(b"seen"),
+        tool: "sh".parse().expect("a name"),
+        width: Width::Exact,
+        class: Digest::of(b"class"),
+        policy: world.policy,
+        giver: Who::Reviewer.id().expect("an identity"),
+        until: world.now.plus_ms(60_000),
+        times: 1,
+    };
+    let (id, project) = (world.run, world.project);
+    let mut loaded = Loaded { run: Some(world.run().clone()), ..Loaded::default() };
+    let about = About { project: Some(project), run: Some(id), action: None };
+    loaded.apply(&Record { about, event: Event::Run(id, given) }, world.now);
+    world.runs.extend(loaded.run.map(|run| (run.id, run)));
 }
 
 /// A call of a model that took so much.
@@ -206,6 +242,7 @@ fn wanted_number(run: &Run) -> u32 {
 pub(crate) enum Move {
     Propose,
     Approve,
+    GiveOrder,
     Amend(Tier),
     Reject,
     Withdraw,
@@ -226,6 +263,7 @@ pub(crate) enum Move {
 pub(crate) const ACTION_TRIALS: &[Trial<Move>] = &[
     Trial { label: "propose", kind: Move::Propose, usual: Who::Agent },
     Trial { label: "approve", kind: Move::Approve, usual: Who::Reviewer },
+    Trial { label: "give-order", kind: Move::GiveOrder, usual: Who::Reviewer },
     Trial { label: "amend (B)", kind: Move::Amend(Tier::B), usual: Who::Reviewer },
     Trial { label: "amend (D)", kind: Move::Amend(Tier::D), usual: Who::Reviewer },
     Trial { label: "reject", kind: Move::Reject, usual: Who::Reviewer },
@@ -263,6 +301,7 @@ impl Move {
             Self::Lapse => world.wait_ms(2 * DAY_MS),
             Self::Propose
             | Self::Approve
+            | Self::GiveOrder
             | Self::Amend(_)
             | Self::Reject
             | Self::Withdraw
@@ -283,6 +322,11 @@ impl Move {
         match self {
             Self::Propose => world.proposal(Who::Agent, "build it"),
             Self::Approve => ActionCommand::Approve { seen: action.review() },
+            Self::GiveOrder => {
+                let action = world.sealed_again().unwrap_or_else(|| world.seal("build it", Who::Agent, action.run));
+                let (seen, action) = (world.action().review(), Box::new(action));
+                ActionCommand::GiveOrder { seen, action, extent: extent(3) }
+            }
             Self::Amend(tier) => {
                 let amended = Box::new(world.amended(otherwise(tier)));
                 ActionCommand::Amend { seen: action.review(), reason, amended }

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use placet_domain::action::{ActionEvent, Amendment, Resolution};
 use placet_domain::approval::{Approval, review_digest};
 use placet_domain::digest::Digest;
-use placet_domain::id::{ActionId, IdentityId};
+use placet_domain::id::{ActionId, IdentityId, RunId};
 use placet_domain::policy::{Tier, Verdict};
 use placet_domain::project::Separation;
 use placet_domain::record::{Event, Record};
-use placet_domain::run::RunStatus;
+use placet_domain::run::{RunEvent, RunStatus};
+use placet_domain::time::Timestamp;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
@@ -20,6 +21,18 @@ use crate::scenario::World;
 #[derive(Debug, Default)]
 pub(super) struct Books {
     pages: BTreeMap<ActionId, Page>,
+    orders: BTreeMap<(RunId, u32), Standing>,
+}
+
+/// One standing order.
+#[derive(Debug)]
+struct Standing {
+    giver: IdentityId,
+    policy: Digest,
+    until: Timestamp,
+    left: u32,
+    rollbacks: u32,
+    over: bool,
 }
 
 /// One action's page.
@@ -76,6 +89,9 @@ impl Authors {
 impl Books {
     /// Enters a record that was accepted in the world as it stands now; `before` is how it stood when it was decided.
     pub(super) fn enter(&mut self, record: &Record, world: &World, before: &Before) -> Result<(), TestCaseError> {
+        if let Event::Run(id, event) = &record.event {
+            return self.enter_order(*id, event, world, before);
+        }
         let Event::Action(id, event) = &record.event else { return Ok(()) };
         prop_assert_eq!(record.about.action, Some(*id));
         if let ActionEvent::Proposed { digest, amendment, .. } = event {
@@ -114,6 +130,40 @@ impl Books {
             page.authors.judged(amender, verdict);
         }
         page.enter(event, world, run.status, run.separation)
+    }
+}
+
+impl Books {
+    /// An order is used as often as was said and no longer, by the action that names it, in the run it was given in.
+    fn enter_order(
+        &mut self,
+        run: RunId,
+        event: &RunEvent,
+        world: &World,
+        before: &Before,
+    ) -> Result<(), TestCaseError> {
+        match event {
+            RunEvent::OrderGiven { number, giver, policy, until, times, .. } => {
+                let (rollbacks, left, over) = (before.runs[&run].rollbacks, *times, false);
+                let given = Standing { giver: *giver, policy: *policy, until: *until, left, rollbacks, over };
+                prop_assert!(self.orders.insert((run, *number), given).is_none(), "given once");
+            }
+            RunEvent::OrderUsed { number, action } => {
+                let order = self.orders.get_mut(&(run, *number)).expect("given before");
+                prop_assert!(!order.over && order.left > 0 && world.now < order.until, "it stands");
+                prop_assert_eq!((order.policy, order.rollbacks), (world.policy, before.runs[&run].rollbacks));
+                prop_assert!(!before.actions.contains_key(action), "only what is just proposed");
+                let approvals = &self.pages[action].approvals;
+                prop_assert_eq!(approvals.len(), 1);
+                prop_assert_eq!((approvals[0].order, approvals[0].reviewer), (Some(*number), order.giver));
+                order.left -= 1;
+            }
+            RunEvent::OrderRevoked { number, .. } => {
+                self.orders.get_mut(&(run, *number)).expect("given before").over = true;
+            }
+            _ => {}
+        }
+        Ok(())
     }
 }
 

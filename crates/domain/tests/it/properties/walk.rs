@@ -81,6 +81,10 @@ impl Walk {
         if let Some(course) = self.performance(die, other) {
             return course;
         }
+        if let Some(action) = self.world.run().gate.as_ref().and_then(|gate| gate.action).filter(|_| die % 2 == 0) {
+            self.world.action = action;
+            return self.usual_for_action(die, other);
+        }
         if self.world.run_status() != RunStatus::Executing {
             let (who, kind) = usual_for_run(self.world.run_status(), die);
             return (who, Command::Run { id: self.world.run, command: run_command(&self.world, kind) });
@@ -92,6 +96,10 @@ impl Walk {
         if (12..20).contains(&die) {
             let (who, kind) = usual_for_wishes(&self.world);
             return (who, Command::Run { id: self.world.run, command: run_command(&self.world, kind) });
+        }
+        if die % 16 == 5 && self.world.run().orders.iter().any(|order| order.revoked.is_none()) {
+            let command = run_command(&self.world, RunCommandKind::RevokeOrder);
+            return (Who::Operator, Command::Run { id: self.world.run, command });
         }
         let status =
             self.world.actions.get(&self.world.action).filter(|action| action.run == self.world.run).map(|a| a.status);
@@ -129,7 +137,8 @@ impl Walk {
             }
             ActionStatus::PendingApproval if die < 16 => (Who::Reviewer, Move::Reject),
             ActionStatus::PendingApproval | ActionStatus::Approved if die < 24 => (Who::Agent, Move::Withdraw),
-            ActionStatus::PendingApproval if die < 70 => (pick(DECIDERS, other), Move::Amend(pick(TIERS, die))),
+            ActionStatus::PendingApproval if die < 80 => (pick(DECIDERS, other), Move::Amend(pick(TIERS, die))),
+            ActionStatus::PendingApproval if die < 120 => (pick(DECIDERS, other), Move::GiveOrder),
             ActionStatus::PendingApproval => (pick(DECIDERS, other), Move::Approve),
             ActionStatus::Approved => (pick(&[Who::Worker, Who::OtherWorker], other), Move::Lease),
             ActionStatus::Leased if die < 40 => (self.holder(), Move::Decline),
