@@ -103,6 +103,8 @@ pub(crate) fn list(viewer: &Viewer, rows: &[OrderRow]) -> Markup {
 
 fn line(viewer: &Viewer, OrderRow { order, giver, revocable }: &OrderRow) -> Markup {
     let (lang, stands) = (viewer.lang, order.status == "STANDS");
+    // What was approved by one that is used up may not have begun yet.
+    let stoppable = stands || order.status == "USED_UP";
     html! {
         strong { (order.number) } " " (status(&order.status)) " " code { (text::line(lang, &order.tool)) } " "
         code { (order.width) } " · "
@@ -112,7 +114,7 @@ fn line(viewer: &Viewer, OrderRow { order, giver, revocable }: &OrderRow) -> Mar
         @if stands { " (" (moment(lang, parsed(&order.until), viewer.now)) ")" }
         " · " (lang.order_given_by()) " " (text::line(lang, giver))
         @if let Some(because) = &order.because { " · " (text::line(lang, because)) }
-        @if stands && *revocable { (revoke(viewer, order)) }
+        @if stoppable && *revocable { (revoke(viewer, order)) }
     }
 }
 

@@ -3,7 +3,7 @@ import { assert, enter, finish, given, look, screen, shot } from './browser.mjs'
 
 const paths = {
   inbox: '/', action: `/actions/${given.action}`, runs: '/runs', run: `/runs/${given.run}`,
-  decisions: '/decisions', me: '/me', agents: '/agents', workers: '/workers', policy: '/policy', ledger: '/ledger', entry: '/ledger/3',
+  orders: '/orders', decisions: '/decisions', me: '/me', agents: '/agents', workers: '/workers', policy: '/policy', ledger: '/ledger', entry: '/ledger/3',
   settings: '/settings', help: '/help', nowhere: '/runs/run_00000000000000000000000000000000',
 };
 const screens = [

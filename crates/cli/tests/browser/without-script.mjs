@@ -15,6 +15,17 @@ for (const [target, decide] of [
   await decide();
   await page.waitForURL(`${given.url}/`);
 }
+// A standing order, folded away below the decision, and the way to take it back.
+await page.goto(`${given.url}/`);
+await page.getByRole('link', { name: /10\.0\.0\.7/ }).click();
+await page.locator('summary', { hasText: 'Approve this and its like' }).click();
+await page.locator('#order-minutes').fill('30');
+await page.locator('form#order button').click();
+await page.getByText('STANDS').waitFor();
+await page.goto(`${given.url}/orders`);
+await page.locator('input[name=reason]').fill('enough');
+await page.getByRole('button', { name: 'Revoke' }).click();
+await page.getByText('No order stands.').waitFor();
 await page.goto(`${given.url}/settings`);
 await page.locator('#new-password').fill('a sentence that is long enough');
 await page.locator('form#set-password button').click();

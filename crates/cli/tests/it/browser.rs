@@ -56,6 +56,8 @@ fn c16_every_page_keeps_nobody_out_light_dark_on_a_phone_and_in_french() {
     let _worker = world.worker(&[]);
     world.write("notes.py", "# count\nimport sys\nprint(len(\"a\") + 42)\n");
     let seen = world.propose(&run, &["sh", "python3 notes.py", "--file", "notes.py", "--because", "it is <b>safe</b>"]);
+    let ordered = waiting(&world, &run, &["10.0.0.8"]);
+    world.by("ada", &["order", "give", &ordered[0], "--yes", "--until", "2h"]).ok();
     waiting(&world, &run, &["10.0.0.5", "10.0.0.6", "10.0.0.6"]);
     world.json("admin", &["run", "new", "a plan that waits", "--scope", "all", "--agent", "tom", "--step", "look"]);
     let given = json!({ "url": world.url(), "run": run, "action": seen["id"], "links": per_person(&world) });
@@ -93,7 +95,7 @@ fn c16_somebody_who_has_never_seen_it_approves_rejects_changes_goes_back_and_ver
 fn c16_everything_is_decided_without_a_script_as_well() {
     let (world, run) = World::start();
     hire(&world);
-    waiting(&world, &run, &["10.0.0.5", "10.0.0.6"]);
+    waiting(&world, &run, &["10.0.0.5", "10.0.0.6", "10.0.0.7"]);
     walk("without-script.mjs", &json!({ "url": world.url(), "name": "eve", "links": links(&world, "eve", 1) }));
 }
 

@@ -19,7 +19,7 @@ use crate::app::App;
 const USUAL_ORDER_MS: u64 = 3_600_000;
 const USUAL_TIMES: u32 = 20;
 /// How many of the newest actions of a run are looked through for what an order would have covered, and how many are told.
-const MOST_LOOKED_THROUGH: u32 = 100;
+const MOST_LOOKED_THROUGH: u32 = 50;
 const MOST_TOLD: usize = 10;
 /// More orders than anybody looks through at once.
 const MOST_RUNS: u32 = 500;

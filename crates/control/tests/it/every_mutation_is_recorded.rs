@@ -182,6 +182,17 @@ async fn act(walk: &mut Walk<'_>, run: &str) {
     walk.plain(&team.reviewer, "POST /api/v1/actions/{action}/resolve", &[&id(&lost)], resolution).await;
 }
 
+/// A standing order: given, and taken back.
+async fn order(walk: &mut Walk<'_>, run: &str) {
+    let team = &walk.app.team;
+    let action = team.agent.proposes(run.parse().unwrap(), &scan()).await;
+    let (route, seen) = ("POST /api/v1/actions/{action}/order", Some(action.review));
+    walk.step(&team.reviewer, route, &[&action.id.to_string()], &json!({}), seen).await;
+    let reason = json!({ "reason": "enough" });
+    walk.plain(&team.operator, "POST /api/v1/runs/{run}/orders/{number}/revoke", &[run, "1"], reason).await;
+    team.agent.withdraws(&action).await.is(200);
+}
+
 /// More of the network for an action under way: asked for, opened, closed again, refused.
 async fn open_more(walk: &mut Walk<'_>, run: &str) {
     let team = &walk.app.team;
@@ -336,6 +347,7 @@ async fn b1_every_route_that_changes_something_writes_to_the_ledger() {
     open_close(&mut walk).await;
     let run = undertake(&mut walk).await;
     act(&mut walk, &run).await;
+    order(&mut walk, &run).await;
     open_more(&mut walk, &run).await;
     perform(&mut walk).await;
     let (before, message) = (app.size(), json!({ "run": run, "proposal": scan() }));

@@ -14,6 +14,7 @@ mod lapse;
 mod model_money;
 mod models;
 mod network;
+mod orders;
 mod performances;
 mod permit;
 mod policy_change;

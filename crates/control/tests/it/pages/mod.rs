@@ -7,4 +7,5 @@ mod entering;
 mod forging;
 mod living;
 mod measured;
+mod ordering;
 mod showing;

@@ -7,6 +7,7 @@ mod idempotency;
 mod leasing;
 mod ledger;
 mod lists;
+mod ordering;
 mod races;
 mod retaining;
 mod submitting;
@@ -47,6 +48,13 @@ scenarios! {
         b4_an_amendment_that_is_refused_leaves_both_as_they_were,
         b4_two_amendments_race_and_one_wins,
         b4_an_amendment_asked_for_twice_is_one_with_one_answer,
+    }
+    ordering {
+        b4_a_thousand_at_once_against_an_order_for_ten_are_ten,
+        b4_an_order_and_its_uses_survive_a_restart,
+        b4_whoever_is_revoked_says_yes_to_nothing_any_more_not_even_beforehand,
+        b4_what_was_approved_by_an_order_that_is_taken_back_stands_in_nobodys_way,
+        b4_runs_with_orders_are_found_without_the_others,
     }
     idempotency {
         the_same_key_and_request_have_one_effect_and_one_answer,

@@ -1,0 +1,285 @@
+//! ORDER: one yes for actions that are the same question, over HTTP, and everything an agent tries to make more of it.
+
+use placet_domain::digest::Digest;
+use placet_wire::api;
+use serde_json::{Value, json};
+
+use super::policy_change::STRICTER;
+use super::working;
+use crate::metrics::{metrics, value};
+use crate::moves::{deletion, fetching, scan, sweep};
+use crate::person::{Answer, Person};
+use crate::scenario::{Scenario, Setup, rules_with};
+
+async fn order(person: &Person, on: &api::ActionView, body: Value) -> Answer {
+    person.post_if(&format!("/api/v1/actions/{}/order", on.id), on.review, &body).await
+}
+
+/// The first scan waits, and an order is given on it.
+async fn ordered(app: &Scenario, times: u32) -> api::OrderView {
+    let action = app.team.agent.proposes(app.team.run, &scan()).await;
+    order(&app.team.reviewer, &action, json!({ "times": times })).await.is(201).json()
+}
+
+async fn standing(person: &Person) -> Vec<api::OrderView> {
+    person.get("/api/v1/orders").await.is(200).json::<api::OrderList>().orders
+}
+
+async fn status_of(app: &Scenario, wish: &Value) -> String {
+    app.team.agent.proposes(app.team.run, wish).await.status.to_string()
+}
+
+#[tokio::test]
+async fn b4_an_order_lets_its_like_pass_and_every_entry_says_so() {
+    let (app, agent, reviewer, worker) = Scenario::start().await;
+    let first = agent.proposes(app.team.run, &scan()).await;
+    let before = app.size();
+    let given: api::OrderView =
+        order(&reviewer, &first, json!({ "times": 1, "lasts_ms": 60_000 })).await.is(201).json();
+    assert_eq!((given.number, given.status.as_str(), given.giver), (1, "STANDS", reviewer.id));
+    assert_eq!(app.kinds_from(before).await, ["action.approved", "run.order_given"]);
+    let before = app.size();
+    let passed = agent.proposes(app.team.run, &scan()).await;
+    assert_eq!((passed.status.as_str(), passed.approvals[0].order), ("APPROVED", Some(1)));
+    assert_eq!(passed.approvals[0].reviewer, reviewer.id);
+    let kinds = app.kinds_from(before).await;
+    assert_eq!(kinds, ["action.proposed", "action.judged", "action.approved", "run.order_used"]);
+    assert_eq!(status_of(&app, &scan()).await, "PENDING_APPROVAL", "one is one");
+    let trail: api::AuditTrail =
+        app.auditor.get(&format!("/api/v1/runs/{}/audit", app.team.run)).await.is(200).json();
+    let told: Vec<&str> = trail.rows.iter().filter_map(|row| row.approval_status.as_deref()).collect();
+    assert!(told.contains(&"approved by order 1") && told.contains(&"order given"), "{told:?}");
+    let mut done = vec![worker.leases().await.unwrap().action, worker.leases().await.unwrap().action];
+    done.sort();
+    assert_eq!(done, [first.id, passed.id], "and both are executed");
+    app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn b4_bait_and_switch_nothing_that_differs_from_what_was_seen_passes() {
+    let (app, _, _, _) = Scenario::start().await;
+    ordered(&app, 50).await;
+    let digest = Digest::of(b"payload");
+    let to = format!("/api/v1/projects/{}/evidence/{digest}", app.team.project);
+    app.team.agent.put(&to, &b"payload"[..]).await.is(201);
+    let switched = [
+        ("arguments", json!(["-sV", "-Pn", "-p", "1-1001"])),
+        ("arguments", json!(["-Pn", "-sV", "-p", "1-1000"])),
+        ("target", json!("10.0.0.6")),
+        ("environment", json!({ "LANG": "C" })),
+        ("files", json!([{ "path": "docs/x", "digest": digest, "size_bytes": 7 }])),
+        ("outputs", json!(["docs/out"])),
+        ("timeout_ms", json!(1_000)),
+    ];
+    for (field, other) in switched {
+        let mut wish = scan();
+        wish[field] = other;
+        assert_eq!(status_of(&app, &wish).await, "PENDING_APPROVAL", "another `{field}`");
+    }
+    let mut wish = scan();
+    wish["justification"] = json!("as agreed with security");
+    assert_eq!(status_of(&app, &wish).await, "APPROVED", "what an agent says is nothing that is done");
+    assert_eq!(standing(&app.team.reviewer).await[0].used, 1);
+}
+
+#[tokio::test]
+async fn b4_no_order_is_given_where_people_are_asked_each_time_or_together() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    for (wish, why) in [(sweep(), "one person"), (deletion(), "one person")] {
+        let action = agent.proposes(app.team.run, &wish).await;
+        let no = order(&reviewer, &action, json!({})).await.problem(422, "invalid");
+        assert!(no.detail.contains(why), "{}", no.detail);
+        let offer: api::OrderOffer =
+            reviewer.get(&format!("/api/v1/actions/{}/order", action.id)).await.is(200).json();
+        assert!(offer.widths.is_empty() && offer.refused.is_some_and(|refused| refused.contains(why)));
+    }
+    let supervised = working(&app, json!({ "mode": "SUPERVISED" })).await;
+    let action = agent.proposes(supervised.id, &scan()).await;
+    let no = order(&reviewer, &action, json!({})).await.problem(422, "invalid");
+    assert!(no.detail.contains("each time"), "{}", no.detail);
+    assert!(standing(&reviewer).await.is_empty());
+}
+
+#[tokio::test]
+async fn b4_an_order_takes_what_was_seen_and_stays_within_its_bounds() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let action = agent.proposes(app.team.run, &scan()).await;
+    let before = app.size();
+    let path = format!("/api/v1/actions/{}/order", action.id);
+    reviewer.post(&path, &json!({})).await.problem(428, "unseen");
+    reviewer.post_if(&path, Digest::of(b"another"), &json!({})).await.problem(412, "stale");
+    for wrong in [json!({ "times": 0 }), json!({ "times": 1_001 }), json!({ "lasts_ms": 0 }), json!({ "lasts_ms": 28_800_001 })] {
+        order(&reviewer, &action, wrong).await.problem(422, "invalid");
+    }
+    order(&reviewer, &action, json!({ "width": "contents" })).await.problem(422, "invalid");
+    for wrong in [json!({ "width": "everything" }), json!({ "until": "18:00" })] {
+        let refused = order(&reviewer, &action, wrong).await;
+        assert!((400..500).contains(&refused.status), "{}", refused.text());
+    }
+    assert_eq!(app.size(), before, "and nothing was decided");
+    order(&agent, &action, json!({})).await.problem(403, "role");
+    order(&app.team.operator, &action, json!({})).await.problem(403, "role");
+}
+
+#[tokio::test]
+async fn b4_where_a_team_gives_no_orders_nobody_is_offered_one() {
+    let mut setup = Setup::default();
+    setup.settings.terms.longest_order_ms = 0;
+    let (app, agent, reviewer, _) = Scenario::start_with(setup).await;
+    let action = agent.proposes(app.team.run, &scan()).await;
+    let no = order(&reviewer, &action, json!({})).await.problem(422, "invalid");
+    assert!(no.detail.contains("longest_order_ms"), "{}", no.detail);
+}
+
+#[tokio::test]
+async fn b4_an_order_is_taken_back_by_whoever_watches_and_what_it_approved_is_withdrawn() {
+    let (app, agent, reviewer, worker) = Scenario::start().await;
+    ordered(&app, 9).await;
+    let first = worker.leases().await.unwrap();
+    let waiting = agent.proposes(app.team.run, &scan()).await;
+    let path = format!("/api/v1/runs/{}/orders/1/revoke", app.team.run);
+    let why = json!({ "reason": "the lab called" });
+    agent.post(&path, &why).await.problem(403, "role");
+    app.team.operator.post(&path, &json!({ "reason": "" })).await.problem(422, "invalid");
+    let list: api::OrderList = app.team.operator.post(&path, &why).await.is(200).json();
+    assert_eq!((list.orders[0].status.as_str(), list.orders[0].because.as_deref()), ("REVOKED", Some("the lab called")));
+    let withdrawn = agent.sees(&waiting).await.action;
+    assert_eq!(withdrawn.status.as_str(), "WITHDRAWN");
+    assert!(withdrawn.because.is_some_and(|because| because.contains("order")), "and its agent is told why");
+    assert!(worker.leases().await.is_none());
+    worker.redeems(&first).await.is(200);
+    assert_eq!(status_of(&app, &scan()).await, "PENDING_APPROVAL");
+    app.team.operator.post(&path, &why).await.problem(409, "not_now");
+    assert!(standing(&reviewer).await.is_empty());
+    app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn b4_a_rejection_of_the_tool_ends_its_orders_and_what_they_approved() {
+    let (app, agent, _, worker) = Scenario::start().await;
+    ordered(&app, 9).await;
+    worker.leases().await.unwrap();
+    let passed = agent.proposes(app.team.run, &scan()).await;
+    let other = agent.proposes(app.team.run, &json!({ "tool": "nmap", "arguments": ["-sn"], "target": "10.0.0.6" })).await;
+    app.team.second.rejects(&other).await.is(200);
+    assert_eq!(agent.sees(&passed).await.action.status.as_str(), "WITHDRAWN");
+    assert!(standing(&app.team.reviewer).await.is_empty());
+    assert_eq!(status_of(&app, &scan()).await, "PENDING_APPROVAL");
+}
+
+#[tokio::test]
+async fn b4_an_order_ends_with_its_time_and_with_its_run() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    ordered(&app, 9).await;
+    assert_eq!(status_of(&app, &scan()).await, "APPROVED");
+    app.pass_ms(3_600_000);
+    assert_eq!(status_of(&app, &scan()).await, "PENDING_APPROVAL");
+    assert!(standing(&reviewer).await.is_empty());
+    let listed: api::OrderList =
+        reviewer.get(&format!("/api/v1/runs/{}/orders", app.team.run)).await.is(200).json();
+    assert_eq!((listed.orders[0].status.as_str(), listed.orders[0].used), ("EXPIRED", 1));
+    let other = app.team.start_run().await;
+    assert_eq!(agent.proposes(other, &scan()).await.status.as_str(), "PENDING_APPROVAL", "nor did it leave its run");
+}
+
+#[tokio::test]
+async fn b4_a_restart_keeps_an_order_and_another_policy_voids_it() {
+    let (mut app, _, reviewer, _) = Scenario::start().await;
+    ordered(&app, 3).await;
+    assert_eq!(status_of(&app, &scan()).await, "APPROVED");
+    app.restart().await;
+    assert_eq!(status_of(&app, &scan()).await, "APPROVED");
+    assert_eq!(standing(&reviewer).await[0].used, 2);
+    app.restart_under(rules_with(STRICTER)).await;
+    assert!(standing(&reviewer).await.is_empty());
+    assert_eq!(status_of(&app, &scan()).await, "PENDING_APPROVAL");
+}
+
+#[tokio::test]
+async fn b4_the_orders_of_a_reviewer_who_is_revoked_are_void() {
+    let (app, _, reviewer, _) = Scenario::start().await;
+    ordered(&app, 9).await;
+    app.admin.post(&format!("/api/v1/identities/{}/revoke", reviewer.id), &json!({})).await.is(200);
+    assert_eq!(status_of(&app, &scan()).await, "PENDING_APPROVAL");
+}
+
+#[tokio::test]
+async fn b4_a_new_token_of_its_giver_does_not_end_an_order() {
+    let (app, _, reviewer, _) = Scenario::start().await;
+    ordered(&app, 9).await;
+    app.admin.post(&format!("/api/v1/identities/{}/token", reviewer.id), &json!({})).await.is(200);
+    assert_eq!(status_of(&app, &scan()).await, "APPROVED", "they are still who they are");
+}
+
+#[tokio::test]
+async fn t8_people_of_another_project_learn_nothing_of_orders() {
+    let (app, _, _, _) = Scenario::start().await;
+    ordered(&app, 9).await;
+    let beta = app.neighbours("beta").await;
+    assert!(standing(&beta.reviewer).await.is_empty());
+    beta.reviewer.get(&format!("/api/v1/runs/{}/orders", app.team.run)).await.problem(404, "unknown");
+    let path = format!("/api/v1/runs/{}/orders/1/revoke", app.team.run);
+    beta.operator.post(&path, &json!({ "reason": "mischief" })).await.problem(404, "unknown");
+    app.team.agent.get("/api/v1/orders").await.problem(403, "role");
+    app.team.agent.get(&format!("/api/v1/runs/{}/orders", app.team.run)).await.problem(403, "role");
+    assert_eq!(standing(&app.team.second).await.len(), 1);
+}
+
+#[tokio::test]
+async fn b4_a_hundred_proposals_at_once_get_as_many_as_were_ordered() {
+    let (app, agent, _, _) = Scenario::start().await;
+    ordered(&app, 7).await;
+    let mut crowd = tokio::task::JoinSet::new();
+    for _ in 0..100 {
+        let (agent, run) = (agent.clone(), app.team.run);
+        crowd.spawn(async move { agent.proposes(run, &scan()).await.status.to_string() });
+    }
+    let all = crowd.join_all().await;
+    assert_eq!(all.iter().filter(|status| *status == "APPROVED").count(), 7);
+    app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn b4_what_an_order_would_have_covered_is_told_with_what_was_rejected() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let (no, other) = (agent.proposes(app.team.run, &scan()).await, agent.proposes(app.team.run, &fetching()).await);
+    reviewer.rejects(&no).await.is(200);
+    reviewer.approves(&other).await.is(200);
+    let action = agent.proposes(app.team.run, &scan()).await;
+    let offer: api::OrderOffer = reviewer.get(&format!("/api/v1/actions/{}/order", action.id)).await.is(200).json();
+    assert_eq!((offer.refused, offer.most_times), (None, 1_000));
+    assert_eq!(offer.widths.len(), 1, "other contents are not offered for what runs");
+    let covered: Vec<(String, &str)> =
+        offer.widths[0].would_cover.iter().map(|past| (past.action.to_string(), past.status.as_str())).collect();
+    assert_eq!(covered, [(no.id.to_string(), "REJECTED")]);
+}
+
+#[tokio::test]
+async fn b4_other_contents_of_the_same_file_pass_where_a_tool_only_writes() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let write = async |content: &'static [u8], path: &str| -> api::ActionView {
+        let digest = Digest::of(content);
+        let to = format!("/api/v1/projects/{}/evidence/{digest}", app.team.project);
+        agent.put(&to, content).await.is(201);
+        let files = json!([{ "path": path, "digest": digest, "size_bytes": content.len() }]);
+        agent.proposes(app.team.run, &json!({ "tool": "tee", "arguments": ["docs/a.md"], "files": files })).await
+    };
+    let first = write(b"one", "docs/in.md").await;
+    assert_eq!(first.status.as_str(), "PENDING_APPROVAL", "{first:?}");
+    order(&reviewer, &first, json!({ "width": "contents", "times": 5 })).await.is(201);
+    assert_eq!(write(b"two", "docs/in.md").await.status.as_str(), "APPROVED");
+    assert_eq!(write(b"one", "docs/other.md").await.status.as_str(), "PENDING_APPROVAL");
+}
+
+#[tokio::test]
+async fn c17_approvals_by_order_are_counted_apart_and_are_nobodys_waiting_time() {
+    let (app, _, _, _) = Scenario::start().await;
+    ordered(&app, 9).await;
+    let waited = value(&metrics(&app).await, "approval_wait_seconds_count{about=\"action\"}");
+    status_of(&app, &scan()).await;
+    status_of(&app, &scan()).await;
+    let metrics = metrics(&app).await;
+    assert!((value(&metrics, "orders_total{event=\"used\"}") - 2.0).abs() < f64::EPSILON);
+    assert!((value(&metrics, "orders_total{event=\"given\"}") - 1.0).abs() < f64::EPSILON);
+    assert!((value(&metrics, "approval_wait_seconds_count{about=\"action\"}") - waited).abs() < f64::EPSILON);
+}
