@@ -56,7 +56,7 @@ fn body(pattern: &str, team: &Team) -> Value {
         "resolve" => json!({ "resolution": "abandon", "reason": "gone" }),
         "redeem" => json!({ "permit": "x.y" }),
         "heartbeat" | "network" => json!({ "attempt": 1 }),
-        "revoke" if pattern.contains("/wishes/") => json!({ "reason": "no" }),
+        "revoke" if pattern.contains("/wishes/") || pattern.contains("/orders/") => json!({ "reason": "no" }),
         "complete" if pattern.contains("/jobs/") => json!({ "manifest": {
             "v": 1, "action": "act_00000000000000000000000000000000", "executed": Digest::of(b""), "attempt": 1,
             "worker": team.worker.id, "started_at": 1, "finished_at": 2, "exit": { "code": 0 },

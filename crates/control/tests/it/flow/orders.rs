@@ -11,6 +11,17 @@ use crate::moves::{deletion, fetching, scan, sweep};
 use crate::person::{Answer, Person};
 use crate::scenario::{Scenario, Setup, rules_with};
 
+/// Writing takes one person.
+const WRITING_ASKS: &str = r#"
+@id("write.one")
+@risk("0.10")
+@reason("the docs are read by customers")
+@matches("tee docs/a.md")
+@misses("cat README.md")
+forbid (principal, action == Action::"create_file", resource)
+unless { context.approvals >= 1 };
+"#;
+
 async fn order(person: &Person, on: &api::ActionView, body: Value) -> Answer {
     person.post_if(&format!("/api/v1/actions/{}/order", on.id), on.review, &body).await
 }
@@ -256,7 +267,8 @@ async fn b4_what_an_order_would_have_covered_is_told_with_what_was_rejected() {
 
 #[tokio::test]
 async fn b4_other_contents_of_the_same_file_pass_where_a_tool_only_writes() {
-    let (app, agent, reviewer, _) = Scenario::start().await;
+    let (mut app, agent, reviewer, _) = Scenario::start().await;
+    app.restart_under(rules_with(WRITING_ASKS)).await;
     let write = async |content: &'static [u8], path: &str| -> api::ActionView {
         let digest = Digest::of(content);
         let to = format!("/api/v1/projects/{}/evidence/{digest}", app.team.project);
