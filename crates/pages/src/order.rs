@@ -179,7 +179,8 @@ mod tests {
     #[test]
     fn b4_an_order_that_stands_is_told_with_its_uses_its_end_and_the_way_to_take_it_back() {
         let shown = orders(&viewer(), &[row("STANDS")]).into_string();
-        for told in ["STANDS", "nmap", "<strong>7</strong> of 20", "2026-01-31 10:30:00 UTC", "1 h", "orders/3/revoke"] {
+        for told in ["STANDS", "nmap", "<strong>7</strong> of 20", "2026-01-31 10:30:00 UTC", "1 h", "orders/3/revoke"]
+        {
             assert!(shown.contains(told), "`{told}` is missing:\n{shown}");
         }
         assert!(shown.contains("⟦U+202E⟧") && shown.contains("&lt;b&gt;scan"), "{shown}");

@@ -106,7 +106,9 @@ fn told(offer: &OrderOffer, args: &GiveArgs) -> String {
         args.times,
         args.until
     );
-    text.push_str("  what a program finds in the workspace or gets from others may differ each time, and nobody will look\n");
+    text.push_str(
+        "  what a program finds in the workspace or gets from others may differ each time, and nobody will look\n",
+    );
     let width = offer.widths.iter().find(|width| width.width == args.width.as_str());
     match width.filter(|width| !width.would_cover.is_empty()) {
         None => text.push_str("  nothing of this run so far would have been covered\n"),
@@ -185,9 +187,14 @@ mod tests {
     #[test]
     fn b4_until_is_a_time_of_day_here_or_how_long() {
         let now = at_half_past_five();
-        for (until, millis) in
-            [("18:00", 1_800_000), ("17:30", 86_400_000), ("17:00", 84_600_000), ("90m", 5_400_000), ("2h", 7_200_000), ("45s", 45_000)]
-        {
+        for (until, millis) in [
+            ("18:00", 1_800_000),
+            ("17:30", 86_400_000),
+            ("17:00", 84_600_000),
+            ("90m", 5_400_000),
+            ("2h", 7_200_000),
+            ("45s", 45_000),
+        ] {
             assert_eq!(lasts_ms(until, &now).unwrap(), millis, "{until}");
         }
     }

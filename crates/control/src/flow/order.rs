@@ -130,8 +130,7 @@ fn tried(
     action: &Action,
     width: Width,
 ) -> Result<(), Refusal> {
-    let (actor, terms, policy, now) =
-        (caller.actor(), app.settings().terms, app.policy().version(), app.store().now());
+    let (actor, terms, policy, now) = (caller.actor(), app.settings().terms, app.policy().version(), app.store().now());
     let setting = Setting { run, actor: &actor, terms: &terms, policy, givers: &[], now };
     let extent = Extent { width, lasts_ms: 1, times: 1 };
     let command = ActionCommand::GiveOrder { seen: state.review(), action: Box::new(action.clone()), extent };

@@ -46,7 +46,11 @@ pub(super) async fn list(
     }
     let limit = query.limit.unwrap_or(USUAL_ROWS).min(MOST_ROWS);
     let (reach, before) = (caller.identity.reach.clone(), query.after);
-    let runs = app.store().runs(RunFilter { project, reach, before, limit, ..RunFilter::default() }).await.map_err(No::Fault)?;
+    let runs = app
+        .store()
+        .runs(RunFilter { project, reach, before, limit, ..RunFilter::default() })
+        .await
+        .map_err(No::Fault)?;
     let next = view::next(&runs, limit);
     let seen = runs.into_iter().filter(|run| caller.sees_work(run.project, run.agent, "run").is_ok());
     Ok(Json(api::RunList { runs: seen.map(view::listed_run).collect(), next }))

@@ -18,7 +18,7 @@ use crate::project::Separation;
 use crate::proposal::Action;
 use crate::prose::{LONGEST_REASON, check_reason};
 use crate::refusal::{PermitFlaw, Refusal};
-use crate::run::{Order, Run, RunStatus, Treatment};
+use crate::run::{Run, RunStatus, Treatment};
 use crate::time::Timestamp;
 
 /// What surrounds an action when something is asked of it.
@@ -274,28 +274,6 @@ fn approved(
     ActionEvent::Approved { approval, complete: last == Last::Yes }
 }
 
-/// The one yes that is needed, by an order. It holds no longer than the order itself.
-pub(super) fn ordered(
-    order: &Order,
-    giver: &Identity,
-    review: Digest,
-    single_operator: bool,
-    setting: &Setting<'_>,
-) -> ActionEvent {
-    let expires_at = setting.now.plus_ms(setting.terms.dispatch_within_ms).min(order.until);
-    let order = Some(order.number);
-    let approval = Approval { reviewer: giver.id, review, expires_at, single_operator, order };
-    ActionEvent::Approved { approval, complete: true }
-}
-
-/// What nobody stands behind any more is not begun.
-fn needs_its_order(state: &ActionState, run: &Run, what: &'static str) -> Result<(), Refusal> {
-    if run.disowns(state) {
-        return Err(Refusal::not_now(what, "approved by an order that was taken back", "propose it again"));
-    }
-    Ok(())
-}
-
 /// Nobody decides about what they or their kin wrote, as its agent or by amending it. Where one person works alone, that person may
 /// give the one approval of tier B (or let tier A run again), and it is marked; agents never may, and tier C always takes strangers.
 pub(super) fn independence(state: &ActionState, reviewer: &Identity, separation: Separation) -> Result<bool, Refusal> {
@@ -349,7 +327,7 @@ fn lease(state: &ActionState, worker: IdentityId, setting: &Setting<'_>) -> Deci
     needs_status(state, Kind::Lease, Status::Approved)?;
     needs_its_turn(state, setting.run)?;
     needs_same_past(state, setting.run, "leased")?;
-    needs_its_order(state, setting.run, "leased")?;
+    order::needs_its_order(state, setting.run, "leased")?;
     needs_its_host(setting.run, worker)?;
     if setting.now >= state.deadline {
         return Err(Refusal::Expired);
@@ -392,7 +370,7 @@ fn redeem(state: &ActionState, permit: &Signed, setting: &Setting<'_>) -> Decisi
     }
     needs_its_turn(state, setting.run)?;
     needs_same_past(state, setting.run, "started")?;
-    needs_its_order(state, setting.run, "started")?;
+    order::needs_its_order(state, setting.run, "started")?;
     if state.verdict.policy() != setting.policy {
         return Err(Refusal::not_now("started", "judged by an older policy", "it will be judged again"));
     }

@@ -10,10 +10,10 @@
 //!
 //! What is not here: what an order is, and when it is over ([`crate::run::Order`]).
 
-use super::decide::{Setting, approve, independence, ordered};
+use super::decide::{Setting, approve, independence};
 use super::event::ActionEvent;
 use super::state::ActionState;
-use crate::approval::{Extent, MOST_TIMES};
+use crate::approval::{Approval, Extent, MOST_TIMES};
 use crate::digest::Digest;
 use crate::identity::{Identity, Role};
 use crate::policy::{Tier, asks_each_time};
@@ -52,7 +52,9 @@ fn can_be_ordered(action: &Action, tier: Tier, run: &Run) -> Result<(), Refusal>
         return Err(Refusal::invalid(why));
     }
     if !action.spec().credentials.is_empty() {
-        return Err(Refusal::invalid("it uses a credential of the team, which is asked about each time; approve this one"));
+        return Err(Refusal::invalid(
+            "it uses a credential of the team, which is asked about each time; approve this one",
+        ));
     }
     Ok(())
 }
@@ -93,12 +95,28 @@ pub(super) fn covered(new: &ActionState, action: &Action, setting: &Setting<'_>)
     setting.run.orders.iter().filter(says_yes).find_map(|order| {
         let giver = setting.givers.iter().find(|giver| giver.id == order.giver)?;
         let single_operator = would_count(new, giver, setting.run)?;
-        Some(ordered(order, giver, new.review(), single_operator, setting))
+        Some(yes(order, new, single_operator, setting))
     })
+}
+
+/// The one yes that is needed, as its giver's. It holds no longer than the order itself.
+fn yes(order: &Order, new: &ActionState, single_operator: bool, setting: &Setting<'_>) -> ActionEvent {
+    let expires_at = setting.now.plus_ms(setting.terms.dispatch_within_ms).min(order.until);
+    let (reviewer, review) = (order.giver, new.review());
+    let approval = Approval { reviewer, review, expires_at, single_operator, order: Some(order.number) };
+    ActionEvent::Approved { approval, complete: true }
 }
 
 /// Whether the giver's own yes to it would count now, and whether only because one person works alone.
 fn would_count(new: &ActionState, giver: &Identity, run: &Run) -> Option<bool> {
     let may = !giver.revoked && giver.has(Role::Reviewer) && giver.reach.includes(run.project);
     independence(new, giver, run.separation).ok().filter(|_| may)
+}
+
+/// What nobody stands behind any more is not begun.
+pub(super) fn needs_its_order(state: &ActionState, run: &Run, what: &'static str) -> Result<(), Refusal> {
+    if run.disowns(state) {
+        return Err(Refusal::not_now(what, "approved by an order that was taken back", "propose it again"));
+    }
+    Ok(())
 }

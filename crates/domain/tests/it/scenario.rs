@@ -322,7 +322,15 @@ impl World {
 
     /// The sealed bytes of the action that stands in the world, if it has words that trials use.
     pub(crate) fn sealed_again(&self) -> Option<Action> {
-        let known = ["build it", "read it", "delete it", "leak it", "build and mail it", "delete and mail it", "read and mail it"];
+        let known = [
+            "build it",
+            "read it",
+            "delete it",
+            "leak it",
+            "build and mail it",
+            "delete and mail it",
+            "read and mail it",
+        ];
         let others = ["read it otherwise", "build it otherwise", "delete it otherwise", "leak it otherwise"];
         let sealed = |words: &&str| self.seal(words, Who::Agent, self.action().run);
         let mut all = known.iter().chain(&others).map(sealed);

@@ -56,8 +56,7 @@ async fn b4_an_order_lets_its_like_pass_and_every_entry_says_so() {
     let kinds = app.kinds_from(before).await;
     assert_eq!(kinds, ["action.proposed", "action.judged", "action.approved", "run.order_used"]);
     assert_eq!(status_of(&app, &scan()).await, "PENDING_APPROVAL", "one is one");
-    let trail: api::AuditTrail =
-        app.auditor.get(&format!("/api/v1/runs/{}/audit", app.team.run)).await.is(200).json();
+    let trail: api::AuditTrail = app.auditor.get(&format!("/api/v1/runs/{}/audit", app.team.run)).await.is(200).json();
     let told: Vec<&str> = trail.rows.iter().filter_map(|row| row.approval_status.as_deref()).collect();
     assert!(told.contains(&"approved by order 1") && told.contains(&"order given"), "{told:?}");
     let mut done = vec![worker.leases().await.unwrap().action, worker.leases().await.unwrap().action];
@@ -100,8 +99,7 @@ async fn b4_no_order_is_given_where_people_are_asked_each_time_or_together() {
         let action = agent.proposes(app.team.run, &wish).await;
         let no = order(&reviewer, &action, json!({})).await.problem(422, "invalid");
         assert!(no.detail.contains(why), "{}", no.detail);
-        let offer: api::OrderOffer =
-            reviewer.get(&format!("/api/v1/actions/{}/order", action.id)).await.is(200).json();
+        let offer: api::OrderOffer = reviewer.get(&format!("/api/v1/actions/{}/order", action.id)).await.is(200).json();
         assert!(offer.widths.is_empty() && offer.refused.is_some_and(|refused| refused.contains(why)));
     }
     let supervised = working(&app, json!({ "mode": "SUPERVISED" })).await;
@@ -119,7 +117,9 @@ async fn b4_an_order_takes_what_was_seen_and_stays_within_its_bounds() {
     let path = format!("/api/v1/actions/{}/order", action.id);
     reviewer.post(&path, &json!({})).await.problem(428, "unseen");
     reviewer.post_if(&path, Digest::of(b"another"), &json!({})).await.problem(412, "stale");
-    for wrong in [json!({ "times": 0 }), json!({ "times": 1_001 }), json!({ "lasts_ms": 0 }), json!({ "lasts_ms": 28_800_001 })] {
+    for wrong in
+        [json!({ "times": 0 }), json!({ "times": 1_001 }), json!({ "lasts_ms": 0 }), json!({ "lasts_ms": 28_800_001 })]
+    {
         order(&reviewer, &action, wrong).await.problem(422, "invalid");
     }
     order(&reviewer, &action, json!({ "width": "contents" })).await.problem(422, "invalid");
@@ -153,7 +153,10 @@ async fn b4_an_order_is_taken_back_by_whoever_watches_and_what_it_approved_is_wi
     agent.post(&path, &why).await.problem(403, "role");
     app.team.operator.post(&path, &json!({ "reason": "" })).await.problem(422, "invalid");
     let list: api::OrderList = app.team.operator.post(&path, &why).await.is(200).json();
-    assert_eq!((list.orders[0].status.as_str(), list.orders[0].because.as_deref()), ("REVOKED", Some("the lab called")));
+    assert_eq!(
+        (list.orders[0].status.as_str(), list.orders[0].because.as_deref()),
+        ("REVOKED", Some("the lab called"))
+    );
     let withdrawn = agent.sees(&waiting).await.action;
     assert_eq!(withdrawn.status.as_str(), "WITHDRAWN");
     assert!(withdrawn.because.is_some_and(|because| because.contains("order")), "and its agent is told why");
@@ -171,7 +174,8 @@ async fn b4_a_rejection_of_the_tool_ends_its_orders_and_what_they_approved() {
     ordered(&app, 9).await;
     worker.leases().await.unwrap();
     let passed = agent.proposes(app.team.run, &scan()).await;
-    let other = agent.proposes(app.team.run, &json!({ "tool": "nmap", "arguments": ["-sn"], "target": "10.0.0.6" })).await;
+    let other =
+        agent.proposes(app.team.run, &json!({ "tool": "nmap", "arguments": ["-sn"], "target": "10.0.0.6" })).await;
     app.team.second.rejects(&other).await.is(200);
     assert_eq!(agent.sees(&passed).await.action.status.as_str(), "WITHDRAWN");
     assert!(standing(&app.team.reviewer).await.is_empty());
@@ -186,8 +190,7 @@ async fn b4_an_order_ends_with_its_time_and_with_its_run() {
     app.pass_ms(3_600_000);
     assert_eq!(status_of(&app, &scan()).await, "PENDING_APPROVAL");
     assert!(standing(&reviewer).await.is_empty());
-    let listed: api::OrderList =
-        reviewer.get(&format!("/api/v1/runs/{}/orders", app.team.run)).await.is(200).json();
+    let listed: api::OrderList = reviewer.get(&format!("/api/v1/runs/{}/orders", app.team.run)).await.is(200).json();
     assert_eq!((listed.orders[0].status.as_str(), listed.orders[0].used), ("EXPIRED", 1));
     let other = app.team.start_run().await;
     assert_eq!(agent.proposes(other, &scan()).await.status.as_str(), "PENDING_APPROVAL", "nor did it leave its run");

@@ -142,26 +142,23 @@ impl Books {
         world: &World,
         before: &Before,
     ) -> Result<(), TestCaseError> {
-        match event {
-            RunEvent::OrderGiven { number, giver, policy, until, times, .. } => {
-                let (rollbacks, left, over) = (before.runs[&run].rollbacks, *times, false);
-                let given = Standing { giver: *giver, policy: *policy, until: *until, left, rollbacks, over };
-                prop_assert!(self.orders.insert((run, *number), given).is_none(), "given once");
-            }
-            RunEvent::OrderUsed { number, action } => {
-                let order = self.orders.get_mut(&(run, *number)).expect("given before");
-                prop_assert!(!order.over && order.left > 0 && world.now < order.until, "it stands");
-                prop_assert_eq!((order.policy, order.rollbacks), (world.policy, before.runs[&run].rollbacks));
-                prop_assert!(!before.actions.contains_key(action), "only what is just proposed");
-                let approvals = &self.pages[action].approvals;
-                prop_assert_eq!(approvals.len(), 1);
-                prop_assert_eq!((approvals[0].order, approvals[0].reviewer), (Some(*number), order.giver));
-                order.left -= 1;
-            }
-            RunEvent::OrderRevoked { number, .. } => {
-                self.orders.get_mut(&(run, *number)).expect("given before").over = true;
-            }
-            _ => {}
+        if let RunEvent::OrderGiven { number, giver, policy, until, times, .. } = event {
+            let (rollbacks, left, over) = (before.runs[&run].rollbacks, *times, false);
+            let given = Standing { giver: *giver, policy: *policy, until: *until, left, rollbacks, over };
+            prop_assert!(self.orders.insert((run, *number), given).is_none(), "given once");
+        }
+        if let RunEvent::OrderUsed { number, action } = event {
+            let order = self.orders.get_mut(&(run, *number)).expect("given before");
+            prop_assert!(!order.over && order.left > 0 && world.now < order.until, "it stands");
+            prop_assert_eq!((order.policy, order.rollbacks), (world.policy, before.runs[&run].rollbacks));
+            prop_assert!(!before.actions.contains_key(action), "only what is just proposed");
+            let approvals = &self.pages[action].approvals;
+            prop_assert_eq!(approvals.len(), 1);
+            prop_assert_eq!((approvals[0].order, approvals[0].reviewer), (Some(*number), order.giver));
+            order.left -= 1;
+        }
+        if let RunEvent::OrderRevoked { number, .. } = event {
+            self.orders.get_mut(&(run, *number)).expect("given before").over = true;
         }
         Ok(())
     }

@@ -1,0 +1,125 @@
+//! What is the same question: every field of what is sealed, and why somebody is asked.
+
+use placet_domain::action::{ActionCommand, ActionStatus as Status};
+use placet_domain::approval::{Extent, Width, class};
+use placet_domain::digest::Digest;
+use placet_domain::policy::{Tier, Verdict};
+use placet_domain::proposal::{Action, ActionSpec, Tools};
+use placet_domain::refusal::Refusal;
+use placet_domain::run::RunStatus;
+use serde_json::{Value, json};
+
+use super::{extent, ordered};
+use crate::people::Who;
+use crate::scenario::{World, action_id, scope, verdict};
+
+/// What an agent can write differently, field by field: each of it is another question.
+#[test]
+fn b4_nothing_that_is_sealed_may_differ() {
+    let world = ordered(9);
+    let first = &world.seal("build it", Who::Agent, world.run);
+    let of = |spec: &ActionSpec| class(Width::Exact, world.project, spec, &judged(first));
+    let told = serde_json::to_value(first.spec()).unwrap();
+    let changes = [
+        ("v", json!(2)),
+        ("scope", json!(Digest::of(b"another"))),
+        ("tool", json!("bash")),
+        ("tool_version", json!(Digest::of(b"another"))),
+        ("kind", json!("read_file")),
+        ("argv", json!(["/bin/sh", "-c", "build it", ""])),
+        ("program_digest", json!(Digest::of(b"swapped"))),
+        ("environment", json!({ "LANG": "C" })),
+        ("target", json!("10.0.0.5")),
+        ("files", json!([{ "path": "src/a", "digest": Digest::of(b"a"), "size_bytes": 1 }])),
+        ("outputs", json!(["src/out"])),
+        ("network", json!(["www.example.org"])),
+        ("credentials", json!([{ "name": "github", "to": ["https://api.example.org/repos"] }])),
+        ("profile", json!("wider")),
+        ("profile_digest", json!(Digest::of(b"wider"))),
+        ("limits", json!({ "timeout_ms": 1, "memory_bytes": 1, "output_bytes": 1, "file_bytes": 1, "processes": 1 })),
+    ];
+    let told_of: Vec<&str> = changes.iter().map(|(name, _)| *name).chain(["run", "agent"]).collect();
+    for (field, other) in &changes {
+        let mut spec = told.clone();
+        spec[*field] = other.clone();
+        let spec: ActionSpec = serde_json::from_value(spec).unwrap_or_else(|error| panic!("{field}: {error}"));
+        assert_ne!(of(&spec), of(first.spec()), "`{field}` may differ unseen");
+    }
+    let fields = told.as_object().unwrap().keys();
+    assert!(fields.into_iter().all(|name| told_of.contains(&name.as_str())), "a field that nobody tried: {told}");
+}
+
+fn judged(action: &Action) -> Verdict {
+    verdict(action.digest(), Digest::of(b"policy 1"), Tier::B)
+}
+
+#[test]
+fn b4_what_is_asked_for_other_reasons_is_another_question() {
+    let mut world = ordered(9);
+    let action = world.seal("build it", Who::Agent, world.run);
+    let reason = json!([{ "rule": "new", "demands": "B", "weight": 0.1, "because": "it looks odd" }]);
+    let mut odd = serde_json::to_value(judged(&action)).unwrap();
+    odd["reasons"] = reason;
+    let (action, verdict) = (Box::new(action), serde_json::from_value(odd).unwrap());
+    world.action = action_id(world.fresh_number());
+    world.agent().act(ActionCommand::Propose { action, verdict, advice: None }).unwrap();
+    assert_eq!((world.status(), world.order().used), (Status::PendingApproval, 0));
+}
+
+#[test]
+fn b4_other_words_of_the_same_tool_wait_for_a_person() {
+    let mut world = ordered(9);
+    world.agent().proposes("build it, and more").unwrap();
+    assert_eq!((world.status(), world.order().used), (Status::PendingApproval, 0));
+}
+
+const WRITING: &str = "[write]\nprogram = \"/bin/write\"\nkind = \"modify_file\"\n\n\
+    [send]\nprogram = \"/bin/send\"\nkind = \"modify_file\"\nnetwork = \"named\"\n";
+
+fn writing(world: &World, tool: &str, content: &[u8], more: &Value) -> Action {
+    let file = json!({ "path": "src/notes.md", "digest": Digest::of(content), "size_bytes": content.len() });
+    let mut proposal = json!({ "tool": tool, "arguments": ["src/notes.md"], "files": [file] });
+    proposal.as_object_mut().expect("an object").extend(more.as_object().cloned().unwrap_or_default());
+    let proposal = serde_json::from_value(proposal).expect("a proposal");
+    let agent = Who::Agent.id().expect("an identity");
+    let tools = Tools::parse(WRITING).expect("tools");
+    Action::seal(&proposal, &tools, &scope(), world.run, agent).expect("a sealable proposal")
+}
+
+fn proposes(world: &mut World, action: &Action) -> Status {
+    world.action = action_id(world.fresh_number());
+    let (action, verdict) = (Box::new(action.clone()), judged(action));
+    world.agent().act(ActionCommand::Propose { action, verdict, advice: None }).expect("the run is at work");
+    world.status()
+}
+
+#[test]
+fn b4_other_contents_pass_only_where_somebody_said_so_and_only_into_the_same_files() {
+    let mut world = World::new().with_run(RunStatus::Executing);
+    let none = json!({});
+    let first = writing(&world, "write", b"one", &none);
+    assert_eq!(proposes(&mut world, &first), Status::PendingApproval);
+    let (seen, action) = (world.action().review(), Box::new(first));
+    let extent = Extent { width: Width::Contents, ..extent(9) };
+    world.reviewer().act(ActionCommand::GiveOrder { seen, action, extent }).unwrap();
+    let other = writing(&world, "write", b"two, and longer", &none);
+    assert_eq!(proposes(&mut world, &other), Status::Approved);
+    let elsewhere = json!({ "files": [{ "path": "src/other.md", "digest": Digest::of(b"one"), "size_bytes": 3 }] });
+    let more = json!({ "outputs": ["src/notes.md"] });
+    for (different, how) in [(elsewhere, "another path"), (more, "another output")] {
+        let different = writing(&world, "write", b"one", &different);
+        assert_eq!(proposes(&mut world, &different), Status::PendingApproval, "{how}");
+    }
+    assert_eq!(world.order().used, 1);
+}
+
+#[test]
+fn b4_what_could_be_sent_or_run_is_never_left_open() {
+    let mut world = World::new().with_run(RunStatus::Executing);
+    let sent = writing(&world, "send", b"one", &json!({ "network": ["www.example.org"] }));
+    proposes(&mut world, &sent);
+    let (seen, action) = (world.action().review(), Box::new(sent));
+    let extent = Extent { width: Width::Contents, ..extent(9) };
+    let refused = world.reviewer().act(ActionCommand::GiveOrder { seen, action, extent });
+    assert!(matches!(&refused, Err(Refusal::Invalid { why }) if why.contains("without network")), "{refused:?}");
+}
