@@ -159,6 +159,11 @@ impl ActionState {
         index.and_then(|index| self.holders.get(index)) == Some(&worker)
     }
 
+    /// Whether a person said yes with their eyes on this very action, and not beforehand by an order.
+    pub fn was_looked_at(&self) -> bool {
+        self.approvals.iter().any(|approval| approval.order.is_none())
+    }
+
     pub fn approvals_missing(&self) -> usize {
         self.verdict.tier().approvals_needed().map_or(0, |needed| needed.saturating_sub(self.approvals.len()))
     }

@@ -165,7 +165,7 @@ async fn history(app: &App, state: &ActionState) -> Result<History, Failure> {
     let found = app.store().actions(filter).await?;
     let others = found.iter().filter(|other| other.tool == state.tool && other.id != state.id);
     Ok(others.fold(History::default(), |mut counted, other| {
-        counted.approved += u64::from(!other.approvals.is_empty());
+        counted.approved += u64::from(other.was_looked_at());
         counted.rejected += u64::from(other.status == ActionStatus::Rejected);
         counted.succeeded += u64::from(other.status == ActionStatus::Succeeded);
         counted.failed += u64::from(other.status == ActionStatus::Failed);

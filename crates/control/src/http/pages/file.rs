@@ -162,7 +162,7 @@ async fn earlier_files(app: &App, run: &Run, spec: &ActionSpec) -> Result<Vec<Fi
             break;
         }
         // Executed, after a person had read it: what nobody looked at is nothing to compare with.
-        if listed.evidence.is_none() || listed.approvals.is_empty() {
+        if listed.evidence.is_none() || !listed.was_looked_at() {
             continue;
         }
         let sealed = app.store().sealed(listed.id, listed.digest).await?;

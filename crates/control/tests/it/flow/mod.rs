@@ -26,3 +26,4 @@ mod words;
 mod worktrees;
 
 pub(crate) use governed::working;
+pub(crate) use orders::WRITING_ASKS;

@@ -12,7 +12,7 @@ use crate::person::{Answer, Person};
 use crate::scenario::{Scenario, Setup, rules_with};
 
 /// Writing takes one person.
-const WRITING_ASKS: &str = r#"
+pub(crate) const WRITING_ASKS: &str = r#"
 @id("write.one")
 @risk("0.10")
 @reason("the docs are read by customers")

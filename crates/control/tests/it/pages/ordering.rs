@@ -1,10 +1,13 @@
 //! Standing orders by pages: given beside a decision, listed with what is left of them, taken back.
 
+use placet_domain::digest::Digest;
+use placet_wire::api;
 use serde_json::json;
 
 use super::browser::Browser;
+use crate::flow::WRITING_ASKS;
 use crate::moves::{scan, sweep};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, rules_with};
 
 #[tokio::test]
 async fn b4_an_order_is_given_listed_used_and_taken_back_by_pages() {
@@ -48,7 +51,7 @@ async fn b4_an_order_by_a_page_is_about_what_was_shown_and_says_all_of_it() {
     let page = rita.open(&format!("/actions/{}", action.id)).await.is(200);
     let form = rita.form(&page, "order").with("minutes", "30").with("times", "2");
     let before = app.size();
-    let other = placet_domain::digest::Digest::of(b"what somebody else was shown").to_string();
+    let other = Digest::of(b"what somebody else was shown").to_string();
     rita.send(&form.clone().with("seen", &other)).await.is(412);
     for (field, wrong, status) in [
         ("minutes", "", 400),
@@ -100,4 +103,26 @@ async fn c16_orders_are_told_in_french_too() {
     let page = rita.open(&format!("/actions/{}", action.id)).await.is(200).text();
     assert!(page.contains("Approuver celle-ci et ses semblables"), "{page}");
     assert!(rita.open("/orders").await.is(200).text().contains("Aucune consigne en vigueur."));
+}
+
+#[tokio::test]
+async fn r5_a_file_is_never_compared_with_contents_that_only_an_order_let_pass() {
+    let (mut app, agent, reviewer, worker) = Scenario::start().await;
+    app.restart_under(rules_with(WRITING_ASKS)).await;
+    let write = async |content: &'static [u8], more: &str| -> api::ActionView {
+        let digest = Digest::of(content);
+        agent.put(&format!("/api/v1/projects/{}/evidence/{digest}", app.team.project), content).await.is(201);
+        let files = json!([{ "path": "docs/in.md", "digest": digest, "size_bytes": content.len() }]);
+        agent.proposes(app.team.run, &json!({ "tool": "tee", "arguments": [more], "files": files })).await
+    };
+    let first = write(b"read by rita\n", "docs/a.md").await;
+    let path = format!("/api/v1/actions/{}/order", first.id);
+    reviewer.post_if(&path, first.review, &json!({ "width": "contents" })).await.is(201);
+    worker.executes(&worker.leases().await.unwrap()).await;
+    let unseen = write(b"slipped in\n", "docs/a.md").await;
+    assert_eq!(unseen.approvals[0].order, Some(1));
+    worker.executes(&worker.leases().await.unwrap()).await;
+    let last = write(b"slipped in\nand more\n", "docs/b.md").await;
+    let page = Browser::visiting(&app, &reviewer).await.open(&format!("/actions/{}", last.id)).await.is(200).text();
+    assert!(page.contains("read by rita"), "what somebody read is what it is compared with:\n{page}");
 }
