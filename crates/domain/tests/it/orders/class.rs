@@ -2,6 +2,7 @@
 
 use placet_domain::action::{ActionCommand, ActionStatus as Status};
 use placet_domain::approval::{Extent, Width, class};
+use placet_domain::canonical;
 use placet_domain::digest::Digest;
 use placet_domain::policy::{Tier, Verdict};
 use placet_domain::proposal::{Action, ActionSpec, Tools};
@@ -122,4 +123,18 @@ fn b4_what_could_be_sent_or_run_is_never_left_open() {
     let extent = Extent { width: Width::Contents, ..extent(9) };
     let refused = world.reviewer().act(ActionCommand::GiveOrder { seen, action, extent });
     assert!(matches!(&refused, Err(Refusal::Invalid { why }) if why.contains("without network")), "{refused:?}");
+}
+
+#[test]
+fn b4_a_credential_of_the_team_is_asked_about_each_time() {
+    let mut world = World::new().with_run(RunStatus::Executing);
+    let plain = writing(&world, "send", b"one", &json!({ "network": ["https://api.example.org/"] }));
+    let mut spec = serde_json::to_value(plain.spec()).unwrap();
+    spec["credentials"] = json!([{ "name": "github", "to": ["https://api.example.org/repos"] }]);
+    let spec: ActionSpec = serde_json::from_value(spec).unwrap();
+    let action = Action::open(&canonical::to_bytes(&spec)).unwrap();
+    assert_eq!(proposes(&mut world, &action), Status::PendingApproval);
+    let (seen, action) = (world.action().review(), Box::new(action));
+    let refused = world.reviewer().act(ActionCommand::GiveOrder { seen, action, extent: extent(1) });
+    assert!(matches!(&refused, Err(Refusal::Invalid { why }) if why.contains("credential")), "{refused:?}");
 }
