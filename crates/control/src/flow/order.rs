@@ -1,7 +1,7 @@
 //! ORDER: one yes for actions that are the same question, and what becomes of them when it is taken back.
 
 use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Setting};
-use placet_domain::approval::{Extent, MOST_TIMES, Width, class};
+use placet_domain::approval::{Extent, Width, class};
 use placet_domain::command::Command;
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, RunId};
@@ -161,8 +161,4 @@ async fn look_back(
         }
     }
     Ok(())
-}
-
-impl Offer {
-    pub(crate) const MOST_TIMES: u32 = MOST_TIMES;
 }

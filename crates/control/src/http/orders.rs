@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use placet_domain::action::ActionState;
+use placet_domain::approval::MOST_TIMES;
 use placet_domain::id::{ActionId, RunId};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{Order, Run, Stand};
@@ -109,6 +110,6 @@ pub(super) fn offered(app: &App, offer: &Offer) -> api::OrderOffer {
         refused: offer.refused.as_ref().map(ToString::to_string),
         widths: widths.collect(),
         longest_ms: app.settings().terms.longest_order_ms,
-        most_times: Offer::MOST_TIMES,
+        most_times: MOST_TIMES,
     }
 }

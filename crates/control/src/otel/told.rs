@@ -105,6 +105,22 @@ fn c17_a_call_of_a_model_says_what_it_took() {
 }
 
 #[test]
+fn c17_what_an_order_approved_waited_for_nobody() {
+    let waited_for = |order: serde_json::Value| {
+        let told = history(&[
+            ("run.created", None, json!({ "agent": "idn_1" })),
+            ("action.proposed", Some(ACT), json!({ "tool": "tee", "kind": "create_file" })),
+            ("action.judged", Some(ACT), json!({ "verdict": { "tier": "B" } })),
+            ("action.approved", Some(ACT), json!({ "approval": { "order": order }, "complete": true })),
+        ]);
+        spans(&told).pop().expect("an approval").attributes
+    };
+    let says = |whom: &str| ("placet.waits_for", Fact::Text(whom.to_owned()));
+    assert!(waited_for(json!(1)).contains(&says("placet")));
+    assert!(waited_for(json!(null)).contains(&says("person")));
+}
+
+#[test]
 fn c17_no_words_of_anybody_are_in_a_span() {
     assert!(!format!("{:?}", spans(&eventful())).contains("SECRET"));
 }

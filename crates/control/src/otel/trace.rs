@@ -157,7 +157,7 @@ impl<'e> Book<'e> {
             && let Some(from) = self.open.remove(&key)
         {
             let mut span = self.span(phase.name, action, from, entry);
-            let about = if phase.waits { "person" } else { "placet" };
+            let about = if phase.waits && !is_by_order(entry) { "person" } else { "placet" };
             span.attributes.push(("placet.waits_for", about.into()));
             self.done.push(span);
         }
@@ -241,6 +241,11 @@ fn asks(entry: &Told) -> bool {
 /// One of two approvals: the wait goes on.
 fn is_no_change(entry: &Told) -> bool {
     entry.kind == "action.approved" && entry.body["complete"] == false
+}
+
+/// Somebody said yes beforehand: nobody was waited for.
+fn is_by_order(entry: &Told) -> bool {
+    entry.kind == "action.approved" && entry.body["approval"]["order"].is_u64()
 }
 
 fn ends_action(entry: &Told) -> bool {
