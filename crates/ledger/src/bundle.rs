@@ -20,7 +20,7 @@ mod verify;
 mod write;
 
 pub use files::Tiles;
-pub use verify::{Report, verify};
+pub use verify::{Report, verify, verify_reading};
 pub use write::{WriteError, write};
 
 /// The file that holds the signed tree head.

@@ -55,11 +55,22 @@ fn head_as_text<S: serde::Serializer>(head: &Option<SignedTreeHead>, serializer:
 ///
 /// Without a known head, an old but honest copy is sound: only somebody who remembers can notice a rollback.
 pub fn verify(dir: &Path, key: &VerifierKey, known: Option<&SignedTreeHead>) -> Report {
+    verify_reading(dir, key, known, &mut |_| {})
+}
+
+/// The same; whoever wants to know what the entries mean is shown each one that is as it must be, in order, in the same pass. Whether
+/// they are what was signed is only known at the end.
+pub fn verify_reading(
+    dir: &Path,
+    key: &VerifierKey,
+    known: Option<&SignedTreeHead>,
+    read: &mut dyn FnMut(&[u8]),
+) -> Report {
     let folder = Folder::new(dir);
     let mut faults = Faults::default();
     let (claimed, signed) = read_head(&folder, key, &mut faults);
     let Some(claimed) = claimed else { return Report::without_head(faults) };
-    let mut pass = Pass::new(&folder, &claimed, known.map(SignedTreeHead::head), faults);
+    let mut pass = Pass::new(&folder, &claimed, known.map(SignedTreeHead::head), faults, read);
     pass.tiles();
     let root = pass.finish();
     find_strays(&folder, claimed.size(), &mut pass.rebuild.faults);
@@ -102,14 +113,21 @@ struct Pass<'a> {
     last: Option<Evidence>,
     times: Times,
     entries: u64,
+    read: &'a mut dyn FnMut(&[u8]),
 }
 
 impl<'a> Pass<'a> {
-    fn new(folder: &'a Folder, head: &'a TreeHead, known: Option<&'a TreeHead>, faults: Faults) -> Self {
+    fn new(
+        folder: &'a Folder,
+        head: &'a TreeHead,
+        known: Option<&'a TreeHead>,
+        faults: Faults,
+        read: &'a mut dyn FnMut(&[u8]),
+    ) -> Self {
         let mut rebuild = Rebuild::new(folder, head.size());
         rebuild.faults = faults;
         let times = Times::default();
-        Pass { folder, head, known, root_at_known: None, rebuild, last: None, times, entries: 0 }
+        Pass { folder, head, known, root_at_known: None, rebuild, last: None, times, entries: 0, read }
     }
 
     fn tiles(&mut self) {
@@ -200,6 +218,9 @@ impl<'a> Pass<'a> {
         }
         let faults = read_entry(place, bytes, Some(&mut self.times));
         self.entries += u64::from(faults.is_empty());
+        if faults.is_empty() {
+            (self.read)(bytes);
+        }
         let good = faults.is_empty() || recorded.is_some();
         self.rebuild.faults.extend(faults);
         good
