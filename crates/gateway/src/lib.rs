@@ -3,8 +3,11 @@
 //! Two ways lead through it: calls of language models ([`llm`]), with keys that the agent never sees and money that is held before it
 //! is spent, and requests to hosts that are allowed ([`egress`]). It decides nothing that a person should decide: what it may carry
 //! comes with the run, and what it carried is recorded by whoever runs it. It knows neither the store nor the cage.
+//!
+//! What the control plane itself asks of others, because its settings say so, goes the same careful way ([`fetch`]).
 
 pub mod egress;
+pub mod fetch;
 pub mod llm;
 pub mod measure;
 pub mod model_script;
