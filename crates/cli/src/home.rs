@@ -1,6 +1,7 @@
 //! The project's home, `.placet/`: settings, rules, keys, tokens and data. Nothing in it is ever read from a worktree
 //! that an agent can write.
 
+mod provider;
 mod webhooks;
 
 use std::fs;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::Listing;
 use crate::error::{CliError, Code};
 use crate::profiles::{cages, check_tools, profiles_in};
+use provider::Oidc;
 use webhooks::{WebhookIn, WebhookOut};
 
 /// `placet.toml`. An unknown key refuses to start: a typo must not silently mean the default.
@@ -48,6 +50,8 @@ pub(crate) struct Config {
     pub(crate) webhook_out: Vec<WebhookOut>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) webhook_in: Vec<WebhookIn>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) oidc: Option<Oidc>,
 }
 
 /// How long contents are kept after everything that names them is over. What is not said is kept as long as the ledger.
@@ -132,6 +136,7 @@ impl Home {
             retention: RetentionSettings::default(),
             webhook_out: Vec::new(),
             webhook_in: Vec::new(),
+            oidc: None,
         };
         let text = toml_text(&config);
         write_new(&dir.join("placet.toml"), text.as_bytes(), 0o600)?;
@@ -182,8 +187,9 @@ impl Home {
         let (models, collector, metrics_every) = (self.gateway()?, collector()?, metrics_every()?);
         let RetentionSettings { evidence_days, results_days, daily: expires_daily } = config.retention;
         let retention = Retention { evidence_days, results_days };
+        let provider = provider::provider(&self.dir, config.oidc.as_ref())?;
         let (terms, usual) = (config.terms, Settings::default());
-        Ok(Settings { terms, hooks, models, collector, metrics_every, retention, expires_daily, ..usual })
+        Ok(Settings { terms, hooks, models, collector, metrics_every, retention, expires_daily, provider, ..usual })
     }
 
     /// Which language models agents may call, if this home says anything about it.

@@ -23,8 +23,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 use crate::door::{Door, Share, Shares};
 use crate::facts::Facts;
 use crate::flow::{No, Turns};
-use crate::http::{Looks, Names, News, Passwords};
+use crate::http::{Looks, Names, News, Passwords, Questions};
 use crate::kit::{KitFile, Kits};
+use crate::oidc::{Provider, Trips};
 use crate::otel::Collector;
 use crate::previews::Previews;
 use crate::telemetry::Metrics;
@@ -110,6 +111,8 @@ pub struct Settings {
     pub retention: Retention,
     /// Whether that is done every day without anybody asking.
     pub expires_daily: bool,
+    /// Who vouches for people besides themselves, if anybody.
+    pub provider: Option<Arc<Provider>>,
 }
 
 /// How often a collector is told the metrics: every minute, if nothing is said.
@@ -184,6 +187,8 @@ impl Default for Limits {
 pub(crate) struct PageState {
     pub(crate) names: Names,
     pub(crate) passwords: Passwords,
+    pub(crate) questions: Questions,
+    pub(crate) trips: Trips,
     pub(crate) news: News,
     pub(crate) looks: Looks,
 }

@@ -17,6 +17,7 @@ mod http;
 mod kit;
 mod models;
 mod names;
+mod oidc;
 mod otel;
 mod previews;
 mod pumps;
@@ -29,6 +30,7 @@ pub use flow::{No, bootstrap};
 pub use http::{api_document, page_table, route_table};
 pub use kit::{KitFile, Kits};
 pub use names::fresh_token;
+pub use oidc::{BadProvider, Provider, ProviderSettings};
 pub use otel::Collector;
 pub use server::{Serving, serve, serve_briefly};
 pub use webhook::{

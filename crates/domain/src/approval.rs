@@ -13,6 +13,7 @@ pub use class::{BadWidth, Width, class};
 use crate::canonical;
 use crate::digest::Digest;
 use crate::id::IdentityId;
+use crate::passkey::Signing;
 use crate::policy::Verdict;
 use crate::time::Timestamp;
 
@@ -37,6 +38,9 @@ pub struct Approval {
     /// The order of its run by which it was given, without anybody looking at this very action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<u32>,
+    /// How a passkey of the reviewer signed it, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signing: Option<Box<Signing>>,
 }
 
 /// More than this is no exception any more: write a rule.

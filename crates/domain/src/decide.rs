@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::action::{self, ActionCommand, ActionState, Setting};
+use crate::action::{self, ActionCommand, ActionState, Demand, Setting};
 use crate::allot;
 use crate::command::{About, Command, Submission};
 use crate::digest::Digest;
@@ -111,7 +111,8 @@ impl Command {
             Self::Action { id, run, command } => {
                 let (action, run, successor) = (Some(*id), Some(*run), command.successor());
                 let (questions, givers) = (command.may_ask(), matches!(command, ActionCommand::Propose { .. }));
-                Reads { action, run, successor, questions, givers, ..Reads::default() }
+                let identity = command.signer();
+                Reads { action, run, successor, identity, questions, givers, ..Reads::default() }
             }
             Self::Worktree { id, project, .. } => {
                 Reads { worktree: Some(*id), project: Some(*project), ..Reads::default() }
@@ -227,7 +228,9 @@ fn clocks(loaded: &Loaded, events: &[OrganisationEvent]) -> Vec<Event> {
         OrganisationEvent::BudgetSet { .. }
         | OrganisationEvent::Allotted { .. }
         | OrganisationEvent::SafeModeEntered { .. }
-        | OrganisationEvent::SafeModeLeft { .. } => None,
+        | OrganisationEvent::SafeModeLeft { .. }
+        | OrganisationEvent::PasskeysDemanded { .. }
+        | OrganisationEvent::PasskeysReleased { .. } => None,
     });
     let at_work = loaded.runs.iter().filter(|run| run.status == RunStatus::Executing);
     change.map(|change| at_work.map(|run| Event::Run(run.id, change.clone())).collect()).unwrap_or_default()
@@ -256,18 +259,19 @@ fn about_action(
         return Err(Refusal::Exists { what: "action" });
     }
     let (actor, terms, policy) = (&submission.actor, &submission.terms, submission.policy);
-    let setting = Setting { run, actor, terms, policy, givers: &loaded.givers, now };
+    let passkeys = Demand::by(&loaded.organisation);
+    let setting = Setting { run, actor, terms, policy, givers: &loaded.givers, passkeys, now };
     let events = action::decide(id, loaded.action.as_ref(), command, &setting)?;
     if let Some(instead) = run::instead_of_asking(run, &events, loaded.questions, &terms.asking, now)? {
         return Ok(vec![Event::Run(run.id, instead)]);
     }
-    let order = order_given(loaded, command, &setting)?;
+    let (order, signed) = (order_given(loaded, command, &setting)?, signed(loaded, command, now)?);
     let on_run = |events: Vec<_>| events.into_iter().map(|event| Event::Run(run.id, event));
     Ok(match run::follow(run, loaded.action.as_ref(), &events, now)? {
         Consequence::Instead(instead) => on_run(instead).collect(),
         Consequence::Also(also) => {
             let events = events.into_iter().map(|(id, event)| Event::Action(id, event));
-            events.chain(on_run(also)).chain(on_run(order.into_iter().collect())).collect()
+            events.chain(on_run(also)).chain(on_run(order.into_iter().collect())).chain(signed).collect()
         }
     })
 }
@@ -277,6 +281,13 @@ fn order_given(loaded: &Loaded, command: &ActionCommand, setting: &Setting<'_>) 
     let ActionCommand::GiveOrder { action, extent, .. } = command else { return Ok(None) };
     let (Some(state), Some(giver)) = (&loaded.action, setting.actor.identity()) else { return Ok(None) };
     run::give_order(setting.run, state, action.spec(), *extent, giver.id, setting.now).map(Some)
+}
+
+/// What a signed approval means for its person's passkey, as it is now: it has signed once more.
+fn signed(loaded: &Loaded, command: &ActionCommand, now: Timestamp) -> Result<Option<Event>, Refusal> {
+    let ActionCommand::Approve { proof: Some(proof), .. } = command else { return Ok(None) };
+    let person = loaded.identity.as_ref().ok_or(Refusal::Unknown { what: "identity" })?;
+    Ok(identity::used(person, proof, now)?.map(|event| Event::Identity(person.id, event)))
 }
 
 /// What one of a command's events is about: to amend an action changes one and makes another.

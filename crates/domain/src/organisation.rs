@@ -1,5 +1,5 @@
-//! The organisation: everything that one control plane governs. It has a budget, a switch that stops everything at once, and one
-//! that lets everything only look.
+//! The organisation: everything that one control plane governs. It has a budget, a switch that stops everything at once, one that lets
+//! everything only look, and one that demands passkeys of everybody.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,9 @@ pub struct Organisation {
     /// Why nothing is changed anywhere, while nothing is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub safe_mode: Option<SafeMode>,
+    /// Why everybody signs with a passkey where two people are asked; else only those do who have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passkeys: Option<PasskeysDemanded>,
 }
 
 /// The switch is thrown.
@@ -37,6 +40,14 @@ pub struct Halt {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SafeMode {
+    pub by: Option<IdentityId>,
+    pub reason: String,
+}
+
+/// Where two people are asked, nobody approves without a passkey.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PasskeysDemanded {
     pub by: Option<IdentityId>,
     pub reason: String,
 }
@@ -60,6 +71,12 @@ pub enum OrganisationCommand {
     LeaveSafeMode {
         reason: String,
     },
+    DemandPasskeys {
+        reason: String,
+    },
+    ReleasePasskeys {
+        reason: String,
+    },
 }
 
 impl OrganisationCommand {
@@ -70,6 +87,8 @@ impl OrganisationCommand {
             Self::Release { .. } => "release",
             Self::EnterSafeMode { .. } => "enter-safe-mode",
             Self::LeaveSafeMode { .. } => "leave-safe-mode",
+            Self::DemandPasskeys { .. } => "demand-passkeys",
+            Self::ReleasePasskeys { .. } => "release-passkeys",
         }
     }
 }
@@ -83,6 +102,8 @@ pub enum OrganisationEvent {
     Released { reason: String },
     SafeModeEntered { by: Option<IdentityId>, reason: String },
     SafeModeLeft { reason: String },
+    PasskeysDemanded { by: Option<IdentityId>, reason: String },
+    PasskeysReleased { reason: String },
 }
 
 impl OrganisationEvent {
@@ -94,6 +115,8 @@ impl OrganisationEvent {
             Self::Released { .. } => "organisation.released",
             Self::SafeModeEntered { .. } => "organisation.safe_mode_entered",
             Self::SafeModeLeft { .. } => "organisation.safe_mode_left",
+            Self::PasskeysDemanded { .. } => "organisation.passkeys_demanded",
+            Self::PasskeysReleased { .. } => "organisation.passkeys_released",
         }
     }
 }
@@ -144,8 +167,30 @@ pub fn decide(
             }
             OrganisationEvent::SafeModeLeft { reason: reason.clone() }
         }
+        OrganisationCommand::DemandPasskeys { reason } => {
+            needs_all(actor, reason)?;
+            if state.passkeys.is_some() {
+                return Err(Refusal::not_now("demanded", "demanded already", "everybody signs with a passkey"));
+            }
+            let by = actor.identity().map(|identity| identity.id);
+            OrganisationEvent::PasskeysDemanded { by, reason: reason.clone() }
+        }
+        OrganisationCommand::ReleasePasskeys { reason } => {
+            needs_all(actor, reason)?;
+            if state.passkeys.is_none() {
+                return Err(Refusal::not_now("released", "not demanded", "who has a passkey signs with it anyway"));
+            }
+            OrganisationEvent::PasskeysReleased { reason: reason.clone() }
+        }
     };
     Ok(vec![event])
+}
+
+/// What concerns how everybody decides is for administrators of everything, with a reason.
+fn needs_all(actor: &Actor, reason: &str) -> Result<(), Refusal> {
+    actor.needs(&[Role::Admin])?;
+    needs_reach(actor)?;
+    check_reason(reason)
 }
 
 /// Whoever throws a switch may be in a hurry.
@@ -171,6 +216,10 @@ pub fn evolve(mut state: Organisation, event: &OrganisationEvent) -> Organisatio
             state.safe_mode = Some(SafeMode { by: *by, reason: reason.clone() });
         }
         OrganisationEvent::SafeModeLeft { .. } => state.safe_mode = None,
+        OrganisationEvent::PasskeysDemanded { by, reason } => {
+            state.passkeys = Some(PasskeysDemanded { by: *by, reason: reason.clone() });
+        }
+        OrganisationEvent::PasskeysReleased { .. } => state.passkeys = None,
     }
     state
 }

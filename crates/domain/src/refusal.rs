@@ -58,6 +58,14 @@ pub enum Refusal {
     #[error("the permit is refused: {0}")]
     Permit(#[from] PermitFlaw),
     #[error(
+        "two people are asked about this, and you sign it with a passkey: open its page in a browser and approve it there (a passkey is added under Settings)"
+    )]
+    PasskeyNeeded,
+    #[error("passkeys are changed right after signing in, and with a passkey if you have one; sign out and in again")]
+    StaleVisit,
+    #[error("the passkey is refused: {0}")]
+    Passkey(#[from] PasskeyFlaw),
+    #[error(
         "attempt {given} is over (now at {current}); stop and discard, what was done is kept as quarantined evidence"
     )]
     LostLease { given: u32, current: u32 },
@@ -82,6 +90,35 @@ pub enum PermitFlaw {
     Expired,
     #[error("it is for an attempt that is over")]
     OtherAttempt,
+}
+
+/// What is wrong with what a passkey signed, or with a passkey.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PasskeyFlaw {
+    #[error("what came is not what browsers and authenticators send; reload the page and try again")]
+    Malformed,
+    #[error("its key is of a kind that is not taken (ES256, EdDSA and RS256 are)")]
+    OtherKey,
+    #[error("it comes with a statement of its manufacturer, which is not asked for and not taken")]
+    Attested,
+    #[error("it signed something of another kind")]
+    OtherPurpose,
+    #[error("it is of another site; open the page at the address where the passkey was made")]
+    OtherSite,
+    #[error("it signed something else; reload the page and look again")]
+    OtherChallenge,
+    #[error("its person was not there, or did not prove to it who they are (PIN, finger or face)")]
+    NoPerson,
+    #[error("it is no passkey of this person")]
+    Unknown,
+    #[error("its signature is not of that passkey")]
+    Forged,
+    #[error("it has signed less often than before, as a copy would; remove it and add another")]
+    Copied,
+    #[error("it took too long; reload the page and try again")]
+    Late,
+    #[error("it was used before; reload the page and try again")]
+    Replayed,
 }
 
 impl From<NotHeld> for Refusal {
@@ -124,6 +161,9 @@ impl Refusal {
             Self::Stale { .. } => "stale",
             Self::Expired => "expired",
             Self::Permit(_) => "permit",
+            Self::PasskeyNeeded => "passkey_needed",
+            Self::StaleVisit => "stale_visit",
+            Self::Passkey(_) => "passkey",
             Self::LostLease { .. } => "lost_lease",
         }
     }
@@ -139,7 +179,9 @@ impl Refusal {
             | Self::Kin
             | Self::SamePerson
             | Self::Denied { .. }
-            | Self::Permit(_) => true,
+            | Self::Permit(_)
+            | Self::PasskeyNeeded
+            | Self::Passkey(_) => true,
             Self::Unknown { .. }
             | Self::Exists { .. }
             | Self::Invalid { .. }
@@ -152,6 +194,7 @@ impl Refusal {
             | Self::SafeMode { .. }
             | Self::TooManyQuestions { .. }
             | Self::Stale { .. }
+            | Self::StaleVisit
             | Self::Expired
             | Self::LostLease { .. } => false,
         }

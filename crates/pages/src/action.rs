@@ -13,6 +13,7 @@ use crate::inbox::Twins;
 use crate::layout::{Here, Viewer, page};
 use crate::order;
 use crate::parts::{digest, exactly, fact, moment, parsed, section, short, size, status, tier};
+use crate::passkeys::{self, Place};
 use crate::text;
 
 /// Everything there is to see of an action.
@@ -48,6 +49,8 @@ pub struct Yes {
     pub at: Option<Timestamp>,
     /// Given by the person behind the agent, where one person works alone.
     pub alone: bool,
+    /// Whether their passkey signed it.
+    pub signed: bool,
 }
 
 pub fn action(viewer: &Viewer, shown: &ActionPage) -> Markup {
@@ -105,7 +108,7 @@ fn decide(viewer: &Viewer, shown: &ActionPage) -> Markup {
         },
         Ask::Yes if action.status == ActionStatus::Interrupted => interrupted(viewer, shown),
         Ask::Yes if action.status == ActionStatus::Rehearsed => rehearsed(viewer, shown),
-        Ask::Yes => html! {
+        Ask::Yes | Ask::Sign(_) | Ask::NoPasskey => html! {
             section.panel.decide aria-labelledby="decide" {
                 h2 #decide { (lang.decide()) }
                 p {
@@ -133,6 +136,7 @@ fn approvals(viewer: &Viewer, shown: &ActionPage) -> Markup {
                 @for yes in &shown.approved_by {
                     " · " (text::line(lang, &yes.name)) " " (lang.said_yes())
                     @if let Some(at) = yes.at { " " (moment(lang, at, viewer.now)) }
+                    @if yes.signed { " · " strong.good { (lang.signed_by_passkey()) } }
                     @if yes.alone { " · " strong.ask { (lang.agreed_alone()) } }
                 }
             }
@@ -140,19 +144,28 @@ fn approvals(viewer: &Viewer, shown: &ActionPage) -> Markup {
     }
 }
 
-/// Where two people are asked, the first key is not enough: the tool's name is typed.
+/// Where two people are asked, the first key is not enough: the tool's name is typed, and whoever has a passkey signs with it.
 fn approve(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let (lang, action) = (viewer.lang, &shown.detail.action);
     let form = Form::to(format!("/actions/{}/approve", action.id), viewer).on(action.review).named("approve");
     let twins = &shown.twins;
+    let fields = html! {
+        @if action.verdict.tier == "C" || shown.fast {
+            @let asked = if shown.fast { lang.type_to_slow() } else { lang.type_to_confirm() };
+            (field("confirm", asked, &html! { input #confirm name="confirm" required autocomplete="off" placeholder=(action.tool); }))
+        }
+        button.main { (lang.approve_once()) " " kbd { "A" } }
+    };
     html! {
-        (form.with(&html! {
-            @if action.verdict.tier == "C" || shown.fast {
-                @let asked = if shown.fast { lang.type_to_slow() } else { lang.type_to_confirm() };
-                (field("confirm", asked, &html! { input #confirm name="confirm" required autocomplete="off" placeholder=(action.tool); }))
+        @match &shown.ask {
+            Ask::Sign(Place::Here) => {
+                @let fields = html! { p.note { (lang.you_sign_it()) } (fields) };
+                (passkeys::asking(lang, &form, &format!("/actions/{}/question", action.id), &fields))
             }
-            button.main { (lang.approve_once()) " " kbd { "A" } }
-        }))
+            Ask::Sign(Place::Elsewhere(address)) => div { p.note { (lang.you_sign_it()) } (passkeys::elsewhere(lang, address)) },
+            Ask::NoPasskey => div { p.note { (lang.you_need_a_passkey()) } a.button href="/settings" { (lang.add_passkey()) } },
+            Ask::Yes | Ask::No(_) | Ask::Settled => (form.with(&fields)),
+        }
         @if !twins.is_empty() && !shown.fast {
             ul.plain {
                 @for twin in &twins.0 {

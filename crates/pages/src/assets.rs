@@ -1,4 +1,4 @@
-//! The files that pages refer to: one style, one script, one icon. Their addresses carry their digests, so that a browser keeps them for
+//! The files that pages refer to: one style, one script, one more where a passkey is asked for, one icon. Their addresses carry their digests, so that a browser keeps them for
 //! good and never mixes two versions.
 
 use std::sync::LazyLock;
@@ -30,12 +30,16 @@ pub static STYLE: LazyLock<Asset> =
 pub static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
     Asset::new("placet", "js", "text/javascript; charset=utf-8", include_bytes!("../assets/placet.js"))
 });
+/// Only where a passkey is asked for.
+pub static PASSKEY: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new("passkey", "js", "text/javascript; charset=utf-8", include_bytes!("../assets/passkey.js"))
+});
 pub static ICON: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("icon", "svg", "image/svg+xml", include_bytes!("../assets/icon.svg")));
 
 /// The file of this address.
 pub fn find(path: &str) -> Option<&'static Asset> {
-    [&STYLE, &SCRIPT, &ICON].into_iter().map(|asset| &**asset).find(|asset| asset.path() == path)
+    [&STYLE, &SCRIPT, &PASSKEY, &ICON].into_iter().map(|asset| &**asset).find(|asset| asset.path() == path)
 }
 
 #[cfg(test)]
@@ -50,7 +54,7 @@ mod tests {
 
     #[test]
     fn c16_what_every_page_needs_is_small() {
-        let bytes: usize = [&STYLE, &SCRIPT, &ICON].iter().map(|asset| asset.bytes.len()).sum();
+        let bytes: usize = [&STYLE, &SCRIPT, &PASSKEY, &ICON].iter().map(|asset| asset.bytes.len()).sum();
         assert!(bytes < 40_000, "{bytes}");
     }
 }

@@ -9,6 +9,7 @@ use placet_wire::api::{ActionDetail, BudgetView};
 
 use crate::lang::Lang;
 use crate::parts::{digest, fact, section, size, tier};
+use crate::passkeys::Place;
 use crate::text;
 
 /// A title is read in passing; the whole stands below it.
@@ -18,6 +19,10 @@ const LONGEST_TITLE: usize = 90;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ask {
     Yes,
+    /// With a passkey, if this is where passkeys can be used.
+    Sign(Place),
+    /// With a passkey, and they have none yet.
+    NoPasskey,
     /// Not this person, or not now, and why.
     No(String),
     /// There is nothing to decide any more.

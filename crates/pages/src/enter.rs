@@ -1,4 +1,4 @@
-//! Coming in: by name and password, or by a link that opens once. A link does nothing by being looked at: whatever previews links would
+//! Coming in: by name and password, by a passkey, or by a link that opens once. A link does nothing by being looked at: whatever previews links would
 //! use it up.
 
 use maud::{Markup, html};
@@ -7,9 +7,12 @@ use placet_domain::text::spelled_out;
 use crate::forms::field;
 use crate::lang::Lang;
 use crate::layout::outside;
+use crate::passkeys::{Place, sign_in};
+use crate::text;
 
 /// Why somebody is not in yet, and where they wanted to go.
-pub fn enter(lang: Lang, refused: Option<Refused>, to: Option<&str>) -> Markup {
+pub fn enter(lang: Lang, ways: &Ways, refused: Option<Refused>) -> Markup {
+    let to = ways.to.as_deref();
     let content = html! {
         h1 { (lang.sign_in()) }
         @if let Some(refused) = refused { p.note.bad role="alert" { (refused.told(lang)) } }
@@ -19,10 +22,24 @@ pub fn enter(lang: Lang, refused: Option<Refused>, to: Option<&str>) -> Markup {
             (field("password", lang.password(), &html! { input id="password" name="password" type="password" required autocomplete="current-password"; }))
             button.main { (lang.sign_in()) }
         }
+        @if let Some(provider) = &ways.provider {
+            p { a.button href="/enter/provider" { (lang.sign_on_by()) " " (text::line(lang, provider)) } }
+        }
+        (sign_in(lang, &ways.place, to))
         p { (lang.no_password_yet()) }
         pre { code { "placet link" } }
     };
     outside(lang, lang.sign_in(), &content)
+}
+
+/// The ways in besides a password.
+#[derive(Debug, Clone)]
+pub struct Ways {
+    pub place: Place,
+    /// What people call the provider that vouches for them, if there is one.
+    pub provider: Option<String>,
+    /// Where somebody wanted to go.
+    pub to: Option<String>,
 }
 
 /// What is told to somebody who did not get in: never which part was wrong.
@@ -33,6 +50,8 @@ pub enum Refused {
     Spent,
     /// A form was sent, and whoever sent it is not in any more.
     NotIn,
+    Passkey,
+    Provider,
 }
 
 impl Refused {
@@ -42,6 +61,8 @@ impl Refused {
             Self::TooOften => lang.too_many_tries(),
             Self::Spent => lang.link_is_spent(),
             Self::NotIn => lang.not_in(),
+            Self::Passkey => lang.passkey_is_not_known(),
+            Self::Provider => lang.provider_lets_nobody_in(),
         }
     }
 }

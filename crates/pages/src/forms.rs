@@ -9,14 +9,39 @@ use crate::layout::Viewer;
 #[derive(Debug, Clone)]
 pub struct Form {
     to: String,
-    csrf: String,
+    /// Nothing where nobody is signed in yet.
+    csrf: Option<String>,
     seen: Option<Digest>,
     id: Option<&'static str>,
+    passkey: Option<Passkey>,
+}
+
+/// What the script is told of a form that a passkey answers.
+#[derive(Debug, Clone)]
+struct Passkey {
+    question: String,
+    failed: &'static str,
+    /// Whether one is made rather than used.
+    makes: bool,
 }
 
 impl Form {
     pub(crate) fn to(path: impl Into<String>, viewer: &Viewer) -> Self {
-        Self { to: path.into(), csrf: viewer.csrf.clone(), seen: None, id: None }
+        Self { to: path.into(), csrf: Some(viewer.csrf.clone()), seen: None, id: None, passkey: None }
+    }
+
+    /// A form for whoever is not signed in.
+    pub(crate) fn of_nobody(path: impl Into<String>) -> Self {
+        Self { to: path.into(), csrf: None, seen: None, id: None, passkey: None }
+    }
+
+    /// One that is sent with the answer of a passkey to the question that is fetched there.
+    pub(crate) fn with_passkey(self, question: String, failed: &'static str) -> Self {
+        Self { passkey: Some(Passkey { question, failed, makes: false }), ..self }
+    }
+
+    pub(crate) fn that_makes_one(self) -> Self {
+        Self { passkey: self.passkey.map(|passkey| Passkey { makes: true, ..passkey }), ..self }
     }
 
     /// A decision on exactly this.
@@ -30,9 +55,12 @@ impl Form {
     }
 
     pub(crate) fn with(&self, content: &Markup) -> Markup {
+        let passkey = self.passkey.as_ref();
         html! {
-            form method="post" action=(self.to) id=[self.id] {
-                input type="hidden" name="csrf" value=(self.csrf);
+            form method="post" action=(self.to) id=[self.id] data-passkey=[passkey.map(|passkey| &passkey.question)]
+                data-passkey-makes=[passkey.and_then(|passkey| passkey.makes.then_some("yes"))]
+                data-passkey-failed=[passkey.map(|passkey| passkey.failed)] {
+                @if let Some(csrf) = &self.csrf { input type="hidden" name="csrf" value=(csrf); }
                 @if let Some(seen) = self.seen { input type="hidden" name="seen" value=(seen); }
                 (content)
             }

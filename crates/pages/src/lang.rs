@@ -94,6 +94,29 @@ words! {
     link_is_spent: "This link was used, or its time is over. Ask for a new one.", "Ce lien a déjà servi ou a expiré. Demandez-en un nouveau.";
     not_in: "You are not signed in, so nothing was decided. Sign in, look again and decide.", "Vous n'êtes pas connecté : rien n'a été décidé. Connectez-vous, regardez à nouveau et décidez.";
     come_in: "Come in", "Entrer";
+    sign_on_by: "Sign in with", "Se connecter avec";
+    provider_lets_nobody_in: "The provider did not let you in, or nobody here goes by that name. Try again, or ask an administrator.", "Le fournisseur ne vous a pas laissé entrer, ou personne ici ne porte ce nom. Réessayez, ou demandez à un administrateur.";
+
+    // Passkeys.
+    passkeys: "Passkeys", "Clés d'accès";
+    passkeys_hint: "A passkey lets you in, and signs what you approve where two people are asked: whoever reads the ledger can check later that it was you.", "Une clé d'accès vous laisse entrer et signe ce que vous approuvez quand deux personnes sont consultées : quiconque lit le registre peut vérifier ensuite que c'était vous.";
+    passkeys_of_others: "Passkeys of others", "Clés d'accès des autres";
+    passkeys_demanded: "Passkeys where two people are asked", "Clés d'accès quand deux personnes sont consultées";
+    passkeys_are_demanded: "Nobody approves without one:", "Personne n'approuve sans clé :";
+    demand_passkeys: "Demand passkeys of everybody", "Exiger une clé de tous";
+    release_passkeys: "Demand them no longer", "Ne plus les exiger";
+    passkey_name: "What you call it", "Comment vous l'appelez";
+    add_passkey: "Add a passkey", "Ajouter une clé d'accès";
+    remove: "Remove", "Retirer";
+    sign_in_by_passkey: "Sign in with a passkey", "Se connecter avec une clé d'accès";
+    passkey_failed: "No passkey answered. Nothing was changed; try again.", "Aucune clé n'a répondu. Rien n'a été modifié ; réessayez.";
+    passkey_is_not_known: "This passkey is not known here.", "Cette clé d'accès n'est pas connue ici.";
+    passkey_needs_script: "Passkeys need JavaScript: only a script can ask a browser for one. Everything else works without.", "Les clés d'accès exigent JavaScript : seul un script peut en demander une au navigateur. Tout le reste s'en passe.";
+    passkey_elsewhere: "Browsers know passkeys by a name, not by a number. Open this page at", "Les navigateurs lient les clés d'accès à un nom, pas à un nombre. Ouvrez cette page à l'adresse";
+    passkey_needs_fresh_visit: "Passkeys are changed within ten minutes of signing in, and with a passkey if you have one. Sign out and in again. If you lost yours, ask an administrator to remove it.", "Les clés se modifient dans les dix minutes suivant la connexion, et avec une clé si vous en avez une. Reconnectez-vous. Si vous avez perdu la vôtre, demandez à un administrateur de la retirer.";
+    you_sign_it: "You sign this with your passkey.", "Vous signez ceci avec votre clé d'accès.";
+    you_need_a_passkey: "This is approved with a passkey, and you have none yet.", "Ceci s'approuve avec une clé d'accès, et vous n'en avez pas encore.";
+    signed_by_passkey: "signed with a passkey", "signé avec une clé d'accès";
 
     // The inbox.
     nothing_waits: "Nothing waits for you.", "Rien ne vous attend.";

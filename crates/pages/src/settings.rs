@@ -1,4 +1,4 @@
-//! One's own visits and password; and for administrators, links for others. And the switch that stops everything.
+//! One's own visits, password and passkeys; and for administrators, links for others. And the switch that stops everything.
 
 use maud::{Markup, html};
 use placet_domain::time::Timestamp;
@@ -7,6 +7,7 @@ use placet_wire::api::IdentityView;
 use crate::forms::{Form, field, reason};
 use crate::layout::{Here, Viewer, page};
 use crate::parts::{moment, section, short};
+use crate::passkeys::{self, Keys};
 use crate::text;
 
 #[derive(Debug, Clone)]
@@ -14,6 +15,7 @@ pub struct Settings {
     pub has_password: bool,
     /// Digest, when it ends, and whether it is this one.
     pub visits: Vec<(String, Timestamp, bool)>,
+    pub keys: Keys,
     /// Whom the viewer may make links for; nobody, unless they administer.
     pub people: Vec<IdentityView>,
     /// A link that was just made: for whom, and the address.
@@ -33,6 +35,7 @@ pub fn settings(viewer: &Viewer, shown: &Settings) -> Markup {
             (section("password-panel", lang.password(), &password(viewer, shown)))
             (section("visits", lang.your_visits(), &visits(viewer, shown)))
         }
+        (passkeys::panel(viewer, &shown.keys))
         @if !shown.people.is_empty() { (section("people", lang.people(), &people(viewer, &shown.people))) }
         @if shown.may_halt || shown.may_release { (section("switch", lang.the_switch(), &switch(viewer, shown))) }
     };

@@ -3,8 +3,8 @@
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
-use placet_wire::Client;
 use placet_wire::api::{ActionDetail, ActionView, Decision};
+use placet_wire::{Client, ClientError};
 
 use super::amend::{self, Source, Wanted};
 use super::content;
@@ -112,7 +112,19 @@ async fn plainly(client: &Client, looked: &Looked, args: &Args) -> Result<Action
 
 pub(super) async fn approve(client: &Client, detail: &ActionDetail, seen: &str) -> Result<ActionView, CliError> {
     let path = format!("/api/v1/actions/{}/approve", detail.action.id);
-    Ok(client.post_if(&path, seen, &Decision::default()).await?)
+    let refused = |error: ClientError| signed_elsewhere(client, detail, error);
+    client.post_if(&path, seen, &Decision::default()).await.map_err(refused)
+}
+
+/// Where a passkey signs, a browser is needed: where its page is, by a name, since browsers know no passkeys for numbers.
+fn signed_elsewhere(client: &Client, detail: &ActionDetail, error: ClientError) -> CliError {
+    let needs_passkey = matches!(&error, ClientError::Refused(problem) if problem.code == "passkey_needed");
+    let error = CliError::from(error);
+    if !needs_passkey {
+        return error;
+    }
+    let server = client.server().replacen("//127.0.0.1", "//localhost", 1);
+    error.hint(format!("open {server}/actions/{}", detail.action.id))
 }
 
 /// Shows the card and takes only an explicit yes.

@@ -5,11 +5,12 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::hosted::Scene;
-use crate::support::{Said, World, placet};
+use crate::support::{Process, Said, World, placet};
 
 fn here(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/browser").join(name)
@@ -112,4 +113,65 @@ fn c16_keys_decide_and_news_come_by_themselves() {
         "url": world.url(), "links": links(&world, "eve", 1), "propose": propose, "risky": risky, "cwd": world.path(""),
     });
     walk("keys-and-news.mjs", &given);
+}
+
+#[test]
+fn b4_two_people_sign_with_passkeys_in_a_browser_and_a_stranger_verifies_it_from_an_export() {
+    let (world, run) = World::start();
+    hire(&world);
+    world.cli(&["identity", "add", "fay", "--role", "reviewer"]).ok();
+    let risky = world.propose(&run, &["nmap", "--target", "10.0.0.0/24", "--", "-sn"]);
+    let id = risky["id"].as_str().unwrap();
+    let links: Vec<String> = ["eve", "fay"].iter().flat_map(|name| links(&world, name, 1)).collect();
+    walk("passkeys.mjs", &json!({ "url": world.url(), "action": id, "links": links }));
+    assert_eq!(world.status(id), "APPROVED");
+
+    let key = world.json("admin", &["ledger", "head"])["key"].as_str().unwrap().to_owned();
+    world.cli(&["ledger", "export", "out"]).ok();
+    let said = world.cli(&["ledger", "verify", "out", "--key", &key]).ok();
+    assert!(said.out().contains("2 approvals are signed by passkeys"), "{}", said.out());
+
+    // By the terminal there is no passkey, and it says where to go.
+    let next = world.propose(&run, &["nmap", "--target", "10.0.0.0/24", "--", "-sn", "-n"]);
+    let next = next["id"].as_str().unwrap();
+    let said = world.by("eve", &["approve", next, "--yes"]).exits(3);
+    let page = format!("{}/actions/{next}", world.url().replace("127.0.0.1", "localhost"));
+    assert!(said.stderr.contains(&page), "{}", said.stderr);
+}
+
+/// A real provider on this machine, and where it is.
+fn provider(world: &World, secret: &str) -> (Process, String) {
+    let back = format!("{}/enter/provider/back", world.url());
+    let given = json!({ "secret": secret, "back": back, "alg": "RS256" });
+    let mut node = Command::new("node");
+    node.arg(here("provider.mjs")).env("PLACET_BROWSER", tools()).env("PLACET_GIVEN", given.to_string());
+    let process = Process::start(&mut node);
+    let issuer = process.line(Duration::from_secs(60), |line| line.starts_with("http://"));
+    (process, issuer)
+}
+
+#[test]
+fn c16_somebody_signs_on_by_a_real_provider_and_somebody_whom_nobody_named_does_not() {
+    let (mut world, _) = World::start();
+    hire(&world);
+    let secret = "a secret of a client, 32 characters or more";
+    let (_provider, issuer) = provider(&world, secret);
+    let people = world.json("admin", &["identity", "list"]);
+    let everybody = people.as_array().unwrap_or_else(|| people["identities"].as_array().unwrap());
+    let eve = everybody.iter().find(|person| person["name"] == "eve").unwrap()["id"].as_str().unwrap();
+    world.stop_control();
+    let file = world.home().join("keys/oidc.secret");
+    std::fs::write(&file, secret).unwrap();
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    world.edit("placet.toml", |text| {
+        let oidc = format!(
+            "\n[oidc]\nissuer = \"{issuer}\"\nclient_id = \"placet\"\nclient_secret_file = \"keys/oidc.secret\"\nname = \"Example\"\n"
+        );
+        text + &oidc + &format!("[[oidc.person]]\nidentity = \"{eve}\"\nsub = \"ada\"\n")
+    });
+    world.serve();
+    walk("signing-on.mjs", &json!({ "url": world.url(), "issuer": issuer }));
+    let log = std::fs::read_dir(world.home().join("logs")).unwrap().flatten();
+    let logged: String = log.map(|entry| std::fs::read_to_string(entry.path()).unwrap()).collect();
+    assert!(logged.contains("whom the settings do not name") && !logged.contains(secret), "{logged}");
 }

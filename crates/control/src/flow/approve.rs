@@ -5,6 +5,7 @@ use placet_domain::command::Command;
 use placet_domain::deciding::Look;
 use placet_domain::digest::Digest;
 use placet_domain::id::ActionId;
+use placet_domain::passkey::Proof;
 use placet_domain::proposal::Action;
 use placet_domain::refusal::Refusal;
 use placet_store::Extras;
@@ -14,18 +15,19 @@ use super::{Caller, No, find_action, find_ground, find_place};
 use crate::app::App;
 
 pub(crate) async fn approve(app: &App, caller: &Caller, id: ActionId, seen: Digest) -> Result<ActionState, No> {
-    approve_looked(app, caller, id, seen, None).await
+    approve_looked(app, caller, id, (seen, None), None).await
 }
 
-/// The same, with how whoever decides looked at it.
+/// The same, with what a passkey of the caller signed, and with how whoever decides looked at it.
 pub(crate) async fn approve_looked(
     app: &App,
     caller: &Caller,
     id: ActionId,
-    seen: Digest,
+    (seen, proof): (Digest, Option<Proof>),
     look: Option<Look>,
 ) -> Result<ActionState, No> {
-    change_looked(app, caller, id, ActionCommand::Approve { seen }, look).await
+    let command = ActionCommand::Approve { seen, proof: proof.map(Box::new) };
+    change_looked(app, caller, id, command, look).await
 }
 
 pub(crate) async fn reject(

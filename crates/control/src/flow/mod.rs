@@ -44,7 +44,9 @@ pub(crate) use receive::{complete, heartbeat, keep_blob, keep_made};
 pub(crate) use record::{audit, note_refusal, reported};
 pub(crate) use retain::{Expired, expirable, expire, preserve};
 pub(crate) use undertake::{change_run, make_run};
-pub(crate) use visit::{Pass, enter, invite, invited, leave, set_password};
+pub(crate) use visit::{
+    Pass, add_passkey, enter, enter_by_passkey, enter_vouched, invite, invited, leave, remove_passkey, set_password,
+};
 pub(crate) use words::{Called, calls, set_words, words};
 pub(crate) use worktree::{assign_duties, change_worktree, duties, find_worktree, notices, open_worktree};
 

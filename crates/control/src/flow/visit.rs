@@ -4,6 +4,8 @@ use placet_domain::command::Command;
 use placet_domain::digest::Digest;
 use placet_domain::id::IdentityId;
 use placet_domain::identity::{Actor, DoorCommand, Entrance, Identity, IdentityCommand};
+use placet_domain::oidc::Vouched;
+use placet_domain::passkey::{Attested, Encoded, Proof};
 use placet_domain::refusal::Refusal;
 use placet_domain::time::Timestamp;
 use placet_store::Extras;
@@ -48,6 +50,48 @@ pub(crate) async fn enter(app: &App, person: Identity, by: Entrance) -> Result<P
     let command = DoorCommand::Enter { visit: token_digest(secret.reveal()), by, expires_at };
     let identity = change(app, Actor::Identity(person.clone()), person.id, command, Extras::default()).await?;
     Ok(Pass { identity, secret, expires_at })
+}
+
+/// Somebody whose passkey signed that they come in does.
+pub(crate) async fn enter_by_passkey(app: &App, person: Identity, proof: Proof) -> Result<Pass, No> {
+    let (secret, expires_at) = (fresh_token(), app.store().now().plus_ms(VISIT_MS));
+    let (visit, proof) = (token_digest(secret.reveal()), Box::new(proof));
+    let command = DoorCommand::EnterByPasskey { visit, proof, expires_at };
+    let identity = change(app, Actor::Identity(person.clone()), person.id, command, Extras::default()).await?;
+    Ok(Pass { identity, secret, expires_at })
+}
+
+/// Somebody whom a provider vouches for comes in.
+pub(crate) async fn enter_vouched(app: &App, person: Identity, vouched: Vouched) -> Result<Pass, No> {
+    let (secret, expires_at) = (fresh_token(), app.store().now().plus_ms(VISIT_MS));
+    let (visit, vouched) = (token_digest(secret.reveal()), Box::new(vouched));
+    let command = DoorCommand::EnterVouched { visit, vouched, expires_at };
+    let identity = change(app, Actor::Identity(person.clone()), person.id, command, Extras::default()).await?;
+    Ok(Pass { identity, secret, expires_at })
+}
+
+/// Takes a passkey for one's own, from a visit that has just begun.
+pub(crate) async fn add_passkey(
+    app: &App,
+    caller: &Caller,
+    visit: Digest,
+    attested: Attested,
+    name: String,
+) -> Result<(), No> {
+    let command = DoorCommand::AddPasskey { attested: Box::new(attested), name, visit };
+    change(app, caller.actor(), caller.identity.id, command, Extras::default()).await.map(drop)
+}
+
+/// Gives a passkey of one's own up, from such a visit; or, without one, takes it away from somebody else.
+pub(crate) async fn remove_passkey(
+    app: &App,
+    caller: &Caller,
+    of: IdentityId,
+    credential: Encoded,
+    visit: Option<Digest>,
+) -> Result<(), No> {
+    let command = DoorCommand::RemovePasskey { credential, visit };
+    change(app, caller.actor(), of, command, Extras::default()).await.map(drop)
 }
 
 /// Gives up a visit of one's own.

@@ -3,9 +3,11 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::HeaderMap;
 use placet_domain::headline::headline;
 use placet_domain::id::{ActionId, IdentityId, ProjectId};
 use placet_domain::identity::Reach;
+use placet_domain::refusal::Refusal;
 use placet_ledger::Entry;
 use placet_pages::{ActionPage, Ask, FileShown, Shown, Standing, Still, Twin, Waiting, WorkerRow};
 use placet_store::{EntryFilter, StoredEntry};
@@ -79,7 +81,7 @@ pub(super) async fn card(
     Path(id): Path<String>,
     caller: Caller,
 ) -> Result<Json<api::CardView>, Failure> {
-    let page = pages::action_page(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+    let page = pages::action_page(&app, &caller, &HeaderMap::new(), id.parse().map_err(Failure::bad_id)?).await?;
     let entries = happened(&app, page.detail.action.id).await?;
     Ok(Json(shown(page, entries)))
 }
@@ -89,6 +91,8 @@ fn shown(page: ActionPage, entries: Vec<api::HappenedView>) -> api::CardView {
         Ask::Yes => (true, None),
         Ask::No(why) => (false, Some(why)),
         Ask::Settled => (false, None),
+        // A terminal has no passkeys: whoever needs one decides in a browser.
+        Ask::Sign(_) | Ask::NoPasskey => (false, Some(Refusal::PasskeyNeeded.to_string())),
     };
     let placet_pages::History { approved, rejected, succeeded, failed } = page.history;
     api::CardView {

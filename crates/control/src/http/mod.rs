@@ -36,7 +36,7 @@ mod wishes;
 mod worktrees;
 
 pub use openapi::api_document;
-pub(crate) use pages::{Looks, Names, News, Passwords, spread_news};
+pub(crate) use pages::{Looks, Names, News, Passwords, Questions, spread_news};
 pub(crate) use router::router;
 
 use placet_domain::identity::Role::{Admin, Agent, Auditor, Operator, Reviewer, Worker};
@@ -92,6 +92,8 @@ fn table() -> Vec<Route> {
         post("/api/v1/release", organisation::release).access(Access::Roles(&[Admin])).takes::<api::HaltRequest>().gives::<api::OrganisationView>(200).about("Lets everything go on."),
         post("/api/v1/safe-mode", organisation::enter_safe_mode).access(DECIDERS).takes::<api::HaltRequest>().gives::<api::OrganisationView>(200).about("From here on only what looks goes on, everywhere."),
         post("/api/v1/safe-mode/end", organisation::leave_safe_mode).access(Access::Roles(&[Admin])).takes::<api::HaltRequest>().gives::<api::OrganisationView>(200).about("Lets changes be made again."),
+        post("/api/v1/passkeys/demand", organisation::demand_passkeys).access(Access::Roles(&[Admin])).takes::<api::HaltRequest>().gives::<api::OrganisationView>(200).about("Where two people are asked, nobody approves without a passkey."),
+        post("/api/v1/passkeys/release", organisation::release_passkeys).access(Access::Roles(&[Admin])).takes::<api::HaltRequest>().gives::<api::OrganisationView>(200).about("Only those sign with a passkey who have one."),
 
         // Runs: a person makes one, another approves the plan, the agent works, a person accepts the results.
         get("/api/v1/runs", runs::list).access(WATCHERS).gives::<api::RunList>(200).asks::<runs::ListQuery>().about("Runs, newest first."),

@@ -48,6 +48,14 @@ pub(super) async fn leave_safe_mode(State(app): State<App>, Asked(caller, given)
     change(&app, &caller, OrganisationCommand::LeaveSafeMode { reason: given.reason }).await
 }
 
+pub(super) async fn demand_passkeys(State(app): State<App>, Asked(caller, given): Asked<api::HaltRequest>) -> Answer {
+    change(&app, &caller, OrganisationCommand::DemandPasskeys { reason: given.reason }).await
+}
+
+pub(super) async fn release_passkeys(State(app): State<App>, Asked(caller, given): Asked<api::HaltRequest>) -> Answer {
+    change(&app, &caller, OrganisationCommand::ReleasePasskeys { reason: given.reason }).await
+}
+
 pub(super) async fn budget(State(app): State<App>, Asked(caller, given): Asked<api::BudgetRequest>) -> Answer {
     change(&app, &caller, OrganisationCommand::SetBudget { allowance: given.into() }).await
 }

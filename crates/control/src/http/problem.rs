@@ -127,7 +127,10 @@ const fn status(refusal: &Refusal) -> StatusCode {
         | Refusal::Kin
         | Refusal::SamePerson
         | Refusal::Denied { .. }
-        | Refusal::Permit(_) => StatusCode::FORBIDDEN,
+        | Refusal::Permit(_)
+        | Refusal::PasskeyNeeded
+        | Refusal::StaleVisit
+        | Refusal::Passkey(_) => StatusCode::FORBIDDEN,
         Refusal::TooManyQuestions { .. } => StatusCode::TOO_MANY_REQUESTS,
         Refusal::Stale { .. } => StatusCode::PRECONDITION_FAILED,
         Refusal::Expired => StatusCode::GONE,

@@ -185,7 +185,8 @@ pub(super) fn organisation(organisation: Organisation) -> api::OrganisationView 
     let (halted_by, because) = organisation.halt.map(|halt| (halt.by, halt.reason)).unzip();
     let (halted, halted_by) = (because.is_some(), halted_by.flatten());
     let safe_mode = organisation.safe_mode.map(|safe| api::SafeModeView { because: safe.reason, by: safe.by });
-    api::OrganisationView { halted, because, halted_by, safe_mode, budget }
+    let passkeys_demanded = organisation.passkeys.map(|demanded| demanded.reason);
+    api::OrganisationView { halted, because, halted_by, safe_mode, passkeys_demanded, budget }
 }
 
 pub(super) fn listed_worktree(listed: Listed<Worktree>) -> api::WorktreeView {
@@ -222,6 +223,7 @@ pub(super) fn action(action: &ActionState) -> api::ActionView {
         expires_at: time(approval.expires_at),
         single_operator: approval.single_operator,
         order: approval.order,
+        signed: approval.signing.is_some(),
     };
     api::ActionView {
         id: action.id,

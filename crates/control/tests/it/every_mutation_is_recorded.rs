@@ -134,6 +134,8 @@ async fn organise(walk: &mut Walk<'_>) {
     walk.plain(admin, "POST /api/v1/release", &[], json!({ "reason": "it is out" })).await;
     walk.plain(admin, "POST /api/v1/safe-mode", &[], json!({ "reason": "smoke" })).await;
     walk.plain(admin, "POST /api/v1/safe-mode/end", &[], json!({ "reason": "it was dust" })).await;
+    walk.plain(admin, "POST /api/v1/passkeys/demand", &[], json!({ "reason": "an audit" })).await;
+    walk.plain(admin, "POST /api/v1/passkeys/release", &[], json!({ "reason": "it is over" })).await;
 }
 
 /// Contents: preserved, and removed when they no longer are.

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a scenario that cannot be set up has failed")]
 
+#[path = "../../../domain/tests/it/authenticator.rs"]
+mod authenticator;
 mod bad_input;
 mod collector;
 mod every_mutation_is_recorded;
@@ -10,9 +12,12 @@ mod idempotency;
 mod inbox;
 mod limits;
 mod metrics;
+#[path = "../../../domain/tests/it/minted.rs"]
+mod minted;
 mod moves;
 mod pages;
 mod person;
+mod provider;
 mod races;
 mod routes;
 mod scenario;

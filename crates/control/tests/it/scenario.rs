@@ -259,6 +259,12 @@ impl Scenario {
         (self.store, self.serving) = (Some(store), Some(serving));
     }
 
+    /// Starts again with other settings.
+    pub(crate) async fn restart_by(&mut self, change: impl FnOnce(&mut Settings)) {
+        change(&mut self.settings);
+        self.restart().await;
+    }
+
     /// Starts again with these webhooks in its settings.
     pub(crate) async fn restart_with(&mut self, hooks: Hooks) {
         self.settings.hooks = hooks;

@@ -6,6 +6,7 @@ use crate::approval::Extent;
 use crate::digest::Digest;
 use crate::evidence::Evidence;
 use crate::id::{ActionId, IdentityId};
+use crate::passkey::Proof;
 use crate::permit::Signed;
 use crate::policy::{Ruling, Verdict};
 use crate::proposal::Action;
@@ -38,6 +39,8 @@ pub enum ActionCommand {
     },
     Approve {
         seen: Digest,
+        /// That a passkey of the reviewer signed it.
+        proof: Option<Box<Proof>>,
     },
     /// Approves it, and others of its class in this run until then.
     GiveOrder {
@@ -128,6 +131,12 @@ impl ActionCommand {
             | Self::Resolve { .. }
             | Self::Lapse => false,
         }
+    }
+
+    /// Whose passkey signed it, if one did.
+    pub fn signer(&self) -> Option<IdentityId> {
+        let Self::Approve { proof, .. } = self else { return None };
+        proof.as_ref().map(|proof| proof.by())
     }
 
     /// The id of what it would put in the action's place.

@@ -12,12 +12,14 @@ use crate::digest::Digest;
 use crate::evidence::Evidence;
 use crate::id::{ActionId, IdentityId};
 use crate::identity::{Actor, Identity, Role};
+use crate::organisation::Organisation;
+use crate::passkey::{Proof, Purpose};
 use crate::permit::Signed;
 use crate::policy::{Ruling, Tier, Verdict};
 use crate::project::Separation;
 use crate::proposal::Action;
 use crate::prose::{LONGEST_REASON, check_reason};
-use crate::refusal::{PermitFlaw, Refusal};
+use crate::refusal::{PasskeyFlaw, PermitFlaw, Refusal};
 use crate::run::{Run, RunStatus, Treatment};
 use crate::time::Timestamp;
 
@@ -31,7 +33,22 @@ pub struct Setting<'a> {
     pub policy: Digest,
     /// Those who gave the orders that stand in the run, as they are now.
     pub givers: &'a [Identity],
+    pub passkeys: Demand,
     pub now: Timestamp,
+}
+
+/// Who signs with a passkey where two people are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Demand {
+    /// Whoever has one.
+    OfOwners,
+    OfEverybody,
+}
+
+impl Demand {
+    pub const fn by(organisation: &Organisation) -> Self {
+        if organisation.passkeys.is_some() { Self::OfEverybody } else { Self::OfOwners }
+    }
 }
 
 type Decision = Result<Vec<ActionEvent>, Refusal>;
@@ -67,7 +84,7 @@ fn change(
     let events = match command {
         ActionCommand::Propose { .. } => return Err(Refusal::Exists { what: "action" }),
         ActionCommand::Amend { seen, reason, amended } => return amend(state, *seen, reason, amended, setting),
-        ActionCommand::Approve { seen } => approve(state, *seen, setting),
+        ActionCommand::Approve { seen, proof } => approve(state, *seen, proof.as_deref(), setting),
         ActionCommand::GiveOrder { seen, action, extent } => order::give(state, *seen, action, *extent, setting),
         ActionCommand::Reject { seen, reason } => reject(state, *seen, reason, setting),
         ActionCommand::Withdraw { reason } => withdraw(state, reason, setting),
@@ -232,7 +249,7 @@ pub(super) fn needs_decider<'a>(
     Ok(reviewer)
 }
 
-pub(super) fn approve(state: &ActionState, seen: Digest, setting: &Setting<'_>) -> Decision {
+pub(super) fn approve(state: &ActionState, seen: Digest, proof: Option<&Proof>, setting: &Setting<'_>) -> Decision {
     let reviewer = needs_decider(state, Kind::Approve, seen, setting)?;
     if state.verdict.policy() != setting.policy {
         return Err(Refusal::not_now(
@@ -245,8 +262,37 @@ pub(super) fn approve(state: &ActionState, seen: Digest, setting: &Setting<'_>) 
     if state.approvals.iter().any(|approval| approval.reviewer == reviewer.id) {
         return Err(Refusal::SamePerson);
     }
+    check_proof(state, reviewer, proof, setting)?;
     let last = if state.approvals_missing() <= 1 { Last::Yes } else { Last::No { undecided_until: state.deadline } };
-    Ok(vec![approved(reviewer, seen, single_operator, last, setting)])
+    let mut approved = approved(reviewer, seen, single_operator, last, setting);
+    if let ActionEvent::Approved { approval, .. } = &mut approved {
+        approval.signing = proof.map(|proof| Box::new(proof.signing()));
+    }
+    Ok(vec![approved])
+}
+
+/// Whether this person's yes to such an action takes their passkey.
+pub(super) fn takes_passkey(state: &ActionState, reviewer: &Identity, setting: &Setting<'_>) -> bool {
+    let is_asked = match setting.passkeys {
+        Demand::OfOwners => !reviewer.doors.passkeys().is_empty(),
+        Demand::OfEverybody => true,
+    };
+    is_asked && matches!(state.verdict.ruling(), Ruling::Ask { approvals } if approvals >= 2)
+}
+
+/// A proof must be this person's, for exactly this; where one is demanded, there must be one.
+fn check_proof(
+    state: &ActionState,
+    reviewer: &Identity,
+    proof: Option<&Proof>,
+    setting: &Setting<'_>,
+) -> Result<(), Refusal> {
+    let Some(proof) = proof else {
+        return if takes_passkey(state, reviewer, setting) { Err(Refusal::PasskeyNeeded) } else { Ok(()) };
+    };
+    proof.counts_for(reviewer, setting.now)?;
+    let this = Purpose::Approve { action: state.id, review: state.review() };
+    if proof.question().purpose == this { Ok(()) } else { Err(PasskeyFlaw::OtherChallenge.into()) }
 }
 
 /// Whether an approval is the last one that was missing.
@@ -270,7 +316,8 @@ fn approved(
         Last::No { undecided_until } => undecided_until,
     };
     let expires_at = holds_from.plus_ms(setting.terms.dispatch_within_ms);
-    let approval = Approval { reviewer: reviewer.id, review, expires_at, single_operator, order: None };
+    let (reviewer, order, signing) = (reviewer.id, None, None);
+    let approval = Approval { reviewer, review, expires_at, single_operator, order, signing };
     ActionEvent::Approved { approval, complete: last == Last::Yes }
 }
 
@@ -458,7 +505,7 @@ fn retry(
     Ok(first_approval(state, reviewer, single_operator, deadline, setting))
 }
 
-/// The first yes of a new set; nothing where nobody is asked.
+/// The first yes of a new set; nothing where nobody is asked, nor where it takes a passkey: that one signs what stands then.
 pub(super) fn first_approval(
     state: &ActionState,
     reviewer: &Identity,
@@ -467,6 +514,9 @@ pub(super) fn first_approval(
     setting: &Setting<'_>,
 ) -> Option<ActionEvent> {
     let Ruling::Ask { approvals } = state.verdict.ruling() else { return None };
+    if takes_passkey(state, reviewer, setting) {
+        return None;
+    }
     let last = if approvals <= 1 { Last::Yes } else { Last::No { undecided_until: deadline } };
     Some(approved(reviewer, state.review(), single_operator, last, setting))
 }

@@ -15,7 +15,7 @@ mod state;
 
 pub use amend::{Amender, Amendment};
 pub use command::{ActionCommand, ActionCommandKind, Amended, Resolution};
-pub use decide::{Setting, decide};
+pub use decide::{Demand, Setting, decide};
 pub use event::ActionEvent;
 pub use evolve::evolve;
 pub use state::{ActionState, ActionStatus, Lease};

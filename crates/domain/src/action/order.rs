@@ -29,7 +29,7 @@ pub(super) fn give(
     extent: Extent,
     setting: &Setting<'_>,
 ) -> Result<Vec<ActionEvent>, Refusal> {
-    let yes = approve(state, seen, setting)?;
+    let yes = approve(state, seen, None, setting)?;
     if action.digest() != state.digest {
         return Err(Refusal::invalid("the order is about another action"));
     }
@@ -103,7 +103,7 @@ pub(super) fn covered(new: &ActionState, action: &Action, setting: &Setting<'_>)
 fn yes(order: &Order, new: &ActionState, single_operator: bool, setting: &Setting<'_>) -> ActionEvent {
     let expires_at = setting.now.plus_ms(setting.terms.dispatch_within_ms).min(order.until);
     let (reviewer, review) = (order.giver, new.review());
-    let approval = Approval { reviewer, review, expires_at, single_operator, order: Some(order.number) };
+    let approval = Approval { reviewer, review, expires_at, single_operator, order: Some(order.number), signing: None };
     ActionEvent::Approved { approval, complete: true }
 }
 

@@ -9,6 +9,7 @@ use super::doors::{self, DoorCommand, Entrance};
 use super::{Actor, Identity, Lineage, Reach, Role};
 use crate::digest::Digest;
 use crate::id::IdentityId;
+use crate::passkey::{Encoded, Passkey};
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 
@@ -25,13 +26,48 @@ pub enum IdentityCommand {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
 pub enum IdentityEvent {
-    Registered { name: String, roles: BTreeSet<Role>, reach: Reach, lineage: Lineage, token: Digest },
-    TokenReplaced { token: Digest },
+    Registered {
+        name: String,
+        roles: BTreeSet<Role>,
+        reach: Reach,
+        lineage: Lineage,
+        token: Digest,
+    },
+    TokenReplaced {
+        token: Digest,
+    },
     Revoked,
-    Invited { link: Digest, expires_at: Timestamp },
-    Entered { visit: Digest, by: Entrance, expires_at: Timestamp },
-    Left { visit: Digest },
-    PasswordSet { verifier: Digest, visit: Digest },
+    Invited {
+        link: Digest,
+        expires_at: Timestamp,
+    },
+    Entered {
+        visit: Digest,
+        by: Entrance,
+        expires_at: Timestamp,
+        /// Not in entries of before there were passkeys.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<Timestamp>,
+    },
+    Left {
+        visit: Digest,
+    },
+    PasswordSet {
+        verifier: Digest,
+        visit: Digest,
+    },
+    PasskeyAdded {
+        passkey: Box<Passkey>,
+        visit: Digest,
+    },
+    /// A passkey that counts signed something else than a visit: how often it has by now.
+    PasskeyUsed {
+        credential: Encoded,
+        sign_count: u32,
+    },
+    PasskeyRemoved {
+        credential: Encoded,
+    },
 }
 
 impl IdentityEvent {
@@ -44,6 +80,9 @@ impl IdentityEvent {
             Self::Entered { .. } => "identity.entered",
             Self::Left { .. } => "identity.left",
             Self::PasswordSet { .. } => "identity.password_set",
+            Self::PasskeyAdded { .. } => "identity.passkey_added",
+            Self::PasskeyUsed { .. } => "identity.passkey_used",
+            Self::PasskeyRemoved { .. } => "identity.passkey_removed",
         }
     }
 }
@@ -174,7 +213,10 @@ fn evolve_identity(id: IdentityId, state: Option<Identity>, event: &IdentityEven
         IdentityEvent::Invited { .. }
         | IdentityEvent::Entered { .. }
         | IdentityEvent::Left { .. }
-        | IdentityEvent::PasswordSet { .. } => state,
+        | IdentityEvent::PasswordSet { .. }
+        | IdentityEvent::PasskeyAdded { .. }
+        | IdentityEvent::PasskeyUsed { .. }
+        | IdentityEvent::PasskeyRemoved { .. } => state,
     }
 }
 

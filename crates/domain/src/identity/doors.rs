@@ -1,12 +1,15 @@
-//! How a person comes in by a browser: by a link that opens once, or by a password; and the visits of those who are in.
+//! How a person comes in by a browser: by a link that opens once, by a password, by a passkey, or because a
+//! provider vouches for them; and the visits of those who are in.
 //!
 //! A visit stands for its person until it ends. Secrets are not here: links, visits and passwords are known by their digests, and whether a
 //! password is the right one is found out by whoever asks. Agents and workers have no visits: what lives in a cage shows a token.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Actor, Identity, IdentityEvent, Role};
+use super::{Actor, Identity, IdentityEvent, Role, keys};
 use crate::digest::Digest;
+use crate::oidc::Vouched;
+use crate::passkey::{Attested, Encoded, Passkey, Proof};
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 
@@ -30,6 +33,14 @@ pub enum DoorCommand {
     Leave { visit: Digest },
     /// Sets the password; every other visit and every link ends.
     SetPassword { verifier: Digest, visit: Digest },
+    /// Comes in by a passkey, which signed that it does.
+    EnterByPasskey { visit: Digest, proof: Box<Proof>, expires_at: Timestamp },
+    /// Comes in because a provider vouches for them.
+    EnterVouched { visit: Digest, vouched: Box<Vouched>, expires_at: Timestamp },
+    /// Takes a new passkey for one's own, from a visit that has just begun.
+    AddPasskey { attested: Box<Attested>, name: String, visit: Digest },
+    /// Gives one up from such a visit, or, as an administrator, has it given up.
+    RemovePasskey { credential: Encoded, visit: Option<Digest> },
 }
 
 /// What was shown to come in.
@@ -42,6 +53,16 @@ pub enum Entrance {
     /// The password whose verifier has this digest.
     Password {
         verifier: Digest,
+    },
+    /// A passkey, and how often it has signed by now.
+    Passkey {
+        credential: Encoded,
+        sign_count: u32,
+    },
+    /// What a provider says, who knows them by a name with this digest.
+    Provider {
+        issuer: String,
+        subject: Digest,
     },
 }
 
@@ -56,6 +77,8 @@ pub struct Doors {
     /// The digest of what a password is compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     password: Option<Digest>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) passkeys: Vec<Passkey>,
 }
 
 /// A secret that counts until a moment, by its digest.
@@ -64,11 +87,25 @@ pub struct Doors {
 pub struct Pass {
     pub digest: Digest,
     pub expires_at: Timestamp,
+    /// Since when it stands for its person: visits that are known to be young only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entered_at: Option<Timestamp>,
+    /// Whether a passkey let them in.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_passkey: bool,
 }
 
 impl Doors {
     pub(super) const fn is_closed(&self) -> bool {
-        self.links.is_empty() && self.visits.is_empty() && self.password.is_none()
+        self.links.is_empty() && self.visits.is_empty() && self.password.is_none() && self.passkeys.is_empty()
+    }
+
+    pub fn passkeys(&self) -> &[Passkey] {
+        &self.passkeys
+    }
+
+    pub fn passkey(&self, credential: &Encoded) -> Option<&Passkey> {
+        self.passkeys.iter().find(|passkey| passkey.credential == *credential)
     }
 
     /// The visit of this digest, as long as it counts.
@@ -94,6 +131,8 @@ impl Doors {
         match by {
             Entrance::Link { link } => self.link(*link, now).is_some(),
             Entrance::Password { verifier } => self.password == Some(*verifier),
+            // Whoever says so proves it.
+            Entrance::Passkey { .. } | Entrance::Provider { .. } => false,
         }
     }
 }
@@ -110,8 +149,14 @@ pub(super) fn decide(
 ) -> Result<IdentityEvent, Refusal> {
     // Who may ask comes first: to others, what an identity is does not exist.
     match command {
-        DoorCommand::Invite { .. } | DoorCommand::Leave { .. } => self_or_admin(identity, actor)?,
-        DoorCommand::Enter { .. } | DoorCommand::SetPassword { .. } => self_alone(identity, actor)?,
+        DoorCommand::Invite { .. } | DoorCommand::Leave { .. } | DoorCommand::RemovePasskey { .. } => {
+            self_or_admin(identity, actor)?;
+        }
+        DoorCommand::Enter { .. }
+        | DoorCommand::EnterByPasskey { .. }
+        | DoorCommand::EnterVouched { .. }
+        | DoorCommand::SetPassword { .. }
+        | DoorCommand::AddPasskey { .. } => self_alone(identity, actor)?,
     }
     if identity.is_caged() {
         return Err(Refusal::invalid("agents and workers do not come in by a browser; they show their token"));
@@ -126,8 +171,23 @@ pub(super) fn decide(
             if !identity.doors.admits(by, now) {
                 return Err(Refusal::invalid("this does not let you in any more; ask for a new link"));
             }
-            Ok(IdentityEvent::Entered { visit: *visit, by: by.clone(), expires_at: *expires_at })
+            Ok(IdentityEvent::Entered { visit: *visit, by: by.clone(), expires_at: *expires_at, at: Some(now) })
         }
+        DoorCommand::EnterByPasskey { visit, proof, expires_at } => {
+            ends_within(*expires_at, LONGEST_VISIT_MS, now)?;
+            let by = keys::entrance(identity, proof, now)?;
+            Ok(IdentityEvent::Entered { visit: *visit, by, expires_at: *expires_at, at: Some(now) })
+        }
+        DoorCommand::EnterVouched { visit, vouched, expires_at } => {
+            ends_within(*expires_at, LONGEST_VISIT_MS, now)?;
+            if vouched.person() != identity.id || !vouched.is_recent(now) {
+                return Err(Refusal::invalid("this does not let you in any more; sign on again"));
+            }
+            let by = Entrance::Provider { issuer: vouched.issuer().to_owned(), subject: vouched.subject() };
+            Ok(IdentityEvent::Entered { visit: *visit, by, expires_at: *expires_at, at: Some(now) })
+        }
+        DoorCommand::AddPasskey { attested, name, visit } => keys::add(identity, attested, name, *visit, now),
+        DoorCommand::RemovePasskey { credential, visit } => keys::remove(identity, credential, *visit, actor, now),
         DoorCommand::Leave { visit } => {
             identity.doors.visit(*visit, now).ok_or(Refusal::Unknown { what: "visit" })?;
             Ok(IdentityEvent::Left { visit: *visit })
@@ -168,13 +228,18 @@ fn ends_within(at: Timestamp, longest_ms: u64, now: Timestamp) -> Result<(), Ref
 pub(super) fn evolve(mut doors: Doors, event: &IdentityEvent) -> Doors {
     match event {
         IdentityEvent::Invited { link, expires_at } => {
-            push(&mut doors.links, Pass { digest: *link, expires_at: *expires_at }, MOST_LINKS);
+            let pass = Pass { digest: *link, expires_at: *expires_at, entered_at: None, by_passkey: false };
+            push(&mut doors.links, pass, MOST_LINKS);
         }
-        IdentityEvent::Entered { visit, by, expires_at } => {
-            if let Entrance::Link { link } = by {
-                doors.links.retain(|known| known.digest != *link);
+        IdentityEvent::Entered { visit, by, expires_at, at } => {
+            match by {
+                Entrance::Link { link } => doors.links.retain(|known| known.digest != *link),
+                Entrance::Passkey { credential, sign_count } => keys::count(&mut doors, credential, *sign_count),
+                Entrance::Password { .. } | Entrance::Provider { .. } => {}
             }
-            push(&mut doors.visits, Pass { digest: *visit, expires_at: *expires_at }, MOST_VISITS);
+            let by_passkey = matches!(by, Entrance::Passkey { .. });
+            let pass = Pass { digest: *visit, expires_at: *expires_at, entered_at: *at, by_passkey };
+            push(&mut doors.visits, pass, MOST_VISITS);
         }
         IdentityEvent::Left { visit } => doors.visits.retain(|known| known.digest != *visit),
         IdentityEvent::PasswordSet { verifier, visit } => {
@@ -182,10 +247,14 @@ pub(super) fn evolve(mut doors: Doors, event: &IdentityEvent) -> Doors {
             doors.visits.retain(|known| known.digest == *visit);
             doors.password = Some(*verifier);
         }
-        // A new token is given where the old one is in wrong hands, which may have made links and come in with it.
+        IdentityEvent::PasskeyAdded { passkey, .. } => doors.passkeys.push((**passkey).clone()),
+        IdentityEvent::PasskeyUsed { credential, sign_count } => keys::count(&mut doors, credential, *sign_count),
+        IdentityEvent::PasskeyRemoved { credential } => doors.passkeys.retain(|known| known.credential != *credential),
+        // A new token is given where the old one is in wrong hands, which may have made links, come in with it and added passkeys.
         IdentityEvent::TokenReplaced { .. } => {
             doors.links.clear();
             doors.visits.clear();
+            doors.passkeys.clear();
         }
         IdentityEvent::Revoked => doors = Doors::default(),
         IdentityEvent::Registered { .. } => {}

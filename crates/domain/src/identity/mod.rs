@@ -5,6 +5,7 @@
 
 mod decide;
 mod doors;
+mod keys;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,6 +14,8 @@ use serde::{Deserialize, Serialize};
 
 pub use decide::{IdentityCommand, IdentityEvent, decide, evolve};
 pub use doors::{DoorCommand, Doors, Entrance, LONGEST_LINK_MS, LONGEST_VISIT_MS, Pass};
+pub use keys::FRESH_VISIT_MS;
+pub(crate) use keys::used;
 
 use crate::digest::Digest;
 use crate::id::{IdentityId, ProjectId};

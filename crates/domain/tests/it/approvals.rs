@@ -100,7 +100,10 @@ fn b4_an_approval_of_something_else_is_stale() {
     let of_the_action_alone = world.action().digest;
     let other_tier = review_digest(&verdict(world.action().digest, world.policy, Tier::A));
     for seen in [Digest::of(b"yes"), of_the_action_alone, other_tier] {
-        assert_eq!(world.reviewer().act(ActionCommand::Approve { seen }), Err(Refusal::Stale { seen, current }));
+        assert_eq!(
+            world.reviewer().act(ActionCommand::Approve { seen, proof: None }),
+            Err(Refusal::Stale { seen, current })
+        );
         let reject = ActionCommand::Reject { seen, reason: "no".to_owned() };
         assert_eq!(world.reviewer().act(reject), Err(Refusal::Stale { seen, current }));
     }

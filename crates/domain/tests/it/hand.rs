@@ -47,7 +47,7 @@ impl Hand<'_> {
 
     pub(crate) fn approves(self) -> Outcome {
         let seen = self.world.action().review();
-        self.act(ActionCommand::Approve { seen })
+        self.act(ActionCommand::Approve { seen, proof: None })
     }
 
     /// Makes something else of the action; from now on sentences are about that.

@@ -321,7 +321,7 @@ impl Move {
         let worker = who.id().or_else(|| Who::Worker.id()).expect("an identity");
         match self {
             Self::Propose => world.proposal(Who::Agent, "build it"),
-            Self::Approve => ActionCommand::Approve { seen: action.review() },
+            Self::Approve => ActionCommand::Approve { seen: action.review(), proof: None },
             Self::GiveOrder => {
                 let action = world.sealed_again().unwrap_or_else(|| world.seal("build it", Who::Agent, action.run));
                 let (seen, action) = (world.action().review(), Box::new(action));
@@ -374,6 +374,9 @@ pub(crate) fn refused(refusal: &Refusal) -> String {
         | Refusal::Kin
         | Refusal::SamePerson
         | Refusal::Denied { .. }
+        | Refusal::PasskeyNeeded
+        | Refusal::StaleVisit
+        | Refusal::Passkey(_)
         | Refusal::Stale { .. }
         | Refusal::Expired
         | Refusal::Revoked

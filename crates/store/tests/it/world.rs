@@ -203,7 +203,7 @@ impl World {
     }
 
     pub(crate) fn approval(&self, action: &ActionState, reviewer: &Identity) -> Submission {
-        self.about(action.id, by(reviewer), ActionCommand::Approve { seen: action.review() })
+        self.about(action.id, by(reviewer), ActionCommand::Approve { seen: action.review(), proof: None })
     }
 
     pub(crate) async fn lease(&self, worker: &Identity) -> Option<ActionState> {

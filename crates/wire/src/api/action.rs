@@ -78,6 +78,9 @@ pub struct ApprovalView {
     /// The order of its run by which it was given, without anybody looking at this very action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<u32>,
+    /// Whether a passkey of the reviewer signed it; the ledger has the signature.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub signed: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

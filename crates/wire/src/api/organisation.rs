@@ -35,6 +35,9 @@ pub struct OrganisationView {
     /// There while everything is in safe mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safe_mode: Option<SafeModeView>,
+    /// Why everybody signs with a passkey where two people are asked, while everybody does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passkeys_demanded: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetView>,
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use placet_ledger::{Hash, SignedTreeHead, VerifierKey, WitnessVerifierKey, bundle};
 
 use super::parse_key;
+use super::signings::{Checked, Signings};
 use crate::error::{CliError, Code};
 use crate::home::read;
 use crate::out::{BAD, GOOD, Out, styled};
@@ -29,15 +30,28 @@ pub(super) fn run(args: &Args, out: &Out) -> Result<(), CliError> {
     let witnesses: Vec<WitnessVerifierKey> =
         args.witness.iter().map(|text| parse_key(text)).collect::<Result<_, _>>()?;
     let known = args.since.as_deref().map(|path| known_head(path, &key)).transpose()?;
+    let mut signings = Signings::default();
     let report = {
         let _spinner = Spinner::start(out, "verifying");
-        bundle::verify(dir, &key, known.as_ref())
+        bundle::verify_reading(dir, &key, known.as_ref(), &mut |bytes| signings.read(bytes))
     };
-    out.answer(&report, words);
+    let signings = signings.finish();
+    out.answer(&Found { report: &report, signings: &signings }, |found| {
+        [words(found.report)].into_iter().chain(found.signings.words()).collect::<Vec<_>>().join("\n")
+    });
     if let Some(first) = report.faults.first() {
         return Err(CliError::new(Code::Integrity, format!("the ledger is not what was signed: {first}")));
     }
+    signings.check()?;
     witnesses.iter().try_for_each(|witness| needs_cosignature(&report, witness, out))
+}
+
+/// What is told: whether the ledger is what was signed, and whether its approvals are.
+#[derive(serde::Serialize)]
+struct Found<'a> {
+    #[serde(flatten)]
+    report: &'a bundle::Report,
+    signings: &'a Checked,
 }
 
 /// A head that a witness has not seen may be one of two histories.

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Resolution, Setting};
+use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Demand, Resolution, Setting};
 use placet_domain::deciding::Look;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::Manifest;
@@ -26,7 +26,7 @@ use super::super::problem::Failure;
 use super::form::{Fields, Sent};
 use super::guard::{Visiting, made};
 use super::inbox::class;
-use super::{file, names, order, viewer};
+use super::{file, names, order, passkey, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller, Pace};
 
@@ -43,21 +43,27 @@ pub(super) async fn show(
     Path(id): Path<String>,
     visiting: Visiting,
     caller: Caller,
+    headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let viewer = viewer::viewer(&app, &visiting).await?;
-    let page = page(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+    let page = page(&app, &caller, &headers, id.parse().map_err(Failure::bad_id)?).await?;
     made(move || placet_pages::action(&viewer, &page)).await
 }
 
 /// Everything there is to see of it.
-pub(in crate::http) async fn page(app: &App, caller: &Caller, id: ActionId) -> Result<ActionPage, Failure> {
+pub(in crate::http) async fn page(
+    app: &App,
+    caller: &Caller,
+    headers: &HeaderMap,
+    id: ActionId,
+) -> Result<ActionPage, Failure> {
     let state = flow::find_action(app, caller, id).await?;
     let run = flow::find_run(app, caller, state.run).await?;
     let detail = detail(app, &state).await?;
     let files = file::shown(app, caller, &run, &detail.spec).await?;
     let entries = entries(app, id).await?;
     let approved_by = approvals(app, &state, &entries).await?;
-    let ask = ask(app, caller, &run, &state);
+    let ask = ask(app, caller, headers, &run, &state).await?;
     let waits = ask == Ask::Yes && state.status == ActionStatus::PendingApproval;
     let page = ActionPage {
         order: if waits { order::offer(app, caller, id).await? } else { None },
@@ -75,7 +81,7 @@ pub(in crate::http) async fn page(app: &App, caller: &Caller, id: ActionId) -> R
         entries: entries.into_iter().map(|(seq, kind, _)| (seq, kind)).collect(),
         detail,
     };
-    if page.ask == Ask::Yes {
+    if matches!(page.ask, Ask::Yes | Ask::Sign(_)) {
         app.page_state().looks.note(caller.identity.id, &page, app.store().now());
     }
     Ok(page)
@@ -90,7 +96,7 @@ async fn approvals(app: &App, state: &ActionState, entries: &[Listed]) -> Result
     for (index, approval) in state.approvals.iter().enumerate() {
         let at = counting.and_then(|times| times.get(index)).copied();
         let name = names::person(app, approval.reviewer).await?;
-        said.push(Yes { name, at, alone: approval.single_operator });
+        said.push(Yes { name, at, alone: approval.single_operator, signed: approval.signing.is_some() });
     }
     Ok(said)
 }
@@ -119,10 +125,28 @@ fn blast(run: &Run, state: &ActionState) -> Blast {
 }
 
 /// Whether this person may decide now: asked of the domain itself, so that no form is offered that would be refused.
-fn ask(app: &App, caller: &Caller, run: &Run, state: &ActionState) -> Ask {
+async fn ask(app: &App, caller: &Caller, headers: &HeaderMap, run: &Run, state: &ActionState) -> Result<Ask, Failure> {
+    let Some(command) = usual_decision(state) else { return Ok(Ask::Settled) };
+    if !caller.identity.has(Role::Reviewer) {
+        return Ok(Ask::No(Refusal::Role { needed: Role::Reviewer }.to_string()));
+    }
+    let passkeys = Demand::by(&app.store().organisation().await?);
+    let (actor, terms, policy, now) = (caller.actor(), app.settings().terms, app.policy().version(), app.store().now());
+    let setting = Setting { run, actor: &actor, terms: &terms, policy, givers: &[], passkeys, now };
+    Ok(match action::decide(state.id, Some(state), &command, &setting) {
+        Ok(_) => Ask::Yes,
+        Err(Refusal::PasskeyNeeded) if caller.identity.doors.passkeys().is_empty() => Ask::NoPasskey,
+        Err(Refusal::PasskeyNeeded) => Ask::Sign(passkey::place_of(headers, state.id)),
+        Err(_) if state.status == ActionStatus::Rehearsed => Ask::Settled,
+        Err(refusal) => Ask::No(refusal.to_string()),
+    })
+}
+
+/// What a person would decide about it first, if there is something to decide.
+fn usual_decision(state: &ActionState) -> Option<ActionCommand> {
     let seen = state.review();
-    let command = match state.status {
-        ActionStatus::PendingApproval => ActionCommand::Approve { seen },
+    Some(match state.status {
+        ActionStatus::PendingApproval => ActionCommand::Approve { seen, proof: None },
         ActionStatus::Rehearsed => ActionCommand::Perform { seen, verdict: state.verdict.clone() },
         ActionStatus::Interrupted => {
             ActionCommand::Resolve { resolution: Resolution::Abandon, reason: "tried".to_owned() }
@@ -137,19 +161,8 @@ fn ask(app: &App, caller: &Caller, run: &Run, state: &ActionState) -> Ask {
         | ActionStatus::Executing
         | ActionStatus::Succeeded
         | ActionStatus::Failed
-        | ActionStatus::Abandoned => return Ask::Settled,
-    };
-    if !caller.identity.has(Role::Reviewer) {
-        return Ask::No(Refusal::Role { needed: Role::Reviewer }.to_string());
-    }
-    let (actor, terms) = (caller.actor(), app.settings().terms);
-    let (policy, now) = (app.policy().version(), app.store().now());
-    let setting = Setting { run, actor: &actor, terms: &terms, policy, givers: &[], now };
-    match action::decide(state.id, Some(state), &command, &setting) {
-        Ok(_) => Ask::Yes,
-        Err(_) if state.status == ActionStatus::Rehearsed => Ask::Settled,
-        Err(refusal) => Ask::No(refusal.to_string()),
-    }
+        | ActionStatus::Abandoned => return None,
+    })
 }
 
 /// What was decided about the same tool in the same project.
@@ -182,15 +195,13 @@ fn parse(id: &str) -> Result<ActionId, Failure> {
     id.parse().map_err(Failure::bad_id)
 }
 
-pub(super) async fn approve(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    Sent { caller, fields, .. }: Sent,
-) -> Result<Response, Failure> {
-    let (id, seen) = (parse(&id)?, fields.seen()?);
-    let pace = flow::pace(&app, caller.identity.id).await?;
-    confirmed(&flow::find_action(&app, &caller, id).await?, pace, &fields)?;
-    flow::approve_looked(&app, &caller, id, seen, looked(&app, &caller, id, seen)).await?;
+pub(super) async fn approve(State(app): State<App>, Path(id): Path<String>, sent: Sent) -> Result<Response, Failure> {
+    let (id, seen) = (parse(&id)?, sent.fields.seen()?);
+    let state = flow::find_action(&app, &sent.caller, id).await?;
+    let pace = flow::pace(&app, sent.caller.identity.id).await?;
+    confirmed(&state, pace, &sent.fields)?;
+    let look = looked(&app, &sent.caller, id, seen);
+    passkey::approve(&app, &sent, &state, seen, look).await?;
     Ok(next())
 }
 

@@ -1,4 +1,4 @@
-//! Coming in and going: by a link, by a password; a cookie is all a browser keeps.
+//! Coming in and going: by a link, by a password, by a passkey; a cookie is all a browser keeps.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
@@ -6,7 +6,7 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use placet_domain::command::About;
 use placet_domain::identity::{Entrance, Identity};
 use placet_domain::refusal::Refusal;
-use placet_pages::{Lang, Refused};
+use placet_pages::{Lang, Refused, Ways};
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
@@ -14,6 +14,7 @@ use super::super::extract::{Path, Query};
 use super::super::problem::Failure;
 use super::form::{Fields, Sent};
 use super::guard::{self, Speaks, VISIT, html};
+use super::passkey::{self, place};
 use crate::app::App;
 use crate::flow::{self, Caller, No, Pass};
 use crate::names::token_digest;
@@ -34,9 +35,9 @@ pub(super) struct EnterQuery {
 
 /// What is shown to somebody who is not in: the sign-in, that leads where they wanted to go. Whoever sent a form is told that it decided
 /// nothing.
-pub(super) fn first(request: &Request, lang: Lang) -> Response {
+pub(super) fn first(app: &App, request: &Request, lang: Lang) -> Response {
     if *request.method() != Method::GET {
-        return refused(lang, StatusCode::FORBIDDEN, Refused::NotIn);
+        return refused(app, lang, request.headers(), StatusCode::FORBIDDEN, Refused::NotIn);
     }
     let asked = request.uri().path_and_query().map(ToString::to_string);
     let Some(to) = asked.filter(|asked| asked != "/").and_then(way) else {
@@ -54,12 +55,24 @@ fn way(to: String) -> Option<String> {
     (plain && is_ours).then_some(to)
 }
 
-pub(super) async fn show(Speaks(lang): Speaks, Query(query): Query<EnterQuery>) -> Response {
-    html(placet_pages::enter(lang, None, query.to.and_then(way).as_deref()))
+pub(super) async fn show(
+    State(app): State<App>,
+    Speaks(lang): Speaks,
+    headers: HeaderMap,
+    Query(query): Query<EnterQuery>,
+) -> Response {
+    let ways = Ways { to: query.to.and_then(way), ..ways(&app, &headers) };
+    html(placet_pages::enter(lang, &ways, None))
 }
 
-fn refused(lang: Lang, status: StatusCode, why: Refused) -> Response {
-    (status, html(placet_pages::enter(lang, Some(why), None))).into_response()
+/// The ways in besides a password, at this address.
+fn ways(app: &App, headers: &HeaderMap) -> Ways {
+    let provider = app.settings().provider.as_ref().map(|provider| provider.name().to_owned());
+    Ways { place: place(headers, "/enter"), provider, to: None }
+}
+
+pub(super) fn refused(app: &App, lang: Lang, headers: &HeaderMap, status: StatusCode, why: Refused) -> Response {
+    (status, html(placet_pages::enter(lang, &ways(app, headers), Some(why)))).into_response()
 }
 
 /// What a link shows: whose it is. It is used by the button below, never by looking.
@@ -67,13 +80,14 @@ pub(super) async fn invitation(
     State(app): State<App>,
     Path(code): Path<String>,
     Speaks(lang): Speaks,
+    headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let Some((id, secret)) = guard::split_secret(&code) else {
-        return Ok(refused(lang, StatusCode::NOT_FOUND, Refused::Spent));
+        return Ok(refused(&app, lang, &headers, StatusCode::NOT_FOUND, Refused::Spent));
     };
     Ok(match flow::invited(&app, id, &secret).await? {
         Some(identity) => html(placet_pages::invitation(lang, &code, &identity.name)),
-        None => refused(lang, StatusCode::NOT_FOUND, Refused::Spent),
+        None => refused(&app, lang, &headers, StatusCode::NOT_FOUND, Refused::Spent),
     })
 }
 
@@ -81,8 +95,9 @@ pub(super) async fn by_link(
     State(app): State<App>,
     Path(code): Path<String>,
     Speaks(lang): Speaks,
+    headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let spent = || refused(lang, StatusCode::NOT_FOUND, Refused::Spent);
+    let spent = || refused(&app, lang, &headers, StatusCode::NOT_FOUND, Refused::Spent);
     let Some((id, secret)) = guard::split_secret(&code) else { return Ok(spent()) };
     let Some(identity) = flow::invited(&app, id, &secret).await? else { return Ok(spent()) };
     let link = token_digest(&secret);
@@ -97,23 +112,47 @@ pub(super) async fn by_link(
 pub(super) async fn by_password(
     State(app): State<App>,
     Speaks(lang): Speaks,
+    headers: HeaderMap,
     fields: Fields,
 ) -> Result<Response, Failure> {
     let (name, password) = (fields.text("name")?, Zeroizing::new(fields.text("password")?));
     let passwords = &app.page_state().passwords;
     // Nobody has a longer name; what strangers send is not remembered.
     if name.len() > LONGEST_NAME {
-        return Ok(refused(lang, StatusCode::FORBIDDEN, Refused::Wrong));
+        return Ok(refused(&app, lang, &headers, StatusCode::FORBIDDEN, Refused::Wrong));
     }
     if !passwords.may_try(&name) {
-        return Ok(refused(lang, StatusCode::TOO_MANY_REQUESTS, Refused::TooOften));
+        return Ok(refused(&app, lang, &headers, StatusCode::TOO_MANY_REQUESTS, Refused::TooOften));
     }
     let Some((identity, by)) = recognised(&app, &name, &password).await? else {
-        return Ok(refused(lang, StatusCode::FORBIDDEN, Refused::Wrong));
+        return Ok(refused(&app, lang, &headers, StatusCode::FORBIDDEN, Refused::Wrong));
     };
     let pass = flow::enter(&app, identity, by).await?;
     passwords.came_in(&name);
     Ok(visiting(&pass, fields.get("to")?.and_then(way).as_deref().unwrap_or("/")))
+}
+
+/// Whoever a passkey knows as its person, once it signed. Why not is told to nobody but the record.
+pub(super) async fn by_passkey(
+    State(app): State<App>,
+    Speaks(lang): Speaks,
+    headers: HeaderMap,
+    fields: Fields,
+) -> Result<Response, Failure> {
+    let unknown = || refused(&app, lang, &headers, StatusCode::FORBIDDEN, Refused::Passkey);
+    let Some(identity) = passkey::person(&app, &fields).await? else { return Ok(unknown()) };
+    let proof = match passkey::prove_entrance(&app, &identity, &fields) {
+        Ok(proof) => proof,
+        Err(flaw) => {
+            note_failed(app.clone(), identity, flaw.into()).await;
+            return Ok(unknown());
+        }
+    };
+    match flow::enter_by_passkey(&app, identity, proof).await {
+        Ok(pass) => Ok(visiting(&pass, fields.get("to")?.and_then(way).as_deref().unwrap_or("/"))),
+        Err(No::Refused(_)) => Ok(unknown()),
+        Err(no) => Err(no.into()),
+    }
 }
 
 /// The person of this name whose password it is.
@@ -136,24 +175,23 @@ async fn recognised(
             return Ok(Some((identity, Entrance::Password { verifier })));
         }
         // Beside the answer: how long it takes must not tell who has a password.
-        tokio::spawn(note_wrong(app.clone(), identity));
+        tokio::spawn(note_failed(app.clone(), identity, Refusal::invalid("a wrong password was given")));
     }
     Ok(None)
 }
 
-/// That somebody tried a password of theirs in vain is for the person to see on the record.
-async fn note_wrong(app: App, identity: Identity) {
+/// That somebody tried a door of theirs in vain is for the person to see on the record.
+async fn note_failed(app: App, identity: Identity, refusal: Refusal) {
     if app.door().may_note_refusal_of(identity.id) {
         let caller = Caller { identity, key: None };
-        let refusal = Refusal::invalid("a wrong password was given");
         if let Err(no) = flow::note_refusal(&app, &caller, About::default(), "enter", refusal).await {
-            tracing::error!(%no, "a wrong password could not be recorded");
+            tracing::error!(%no, "a failed sign-in could not be recorded");
         }
     }
 }
 
 /// With the cookie that stands for the visit: out of reach of scripts, and not sent along from elsewhere.
-fn visiting(pass: &Pass, to: &str) -> Response {
+pub(super) fn visiting(pass: &Pass, to: &str) -> Response {
     let cookie = format!("{VISIT}={}; Path=/; HttpOnly; SameSite=Lax; Max-Age=43200", pass.told());
     ([(header::SET_COOKIE, cookie)], Redirect::to(to)).into_response()
 }

@@ -83,7 +83,7 @@ async fn admit(app: &App, access: Access, lang: Lang, mut request: Request, next
     let back = back(&request);
     let visiting = match find_visit(app, request.headers(), lang).await {
         Err(failure) => return as_page(lang, None, back, failure.into_response()),
-        Ok(None) => return enter::first(&request, lang),
+        Ok(None) => return enter::first(app, &request, lang),
         Ok(Some(visiting)) => visiting,
     };
     let most = app.settings().limits.in_flight_per_identity();

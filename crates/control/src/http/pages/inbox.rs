@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
+use axum::http::HeaderMap;
 use axum::response::Response;
 use placet_domain::action::ActionState;
 use placet_domain::approval::{self, Width};
@@ -35,6 +36,7 @@ pub(super) async fn show(
     State(app): State<App>,
     visiting: Visiting,
     caller: Caller,
+    headers: HeaderMap,
     Query(query): Query<InboxQuery>,
 ) -> Result<Response, Failure> {
     let reach = visiting.identity.reach.clone();
@@ -46,7 +48,7 @@ pub(super) async fn show(
         query.tier.as_ref().is_none_or(|tier| listed.verdict.tier().to_string() == *tier)
     };
     let actions = folded(&app, queue.into_iter().filter(of_tier).collect()).await?;
-    let chosen = chosen(&app, &caller, query.action.as_deref(), &actions).await?;
+    let chosen = chosen(&app, &caller, &headers, query.action.as_deref(), &actions).await?;
     let inbox = Inbox { actions, waiting, runs, tier: query.tier, chosen: chosen.map(Box::new) };
     made(move || placet_pages::inbox(&viewer, &inbox)).await
 }
@@ -55,6 +57,7 @@ pub(super) async fn show(
 async fn chosen(
     app: &App,
     caller: &Caller,
+    headers: &HeaderMap,
     asked: Option<&str>,
     rows: &[Waiting],
 ) -> Result<Option<ActionPage>, Failure> {
@@ -63,7 +66,7 @@ async fn chosen(
         (None, Some(first)) => first.detail.action.id,
         (None, None) => return Ok(None),
     };
-    let mut page = action::page(app, caller, id).await?;
+    let mut page = action::page(app, caller, headers, id).await?;
     let row = rows.iter().find(|row| row.detail.action.id == id);
     page.twins = row.map(|row| row.twins.clone()).unwrap_or_default();
     Ok(Some(page))

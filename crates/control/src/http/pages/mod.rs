@@ -15,10 +15,13 @@ mod ledger;
 mod live;
 mod looks;
 mod names;
+mod oidc;
 mod order;
+mod passkey;
 mod password;
 mod people;
 mod policy;
+mod question;
 mod run;
 mod settings;
 mod timeline;
@@ -33,6 +36,7 @@ pub(crate) use names::Names;
 pub(super) use names::person;
 pub(crate) use password::Passwords;
 pub(super) use people::worker_rows;
+pub(crate) use question::Questions;
 pub(super) use viewer::standing;
 
 use axum::Router;
@@ -53,6 +57,10 @@ pub(super) fn table() -> Vec<Route> {
         // Coming in and going. Whoever has no visit is sent to the first of these.
         get("/enter", enter::show).access(Access::Public).about("Sign in."),
         post("/enter", enter::by_password).access(Access::Public).about("By name and password."),
+        get("/enter/passkey", passkey::ask_to_enter).access(Access::Public).about("What a passkey signs to come in."),
+        post("/enter/passkey", enter::by_passkey).access(Access::Public).about("By a passkey."),
+        get("/enter/provider", oidc::set_out).access(Access::Public).about("Leads to the provider that vouches for people."),
+        get("/enter/provider/back", oidc::come_back).access(Access::Public).about("By what the provider says."),
         get("/enter/{code}", enter::invitation).access(Access::Public).about("A link that lets in once; looking at it does nothing."),
         post("/enter/{code}", enter::by_link).access(Access::Public).about("By that link."),
         post("/leave", enter::leave).access(PEOPLE).about("Gives the visit up."),
@@ -63,6 +71,7 @@ pub(super) fn table() -> Vec<Route> {
         get("/", inbox::show).access(PEOPLE).about("What waits for a person."),
         get("/live", live::follow).access(PEOPLE).about("Tells that something changed."),
         get("/actions/{action}", action::show).access(PEOPLE).about("One action."),
+        get("/actions/{action}/question", passkey::ask_to_approve).access(REVIEWERS).about("What a passkey signs to approve it."),
         post("/actions/{action}/approve", action::approve).access(REVIEWERS).about("Approves exactly what was shown."),
         post("/actions/{action}/order", order::give).access(REVIEWERS).about("Approves exactly what was shown, and its like in this run until then."),
         post("/actions/{action}/reject", action::reject).access(REVIEWERS).about("Refuses it, with a reason."),
@@ -106,6 +115,12 @@ pub(super) fn table() -> Vec<Route> {
         get("/ledger/{seq}", ledger::show).access(Access::Roles(&[Auditor, Admin])).about("One entry, with the proof that it is there."),
         get("/settings", settings::show).access(PEOPLE).about("One's visits and password."),
         post("/settings/password", settings::set_password).access(PEOPLE).about("Sets one's password."),
+        get("/settings/passkeys/question", passkey::ask_to_add).access(PEOPLE).about("What a new passkey answers."),
+        post("/settings/passkeys", passkey::add).access(PEOPLE).about("Adds a passkey."),
+        post("/settings/passkeys/remove", passkey::remove).access(PEOPLE).about("Gives one of one's own up."),
+        post("/settings/people/{identity}/passkeys/remove", passkey::remove_of).access(Access::Roles(&[Admin])).about("Takes one away from somebody who lost it."),
+        post("/passkeys/demand", settings::demand_passkeys).access(Access::Roles(&[Admin])).about("Where two people are asked, everybody signs with a passkey."),
+        post("/passkeys/release", settings::release_passkeys).access(Access::Roles(&[Admin])).about("Only those do who have one."),
         post("/settings/visits/end", settings::end_visit).access(PEOPLE).about("Ends another visit of one's own."),
         post("/settings/people/{identity}/link", settings::make_link).access(Access::Roles(&[Admin])).about("Makes a link for somebody."),
         post("/halt", settings::halt).access(super::DECIDERS).about("Stops everything."),

@@ -1,4 +1,4 @@
-//! One's own visits and password, links for others, and the switch.
+//! One's own visits, password and passkeys, links for others, and the switches.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -13,19 +13,26 @@ use super::super::problem::Failure;
 use super::super::view;
 use super::form::Sent;
 use super::guard::{Visiting, html};
+use super::passkey;
 use super::password::{LONGEST, SHORTEST};
 use super::viewer;
 use crate::app::App;
 use crate::flow::{self, Caller};
 
-pub(super) async fn show(State(app): State<App>, visiting: Visiting, caller: Caller) -> Result<Response, Failure> {
-    page(&app, &visiting, &caller, None).await
+pub(super) async fn show(
+    State(app): State<App>,
+    visiting: Visiting,
+    caller: Caller,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    page(&app, &visiting, &caller, &headers, None).await
 }
 
 async fn page(
     app: &App,
     visiting: &Visiting,
     caller: &Caller,
+    headers: &HeaderMap,
     link: Option<(String, String)>,
 ) -> Result<Response, Failure> {
     let viewer = viewer::viewer(app, visiting).await?;
@@ -35,6 +42,7 @@ async fn page(
     let settings = Settings {
         has_password: who.doors.password().is_some(),
         visits: visits.collect(),
+        keys: passkey::keys(app, visiting, caller, headers).await?,
         people: people(app, caller).await?,
         link,
         may_halt: [Role::Reviewer, Role::Operator, Role::Admin].iter().any(|role| who.has(*role)),
@@ -96,7 +104,7 @@ pub(super) async fn make_link(
     let pass = flow::invite(&app, &sent.caller, id.parse().map_err(Failure::bad_id)?).await?;
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let link = format!("http://{host}/enter/{}", pass.told());
-    page(&app, &sent.visiting, &sent.caller, Some((pass.identity.name, link))).await
+    page(&app, &sent.visiting, &sent.caller, &headers, Some((pass.identity.name, link))).await
 }
 
 pub(super) async fn halt(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {
@@ -105,6 +113,14 @@ pub(super) async fn halt(State(app): State<App>, sent: Sent) -> Result<Response,
 
 pub(super) async fn release(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {
     switched(&app, &sent.caller, OrganisationCommand::Release { reason: sent.fields.text("reason")? }).await
+}
+
+pub(super) async fn demand_passkeys(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {
+    switched(&app, &sent.caller, OrganisationCommand::DemandPasskeys { reason: sent.fields.text("reason")? }).await
+}
+
+pub(super) async fn release_passkeys(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {
+    switched(&app, &sent.caller, OrganisationCommand::ReleasePasskeys { reason: sent.fields.text("reason")? }).await
 }
 
 async fn switched(app: &App, caller: &Caller, command: OrganisationCommand) -> Result<Response, Failure> {

@@ -67,8 +67,8 @@ fn body(pattern: &str, team: &Team) -> Value {
         "worktrees" => json!({ "opening": opening("backend", "PAY-1") }),
         "work" => json!({ "work": { "is": "pushed", "remote": "origin", "tip": commit(2) } }),
         "exemptions" => json!({ "paths": ["Makefile"], "reason": "a target" }),
-        "refuse" | "abort" | "fail" | "snapshot-failed" | "halt" | "release" | "safe-mode" | "end" | "preserve"
-        | "end-preservation" => {
+        "refuse" | "abort" | "fail" | "snapshot-failed" | "halt" | "release" | "safe-mode" | "end" | "demand"
+        | "preserve" | "end-preservation" => {
             json!({ "reason": "no" })
         }
         "budget" => json!({ "limits": { "actions": 10 } }),

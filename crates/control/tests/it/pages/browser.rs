@@ -10,6 +10,8 @@ use crate::scenario::Scenario;
 pub(crate) struct Browser {
     person: Person,
     origin: String,
+    /// Under which name it asks, if not by the number.
+    host: Option<String>,
     pub(crate) visit: Option<String>,
     pub(crate) language: &'static str,
 }
@@ -40,7 +42,17 @@ impl Filled {
 impl Browser {
     pub(crate) fn of(app: &Scenario, person: &Person) -> Self {
         let origin = format!("http://{}", app.address());
-        Self { person: person.clone(), origin, visit: None, language: "en" }
+        Self { person: person.clone(), origin, host: None, visit: None, language: "en" }
+    }
+
+    /// The same at `localhost`, where passkeys can be used.
+    pub(crate) fn by_name(self, app: &Scenario) -> Self {
+        let host = app.address().replace("127.0.0.1", "localhost");
+        Self { origin: format!("http://{host}"), host: Some(host), ..self }
+    }
+
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
     }
 
     /// A browser in which this person is signed in, by a link of their own.
@@ -57,6 +69,7 @@ impl Browser {
     fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
         let request = self.person.anonymous(method, path).header(header::ACCEPT_LANGUAGE, self.language);
         let request = request.header(header::ACCEPT, "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8");
+        let request = self.host.iter().fold(request, |request, host| request.header(header::HOST, host));
         match &self.visit {
             Some(visit) => request.header(header::COOKIE, format!("placet_visit={visit}")),
             None => request,
@@ -81,7 +94,12 @@ impl Browser {
         answer
     }
 
-    fn keep(&mut self, headers: &HeaderMap) {
+    /// Opens it with another cookie beside the visit's.
+    pub(crate) async fn open_with(&self, path: &str, cookie: &str) -> Answer {
+        Answer::to(self.request(Method::GET, path).header(header::COOKIE, cookie)).await
+    }
+
+    pub(crate) fn keep(&mut self, headers: &HeaderMap) {
         for line in headers.get_all("set-cookie") {
             let line = line.to_str().unwrap();
             if let Some(value) = line.strip_prefix("placet_visit=") {

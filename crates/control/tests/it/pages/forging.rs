@@ -121,7 +121,8 @@ async fn t8_every_page_carries_the_strictest_policy_and_nothing_of_its_own_would
         let policy = page.header("content-security-policy").to_owned();
         assert!(policy.starts_with("default-src 'none'"), "{path}: {policy}");
         assert_eq!(page.header("x-content-type-options"), "nosniff", "{path}");
-        let html = page.text();
+        // The one whole address: this machine by its name, where passkeys work.
+        let html = page.text().replace("http://localhost:", "");
         for inline in [" style=", " onclick=", " onload=", "<style", "javascript:", "http://", "https://"] {
             assert!(!html.contains(inline), "{path} has `{inline}`");
         }

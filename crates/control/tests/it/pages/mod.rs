@@ -8,4 +8,6 @@ mod forging;
 mod living;
 mod measured;
 mod ordering;
+mod passkeys;
 mod showing;
+mod signing_on;

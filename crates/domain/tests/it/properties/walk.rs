@@ -177,7 +177,7 @@ impl Walk {
         let shown_again = self.permits.get(usize::from(die) % self.permits.len().max(1)).filter(|_| kind % 7 == 0);
         let command = match shown_again {
             Some(permit) => ActionCommand::Redeem { permit: permit.clone() },
-            None if kind % 11 == 0 => ActionCommand::Approve { seen: self.world.action().digest },
+            None if kind % 11 == 0 => ActionCommand::Approve { seen: self.world.action().digest, proof: None },
             None => pick(ACTION_TRIALS, die).kind.command(&self.world, who),
         };
         (who, Command::Action { id: self.world.action, run, command })

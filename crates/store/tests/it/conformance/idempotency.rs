@@ -78,7 +78,7 @@ pub(super) async fn a_refusal_is_not_remembered<G: Ground>() {
     let ground = G::fresh();
     let world = World::on(&ground).await;
     let proposed = world.propose("B").await;
-    let stale = ActionCommand::Approve { seen: Digest::of(b"stale") };
+    let stale = ActionCommand::Approve { seen: Digest::of(b"stale"), proof: None };
     let stale = keyed(world.about(proposed.id, by(&world.reviewers[0]), stale), "k", "stale");
     submit(&world.store, stale).await.unwrap_err();
     submit(&world.store, keyed(world.approval(&proposed, &world.reviewers[0]), "k", "fresh")).await.unwrap();

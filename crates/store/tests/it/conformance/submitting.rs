@@ -37,7 +37,7 @@ pub(super) async fn b6_a_refusal_writes_nothing<G: Ground>() {
     let world = World::on(&ground).await;
     let proposed = world.propose("B").await;
     let before = world.store.size();
-    let stale = ActionCommand::Approve { seen: Digest::of(b"something else") };
+    let stale = ActionCommand::Approve { seen: Digest::of(b"something else"), proof: None };
     let refused = submit(&world.store, world.about(proposed.id, by(&world.reviewers[0]), stale)).await;
     assert!(matches!(refused, Err(SubmitError::Refused(Refusal::Stale { .. }))), "{refused:?}");
     assert_eq!(world.store.size(), before);

@@ -1,0 +1,100 @@
+//! Signing on by a provider: out to it, and back with its answer. What was wrong is for the log; whoever came back learns that it did not work.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use placet_pages::Refused;
+use serde::Deserialize;
+
+use super::super::extract::Query;
+use super::super::problem::Failure;
+use super::enter::{refused, visiting};
+use super::guard::{Speaks, cookie};
+use crate::app::App;
+use crate::flow::{self, No};
+use crate::oidc::{NotSignedOn, Provider, SignOn};
+
+const TRIP: &str = "placet_sign_on";
+const BACK: &str = "/enter/provider/back";
+
+fn provider(app: &App) -> Result<&Provider, Failure> {
+    let none = || Failure::new(StatusCode::NOT_FOUND, "unknown", "there is no provider to sign on by");
+    app.settings().provider.as_deref().ok_or_else(none)
+}
+
+/// The address to come back to: at the very name that the browser knows us by, which the guard has looked at.
+fn back(headers: &HeaderMap) -> String {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    format!("http://{host}{BACK}")
+}
+
+fn trip_cookie(value: &str, seconds: u32) -> String {
+    format!("{TRIP}={value}; Path=/enter/provider; HttpOnly; SameSite=Lax; Max-Age={seconds}")
+}
+
+pub(super) async fn set_out(
+    State(app): State<App>,
+    Speaks(lang): Speaks,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let provider = provider(&app)?;
+    let (trip, cookie) = app.page_state().trips.begin(app.store().now());
+    match provider.authorize(&trip, &back(&headers)).await {
+        Ok(to) => Ok(([(header::SET_COOKIE, trip_cookie(&cookie, 600))], Redirect::to(&to)).into_response()),
+        Err(why) => {
+            tracing::warn!(%why, "nobody can sign on by the provider");
+            Ok(refused(&app, lang, &headers, StatusCode::BAD_GATEWAY, Refused::Provider))
+        }
+    }
+}
+
+/// What a provider sends along; whatever else it says is not read.
+#[derive(Debug, Deserialize)]
+pub(super) struct Brought {
+    #[serde(default)]
+    code: String,
+    #[serde(default)]
+    state: String,
+}
+
+pub(super) async fn come_back(
+    State(app): State<App>,
+    Speaks(lang): Speaks,
+    headers: HeaderMap,
+    Query(brought): Query<Brought>,
+) -> Result<Response, Failure> {
+    let mut answered = match signed_on(&app, &headers, &brought).await? {
+        Ok(answered) => answered,
+        Err(why) => {
+            tracing::warn!(why, "a sign-on by the provider was refused");
+            refused(&app, lang, &headers, StatusCode::FORBIDDEN, Refused::Provider)
+        }
+    };
+    // It was used, whatever came of it.
+    if let Ok(gone) = trip_cookie("", 0).parse() {
+        answered.headers_mut().append(header::SET_COOKIE, gone);
+    }
+    Ok(answered)
+}
+
+async fn signed_on(app: &App, headers: &HeaderMap, brought: &Brought) -> Result<Result<Response, String>, Failure> {
+    let (provider, now) = (provider(app)?, app.store().now());
+    let trip = cookie(headers, TRIP).and_then(|cookie| app.page_state().trips.resume(&cookie, now));
+    let Some(trip) = trip.filter(|trip| trip.is_state(&brought.state)) else {
+        return Ok(Err("somebody came back who did not set out here".to_owned()));
+    };
+    let (code, redirect_uri) = (brought.code.as_str(), &back(headers));
+    let vouched = match provider.sign_on(&trip, &SignOn { code, redirect_uri, now }).await {
+        Ok(vouched) => vouched,
+        Err(why) => return Ok(Err(why.to_string())),
+    };
+    let found = app.store().identity(vouched.person()).await?;
+    let Some(person) = found.filter(|person| !person.revoked && !person.is_caged()) else {
+        return Ok(Err(NotSignedOn::Nobody.to_string()));
+    };
+    match flow::enter_vouched(app, person, vouched).await {
+        Ok(pass) => Ok(Ok(visiting(&pass, "/"))),
+        Err(No::Refused(refusal)) => Ok(Err(refusal.to_string())),
+        Err(no) => Err(no.into()),
+    }
+}

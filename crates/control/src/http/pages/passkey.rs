@@ -1,0 +1,281 @@
+//! Passkeys by pages: what they are asked, what they answer, and which ones somebody has.
+//!
+//! Here bytes from a browser become what the domain checks ([`placet_domain::passkey`]); nothing is decided here. A flaw that is found before
+//! there is a command is put on the record like a refusal of the domain.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use placet_domain::action::ActionState;
+use placet_domain::command::About;
+use placet_domain::deciding::Look;
+use placet_domain::digest::Digest;
+use placet_domain::id::{ActionId, IdentityId};
+use placet_domain::identity::{FRESH_VISIT_MS, Identity, Reach, Role};
+use placet_domain::passkey::{ALGORITHMS, Assertion, Creation, Encoded, Passkey, Proof, Purpose, Question, Site};
+use placet_domain::refusal::PasskeyFlaw;
+use placet_domain::time::Timestamp;
+use placet_pages::{Key, Keys, Place};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::extract::{Path, Query};
+use super::super::problem::Failure;
+use super::form::{Fields, Sent};
+use super::guard::Visiting;
+use crate::app::App;
+use crate::flow::{self, Caller, No};
+
+/// Where the page is, if passkeys can be used there. The guard lets our own names through and nothing else.
+fn site(headers: &HeaderMap) -> Option<Site> {
+    format!("http://{}", host(headers)).parse().ok()
+}
+
+fn host(headers: &HeaderMap) -> &str {
+    headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default()
+}
+
+/// Whether passkeys can be used here, or where the same page is found under a name.
+pub(super) fn place(headers: &HeaderMap, path: &str) -> Place {
+    match site(headers) {
+        Some(_) => Place::Here,
+        None => {
+            let port = host(headers).rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+            let port = port.map_or_else(String::new, |port| format!(":{port}"));
+            Place::Elsewhere(format!("http://localhost{port}{path}"))
+        }
+    }
+}
+
+/// What a script needs to ask a browser.
+fn told(question: &Question, site: &Site, more: Value) -> Response {
+    let challenge = Encoded::new(question.challenge().as_bytes().to_vec());
+    let mut told = json!({
+        "challenge": challenge, "nonce": question.nonce, "asked_at": question.asked_at.unix_ms().to_string(),
+        "rp_id": site.rp_id(), "credentials": [],
+    });
+    if let (Value::Object(told), Value::Object(more)) = (&mut told, more) {
+        told.extend(more);
+    }
+    Json(told).into_response()
+}
+
+fn needs_site(headers: &HeaderMap) -> Result<Site, Failure> {
+    let why = "browsers know passkeys by a name, not by a number; open the page at `localhost`";
+    site(headers).ok_or_else(|| Failure::new(StatusCode::CONFLICT, "no_passkeys_here", why))
+}
+
+pub(super) async fn ask_to_enter(State(app): State<App>, headers: HeaderMap) -> Result<Response, Failure> {
+    let question = app.page_state().questions.ask(Purpose::Enter, None, app.store().now());
+    Ok(told(&question, &needs_site(&headers)?, json!({})))
+}
+
+pub(super) async fn ask_to_add(
+    State(app): State<App>,
+    visiting: Visiting,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let (site, who) = (needs_site(&headers)?, &visiting.identity);
+    let purpose = Purpose::Register { person: who.id };
+    let question = app.page_state().questions.ask(purpose, Some(visiting.visit), app.store().now());
+    let user = Encoded::new(who.id.as_bytes().to_vec());
+    let more = json!({
+        "user": user, "name": who.name, "algorithms": ALGORITHMS, "credentials": credentials(who, &site),
+    });
+    Ok(told(&question, &site, more))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Shown {
+    /// The review digest of what the page shows.
+    seen: String,
+}
+
+/// Asked about what the page shows: whether that still stands is found out when it is approved.
+pub(super) async fn ask_to_approve(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    visiting: Visiting,
+    caller: Caller,
+    headers: HeaderMap,
+    Query(shown): Query<Shown>,
+) -> Result<Response, Failure> {
+    let site = needs_site(&headers)?;
+    let action = flow::find_action(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?.id;
+    let purpose = Purpose::Approve { action, review: shown.seen.parse().map_err(Failure::bad_id)? };
+    let question = app.page_state().questions.ask(purpose, Some(visiting.visit), app.store().now());
+    Ok(told(&question, &site, json!({ "credentials": credentials(&visiting.identity, &site) })))
+}
+
+/// Those that a browser may use here.
+fn credentials(who: &Identity, site: &Site) -> Vec<Encoded> {
+    let here = |passkey: &&Passkey| passkey.site == *site;
+    who.doors.passkeys().iter().filter(here).map(|passkey| passkey.credential.clone()).collect()
+}
+
+/// The question that a form says it answers, if we asked it of this visit.
+fn recall(app: &App, purpose: Purpose, visit: Option<Digest>, fields: &Fields) -> Result<Question, PasskeyFlaw> {
+    let asked_at = field(fields, "asked_at")?.parse().map_err(|_| PasskeyFlaw::Malformed)?;
+    let nonce = encoded(fields, "nonce")?;
+    let question = Question { purpose, asked_at: Timestamp::from_unix_ms(asked_at), nonce };
+    app.page_state().questions.recall(question, visit, app.store().now())
+}
+
+fn field(fields: &Fields, name: &str) -> Result<String, PasskeyFlaw> {
+    fields.text(name).map_err(|_| PasskeyFlaw::Malformed)
+}
+
+fn encoded(fields: &Fields, name: &str) -> Result<Encoded, PasskeyFlaw> {
+    field(fields, name)?.parse().map_err(|_| PasskeyFlaw::Malformed)
+}
+
+fn assertion(fields: &Fields) -> Result<Assertion, PasskeyFlaw> {
+    Ok(Assertion {
+        credential: encoded(fields, "credential")?,
+        client_data: encoded(fields, "client_data")?,
+        authenticator_data: encoded(fields, "authenticator_data")?,
+        signature: encoded(fields, "signature")?,
+    })
+}
+
+/// Whether a script put an answer into the form at all.
+fn is_answered(fields: &Fields) -> bool {
+    fields.all("signature").any(|value| !value.is_empty())
+}
+
+/// What a form proves about this person; the question it answers is answered then.
+fn prove(
+    app: &App,
+    who: &Identity,
+    purpose: Purpose,
+    visit: Option<Digest>,
+    fields: &Fields,
+) -> Result<Proof, PasskeyFlaw> {
+    let question = recall(app, purpose, visit, fields)?;
+    let proof = who.prove(question.clone(), assertion(fields)?)?;
+    app.page_state().questions.answer(&question, app.store().now())?;
+    Ok(proof)
+}
+
+/// Whom a passkey calls its person. Nobody that is not there, revoked or in a cage.
+pub(super) async fn person(app: &App, fields: &Fields) -> Result<Option<Identity>, Failure> {
+    let Ok(handle) = encoded(fields, "user") else { return Ok(None) };
+    let Ok(id) = <[u8; 16]>::try_from(handle.as_bytes()) else { return Ok(None) };
+    let found = app.store().identity(IdentityId::from_bytes(id)).await?;
+    Ok(found.filter(|identity| !identity.revoked && !identity.is_caged()))
+}
+
+pub(super) fn prove_entrance(app: &App, who: &Identity, fields: &Fields) -> Result<Proof, PasskeyFlaw> {
+    prove(app, who, Purpose::Enter, None, fields)
+}
+
+/// Approves what was shown, with what the passkey signed if the form brings it.
+pub(super) async fn approve(
+    app: &App,
+    sent: &Sent,
+    state: &ActionState,
+    seen: Digest,
+    look: Option<Look>,
+) -> Result<ActionState, Failure> {
+    let Sent { visiting, caller, fields } = sent;
+    if !is_answered(fields) {
+        return Ok(flow::approve_looked(app, caller, state.id, (seen, None), look).await?);
+    }
+    let purpose = Purpose::Approve { action: state.id, review: seen };
+    match prove(app, &visiting.identity, purpose, Some(visiting.visit), fields) {
+        Ok(proof) => Ok(flow::approve_looked(app, caller, state.id, (seen, Some(proof)), look).await?),
+        Err(flaw) => {
+            let about = About { project: Some(state.project), run: Some(state.run), action: Some(state.id) };
+            Err(noted(app, caller, about, "approve", flaw).await)
+        }
+    }
+}
+
+/// A flaw that was found before there was a command, on the record.
+async fn noted(app: &App, caller: &Caller, about: About, tried: &'static str, flaw: PasskeyFlaw) -> Failure {
+    match flow::note_refusal(app, caller, about, tried, flaw.into()).await {
+        Ok(()) => No::Refused(flaw.into()).into(),
+        Err(no) => no.into(),
+    }
+}
+
+pub(super) async fn add(State(app): State<App>, headers: HeaderMap, sent: Sent) -> Result<Response, Failure> {
+    let Sent { visiting, caller, fields } = &sent;
+    let site = needs_site(&headers)?;
+    let attested = (|| {
+        let purpose = Purpose::Register { person: visiting.identity.id };
+        let question = recall(&app, purpose, Some(visiting.visit), fields)?;
+        let (client_data, attestation) = (encoded(fields, "client_data")?, encoded(fields, "attestation")?);
+        let attested = Creation { client_data, attestation }.attest(question.clone(), site)?;
+        app.page_state().questions.answer(&question, app.store().now()).map(|()| attested)
+    })();
+    match attested {
+        Ok(attested) => flow::add_passkey(&app, caller, visiting.visit, attested, fields.text("name")?).await?,
+        Err(flaw) => return Err(noted(&app, caller, About::default(), "add-passkey", flaw).await),
+    }
+    Ok(Redirect::to("/settings").into_response())
+}
+
+pub(super) async fn remove(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {
+    let (of, visit) = (sent.visiting.identity.id, Some(sent.visiting.visit));
+    taken_away(&app, &sent, of, visit).await
+}
+
+pub(super) async fn remove_of(State(app): State<App>, Path(id): Path<String>, sent: Sent) -> Result<Response, Failure> {
+    taken_away(&app, &sent, id.parse().map_err(Failure::bad_id)?, None).await
+}
+
+async fn taken_away(app: &App, sent: &Sent, of: IdentityId, visit: Option<Digest>) -> Result<Response, Failure> {
+    let bad = |_| Failure::new(StatusCode::BAD_REQUEST, "bad_form", "reload the page and choose again");
+    let credential = sent.fields.text("credential")?.parse().map_err(bad)?;
+    flow::remove_passkey(app, &sent.caller, of, credential, visit).await?;
+    Ok(Redirect::to("/settings").into_response())
+}
+
+fn key(passkey: &Passkey) -> Key {
+    let (credential, origin) = (passkey.credential.to_string(), passkey.site.origin().to_owned());
+    Key { credential, name: passkey.name.clone(), origin }
+}
+
+/// What settings show of them.
+pub(super) async fn keys(
+    app: &App,
+    visiting: &Visiting,
+    caller: &Caller,
+    headers: &HeaderMap,
+) -> Result<Keys, Failure> {
+    let (who, now) = (&visiting.identity, app.store().now());
+    let visit = who.doors.visit(visiting.visit, now);
+    let young = visit.and_then(|visit| visit.entered_at).is_some_and(|at| now < at.plus_ms(FRESH_VISIT_MS));
+    let by_passkey = who.doors.passkeys().is_empty() || visit.is_some_and(|visit| visit.by_passkey);
+    let organisation = app.store().organisation().await?;
+    Ok(Keys {
+        place: place(headers, "/settings"),
+        own: who.doors.passkeys().iter().map(key).collect(),
+        fresh: young && by_passkey,
+        of_others: of_others(app, caller).await?,
+        demanded: organisation.passkeys.map(|demanded| demanded.reason),
+        may_demand: who.has(Role::Admin) && who.reach == Reach::Everywhere,
+    })
+}
+
+/// Those of everybody whom an administrator may change; nobody's for anybody else.
+async fn of_others(app: &App, caller: &Caller) -> Result<Vec<(IdentityId, String, Key)>, Failure> {
+    if !caller.identity.has(Role::Admin) {
+        return Ok(Vec::new());
+    }
+    let mut found = flow::identities(app, caller).await?;
+    found.retain(|person| person.id != caller.identity.id && person.reach.is_within(&caller.identity.reach));
+    let named = |person: &Identity| {
+        let (id, name) = (person.id, person.name.clone());
+        person.doors.passkeys().iter().map(move |passkey| (id, name.clone(), key(passkey))).collect::<Vec<_>>()
+    };
+    Ok(found.iter().flat_map(named).collect())
+}
+
+/// Where the card of an action is, under a name that passkeys know.
+pub(super) fn place_of(headers: &HeaderMap, action: ActionId) -> Place {
+    place(headers, &format!("/actions/{action}"))
+}
