@@ -25,6 +25,7 @@ use crate::facts::Facts;
 use crate::flow::{No, Turns};
 use crate::http::{Looks, Names, News, Passwords, Questions};
 use crate::kit::{KitFile, Kits};
+use crate::notify::Routes;
 use crate::oidc::{Provider, Trips};
 use crate::otel::Collector;
 use crate::previews::Previews;
@@ -102,6 +103,8 @@ pub struct Settings {
     pub terms: Terms,
     pub limits: Limits,
     pub hooks: Hooks,
+    /// How people are told that something waits for them.
+    pub notify: Routes,
     /// Which language models agents may call through this control plane, and how; none, if nothing is said.
     pub models: Option<placet_gateway::llm::config::Settings>,
     /// Where traces of runs and metrics go, if anybody collects them.

@@ -183,6 +183,7 @@ mod tests {
             token: Digest::of(b"token"),
             revoked: false,
             doors: Box::default(),
+            away: None,
         })
     }
 

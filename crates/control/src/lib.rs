@@ -5,7 +5,8 @@
 //! http/pages/ the same for people with a browser
 //! flow/   the steps of the one flow, each a few sentences: load, decide, commit
 //! models/ calls of language models, with the tokens of agents as keys and the budgets of runs as purses
-//! pumps/  the clockwork: what ran out of time is ended, heads are signed, receivers of webhooks are told
+//! notify/ what people are told of, when, and how: chats and mail
+//! pumps/  the clockwork: what ran out of time is ended, heads are signed, receivers of webhooks and people are told
 //! ```
 
 mod accept;
@@ -17,6 +18,7 @@ mod http;
 mod kit;
 mod models;
 mod names;
+mod notify;
 mod oidc;
 mod otel;
 mod previews;
@@ -30,8 +32,12 @@ pub use flow::{No, bootstrap};
 pub use http::{api_document, page_table, route_table};
 pub use kit::{KitFile, Kits};
 pub use names::fresh_token;
+pub use notify::{
+    BadAddress, BadHours, BadRoute, Channel, Chat, Login, Mail, MailAddress, Pace, PublicUrl, QuietHours, Route,
+    RouteParts, Routes, Schedule, Security, Server, Trial, What,
+};
 pub use oidc::{BadProvider, Provider, ProviderSettings};
-pub use otel::Collector;
+pub use otel::{Collector, NotLocal};
 pub use server::{Serving, serve, serve_briefly};
 pub use webhook::{
     Backoff, BadHooks, BadSecret, BadUrl, EventPattern, HookName, HookSecret, Hooks, IncomingHook, OutgoingHook,

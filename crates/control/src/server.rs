@@ -107,7 +107,7 @@ fn answering(
 ) -> Serving {
     let (stop, stopped) = oneshot::channel();
     let task = tokio::spawn(async move {
-        let pumps = matches!(clockwork, Clockwork::Running).then(|| pumps::start(&app));
+        let pumps = matches!(clockwork, Clockwork::Running).then(|| pumps::start(&app, address));
         let (models, recording) = models.unzip();
         let (router, limits) = (http::router(app.clone(), models.clone()), app.settings().limits);
         let closing = app.clone();

@@ -10,6 +10,7 @@
 //! people and agents is ever part of a span: ids, names of tools and agents, kinds and outcomes are all.
 
 mod exposition;
+mod local;
 mod metrics;
 mod otlp;
 mod phase;
@@ -28,11 +29,12 @@ pub(crate) use otlp::request;
 pub(crate) use send::{Sender, Taken};
 pub(crate) use trace::{Span, Told, spans};
 
-use crate::webhook::{BadUrl, TargetUrl};
+use local::LocalUrl;
+pub use local::NotLocal;
 
 /// Where traces and metrics go: an OTLP/HTTP collector on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Collector(TargetUrl);
+pub struct Collector(LocalUrl);
 
 impl Collector {
     /// Traces have a path of their own below the endpoint.
@@ -54,9 +56,9 @@ impl Collector {
 }
 
 impl FromStr for Collector {
-    type Err = BadUrl;
+    type Err = NotLocal;
 
-    fn from_str(text: &str) -> Result<Self, BadUrl> {
+    fn from_str(text: &str) -> Result<Self, NotLocal> {
         text.parse().map(Self)
     }
 }

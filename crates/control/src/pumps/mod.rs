@@ -1,13 +1,16 @@
-//! The clockwork: what happens without anybody asking. It ends what ran out of time, signs heads, tells receivers of webhooks,
-//! sends traces and metrics, tells open pages that there is news, and removes contents after their time; it approves nothing.
+//! The clockwork: what happens without anybody asking. It ends what ran out of time, signs heads, tells receivers of webhooks
+//! and people, sends traces and metrics, tells open pages that there is news, and removes contents after their time; it approves nothing.
 
 mod heads;
 mod lapses;
 mod metrics;
+mod notify;
 mod rejudge;
 mod retention;
 mod traces;
 mod webhooks;
+
+use std::net::SocketAddr;
 
 use tokio::task::JoinSet;
 
@@ -19,17 +22,19 @@ pub(crate) use rejudge::rejudge;
 /// Whoever is told of things for the first time is told of what comes from now on.
 pub(crate) async fn enrol(app: &App) -> Result<(), No> {
     webhooks::enrol(app).await?;
+    notify::enrol(app).await?;
     traces::enrol(app).await
 }
 
 /// Starts the pumps; they stop when the set is dropped.
-pub(crate) fn start(app: &App) -> JoinSet<()> {
+pub(crate) fn start(app: &App, address: SocketAddr) -> JoinSet<()> {
     let mut pumps = JoinSet::new();
     pumps.spawn(lapses::run(app.clone()));
     pumps.spawn(heads::run(app.clone()));
     pumps.spawn(spread_news(app.clone()));
     pumps.spawn(retention::run(app.clone()));
     webhooks::start(app, &mut pumps);
+    notify::start(app, address, &mut pumps);
     if let Some(collector) = app.settings().collector.clone() {
         pumps.spawn(traces::run(app.clone(), collector.clone()));
         if let Some(every) = app.settings().metrics_every.duration() {

@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 use crate::app::App;
 use crate::flow::No;
-use crate::webhook::{Attempt, Delivered, Messenger, OutgoingHook};
+use crate::webhook::{Attempt, Delivered, OutgoingHook, send};
 
 /// Gives every receiver that is new its place in the ledger: what comes from now on.
 pub(super) async fn enrol(app: &App) -> Result<(), No> {
@@ -29,9 +29,8 @@ pub(super) async fn enrol(app: &App) -> Result<(), No> {
 
 /// One pump for each receiver.
 pub(super) fn start(app: &App, pumps: &mut JoinSet<()>) {
-    let messenger = Messenger::new();
     for hook in app.settings().hooks.outgoing() {
-        let follower = Follower { app: app.clone(), hook: Arc::clone(hook), messenger: messenger.clone(), next: 0 };
+        let follower = Follower { app: app.clone(), hook: Arc::clone(hook), next: 0 };
         pumps.spawn(follower.run());
     }
 }
@@ -39,7 +38,6 @@ pub(super) fn start(app: &App, pumps: &mut JoinSet<()>) {
 struct Follower {
     app: App,
     hook: Arc<OutgoingHook>,
-    messenger: Messenger,
     /// The first entry that is not settled.
     next: u64,
 }
@@ -105,7 +103,7 @@ impl Follower {
         let mut failures = 0;
         loop {
             let unix_s = self.app.store().now().unix_ms().div_euclid(1_000);
-            let outcome = self.messenger.send(&self.hook, Attempt { id: &id, unix_s, body: &body }).await;
+            let outcome = send(&self.hook, Attempt { id: &id, unix_s, body: &body }).await;
             self.app.metrics().delivery(self.hook.name(), &outcome);
             match outcome {
                 Delivered::Yes => {

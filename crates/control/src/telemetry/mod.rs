@@ -19,6 +19,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use self::decisions::DecisionMetrics;
 use self::runs::RunMetrics;
+use crate::notify::Told;
 use crate::webhook::{Delivered, HookName};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -41,6 +42,13 @@ struct DeliveryLabels {
     outcome: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct NotifyLabels {
+    /// Names of routes come from the settings, so there are few.
+    route: String,
+    outcome: &'static str,
+}
+
 /// All metrics of the control plane.
 #[derive(Debug)]
 pub(crate) struct Metrics {
@@ -49,6 +57,7 @@ pub(crate) struct Metrics {
     request_seconds: Histogram,
     commands: Family<CommandLabels, Counter>,
     deliveries: Family<DeliveryLabels, Counter>,
+    notified: Family<NotifyLabels, Counter>,
     ledger_size: Gauge<i64, AtomicI64>,
     pub(crate) runs: RunMetrics,
     pub(crate) decisions: DecisionMetrics,
@@ -60,14 +69,16 @@ impl Default for Metrics {
         let requests = Family::default();
         let request_seconds = Histogram::new(exponential_buckets(0.000_25, 2.0, 16));
         let (commands, deliveries, ledger_size) = (Family::default(), Family::default(), Gauge::default());
+        let notified = Family::default();
         registry.register("requests", "requests by route and answer", requests.clone());
         registry.register_with_unit("request", "time to answer", Unit::Seconds, request_seconds.clone());
         registry.register("commands", "commands by how they ended", commands.clone());
         registry.register("webhook_deliveries", "attempts to tell receivers of webhooks", deliveries.clone());
+        registry.register("notify_messages", "messages to people by route and how they ended", notified.clone());
         registry.register("ledger_entries", "entries in the ledger", ledger_size.clone());
         let runs = RunMetrics::registered(&mut registry);
         let decisions = DecisionMetrics::registered(&mut registry);
-        Self { registry, requests, request_seconds, commands, deliveries, ledger_size, runs, decisions }
+        Self { registry, requests, request_seconds, commands, deliveries, notified, ledger_size, runs, decisions }
     }
 }
 
@@ -90,6 +101,15 @@ impl Metrics {
             Delivered::NotYet(_) | Delivered::Gone => "failed",
         };
         self.deliveries.get_or_create(&DeliveryLabels { hook: hook.to_string(), outcome }).inc();
+    }
+
+    pub(crate) fn notified(&self, route: &HookName, outcome: &Told) {
+        let outcome = match outcome {
+            Told::Yes => "delivered",
+            Told::NotYet(_) => "retried",
+            Told::Refused(_) => "given_up",
+        };
+        self.notified.get_or_create(&NotifyLabels { route: route.to_string(), outcome }).inc();
     }
 
     pub(crate) fn ledger_size(&self, size: u64) {

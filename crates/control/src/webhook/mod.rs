@@ -9,10 +9,11 @@ mod secret;
 mod send;
 
 pub use incoming::IncomingHook;
-pub use outgoing::{BadUrl, EventPattern, OutgoingHook, TargetUrl};
+pub use outgoing::{EventPattern, OutgoingHook};
+pub use placet_gateway::dial::{BadUrl, TargetUrl};
 pub(crate) use secret::{Attempt, WINDOW_S};
 pub use secret::{BadSecret, HookSecret};
-pub(crate) use send::{Delivered, Messenger};
+pub(crate) use send::{Delivered, judged, send};
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,17 +1,11 @@
-//! Sends one message: the only place where the control plane calls somebody.
+//! Sends one message to a receiver of webhooks, and says what its answer means.
 //!
-//! It goes where the settings say and nowhere else: no proxy, no redirect, no name to resolve. What the receiver answers
-//! is its status; of the rest at most a few kilobytes are read, to keep the connection, and nothing is kept.
+//! It goes where the settings say and nowhere else: no proxy, no redirect, and only to addresses that were checked. What the receiver
+//! answers is its status; nothing else of it is kept.
 
-use std::time::Duration;
-
-use reqwest::{Response, StatusCode};
+use axum::http::StatusCode;
 
 use super::{Attempt, OutgoingHook};
-
-const TIMEOUT: Duration = Duration::from_secs(10);
-/// Enough for any polite answer.
-const MOST_ANSWER_BYTES: usize = 4 << 10;
 
 /// How an attempt ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,42 +17,22 @@ pub(crate) enum Delivered {
     Gone,
 }
 
-#[derive(Debug, Clone)]
-pub(crate) struct Messenger(reqwest::Client);
-
-impl Messenger {
-    /// # Panics
-    /// When the operating system gives no sockets at all.
-    pub(crate) fn new() -> Self {
-        let client = reqwest::Client::builder()
-            .no_proxy()
-            .redirect(reqwest::redirect::Policy::none())
-            .timeout(TIMEOUT)
-            .pool_max_idle_per_host(1)
-            .user_agent(concat!("placet/", env!("CARGO_PKG_VERSION")))
-            .build();
-        Self(client.expect("an HTTP client without TLS needs nothing that can fail"))
-    }
-
-    pub(crate) async fn send(&self, hook: &OutgoingHook, attempt: Attempt<'_>) -> Delivered {
-        let request = self
-            .0
-            .post(hook.url().as_url().clone())
-            .header("content-type", "application/json")
-            .header("webhook-id", attempt.id)
-            .header("webhook-timestamp", attempt.unix_s.to_string())
-            .header("webhook-signature", hook.secret().sign(attempt))
-            .body(attempt.body.to_vec());
-        match request.send().await {
-            Ok(response) => judge(response).await,
-            Err(error) => Delivered::NotYet(innermost(&error.without_url())),
-        }
+pub(crate) async fn send(hook: &OutgoingHook, attempt: Attempt<'_>) -> Delivered {
+    let (unix_s, signature) = (attempt.unix_s.to_string(), hook.secret().sign(attempt));
+    let headers = [
+        ("content-type", "application/json"),
+        ("webhook-id", attempt.id),
+        ("webhook-timestamp", unix_s.as_str()),
+        ("webhook-signature", signature.as_str()),
+    ];
+    match hook.dialer().post(hook.url(), &headers, attempt.body.to_vec()).await {
+        Ok(status) => judged(status),
+        Err(error) => Delivered::NotYet(error.to_string()),
     }
 }
 
-async fn judge(response: Response) -> Delivered {
-    let status = response.status();
-    drain(response).await;
+/// What a status means to whoever sends messages.
+pub(crate) fn judged(status: StatusCode) -> Delivered {
     match status {
         StatusCode::GONE => Delivered::Gone,
         status if status.is_success() => Delivered::Yes,
@@ -67,20 +41,4 @@ async fn judge(response: Response) -> Delivered {
         }
         status => Delivered::NotYet(format!("it answered {status}")),
     }
-}
-
-/// Reads a short answer to its end, so that the connection can be used again; hangs up on a long one.
-async fn drain(mut response: Response) {
-    let mut read = 0;
-    while let Ok(Some(chunk)) = response.chunk().await {
-        read += chunk.len();
-        if read > MOST_ANSWER_BYTES {
-            return;
-        }
-    }
-}
-
-/// The cause that says most: what the operating system said, without the layers that passed it on.
-fn innermost(error: &dyn std::error::Error) -> String {
-    std::iter::successors(Some(error), |error| error.source()).last().map(ToString::to_string).unwrap_or_default()
 }

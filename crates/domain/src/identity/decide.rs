@@ -1,10 +1,11 @@
-//! What may happen to an identity: registered, given a new token, let in by a browser, revoked. Never renamed, never given other
+//! What may happen to an identity: registered, given a new token, let in by a browser, away for a while, revoked. Never renamed, never given other
 //! roles: a different right is a different identity, so that the ledger's "who" keeps its meaning.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::away::{self, AwayCommand};
 use super::doors::{self, DoorCommand, Entrance};
 use super::{Actor, Identity, Lineage, Reach, Role};
 use crate::digest::Digest;
@@ -21,6 +22,7 @@ pub enum IdentityCommand {
     ReplaceToken { token: Digest },
     Revoke,
     Door(DoorCommand),
+    Away(AwayCommand),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +70,11 @@ pub enum IdentityEvent {
     PasskeyRemoved {
         credential: Encoded,
     },
+    WentAway {
+        to: IdentityId,
+        until: Timestamp,
+    },
+    CameBack,
 }
 
 impl IdentityEvent {
@@ -83,6 +90,8 @@ impl IdentityEvent {
             Self::PasskeyAdded { .. } => "identity.passkey_added",
             Self::PasskeyUsed { .. } => "identity.passkey_used",
             Self::PasskeyRemoved { .. } => "identity.passkey_removed",
+            Self::WentAway { .. } => "identity.went_away",
+            Self::CameBack => "identity.came_back",
         }
     }
 }
@@ -115,12 +124,15 @@ pub fn decide(
             administered(state, actor)?;
             IdentityEvent::Revoked
         }
-        IdentityCommand::Door(command) => {
-            let identity = state.filter(|identity| !identity.revoked).ok_or(Refusal::Unknown { what: "identity" })?;
-            doors::decide(identity, command, actor, now)?
-        }
+        IdentityCommand::Door(command) => doors::decide(standing(state)?, command, actor, now)?,
+        IdentityCommand::Away(command) => away::decide(standing(state)?, command, actor, now)?,
     };
     Ok(vec![event])
+}
+
+/// Somebody who was not revoked.
+fn standing(state: Option<&Identity>) -> Result<&Identity, Refusal> {
+    state.filter(|identity| !identity.revoked).ok_or(Refusal::Unknown { what: "identity" })
 }
 
 /// Whether there is somebody whom the actor may change.
@@ -193,7 +205,11 @@ fn check_descent(roles: &BTreeSet<Role>, parent: Option<&Identity>) -> Result<()
 
 pub fn evolve(id: IdentityId, state: Option<Identity>, event: &IdentityEvent) -> Option<Identity> {
     let after = evolve_identity(id, state, event);
-    after.map(|identity| Identity { doors: Box::new(doors::evolve(*identity.doors, event)), ..identity })
+    after.map(|identity| Identity {
+        doors: Box::new(doors::evolve(*identity.doors, event)),
+        away: away::evolve(identity.away, event),
+        ..identity
+    })
 }
 
 fn evolve_identity(id: IdentityId, state: Option<Identity>, event: &IdentityEvent) -> Option<Identity> {
@@ -207,6 +223,7 @@ fn evolve_identity(id: IdentityId, state: Option<Identity>, event: &IdentityEven
             token: *token,
             revoked: false,
             doors: Box::default(),
+            away: None,
         }),
         IdentityEvent::TokenReplaced { token } => state.map(|identity| Identity { token: *token, ..identity }),
         IdentityEvent::Revoked => state.map(|identity| Identity { revoked: true, ..identity }),
@@ -216,7 +233,9 @@ fn evolve_identity(id: IdentityId, state: Option<Identity>, event: &IdentityEven
         | IdentityEvent::PasswordSet { .. }
         | IdentityEvent::PasskeyAdded { .. }
         | IdentityEvent::PasskeyUsed { .. }
-        | IdentityEvent::PasskeyRemoved { .. } => state,
+        | IdentityEvent::PasskeyRemoved { .. }
+        | IdentityEvent::WentAway { .. }
+        | IdentityEvent::CameBack => state,
     }
 }
 
@@ -242,6 +261,7 @@ pub(super) mod tests {
             token: Digest::of(b"t"),
             revoked: false,
             doors: Box::default(),
+            away: None,
         }
     }
 

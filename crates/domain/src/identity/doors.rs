@@ -257,7 +257,7 @@ pub(super) fn evolve(mut doors: Doors, event: &IdentityEvent) -> Doors {
             doors.passkeys.clear();
         }
         IdentityEvent::Revoked => doors = Doors::default(),
-        IdentityEvent::Registered { .. } => {}
+        IdentityEvent::Registered { .. } | IdentityEvent::WentAway { .. } | IdentityEvent::CameBack => {}
     }
     doors
 }

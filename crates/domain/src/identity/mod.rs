@@ -3,6 +3,7 @@
 //! Roles are kept apart by construction: an agent is only an agent and a worker only a worker, so that no credential inside
 //! a cage could ever approve, execute or administer. Secrets are not here: an identity knows the digest of its token.
 
+mod away;
 mod decide;
 mod doors;
 mod keys;
@@ -12,6 +13,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use away::{Away, AwayCommand, LONGEST_AWAY_MS};
 pub use decide::{IdentityCommand, IdentityEvent, decide, evolve};
 pub use doors::{DoorCommand, Doors, Entrance, LONGEST_LINK_MS, LONGEST_VISIT_MS, Pass};
 pub use keys::FRESH_VISIT_MS;
@@ -136,6 +138,9 @@ pub struct Identity {
     /// How its person comes in by a browser. Boxed: most identities have none, and they are handed around.
     #[serde(default, skip_serializing_if = "Doors::is_closed")]
     pub doors: Box<Doors>,
+    /// Who is told instead of them, while they are away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub away: Option<Away>,
 }
 
 impl Identity {

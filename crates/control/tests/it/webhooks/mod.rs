@@ -9,6 +9,7 @@ use axum::http::Method;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use placet_control::{Backoff, Hooks, IncomingHook, OutgoingHook};
+use placet_gateway::dial::Dialer;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -45,7 +46,8 @@ pub(crate) fn hook_of(name: &str, person: &Person) -> IncomingHook {
 /// A hook that tells of these kinds, tried again quickly.
 fn told(name: &str, url: &str, events: &[&str]) -> OutgoingHook {
     let events = events.iter().map(|pattern| pattern.parse().unwrap()).collect();
-    OutgoingHook::new(name.parse().unwrap(), url.parse().unwrap(), secret(&KEY).parse().unwrap(), events).unwrap()
+    let (url, dialer) = (url.parse().unwrap(), Dialer::new(None, vec![]).unwrap());
+    OutgoingHook::new(name.parse().unwrap(), url, secret(&KEY).parse().unwrap(), events, dialer).unwrap()
 }
 
 fn telling(hooks: Vec<OutgoingHook>) -> Hooks {

@@ -1,0 +1,32 @@
+//! NOTIFY: people are told that something waits for them, where they are. It tells; nothing is decided by it, and nothing waits for it.
+//!
+//! ```text
+//! ledger ─► notice (a transition, pure) ─► schedule (when, pure) ─► look (does it still wait? whose is it?)
+//!        ─► message (folded and bounded, pure) ─► chat | mail
+//! ```
+//!
+//! Like webhooks all of this comes from the host's settings, is fixed while the control plane runs, and is not changed by any route of the
+//! API. Arguments, contents and environments are never part of a message; words of others are made harmless first ([`plain`]).
+
+mod channel;
+mod chat;
+mod look;
+mod mail;
+mod message;
+mod notice;
+mod plain;
+mod route;
+mod schedule;
+mod what;
+mod words;
+
+pub use channel::Channel;
+pub(crate) use channel::{Recipient, Told};
+pub use chat::Chat;
+pub(crate) use look::{Looked, Looker};
+pub use mail::{BadAddress, Login, Mail, MailAddress, Security, Server};
+pub(crate) use message::{Absent, Framing, Item, Message};
+pub(crate) use notice::{Notice, Subject};
+pub use route::{BadRoute, PublicUrl, Route, RouteParts, Routes, Trial};
+pub use schedule::{BadHours, Pace, QuietHours, Schedule};
+pub use what::What;

@@ -1,0 +1,271 @@
+//! Tells people what waits for them, straight from the ledger, by each route that the settings name.
+//!
+//! Like a webhook a route has a cursor into the ledger, which advances when everything before it was told or is not worth telling any more.
+//! So nothing is lost by a restart, and what is told twice because of one has the same id. A receiver that is away gets one message when it
+//! is back, with what still waits then. Routes do not wait for each other, and nothing else waits for them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use placet_domain::identity::Identity;
+use placet_domain::time::Timestamp;
+use placet_store::{EntryFilter, MOST_ROWS, StoreError};
+use tokio::task::JoinSet;
+
+use crate::app::App;
+use crate::flow::No;
+use crate::notify::{Absent, Item, Looked, Looker, Message, Notice, Recipient, Route, Subject, Told, What};
+
+/// How often it is looked whether something is due. Much shorter than any pace.
+const PERIOD: Duration = Duration::from_millis(500);
+/// More than anybody is told of at once; what is beyond waits in the ledger.
+const MOST_PENDING: usize = 10_000;
+
+/// No receiver of webhooks can have this name.
+fn cursor(route: &Route) -> String {
+    format!("notify/{}", route.name())
+}
+
+/// A route that is new tells what comes from now on.
+pub(super) async fn enrol(app: &App) -> Result<(), No> {
+    for route in app.settings().notify.all() {
+        let name = cursor(route);
+        if app.store().cursor(&name).await.map_err(No::Fault)?.is_none() {
+            app.store().set_cursor(&name, app.store().size()).await.map_err(No::Fault)?;
+        }
+    }
+    Ok(())
+}
+
+/// One pump for each route. Links lead to the public address, or else to where this control plane listens.
+pub(super) fn start(app: &App, address: SocketAddr, pumps: &mut JoinSet<()>) {
+    let public = app.settings().notify.public_url().map(ToString::to_string);
+    let base = public.unwrap_or_else(|| format!("http://{address}"));
+    for route in app.settings().notify.all() {
+        pumps.spawn(Teller::new(app.clone(), Arc::clone(route), base.clone()).run());
+    }
+}
+
+struct Teller {
+    app: App,
+    route: Arc<Route>,
+    base: String,
+    /// The first entry that was not read.
+    next: u64,
+    /// What was read and not told.
+    pending: Vec<Notice>,
+    /// Who was told what of it.
+    told: BTreeSet<(Recipient, u64)>,
+    last_told: Option<Timestamp>,
+    failures: u32,
+}
+
+/// What a look led to.
+enum Turn {
+    Nothing,
+    /// Something is held.
+    Held,
+    /// Somebody could not be told.
+    Failed,
+}
+
+/// What one recipient is told at once.
+#[derive(Default)]
+struct Bundle {
+    items: Vec<Item>,
+    absent: BTreeSet<Absent>,
+}
+
+impl Teller {
+    fn new(app: App, route: Arc<Route>, base: String) -> Self {
+        let (pending, told) = (Vec::new(), BTreeSet::new());
+        Self { app, route, base, next: 0, pending, told, last_told: None, failures: 0 }
+    }
+
+    async fn run(mut self) {
+        let mut changes = self.app.store().subscribe();
+        loop {
+            changes.mark_unchanged();
+            match self.turn().await {
+                Ok(Turn::Nothing) => {
+                    if changes.changed().await.is_err() {
+                        return;
+                    }
+                }
+                Ok(Turn::Held) => tokio::time::sleep(PERIOD).await,
+                Ok(Turn::Failed) => self.wait().await,
+                Err(fault) => {
+                    tracing::error!(route = %self.route.name(), %fault, "a route cannot read the ledger; trying again");
+                    self.wait().await;
+                }
+            }
+        }
+    }
+
+    async fn wait(&mut self) {
+        self.failures = self.failures.saturating_add(1);
+        tokio::time::sleep(self.app.settings().notify.retry().after(self.failures)).await;
+    }
+
+    async fn turn(&mut self) -> Result<Turn, StoreError> {
+        self.read().await?;
+        let now = self.app.store().now();
+        let ripe: Vec<Notice> =
+            self.route.schedule().ripe(&self.pending, self.last_told, now).into_iter().cloned().collect();
+        if ripe.is_empty() {
+            return Ok(if self.pending.is_empty() { Turn::Nothing } else { Turn::Held });
+        }
+        if !self.tell(&ripe, now).await? {
+            return Ok(Turn::Failed);
+        }
+        self.failures = 0;
+        self.settle(&ripe).await?;
+        Ok(if self.pending.is_empty() { Turn::Nothing } else { Turn::Held })
+    }
+
+    /// Reads on to the end of the ledger.
+    async fn read(&mut self) -> Result<(), StoreError> {
+        let kept = self.app.store().cursor(&cursor(&self.route)).await?;
+        self.next = self.next.max(kept.unwrap_or(0));
+        while self.pending.len() < MOST_PENDING {
+            let filter = EntryFilter { after: self.next.checked_sub(1), limit: MOST_ROWS, ..EntryFilter::default() };
+            let page = self.app.store().entries(filter).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            self.pending.extend(page.iter().filter_map(Notice::of).filter(|notice| self.route.wants(notice)));
+            self.next = last.seq + 1;
+            if (page.len() as u64) < u64::from(MOST_ROWS) {
+                return Ok(());
+            }
+            // So that nothing need be read again from far back after a restart.
+            self.advance().await?;
+        }
+        Ok(())
+    }
+
+    /// Everything before the first that is not told is settled.
+    async fn advance(&self) -> Result<(), StoreError> {
+        let first = self.pending.iter().map(|notice| notice.seq).min().unwrap_or(self.next);
+        self.app.store().set_cursor(&cursor(&self.route), first).await
+    }
+
+    async fn settle(&mut self, ripe: &[Notice]) -> Result<(), StoreError> {
+        let seqs: BTreeSet<u64> = ripe.iter().map(|notice| notice.seq).collect();
+        self.pending.retain(|notice| !seqs.contains(&notice.seq));
+        self.told.retain(|(_, seq)| !seqs.contains(seq));
+        self.advance().await
+    }
+
+    /// Whether everybody was told who is to be.
+    async fn tell(&mut self, ripe: &[Notice], now: Timestamp) -> Result<bool, StoreError> {
+        let bundles = self.bundles(ripe).await?;
+        let mut all_told = true;
+        for (to, bundle) in bundles {
+            all_told &= self.send(&to, &bundle, now).await;
+        }
+        Ok(all_told)
+    }
+
+    async fn send(&mut self, to: &Recipient, bundle: &Bundle, now: Timestamp) -> bool {
+        let (label, absent) = (to.label(), bundle.absent.iter().cloned().collect::<Vec<_>>());
+        let message = Message::of(&bundle.items, &absent, self.route.framing(&self.base, &label));
+        let outcome = self.route.channel().send(to, &message, now.unix_ms()).await;
+        self.app.metrics().notified(self.route.name(), &outcome);
+        match outcome {
+            Told::Yes => self.last_told = Some(now),
+            Told::Refused(why) => {
+                tracing::error!(route = %self.route.name(), why, "a message was refused; it is not sent again");
+            }
+            Told::NotYet(why) => {
+                tracing::warn!(route = %self.route.name(), failures = self.failures, why, "a message was not delivered; trying again");
+                return false;
+            }
+        }
+        self.told.extend(bundle.items.iter().map(|item| (to.clone(), item.seq)));
+        true
+    }
+
+    /// What still is so, by whom it is to be told.
+    async fn bundles(&self, ripe: &[Notice]) -> Result<BTreeMap<Recipient, Bundle>, StoreError> {
+        let mut looker = Looker::new(&self.app);
+        let mut looked = Vec::new();
+        for notice in newest(ripe) {
+            let found = looker.look(notice).await?;
+            looked.extend(found.filter(|found| self.is_wanted(found)));
+        }
+        let mut bundles: BTreeMap<Recipient, Bundle> = BTreeMap::new();
+        for to in self.route.channel().rooms() {
+            bundles.entry(to).or_default().items.extend(looked.iter().map(|found| found.item.clone()));
+        }
+        self.for_people(&looker, &looked, &mut bundles).await?;
+        for (to, bundle) in &mut bundles {
+            bundle.items.retain(|item| !self.told.contains(&(to.clone(), item.seq)));
+        }
+        bundles.retain(|_, bundle| !bundle.items.is_empty());
+        Ok(bundles)
+    }
+
+    fn is_wanted(&self, found: &Looked) -> bool {
+        let of_tier = self.route.parts().tiers.is_empty()
+            || found.item.tier.is_none_or(|tier| self.route.parts().tiers.contains(&tier));
+        of_tier && self.route.wants_project(&found.item.project)
+    }
+
+    /// Each person is told what is theirs, or, while they are away, whoever stands in for them and may decide it too.
+    async fn for_people(
+        &self,
+        looker: &Looker<'_>,
+        looked: &[Looked],
+        bundles: &mut BTreeMap<Recipient, Bundle>,
+    ) -> Result<(), StoreError> {
+        let addresses = self.route.channel().people();
+        if addresses.is_empty() || looked.is_empty() {
+            return Ok(());
+        }
+        let (everybody, now) = (self.app.store().identities().await?, self.app.store().now());
+        let recipient = |who: &Identity| {
+            let address = addresses.get(&who.name)?.clone();
+            Some(Recipient::Person { name: who.name.clone(), address })
+        };
+        for person in everybody.iter().filter(|person| !person.revoked && addresses.contains_key(&person.name)) {
+            let away = person.away_at(now);
+            let stand_in = away.and_then(|away| everybody.iter().find(|other| other.id == away.to && !other.revoked));
+            for found in looked.iter().filter(|found| looker.concerns(found, person)) {
+                let instead = stand_in.filter(|other| looker.concerns(found, other));
+                let to = instead.and_then(recipient).map(|to| (to, true)).or_else(|| Some((recipient(person)?, false)));
+                let Some((to, stands_in)) = to else { continue };
+                let bundle = bundles.entry(to).or_default();
+                if !bundle.items.contains(&found.item) {
+                    bundle.items.push(found.item.clone());
+                }
+                if let Some(away) = away.filter(|_| stands_in) {
+                    bundle.absent.insert(Absent { name: person.name.clone(), until: away.until });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Of several notices of one thing the newest: it stands where that one says.
+fn newest(ripe: &[Notice]) -> Vec<&Notice> {
+    let mut last: BTreeMap<String, &Notice> = BTreeMap::new();
+    for notice in ripe {
+        last.insert(key(notice), notice);
+    }
+    let mut all: Vec<&Notice> = last.into_values().collect();
+    all.sort_by_key(|notice| notice.seq);
+    all
+}
+
+/// What a notice is about. Each thing that was done with a worktree is one of its own.
+fn key(notice: &Notice) -> String {
+    let what: What = notice.what;
+    match &notice.subject {
+        Subject::Action(id) => format!("{what} {id}"),
+        Subject::Run(id) => format!("{what} {id}"),
+        Subject::Wish { run, number } => format!("{what} {run} {number}"),
+        Subject::Worktree { id, .. } => format!("{what} {id} {}", notice.seq),
+    }
+}

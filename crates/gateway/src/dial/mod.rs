@@ -1,0 +1,270 @@
+//! How the host itself calls somebody whom its settings name: a receiver of webhooks, a chat, a server of mail.
+//!
+//! A name is looked up once, every address of the answer is checked as those of cages are, and the connection goes to one of these very
+//! addresses: there is no second lookup that could answer differently. Addresses that are not public are reached only where the settings
+//! list their network. TLS is checked against the name that was asked for.
+//!
+//! What it deliberately does not do: it follows no redirect, asks no proxy, keeps no connection, and tries once. Whoever calls tries again.
+
+mod post;
+mod url;
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use placet_domain::scope::{Authority, Network, Place};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
+
+pub use url::{BadUrl, TargetUrl};
+
+use crate::egress::address::{Special, permitted};
+use crate::egress::tls::{BadRoots, Roots, distrusted};
+use crate::egress::{Resolve, SystemResolver};
+
+/// To look a name up, and again to be connected, and again to agree on TLS.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// More addresses than any host needs; all of them are checked, so many are tried.
+const MOST_TRIED: usize = 4;
+
+/// Both directions of a connection, with TLS or without.
+pub trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
+
+/// A connection to whoever was called.
+pub type Line = Box<dyn Duplex>;
+
+/// Calls those whom the settings name.
+#[derive(Clone)]
+pub struct Dialer {
+    resolver: Arc<dyn Resolve>,
+    /// Networks that are not public and may be called all the same.
+    listed: Arc<[Network]>,
+    tls: Arc<ClientConfig>,
+}
+
+impl fmt::Debug for Dialer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dialer").field("listed", &self.listed).finish_non_exhaustive()
+    }
+}
+
+/// Why nobody was reached. Names hosts and addresses, never what was to be sent.
+#[derive(Debug, thiserror::Error)]
+pub enum NotReached {
+    #[error("`{host}` leads to {address}, which is {special}; if that is meant, list its network under `networks`")]
+    Special { host: String, address: IpAddr, special: Special },
+    #[error("`{0}` has no address")]
+    Unresolved(String),
+    #[error("`{host}` cannot be reached: {why}")]
+    Unreachable { host: String, why: String },
+    #[error("it took longer than {} s", .0.as_secs())]
+    TooSlow(Duration),
+    #[error("`{host}` is not believed: {why}")]
+    Untrusted { host: String, why: &'static str },
+    #[error("the connection broke: {0}")]
+    Broken(String),
+}
+
+/// Why calls cannot be made at all.
+#[derive(Debug, thiserror::Error)]
+pub enum NoDialer {
+    #[error(transparent)]
+    Roots(#[from] BadRoots),
+    #[error("tls cannot be set up")]
+    Tls(#[from] rustls::Error),
+}
+
+impl Dialer {
+    /// Believes whoever everybody believes about names, or whom the file holds and nobody else.
+    pub fn new(ca_file: Option<&Path>, listed: Vec<Network>) -> Result<Self, NoDialer> {
+        let roots = match ca_file {
+            Some(path) => Roots::alone(path)?,
+            None => RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() },
+        };
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+        let tls = Arc::new(config.with_root_certificates(roots).with_no_client_auth());
+        Ok(Self { resolver: Arc::new(SystemResolver), listed: listed.into(), tls })
+    }
+
+    /// The same with another who knows the addresses of names.
+    #[must_use]
+    pub fn with_resolver(self, resolver: Arc<dyn Resolve>) -> Self {
+        Self { resolver, ..self }
+    }
+
+    /// A connection to one of the host's checked addresses, without TLS yet.
+    pub async fn connect(&self, to: &Authority) -> Result<Line, NotReached> {
+        let addresses = self.look_up(to).await?;
+        let mut last = NotReached::Unresolved(to.place().to_string());
+        for address in addresses.into_iter().take(MOST_TRIED) {
+            match patiently(TcpStream::connect(address)).await? {
+                Ok(stream) => {
+                    // Short messages that are awaited: better sent at once than in company.
+                    let _ = stream.set_nodelay(true);
+                    return Ok(Box::new(stream));
+                }
+                Err(error) => {
+                    last = NotReached::Unreachable { host: to.place().to_string(), why: error.to_string() };
+                }
+            }
+        }
+        Err(last)
+    }
+
+    /// A connection to this machine, at an address that was written as one. What is said there needs no TLS.
+    pub async fn connect_here(&self, to: &Authority) -> Result<Line, NotReached> {
+        let host = || to.place().to_string();
+        let address = match to.place() {
+            Place::At(address) if address.is_loopback() => *address,
+            Place::At(_) | Place::Named(_) => {
+                return Err(NotReached::Unreachable { host: host(), why: "it is not on this machine".to_owned() });
+            }
+        };
+        let stream = patiently(TcpStream::connect((address, to.port()))).await?;
+        let stream = stream.map_err(|error| NotReached::Unreachable { host: host(), why: error.to_string() })?;
+        let _ = stream.set_nodelay(true);
+        Ok(Box::new(stream))
+    }
+
+    /// Every address of the host, if all of them may be called: an answer with one that may not is no honest one.
+    async fn look_up(&self, to: &Authority) -> Result<Vec<SocketAddr>, NotReached> {
+        let found = match to.place() {
+            Place::At(address) => vec![*address],
+            Place::Named(host) => patiently(self.resolver.resolve(host)).await?.unwrap_or_default(),
+        };
+        for &address in &found {
+            let host = || to.place().to_string();
+            permitted(address, &self.listed).map_err(|special| NotReached::Special {
+                host: host(),
+                address,
+                special,
+            })?;
+        }
+        Ok(found.into_iter().map(|address| SocketAddr::new(address, to.port())).collect())
+    }
+
+    /// The same connection inside of TLS, with somebody who proves to be the host.
+    pub async fn secure(&self, line: Line, host: &Place) -> Result<Line, NotReached> {
+        let untrusted = |why| NotReached::Untrusted { host: host.to_string(), why };
+        let name = match host {
+            Place::Named(name) => {
+                ServerName::try_from(name.as_str().to_owned()).map_err(|_| untrusted("it has no name"))?
+            }
+            Place::At(address) => ServerName::IpAddress((*address).into()),
+        };
+        let agreed = patiently(TlsConnector::from(Arc::clone(&self.tls)).connect(name, line)).await?;
+        let stream = agreed.map_err(|error| {
+            let distrust = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()).map(distrusted);
+            distrust.map_or_else(|| NotReached::Broken(error.to_string()), untrusted)
+        })?;
+        Ok(Box::new(stream))
+    }
+}
+
+/// Nobody who is called may keep us waiting without end.
+async fn patiently<T>(call: impl Future<Output = T>) -> Result<T, NotReached> {
+    timeout(PATIENCE, call).await.map_err(|_| NotReached::TooSlow(PATIENCE))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use placet_domain::scope::Host;
+
+    use super::*;
+    use crate::egress::Found;
+
+    /// Gives one answer after the other, and counts.
+    #[derive(Default)]
+    struct Told {
+        answers: Mutex<Vec<Vec<IpAddr>>>,
+        asked: AtomicU32,
+    }
+
+    impl Told {
+        fn in_turn(answers: &[&[&str]]) -> Arc<Self> {
+            let parsed = |answer: &&[&str]| answer.iter().map(|text| text.parse().unwrap()).collect();
+            Arc::new(Self { answers: Mutex::new(answers.iter().rev().map(parsed).collect()), ..Self::default() })
+        }
+    }
+
+    impl Resolve for Told {
+        fn resolve<'a>(&'a self, _: &'a Host) -> Found<'a> {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+            let next = self.answers.lock().unwrap().pop().unwrap_or_default();
+            Box::pin(async move { Ok(next) })
+        }
+    }
+
+    fn dialer(listed: &[&str], told: Arc<Told>) -> Dialer {
+        let listed = listed.iter().map(|text| text.parse().unwrap()).collect();
+        Dialer::new(None, listed).unwrap().with_resolver(told)
+    }
+
+    async fn refused(dialer: &Dialer, to: &str) -> NotReached {
+        let to = Authority::with_default_port(to, 443).unwrap();
+        match dialer.connect(&to).await {
+            Ok(_) => panic!("`{}` was connected to", to.place()),
+            Err(error) => error,
+        }
+    }
+
+    #[tokio::test]
+    async fn b12_the_host_calls_no_address_that_is_not_public_whatever_a_name_leads_to() {
+        for address in [
+            "127.0.0.1",
+            "10.0.0.1",
+            "172.16.5.5",
+            "192.168.1.1",
+            "169.254.169.254",
+            "100.100.100.200",
+            "0.0.0.0",
+            "::1",
+            "fd00:ec2::254",
+            "fe80::1",
+            "::ffff:169.254.169.254",
+            "64:ff9b::a9fe:a9fe",
+        ] {
+            let error = refused(&dialer(&[], Told::in_turn(&[&[address]])), "hooks.example").await;
+            assert!(matches!(error, NotReached::Special { .. }), "{address}: {error}");
+            assert!(error.to_string().contains("`networks`"), "{error}");
+        }
+        let mixed = Told::in_turn(&[&["93.184.216.34", "169.254.169.254"]]);
+        assert!(matches!(refused(&dialer(&[], mixed), "hooks.example").await, NotReached::Special { .. }));
+        let literal = refused(&dialer(&[], Told::in_turn(&[])), "169.254.169.254").await;
+        assert!(matches!(literal, NotReached::Special { .. }), "{literal}");
+        let wide = refused(&dialer(&["0.0.0.0/0"], Told::in_turn(&[&["10.0.0.1"]])), "hooks.example").await;
+        assert!(matches!(wide, NotReached::Special { .. }), "a list that merely includes it opens nothing: {wide}");
+    }
+
+    #[tokio::test]
+    async fn b12_a_name_is_looked_up_once_for_each_call_and_the_checked_address_is_the_one_that_is_called() {
+        let server = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let to = format!("hooks.example:{}", server.local_addr().unwrap().port());
+        let told = Told::in_turn(&[&["127.0.0.1"], &["169.254.169.254"]]);
+        let dialer = dialer(&["127.0.0.0/8"], Arc::clone(&told));
+        let authority = Authority::with_default_port(&to, 443).unwrap();
+        dialer.connect(&authority).await.unwrap();
+        server.accept().await.unwrap();
+        assert_eq!(told.asked.load(Ordering::Relaxed), 1, "nothing asks a second time");
+        assert!(matches!(refused(&dialer, &to).await, NotReached::Special { .. }), "and the next call checks anew");
+    }
+
+    #[tokio::test]
+    async fn a_name_without_an_address_is_told_as_such() {
+        let error = refused(&dialer(&[], Told::in_turn(&[])), "nowhere.example").await;
+        assert!(matches!(error, NotReached::Unresolved(_)), "{error}");
+    }
+}

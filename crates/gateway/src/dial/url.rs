@@ -1,0 +1,144 @@
+//! Addresses in the settings that messages are sent to. Read once and strictly; the path may be a secret and is never shown.
+
+use std::fmt;
+use std::str::FromStr;
+
+use hyper::Uri;
+use placet_domain::scope::{Authority, Place};
+
+/// Where messages go: over HTTPS, or over HTTP to this machine.
+#[derive(Clone, PartialEq, Eq)]
+pub struct TargetUrl {
+    is_secure: bool,
+    to: Authority,
+    path_and_query: String,
+}
+
+/// An address that nothing is sent to. Whatever may be a secret of it is not repeated.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadUrl {
+    #[error(
+        "this is not an address; write one like `https://HOST/PATH`, or `http://127.0.0.1:9000/PATH` on this machine"
+    )]
+    Form,
+    #[error(
+        "`{host}` is not on this machine, and without TLS messages are sent to a loopback address only; write `https`, or `127.0.0.1` or `[::1]`: a name could lead anywhere"
+    )]
+    NotLoopback { host: String },
+    #[error(
+        "an address that messages are sent to holds no user, password or fragment; the signature or the path says who sends it"
+    )]
+    Credentials,
+}
+
+impl TargetUrl {
+    pub const fn is_secure(&self) -> bool {
+        self.is_secure
+    }
+
+    pub const fn to(&self) -> &Authority {
+        &self.to
+    }
+
+    pub(super) fn path_and_query(&self) -> &str {
+        &self.path_and_query
+    }
+
+    /// Host and port as a request names them.
+    pub(super) fn host_header(&self) -> String {
+        let usual = if self.is_secure { 443 } else { 80 };
+        if self.to.port() == usual {
+            self.to.place().to_string()
+        } else {
+            format!("{}:{}", self.to.place(), self.to.port())
+        }
+    }
+}
+
+/// Without the path.
+impl fmt::Display for TargetUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}/…", if self.is_secure { "https" } else { "http" }, self.host_header())
+    }
+}
+
+impl fmt::Debug for TargetUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TargetUrl({self})")
+    }
+}
+
+impl FromStr for TargetUrl {
+    type Err = BadUrl;
+
+    fn from_str(text: &str) -> Result<Self, BadUrl> {
+        let uri: Uri = text.parse().map_err(|_| BadUrl::Form)?;
+        let authority = uri.authority().ok_or(BadUrl::Form)?.as_str();
+        if authority.contains('@') || text.contains('#') {
+            return Err(BadUrl::Credentials);
+        }
+        let (is_secure, usual) = match uri.scheme_str() {
+            Some("https") => (true, 443),
+            Some("http") => (false, 80),
+            Some(_) | None => return Err(BadUrl::Form),
+        };
+        let to = Authority::with_default_port(authority, usual).map_err(|_| BadUrl::Form)?;
+        if !is_secure && !is_loopback(to.place()) {
+            return Err(BadUrl::NotLoopback { host: to.place().to_string() });
+        }
+        let path_and_query = uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
+        Ok(Self { is_secure, to, path_and_query })
+    }
+}
+
+/// Only a literal address counts: what a name leads to can be changed by others, and between two looks.
+fn is_loopback(place: &Place) -> bool {
+    match place {
+        Place::At(address) => address.is_loopback(),
+        Place::Named(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b12_without_tls_messages_go_to_this_machine_only() {
+        for good in
+            ["http://127.0.0.1:9000/hook", "http://127.9.9.9/", "http://[::1]:80/a?b=c", "https://hooks.example/x"]
+        {
+            good.parse::<TargetUrl>().unwrap_or_else(|error| panic!("{good}: {error}"));
+        }
+        let refused = |text: &str| text.parse::<TargetUrl>().unwrap_err();
+        for elsewhere in
+            ["http://10.0.0.1/", "http://169.254.169.254/latest", "http://example.com/", "http://localhost/"]
+        {
+            assert!(matches!(refused(elsewhere), BadUrl::NotLoopback { .. }), "{elsewhere}");
+        }
+        assert!(matches!(refused("http://[::ffff:10.0.0.1]/"), BadUrl::NotLoopback { .. }));
+        assert_eq!(refused("http://user:pass@127.0.0.1/"), BadUrl::Credentials);
+        assert_eq!(refused("https://127.0.0.1@example.com/"), BadUrl::Credentials);
+        assert_eq!(refused("https://example.com/#x"), BadUrl::Credentials);
+        for wrong in [
+            "",
+            "127.0.0.1:9000",
+            "file:///etc/passwd",
+            "unix:/run/x",
+            "https://",
+            "ftp://a/",
+            "https://a b/",
+            "https://127.1/",
+        ] {
+            assert_eq!(refused(wrong), BadUrl::Form, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn b12_a_path_that_may_be_a_secret_is_never_shown() {
+        let url: TargetUrl = "https://hooks.example:8443/services/T0/B0/canary?key=canary".parse().unwrap();
+        assert_eq!(url.to_string(), "https://hooks.example:8443/…");
+        assert!(!format!("{url:?}").contains("canary"));
+        assert!(!"ftp://hooks.example/canary".parse::<TargetUrl>().unwrap_err().to_string().contains("canary"));
+    }
+}
