@@ -1,6 +1,7 @@
 //! The project's home, `.placet/`: settings, rules, keys, tokens and data. Nothing in it is ever read from a worktree
 //! that an agent can write.
 
+mod notify;
 mod provider;
 mod webhooks;
 
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::Listing;
 use crate::error::{CliError, Code};
 use crate::profiles::{cages, check_tools, profiles_in};
+use notify::NotifySettings;
 use provider::Oidc;
 use webhooks::{WebhookIn, WebhookOut};
 
@@ -36,6 +38,9 @@ pub(crate) struct Config {
     pub(crate) address: SocketAddr,
     /// The name of this ledger: part of every signed head.
     pub(crate) ledger: String,
+    /// Where people come, if that is not the address: what links in messages begin with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) public_url: Option<String>,
     #[serde(default)]
     pub(crate) terms: Terms,
     /// A file with 64 hex digits; with it, evidence is encrypted at rest.
@@ -50,6 +55,8 @@ pub(crate) struct Config {
     pub(crate) webhook_out: Vec<WebhookOut>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) webhook_in: Vec<WebhookIn>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) notify: Vec<NotifySettings>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) oidc: Option<Oidc>,
 }
@@ -130,12 +137,14 @@ impl Home {
         let config = Config {
             address,
             ledger: format!("placet/{}", hex(&random::<6>())),
+            public_url: None,
             terms,
             evidence_key_file: None,
             snapshot_key_file: None,
             retention: RetentionSettings::default(),
             webhook_out: Vec::new(),
             webhook_in: Vec::new(),
+            notify: Vec::new(),
             oidc: None,
         };
         let text = toml_text(&config);
@@ -183,13 +192,14 @@ impl Home {
 
     pub(crate) fn settings(&self) -> Result<Settings, CliError> {
         let config = self.config()?;
-        let hooks = webhooks::hooks(&self.dir, &config)?;
+        let (hooks, notify) = (webhooks::hooks(&self.dir, &config)?, notify::routes(&self.dir, &config)?);
         let (models, collector, metrics_every) = (self.gateway()?, collector()?, metrics_every()?);
         let RetentionSettings { evidence_days, results_days, daily: expires_daily } = config.retention;
         let retention = Retention { evidence_days, results_days };
         let provider = provider::provider(&self.dir, config.oidc.as_ref())?;
         let (terms, usual) = (config.terms, Settings::default());
-        Ok(Settings { terms, hooks, models, collector, metrics_every, retention, expires_daily, provider, ..usual })
+        let settings = Settings { terms, hooks, notify, models, collector, metrics_every, retention, expires_daily, ..usual };
+        Ok(Settings { provider, ..settings })
     }
 
     /// Which language models agents may call, if this home says anything about it.

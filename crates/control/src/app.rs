@@ -22,7 +22,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 
 use crate::door::{Door, Share, Shares};
 use crate::facts::Facts;
-use crate::flow::{No, Turns};
+use crate::flow::{Absences, No, Turns};
 use crate::http::{Looks, Names, News, Passwords, Questions};
 use crate::kit::{KitFile, Kits};
 use crate::notify::Routes;
@@ -194,6 +194,7 @@ pub(crate) struct PageState {
     pub(crate) trips: Trips,
     pub(crate) news: News,
     pub(crate) looks: Looks,
+    absences: Absences,
 }
 
 /// One viewer's place among all of them.
@@ -310,6 +311,10 @@ impl App {
         &self.0.page_state
     }
 
+    pub(crate) fn absences(&self) -> &Absences {
+        &self.0.page_state.absences
+    }
+
     pub(crate) fn turns(&self) -> &Turns {
         &self.0.turns
     }
@@ -370,7 +375,9 @@ impl App {
         let app = self.clone();
         let task = tokio::spawn(async move {
             let _change = app.door().change();
-            app.store().submit(submission, extras).await
+            let done = app.store().submit(submission, extras).await;
+            app.absences().forget();
+            done
         });
         task.await.unwrap_or_else(|_| Err(StoreError::Stopped.into()))
     }

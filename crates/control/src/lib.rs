@@ -34,10 +34,11 @@ pub use kit::{KitFile, Kits};
 pub use names::fresh_token;
 pub use notify::{
     BadAddress, BadHours, BadRoute, Channel, Chat, Login, Mail, MailAddress, Pace, PublicUrl, QuietHours, Route,
-    RouteParts, Routes, Schedule, Security, Server, Trial, What,
+    RouteParts, Routes, Schedule, Security, Server, Trial, What, harmless,
 };
 pub use oidc::{BadProvider, Provider, ProviderSettings};
 pub use otel::{Collector, NotLocal};
+pub use placet_pages::Lang;
 pub use server::{Serving, serve, serve_briefly};
 pub use webhook::{
     Backoff, BadHooks, BadSecret, BadUrl, EventPattern, HookName, HookSecret, Hooks, IncomingHook, OutgoingHook,

@@ -34,6 +34,8 @@ pub struct ActionPage {
     pub approved_by: Vec<Yes>,
     /// Whether the viewer has decided so much lately that they are asked to look twice.
     pub fast: bool,
+    /// How it was decided, if it was: the kind of the entry, by whom, and when.
+    pub decided: Option<Decided>,
     /// Others that are identical and can be decided with it.
     pub twins: Twins,
     pub evidence: Option<Manifest>,
@@ -51,6 +53,14 @@ pub struct Yes {
     pub alone: bool,
     /// Whether their passkey signed it.
     pub signed: bool,
+}
+
+/// What ended the waiting for a decision.
+#[derive(Debug, Clone)]
+pub struct Decided {
+    pub kind: String,
+    pub by: Option<String>,
+    pub at: Timestamp,
 }
 
 pub fn action(viewer: &Viewer, shown: &ActionPage) -> Markup {
@@ -98,7 +108,7 @@ fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
 fn decide(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let (lang, action) = (viewer.lang, &shown.detail.action);
     match &shown.ask {
-        Ask::Settled => html! {},
+        Ask::Settled => decided(viewer, shown.decided.as_ref()),
         Ask::No(why) => html! {
             section.panel.decide aria-labelledby="decide" {
                 h2 #decide { (lang.you_cannot()) }
@@ -122,6 +132,23 @@ fn decide(viewer: &Viewer, shown: &ActionPage) -> Markup {
                 (amend(viewer, shown))
             }
         },
+    }
+}
+
+/// Whoever comes by a link that is older than a decision is told whose it was.
+fn decided(viewer: &Viewer, decided: Option<&Decided>) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        @if let Some(Decided { kind, by, at }) = decided {
+            section.panel aria-labelledby="decided" {
+                h2 #decided { (lang.decided_already()) }
+                p {
+                    code { (kind) }
+                    @if let Some(by) = by { " " (lang.decided_by()) " " strong { (text::line(lang, by)) } }
+                    " · " (exactly(*at)) " (" (moment(lang, *at, viewer.now)) ")"
+                }
+            }
+        }
     }
 }
 

@@ -22,6 +22,8 @@ pub struct Inbox {
     pub runs: Vec<Standing>,
     /// Only actions of this tier, if one was chosen.
     pub tier: Option<String>,
+    /// Who is away until when, for whom the viewer stands in.
+    pub absent: Vec<(String, Timestamp)>,
     /// What is looked at.
     pub chosen: Option<Box<ActionPage>>,
 }
@@ -100,6 +102,9 @@ pub fn inbox(viewer: &Viewer, inbox: &Inbox) -> Markup {
         div.split {
             section.list aria-labelledby="inbox" #list data-live="list" {
                 h1 #inbox { (lang.nav_inbox()) " " small { (lang.waiting(viewer.waiting)) } }
+                @for (name, until) in &inbox.absent {
+                    p.note { (lang.you_stand_in_for()) " " strong { (text::line(lang, name)) } ", " (lang.away_until()) " " (moment(lang, *until, viewer.now)) }
+                }
                 (filters(lang, inbox.tier.as_deref()))
                 @if inbox.waiting == 0 && inbox.runs.is_empty() { (empty(lang)) }
                 (actions(viewer, inbox))

@@ -419,6 +419,17 @@ words! {
 
     // Settings.
     your_visits: "Where you are signed in", "Où vous êtes connecté";
+    being_away: "Being away", "Absence";
+    away_rule: "Somebody who decides here by their own rights is told what you would be told. No right changes hands.", "Quelqu'un qui décide ici de son propre droit est informé à votre place. Aucun droit ne change de mains.";
+    stand_in: "Who is told instead, by name", "Qui est informé à votre place, par son nom";
+    days_away: "For how many days", "Pendant combien de jours";
+    go_away: "I am away", "Je m'absente";
+    i_am_back: "I am back", "Je suis de retour";
+    is_told_instead: "is told instead of you until", "est informé à votre place jusqu'à";
+    you_stand_in_for: "You stand in for", "Vous remplacez";
+    away_until: "away until", "absent jusqu'à";
+    decided_already: "Decided already", "Déjà décidé";
+    decided_by: "by", "par";
     this_one: "this one", "celle-ci";
     ends: "ends", "expire";
     end_visit: "End", "Terminer";

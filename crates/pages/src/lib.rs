@@ -34,7 +34,7 @@ mod settings;
 mod text;
 mod timeline;
 
-pub use action::{ActionPage, Yes, action};
+pub use action::{ActionPage, Decided, Yes, action};
 pub use card::{Ask, Blast, History};
 pub use deciding::{OwnPage, decisions, own};
 pub use enter::{Refused, Ways, enter, invitation};

@@ -20,6 +20,10 @@ pub struct Settings {
     pub people: Vec<IdentityView>,
     /// A link that was just made: for whom, and the address.
     pub link: Option<(String, String)>,
+    /// Whether the viewer decides anything, so that somebody can stand in.
+    pub may_go: bool,
+    /// Who is told instead of the viewer, and until when.
+    pub away: Option<(String, Timestamp)>,
     pub may_halt: bool,
     pub may_release: bool,
 }
@@ -36,6 +40,7 @@ pub fn settings(viewer: &Viewer, shown: &Settings) -> Markup {
             (section("visits", lang.your_visits(), &visits(viewer, shown)))
         }
         (passkeys::panel(viewer, &shown.keys))
+        @if shown.may_go { (section("away", lang.being_away(), &away(viewer, shown))) }
         @if !shown.people.is_empty() { (section("people", lang.people(), &people(viewer, &shown.people))) }
         @if shown.may_halt || shown.may_release { (section("switch", lang.the_switch(), &switch(viewer, shown))) }
     };
@@ -55,6 +60,22 @@ fn password(viewer: &Viewer, shown: &Settings) -> Markup {
             input #new-password name="password" type="password" required minlength="12" maxlength="200" autocomplete="new-password";
         }))
         button.main { (lang.set_password()) }
+    })
+}
+
+fn away(viewer: &Viewer, shown: &Settings) -> Markup {
+    let lang = viewer.lang;
+    if let Some((name, until)) = &shown.away {
+        return html! {
+            p { strong { (text::line(lang, name)) } " " (lang.is_told_instead()) " " (moment(lang, *until, viewer.now)) }
+            (Form::to("/settings/back", viewer).named("back").plain_button(lang.i_am_back()))
+        };
+    }
+    Form::to("/settings/away", viewer).named("go-away").with(&html! {
+        p { (lang.away_rule()) }
+        (field("stand-in", lang.stand_in(), &html! { input #stand-in name="to" required maxlength="80" autocomplete="off"; }))
+        (field("away-days", lang.days_away(), &html! { input #away-days name="days" type="number" required min="1" max="90" value="7"; }))
+        button { (lang.go_away()) }
     })
 }
 

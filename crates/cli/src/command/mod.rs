@@ -3,6 +3,7 @@
 mod action;
 mod amend;
 mod approve;
+mod away;
 mod bench;
 mod catalog;
 mod completions;
@@ -22,6 +23,7 @@ mod ledger;
 mod link;
 mod man;
 mod model;
+mod notify;
 mod order;
 mod policy;
 mod project;
@@ -122,6 +124,11 @@ enum Command {
     Action(action::Command),
     /// A link that lets a person in once, by a browser
     Link(link::Args),
+    /// Somebody else is told what you would be told, for a while
+    Away(away::Args),
+    /// How people are told that something waits for them
+    #[command(subcommand)]
+    Notify(notify::Command),
     /// Stop everything at once
     Kill(kill::Args),
     /// Let everything only look, or see whether that is so
@@ -202,6 +209,8 @@ pub(crate) async fn run(cli: Cli, out: &Out) -> Result<ExitCode, CliError> {
         Command::Run(command) => run::run(command, who, out).await,
         Command::Action(command) => action::run(command, who, out).await,
         Command::Link(args) => link::run(args, who, out).await,
+        Command::Away(args) => away::run(args, who, out).await,
+        Command::Notify(command) => notify::run(command, who, out).await,
         Command::Kill(args) => kill::run(args, who, out).await,
         Command::SafeMode(args) => safe_mode::run(args, who, out).await,
         Command::Queue(args) => queue::run(args, who, out).await,

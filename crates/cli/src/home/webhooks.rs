@@ -7,10 +7,11 @@ use placet_control::{HookName, HookSecret, Hooks, IncomingHook, OutgoingHook, Ta
 use placet_domain::id::IdentityId;
 use serde::{Deserialize, Serialize};
 
+use super::notify::dialer;
 use super::{Config, read_private};
 use crate::error::{CliError, Code};
 
-/// `[[webhook_out]]`: somebody on this machine who is told of entries.
+/// `[[webhook_out]]`: somebody who is told of entries.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WebhookOut {
@@ -18,6 +19,12 @@ pub(crate) struct WebhookOut {
     url: String,
     secret_file: PathBuf,
     events: Vec<String>,
+    /// Who issues its certificate, and nobody else is believed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ca_file: Option<PathBuf>,
+    /// Networks that are not public and that it may be in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    networks: Vec<String>,
 }
 
 /// `[[webhook_in]]`: somebody whose signed requests propose as one agent.
@@ -42,7 +49,9 @@ fn outgoing(dir: &Path, hook: &WebhookOut) -> Result<OutgoingHook, CliError> {
     let url: TargetUrl = hook.url.parse().map_err(|error| wrong(&place, error))?;
     let events: Result<_, _> = hook.events.iter().map(|pattern| pattern.parse()).collect();
     let events = events.map_err(|error| wrong(&place, error))?;
-    OutgoingHook::new(name, url, secret(dir, &hook.secret_file)?, events).map_err(|error| wrong(&place, error))
+    let dialer = dialer(dir, hook.ca_file.as_deref(), &hook.networks, &|error| wrong(&place, error))?;
+    let secret = secret(dir, &hook.secret_file)?;
+    OutgoingHook::new(name, url, secret, events, dialer).map_err(|error| wrong(&place, error))
 }
 
 fn incoming(dir: &Path, hook: &WebhookIn) -> Result<IncomingHook, CliError> {
@@ -112,7 +121,8 @@ mod tests {
     fn b12_what_is_wrong_with_a_webhook_is_said_with_what_to_do() {
         let hook = |from: &str, to: &str| format!("[[webhook_out]]\n{}", CHAT.replace(from, to));
         for (more, said) in [
-            (hook("http:", "https:"), "TLS"),
+            (hook("http:", "ftp:"), "not an address"),
+            (hook("run.*\"]\n", "run.*\"]\nnetworks = [\"10.0.0.1/8\"]\n"), "host bits"),
             (hook("127.0.0.1", "example.com"), "loopback"),
             (hook("run.*", "*.run"), "no kind of entry"),
             (hook("\"run.*\"", ""), "at least one kind"),

@@ -28,6 +28,7 @@ mod journey;
 mod laws;
 mod ledger;
 mod network;
+mod notify;
 mod orders;
 mod passing;
 mod planned_runs;

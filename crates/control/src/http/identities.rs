@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use placet_domain::time::Timestamp;
 use placet_wire::api;
 
 use super::body::Asked;
@@ -51,6 +52,28 @@ pub(super) async fn make_link(
     let once =
         api::LinkOnce { identity: view::identity(&pass.identity), path, expires_at: view::time(pass.expires_at) };
     Ok((StatusCode::CREATED, Json(once)))
+}
+
+/// Names a stand-in: for oneself, or by an administrator for somebody.
+pub(super) async fn go_away(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Asked(caller, asked): Asked<api::AwayRequest>,
+) -> Result<Json<api::IdentityView>, Failure> {
+    let bad = |_| Failure::new(StatusCode::BAD_REQUEST, "bad_body", "write `until` like `2026-08-15T08:00:00Z`");
+    let until: jiff::Timestamp = asked.until.parse().map_err(bad)?;
+    let until = Timestamp::from_unix_ms(until.as_millisecond());
+    let identity = flow::go_away(&app, &caller, id.parse().map_err(Failure::bad_id)?, &asked.to, until).await?;
+    Ok(Json(view::identity(&identity)))
+}
+
+pub(super) async fn come_back(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Asked(caller, _): Asked<api::Decision>,
+) -> Result<Json<api::IdentityView>, Failure> {
+    let identity = flow::come_back(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+    Ok(Json(view::identity(&identity)))
 }
 
 pub(super) async fn revoke(

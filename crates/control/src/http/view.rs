@@ -44,7 +44,8 @@ pub(super) fn identity(identity: &Identity) -> api::IdentityView {
         Reach::Only(projects) => Some(projects.clone()),
     };
     let (id, name, roles) = (identity.id, identity.name.clone(), identity.roles.clone());
-    api::IdentityView { id, name, roles, projects, revoked: identity.revoked }
+    let away = identity.away.map(|away| api::AwayView { to: away.to, until: time(away.until) });
+    api::IdentityView { id, name, roles, projects, revoked: identity.revoked, away }
 }
 
 pub(super) fn run(run: Run) -> api::RunView {

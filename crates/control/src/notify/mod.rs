@@ -27,6 +27,7 @@ pub(crate) use look::{Looked, Looker};
 pub use mail::{BadAddress, Login, Mail, MailAddress, Security, Server};
 pub(crate) use message::{Absent, Framing, Item, Message};
 pub(crate) use notice::{Notice, Subject};
+pub use plain::quote as harmless;
 pub use route::{BadRoute, PublicUrl, Route, RouteParts, Routes, Trial};
 pub use schedule::{BadHours, Pace, QuietHours, Schedule};
 pub use what::What;

@@ -19,7 +19,7 @@ pub(super) fn name(text: &str) -> String {
 }
 
 /// What somebody wrote.
-pub(super) fn quote(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     plain(text, LONGEST_QUOTE)
 }
 
@@ -100,7 +100,7 @@ pub(super) mod tests {
     #[test]
     fn r24_a_secret_in_a_goal_is_not_sent_not_even_a_piece_of_it() {
         // In pieces: whoever looks for secrets in this file finds none.
-        let token = ["ghp_", "1234567890abcdefghij", "ABCDEFGHIJ123456"].concat();
+        let token = ["ghp_", "Zq8TnV3xWc5RkL7mPb2Y", "dJf9HsGa4Ue6NiKo"].concat();
         let goal = format!("{} use {token} to push", "x ".repeat(85));
         let shown = quote(&goal);
         assert!(!shown.contains("ghp") && shown.contains("redacted"), "{shown}");

@@ -76,6 +76,11 @@ async fn set_up(walk: &mut Walk<'_>) {
     let id = once.identity.id.to_string();
     walk.plain(admin, "POST /api/v1/identities/{identity}/token", &[&id], json!({})).await;
     walk.plain(admin, "POST /api/v1/identities/{identity}/link", &[&admin.id.to_string()], json!({})).await;
+    let (away, rita) =
+        (json!({ "to": walk.app.team.second.id, "until": "2026-02-07T00:00:00Z" }), &walk.app.team.reviewer);
+    let name = rita.id.to_string();
+    walk.plain(rita, "POST /api/v1/identities/{identity}/away", &[&name], away).await;
+    walk.plain(rita, "POST /api/v1/identities/{identity}/back", &[&name], json!({})).await;
     walk.plain(admin, "POST /api/v1/identities/{identity}/revoke", &[&id], json!({})).await;
 }
 

@@ -15,6 +15,7 @@ mod metrics;
 #[path = "../../../domain/tests/it/minted.rs"]
 mod minted;
 mod moves;
+mod notify;
 mod pages;
 mod person;
 mod provider;

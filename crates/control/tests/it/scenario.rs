@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use placet_control::{App, Hooks, Rules, Serving, Settings, bootstrap, serve};
+use placet_control::{App, Hooks, Routes, Rules, Serving, Settings, bootstrap, serve};
 use placet_domain::approval::Asking;
 use placet_domain::catalogue::{Catalogue, shipped};
 use placet_domain::digest::Digest;
@@ -268,6 +268,12 @@ impl Scenario {
     /// Starts again with these webhooks in its settings.
     pub(crate) async fn restart_with(&mut self, hooks: Hooks) {
         self.settings.hooks = hooks;
+        self.restart().await;
+    }
+
+    /// Starts again with these ways to tell people.
+    pub(crate) async fn restart_telling(&mut self, routes: Routes) {
+        self.settings.notify = routes;
         self.restart().await;
     }
 

@@ -2,5 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a scenario that cannot be set up has failed")]
 
+mod dial;
 mod egress;
 mod llm;

@@ -35,6 +35,9 @@ pub struct IdentityView {
     #[schema(value_type = Option<Vec<String>>)]
     pub projects: Option<BTreeSet<ProjectId>>,
     pub revoked: bool,
+    /// Who is told instead, while this person is away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub away: Option<AwayView>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -80,3 +83,23 @@ impl std::fmt::Debug for TokenOnce {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewToken {}
+
+/// Names a stand-in, who is told what this person would be told and decides by their own rights.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AwayRequest {
+    /// Who stands in, by name or id.
+    pub to: String,
+    /// Until when: RFC 3339, within 90 days.
+    pub until: String,
+}
+
+/// Somebody is away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct AwayView {
+    /// Who stands in.
+    #[schema(value_type = String)]
+    pub to: IdentityId,
+    /// RFC 3339.
+    pub until: String,
+}

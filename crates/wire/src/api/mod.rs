@@ -31,7 +31,9 @@ pub use hosting::{
     HostingList, HostingQuery, HostingView, LaunchRequest, OutputReport, RestoreReport, SnapshotReport,
     USUAL_AGENT_PROFILE,
 };
-pub use identity::{IdentityList, IdentityView, LinkOnce, NewIdentity, NewLink, NewToken, TokenOnce};
+pub use identity::{
+    AwayRequest, AwayView, IdentityList, IdentityView, LinkOnce, NewIdentity, NewLink, NewToken, TokenOnce,
+};
 pub use inbox::{
     CardView, FileShownAs, FileView, HappenedView, HistoryView, InboxView, StandingView, StandsFor, TwinView,
     WaitingView, WorkerList, WorkerView,

@@ -15,8 +15,9 @@ use placet_domain::policy::Tier;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
-use placet_pages::{ActionPage, Ask, Blast, History, Twins, Yes};
-use placet_store::{ActionFilter, EntryFilter, Order};
+use placet_ledger::Entry;
+use placet_pages::{ActionPage, Ask, Blast, Decided, History, Twins, Yes};
+use placet_store::{ActionFilter, EntryFilter, Order, StoredEntry};
 use placet_wire::api;
 use serde_json::{Map, Value, json};
 
@@ -61,13 +62,13 @@ pub(in crate::http) async fn page(
     let run = flow::find_run(app, caller, state.run).await?;
     let detail = detail(app, &state).await?;
     let files = file::shown(app, caller, &run, &detail.spec).await?;
-    let entries = entries(app, id).await?;
-    let approved_by = approvals(app, &state, &entries).await?;
+    let entries = stored_entries(app, id).await?;
+    let (approved_by, decided) = (approvals(app, &state, &entries).await?, decided(app, &entries).await?);
     let ask = ask(app, caller, headers, &run, &state).await?;
     let waits = ask == Ask::Yes && state.status == ActionStatus::PendingApproval;
     let page = ActionPage {
         order: if waits { order::offer(app, caller, id).await? } else { None },
-        since: entries.first().map_or(state.deadline, |(_, _, at)| *at),
+        since: entries.first().map_or(state.deadline, |entry| entry.at),
         agent: names::person(app, state.proposer).await?,
         goal: run.goal.clone(),
         blast: blast(&run, &state),
@@ -76,9 +77,10 @@ pub(in crate::http) async fn page(
         ask,
         approved_by,
         fast: flow::pace(app, caller.identity.id).await?.is_fast(),
+        decided,
         twins: Twins::default(),
         evidence: manifest(app, &state).await?,
-        entries: entries.into_iter().map(|(seq, kind, _)| (seq, kind)).collect(),
+        entries: entries.into_iter().map(|entry| (entry.seq, entry.kind)).collect(),
         detail,
     };
     if matches!(page.ask, Ask::Yes | Ask::Sign(_)) {
@@ -88,9 +90,9 @@ pub(in crate::http) async fn page(
 }
 
 /// Who said yes, and when: the last entries that say so are those that count.
-async fn approvals(app: &App, state: &ActionState, entries: &[Listed]) -> Result<Vec<Yes>, Failure> {
+async fn approvals(app: &App, state: &ActionState, entries: &[StoredEntry]) -> Result<Vec<Yes>, Failure> {
     let times: Vec<Timestamp> =
-        entries.iter().filter(|(_, kind, _)| kind == "action.approved").map(|(_, _, at)| *at).collect();
+        entries.iter().filter(|entry| entry.kind == "action.approved").map(|entry| entry.at).collect();
     let counting = times.len().checked_sub(state.approvals.len()).and_then(|first| times.get(first..));
     let mut said = Vec::new();
     for (index, approval) in state.approvals.iter().enumerate() {
@@ -101,13 +103,32 @@ async fn approvals(app: &App, state: &ActionState, entries: &[Listed]) -> Result
     Ok(said)
 }
 
-/// An entry about an action: its number, kind and time.
-type Listed = (u64, String, Timestamp);
-
-async fn entries(app: &App, id: ActionId) -> Result<Vec<Listed>, Failure> {
+async fn stored_entries(app: &App, id: ActionId) -> Result<Vec<StoredEntry>, Failure> {
     let filter = EntryFilter { action: Some(id), limit: MOST_ENTRIES, ..EntryFilter::default() };
-    let found = app.store().entries(filter).await?;
-    Ok(found.into_iter().map(|entry| (entry.seq, entry.kind, entry.at)).collect())
+    Ok(app.store().entries(filter).await?)
+}
+
+/// Entries after which nobody is asked any more.
+const DECISIONS: &[&str] = &[
+    "action.approved",
+    "action.rejected",
+    "action.superseded",
+    "action.withdrawn",
+    "action.expired",
+    "action.resolved",
+];
+
+/// The last decision, with the name of whoever made it.
+async fn decided(app: &App, entries: &[StoredEntry]) -> Result<Option<Decided>, Failure> {
+    let Some(last) = entries.iter().rev().find(|entry| DECISIONS.contains(&entry.kind.as_str())) else {
+        return Ok(None);
+    };
+    let actor = Entry::parse(&last.bytes).ok().and_then(|entry| entry.actor.parse().ok());
+    let by = match actor {
+        Some(id) => Some(names::person(app, id).await?),
+        None => None,
+    };
+    Ok(Some(Decided { kind: last.kind.clone(), by, at: last.at }))
 }
 
 async fn manifest(app: &App, state: &ActionState) -> Result<Option<Manifest>, Failure> {

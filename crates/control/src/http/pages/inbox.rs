@@ -18,7 +18,7 @@ use super::super::problem::Failure;
 use super::guard::{Visiting, made};
 use super::{action, names, viewer};
 use crate::app::App;
-use crate::flow::{Caller, No};
+use crate::flow::{self, Caller, No};
 
 /// As many rows as are looked through before something is decided; each is opened to tell which are identical.
 const MOST_ROWS: u32 = 50;
@@ -49,7 +49,9 @@ pub(super) async fn show(
     };
     let actions = folded(&app, queue.into_iter().filter(of_tier).collect()).await?;
     let chosen = chosen(&app, &caller, &headers, query.action.as_deref(), &actions).await?;
-    let inbox = Inbox { actions, waiting, runs, tier: query.tier, chosen: chosen.map(Box::new) };
+    let absent = flow::standing_in(&app, visiting.identity.id).await?;
+    let absent = absent.into_iter().map(|absence| (absence.name, absence.until)).collect();
+    let inbox = Inbox { actions, waiting, runs, tier: query.tier, absent, chosen: chosen.map(Box::new) };
     made(move || placet_pages::inbox(&viewer, &inbox)).await
 }
 

@@ -123,6 +123,8 @@ pub(super) fn table() -> Vec<Route> {
         post("/passkeys/release", settings::release_passkeys).access(Access::Roles(&[Admin])).about("Only those do who have one."),
         post("/settings/visits/end", settings::end_visit).access(PEOPLE).about("Ends another visit of one's own."),
         post("/settings/people/{identity}/link", settings::make_link).access(Access::Roles(&[Admin])).about("Makes a link for somebody."),
+        post("/settings/away", settings::go_away).access(super::DECIDERS).about("Names a stand-in who is told instead."),
+        post("/settings/back", settings::come_back).access(super::DECIDERS).about("Ends that one is away."),
         post("/halt", settings::halt).access(super::DECIDERS).about("Stops everything."),
         post("/release", settings::release).access(Access::Roles(&[Admin])).about("Lets everything go on."),
         get("/help", people::help).access(PEOPLE).about("The keys, and how it works."),

@@ -3,8 +3,9 @@
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use placet_domain::identity::Role;
+use placet_domain::identity::{Identity, Role};
 use placet_domain::organisation::OrganisationCommand;
+use placet_domain::time::Timestamp;
 use placet_pages::Settings;
 use zeroize::Zeroizing;
 
@@ -15,9 +16,12 @@ use super::form::Sent;
 use super::guard::{Visiting, html};
 use super::passkey;
 use super::password::{LONGEST, SHORTEST};
-use super::viewer;
+use super::{names, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
+
+const DECIDE: [Role; 3] = [Role::Reviewer, Role::Operator, Role::Admin];
+const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
 pub(super) async fn show(
     State(app): State<App>,
@@ -45,10 +49,30 @@ async fn page(
         keys: passkey::keys(app, visiting, caller, headers).await?,
         people: people(app, caller).await?,
         link,
-        may_halt: [Role::Reviewer, Role::Operator, Role::Admin].iter().any(|role| who.has(*role)),
+        may_go: DECIDE.iter().any(|role| who.has(*role)),
+        away: away(app, who).await?,
+        may_halt: DECIDE.iter().any(|role| who.has(*role)),
         may_release: who.has(Role::Admin),
     };
     Ok(html(placet_pages::settings(&viewer, &settings)))
+}
+
+/// Who is told instead of somebody, and until when.
+async fn away(app: &App, who: &Identity) -> Result<Option<(String, Timestamp)>, Failure> {
+    let Some(away) = who.away_at(app.store().now()) else { return Ok(None) };
+    Ok(Some((names::person(app, away.to).await?, away.until)))
+}
+
+pub(super) async fn go_away(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {
+    let days = sent.fields.number("days")?.unwrap_or(0);
+    let until = app.store().now().plus_ms(days.saturating_mul(DAY_MS));
+    flow::go_away(&app, &sent.caller, sent.caller.identity.id, sent.fields.text("to")?.trim(), until).await?;
+    Ok(Redirect::to("/settings").into_response())
+}
+
+pub(super) async fn come_back(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {
+    flow::come_back(&app, &sent.caller, sent.caller.identity.id).await?;
+    Ok(Redirect::to("/settings").into_response())
 }
 
 /// Those whom an administrator may invite; nobody for anybody else.

@@ -11,3 +11,5 @@ mod ordering;
 mod passkeys;
 mod showing;
 mod signing_on;
+
+pub(crate) use browser::Browser;

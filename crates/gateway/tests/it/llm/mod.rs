@@ -10,3 +10,5 @@ mod pressure;
 mod settings;
 mod tls;
 mod world;
+
+pub(crate) use tls::Lab;

@@ -20,12 +20,12 @@ use tokio_rustls::rustls::{self, ServerConfig};
 use super::world::{Plan, REAL_KEY, World, question};
 
 /// An issuer, and a server's key.
-struct Lab {
+pub(crate) struct Lab {
     dir: tempfile::TempDir,
 }
 
 impl Lab {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let lab = Self { dir: tempfile::tempdir().unwrap() };
         let new_key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
         let issuer = ["-x509", "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/O=Lab", "-days", "30"];
@@ -36,7 +36,7 @@ impl Lab {
         lab
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
@@ -46,7 +46,7 @@ impl Lab {
     }
 
     /// A certificate for this name, by the issuer, for so many days.
-    fn issued(&self, name: &str, days: &str) -> PathBuf {
+    pub(crate) fn issued(&self, name: &str, days: &str) -> PathBuf {
         let (file, text) = (format!("{name}{days}.pem"), format!("subjectAltName=DNS:{name}\n"));
         std::fs::write(self.path("name"), text).unwrap();
         let from = ["x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"];
@@ -55,7 +55,7 @@ impl Lab {
     }
 
     /// One that speaks for itself alone.
-    fn self_signed(&self) -> PathBuf {
+    pub(crate) fn self_signed(&self) -> PathBuf {
         let own = ["req", "-x509", "-key", "server.key", "-out", "self.pem", "-subj", "/O=Server", "-days", "30"];
         self.openssl(&[&own[..], &["-addext", "subjectAltName=DNS:localhost"]].concat());
         self.path("self.pem")

@@ -1,0 +1,293 @@
+//! `[[notify]]` in the settings: how people are told that something waits for them. Addresses of chats and passwords stand in private files,
+//! addresses of people in the settings; none of it is in the ledger, and no route of the API reads or changes it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use placet_control::{
+    Channel, Chat, HookName, Lang, Login, Mail, MailAddress, Pace, QuietHours, Route, RouteParts, Routes, Schedule,
+    Security, Server, What,
+};
+use placet_domain::policy::Tier;
+use placet_domain::scope::{Authority, Network};
+use placet_gateway::dial::Dialer;
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use super::{Config, read_private};
+use crate::error::{CliError, Code};
+
+/// Where servers of mail take letters of their users.
+const SUBMISSION: u16 = 587;
+
+/// One way by which people are told.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NotifySettings {
+    name: String,
+    what: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tiers: Vec<Tier>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    projects: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lang: Option<String>,
+    /// Together, every so many minutes, instead of at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    every_minutes: Option<u32>,
+    /// Only what still waits after so many minutes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after_minutes: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    quiet: Option<QuietSettings>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    chat: Option<ChatSettings>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mail: Option<MailSettings>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QuietSettings {
+    from: String,
+    until: String,
+    zone: String,
+}
+
+/// A chat that takes Slack's incoming webhooks.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChatSettings {
+    url_file: PathBuf,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ca_file: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    networks: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MailSettings {
+    server: String,
+    #[serde(default)]
+    tls: Tls,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    password_file: Option<PathBuf>,
+    from: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    to: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    people: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ca_file: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    networks: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Tls {
+    #[default]
+    StartTls,
+    Implicit,
+    None,
+}
+
+/// All routes of a home, with their secrets.
+pub(super) fn routes(dir: &Path, config: &Config) -> Result<Routes, CliError> {
+    let all: Result<_, _> = config.notify.iter().map(|settings| route(dir, settings)).collect();
+    let public = config.public_url.as_deref().map(str::parse).transpose();
+    let public = public.map_err(|error| CliError::usage(format!("placet.toml, public_url: {error}")))?;
+    Routes::new(all?, public).map_err(|error| CliError::usage(format!("placet.toml, notify: {error}")))
+}
+
+fn route(dir: &Path, settings: &NotifySettings) -> Result<Route, CliError> {
+    let wrong = |error: &dyn std::fmt::Display| {
+        CliError::usage(format!(
+            "placet.toml, notify `{}`: {error}",
+            settings.name.chars().take(64).collect::<String>()
+        ))
+    };
+    let name: HookName = settings
+        .name
+        .parse()
+        .map_err(|_| wrong(&"a route is called by 1 to 64 lowercase letters, digits, `-` and `_`"))?;
+    let what: Result<BTreeSet<What>, String> = settings.what.iter().map(|what| what.parse()).collect();
+    let code = settings.lang.as_deref().unwrap_or("en");
+    let lang =
+        Lang::parse(code).ok_or_else(|| wrong(&format!("`{code}` is no language of messages; write `en` or `fr`")))?;
+    let channel = match (&settings.chat, &settings.mail) {
+        (Some(chat), None) => Channel::Chat(room(dir, chat, &wrong)?),
+        (None, Some(mail)) => Channel::Mail(mailbox(dir, mail, &wrong)?),
+        (None, None) | (Some(_), Some(_)) => return Err(wrong(&"say where it leads: either `chat` or `mail`")),
+    };
+    let parts = RouteParts {
+        name,
+        what: what.map_err(|error| wrong(&error))?,
+        tiers: settings.tiers.iter().copied().collect(),
+        projects: settings.projects.iter().cloned().collect(),
+        schedule: schedule(settings, &wrong)?,
+        lang,
+        channel,
+    };
+    Route::new(parts).map_err(|error| wrong(&error))
+}
+
+type Wrong<'a> = &'a dyn Fn(&dyn std::fmt::Display) -> CliError;
+
+fn schedule(settings: &NotifySettings, wrong: Wrong<'_>) -> Result<Schedule, CliError> {
+    let pace = match (settings.every_minutes, settings.after_minutes) {
+        (None, None) => Pace::SOON,
+        (Some(every_minutes), None) => Pace::Digest { every_minutes },
+        (None, Some(after_minutes)) => Pace::Escalation { after_minutes },
+        (Some(_), Some(_)) => {
+            return Err(wrong(&"`every_minutes` is for digests and `after_minutes` for escalations; make two routes"));
+        }
+    };
+    let hours = |quiet: &QuietSettings| QuietHours::new(&quiet.from, &quiet.until, &quiet.zone);
+    let quiet = settings.quiet.as_ref().map(hours).transpose().map_err(|error| wrong(&error))?;
+    Ok(Schedule { pace, quiet })
+}
+
+fn room(dir: &Path, chat: &ChatSettings, wrong: Wrong<'_>) -> Result<Chat, CliError> {
+    let url = secret(dir, &chat.url_file, "the address of a chat")?;
+    let url = url.trim().parse().map_err(|error| wrong(&format!("`{}`: {error}", chat.url_file.display())))?;
+    Ok(Chat::new(url, dialer(dir, chat.ca_file.as_deref(), &chat.networks, wrong)?))
+}
+
+fn mailbox(dir: &Path, mail: &MailSettings, wrong: Wrong<'_>) -> Result<Mail, CliError> {
+    let to = Authority::with_default_port(&mail.server, SUBMISSION).map_err(|error| wrong(&error))?;
+    let login = match (&mail.user, &mail.password_file) {
+        (Some(user), Some(file)) => {
+            let password = secret(dir, file, "the password of mail")?;
+            Some(Login::new(user.clone(), Zeroizing::new(password.trim_end_matches(['\r', '\n']).to_owned())))
+        }
+        (None, None) => None,
+        (Some(_), None) | (None, Some(_)) => {
+            return Err(wrong(&"`user` and `password_file` belong together; write both or neither"));
+        }
+    };
+    let security = match mail.tls {
+        Tls::StartTls => Security::StartTls,
+        Tls::Implicit => Security::Implicit,
+        Tls::None => Security::None,
+    };
+    let dialer = dialer(dir, mail.ca_file.as_deref(), &mail.networks, wrong)?;
+    let server = Server::new(to, security, login, dialer).map_err(|error| wrong(&error))?;
+    let address = |text: &String| text.parse::<MailAddress>().map_err(|error| wrong(&error));
+    let lists: Result<Vec<_>, _> = mail.to.iter().map(address).collect();
+    let people: Result<BTreeMap<_, _>, CliError> =
+        mail.people.iter().map(|(name, text)| Ok((name.clone(), address(text)?))).collect();
+    Ok(Mail::new(server, address(&mail.from)?, lists?, people?))
+}
+
+/// By whom names are believed, and which networks that are not public may be called.
+pub(super) fn dialer(
+    dir: &Path,
+    ca_file: Option<&Path>,
+    networks: &[String],
+    wrong: Wrong<'_>,
+) -> Result<Dialer, CliError> {
+    let listed: Result<Vec<Network>, _> = networks.iter().map(|network| network.parse()).collect();
+    let listed = listed.map_err(|error| wrong(&error))?;
+    Dialer::new(ca_file.map(|file| dir.join(file)).as_deref(), listed).map_err(|error| wrong(&error))
+}
+
+/// Reads a private file of the settings; relative to the home, like every file that they name.
+fn secret(dir: &Path, file: &Path, what: &str) -> Result<String, CliError> {
+    let path = dir.join(file);
+    if !path.is_file() {
+        let message = format!("{what}, `{}`, is not there", path.display());
+        return Err(CliError::new(Code::NotFound, message)
+            .hint(format!("write it there so that nobody else reads it: (umask 077; cat > {})", path.display())));
+    }
+    read_private(&path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::super::Home;
+    use super::*;
+
+    const TEAM: &str = "[[notify]]\nname = \"team\"\nwhat = [\"action\", \"plan\"]\ntiers = [\"C\"]\nlang = \"fr\"\n\
+        quiet = { from = \"22:00\", until = \"07:00\", zone = \"Europe/Paris\" }\n\
+        chat = { url_file = \"keys/team.url\" }\n";
+    const MAIL: &str = "[[notify]]\nname = \"mail\"\nwhat = [\"action\"]\nafter_minutes = 30\n\
+        mail = { server = \"mail.example.org\", from = \"placet@example.org\", user = \"placet\", password_file = \"keys/mail.password\", \
+        people = { ada = \"ada@example.org\" } }\n";
+
+    fn home_with(more: &str) -> (tempfile::TempDir, Home) {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::create(&dir.path().join(".placet"), "127.0.0.1:7070".parse().unwrap()).unwrap();
+        let settings = home.dir().join("placet.toml");
+        fs::write(&settings, fs::read_to_string(&settings).unwrap() + more).unwrap();
+        for (name, text) in [("team.url", "https://hooks.example/services/canary\n"), ("mail.password", "canary\n")] {
+            let file = home.dir().join("keys").join(name);
+            fs::write(&file, text).unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        }
+        (dir, home)
+    }
+
+    #[test]
+    fn b4_routes_are_read_from_the_settings_and_their_secrets_are_not_shown() {
+        let (_dir, home) = home_with(&format!("{TEAM}{MAIL}"));
+        let routes = home.settings().unwrap().notify;
+        let names: Vec<_> = routes.all().iter().map(|route| route.name().to_string()).collect();
+        assert_eq!(names, ["team", "mail"]);
+        let shown = format!("{routes:?}");
+        assert!(shown.contains("ada@example.org") && !shown.contains("canary"), "{shown}");
+        assert_eq!(routes.all()[0].parts().channel.shown(), "chat https://hooks.example/…");
+    }
+
+    #[test]
+    fn b4_what_is_wrong_with_a_route_is_said_with_what_to_do() {
+        let team = |from: &str, to: &str| TEAM.replace(from, to);
+        let mail = |from: &str, to: &str| MAIL.replace(from, to);
+        for (more, said) in [
+            (team("\"action\"", "\"actions\""), "some of: action, interrupted"),
+            (team("\"action\", \"plan\"", ""), "`what`"),
+            (team("\"fr\"", "\"de\""), "`en` or `fr`"),
+            (team("\"team\"", "\"Team\""), "lowercase"),
+            (team("tiers", "tier"), "tier"),
+            (team("[\"C\"]", "[\"A\"]"), "`B`, `C`"),
+            (team("22:00", "22"), "`22:00`"),
+            (team("Europe/Paris", "Europe/Atlantis"), "time zone"),
+            (team("chat = { url_file = \"keys/team.url\" }", ""), "`chat` or `mail`"),
+            (team("lang = \"fr\"", "every_minutes = 5\nafter_minutes = 5"), "two routes"),
+            (team("lang = \"fr\"", "every_minutes = 0"), "1 to 1440"),
+            (team("url_file", "url"), "url"),
+            (mail("people = { ada = \"ada@example.org\" }", ""), "`people`"),
+            (mail("ada@example.org", "ada at home"), "address of mail"),
+            (mail("user = \"placet\", ", ""), "belong together"),
+            (mail("from = \"", "tls = \"none\", from = \""), "loopback"),
+            (mail("mail.example.org", "mail example"), "mail example"),
+            (mail("from = \"", "networks = [\"10.0.0.1/8\"], from = \""), "host bits"),
+            (format!("{TEAM}{TEAM}"), "two routes are called `team`"),
+        ] {
+            let error = home_with(&more).1.settings().unwrap_err();
+            assert_eq!(error.code, Code::Usage, "{said}: {error:?}");
+            assert!(error.message.contains(said), "`{said}`: {}", error.message);
+            assert!(!error.message.contains("canary"), "{}", error.message);
+        }
+    }
+
+    #[test]
+    fn b4_a_private_file_that_is_missing_open_or_wrong_is_refused_and_not_repeated() {
+        let missing = home_with(&TEAM.replace("team.url", "gone.url")).1.settings().unwrap_err();
+        assert_eq!(missing.code, Code::NotFound);
+        let (_dir, home) = home_with(TEAM);
+        let file = home.dir().join("keys/team.url");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(home.settings().unwrap_err().hint.unwrap().starts_with("chmod 600"));
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        fs::write(&file, "http://hooks.example/services/canary").unwrap();
+        let open = home.settings().unwrap_err();
+        assert!(open.message.contains("`https`") && !open.message.contains("canary"), "{}", open.message);
+    }
+}

@@ -1,0 +1,94 @@
+//! Being away: who is told instead, until when, and for whom somebody stands in. No right changes hands.
+
+use std::sync::{Mutex, PoisonError};
+
+use placet_domain::command::Command;
+use placet_domain::id::IdentityId;
+use placet_domain::identity::{AwayCommand, Identity, IdentityCommand};
+use placet_domain::refusal::Refusal;
+use placet_domain::time::Timestamp;
+use placet_store::StoreError;
+
+use super::{Caller, No};
+use crate::app::App;
+
+/// Somebody is away, until then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Absence {
+    pub(crate) name: String,
+    to: IdentityId,
+    pub(crate) until: Timestamp,
+}
+
+/// Who is away, as far as it was looked up. Forgotten whenever it may have changed.
+#[derive(Debug, Default)]
+pub(crate) struct Absences(Mutex<Option<Vec<Absence>>>);
+
+impl Absences {
+    pub(crate) fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn known(&self) -> Option<Vec<Absence>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Names a stand-in for somebody: for oneself, or by an administrator.
+pub(crate) async fn go_away(
+    app: &App,
+    caller: &Caller,
+    id: IdentityId,
+    to: &str,
+    until: Timestamp,
+) -> Result<Identity, No> {
+    let to = Box::new(stand_in(app, caller, to).await?);
+    change(app, caller, id, AwayCommand::Leave { to, until }).await
+}
+
+pub(crate) async fn come_back(app: &App, caller: &Caller, id: IdentityId) -> Result<Identity, No> {
+    change(app, caller, id, AwayCommand::Return).await
+}
+
+/// For whom somebody stands in at this moment.
+pub(crate) async fn standing_in(app: &App, who: IdentityId) -> Result<Vec<Absence>, StoreError> {
+    let now = app.store().now();
+    let known = match app.absences().known() {
+        Some(known) => known,
+        None => looked_up(app).await?,
+    };
+    Ok(known.into_iter().filter(|absence| absence.to == who && absence.until > now).collect())
+}
+
+async fn looked_up(app: &App) -> Result<Vec<Absence>, StoreError> {
+    let everybody = app.store().identities().await?;
+    let absence = |person: Identity| {
+        let away = person.away.filter(|_| !person.revoked)?;
+        Some(Absence { name: person.name, to: away.to, until: away.until })
+    };
+    let found: Vec<Absence> = everybody.into_iter().filter_map(absence).collect();
+    *app.absences().0.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
+    Ok(found)
+}
+
+/// Somebody by id, or by name among those whom the caller shares a project with. To them nobody else exists.
+async fn stand_in(app: &App, caller: &Caller, named: &str) -> Result<Identity, No> {
+    let unknown = || Refusal::Unknown { what: "identity" };
+    let mut found = match named.parse::<IdentityId>() {
+        Ok(id) => Vec::from_iter(app.store().identity(id).await.map_err(No::Fault)?),
+        Err(_) => app.store().identities().await.map_err(No::Fault)?,
+    };
+    found.retain(|person| person.reach.meets(&caller.identity.reach) && !person.revoked);
+    found.retain(|person| person.name == named || person.id.to_string() == named);
+    if found.len() > 1 {
+        return Err(Refusal::invalid("several are called so; give the id of one of them").into());
+    }
+    found.pop().ok_or_else(|| unknown().into())
+}
+
+async fn change(app: &App, caller: &Caller, id: IdentityId, command: AwayCommand) -> Result<Identity, No> {
+    let command = Command::Identity { id, command: IdentityCommand::Away(command) };
+    let receipt = app.submit(caller.actor(), command, caller.key.clone()).await?;
+    app.absences().forget();
+    receipt.loaded.identity.ok_or_else(|| Refusal::Unknown { what: "identity" }.into())
+}

@@ -1,0 +1,159 @@
+//! Letters, through a server of mail that is not ours: with TLS and without, with a login, and with a server that hangs up.
+
+use placet_control::{Login, RouteParts, Security, What};
+use serde_json::{Value, json};
+use zeroize::Zeroizing;
+
+use super::post_office::{Lab, PostOffice, dialer};
+use super::room::Room;
+use super::{telling, to_people, to_room};
+use crate::moves::{opening, scan};
+
+const PEOPLE: &[&str] = &["rita-alpha", "ralf-alpha", "olga-alpha", "ada-alpha", "rita-beta"];
+
+fn login() -> Login {
+    Login::new("placet".to_owned(), Zeroizing::new("open sesame".to_owned()))
+}
+
+fn names(letters: &[super::post_office::Letter]) -> Vec<String> {
+    let mut names: Vec<String> = letters.iter().map(|letter| letter.to.replace("@example.org", "")).collect();
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn a13_only_those_who_can_decide_it_get_a_letter_and_nobody_of_another_project() {
+    let office = PostOffice::plain().await;
+    let server = office.server(Security::None, None, dialer(None));
+    let (mut app, agent, _) = telling(vec![]).await;
+    let others = app.neighbours("beta").await;
+    app.restart_telling(super::routes(vec![to_people("people", server, PEOPLE)])).await;
+    agent.proposes(app.team.run, &scan()).await;
+    let letters = office.until_taken(2).await;
+    assert_eq!(names(&letters), ["ralf-alpha", "rita-alpha"], "the operator and the agent decide nothing");
+    let letter = &letters[0];
+    assert_eq!(letter.sender, "placet@example.org");
+    assert!(
+        letter.body.contains("nmap waits for a decision") && letter.body.contains("/actions/act_"),
+        "{}",
+        letter.body
+    );
+    assert!(letter.headers.contains("Auto-Submitted: auto-generated"), "{}", letter.headers);
+    assert_ne!(letters[0].id, letters[1].id);
+    others.agent.proposes(others.run, &scan()).await;
+    let letters = office.until_taken(3).await;
+    assert_eq!(letters[2].to, "rita-beta@example.org");
+    assert!(letters[2].body.contains("project beta") && !letters[2].body.contains("alpha"), "{}", letters[2].body);
+}
+
+#[tokio::test]
+async fn b4_whoever_approved_is_not_asked_again_and_the_other_still_is() {
+    let office = PostOffice::plain().await;
+    let server = office.server(Security::None, None, dialer(None));
+    let pace = placet_control::Pace::Escalation { after_minutes: 10 };
+    let route = RouteParts {
+        what: [What::Action].into(),
+        schedule: placet_control::Schedule { pace, quiet: None },
+        ..to_people("people", server, PEOPLE)
+    };
+    let (app, agent, reviewer) = telling(vec![route]).await;
+    let action = agent.proposes(app.team.run, &crate::moves::sweep()).await;
+    reviewer.approves(&action).await.is(200);
+    app.pass_ms(10 * 60_000);
+    let letters = office.until_taken(1).await;
+    assert_eq!(names(&letters), ["ralf-alpha"]);
+}
+
+#[tokio::test]
+async fn a13_the_informed_get_a_letter_by_their_duties_and_nobody_else() {
+    let office = PostOffice::plain().await;
+    let server = office.server(Security::None, None, dialer(None));
+    let (app, ..) = telling(vec![to_people("people", server, PEOPLE)]).await;
+    let path = format!("/api/v1/projects/{}/duties", app.team.project);
+    let mut table = app.admin.get(&path).await.is(200).json::<Value>();
+    table["duties"]["start"]["informed"] = json!(["olga-alpha", "rita-beta"]);
+    app.admin.post(&path, &table).await.is(200);
+    let path = format!("/api/v1/projects/{}/worktrees", app.team.project);
+    app.team.operator.post(&path, &opening("backend", "PAY-1")).await.is(201);
+    let letters = office.until_taken(1).await;
+    assert_eq!(names(&letters), ["olga-alpha"]);
+    assert!(letters[0].body.contains("PAY-1 worktree.opening"), "{}", letters[0].body);
+}
+
+#[tokio::test]
+async fn b12_letters_and_the_password_go_inside_of_tls() {
+    let lab = Lab::new();
+    for (tls, security) in [("starttls", Security::StartTls), ("implicit", Security::Implicit)] {
+        let login_wanted = json!({ "user": "placet", "password": "open sesame" });
+        // aiosmtpd offers a login inside of implicit TLS only where it is told that it need not see TLS begin.
+        let more = if tls == "starttls" { login_wanted } else { json!({}) };
+        let office = PostOffice::secure(&lab, tls, more).await;
+        let with = (tls == "starttls").then(login);
+        let server = office.server(security, with, dialer(Some(&lab.path("ca.pem"))));
+        let (app, agent, _) = telling(vec![to_people("people", server, &["rita-alpha"])]).await;
+        agent.proposes(app.team.run, &scan()).await;
+        let letters = office.until_taken(1).await;
+        assert!(letters[0].tls, "{tls}");
+        if tls == "starttls" {
+            assert_eq!(letters[0].who.as_deref(), Some("placet"));
+            assert!(office.said("login").iter().all(|login| login["tls"] == true), "no password before TLS");
+        }
+    }
+}
+
+#[tokio::test]
+async fn b12_a_server_that_is_not_believed_or_offers_no_tls_gets_neither_letter_nor_password() {
+    let lab = Lab::new();
+    let office = PostOffice::secure(&lab, "starttls", json!({})).await;
+    let stripped = PostOffice::plain().await;
+    let (room, nobody) = (Room::open().await, dialer(None));
+    let believed = dialer(Some(&lab.path("ca.pem")));
+    let routes = vec![
+        to_people("strangers", office.server(Security::StartTls, Some(login()), nobody), &["rita-alpha"]),
+        to_people("stripped", stripped.server(Security::StartTls, Some(login()), believed), &["rita-alpha"]),
+        to_room("team", &room),
+    ];
+    let (app, agent, _) = telling(routes).await;
+    agent.proposes(app.team.run, &scan()).await;
+    room.until_taken(1).await;
+    let tried = |text: &str, route: &str| {
+        text.contains(&format!("notify_messages_total{{route=\"{route}\",outcome=\"retried\"}}"))
+    };
+    loop {
+        let text = app.admin.get("/metrics").await.is(200).text();
+        if tried(&text, "strangers") && tried(&text, "stripped") {
+            assert!(!text.contains("route=\"strangers\",outcome=\"delivered\""), "{text}");
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    assert!(office.letters().is_empty() && stripped.letters().is_empty());
+    assert!(office.said("login").is_empty() && stripped.said("login").is_empty());
+}
+
+#[tokio::test]
+async fn b12_a_letter_that_a_server_hung_up_on_is_sent_again_under_the_same_id() {
+    let office = PostOffice::open(&json!({ "tls": "none", "drop": 2 })).await;
+    let server = office.server(Security::None, None, dialer(None));
+    let (app, agent, _) = telling(vec![to_people("people", server, &["rita-alpha"])]).await;
+    agent.proposes(app.team.run, &scan()).await;
+    office.until_taken(1).await;
+    let letters = office.letters();
+    assert_eq!(letters.iter().map(|letter| letter.taken).collect::<Vec<_>>(), [false, false, true]);
+    assert!(letters.iter().all(|letter| letter.id == letters[0].id), "{letters:#?}");
+}
+
+#[tokio::test]
+async fn b12_a_mailbox_that_is_refused_is_given_up_and_the_others_get_theirs_once() {
+    let office = PostOffice::open(&json!({ "tls": "none", "refuse": "ralf-alpha@example.org" })).await;
+    let server = office.server(Security::None, None, dialer(None));
+    let (app, agent, _) = telling(vec![to_people("people", server, PEOPLE)]).await;
+    agent.proposes(app.team.run, &scan()).await;
+    office.until_taken(1).await;
+    agent.proposes(app.team.run, &crate::moves::sweep()).await;
+    let letters = office.until_taken(2).await;
+    assert_eq!(names(&letters), ["rita-alpha", "rita-alpha"]);
+    assert!(!letters[1].body.contains("tier B"), "what was told is not told again: {}", letters[1].body);
+    let text = app.admin.get("/metrics").await.is(200).text();
+    assert!(text.contains(r#"placet_notify_messages_total{route="people",outcome="given_up"}"#), "{text}");
+}

@@ -1,0 +1,66 @@
+//! People are told what waits for them: by a chat on this machine, and by letters through a server of mail that is not ours.
+
+mod letters;
+mod post_office;
+mod room;
+mod rooms;
+mod standing_in;
+
+use std::collections::BTreeSet;
+
+use placet_control::{
+    Backoff, Channel, Chat, Mail, MailAddress, Pace, QuietHours, Route, RouteParts, Routes, Schedule, Server, What,
+};
+use placet_gateway::dial::Dialer;
+use placet_pages::Lang;
+
+use crate::person::Person;
+use crate::scenario::Scenario;
+
+/// At once: scenarios move the clock themselves.
+const AT_ONCE: Pace = Pace::Soon { gather_ms: 0, rest_ms: 0 };
+
+fn parts(name: &str, channel: Channel) -> RouteParts {
+    RouteParts {
+        name: name.parse().unwrap(),
+        what: What::ALL.iter().copied().collect(),
+        tiers: BTreeSet::new(),
+        projects: BTreeSet::new(),
+        schedule: Schedule { pace: AT_ONCE, quiet: None },
+        lang: Lang::En,
+        channel,
+    }
+}
+
+/// A route to a room, of everything and at once unless a scenario says otherwise.
+fn to_room(name: &str, room: &room::Room) -> RouteParts {
+    to_url(name, &room.url)
+}
+
+fn to_url(name: &str, url: &str) -> RouteParts {
+    let chat = Chat::new(url.parse().unwrap(), Dialer::new(None, vec![]).unwrap());
+    parts(name, Channel::Chat(chat))
+}
+
+/// A route by mail to these people, by the names of their identities.
+fn to_people(name: &str, server: Server, people: &[&str]) -> RouteParts {
+    let address = |name: &&str| ((*name).to_owned(), format!("{name}@example.org").parse::<MailAddress>().unwrap());
+    let mail = Mail::new(server, "placet@example.org".parse().unwrap(), vec![], people.iter().map(address).collect());
+    parts(name, Channel::Mail(mail))
+}
+
+fn quiet(from: &str, until: &str) -> Option<QuietHours> {
+    Some(QuietHours::new(from, until, "UTC").unwrap())
+}
+
+fn routes(all: Vec<RouteParts>) -> Routes {
+    let all = all.into_iter().map(|parts| Route::new(parts).unwrap()).collect();
+    Routes::new(all, None).unwrap().retried(Backoff { first_ms: 5, most_ms: 20 })
+}
+
+/// A control plane that tells by these routes, with an agent at work and a reviewer.
+async fn telling(all: Vec<RouteParts>) -> (Scenario, Person, Person) {
+    let (mut app, agent, reviewer, _) = Scenario::start().await;
+    app.restart_telling(routes(all)).await;
+    (app, agent, reviewer)
+}

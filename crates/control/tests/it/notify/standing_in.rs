@@ -1,0 +1,99 @@
+//! Whoever is away has a stand-in, who is told and decides by their own rights.
+
+use placet_control::Security;
+use serde_json::{Value, json};
+
+use super::post_office::{PostOffice, dialer};
+use super::{telling, to_people};
+use crate::moves::scan;
+use crate::pages::Browser;
+use crate::person::{Answer, Person};
+use crate::scenario::Scenario;
+
+const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
+
+async fn goes_away(person: &Person, to: &str) -> Answer {
+    // Scenarios begin on 31 January.
+    let away = json!({ "to": to, "until": "2026-02-02T09:30:00Z" });
+    person.post(&format!("/api/v1/identities/{}/away", person.id), &away).await
+}
+
+#[tokio::test]
+async fn a13_who_stands_in_gets_the_letter_and_the_inbox_says_for_whom_until_it_ends() {
+    let office = PostOffice::plain().await;
+    let server = office.server(Security::None, None, dialer(None));
+    let (app, agent, rita) = telling(vec![to_people("people", server, &["rita-alpha", "ralf-alpha"])]).await;
+    let before = app.size();
+    goes_away(&rita, "ralf-alpha").await.is(200);
+    assert_eq!(app.kinds_from(before).await, ["identity.went_away"], "it is on the record");
+    agent.proposes(app.team.run, &scan()).await;
+    let letters = office.until_taken(1).await;
+    assert_eq!(letters[0].to, "ralf-alpha@example.org");
+    assert!(letters[0].body.contains("for rita-alpha, who is away until 2026-02-02 09:30 UTC"), "{}", letters[0].body);
+    let ralf = Browser::visiting(&app, &app.team.second).await;
+    let inbox = ralf.open("/").await.is(200).text();
+    assert!(inbox.contains("You stand in for") && inbox.contains("rita-alpha"), "{inbox}");
+    app.pass_ms(2 * DAY_MS);
+    agent.proposes(app.team.run, &crate::moves::sweep()).await;
+    let letters = office.until_taken(3).await;
+    let mut told: Vec<_> = letters[1..].iter().map(|letter| letter.to.as_str()).collect();
+    told.sort_unstable();
+    assert_eq!(told, ["ralf-alpha@example.org", "rita-alpha@example.org"], "it ended by itself");
+    assert!(letters[1..].iter().all(|letter| !letter.body.contains("away until")));
+}
+
+#[tokio::test]
+async fn a13_standing_in_hands_over_no_right_and_what_the_stand_in_cannot_decide_comes_to_oneself() {
+    let office = PostOffice::plain().await;
+    let server = office.server(Security::None, None, dialer(None));
+    let (app, agent, rita) = telling(vec![]).await;
+    let beta = app.neighbours("beta").await;
+    let projects = json!([app.team.project, beta.project]);
+    let wide = app.hire(json!({ "name": "wanda", "roles": ["reviewer"], "projects": projects })).await;
+    let mut app = app;
+    app.restart_telling(super::routes(vec![to_people("people", server, &["wanda", "rita-alpha"])])).await;
+    goes_away(&wide, "rita-alpha").await.is(200);
+    let theirs = beta.agent.proposes(beta.run, &scan()).await;
+    let letters = office.until_taken(1).await;
+    assert_eq!(letters[0].to, "wanda@example.org", "rita sees nothing of beta, and is told nothing of it");
+    rita.approves(&theirs).await.problem(404, "unknown");
+    agent.proposes(app.team.run, &scan()).await;
+    let letters = office.until_taken(2).await;
+    assert_eq!(letters[1].to, "rita-alpha@example.org");
+}
+
+#[tokio::test]
+async fn a13_nobody_learns_by_naming_a_stand_in_who_there_is_elsewhere() {
+    let (app, _, rita, _) = Scenario::start().await;
+    let beta = app.neighbours("beta").await;
+    let nobody: Value = goes_away(&rita, "nobody-at-all").await.is(404).json();
+    for hidden in ["rita-beta".to_owned(), beta.reviewer.id.to_string()] {
+        let told: Value = goes_away(&rita, &hidden).await.is(404).json();
+        assert_eq!(told["detail"], nobody["detail"]);
+    }
+    goes_away(&rita, "rita-alpha").await.problem(422, "invalid");
+    goes_away(&rita, "olga-alpha").await.problem(422, "invalid");
+    let path = format!("/api/v1/identities/{}/away", app.team.second.id);
+    let other = json!({ "to": "rita-alpha", "until": "2026-02-02T09:30:00Z" });
+    rita.post(&path, &other).await.problem(404, "unknown");
+    let bad = json!({ "to": "ralf-alpha", "until": "tomorrow" });
+    rita.post(&format!("/api/v1/identities/{}/away", rita.id), &bad).await.problem(400, "bad_body");
+}
+
+#[tokio::test]
+async fn a13_by_the_settings_page_one_goes_away_and_comes_back() {
+    let (app, _, rita, _) = Scenario::start().await;
+    let mut browser = Browser::visiting(&app, &rita).await;
+    let form = browser.form(&browser.open("/settings").await.is(200), "go-away");
+    browser.send(&form.clone().with("to", "nobody").with("days", "7")).await.is(404);
+    browser.send(&form.clone().with("to", "ralf-alpha").with("days", "91")).await.is(422);
+    browser.send(&form.with("to", "ralf-alpha").with("days", "7")).await.is(303);
+    let page = browser.open("/settings").await.is(200);
+    assert!(page.text().contains("ralf-alpha") && page.text().contains("is told instead of you"), "{}", page.text());
+    let before = app.size();
+    let back = browser.form(&page, "back");
+    browser.send(&back).await.is(303);
+    assert_eq!(app.kinds_from(before).await, ["identity.came_back"]);
+    browser.language = "fr";
+    assert!(browser.open("/settings").await.is(200).text().contains("Pendant combien de jours"));
+}
