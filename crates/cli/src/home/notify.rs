@@ -70,7 +70,7 @@ struct ChatSettings {
 struct MailSettings {
     server: String,
     #[serde(default)]
-    tls: Tls,
+    tls: TlsWay,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     user: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,7 +88,7 @@ struct MailSettings {
 
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Tls {
+enum TlsWay {
     #[default]
     StartTls,
     Implicit,
@@ -170,9 +170,9 @@ fn mailbox(dir: &Path, mail: &MailSettings, wrong: Wrong<'_>) -> Result<Mail, Cl
         }
     };
     let security = match mail.tls {
-        Tls::StartTls => Security::StartTls,
-        Tls::Implicit => Security::Implicit,
-        Tls::None => Security::None,
+        TlsWay::StartTls => Security::StartTls,
+        TlsWay::Implicit => Security::Implicit,
+        TlsWay::None => Security::None,
     };
     let dialer = dialer(dir, mail.ca_file.as_deref(), &mail.networks, wrong)?;
     let server = Server::new(to, security, login, dialer).map_err(|error| wrong(&error))?;

@@ -45,7 +45,7 @@ class Office:
 def authenticator(server, session, envelope, mechanism, data):
     right = data.login.decode() == wanted["user"] and data.password.decode() == wanted["password"]
     say(kind="login", right=right, tls=session.ssl is not None)
-    return AuthResult(success=right, handled=True)
+    return AuthResult(success=right, handled=True, auth_data=data)
 
 
 def context():
