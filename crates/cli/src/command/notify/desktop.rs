@@ -9,6 +9,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use placet_control::harmless;
+use placet_domain::run::RunStatus;
 use placet_wire::api::{ActionList, RunList};
 use placet_wire::{Client, ClientError};
 
@@ -24,12 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const MOST_EACH: usize = 3;
 /// As many as the queue gives at once.
 const MOST_ROWS: usize = 1_000;
-/// Where a run waits for a person.
-const STILL: [(&str, &str); 3] = [
-    ("PENDING_APPROVAL", "a plan waits"),
-    ("CHECKPOINT_REACHED", "a run stands still"),
-    ("PENDING_EXPORT", "results wait"),
-];
+/// The newest runs; older ones that stand still have been told of.
+const MOST_RUNS: u32 = 200;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  placet --as ada notify desktop\n  placet --as ada notify desktop --every 30")]
@@ -75,13 +72,30 @@ async fn look(client: &Client) -> Result<Waiting, ClientError> {
         )
     };
     let mut waiting: Waiting = queue.actions.iter().map(action).collect();
-    for (status, told) in STILL {
-        let list: RunList = client.get(&format!("/api/v1/runs?status={status}")).await?;
-        waiting.extend(
-            list.runs.iter().map(|run| (format!("/runs/{}", run.id), format!("{told}: “{}”", harmless(&run.goal)))),
-        );
-    }
+    let list: RunList = client.get(&format!("/api/v1/runs?limit={MOST_RUNS}")).await?;
+    waiting.extend(list.runs.iter().filter_map(|run| {
+        let told = still(run.status)?;
+        Some((format!("/runs/{}", run.id), format!("{told}: “{}”", harmless(&run.goal))))
+    }));
     Ok(waiting)
+}
+
+/// How a run is told of that waits for a person itself; one that waits for an action is told of by the action.
+const fn still(status: RunStatus) -> Option<&'static str> {
+    match status {
+        RunStatus::PendingApproval => Some("a plan waits"),
+        RunStatus::CheckpointReached => Some("a run stands still"),
+        RunStatus::PendingExport => Some("results wait"),
+        RunStatus::Draft
+        | RunStatus::Approved
+        | RunStatus::SpawningSandbox
+        | RunStatus::Executing
+        | RunStatus::Paused
+        | RunStatus::Completed
+        | RunStatus::Failed
+        | RunStatus::Cancelled
+        | RunStatus::RolledBack => None,
+    }
 }
 
 /// A few are told each by itself, many as a number.
