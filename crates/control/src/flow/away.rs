@@ -1,6 +1,6 @@
 //! Being away: who is told instead, until when, and for whom somebody stands in. No right changes hands.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use placet_domain::command::Command;
 use placet_domain::id::IdentityId;
@@ -22,15 +22,30 @@ pub(crate) struct Absence {
 
 /// Who is away, as far as it was looked up. Forgotten whenever it may have changed.
 #[derive(Debug, Default)]
-pub(crate) struct Absences(Mutex<Option<Vec<Absence>>>);
+pub(crate) struct Absences(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// How often it was forgotten: what was looked up before the last time is not kept.
+    age: u64,
+    absences: Option<Vec<Absence>>,
+}
 
 impl Absences {
-    pub(crate) fn forget(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known(&self) -> Option<Vec<Absence>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn forget(&self) {
+        let mut known = self.known();
+        *known = Known { age: known.age + 1, absences: None };
+    }
+
+    fn keep(&self, age: u64, found: &[Absence]) {
+        let mut known = self.known();
+        if known.age == age {
+            known.absences = Some(found.to_vec());
+        }
     }
 }
 
@@ -53,21 +68,25 @@ pub(crate) async fn come_back(app: &App, caller: &Caller, id: IdentityId) -> Res
 /// For whom somebody stands in at this moment.
 pub(crate) async fn standing_in(app: &App, who: IdentityId) -> Result<Vec<Absence>, StoreError> {
     let now = app.store().now();
-    let known = match app.absences().known() {
+    let (age, known) = {
+        let known = app.absences().known();
+        (known.age, known.absences.clone())
+    };
+    let known = match known {
         Some(known) => known,
-        None => looked_up(app).await?,
+        None => looked_up(app, age).await?,
     };
     Ok(known.into_iter().filter(|absence| absence.to == who && absence.until > now).collect())
 }
 
-async fn looked_up(app: &App) -> Result<Vec<Absence>, StoreError> {
+async fn looked_up(app: &App, age: u64) -> Result<Vec<Absence>, StoreError> {
     let everybody = app.store().identities().await?;
     let absence = |person: Identity| {
         let away = person.away.filter(|_| !person.revoked)?;
         Some(Absence { name: person.name, to: away.to, until: away.until })
     };
     let found: Vec<Absence> = everybody.into_iter().filter_map(absence).collect();
-    *app.absences().0.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
+    app.absences().keep(age, &found);
     Ok(found)
 }
 
@@ -89,6 +108,5 @@ async fn stand_in(app: &App, caller: &Caller, named: &str) -> Result<Identity, N
 async fn change(app: &App, caller: &Caller, id: IdentityId, command: AwayCommand) -> Result<Identity, No> {
     let command = Command::Identity { id, command: IdentityCommand::Away(command) };
     let receipt = app.submit(caller.actor(), command, caller.key.clone()).await?;
-    app.absences().forget();
     receipt.loaded.identity.ok_or_else(|| Refusal::Unknown { what: "identity" }.into())
 }

@@ -84,6 +84,8 @@ fn told(event: Event, kind: &str) -> Option<Told> {
         | Event::BlobKept(_)
         | Event::BlobRemoved(_)
         | Event::Refused(_)
+        | Event::PlannerAsked(_)
+        | Event::PlannerAnswered(_)
         | Event::Started(_) => None,
     }
 }

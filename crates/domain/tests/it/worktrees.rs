@@ -66,6 +66,7 @@ fn person(number: u128, roles: &[Role]) -> Actor {
         token: Digest::of(&number.to_be_bytes()),
         revoked: false,
         doors: Box::default(),
+        away: None,
     })
 }
 
