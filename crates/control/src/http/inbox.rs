@@ -104,7 +104,7 @@ fn shown(page: ActionPage, entries: Vec<api::HappenedView>) -> api::CardView {
         history: api::HistoryView { approved, rejected, succeeded, failed },
         may_decide,
         cannot,
-        approved_by: page.approved_by,
+        approved_by: page.approved_by.into_iter().map(|yes| yes.name).collect(),
         snapshot: page.blast.snapshot,
         budget: page.blast.budget,
         entries,

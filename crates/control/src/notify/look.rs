@@ -5,9 +5,10 @@
 
 use std::collections::HashMap;
 
-use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Setting};
+use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Demand, Setting};
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
 use placet_domain::identity::{Actor, Identity, Role};
+use placet_domain::refusal::Refusal;
 use placet_domain::run::{self, Run, RunCommand, RunStatus};
 use placet_domain::time::Timestamp;
 use placet_domain::worktree::Person;
@@ -169,10 +170,17 @@ impl<'a> Looker<'a> {
         if what != What::Action {
             return identity.has(Role::Reviewer);
         }
-        let (actor, terms) = (Actor::Identity(identity.clone()), self.app.settings().terms);
-        let setting = Setting { run, actor: &actor, terms: &terms, policy: self.app.policy().version(), now: self.now };
-        let approve = ActionCommand::Approve { seen: state.review() };
-        identity.has(Role::Reviewer) && action::decide(state.id, Some(state), &approve, &setting).is_ok()
+        let (actor, terms, policy) =
+            (Actor::Identity(identity.clone()), self.app.settings().terms, self.app.policy().version());
+        let (givers, passkeys, now) = (&[], Demand::OfOwners, self.now);
+        let setting = Setting { run, actor: &actor, terms: &terms, policy, givers, passkeys, now };
+        let approve = ActionCommand::Approve { seen: state.review(), proof: None };
+        // Whoever only has to sign it is asked like everybody else.
+        let asked = match action::decide(state.id, Some(state), &approve, &setting) {
+            Ok(_) | Err(Refusal::PasskeyNeeded) => true,
+            Err(_) => false,
+        };
+        asked && identity.has(Role::Reviewer)
     }
 
     fn run_concerns(&self, what: What, run: &Run, identity: &Identity) -> bool {

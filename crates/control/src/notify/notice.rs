@@ -166,6 +166,10 @@ fn of_run(id: RunId, event: &RunEvent) -> Option<Told> {
         | RunEvent::NetworkRejected { .. }
         | RunEvent::NetworkRevoked { .. }
         | RunEvent::Called { .. }
+        | RunEvent::Overasked { .. }
+        | RunEvent::OrderGiven { .. }
+        | RunEvent::OrderUsed { .. }
+        | RunEvent::OrderRevoked { .. }
         | RunEvent::Collected { .. }
         | RunEvent::Performing { .. }
         | RunEvent::Performed { .. }

@@ -106,7 +106,7 @@ fn c17_a_call_of_a_model_says_what_it_took() {
 
 #[test]
 fn c17_what_an_order_approved_waited_for_nobody() {
-    let waited_for = |order: serde_json::Value| {
+    let waited_for = |order: Value| {
         let told = history(&[
             ("run.created", None, json!({ "agent": "idn_1" })),
             ("action.proposed", Some(ACT), json!({ "tool": "tee", "kind": "create_file" })),

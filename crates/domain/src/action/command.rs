@@ -119,6 +119,7 @@ impl ActionCommand {
         match self {
             Self::Propose { verdict, .. } => matches!(verdict.ruling(), Ruling::Ask { .. }),
             Self::Approve { .. }
+            | Self::GiveOrder { .. }
             | Self::Amend { .. }
             | Self::Reject { .. }
             | Self::Withdraw { .. }

@@ -166,7 +166,7 @@ fn propose(
     let last = if rehearses(action, verdict, setting.run) {
         Some(ActionEvent::Rehearsed)
     } else {
-        let new = begun.iter().fold(None, |state, event| evolve(id, state, event));
+        let new = begun.iter().fold(None, |state, event| evolve(id, state, event, setting.now));
         new.and_then(|new| order::covered(&new, action, setting))
     };
     Ok(begun.into_iter().chain(last).collect())

@@ -95,7 +95,10 @@ pub(super) fn evolve(away: Option<Away>, event: &IdentityEvent) -> Option<Away> 
         | IdentityEvent::Invited { .. }
         | IdentityEvent::Entered { .. }
         | IdentityEvent::Left { .. }
-        | IdentityEvent::PasswordSet { .. } => away,
+        | IdentityEvent::PasswordSet { .. }
+        | IdentityEvent::PasskeyAdded { .. }
+        | IdentityEvent::PasskeyUsed { .. }
+        | IdentityEvent::PasskeyRemoved { .. } => away,
     }
 }
 

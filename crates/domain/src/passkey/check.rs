@@ -85,7 +85,9 @@ impl Checker {
             | IdentityEvent::Entered { .. }
             | IdentityEvent::Left { .. }
             | IdentityEvent::PasswordSet { .. }
-            | IdentityEvent::PasskeyUsed { .. } => {}
+            | IdentityEvent::PasskeyUsed { .. }
+            | IdentityEvent::WentAway { .. }
+            | IdentityEvent::CameBack => {}
         }
     }
 

@@ -242,7 +242,12 @@ impl World {
         let within_ms = i64::try_from(self.terms.asking.asked_within_ms).unwrap_or(i64::MAX);
         let window = Timestamp::from_unix_ms(self.now.unix_ms().saturating_sub(within_ms));
         let since = family.iter().filter_map(|run| run.let_ask_at).fold(window, Timestamp::max);
-        let asked = self.ledger.iter().zip(&self.times).filter(|(record, at)| **at > since && is_question(record));
+        let by_order = |record: &Record| {
+            let action = record.about.action.and_then(|id| self.actions.get(&id));
+            action.is_some_and(|action| action.approvals.iter().any(|approval| approval.order.is_some()))
+        };
+        let asked = self.ledger.iter().zip(&self.times);
+        let asked = asked.filter(|(record, at)| **at > since && is_question(record) && !by_order(record));
         let waits = |action: &&ActionState| action.status == ActionStatus::PendingApproval && is_of(action.run);
         let stands = |other: &&&Run| {
             other.id != run.id && other.gate.as_ref().is_some_and(|gate| gate.kind == GateKind::Questions)

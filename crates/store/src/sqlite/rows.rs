@@ -372,6 +372,8 @@ impl ActionRow {
 /// Whether an agent asks people with it. What a reviewer made of a proposal, and what is only rehearsed, is no question of an agent.
 fn asks(action: &ActionState) -> bool {
     let needs_people = matches!(action.verdict.ruling(), Ruling::Ask { .. });
+    // What a standing order said yes to asked nobody.
+    let needs_people = needs_people && action.approvals.iter().all(|approval| approval.order.is_none());
     needs_people && action.amendment.is_none() && action.status != ActionStatus::Rehearsed
 }
 
