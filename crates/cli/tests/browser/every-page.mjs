@@ -33,6 +33,12 @@ for (const [index, [name, options]] of screens.entries()) {
     await look(open, `${page} (${name})`);
     const wider = await open.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     assert.ok(wider <= 1, `${page} (${name}) is ${wider} pixels wider than the screen`);
+    if (page === 'action') {
+      // What is folded away is for everybody too.
+      for (const summary of await open.locator('.decide summary').all()) await summary.click();
+      await look(open, `decision, unfolded (${name})`);
+      await shot(open, `decision-${name}`);
+    }
   }
   const grave = strict.complaints.filter((text) => !text.includes('404'));
   assert.deepEqual(grave, [], name);
