@@ -86,7 +86,7 @@ struct Header {
 
 /// Checks a token against the provider's keys and what was asked.
 pub fn verify(token: &str, keys: &Keys, expected: &Expected<'_>) -> Result<Claims, TokenFlaw> {
-    let (header, payload, signature, signed) = parts(token).ok_or(TokenFlaw::Malformed)?;
+    let Parts { header, payload, signature, signed } = parts(token).ok_or(TokenFlaw::Malformed)?;
     let header: Header = serde_json::from_slice(&header).map_err(|_| TokenFlaw::Malformed)?;
     let algorithm = Algorithm::named(&header.alg).ok_or(TokenFlaw::OtherAlgorithm)?;
     if header.crit.is_some() {
@@ -100,15 +100,22 @@ pub fn verify(token: &str, keys: &Keys, expected: &Expected<'_>) -> Result<Claim
     check(&claims, expected).map(|()| claims)
 }
 
-/// Header, payload and signature, and the text that is signed.
-fn parts(token: &str) -> Option<(Vec<u8>, Vec<u8>, Vec<u8>, &str)> {
+struct Parts<'t> {
+    header: Vec<u8>,
+    payload: Vec<u8>,
+    signature: Vec<u8>,
+    /// The text that is signed.
+    signed: &'t str,
+}
+
+fn parts(token: &str) -> Option<Parts<'_>> {
     if token.len() > LONGEST_TOKEN {
         return None;
     }
     let (signed, signature) = token.rsplit_once('.')?;
     let (header, payload) = signed.split_once('.')?;
     let decode = |part: &str| URL_SAFE_NO_PAD.decode(part).ok();
-    Some((decode(header)?, decode(payload)?, decode(signature)?, signed))
+    Some(Parts { header: decode(header)?, payload: decode(payload)?, signature: decode(signature)?, signed })
 }
 
 fn check(claims: &Claims, expected: &Expected<'_>) -> Result<(), TokenFlaw> {

@@ -79,7 +79,14 @@ pub(super) fn check_client(
 pub(super) struct Authenticated {
     pub(super) sign_count: u32,
     /// Only where one was made.
-    pub(super) credential: Option<(Encoded, Encoded)>,
+    pub(super) made: Option<Made>,
+}
+
+/// A credential that was made, with its public key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Made {
+    pub(super) credential: Encoded,
+    pub(super) key: Encoded,
 }
 
 pub(super) fn check_authenticator(data: &[u8], site: &Site) -> Result<Authenticated, PasskeyFlaw> {
@@ -97,17 +104,18 @@ pub(super) fn check_authenticator(data: &[u8], site: &Site) -> Result<Authentica
         return Err(PasskeyFlaw::Malformed);
     }
     let sign_count = count.iter().fold(0, |count, byte| count << 8 | u32::from(*byte));
-    let (credential, rest) = if flags & HAS_CREDENTIAL == 0 { (None, rest) } else { credential(rest)? };
+    let (made, rest) = if flags & HAS_CREDENTIAL == 0 {
+        (None, rest)
+    } else {
+        let (made, rest) = made(rest)?;
+        (Some(made), rest)
+    };
     check_rest(rest, flags & HAS_EXTENSIONS != 0)?;
-    Ok(Authenticated { sign_count, credential })
+    Ok(Authenticated { sign_count, made })
 }
 
-/// The credential that was made, with its public key.
-#[expect(
-    clippy::type_complexity,
-    reason = "a credential with its key, and the rest of the bytes: said once, read once"
-)]
-fn credential(bytes: &[u8]) -> Result<(Option<(Encoded, Encoded)>, &[u8]), PasskeyFlaw> {
+/// The credential that was made, and what comes after it.
+fn made(bytes: &[u8]) -> Result<(Made, &[u8]), PasskeyFlaw> {
     let bad = PasskeyFlaw::Malformed;
     let (head, rest) = bytes.split_at_checked(MODEL + 2).ok_or(bad)?;
     let length = head.iter().skip(MODEL).fold(0, |length, byte| length << 8 | usize::from(*byte));
@@ -117,8 +125,8 @@ fn credential(bytes: &[u8]) -> Result<(Option<(Encoded, Encoded)>, &[u8]), Passk
     let (id, after) = rest.split_at_checked(length).ok_or(bad)?;
     let (_, rest) = cbor::read_first(after).map_err(|_| bad)?;
     let key = after.get(..after.len() - rest.len()).ok_or(bad)?;
-    let made = (Encoded::new(id.to_vec()).ok_or(bad)?, Encoded::new(key.to_vec()).ok_or(bad)?);
-    Ok((Some(made), rest))
+    let (credential, key) = (Encoded::new(id.to_vec()).ok_or(bad)?, Encoded::new(key.to_vec()).ok_or(bad)?);
+    Ok((Made { credential, key }, rest))
 }
 
 /// Extensions that nobody asked for mean nothing here, but they must be what they say; and nothing comes after.

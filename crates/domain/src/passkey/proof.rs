@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cbor::{self, Value};
 use super::cose::PublicKey;
-use super::data::{Ceremony, check_authenticator, check_client};
+use super::data::{Authenticated, Ceremony, Made, check_authenticator, check_client};
 use super::{Encoded, Passkey, Question, Site};
 use crate::digest::Digest;
 use crate::id::IdentityId;
@@ -40,10 +40,10 @@ impl Creation {
             return Err(PasskeyFlaw::Attested);
         }
         let data = object.get(&Value::Text("authData")).and_then(Value::as_bytes).ok_or(PasskeyFlaw::Malformed)?;
-        let made = check_authenticator(data, &site)?;
-        let (credential, key) = made.credential.ok_or(PasskeyFlaw::Malformed)?;
+        let Authenticated { sign_count, made } = check_authenticator(data, &site)?;
+        let Made { credential, key } = made.ok_or(PasskeyFlaw::Malformed)?;
         PublicKey::read(key.as_bytes())?;
-        Ok(Attested { question, site, credential, key, sign_count: made.sign_count })
+        Ok(Attested { question, site, credential, key, sign_count })
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Checked {
 impl Signings {
     pub(super) fn read(&mut self, bytes: &[u8]) {
         let tells = |words: &&[u8]| bytes.windows(words.len()).any(|part| part == *words);
-        if !TOLD_BY.iter().any(|words| tells(words)) {
+        if !TOLD_BY.iter().any(tells) {
             return;
         }
         let Ok(entry) = Entry::parse(bytes) else { return };
