@@ -1,5 +1,7 @@
 //! An authenticator with a browser around it, in software: it makes passkeys and signs with them as WebAuthn says, and lies when asked to.
 
+#![expect(clippy::unwrap_used, reason = "a scenario that cannot be set up has failed")]
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use placet_domain::digest::Digest;

@@ -1,5 +1,7 @@
 //! A provider's mint, in software: it signs tokens as OpenID Connect says, and lies when asked to.
 
+#![expect(clippy::unwrap_used, reason = "a scenario that cannot be set up has failed")]
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::rand::SystemRandom;

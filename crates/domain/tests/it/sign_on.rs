@@ -1,5 +1,7 @@
 //! Single sign-on: which tokens are believed, and who somebody is by them. Every claim is forged once.
 
+#![expect(clippy::unwrap_used, reason = "a scenario that cannot be set up has failed")]
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use placet_domain::command::Command;
