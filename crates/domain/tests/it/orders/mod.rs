@@ -4,7 +4,7 @@ mod class;
 mod ends;
 
 use placet_domain::action::{ActionCommand, ActionEvent, ActionStatus as Status};
-use placet_domain::approval::{Approval, Extent, MOST_TIMES, Width};
+use placet_domain::approval::{Approval, Asking, Extent, MOST_TIMES, Width};
 use placet_domain::digest::Digest;
 use placet_domain::evidence::Exit;
 use placet_domain::proposal::ActionKind;
@@ -177,8 +177,18 @@ fn b4_r7_who_could_not_approve_the_action_gives_no_order_on_it() {
 }
 
 #[test]
+fn b4_what_an_order_said_yes_to_asks_nobody_and_counts_for_no_bound() {
+    let mut world = ordered(50);
+    world.terms.asking = Asking { most_undecided: 2, most_asked: 3, ..Asking::default() };
+    for _ in 0..10 {
+        assert_eq!(proposes_again(&mut world), Status::Approved);
+    }
+}
+
+#[test]
 fn b4_a_run_has_so_many_orders_and_no_more() {
     let mut world = World::new().with_run(RunStatus::Executing);
+    world.terms.asking = Asking::UNBOUNDED;
     for number in 0..=MOST_ORDERS {
         let words = format!("build it {number}");
         world.agent().proposes(&words).unwrap();
