@@ -164,8 +164,8 @@ fn runs(text: &mut String, detail: &ActionDetail) {
     for (name, value) in &spec.environment {
         let _ = writeln!(text, "  env      {name}={}", marked(value));
     }
-    let limits = &spec.limits;
-    let _ = writeln!(text, "  cage     {}, no network, at most {} ms", spec.profile, limits.timeout_ms);
+    let (limits, reaches) = (&spec.limits, if spec.network.is_empty() { "no network" } else { "the network named above" });
+    let _ = writeln!(text, "  cage     {}, {reaches}, at most {} ms", spec.profile, limits.timeout_ms);
     // What the name amounts to: `placet sandbox explain --profile NAME` shows it with the same digest.
     let sealed = spec.profile_digest.map_or_else(|| "by its name alone".to_owned(), |digest| digest.to_string());
     let _ = writeln!(text, "           {}", styled(DIM, sealed));
@@ -222,6 +222,14 @@ mod tests {
         place(&format!("cage     default, no network, at most 1000 ms\n           sha256:{}", "a".repeat(64)));
         let invisible = |c: char| c != '\n' && (c.is_control() || placet_domain::text::is_invisible(c));
         assert!(!shown.contains(invisible), "{shown:?}");
+    }
+
+    #[test]
+    fn r5_a_card_never_says_that_there_is_no_network_where_there_is_one() {
+        let mut detail = deceptive();
+        detail.spec.network = vec!["https://api.example.com".parse().unwrap()];
+        let shown = anstream::adapter::strip_str(&card(&detail, None)).to_string();
+        assert!(shown.contains("reaches  https://api.example.com") && !shown.contains("no network"), "{shown}");
     }
 
     #[test]
