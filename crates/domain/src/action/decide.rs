@@ -3,7 +3,6 @@
 use super::amend::amend;
 use super::command::{ActionCommand, ActionCommandKind as Kind, Resolution};
 use super::event::ActionEvent;
-use super::evolve::evolve;
 use super::order;
 use super::perform::{needs_its_turn, perform, rejudge_performance};
 use super::state::{ActionState, ActionStatus as Status};
@@ -166,8 +165,7 @@ fn propose(
     let last = if rehearses(action, verdict, setting.run) {
         Some(ActionEvent::Rehearsed)
     } else {
-        let new = begun.iter().fold(None, |state, event| evolve(id, state, event, setting.now));
-        new.and_then(|new| order::covered(&new, action, setting))
+        order::covered(id, &begun, action, setting)
     };
     Ok(begun.into_iter().chain(last).collect())
 }

@@ -12,9 +12,11 @@
 
 use super::decide::{Setting, approve, independence};
 use super::event::ActionEvent;
+use super::evolve::evolve;
 use super::state::ActionState;
 use crate::approval::{Approval, Extent, MOST_TIMES};
 use crate::digest::Digest;
+use crate::id::ActionId;
 use crate::identity::{Identity, Role};
 use crate::policy::{Tier, asks_each_time};
 use crate::proposal::Action;
@@ -83,7 +85,17 @@ fn check_extent(action: &Action, extent: Extent, setting: &Setting<'_>) -> Resul
 }
 
 /// The yes of a standing order to what its agent just proposed, if there is one.
-pub(super) fn covered(new: &ActionState, action: &Action, setting: &Setting<'_>) -> Option<ActionEvent> {
+pub(super) fn covered(
+    id: ActionId,
+    begun: &[ActionEvent],
+    action: &Action,
+    setting: &Setting<'_>,
+) -> Option<ActionEvent> {
+    // Most runs have none.
+    if setting.run.orders.is_empty() {
+        return None;
+    }
+    let new = &begun.iter().fold(None, |state, event| evolve(id, state, event, setting.now))?;
     can_be_ordered(action, new.verdict.tier(), setting.run).ok()?;
     if new.verdict.policy() != setting.policy {
         return None;
