@@ -128,6 +128,10 @@ impl Schedule {
         last_told: Option<Timestamp>,
         now: Timestamp,
     ) -> Vec<&'n Notice> {
+        // What was due before and could not be told keeps the hours too.
+        if self.quiet.as_ref().is_some_and(|quiet| quiet.after(now) > now) {
+            return Vec::new();
+        }
         let is_due = |notice: &&Notice| self.due(notice, last_told) <= now;
         match self.pace {
             Pace::Escalation { .. } => pending.iter().filter(is_due).collect(),
@@ -239,6 +243,15 @@ mod tests {
             assert!(schedule.ripe(&pending, None, at("2026-01-11T06:59:59Z")).is_empty(), "{pace:?}");
             assert_eq!(schedule.ripe(&pending, None, at("2026-01-11T07:00:00Z")).len(), 2, "{pace:?}");
         }
+    }
+
+    #[test]
+    fn b4_what_could_not_be_told_before_quiet_hours_is_not_told_in_them() {
+        let schedule = schedule(SOON, Some(("22:00", "07:00", "UTC")));
+        let late = [notice("2026-01-10T21:59:00Z", None)];
+        assert_eq!(schedule.ripe(&late, None, at("2026-01-10T21:59:30Z")).len(), 1);
+        assert!(schedule.ripe(&late, None, at("2026-01-10T22:00:00Z")).is_empty());
+        assert_eq!(schedule.ripe(&late, None, at("2026-01-11T07:00:00Z")).len(), 1);
     }
 
     #[test]

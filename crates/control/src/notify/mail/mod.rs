@@ -2,6 +2,7 @@
 
 mod letter;
 mod smtp;
+mod talk;
 
 use std::collections::BTreeMap;
 use std::fmt;

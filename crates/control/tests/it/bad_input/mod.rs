@@ -67,6 +67,7 @@ fn body(pattern: &str, team: &Team) -> Value {
         "worktrees" => json!({ "opening": opening("backend", "PAY-1") }),
         "work" => json!({ "work": { "is": "pushed", "remote": "origin", "tip": commit(2) } }),
         "exemptions" => json!({ "paths": ["Makefile"], "reason": "a target" }),
+        "away" => json!({ "to": team.second.id, "until": "2026-02-07T00:00:00Z" }),
         "refuse" | "abort" | "fail" | "snapshot-failed" | "halt" | "release" | "safe-mode" | "end" | "demand"
         | "preserve" | "end-preservation" => {
             json!({ "reason": "no" })
