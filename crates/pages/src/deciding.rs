@@ -104,9 +104,12 @@ fn weeks(lang: Lang, shown: &DecisionSummary) -> Markup {
 }
 
 fn tiers(lang: Lang, shown: &DecisionSummary) -> Markup {
+    if shown.tiers.is_empty() {
+        return html! { p.note { (lang.no_figures()) } };
+    }
     html! {
         div.scroll tabindex="0" role="region" aria-label=(lang.by_tier()) {
-            table.list {
+            table.list.figures {
                 thead { tr { th { (lang.filter_tier()) } th { (lang.median_wait()) } th { (lang.p90_wait()) } th { (lang.approved_n()) } th { (lang.rejected_n()) } th { (lang.single_operator_n()) } } }
                 tbody {
                     @for row in &shown.tiers {
@@ -147,7 +150,7 @@ pub fn own(viewer: &Viewer, shown: &OwnPage) -> Markup {
         p { (lang.only_you()) }
         (tiles(lang, &habits.counts, habits.waited.as_ref()))
         @if habits.most_decided > 0 {
-            p { (lang.decided_lately()) " " strong { (lang.number(habits.decided_lately)) } " " (lang.of()) " " (lang.number(habits.most_decided)) }
+            p { (lang.decided_lately()) " " strong { (lang.number(habits.decided_lately)) } " " (lang.of()) " " (lang.number(habits.most_decided)) " " (lang.before_twice()) }
         }
         (section("reading", lang.time_to_read(), &reading(lang, habits)))
         @if !shown.alone.is_empty() { (section("alone", lang.approved_alone(), &alone(viewer, shown))) }

@@ -226,7 +226,7 @@ words! {
     last_30_days: "last 30 days", "30 derniers jours";
     decisions_hint: "How long questions wait and how they end. There are no names here.", "Combien de temps les questions attendent et comment elles finissent. Aucun nom ici.";
     how_you_decide: "How you decide", "Comment vous décidez";
-    only_you: "Only you see this page. It is forgotten after 30 days and is in no ledger.", "Vous seul voyez cette page. Elle est oubliée après 30 jours et n'est dans aucun registre.";
+    only_you: "Only you see this page. How long you looked is forgotten after 30 days and is in no ledger.", "Vous seul voyez cette page. Le temps de votre regard est oublié après 30 jours et n'est dans aucun registre.";
     only_newest: "There were more decisions than are counted here; these are the newest.", "Il y a eu plus de décisions que celles comptées ici ; voici les plus récentes.";
     no_figures: "Nothing was decided yet.", "Rien n'a encore été décidé.";
     unknown: "unknown", "inconnu";
@@ -250,6 +250,7 @@ words! {
     hasty_approvals: "approvals far faster than the card can be read", "approbations bien plus rapides que la lecture de la carte";
     too_few_people: "Told only where three or more people decide on pages, so that it tells of nobody.", "Indiqué seulement si trois personnes ou plus décident sur les pages, pour ne désigner personne.";
     decided_lately: "Decisions in the last minutes:", "Décisions des dernières minutes :";
+    before_twice: "before you are asked to look twice", "avant qu'on vous demande de regarder deux fois";
     time_to_read: "Time to read", "Temps de lecture";
     median_look: "Half of the cards were open for less than", "La moitié des cartes ouvertes moins de";
     quick_approvals: "approvals within 2 seconds where two people are asked", "approbations en moins de 2 secondes là où deux personnes sont demandées";

@@ -57,6 +57,10 @@ fn c16_every_page_keeps_nobody_out_light_dark_on_a_phone_and_in_french() {
     let _worker = world.worker(&[]);
     world.write("notes.py", "# count\nimport sys\nprint(len(\"a\") + 42)\n");
     let seen = world.propose(&run, &["sh", "python3 notes.py", "--file", "notes.py", "--because", "it is <b>safe</b>"]);
+    // Something was decided and executed, so that every chart has something to draw.
+    world.perform(&run, &["sh", "true"]);
+    let refused = waiting(&world, &run, &["10.0.0.4"]);
+    world.by("ada", &["reject", &refused[0], "--reason", "not today"]).ok();
     let ordered = waiting(&world, &run, &["10.0.0.8"]);
     world.by("ada", &["order", "give", &ordered[0], "--yes", "--until", "2h"]).ok();
     waiting(&world, &run, &["10.0.0.5", "10.0.0.6", "10.0.0.6"]);
