@@ -164,7 +164,8 @@ fn runs(text: &mut String, detail: &ActionDetail) {
     for (name, value) in &spec.environment {
         let _ = writeln!(text, "  env      {name}={}", marked(value));
     }
-    let (limits, reaches) = (&spec.limits, if spec.network.is_empty() { "no network" } else { "the network named above" });
+    let (limits, reaches) =
+        (&spec.limits, if spec.network.is_empty() { "no network" } else { "the network named above" });
     let _ = writeln!(text, "  cage     {}, {reaches}, at most {} ms", spec.profile, limits.timeout_ms);
     // What the name amounts to: `placet sandbox explain --profile NAME` shows it with the same digest.
     let sealed = spec.profile_digest.map_or_else(|| "by its name alone".to_owned(), |digest| digest.to_string());

@@ -198,7 +198,8 @@ impl Home {
         let retention = Retention { evidence_days, results_days };
         let provider = provider::provider(&self.dir, config.oidc.as_ref())?;
         let (terms, usual) = (config.terms, Settings::default());
-        let settings = Settings { terms, hooks, notify, models, collector, metrics_every, retention, expires_daily, ..usual };
+        let settings =
+            Settings { terms, hooks, notify, models, collector, metrics_every, retention, expires_daily, ..usual };
         Ok(Settings { provider, ..settings })
     }
 

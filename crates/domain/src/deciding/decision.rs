@@ -109,6 +109,8 @@ fn ended(before: &ActionState, event: &ActionEvent) -> Option<(Outcome, Option<I
     match event {
         // Whoever amended it said so already: their own yes is part of the amendment.
         ActionEvent::Approved { approval, .. } if amended_by(before) == Some(approval.reviewer) => None,
+        // An order answered it: nobody was asked, and nobody decided now.
+        ActionEvent::Approved { approval, .. } if approval.order.is_some() => None,
         ActionEvent::Approved { approval, .. } => {
             Some((Outcome::Approved, Some(approval.reviewer), approval.single_operator))
         }
