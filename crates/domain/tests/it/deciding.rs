@@ -1,5 +1,6 @@
 //! How people decide: what of the record is a decision, what figures follow, and what stands out of one's own.
 
+use placet_domain::action::{ActionCommand, ActionStatus};
 use placet_domain::deciding::{Decision, Look, Outcome, Signal, decision, figures, habits, hasty_together};
 use placet_domain::id::IdentityId;
 use placet_domain::policy::Tier;
@@ -7,6 +8,7 @@ use placet_domain::proposal::ActionKind;
 use placet_domain::record::Event;
 use placet_domain::time::Timestamp;
 
+use crate::orders::extent;
 use crate::people::Who;
 use crate::scenario::{DAY_MS, HOUR_MS, MINUTE_MS, World, action_id, project_id};
 
@@ -68,6 +70,22 @@ fn c17_who_changes_something_decides_once_and_not_by_their_own_yes_again() {
     let (id, run) = (world.action, world.run);
     world.submit(Who::Reviewer, placet_domain::command::Command::Action { id, run, command }).unwrap();
     assert_eq!(told(&world), [(Outcome::Amended, Some(Who::Reviewer), 1, false)]);
+}
+
+#[test]
+fn c17_what_an_order_approved_is_no_decision_of_its_giver() {
+    let mut world = World::new().executing();
+    world.agent().proposes("build it").unwrap();
+    world.wait_ms(MINUTE_MS);
+    let (action, seen) = (Box::new(world.seal("build it", Who::Agent, world.run)), world.action().review());
+    world.reviewer().act(ActionCommand::GiveOrder { seen, action, extent: extent(3) }).unwrap();
+    world.agent().proposes("build it").unwrap();
+    assert_eq!(world.action().status, ActionStatus::Approved);
+    assert_eq!(
+        told(&world),
+        [(Outcome::Approved, Some(Who::Reviewer), 1, false)],
+        "the yes to the first, and no other"
+    );
 }
 
 #[test]
