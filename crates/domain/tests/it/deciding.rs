@@ -65,8 +65,7 @@ fn c17_who_changes_something_decides_once_and_not_by_their_own_yes_again() {
     world.wait_ms(MINUTE_MS);
     let amended = world.amended("build less of it");
     let seen = world.action().review();
-    let command =
-        placet_domain::action::ActionCommand::Amend { seen, reason: "less".to_owned(), amended: Box::new(amended) };
+    let command = ActionCommand::Amend { seen, reason: "less".to_owned(), amended: Box::new(amended) };
     let (id, run) = (world.action, world.run);
     world.submit(Who::Reviewer, placet_domain::command::Command::Action { id, run, command }).unwrap();
     assert_eq!(told(&world), [(Outcome::Amended, Some(Who::Reviewer), 1, false)]);
