@@ -125,6 +125,11 @@ impl Command {
         }
     }
 
+    /// Whether an agent proposes something by it.
+    pub const fn proposes(&self) -> bool {
+        matches!(self, Self::Action { command: ActionCommand::Propose { .. }, .. })
+    }
+
     /// A word for it, in logs and in records of refusals.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -280,7 +285,7 @@ fn about_action(
 fn order_given(loaded: &Loaded, command: &ActionCommand, setting: &Setting<'_>) -> Result<Option<RunEvent>, Refusal> {
     let ActionCommand::GiveOrder { action, extent, .. } = command else { return Ok(None) };
     let (Some(state), Some(giver)) = (&loaded.action, setting.actor.identity()) else { return Ok(None) };
-    run::give_order(setting.run, state, action.spec(), *extent, giver.id, setting.now).map(Some)
+    run::give_order(setting.run, state, action.spec(), *extent, giver, setting.now).map(Some)
 }
 
 /// What a signed approval means for its person's passkey, as it is now: it has signed once more.

@@ -23,11 +23,14 @@ use super::entry_launch::launch_of_entry;
 use super::undertake::{Surroundings, found};
 use super::{Caller, No};
 use crate::app::App;
+use crate::door::Shares;
 use crate::models::{self, MOST_FOR_A_PLAN, NoPlan, Steps};
 use crate::names::fresh_uuid;
 
 /// A disk that is away for longer has an entry that says what may have been paid.
 const MOST_TRIES: u32 = 25;
+/// Plans that models make for one person at a time.
+const MOST_AT_ONCE: usize = 4;
 const RETRY: Duration = Duration::from_millis(200);
 
 /// Whose turn it is among requests of one name, and whether models are being asked at all.
@@ -36,6 +39,8 @@ pub(crate) struct Turns {
     turns: Mutex<HashMap<Name, Turn>>,
     /// Shared by all plans that are being made.
     under_way: Arc<RwLock<()>>,
+    /// How many of them are whose: a call goes on and is paid when its caller has left.
+    asking: Shares,
 }
 
 /// Who asked, and how they call it.
@@ -69,9 +74,11 @@ pub(crate) async fn plan_run(app: &App, caller: &Caller, new: NewExecution) -> R
     };
     // In a task of its own: a model that was asked is paid and recorded, also if nobody waits for the plan any more.
     let (app, caller) = (app.clone(), caller.clone());
+    let busy = || Refusal::not_now("planned", "one of too many plans that you have made now", "wait for one of them");
+    let share = app.turns().asking.take(caller.identity.id, MOST_AT_ONCE).ok_or_else(busy)?;
     let under_way = Arc::clone(&app.turns().under_way).read_owned().await;
     let planning = tokio::spawn(async move {
-        let _under_way = under_way;
+        let (_under_way, _share) = (under_way, share);
         plan_by_model(&app, &caller, new, &model).await
     });
     planning.await.unwrap_or(Err(No::Fault(StoreError::Stopped)))
@@ -151,6 +158,7 @@ async fn steps_of_model(
     }
     let none = "this control plane calls no models; its home has no `gateway.toml`";
     let settings = app.settings().models.as_ref().ok_or_else(|| Refusal::invalid(none))?;
+    models::speaks(settings, model).map_err(|none| Refusal::invalid(none.why))?;
     let planner = model.parse().map_err(|bad| Refusal::invalid(format!("{bad}")))?;
     let asked = PlannerAsked { run, model: model.to_owned(), most: MOST_FOR_A_PLAN };
     app.submit(caller.actor(), Command::AskPlanner { project: new.project, asked }, None).await?;

@@ -5,7 +5,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use placet_domain::headline::headline;
-use placet_domain::id::{ActionId, IdentityId, ProjectId};
+use placet_domain::id::{ActionId, ProjectId};
 use placet_domain::identity::Reach;
 use placet_domain::refusal::Refusal;
 use placet_ledger::Entry;
@@ -135,10 +135,9 @@ async fn happened(app: &App, id: ActionId) -> Result<Vec<api::HappenedView>, Fai
 }
 
 async fn actor(app: &App, entry: &StoredEntry) -> Result<String, Failure> {
-    let actor = Entry::parse(&entry.bytes).map(|entry| entry.actor).unwrap_or_default();
-    match actor.parse::<IdentityId>() {
-        Ok(id) => Ok(person(app, id).await?),
-        Err(_) => Ok(actor),
+    match pages::decider(entry) {
+        Some(id) => Ok(person(app, id).await?),
+        None => Ok(Entry::parse(&entry.bytes).map(|entry| entry.actor).unwrap_or_default()),
     }
 }
 

@@ -11,7 +11,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::stream::{self, Stream};
 use placet_domain::headline::headline;
 use placet_domain::id::RunId;
-use placet_domain::identity::{Identity, Reach};
+use placet_domain::identity::{Identity, Reach, Role};
 use placet_ledger::Entry;
 use placet_store::{EntryFilter, StoredEntry};
 use serde::Deserialize;
@@ -113,7 +113,8 @@ async fn next(mut viewer: Viewer) -> Option<(Result<Event, Infallible>, Viewer)>
     loop {
         if let Some(entry) = viewer.ready.next() {
             viewer.after = Some(entry.seq);
-            return Some((Ok(viewer.what.tell(&entry)), viewer));
+            let told = viewer.what.tell(&entry, &viewer.identity);
+            return Some((Ok(told), viewer));
         }
         // Marked before reading: what is committed in between wakes us again instead of being missed.
         viewer.changes.mark_unchanged();
@@ -140,9 +141,10 @@ impl What {
     }
 
     /// An entry of a run is told to whoever sees the run; the rest of the ledger is read by others.
-    fn tell(&self, entry: &StoredEntry) -> Event {
+    fn tell(&self, entry: &StoredEntry, viewer: &Identity) -> Event {
         let is_told = match self {
-            Self::Run(_) => true,
+            // How much of an order is left is nothing that an agent should plan with.
+            Self::Run(_) => !(viewer.has(Role::Agent) && entry.kind.starts_with("run.order_")),
             Self::All(_) => Entry::parse(&entry.bytes).is_ok_and(|entry| entry.run.is_some()),
         };
         if is_told { event(entry) } else { Event::default().id(entry.seq.to_string()).event(UNTOLD).data("{}") }

@@ -33,7 +33,7 @@ use crate::app::App;
 use keys::TokenKeys;
 use purse::RunPurse;
 
-pub(crate) use planner::{MOST as MOST_FOR_A_PLAN, NoPlan, Steps, ask};
+pub(crate) use planner::{MOST as MOST_FOR_A_PLAN, NoPlan, Steps, ask, speaks};
 pub(crate) use recorder::settle_what_was_lost;
 pub(crate) use words::body_of as words_in;
 

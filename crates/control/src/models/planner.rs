@@ -98,6 +98,11 @@ async fn answer<P: Purse>(gateway: &Gateway<Keyring, P>, request: Request<Full<B
     (status, body.map(|body| body.to_bytes()).unwrap_or_default())
 }
 
+/// Whether anybody serves the model, before it is said that it will be asked.
+pub(crate) fn speaks(settings: &Settings, model: &str) -> Result<(), NoPlan> {
+    spoken(settings, model).map(drop)
+}
+
 /// In which format an upstream that serves the model is asked.
 fn spoken(settings: &Settings, model: &str) -> Result<Wire, NoPlan> {
     let serving = settings.upstreams.iter().filter(|upstream| upstream.models.include(model));

@@ -224,6 +224,12 @@ fn rejudge(state: &ActionState, verdict: &Verdict, setting: &Setting<'_>) -> Dec
     if state.performing {
         return Ok(rejudge_performance(verdict, setting));
     }
+    // Its order is void under another policy, and its agent asks if it still wants it: what nobody was asked about must not become a
+    // flood of questions.
+    if state.approvals.iter().any(|approval| approval.order.is_some()) {
+        let reason = "the policy changed, and with it the order that approved it is over; propose it again".to_owned();
+        return Ok(vec![ActionEvent::Withdrawn { reason }]);
+    }
     Ok(vec![judged(verdict, setting)])
 }
 

@@ -106,7 +106,7 @@ pub(super) fn covered(
     };
     setting.run.orders.iter().filter(says_yes).find_map(|order| {
         let giver = setting.givers.iter().find(|giver| giver.id == order.giver)?;
-        let single_operator = would_count(new, giver, setting.run)?;
+        let single_operator = would_count(order, new, giver, setting.run)?;
         Some(yes(order, new, single_operator, setting))
     })
 }
@@ -120,8 +120,9 @@ fn yes(order: &Order, new: &ActionState, single_operator: bool, setting: &Settin
 }
 
 /// Whether the giver's own yes to it would count now, and whether only because one person works alone.
-fn would_count(new: &ActionState, giver: &Identity, run: &Run) -> Option<bool> {
-    let may = !giver.revoked && giver.has(Role::Reviewer) && giver.reach.includes(run.project);
+fn would_count(order: &Order, new: &ActionState, giver: &Identity, run: &Run) -> Option<bool> {
+    let may =
+        !giver.revoked && giver.token == order.token && giver.has(Role::Reviewer) && giver.reach.includes(run.project);
     independence(new, giver, run.separation).ok().filter(|_| may)
 }
 

@@ -193,7 +193,8 @@ pub(super) fn decide(
             Ok(IdentityEvent::Left { visit: *visit })
         }
         DoorCommand::SetPassword { verifier, visit } => {
-            identity.doors.visit(*visit, now).ok_or(Refusal::Unknown { what: "visit" })?;
+            // A screen that somebody left must not become a way in.
+            keys::has_just_come_in(identity, *visit, now)?;
             Ok(IdentityEvent::PasswordSet { verifier: *verifier, visit: *visit })
         }
     }
@@ -238,7 +239,9 @@ pub(super) fn evolve(mut doors: Doors, event: &IdentityEvent) -> Doors {
                 Entrance::Password { .. } | Entrance::Provider { .. } => {}
             }
             let by_passkey = matches!(by, Entrance::Passkey { .. });
-            let pass = Pass { digest: *visit, expires_at: *expires_at, entered_at: *at, by_passkey };
+            // A provider may let in whoever sits at the screen: that somebody has just come in is not known from it.
+            let entered_at = at.filter(|_| !matches!(by, Entrance::Provider { .. }));
+            let pass = Pass { digest: *visit, expires_at: *expires_at, entered_at, by_passkey };
             push(&mut doors.visits, pass, MOST_VISITS);
         }
         IdentityEvent::Left { visit } => doors.visits.retain(|known| known.digest != *visit),
@@ -249,14 +252,14 @@ pub(super) fn evolve(mut doors: Doors, event: &IdentityEvent) -> Doors {
         }
         IdentityEvent::PasskeyAdded { passkey, .. } => doors.passkeys.push((**passkey).clone()),
         IdentityEvent::PasskeyUsed { credential, sign_count } => keys::count(&mut doors, credential, *sign_count),
-        IdentityEvent::PasskeyRemoved { credential } => doors.passkeys.retain(|known| known.credential != *credential),
-        // A new token is given where the old one is in wrong hands, which may have made links, come in with it and added passkeys.
-        IdentityEvent::TokenReplaced { .. } => {
-            doors.links.clear();
-            doors.visits.clear();
-            doors.passkeys.clear();
+        // Whoever came in by a passkey may have had the one that is taken away.
+        IdentityEvent::PasskeyRemoved { credential } => {
+            doors.passkeys.retain(|known| known.credential != *credential);
+            doors.visits.retain(|visit| !visit.by_passkey);
         }
-        IdentityEvent::Revoked => doors = Doors::default(),
+        // A new token is given where the old one is in wrong hands, which may have made links, come in with it, set a password and
+        // added passkeys.
+        IdentityEvent::TokenReplaced { .. } | IdentityEvent::Revoked => doors = Doors::default(),
         IdentityEvent::Registered { .. } | IdentityEvent::WentAway { .. } | IdentityEvent::CameBack => {}
     }
     doors
@@ -374,13 +377,25 @@ mod tests {
 
     #[test]
     fn c16_whoever_gets_a_new_token_or_is_revoked_is_in_nowhere() {
-        let person = own(&visiting("visit"), invite("open")).unwrap();
+        let person = own(&visiting("visit"), set_password("v", "visit")).unwrap();
+        let person = own(&person, invite("open")).unwrap();
         let replaced = IdentityEvent::TokenReplaced { token: digest("new") };
         for event in [replaced, IdentityEvent::Revoked] {
             let after = evolve_identity(person.id, Some(person.clone()), &event).unwrap();
             assert_eq!(after.doors.visits(NOW).count(), 0);
             assert!(after.doors.link(digest("open"), NOW).is_none());
+            assert!(after.doors.password().is_none(), "whoever had the token may have set it");
         }
+    }
+
+    #[test]
+    fn c16_a_password_is_set_by_whoever_has_just_come_in_and_not_at_a_screen_that_was_left() {
+        let invited = own(&identity(1, &[Role::Reviewer]), invite("link")).unwrap();
+        let (visit, by, expires_at) = (digest("visit"), by_link("link"), NOW.plus_ms(LONGEST_VISIT_MS));
+        let person = own(&invited, DoorCommand::Enter { visit, by, expires_at }).unwrap();
+        let later = NOW.plus_ms(super::super::FRESH_VISIT_MS);
+        assert_eq!(ask(&person, set_password("v", "visit"), &person, later), Err(Refusal::StaleVisit));
+        assert!(own(&person, set_password("v", "visit")).is_ok());
     }
 
     #[test]

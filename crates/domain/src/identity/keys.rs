@@ -78,7 +78,8 @@ pub(super) fn count(doors: &mut Doors, credential: &Encoded, sign_count: u32) {
     }
 }
 
-fn has_just_come_in(identity: &Identity, visit: Digest, now: Timestamp) -> Result<(), Refusal> {
+/// Whether this visit has just begun, by a passkey where they have one.
+pub fn has_just_come_in(identity: &Identity, visit: Digest, now: Timestamp) -> Result<(), Refusal> {
     let visit = identity.doors.visit(visit, now).ok_or(Refusal::Unknown { what: "visit" })?;
     let is_fresh = visit.entered_at.is_some_and(|at| now < at.plus_ms(FRESH_VISIT_MS));
     let by_passkey = visit.by_passkey || identity.doors.passkeys().is_empty();

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 pub use away::{Away, AwayCommand, LONGEST_AWAY_MS};
 pub use decide::{IdentityCommand, IdentityEvent, decide, evolve};
 pub use doors::{DoorCommand, Doors, Entrance, LONGEST_LINK_MS, LONGEST_VISIT_MS, Pass};
-pub use keys::FRESH_VISIT_MS;
 pub(crate) use keys::used;
+pub use keys::{FRESH_VISIT_MS, has_just_come_in};
 
 use crate::digest::Digest;
 use crate::id::{IdentityId, ProjectId};

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Passkey, Purpose, Question, Signing};
 use crate::action::ActionEvent;
+use crate::approval::review_digest;
 use crate::digest::Digest;
 use crate::id::{ActionId, IdentityId};
 use crate::identity::IdentityEvent;
@@ -20,6 +21,8 @@ pub struct Checker {
     passkeys: BTreeMap<IdentityId, Vec<Passkey>>,
     /// Signatures that were seen, by their digests: each counts once.
     seen: BTreeSet<[u8; 32]>,
+    /// What stands to be approved of each action: the digest of its verdict, worked out from the verdict itself.
+    reviews: BTreeMap<ActionId, Digest>,
     checked: Checked,
 }
 
@@ -45,10 +48,16 @@ impl Checker {
     pub fn read(&mut self, seq: u64, record: &Record) {
         match &record.event {
             Event::Identity(id, event) => self.follow(*id, event),
+            Event::Action(action, ActionEvent::Judged { verdict, .. }) => {
+                self.reviews.insert(*action, review_digest(verdict));
+            }
             Event::Action(action, ActionEvent::Approved { approval, .. }) => {
                 let Some(signing) = &approval.signing else { return };
                 let purpose = Purpose::Approve { action: *action, review: approval.review };
-                match self.check(approval.reviewer, purpose, signing) {
+                // What was signed is what was judged: the harmless card of another verdict is none of this one.
+                let stands = self.reviews.get(action) == Some(&approval.review);
+                let checked = self.check(approval.reviewer, purpose, signing);
+                match if stands { checked } else { checked.and(Err(PasskeyFlaw::OtherPurpose)) } {
                     Ok(()) => self.checked.signed += 1,
                     Err(flaw) => {
                         let (action, reviewer) = (*action, approval.reviewer);

@@ -52,6 +52,11 @@ impl Attested {
         &self.question
     }
 
+    /// Whether one of these is the same key, or is called the same by its authenticator.
+    pub fn is_among(&self, passkeys: &[Passkey]) -> bool {
+        passkeys.iter().any(|known| known.credential == self.credential || known.key == self.key)
+    }
+
     pub(crate) fn named(&self, name: &str) -> Passkey {
         Passkey {
             credential: self.credential.clone(),

@@ -6,6 +6,7 @@
 use super::change::{Context, change, create, with_question};
 use super::command::{RunCommand, RunCommandKind as Kind};
 use super::event::RunEvent;
+use super::gate::GateKind;
 use super::hosting::Hosting;
 use super::state::{Run, RunStatus as Status};
 use super::text::check_text;
@@ -121,6 +122,10 @@ fn authority(run: &Run, kind: Kind, actor: &Actor) -> Result<bool, Refusal> {
         Kind::Attach | Kind::Finish | Kind::FinishStep => is_its_agent(run, identity),
         // What is asked of its host then, only its host can fail to do.
         Kind::Fail if matches!(run.status, Status::RolledBack | Status::PendingExport) => is_its_host(run, identity),
+        // Whoever asked too much does not end what people are to look at.
+        Kind::Fail if run.gate.as_ref().is_some_and(|gate| gate.kind == GateKind::Questions) => {
+            is_its_host(run, identity).or_else(|_| has(identity, Role::Operator))
+        }
         Kind::ReachGate | Kind::Fail => is_its_agent(run, identity)
             .or_else(|_| is_its_host(run, identity))
             .or_else(|_| has(identity, Role::Operator)),

@@ -191,6 +191,8 @@ pub enum RunEvent {
         class: Digest,
         policy: Digest,
         giver: IdentityId,
+        /// The digest of the giver's token.
+        token: Digest,
         until: Timestamp,
         times: u32,
     },

@@ -14,6 +14,7 @@ use crate::action::{ActionEvent, ActionState};
 use crate::approval::{Extent, Width, class};
 use crate::digest::Digest;
 use crate::id::{ActionId, IdentityId};
+use crate::identity::Identity;
 use crate::policy::Verdict;
 use crate::proposal::{ActionSpec, ToolName};
 use crate::refusal::Refusal;
@@ -35,6 +36,8 @@ pub struct Order {
     /// The version of the policy it was given under.
     pub policy: Digest,
     pub giver: IdentityId,
+    /// The digest of the token that the giver had. Whoever gets a new one gave the old one away, and perhaps did not give this order.
+    pub token: Digest,
     pub given_at: Timestamp,
     pub until: Timestamp,
     /// How many actions it approves at most, beside the one it was given on.
@@ -111,7 +114,7 @@ pub(crate) fn give(
     action: &ActionState,
     spec: &ActionSpec,
     extent: Extent,
-    giver: IdentityId,
+    giver: &Identity,
     now: Timestamp,
 ) -> Result<RunEvent, Refusal> {
     if run.orders.len() >= MOST_ORDERS {
@@ -126,7 +129,8 @@ pub(crate) fn give(
         width: extent.width,
         class: class(extent.width, run.project, spec, &action.verdict),
         policy: action.verdict.policy(),
-        giver,
+        giver: giver.id,
+        token: giver.token,
         until: now.plus_ms(extent.lasts_ms),
         times: extent.times,
     })
@@ -152,7 +156,8 @@ pub(super) fn follow(run: &Run, action: Option<&ActionState>, id: ActionId, even
 }
 
 pub(super) fn given(run: &mut Run, event: &RunEvent, at: Timestamp) {
-    let RunEvent::OrderGiven { number, action, seen: _, tool, width, class, policy, giver, until, times } = event
+    let RunEvent::OrderGiven { number, action, seen: _, tool, width, class, policy, giver, token, until, times } =
+        event
     else {
         return;
     };
@@ -164,6 +169,7 @@ pub(super) fn given(run: &mut Run, event: &RunEvent, at: Timestamp) {
         class: *class,
         policy: *policy,
         giver: *giver,
+        token: *token,
         given_at: at,
         until: *until,
         times: *times,

@@ -83,6 +83,16 @@ fn b4_whoever_takes_back_and_asks_again_is_stopped_by_how_often_they_ask() {
 }
 
 #[test]
+fn b4_whoever_asked_too_much_does_not_end_what_people_are_to_look_at() {
+    let mut world = bounded();
+    world.terms.asking.most_undecided = 0;
+    (0..6).for_each(|number| drop(world.agent().proposes(&format!("build {number}")).unwrap()));
+    let fail = RunCommand::Fail { reason: "never mind".to_owned() };
+    assert!(world.agent().run(fail).is_err());
+    assert_eq!(world.run_status(), RunStatus::CheckpointReached);
+}
+
+#[test]
 fn b4_a_person_lets_an_agent_ask_on_and_silence_never_does() {
     let mut world = bounded();
     world.terms.asking.most_undecided = 0;

@@ -300,6 +300,10 @@ fn c16_passkeys_are_changed_right_after_coming_in_and_with_one_by_whoever_has_on
     assert_eq!(adds(&mut world, Who::Reviewer, &second, "by key"), Err(Refusal::Exists { what: "passkey" }));
     own(&mut world, Who::Reviewer, remove(Some("by key"))).unwrap();
     assert_eq!(person(&world, Who::Reviewer).doors.passkeys().len(), 1);
+    assert!(
+        person(&world, Who::Reviewer).doors.visit(digest("by key"), world.now).is_none(),
+        "whoever came in by one is out"
+    );
     assert!(own(&mut world, Who::Reviewer, remove(Some("by key"))).is_err(), "it is gone");
 }
 
@@ -474,4 +478,11 @@ fn b4_a_stranger_finds_every_signing_that_is_not_what_it_says() {
     elsewhere[at].event = Event::Action(other, event.clone());
     elsewhere[at].about.action = Some(other);
     assert_eq!(flaw(&elsewhere), [Flaw::OtherChallenge], "of another action");
+    // A harmless card was signed, and something else stands in its place.
+    let judged = world.ledger.iter().position(|record| record.kind() == "action.judged").unwrap();
+    let mut exchanged = world.ledger.clone();
+    let mut body = exchanged[judged].body();
+    body["verdict"]["action"] = json!(digest("something else"));
+    exchanged[judged] = Record::read(exchanged[judged].about, "action.judged", body).unwrap();
+    assert_eq!(flaw(&exchanged), [Flaw::OtherPurpose]);
 }

@@ -191,6 +191,7 @@ fn was_ordered(world: &mut World) {
         class: Digest::of(b"class"),
         policy: world.policy,
         giver: Who::Reviewer.id().expect("an identity"),
+        token: Digest::of(b"token"),
         until: world.now.plus_ms(60_000),
         times: 1,
     };

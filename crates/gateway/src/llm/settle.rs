@@ -150,6 +150,8 @@ impl<P: Purse> Open<P> {
         }
         match ending.reached {
             Reached::Left => self.longest(&ending.tally),
+            // An answer in one piece was finished before its first byte came.
+            Reached::Break if !self.streams => self.longest(&ending.tally),
             Reached::End | Reached::Break => likely(&ending.tally, self.request_bytes, ending.received_bytes),
         }
     }

@@ -12,7 +12,7 @@ use crate::error::{CliError, Code};
 use crate::out::{BAD, GOOD, styled};
 
 /// Entries are in one spelling, so these stand in all that matter; where they stand in others, those are read in vain.
-const TOLD_BY: &[&[u8]] = &[b"\"kind\":\"identity.", b"\"kind\":\"action.approved\""];
+const TOLD_BY: &[&[u8]] = &[b"\"kind\":\"identity.", b"\"kind\":\"action.approved\"", b"\"kind\":\"action.judged\""];
 
 #[derive(Debug, Default)]
 pub(super) struct Signings {
@@ -39,7 +39,7 @@ impl Signings {
         let action = entry.action.as_ref().and_then(|id| id.parse().ok());
         match Record::read(About { action, ..About::default() }, &entry.kind, entry.body) {
             Ok(record) => self.checker.read(entry.seq, &record),
-            Err(_) if entry.kind.starts_with("identity.") || entry.kind == "action.approved" => self.unread += 1,
+            Err(_) if entry.kind.starts_with("identity.") || entry.kind.starts_with("action.") => self.unread += 1,
             Err(_) => {}
         }
     }
@@ -67,9 +67,17 @@ impl Checked {
     }
 
     pub(super) fn check(&self) -> Result<(), CliError> {
-        match self.faults.first() {
-            Some(first) => Err(CliError::new(Code::Integrity, format!("an approval is not what it says: {first}"))),
-            None => Ok(()),
+        match (self.faults.first(), self.unread) {
+            (Some(first), _) => {
+                Err(CliError::new(Code::Integrity, format!("an approval is not what it says: {first}")))
+            }
+            (None, 0) => Ok(()),
+            // Whoever writes a ledger could hide a false one in what nobody reads.
+            (None, unread) => Err(CliError::new(
+                Code::Integrity,
+                format!("{unread} entries about people and approvals cannot be read, so not all could be checked"),
+            )
+            .hint("verify with the version of Placet that wrote them")),
         }
     }
 }

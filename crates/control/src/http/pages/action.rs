@@ -9,7 +9,7 @@ use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Dema
 use placet_domain::deciding::Look;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::Manifest;
-use placet_domain::id::ActionId;
+use placet_domain::id::{ActionId, IdentityId};
 use placet_domain::identity::Role;
 use placet_domain::policy::Tier;
 use placet_domain::refusal::Refusal;
@@ -65,7 +65,8 @@ pub(in crate::http) async fn page(
     let entries = stored_entries(app, id).await?;
     let (approved_by, decided) = (approvals(app, &state, &entries).await?, decided(app, &entries).await?);
     let ask = ask(app, caller, headers, &run, &state).await?;
-    let waits = ask == Ask::Yes && state.status == ActionStatus::PendingApproval;
+    let fast = flow::pace(app, caller.identity.id).await?.is_fast();
+    let waits = ask == Ask::Yes && state.status == ActionStatus::PendingApproval && !fast;
     let page = ActionPage {
         order: if waits { order::offer(app, caller, id).await? } else { None },
         since: entries.first().map_or(state.deadline, |entry| entry.at),
@@ -76,7 +77,7 @@ pub(in crate::http) async fn page(
         history: history(app, &state).await?,
         ask,
         approved_by,
-        fast: flow::pace(app, caller.identity.id).await?.is_fast(),
+        fast,
         decided,
         twins: Twins::default(),
         evidence: manifest(app, &state).await?,
@@ -118,13 +119,19 @@ const DECISIONS: &[&str] = &[
     "action.resolved",
 ];
 
+/// Whose decision an entry is: of a yes by order its giver's, and not of the agent whose proposal it came with.
+pub(in crate::http) fn decider(stored: &StoredEntry) -> Option<IdentityId> {
+    let entry = Entry::parse(&stored.bytes).ok()?;
+    let reviewer = entry.body["approval"]["reviewer"].as_str().and_then(|id| id.parse().ok());
+    reviewer.or_else(|| entry.actor.parse().ok())
+}
+
 /// The last decision, with the name of whoever made it.
 async fn decided(app: &App, entries: &[StoredEntry]) -> Result<Option<Decided>, Failure> {
     let Some(last) = entries.iter().rev().find(|entry| DECISIONS.contains(&entry.kind.as_str())) else {
         return Ok(None);
     };
-    let actor = Entry::parse(&last.bytes).ok().and_then(|entry| entry.actor.parse().ok());
-    let by = match actor {
+    let by = match decider(last) {
         Some(id) => Some(names::person(app, id).await?),
         None => None,
     };

@@ -27,7 +27,7 @@ mod settings;
 mod timeline;
 mod viewer;
 
-pub(super) use action::page as action_page;
+pub(super) use action::{decider, page as action_page};
 pub(super) use guard::unanswered;
 pub(super) use inbox::folded;
 pub(crate) use live::{News, spread as spread_news};

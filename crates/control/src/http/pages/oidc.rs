@@ -5,6 +5,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use placet_pages::Refused;
 use serde::Deserialize;
+use tokio::sync::SemaphorePermit;
 
 use super::super::extract::Query;
 use super::super::problem::Failure;
@@ -32,12 +33,19 @@ fn trip_cookie(value: &str, seconds: u32) -> String {
     format!("{TRIP}={value}; Path=/enter/provider; HttpOnly; SameSite=Lax; Max-Age={seconds}")
 }
 
+/// Strangers come here: they have a share of all requests and no more.
+fn place(app: &App) -> Result<SemaphorePermit<'_>, Failure> {
+    let busy =
+        || Failure::new(StatusCode::SERVICE_UNAVAILABLE, "busy", "too many sign on at once; try again in a moment");
+    app.unverified_place().ok_or_else(busy)
+}
+
 pub(super) async fn set_out(
     State(app): State<App>,
     Speaks(lang): Speaks,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let provider = provider(&app)?;
+    let (provider, _place) = (provider(&app)?, place(&app)?);
     let (trip, cookie) = app.page_state().trips.begin(app.store().now());
     match provider.authorize(&trip, &back(&headers)).await {
         Ok(to) => Ok(([(header::SET_COOKIE, trip_cookie(&cookie, 600))], Redirect::to(&to)).into_response()),
@@ -63,6 +71,7 @@ pub(super) async fn come_back(
     headers: HeaderMap,
     Query(brought): Query<Brought>,
 ) -> Result<Response, Failure> {
+    let _place = place(&app)?;
     let mut answered = match signed_on(&app, &headers, &brought).await? {
         Ok(answered) => answered,
         Err(why) => {

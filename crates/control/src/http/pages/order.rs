@@ -48,6 +48,11 @@ pub(super) async fn give(
     Path(id): Path<String>,
     Sent { caller, fields, .. }: Sent,
 ) -> Result<Response, Failure> {
+    // Whoever has decided a lot lately looks at each: an order is the widest yes there is.
+    if flow::pace(&app, caller.identity.id).await?.is_fast() {
+        let why = "you have decided a lot lately; approve one by one for a while, or come back later";
+        return Err(Failure::new(StatusCode::CONFLICT, "too_fast", why));
+    }
     let request = wanted(&fields)?;
     let run = flow::give_order(&app, &caller, id.parse().map_err(Failure::bad_id)?, fields.seen()?, request).await?;
     Ok(Redirect::to(&format!("/runs/{}#orders", run.id)).into_response())

@@ -12,7 +12,7 @@ use placet_domain::command::About;
 use placet_domain::deciding::Look;
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId};
-use placet_domain::identity::{FRESH_VISIT_MS, Identity, Reach, Role};
+use placet_domain::identity::{FRESH_VISIT_MS, Identity, Reach, Role, has_just_come_in};
 use placet_domain::passkey::{ALGORITHMS, Assertion, Creation, Encoded, Passkey, Proof, Purpose, Question, Site};
 use placet_domain::refusal::PasskeyFlaw;
 use placet_domain::time::Timestamp;
@@ -204,6 +204,8 @@ async fn noted(app: &App, caller: &Caller, about: About, tried: &'static str, fl
 pub(super) async fn add(State(app): State<App>, headers: HeaderMap, sent: Sent) -> Result<Response, Failure> {
     let Sent { visiting, caller, fields } = &sent;
     let site = needs_site(&headers)?;
+    // Before anything is remembered as answered, of which there is room for so many.
+    has_just_come_in(&visiting.identity, visiting.visit, app.store().now()).map_err(No::from)?;
     let attested = (|| {
         let purpose = Purpose::Register { person: visiting.identity.id };
         let question = recall(&app, purpose, Some(visiting.visit), fields)?;

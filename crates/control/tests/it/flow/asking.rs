@@ -57,6 +57,20 @@ async fn b4_a_thousand_questions_at_once_against_a_bound_of_twenty_leave_twenty(
 }
 
 #[tokio::test]
+async fn b4_a_question_that_was_not_taken_can_be_asked_again_under_the_same_name() {
+    let (app, agent, reviewer, _) = bounded(1, 0).await;
+    let asked = agent.proposes(app.team.run, &scan()).await;
+    let path = format!("/api/v1/runs/{}/actions", app.team.run);
+    for _ in 0..2 {
+        agent.post_once(&path, "k1", &scan()).await.problem(429, "too_many_questions");
+    }
+    reviewer.approves(&asked).await.is(200);
+    let taken: api::ActionView = agent.post_once(&path, "k1", &scan()).await.is(201).json();
+    let again: api::ActionView = agent.post_once(&path, "k1", &scan()).await.is(201).json();
+    assert_eq!(again.id, taken.id, "and then it has one effect");
+}
+
+#[tokio::test]
 async fn b4_what_needs_no_person_goes_through_and_a_decision_makes_room_also_after_a_restart() {
     let (mut app, agent, reviewer, _) = bounded(3, 0).await;
     let run = app.team.run;

@@ -2,6 +2,7 @@
 
 use placet_domain::action::{ActionStatus as Status, Resolution};
 use placet_domain::command::Command;
+use placet_domain::digest::Digest;
 use placet_domain::identity::{IdentityCommand, Lineage, Reach};
 use placet_domain::organisation::OrganisationCommand;
 use placet_domain::policy::Tier;
@@ -27,6 +28,11 @@ fn b4_the_order_of_somebody_who_is_no_longer_trusted_is_void() {
     let mut world = ordered(9);
     world.identities.remove(&id);
     assert_eq!(proposes_again(&mut world), Status::PendingApproval);
+    // Whoever gets a new token may not have given it themself.
+    let mut world = ordered(9);
+    let command = IdentityCommand::ReplaceToken { token: Digest::of(b"new") };
+    world.submit(Who::Admin, Command::Identity { id, command }).unwrap();
+    assert_eq!((proposes_again(&mut world), world.order().used), (Status::PendingApproval, 0));
 }
 
 #[test]
@@ -40,12 +46,12 @@ fn b4_r7_independence_is_looked_at_again_when_an_order_is_used() {
 }
 
 #[test]
-fn b4_under_another_policy_an_order_says_nothing_and_what_it_approved_waits_again() {
+fn b4_under_another_policy_an_order_says_nothing_and_what_it_approved_is_over() {
     let mut world = ordered(9);
     assert_eq!(proposes_again(&mut world), Status::Approved);
     world.change_policy();
     world.clockwork().rejudges(Tier::B).unwrap();
-    assert_eq!(world.status(), Status::PendingApproval, "judged again, decided again");
+    assert_eq!(world.status(), Status::Withdrawn, "nobody was asked about it, and it becomes no question");
     assert_eq!((world.stand(), proposes_again(&mut world)), (Stand::Void, Status::PendingApproval));
 }
 

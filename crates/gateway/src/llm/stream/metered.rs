@@ -198,7 +198,9 @@ impl Body for Metered {
                     Some(Ok(Frame::data(passed)))
                 }
                 Some(Err(broken)) => {
-                    self.end(Reached::Break);
+                    // Who was silent for long may have thought all the while, and bills that.
+                    let is_silent = matches!(broken, Broken::Silent(_));
+                    self.end(if is_silent { Reached::Left } else { Reached::Break });
                     Some(Err(broken))
                 }
                 None => self.last().map(|rest| Ok(Frame::data(rest))),

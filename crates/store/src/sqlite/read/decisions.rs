@@ -90,9 +90,10 @@ pub(crate) fn questions(
     terms: &Asking,
     now: Timestamp,
 ) -> Result<Questions, StoreError> {
-    let (family, let_ask_ms, standing) = family(conn, run, first)?;
     let window_ms = i64::try_from(terms.asked_within_ms).unwrap_or(i64::MAX);
-    let since_ms = now.unix_ms().saturating_sub(window_ms).max(let_ask_ms.unwrap_or(i64::MIN));
+    let window_ms = now.unix_ms().saturating_sub(window_ms);
+    let (family, let_ask_ms, standing) = family(conn, run, first, window_ms)?;
+    let since_ms = window_ms.max(let_ask_ms.unwrap_or(i64::MIN));
     let lately = "SELECT count(*) FROM (SELECT 1 FROM action WHERE asks
         AND run IN (SELECT value FROM json_each(?1)) AND created_ms > ?2 LIMIT ?3)";
     let undecided = "SELECT count(*) FROM (SELECT 1 FROM action JOIN run ON run.created = action.run AND run.is_open
@@ -110,7 +111,12 @@ pub(crate) fn questions(
 
 /// The places of a family's runs as a JSON list, when one of them was last let ask on, and whether another one stands still because too
 /// much was asked.
-fn family(conn: &Connection, run: &Run, first: RunId) -> Result<(String, Option<i64>, bool), StoreError> {
+fn family(
+    conn: &Connection,
+    run: &Run,
+    first: RunId,
+    since_ms: i64,
+) -> Result<(String, Option<i64>, bool), StoreError> {
     let sql = "WITH RECURSIVE below (created, id) AS (
             SELECT created, id FROM run WHERE id = ?1
             UNION SELECT run.created, run.id FROM below
@@ -121,7 +127,9 @@ fn family(conn: &Connection, run: &Run, first: RunId) -> Result<(String, Option<
         SELECT json_group_array(run.created), max(json_extract(run.state, '$.let_ask_at')),
             coalesce(max(run.id <> ?3 AND run.status = 'CHECKPOINT_REACHED'
                 AND json_extract(run.state, '$.gate.kind') = 'QUESTIONS'), 0)
-        FROM run WHERE run.created IN (SELECT created FROM family)";
-    let values = params![first.as_bytes(), run.agent.to_string(), run.id.as_bytes()];
+        FROM run WHERE run.created IN (SELECT created FROM family)
+            AND run.project = (SELECT project FROM run WHERE id = ?3)
+            AND (run.is_open OR run.status NOT IN ('COMPLETED', 'FAILED', 'CANCELLED') OR run.changed_ms > ?4)";
+    let values = params![first.as_bytes(), run.agent.to_string(), run.id.as_bytes(), since_ms];
     Ok(conn.prepare_cached(sql)?.query_row(values, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?)
 }

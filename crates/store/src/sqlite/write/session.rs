@@ -103,7 +103,11 @@ impl<'a> Session<'a> {
         self.save_decisions(&ended, extras.look)?;
         self.save_content(&submission.command, extras)?;
         let seqs = first..self.tree.size();
-        self.remember(submission, &seqs)?;
+        // A question that was not taken may be asked again under the same name.
+        let is_untaken = submission.command.proposes() && loaded.action.is_none();
+        if !is_untaken {
+            self.remember(submission, &seqs)?;
+        }
         let ended = ended.into_iter().map(|(_, (_, decision))| decision).collect();
         Ok(Receipt { seqs, records, at: self.now, loaded, ended, replayed: false })
     }
@@ -251,6 +255,15 @@ impl<'a> Session<'a> {
             } => {
                 let taken = read::is_token_taken(self.conn, *token)?;
                 if taken { Err(Refusal::Exists { what: "token" }.into()) } else { Ok(()) }
+            }
+            // One key is one person's: else one person signs for two.
+            Command::Identity { id, command: IdentityCommand::Door(DoorCommand::AddPasskey { attested, .. }) } => {
+                let others = read::identities(self.conn)?.into_iter().filter(|other| other.id != *id);
+                let has_it = |other: &Identity| attested.is_among(other.doors.passkeys());
+                if others.into_iter().any(|other| has_it(&other)) {
+                    return Err(Refusal::Exists { what: "passkey" }.into());
+                }
+                Ok(())
             }
             Command::Run { command: RunCommand::Create(founding), .. } => {
                 let token = founding.agent_token.map(|token| read::is_token_taken(self.conn, token)).transpose()?;
