@@ -195,7 +195,12 @@ impl<'a> Looker<'a> {
             }
         };
         let actor = Actor::Identity(identity.clone());
-        identity.has(Role::Reviewer) && run::decide(Some(run), &command, &actor, self.now).is_ok()
+        // Its host may still be saving or collecting: nothing else would tell of it when that is done. Who may decide is asked before.
+        let asked = match run::decide(Some(run), &command, &actor, self.now) {
+            Ok(_) | Err(Refusal::NotNow { .. }) => true,
+            Err(_) => false,
+        };
+        asked && identity.has(Role::Reviewer)
     }
 }
 
@@ -218,7 +223,11 @@ fn looked(notice: &Notice, facts: Facts, project: Option<ProjectId>, standing: S
 fn is_still_so(what: What, run: &Run, wish: Option<u32>) -> bool {
     match what {
         What::Plan => run.status == RunStatus::PendingApproval,
-        What::Checkpoint => run.status == RunStatus::CheckpointReached,
+        // One that waits for an action is told of by the action.
+        What::Checkpoint => {
+            let by_itself = run.gate.as_ref().is_none_or(|gate| gate.action.is_none());
+            run.status == RunStatus::CheckpointReached && by_itself
+        }
         What::Results => run.status == RunStatus::PendingExport,
         What::Wish => {
             let open = run.status.is_open() || run.status == RunStatus::PendingExport;

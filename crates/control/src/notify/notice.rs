@@ -127,7 +127,8 @@ fn of_run(id: RunId, event: &RunEvent) -> Option<Told> {
         RunEvent::GateReached { action: None, passes_at, .. } => {
             Some(Told { deadline: *passes_at, ..Told::of(What::Checkpoint, Subject::Run(id)) })
         }
-        RunEvent::GateUnanswered { .. } => run(What::Checkpoint),
+        // Whoever resumes a run that was paused at a checkpoint finds it standing there again; where it does not, nothing is told.
+        RunEvent::GateUnanswered { .. } | RunEvent::Resumed => run(What::Checkpoint),
         RunEvent::Finished { .. } => run(What::Results),
         RunEvent::NetworkWished { number, .. } => {
             Some(Told::of(What::Wish, Subject::Wish { run: id, number: *number }))
@@ -151,7 +152,6 @@ fn of_run(id: RunId, event: &RunEvent) -> Option<Told> {
         | RunEvent::GateMoved { .. }
         | RunEvent::GateRejected { .. }
         | RunEvent::Paused { .. }
-        | RunEvent::Resumed
         | RunEvent::Halted
         | RunEvent::Released
         | RunEvent::RolledBack { .. }
@@ -177,5 +177,18 @@ fn of_run(id: RunId, event: &RunEvent) -> Option<Told> {
         | RunEvent::ResultsRejected { .. }
         | RunEvent::Cancelled { .. }
         | RunEvent::Destroyed => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b4_a_run_that_is_resumed_may_stand_at_its_checkpoint_again() {
+        let id = RunId::from_uuid(uuid::Uuid::nil());
+        let told = |event| of_run(id, &event).map(|told| told.what);
+        assert_eq!(told(RunEvent::Resumed), Some(What::Checkpoint));
+        assert_eq!(told(RunEvent::Paused { reason: String::new() }), None);
     }
 }

@@ -1,6 +1,8 @@
 //! Letters, through a server of mail that is not ours: with TLS and without, with a login, and with a server that hangs up.
 
 use placet_control::{Login, RouteParts, Security, What};
+use placet_domain::digest::Digest;
+use placet_wire::api;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
@@ -8,6 +10,8 @@ use super::post_office::{Lab, PostOffice, dialer};
 use super::room::Room;
 use super::{telling, to_people, to_room};
 use crate::moves::{opening, scan};
+use crate::person::Person;
+use crate::scenario::{PATIENCE, Team};
 
 const PEOPLE: &[&str] = &["rita-alpha", "ralf-alpha", "olga-alpha", "ada-alpha", "rita-beta"];
 
@@ -62,6 +66,42 @@ async fn b4_whoever_approved_is_not_asked_again_and_the_other_still_is() {
     app.pass_ms(10 * 60_000);
     let letters = office.until_taken(1).await;
     assert_eq!(names(&letters), ["ralf-alpha"]);
+}
+
+/// A hosted run whose agent is at work, with the agent's own voice.
+async fn hosted(team: &Team) -> (String, Person) {
+    let launch = json!({ "program": "/usr/bin/python3", "arguments": ["agent.py"], "profile": "default" });
+    let new = json!({ "project": team.project, "goal": "g", "scope": "lab", "plan": ["look"], "launch": launch });
+    let run: api::RunView = team.operator.post("/api/v1/runs", &new).await.is(201).json();
+    let path = |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id);
+    team.reviewer.post_if(&path("approve"), run.review, &json!({})).await.is(200);
+    team.operator.post(&path("start"), &json!({})).await.is(200);
+    team.worker.post("/api/v1/hostings", &json!({})).await.is(200);
+    team.worker.post(&path("host"), &json!({})).await.is(200);
+    let digest = Digest::of(b"files");
+    let snapshot = json!({ "number": 0, "workspace": digest, "memory": digest, "files": 1, "size_bytes": 1 });
+    team.worker.post(&path("snapshots"), &snapshot).await.is(200);
+    let once: api::TokenOnce = team.worker.post(&path("agent-token"), &json!({})).await.is(200).json();
+    let agent = team.worker.holding(&once.token);
+    agent.post(&path("attach"), &json!({})).await.is(200);
+    (run.id.to_string(), agent)
+}
+
+#[tokio::test]
+async fn b4_results_that_a_host_still_collects_are_told_of_to_those_who_decide_on_them() {
+    let office = PostOffice::plain().await;
+    let server = office.server(Security::None, None, dialer(None));
+    let (mut app, ..) = telling(vec![]).await;
+    app.restart_telling(super::routes(vec![to_people("people", server, PEOPLE)])).await;
+    let (run, agent) = hosted(&app.team).await;
+    agent.post(&format!("/api/v1/runs/{run}/finish"), &json!({ "summary": "done" })).await.is(200);
+    let told = || office.letters().iter().filter(|letter| letter.body.contains("results wait")).count();
+    let waited = tokio::time::timeout(PATIENCE, async {
+        while told() < 2 {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    });
+    assert!(waited.await.is_ok(), "nothing else tells of them when they are collected: {:#?}", office.letters());
 }
 
 #[tokio::test]
