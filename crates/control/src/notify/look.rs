@@ -14,7 +14,7 @@ use placet_domain::time::Timestamp;
 use placet_domain::worktree::Person;
 use placet_store::StoreError;
 
-use super::{Item, Notice, Subject, What};
+use super::{Asked, Item, Notice, Subject, What};
 use crate::app::App;
 
 /// News that nobody took for so long are none any more.
@@ -34,6 +34,18 @@ enum Standing {
     Action { state: Box<ActionState>, run: Box<Run> },
     Run(Box<Run>),
     Worktree { informed: Vec<Person> },
+}
+
+impl Looked {
+    /// How many people it still needs.
+    pub(crate) fn asked(&self) -> Asked {
+        match &self.standing {
+            Standing::Action { state, .. } if self.item.what == What::Action && state.approvals_missing() > 1 => {
+                Asked::Several
+            }
+            Standing::Action { .. } | Standing::Run(_) | Standing::Worktree { .. } => Asked::One,
+        }
+    }
 }
 
 /// Looks at many things at once and at nothing twice.

@@ -9,14 +9,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use placet_domain::identity::Identity;
 use placet_domain::time::Timestamp;
 use placet_store::{EntryFilter, MOST_ROWS, StoreError};
 use tokio::task::JoinSet;
 
 use crate::app::App;
 use crate::flow::No;
-use crate::notify::{Absent, Item, Looked, Looker, Message, Notice, Recipient, Route, Subject, Told, What};
+use crate::notify::{Absent, Item, Looked, Looker, Message, Notice, People, Recipient, Route, Subject, Told, What};
 
 /// How often it is looked whether something is due. Much shorter than any pace.
 const PERIOD: Duration = Duration::from_millis(500);
@@ -60,6 +59,8 @@ struct Teller {
     told: BTreeSet<(Recipient, u64)>,
     last_told: Option<Timestamp>,
     failures: u32,
+    /// Names in the settings that were complained of.
+    unclear: BTreeSet<String>,
 }
 
 /// What a look led to.
@@ -80,8 +81,8 @@ struct Bundle {
 
 impl Teller {
     fn new(app: App, route: Arc<Route>, base: String) -> Self {
-        let (pending, told) = (Vec::new(), BTreeSet::new());
-        Self { app, route, base, next: 0, pending, told, last_told: None, failures: 0 }
+        let (pending, told, unclear) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+        Self { app, route, base, next: 0, pending, told, last_told: None, failures: 0, unclear }
     }
 
     async fn run(mut self) {
@@ -187,8 +188,9 @@ impl Teller {
     }
 
     /// What still is so, by whom it is to be told.
-    async fn bundles(&self, ripe: &[Notice]) -> Result<BTreeMap<Recipient, Bundle>, StoreError> {
-        let mut looker = Looker::new(&self.app);
+    async fn bundles(&mut self, ripe: &[Notice]) -> Result<BTreeMap<Recipient, Bundle>, StoreError> {
+        let app = self.app.clone();
+        let mut looker = Looker::new(&app);
         let mut looked = Vec::new();
         for notice in newest(ripe) {
             let found = looker.look(notice).await?;
@@ -214,7 +216,7 @@ impl Teller {
 
     /// Each person is told what is theirs, or, while they are away, whoever stands in for them and may decide it too.
     async fn for_people(
-        &self,
+        &mut self,
         looker: &Looker<'_>,
         looked: &[Looked],
         bundles: &mut BTreeMap<Recipient, Bundle>,
@@ -223,28 +225,35 @@ impl Teller {
         if addresses.is_empty() || looked.is_empty() {
             return Ok(());
         }
-        let (everybody, now) = (self.app.store().identities().await?, self.app.store().now());
-        let recipient = |who: &Identity| {
-            let address = addresses.get(&who.name)?.clone();
-            Some(Recipient::Person { name: who.name.clone(), address })
-        };
-        for person in everybody.iter().filter(|person| !person.revoked && addresses.contains_key(&person.name)) {
-            let away = person.away_at(now);
-            let stand_in = away.and_then(|away| everybody.iter().find(|other| other.id == away.to && !other.revoked));
+        let everybody = self.app.store().identities().await?;
+        let people = People::new(&everybody, addresses, self.app.store().now());
+        self.complain_of(people.unclear());
+        for person in people.reached() {
             for found in looked.iter().filter(|found| looker.concerns(found, person)) {
-                let instead = stand_in.filter(|other| looker.concerns(found, other));
-                let to = instead.and_then(recipient).map(|to| (to, true)).or_else(|| Some((recipient(person)?, false)));
-                let Some((to, stands_in)) = to else { continue };
-                let bundle = bundles.entry(to).or_default();
-                if !bundle.items.contains(&found.item) {
-                    bundle.items.push(found.item.clone());
-                }
-                if let Some(away) = away.filter(|_| stands_in) {
-                    bundle.absent.insert(Absent { name: person.name.clone(), until: away.until });
+                for (to, absent) in people.told_for(person, found.asked(), |other| looker.concerns(found, other)) {
+                    bundles.entry(to).or_default().add(&found.item, absent);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Once for each name: what is wrong is in the settings, and stays so until somebody changes them.
+    fn complain_of<'n>(&mut self, unclear: impl Iterator<Item = &'n String>) {
+        for name in unclear {
+            if self.unclear.insert(name.clone()) {
+                tracing::warn!(route = %self.route.name(), name, "this name in `people` is of no identity or of more than one, so nobody is told by it");
+            }
+        }
+    }
+}
+
+impl Bundle {
+    fn add(&mut self, item: &Item, absent: Option<Absent>) {
+        if !self.items.contains(item) {
+            self.items.push(item.clone());
+        }
+        self.absent.extend(absent);
     }
 }
 
