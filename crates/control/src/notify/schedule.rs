@@ -120,6 +120,11 @@ impl Schedule {
         self.quiet.as_ref().map_or(due, |quiet| quiet.after(due))
     }
 
+    /// Whether nobody is told anything now.
+    pub(crate) fn is_quiet(&self, now: Timestamp) -> bool {
+        self.quiet.as_ref().is_some_and(|quiet| quiet.after(now) > now)
+    }
+
     /// Which of the notices that are not told yet, oldest first, are told now. What came later goes along, except for escalations: those
     /// have to have waited each by itself.
     pub(crate) fn ripe<'n>(
@@ -129,7 +134,7 @@ impl Schedule {
         now: Timestamp,
     ) -> Vec<&'n Notice> {
         // What was due before and could not be told keeps the hours too.
-        if self.quiet.as_ref().is_some_and(|quiet| quiet.after(now) > now) {
+        if self.is_quiet(now) {
             return Vec::new();
         }
         let is_due = |notice: &&Notice| self.due(notice, last_told) <= now;

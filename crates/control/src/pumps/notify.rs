@@ -2,7 +2,7 @@
 //!
 //! Like a webhook a route has a cursor into the ledger, which advances when everything before it was told or is not worth telling any more.
 //! So nothing is lost by a restart, and what is told twice because of one has the same id. A receiver that is away gets one message when it
-//! is back, with what still waits then. Routes do not wait for each other, and nothing else waits for them.
+//! is back, with what still waits then. Routes do not wait for each other, nor do the recipients of one, and nothing else waits for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -12,10 +12,13 @@ use std::time::Duration;
 use placet_domain::time::Timestamp;
 use placet_store::{EntryFilter, MOST_ROWS, StoreError};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use crate::app::App;
 use crate::flow::No;
-use crate::notify::{Absent, Item, Looked, Looker, Message, Notice, People, Recipient, Route, Subject, Told, What};
+use crate::notify::{
+    Absent, Item, Looked, Looker, Message, Notice, People, Recipient, Retries, Route, Subject, Told, What,
+};
 
 /// How often it is looked whether something is due. Much shorter than any pace.
 const PERIOD: Duration = Duration::from_millis(500);
@@ -53,23 +56,26 @@ struct Teller {
     base: String,
     /// The first entry that was not read.
     next: u64,
-    /// What was read and not told.
+    /// What was read and is not due.
     pending: Vec<Notice>,
+    /// What was due, and somebody could not be told of.
+    owed: Vec<Notice>,
     /// Who was told what of it.
     told: BTreeSet<(Recipient, u64)>,
     last_told: Option<Timestamp>,
-    failures: u32,
+    retries: Retries,
+    /// How often in a row the ledger could not be read.
+    faults: u32,
     /// Names in the settings that were complained of.
     unclear: BTreeSet<String>,
 }
 
 /// What a look led to.
 enum Turn {
+    /// There is nothing to do before the next entry.
     Nothing,
-    /// Something is held.
+    /// Something is held, owed, or not read yet.
     Held,
-    /// Somebody could not be told.
-    Failed,
 }
 
 /// What one recipient is told at once.
@@ -81,93 +87,110 @@ struct Bundle {
 
 impl Teller {
     fn new(app: App, route: Arc<Route>, base: String) -> Self {
-        let (pending, told, unclear) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
-        Self { app, route, base, next: 0, pending, told, last_told: None, failures: 0, unclear }
+        let retries = Retries::new(app.settings().notify.retry());
+        let (pending, owed, told, unclear) = (Vec::new(), Vec::new(), BTreeSet::new(), BTreeSet::new());
+        Self { app, route, base, next: 0, pending, owed, told, last_told: None, retries, faults: 0, unclear }
     }
 
     async fn run(mut self) {
         let mut changes = self.app.store().subscribe();
         loop {
             changes.mark_unchanged();
-            match self.turn().await {
+            let turn = self.turn().await;
+            self.faults = if turn.is_ok() { 0 } else { self.faults.saturating_add(1) };
+            match turn {
                 Ok(Turn::Nothing) => {
                     if changes.changed().await.is_err() {
                         return;
                     }
                 }
-                Ok(Turn::Held) => tokio::time::sleep(PERIOD).await,
-                Ok(Turn::Failed) => self.wait().await,
+                Ok(Turn::Held) => {
+                    let next = self.retries.next_in(Instant::now());
+                    tokio::time::sleep(next.map_or(PERIOD, |next| next.min(PERIOD))).await;
+                }
                 Err(fault) => {
                     tracing::error!(route = %self.route.name(), %fault, "a route cannot read the ledger; trying again");
-                    self.wait().await;
+                    tokio::time::sleep(self.app.settings().notify.retry().after(self.faults)).await;
                 }
             }
         }
     }
 
-    async fn wait(&mut self) {
-        self.failures = self.failures.saturating_add(1);
-        tokio::time::sleep(self.app.settings().notify.retry().after(self.failures)).await;
-    }
-
     async fn turn(&mut self) -> Result<Turn, StoreError> {
-        self.read().await?;
+        let is_at_end = self.read().await?;
         let now = self.app.store().now();
-        let ripe: Vec<Notice> =
-            self.route.schedule().ripe(&self.pending, self.last_told, now).into_iter().cloned().collect();
-        if ripe.is_empty() {
-            return Ok(if self.pending.is_empty() { Turn::Nothing } else { Turn::Held });
+        let due = self.due(now);
+        if !due.is_empty() {
+            self.tell(due, now).await?;
         }
-        if !self.tell(&ripe, now).await? {
-            return Ok(Turn::Failed);
-        }
-        self.failures = 0;
-        self.settle(&ripe).await?;
-        Ok(if self.pending.is_empty() { Turn::Nothing } else { Turn::Held })
+        let is_done = is_at_end && self.pending.is_empty() && self.owed.is_empty();
+        Ok(if is_done { Turn::Nothing } else { Turn::Held })
     }
 
-    /// Reads on to the end of the ledger.
-    async fn read(&mut self) -> Result<(), StoreError> {
+    /// What is ripe, and along with it, or when somebody is to be tried again, everything that is owed. Oldest first.
+    fn due(&self, now: Timestamp) -> Vec<Notice> {
+        let schedule = self.route.schedule();
+        let ripe = schedule.ripe(&self.pending, self.last_told, now);
+        let is_retry = self.retries.is_due(Instant::now()) && !schedule.is_quiet(now);
+        if ripe.is_empty() && !is_retry {
+            return Vec::new();
+        }
+        let mut due: Vec<Notice> = ripe.into_iter().chain(&self.owed).cloned().collect();
+        due.sort_by_key(|notice| notice.seq);
+        due
+    }
+
+    /// Reads on, and says whether that was to the end of the ledger.
+    async fn read(&mut self) -> Result<bool, StoreError> {
         let kept = self.app.store().cursor(&cursor(&self.route)).await?;
         self.next = self.next.max(kept.unwrap_or(0));
-        while self.pending.len() < MOST_PENDING {
+        while self.pending.len() + self.owed.len() < MOST_PENDING {
             let filter = EntryFilter { after: self.next.checked_sub(1), limit: MOST_ROWS, ..EntryFilter::default() };
             let page = self.app.store().entries(filter).await?;
-            let Some(last) = page.last() else { return Ok(()) };
+            let Some(last) = page.last() else { return Ok(true) };
             self.pending.extend(page.iter().filter_map(Notice::of).filter(|notice| self.route.wants(notice)));
             self.next = last.seq + 1;
             if (page.len() as u64) < u64::from(MOST_ROWS) {
-                return Ok(());
+                return Ok(true);
             }
             // So that nothing need be read again from far back after a restart.
             self.advance().await?;
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Everything before the first that is not told is settled.
     async fn advance(&self) -> Result<(), StoreError> {
-        let first = self.pending.iter().map(|notice| notice.seq).min().unwrap_or(self.next);
+        let first = self.pending.iter().chain(&self.owed).map(|notice| notice.seq).min().unwrap_or(self.next);
         self.app.store().set_cursor(&cursor(&self.route), first).await
     }
 
-    async fn settle(&mut self, ripe: &[Notice]) -> Result<(), StoreError> {
-        let seqs: BTreeSet<u64> = ripe.iter().map(|notice| notice.seq).collect();
+    /// What was due is over, except for what somebody is owed.
+    async fn settle(&mut self, due: Vec<Notice>, owed: &BTreeSet<u64>) -> Result<(), StoreError> {
+        let seqs: BTreeSet<u64> = due.iter().map(|notice| notice.seq).collect();
         self.pending.retain(|notice| !seqs.contains(&notice.seq));
-        self.told.retain(|(_, seq)| !seqs.contains(seq));
+        self.owed = due.into_iter().filter(|notice| owed.contains(&notice.seq)).collect();
+        self.told.retain(|(_, seq)| owed.contains(seq));
         self.advance().await
     }
 
-    /// Whether everybody was told who is to be.
-    async fn tell(&mut self, ripe: &[Notice], now: Timestamp) -> Result<bool, StoreError> {
-        let bundles = self.bundles(ripe).await?;
-        let mut all_told = true;
+    /// Tells everybody who is to be told and did not fail to take it just now.
+    async fn tell(&mut self, due: Vec<Notice>, now: Timestamp) -> Result<(), StoreError> {
+        let bundles = self.bundles(&due).await?;
+        self.retries.keep(|to| bundles.contains_key(to));
+        let mut bundles: Vec<_> = bundles.into_iter().collect();
+        // Whoever takes messages does not wait for those who do not.
+        bundles.sort_by_key(|(to, _)| self.retries.failures(to));
+        let mut owed = BTreeSet::new();
         for (to, bundle) in bundles {
-            all_told &= self.send(&to, &bundle, now).await;
+            if self.retries.rests(&to, Instant::now()) || !self.send(&to, &bundle, now).await {
+                owed.extend(bundle.items.iter().map(|item| item.seq));
+            }
         }
-        Ok(all_told)
+        self.settle(due, &owed).await
     }
 
+    /// Whether that is done with: it was taken, or never will be.
     async fn send(&mut self, to: &Recipient, bundle: &Bundle, now: Timestamp) -> bool {
         let (label, absent) = (to.label(), bundle.absent.iter().cloned().collect::<Vec<_>>());
         let message = Message::of(&bundle.items, &absent, self.route.framing(&self.base, &label));
@@ -179,10 +202,13 @@ impl Teller {
                 tracing::error!(route = %self.route.name(), why, "a message was refused; it is not sent again");
             }
             Told::NotYet(why) => {
-                tracing::warn!(route = %self.route.name(), failures = self.failures, why, "a message was not delivered; trying again");
+                self.retries.failed(to, Instant::now());
+                let failures = self.retries.failures(to);
+                tracing::warn!(route = %self.route.name(), failures, why, "a message was not delivered; trying again");
                 return false;
             }
         }
+        self.retries.worked(to);
         self.told.extend(bundle.items.iter().map(|item| (to.clone(), item.seq)));
         true
     }

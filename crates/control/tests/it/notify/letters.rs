@@ -1,6 +1,6 @@
 //! Letters, through a server of mail that is not ours: with TLS and without, with a login, and with a server that hangs up.
 
-use placet_control::{Login, RouteParts, Security, What};
+use placet_control::{Backoff, Login, RouteParts, Security, What};
 use placet_domain::digest::Digest;
 use placet_wire::api;
 use serde_json::{Value, json};
@@ -196,4 +196,21 @@ async fn b12_a_mailbox_that_is_refused_is_given_up_and_the_others_get_theirs_onc
     assert!(!letters[1].body.contains("tier B"), "what was told is not told again: {}", letters[1].body);
     let text = app.admin.get("/metrics").await.is(200).text();
     assert!(text.contains(r#"placet_notify_messages_total{route="people",outcome="given_up"}"#), "{text}");
+}
+
+#[tokio::test]
+async fn b12_a_mailbox_that_is_full_for_now_holds_up_nobody_else_of_its_route() {
+    let office = PostOffice::open(&json!({ "tls": "none", "full": "ralf-alpha@example.org" })).await;
+    let server = office.server(Security::None, None, dialer(None));
+    let (mut app, agent, _) = telling(vec![]).await;
+    // Longer than anybody waits here: who is told at all is told before the mailbox is tried again.
+    let slow = Backoff { first_ms: 3_600_000, most_ms: 3_600_000 };
+    app.restart_telling(super::routes(vec![to_people("people", server, PEOPLE)]).retried(slow)).await;
+    agent.proposes(app.team.run, &scan()).await;
+    office.until_taken(1).await;
+    agent.proposes(app.team.run, &crate::moves::sweep()).await;
+    let letters = office.until_taken(2).await;
+    assert_eq!(names(&letters), ["rita-alpha", "rita-alpha"]);
+    assert!(!letters[1].body.contains("tier B"), "what was told is not told again: {}", letters[1].body);
+    assert_eq!(office.said("full").len(), 1, "and it rests");
 }

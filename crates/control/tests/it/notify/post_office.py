@@ -1,7 +1,7 @@
 """A server of mail that is not ours (aiosmtpd): says its port, then each letter it took as a line of JSON.
 
 The first argument is JSON: tls (none, starttls, implicit), certificate, key, user, password, drop (how many letters are read and then
-hung up on without an answer), refuse (a recipient who gets a 550), strip (STARTTLS is not offered).
+hung up on without an answer), refuse (a recipient who gets a 550), full (a recipient who gets a 452), strip (STARTTLS is not offered).
 """
 
 import asyncio
@@ -24,6 +24,9 @@ class Office:
     async def handle_RCPT(self, server, session, envelope, address, options):
         if address == wanted.get("refuse"):
             return "550 no such mailbox"
+        if address == wanted.get("full"):
+            say(kind="full")
+            return "452 mailbox is full"
         envelope.rcpt_tos.append(address)
         return "250 OK"
 
