@@ -10,6 +10,7 @@ mod post;
 mod url;
 
 use std::fmt;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
@@ -29,8 +30,10 @@ use crate::egress::address::{Special, permitted};
 use crate::egress::tls::{BadRoots, Roots, distrusted};
 use crate::egress::{Resolve, SystemResolver};
 
-/// To look a name up, and again to be connected, and again to agree on TLS.
+/// To look a name up, and again to agree on TLS.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// To be connected to one address: one that swallows everything leaves time for the next.
+const PATIENCE_EACH: Duration = Duration::from_secs(2);
 /// More addresses than any host needs; all of them are checked, so many are tried.
 const MOST_TRIED: usize = 4;
 
@@ -105,20 +108,11 @@ impl Dialer {
     /// A connection to one of the host's checked addresses, without TLS yet.
     pub async fn connect(&self, to: &Authority) -> Result<Line, NotReached> {
         let addresses = self.look_up(to).await?;
-        let mut last = NotReached::Unresolved(to.place().to_string());
-        for address in addresses.into_iter().take(MOST_TRIED) {
-            match patiently(TcpStream::connect(address)).await? {
-                Ok(stream) => {
-                    // Short messages that are awaited: better sent at once than in company.
-                    let _ = stream.set_nodelay(true);
-                    return Ok(Box::new(stream));
-                }
-                Err(error) => {
-                    last = NotReached::Unreachable { host: to.place().to_string(), why: error.to_string() };
-                }
-            }
-        }
-        Err(last)
+        let host = to.place().to_string();
+        let stream = first_of(&host, &addresses, PATIENCE_EACH, TcpStream::connect).await?;
+        // Short messages that are awaited: better sent at once than in company.
+        let _ = stream.set_nodelay(true);
+        Ok(Box::new(stream))
     }
 
     /// A connection to this machine, at an address that was written as one. What is said there needs no TLS.
@@ -169,6 +163,24 @@ impl Dialer {
         })?;
         Ok(Box::new(stream))
     }
+}
+
+/// Whatever answers first, one address after the other and each for so long.
+async fn first_of<T, C: Future<Output = io::Result<T>>>(
+    host: &str,
+    addresses: &[SocketAddr],
+    each: Duration,
+    connect: impl Fn(SocketAddr) -> C,
+) -> Result<T, NotReached> {
+    let mut last = NotReached::Unresolved(host.to_owned());
+    for &address in addresses.iter().take(MOST_TRIED) {
+        last = match timeout(each, connect(address)).await {
+            Ok(Ok(connected)) => return Ok(connected),
+            Ok(Err(error)) => NotReached::Unreachable { host: host.to_owned(), why: error.to_string() },
+            Err(_) => NotReached::TooSlow(each),
+        };
+    }
+    Err(last)
 }
 
 /// Nobody who is called may keep us waiting without end.
@@ -260,6 +272,24 @@ mod tests {
         server.accept().await.unwrap();
         assert_eq!(told.asked.load(Ordering::Relaxed), 1, "nothing asks a second time");
         assert!(matches!(refused(&dialer, &to).await, NotReached::Special { .. }), "and the next call checks anew");
+    }
+
+    #[tokio::test]
+    async fn b12_an_address_that_swallows_everything_or_refuses_leaves_time_for_the_next() {
+        let addresses = ["192.0.2.1:25", "192.0.2.2:25", "192.0.2.3:25"].map(|text| text.parse().unwrap());
+        let [silent, closed, good] = addresses;
+        let connect = |address: SocketAddr| async move {
+            if address == silent {
+                std::future::pending::<()>().await;
+            }
+            if address == closed { Err(io::ErrorKind::ConnectionRefused.into()) } else { Ok(address) }
+        };
+        let each = Duration::from_millis(1);
+        assert_eq!(first_of("mail.example", &addresses, each, connect).await.unwrap(), good);
+        let error = first_of("mail.example", &[closed, silent], each, connect).await.unwrap_err();
+        assert!(matches!(error, NotReached::TooSlow(_)), "{error}");
+        let error = first_of("mail.example", &[silent, closed], each, connect).await.unwrap_err();
+        assert!(matches!(error, NotReached::Unreachable { .. }), "{error}");
     }
 
     #[tokio::test]
