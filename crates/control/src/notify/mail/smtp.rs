@@ -91,17 +91,7 @@ impl Server {
     async fn handed_over(&self, from: &MailAddress, to: &MailAddress, letter: &[u8]) -> Result<(), Trouble> {
         let mut talk = self.greeted().await?;
         talk.log_in(self.login.as_ref()).await?;
-        talk.asked(&format!("MAIL FROM:<{from}>"), "the sender").await?;
-        talk.asked(&format!("RCPT TO:<{to}>"), "the recipient").await?;
-        let begin = talk.ask("DATA").await?;
-        if begin.code != 354 {
-            return Err(begin.refusal("the letter"));
-        }
-        talk.write(&stuffed(letter)).await?;
-        let end = talk.answer().await?;
-        if !end.is_yes() {
-            return Err(end.refusal("the letter"));
-        }
+        hand_over(&mut talk, from, to, letter).await?;
         // It is theirs now; how they say goodbye changes nothing.
         let _ = talk.write(b"QUIT\r\n").await;
         Ok(())
@@ -143,9 +133,44 @@ impl Server {
     }
 }
 
+async fn hand_over(talk: &mut Talk, from: &MailAddress, to: &MailAddress, letter: &[u8]) -> Result<(), Trouble> {
+    let sender = talk.ask(&format!("MAIL FROM:<{from}>")).await?;
+    if !sender.is_yes() {
+        // The sender is ours and the same for everybody: a no to it says nothing of this letter, and somebody can mend it.
+        return Err(sender.trouble("to take letters from our sender"));
+    }
+    talk.asked(&format!("RCPT TO:<{to}>"), "the recipient").await?;
+    let begin = talk.ask("DATA").await?;
+    if begin.code != 354 {
+        return Err(begin.refusal("the letter"));
+    }
+    talk.write(&stuffed(letter)).await?;
+    let end = talk.answer_to_letter().await?;
+    if end.is_yes() { Ok(()) } else { Err(end.refusal("the letter")) }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::talk::tests::server as played;
     use super::*;
+
+    #[tokio::test]
+    async fn b12_a_no_to_the_sender_is_trouble_of_ours_and_one_to_the_recipient_or_the_letter_is_for_good() {
+        let (from, to) = ("placet@example.org".parse().unwrap(), "ada@example.org".parse().unwrap());
+        for (answers, is_for_good) in [
+            (&["550 not you"][..], Some(false)),
+            (&["530 log in first"], Some(false)),
+            (&["250 ok", "550 no such mailbox"], Some(true)),
+            (&["250 ok", "452 full"], Some(false)),
+            (&["250 ok", "250 ok", "354 go on", "554 spam"], Some(true)),
+            (&["250 ok", "250 ok", "354 go on", "250 taken"], None),
+        ] {
+            let (mut talk, _heard) = played(answers);
+            let trouble = hand_over(&mut talk, &from, &to, b"letter\r\n").await.err();
+            let for_good = trouble.as_ref().map(|trouble| matches!(trouble, Trouble::Refused(_)));
+            assert_eq!(for_good, is_for_good, "{answers:?}: {trouble:?}");
+        }
+    }
 
     #[test]
     fn b12_without_tls_letters_are_handed_to_this_machine_only() {

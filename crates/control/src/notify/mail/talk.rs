@@ -11,8 +11,11 @@ use zeroize::Zeroizing;
 
 use super::smtp::Login;
 
-/// For each answer; servers that check for spam take their time before the last one.
+/// For each answer but the last.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// For the answer to a whole letter (RFC 5321, 4.5.3.2.6): servers that check for spam take their time, and whoever hangs up on one sends the
+/// letter twice.
+const PATIENCE_AFTER_LETTER: Duration = Duration::from_secs(10 * 60);
 /// An answer is a few lines. Whoever sends more is no server of mail.
 const MOST_ANSWER_BYTES: usize = 16 << 10;
 
@@ -102,8 +105,8 @@ impl Talk {
             let line = Zeroizing::new(format!("AUTH PLAIN {}", STANDARD.encode(both.as_bytes())));
             self.ask(&line).await?
         } else if self.offers_login("LOGIN") {
-            self.ask("AUTH LOGIN").await?;
-            self.ask(&STANDARD.encode(login.user.as_bytes())).await?;
+            self.asked_for_more("AUTH LOGIN").await?;
+            self.asked_for_more(&STANDARD.encode(login.user.as_bytes())).await?;
             let password = Zeroizing::new(STANDARD.encode(login.password.as_bytes()));
             self.ask(&password).await?
         } else {
@@ -112,6 +115,12 @@ impl Talk {
             ));
         };
         if answer.is_yes() { Ok(()) } else { Err(answer.trouble("to let us in")) }
+    }
+
+    /// Says a part of a login. Whoever does not ask for the next part does not get it: the last one is the password.
+    async fn asked_for_more(&mut self, line: &str) -> Result<(), Trouble> {
+        let answer = self.ask(line).await?;
+        if answer.code == 334 { Ok(()) } else { Err(answer.trouble("to let us in")) }
     }
 
     /// Asks something that belongs to a letter.
@@ -130,12 +139,20 @@ impl Talk {
             self.line.write_all(bytes).await?;
             self.line.flush().await
         };
-        let written = tokio::time::timeout(PATIENCE, written).await.map_err(|_| too_slow())?;
+        let written = tokio::time::timeout(PATIENCE, written).await.map_err(|_| too_slow(PATIENCE))?;
         written.map_err(Trouble::passing)
     }
 
     pub(super) async fn answer(&mut self) -> Result<Answer, Trouble> {
-        tokio::time::timeout(PATIENCE, self.read_answer()).await.map_err(|_| too_slow())?
+        self.answer_within(PATIENCE).await
+    }
+
+    pub(super) async fn answer_to_letter(&mut self) -> Result<Answer, Trouble> {
+        self.answer_within(PATIENCE_AFTER_LETTER).await
+    }
+
+    async fn answer_within(&mut self, patience: Duration) -> Result<Answer, Trouble> {
+        tokio::time::timeout(patience, self.read_answer()).await.map_err(|_| too_slow(patience))?
     }
 
     async fn read_answer(&mut self) -> Result<Answer, Trouble> {
@@ -157,8 +174,8 @@ impl Talk {
     }
 }
 
-fn too_slow() -> Trouble {
-    Trouble::Passing(format!("the server did not answer in {} s", PATIENCE.as_secs()))
+fn too_slow(patience: Duration) -> Trouble {
+    Trouble::Passing(format!("the server did not answer in {} s", patience.as_secs()))
 }
 
 /// A whole answer at the beginning of the bytes, and how many of them it is: `250-…` lines and a last `250 …`.
@@ -197,8 +214,50 @@ pub(super) fn stuffed(letter: &[u8]) -> Vec<u8> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use tokio::task::JoinHandle;
+
     use super::*;
+
+    /// A server that answers whatever it is told with one line after the other, and then what it was told.
+    pub(in super::super) fn server(answers: &[&str]) -> (Talk, JoinHandle<String>) {
+        let (ours, mut theirs) = tokio::io::duplex(1 << 10);
+        let answers: Vec<String> = answers.iter().map(|answer| format!("{answer}\r\n")).collect();
+        let heard = tokio::spawn(async move {
+            let (mut heard, mut chunk) = (Vec::new(), [0; 1 << 10]);
+            for answer in answers {
+                let read = theirs.read(&mut chunk).await.unwrap();
+                if read == 0 {
+                    break;
+                }
+                heard.extend_from_slice(&chunk[..read]);
+                theirs.write_all(answer.as_bytes()).await.unwrap();
+            }
+            theirs.read_to_end(&mut heard).await.unwrap();
+            String::from_utf8(heard).unwrap()
+        });
+        (Talk::over(Box::new(ours)), heard)
+    }
+
+    #[tokio::test]
+    async fn b12_a_password_is_said_only_to_whoever_asks_for_it() {
+        let login = Login::new("ada".to_owned(), Zeroizing::new("canary".to_owned()));
+        for (answers, is_in, said) in [
+            (&["535 no"][..], false, 1),
+            (&["235 welcome", "235 welcome", "235 welcome"], false, 1),
+            (&["334 VXNlcm5hbWU6", "535 no"], false, 2),
+            (&["334 VXNlcm5hbWU6", "334 UGFzc3dvcmQ6", "235 welcome"], true, 3),
+        ] {
+            let (mut talk, heard) = server(answers);
+            talk.offered = vec!["AUTH LOGIN".to_owned()];
+            let outcome = talk.log_in(Some(&login)).await;
+            drop(talk);
+            let heard = heard.await.unwrap();
+            assert_eq!(outcome.is_ok(), is_in, "{answers:?}: {outcome:?}");
+            assert_eq!(heard.lines().count(), said, "{answers:?}: {heard}");
+            assert_eq!(heard.contains(&STANDARD.encode("canary")), is_in, "{answers:?}: {heard}");
+        }
+    }
 
     #[test]
     fn an_answer_is_read_however_it_is_cut_and_what_is_none_is_not() {
