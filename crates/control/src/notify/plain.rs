@@ -26,9 +26,9 @@ pub fn quote(text: &str) -> String {
 fn plain(text: &str, most_chars: usize) -> String {
     // Secrets first, of the whole: a piece of one would not be recognised.
     let clean = without_secrets(text);
-    let mut shown: String = spelled_out(&clean).chars().map(unmarked).collect();
+    let shown: String = spelled_out(&clean).chars().map(unmarked).collect();
     // Programs that show text make links of addresses by themselves.
-    shown = shown.replace("://", "[:]//").replace("www.", "www[.]");
+    let mut shown = undotted(&shown).replace("://", "[:]//");
     if shown.chars().count() > most_chars {
         shown = shown.chars().take(most_chars).chain(['…']).collect();
     }
@@ -52,8 +52,20 @@ const fn unmarked(c: char) -> char {
         '!' => 'ǃ',
         '[' => '［',
         ']' => '］',
+        // Browsers take these for dots.
+        '．' | '｡' => DOT,
         other => other,
     }
+}
+
+/// Looks like a dot, and nothing that reads text for addresses takes it for one.
+const DOT: char = '\u{2024}';
+
+/// Without a dot that something follows: a bare domain is a link too, in any case and script. The end of a sentence stays.
+fn undotted(text: &str) -> String {
+    let next = text.chars().skip(1).map(Some).chain([None]);
+    let is_inside = |c: char, next: Option<char>| c == '.' && next.is_some_and(char::is_alphanumeric);
+    text.chars().zip(next).map(|(c, next)| if is_inside(c, next) { DOT } else { c }).collect()
 }
 
 /// What is sent is looked through like everything that leaves.
@@ -87,6 +99,21 @@ pub(super) mod tests {
                 |c: char| c.is_control() || placet_domain::text::is_invisible(c) || "<>&`@*_~|\\#!".contains(c);
             assert!(!shown.chars().any(obeyed), "{shown}");
             assert!(!shown.contains("://") && !shown.contains("](") && !shown.contains("www."), "{shown}");
+            assert!(!shown.contains("evil.example"), "{shown}");
+        }
+    }
+
+    #[test]
+    fn r5_no_bare_domain_and_no_www_becomes_a_link() {
+        for (text, shown) in [
+            ("see evil.example/pay now.", "see evil․example/pay now."),
+            ("WWW.evil.example Www.evil.example", "WWW․evil․example Www․evil․example"),
+            ("bücher.example e\u{301}vil.example 例え.テスト", "bücher․example e\u{301}vil․example 例え․テスト"),
+            ("evil．example evil｡example", "evil․example evil․example"),
+            ("10.0.0.5, v1.2. Done. And so on...", "10․0․0․5, v1․2. Done. And so on..."),
+        ] {
+            assert_eq!(quote(text), shown);
+            assert_eq!(name(text), shown);
         }
     }
 

@@ -117,7 +117,7 @@ async fn a13_the_informed_get_a_letter_by_their_duties_and_nobody_else() {
     app.team.operator.post(&path, &json!({ "opening": opening("backend", "PAY-1") })).await.is(201);
     let letters = office.until_taken(1).await;
     assert_eq!(names(&letters), ["olga-alpha"]);
-    assert!(letters[0].body.contains("PAY-1 worktree.opening"), "{}", letters[0].body);
+    assert!(letters[0].body.contains("PAY-1 worktree\u{2024}opening"), "{}", letters[0].body);
 }
 
 #[tokio::test]
