@@ -278,6 +278,23 @@ mod tests {
     }
 
     #[test]
+    fn b4_links_lead_only_where_pages_answer() {
+        let with = |url: &str| {
+            let (dir, home) = home_with("");
+            let settings = home.dir().join("placet.toml");
+            let text = fs::read_to_string(&settings).unwrap();
+            fs::write(&settings, format!("public_url = \"{url}\"\n{text}")).unwrap();
+            (dir, home.settings())
+        };
+        assert!(with("http://localhost:8070").1.is_ok());
+        for elsewhere in ["https://placet.example.org", "http://placet.example.org:7070", "https://localhost:8070"] {
+            let error = with(elsewhere).1.unwrap_err();
+            assert_eq!(error.code, Code::Usage);
+            assert!(error.message.contains("public_url") && error.message.contains("tunnel"), "{}", error.message);
+        }
+    }
+
+    #[test]
     fn b4_a_private_file_that_is_missing_open_or_wrong_is_refused_and_not_repeated() {
         let missing = home_with(&TEAM.replace("team.url", "gone.url")).1.settings().unwrap_err();
         assert_eq!(missing.code, Code::NotFound);

@@ -49,7 +49,7 @@ pub enum BadRoute {
     #[error("`{0}` is no number of minutes for this; write one from 1 to 1440")]
     Minutes(u32),
     #[error(
-        "`{0}` is not where people come; write scheme, host and port like `https://placet.example.org`, and no path"
+        "`{0}` is not where pages answer; they answer to `http://` and `localhost`, `127.0.0.1` or `[::1]` only: write that with the port of the tunnel by which people come, like `http://localhost:8070`, and no path"
     )]
     PublicUrl(String),
 }
@@ -114,12 +114,12 @@ impl Route {
     }
 
     /// Sends everybody a message that tells nothing, to see whether it arrives.
-    pub async fn test(&self, base: &PublicUrl, now: Timestamp) -> Vec<Trial> {
+    pub async fn test(&self, base: &str, now: Timestamp) -> Vec<Trial> {
         let people = self.channel().people().into_iter().map(|(name, address)| Recipient::Person { name, address });
         let mut trials = Vec::new();
         for to in self.channel().rooms().into_iter().chain(people) {
             let label = to.label();
-            let message = Message::test(self.framing(base.as_str(), &label), now);
+            let message = Message::test(self.framing(base, &label), now);
             let problem = match self.channel().send(&to, &message, now.unix_ms()).await {
                 Told::Yes => None,
                 Told::NotYet(why) | Told::Refused(why) => Some(why),
@@ -141,7 +141,8 @@ fn within_a_day(minutes: u32) -> Result<(), BadRoute> {
     if (1..=DAY_MINUTES).contains(&minutes) { Ok(()) } else { Err(BadRoute::Minutes(minutes)) }
 }
 
-/// Where people come, without a slash at its end: what links in messages begin with.
+/// Where people come, without a slash at its end: what links in messages begin with. Pages answer to names of the own machine only, so from
+/// elsewhere people come through a tunnel, and this is its end on their side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicUrl(String);
 
@@ -162,15 +163,13 @@ impl FromStr for PublicUrl {
 
     fn from_str(text: &str) -> Result<Self, BadRoute> {
         let bad = || BadRoute::PublicUrl(text.chars().filter(|c| !c.is_control()).take(80).collect());
-        let (scheme, rest) = text.split_once("://").ok_or_else(bad)?;
+        let rest = text.strip_prefix("http://").ok_or_else(bad)?;
         let host = rest.strip_suffix('/').unwrap_or(rest);
-        let usual = match scheme {
-            "http" => 80,
-            "https" => 443,
-            _ => return Err(bad()),
-        };
-        Authority::with_default_port(host, usual).map_err(|_| bad())?;
-        Ok(Self(format!("{scheme}://{host}")))
+        let authority = Authority::with_default_port(host, 80).map_err(|_| bad())?;
+        match authority.place().to_string().as_str() {
+            "localhost" | "127.0.0.1" | "[::1]" => Ok(Self(format!("http://{host}"))),
+            _ => Err(bad()),
+        }
     }
 }
 
@@ -274,25 +273,32 @@ mod tests {
     }
 
     #[test]
-    fn b4_links_begin_with_an_address_and_nothing_else() {
+    fn b4_links_begin_with_an_address_that_pages_answer_to_and_nothing_else() {
         for (good, kept) in [
             ("http://127.0.0.1:7070", "http://127.0.0.1:7070"),
-            ("https://placet.example.org/", "https://placet.example.org"),
+            ("http://localhost:8070/", "http://localhost:8070"),
+            ("http://localhost", "http://localhost"),
             ("http://[::1]:7070", "http://[::1]:7070"),
         ] {
             assert_eq!(good.parse::<PublicUrl>().unwrap().as_str(), kept);
         }
         for bad in [
             "",
-            "placet.example.org",
-            "ftp://x.y",
-            "https://x.y/path",
-            "https://u:p@x.y",
-            "https://x.y?a",
-            "https://x y",
-            "javascript://x",
+            "localhost:8070",
+            "https://placet.example.org",
+            "https://localhost:8070",
+            "http://placet.example.org",
+            "http://localhost.evil.example",
+            "http://127.0.0.2:7070",
+            "http://10.0.0.1",
+            "http://localhost:8070/path",
+            "http://u:p@localhost",
+            "http://localhost?a",
+            "http://local host",
+            "javascript://localhost",
         ] {
-            assert!(bad.parse::<PublicUrl>().is_err(), "{bad}");
+            let error = bad.parse::<PublicUrl>().expect_err(bad).to_string();
+            assert!(error.contains("tunnel"), "{error}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 mod desktop;
 
-use placet_control::{Pace, PublicUrl, Route, Routes, Trial};
+use placet_control::{Pace, Route, Routes, Trial};
 use placet_domain::time::Timestamp;
 use serde_json::{Value, json};
 
@@ -71,7 +71,7 @@ async fn test(name: &str, who: &Who, out: &Out) -> Result<(), CliError> {
         return Err(CliError::new(Code::NotFound, format!("no route is called `{name}`"))
             .hint("`placet notify check` lists those that there are"));
     };
-    let trials = route.test(&base(&routes, home.config()?.address)?, now()).await;
+    let trials = route.test(&base(&routes, home.config()?.address), now()).await;
     let shown: Vec<Value> =
         trials.iter().map(|trial| json!({ "recipient": trial.recipient, "problem": trial.problem })).collect();
     out.answer(&json!({ "route": name, "trials": shown }), |_| trials.iter().map(said).collect::<Vec<_>>().join("\n"));
@@ -88,11 +88,9 @@ fn said(trial: &Trial) -> String {
     }
 }
 
-fn base(routes: &Routes, address: std::net::SocketAddr) -> Result<PublicUrl, CliError> {
-    match routes.public_url() {
-        Some(public) => Ok(public.clone()),
-        None => format!("http://{address}").parse().map_err(|error| CliError::usage(format!("address: {error}"))),
-    }
+/// As `serve` begins its links.
+fn base(routes: &Routes, address: std::net::SocketAddr) -> String {
+    routes.public_url().map_or_else(|| format!("http://{address}"), ToString::to_string)
 }
 
 fn now() -> Timestamp {
