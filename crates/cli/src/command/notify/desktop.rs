@@ -36,24 +36,34 @@ pub(crate) struct Args {
     every: u64,
 }
 
-/// What waits: by what it is called in addresses, and how it is told.
-type Waiting = BTreeMap<String, String>;
+/// Where it is decided, and as what it waits: a run whose plan was approved waits again with its results.
+type Key = (String, &'static str);
+
+/// What waits, and how it is told.
+type Waiting = BTreeMap<Key, String>;
 
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let client = who.client()?;
-    let mut known: BTreeSet<String> = look(&client).await?.into_keys().collect();
+    let mut known: BTreeSet<Key> = look(&client).await?.into_keys().collect();
     out.note(&format!("{} wait already; telling what comes from now on", known.len()));
     let following = async {
+        let mut is_troubled = false;
         loop {
             tokio::time::sleep(Duration::from_secs(args.every)).await;
             match look(&client).await {
                 Ok(waiting) => {
-                    tell(&client, waiting.iter().filter(|(path, _)| !known.contains(*path)).collect(), out).await;
+                    tell(&client, news(&known, &waiting), out).await;
                     // What is decided is forgotten: if it waits again, that is news again.
                     known = waiting.into_keys().collect();
+                    is_troubled = false;
                 }
-                Err(ClientError::Unreachable { .. }) => {}
-                Err(error) => return Err(CliError::from(error)),
+                Err(error) if is_the_end(&error) => return Err(CliError::from(error)),
+                Err(error) => {
+                    if !is_troubled {
+                        out.note(&format!("{error}; looking again"));
+                    }
+                    is_troubled = true;
+                }
             }
         }
     };
@@ -63,11 +73,22 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     }
 }
 
+/// What was not there at the last look.
+fn news<'w>(known: &BTreeSet<Key>, waiting: &'w Waiting) -> Vec<(&'w str, &'w str)> {
+    let new = waiting.iter().filter(|(key, _)| !known.contains(*key));
+    new.map(|((path, _), told)| (path.as_str(), told.as_str())).collect()
+}
+
+/// Whoever is not let in any more will not be by asking again. Everything else passes: a restart, too many questions, a fault.
+fn is_the_end(error: &ClientError) -> bool {
+    error.problem().is_some_and(|problem| matches!(problem.status, 401 | 403))
+}
+
 async fn look(client: &Client) -> Result<Waiting, ClientError> {
     let queue: ActionList = client.get(&format!("/api/v1/queue?limit={MOST_ROWS}")).await?;
     let action = |action: &placet_wire::api::ActionView| {
         (
-            format!("/actions/{}", action.id),
+            (format!("/actions/{}", action.id), action.status.as_str()),
             format!("{} waits (tier {})", harmless(&action.tool.to_string()), action.verdict.tier),
         )
     };
@@ -75,7 +96,7 @@ async fn look(client: &Client) -> Result<Waiting, ClientError> {
     let list: RunList = client.get(&format!("/api/v1/runs?limit={MOST_RUNS}")).await?;
     waiting.extend(list.runs.iter().filter_map(|run| {
         let told = still(run.status)?;
-        Some((format!("/runs/{}", run.id), format!("{told}: “{}”", harmless(&run.goal))))
+        Some(((format!("/runs/{}", run.id), run.status.as_str()), format!("{told}: “{}”", harmless(&run.goal))))
     }));
     Ok(waiting)
 }
@@ -99,7 +120,7 @@ const fn still(status: RunStatus) -> Option<&'static str> {
 }
 
 /// A few are told each by itself, many as a number.
-async fn tell(client: &Client, news: Vec<(&String, &String)>, out: &Out) {
+async fn tell(client: &Client, news: Vec<(&str, &str)>, out: &Out) {
     if news.len() > MOST_EACH {
         return show(&format!("{} decisions wait", news.len()), client.server(), out).await;
     }
@@ -124,4 +145,38 @@ async fn shown_by_desktop(told: &str, link: &str) -> bool {
     command.args(["--app-name=Placet", "--", told, link]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     matches!(tokio::time::timeout(PATIENCE, command.status()).await, Ok(Ok(status)) if status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use placet_wire::Problem;
+
+    use super::*;
+
+    #[test]
+    fn b4_a_run_that_waits_for_something_else_is_news_again() {
+        let key = |status| ("/runs/run_1".to_owned(), status);
+        let waits = |status, told: &str| Waiting::from([(key(status), told.to_owned())]);
+        let known = BTreeSet::from([key("pending_approval")]);
+        assert!(news(&known, &waits("pending_approval", "a plan waits")).is_empty());
+        assert_eq!(news(&known, &waits("pending_export", "results wait")), [("/runs/run_1", "results wait")]);
+    }
+
+    #[test]
+    fn b4_a_desktop_ends_only_when_its_person_is_not_let_in_any_more() {
+        let text = String::new;
+        let refused = |status| {
+            ClientError::Refused(Box::new(Problem {
+                kind: text(),
+                title: text(),
+                status,
+                detail: text(),
+                code: text(),
+            }))
+        };
+        for (status, ends) in [(401, true), (403, true), (404, false), (429, false), (500, false), (503, false)] {
+            assert_eq!(is_the_end(&refused(status)), ends, "{status}");
+        }
+        assert!(!is_the_end(&ClientError::Garbled { server: text(), why: text() }));
+    }
 }
