@@ -14,7 +14,7 @@ use crate::terminal::screen::{Look, Screen, Size, columns};
 /// Narrower, and there is room for one pane at a time.
 const BOTH_PANES: Size = Size { columns: 80, rows: 24 };
 /// Smaller, and nothing can be read.
-const SMALLEST: Size = Size { columns: 20, rows: 6 };
+pub(super) const SMALLEST: Size = Size { columns: 20, rows: 6 };
 const KEYS: &[(&str, &str)] = &[
     ("j k up down", "move through the queue, or scroll the card"),
     ("g G", "the first (and the order anew), the last"),
@@ -37,7 +37,7 @@ const KEYS: &[(&str, &str)] = &[
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Panes {
     /// Of the queue with its frame; none if it is not seen.
-    queue_width: usize,
+    pub(super) queue_width: usize,
     pub(super) queue_rows: usize,
     pub(super) card_columns: usize,
     pub(super) card_rows: usize,
@@ -59,7 +59,7 @@ impl Sitting {
 
     pub(crate) fn draw(&self) -> Screen {
         let mut screen = Screen::new(self.size);
-        if self.size.columns < SMALLEST.columns || self.size.rows < SMALLEST.rows {
+        if self.is_too_small() {
             screen.put((0, 0), self.size.columns, "the window is too small", Look::PLAIN);
             return screen;
         }
@@ -70,7 +70,7 @@ impl Sitting {
             if panes.queue_width > 0 {
                 self.draw_queue(&mut screen, panes);
             }
-            if panes.queue_width < self.size.columns {
+            if self.has_card_pane() {
                 self.draw_card(&mut screen, panes);
             }
         }

@@ -11,6 +11,7 @@ mod office;
 mod plain;
 mod row;
 mod shell;
+mod shown;
 mod sitting;
 #[cfg(test)]
 mod tests;

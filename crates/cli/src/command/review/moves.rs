@@ -254,6 +254,9 @@ impl Sitting {
             self.card = Some(later);
             (self.is_drawn, self.place) = (false, Place::default());
             self.selected.clear();
+            if !is_settled && !self.has_card_pane() {
+                self.pane = Pane::Card;
+            }
             if is_settled && self.rows.iter().any(|row| Some(row.subject) == self.chosen && row.is_gone) {
                 self.says = Some("it waits no more; j or k looks at another".to_owned());
             }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use placet_wire::api::{InboxView, TwinView};
 
-use super::card::{Card, May};
+use super::card::Card;
 use super::row::{Row, Subject, merged, rows};
 use crate::terminal::line::Line;
 use crate::terminal::rich::Letters;
@@ -148,7 +148,7 @@ pub(crate) struct Sitting {
     pub(super) card: Option<Card>,
     /// What became of it meanwhile.
     pub(super) later: Option<Card>,
-    /// Whether the card was drawn, and what was typed before that is gone.
+    /// Whether the card was drawn at this size, and what was typed before that is gone.
     pub(super) is_drawn: bool,
     pub(super) place: Place,
     pub(super) pane: Pane,
@@ -206,11 +206,6 @@ impl Sitting {
         self.choose(Some(subject))
     }
 
-    pub(crate) fn resize(&mut self, size: Size) {
-        self.size = size;
-        self.fit();
-    }
-
     /// What waits now.
     pub(crate) fn listed(&mut self, inbox: &InboxView, switch: Option<String>) -> Vec<Intent> {
         (self.waiting, self.switch) = (inbox.waiting, switch);
@@ -248,16 +243,6 @@ impl Sitting {
     fn show(&mut self, card: Card) {
         (self.card, self.later) = (Some(card), None);
         (self.is_drawn, self.place, self.mode) = (false, Place::default(), Mode::Looking);
-    }
-
-    /// Everything that is shown was written to the terminal, and what was typed before is gone.
-    pub(crate) const fn drawn(&mut self) {
-        self.is_drawn = true;
-    }
-
-    /// Whether something is to be drawn for which nothing was typed yet.
-    pub(crate) const fn awaits_drawing(&self) -> bool {
-        self.card.is_some() && !self.is_drawn
     }
 
     pub(crate) fn wire(&mut self, wire: Wire) {
@@ -342,22 +327,6 @@ impl Sitting {
         self.says = Some(why);
         self.deaf_ms = Some(self.now_ms);
         Vec::new()
-    }
-
-    /// Why nothing can be decided now, if so.
-    pub(super) fn hindrance(&self) -> Option<String> {
-        let card = self.card.as_ref().filter(|_| self.is_drawn);
-        match (&self.wire, card, &self.later) {
-            (Wire::Lost(_), _, _) => Some("the control plane is not there: nothing can be decided".to_owned()),
-            (Wire::Live, None, _) => Some("it is not shown yet".to_owned()),
-            (Wire::Live, Some(_), Some(_)) => Some("it changed: press enter to look again".to_owned()),
-            (Wire::Live, Some(_), None) if self.sending => Some("a decision is on its way".to_owned()),
-            (Wire::Live, Some(card), None) => match &card.may {
-                May::Decide { .. } => None,
-                May::Not(why) => Some(format!("you cannot decide: {why}")),
-                May::Settled(how) => Some(format!("decided: {how}")),
-            },
-        }
     }
 
     /// The decision about exactly what is on the screen.

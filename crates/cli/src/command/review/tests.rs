@@ -202,6 +202,63 @@ fn b4_what_was_typed_before_a_card_was_drawn_decides_nothing() {
 }
 
 #[test]
+fn b4_in_a_window_without_room_for_the_card_nothing_is_decided_until_it_was_looked_at() {
+    for key in ["\t", "\r"] {
+        let mut sitting = at_a_script(Size { columns: 50, rows: 14 }, Letters::All);
+        assert!(!sitting.awaits_drawing(), "the queue alone is seen");
+        for keys in ["aa", "rno", "x", "e"] {
+            assert_eq!(typed(&mut sitting, keys), [], "{keys}");
+        }
+        assert!(foot(&sitting).contains("press tab or enter to look"), "{}", foot(&sitting));
+        assert_eq!(typed(&mut sitting, &format!("{key}aa")), [], "it has a place now and was not drawn there yet");
+        assert!(sitting.awaits_drawing());
+        sitting.drawn();
+        assert!(matches!(typed(&mut sitting, "aa")[..], [Intent::Decide(_)]), "{key:?}");
+    }
+}
+
+#[test]
+fn b4_a_card_that_left_the_screen_is_not_decided_on_not_even_in_the_midst_of_it() {
+    for small in [Size { columns: 50, rows: 14 }, Size { columns: 10, rows: 3 }] {
+        let mut sitting = at_a_script(USUAL, Letters::All);
+        strokes(&mut sitting, "a");
+        sitting.resize(small);
+        sitting.drawn();
+        assert_eq!(typed(&mut sitting, "a"), []);
+        assert_eq!(typed(&mut sitting, "aa"), []);
+        sitting.resize(USUAL);
+        assert_eq!(typed(&mut sitting, "aa"), [], "not before it is drawn at this size");
+        sitting.drawn();
+        assert!(matches!(typed(&mut sitting, "aa")[..], [Intent::Decide(_)]));
+    }
+}
+
+#[test]
+fn b4_whoever_saw_the_files_alone_has_not_seen_the_card() {
+    let mut sitting = at_a_script(Size { columns: 50, rows: 14 }, Letters::All);
+    strokes(&mut sitting, "d");
+    sitting.drawn();
+    assert_eq!(typed(&mut sitting, "aa"), []);
+    assert!(foot(&sitting).contains("press d to look at the card"), "{}", foot(&sitting));
+    strokes(&mut sitting, "d");
+    sitting.drawn();
+    assert!(matches!(typed(&mut sitting, "daa")[..], [Intent::Decide(_)]), "the card was seen before its files");
+}
+
+#[test]
+fn b4_in_a_small_window_enter_shows_what_changed() {
+    let mut sitting = at_a_script(Size { columns: 50, rows: 14 }, Letters::All);
+    let mut changed = script();
+    (changed.seen, changed.body) = (digest("another"), "something else entirely".to_owned());
+    sitting.looked(changed.clone());
+    strokes(&mut sitting, "\r");
+    assert!(screen(&sitting).contains("something else entirely"), "{}", screen(&sitting));
+    sitting.drawn();
+    let intents = typed(&mut sitting, "aa");
+    assert_eq!(decision(&intents).seen, changed.seen);
+}
+
+#[test]
 fn b4_what_is_pasted_never_acts_as_keys() {
     let mut sitting = at_a_script(USUAL, Letters::All);
     assert_eq!(typed(&mut sitting, "\u{1b}[200~aaaarq\r\u{1b}[201~"), []);
