@@ -75,6 +75,11 @@ impl Strokes {
         vec![if was_key { Stroke::Escape } else { Stroke::Unknown }]
     }
 
+    /// Whether something is being pasted whose end has not come.
+    pub(crate) const fn is_pasting(&self) -> bool {
+        self.paste.is_some()
+    }
+
     /// Takes one stroke; `Some(None)` if bytes were taken that are none, `None` if more must come first.
     fn next(&mut self) -> Option<Option<Stroke>> {
         if self.paste.is_some() {
@@ -210,7 +215,9 @@ mod tests {
     #[test]
     fn b4_a_paste_without_an_end_never_becomes_keys_and_stays_small() {
         let mut strokes = Strokes::default();
+        assert!(!strokes.is_pasting());
         assert_eq!(strokes.of(PASTE_BEGINS), []);
+        assert!(strokes.is_pasting(), "said before its end has come");
         for _ in 0..1_000 {
             assert_eq!(strokes.of(&[b'a'; 1_000]), []);
         }

@@ -23,7 +23,7 @@ use crate::out::Out;
 use crate::terminal::rich::Letters;
 use crate::terminal::screen::Ink;
 use crate::terminal::stage::Stage;
-use crate::terminal::stroke::Strokes;
+use crate::terminal::stroke::{Stroke, Strokes};
 
 /// News come in bursts; what waits is fetched once for each.
 const TICK: Duration = Duration::from_millis(50);
@@ -157,13 +157,15 @@ impl Shell<'_> {
     }
 
     fn tick(&mut self) -> Vec<Intent> {
-        let strokes = self.strokes.quiet();
+        let mut strokes = self.strokes.quiet();
+        // A paste takes back what waits for quiet, before its end has come too.
+        strokes.extend(self.strokes.is_pasting().then_some(Stroke::Unknown));
         let mut intents: Vec<Intent> =
             strokes.iter().flat_map(|stroke| self.sitting.stroke(stroke, now_ms())).collect();
         let before_ms = self.sitting.now_ms();
         intents.extend(self.sitting.tick(now_ms()));
         // Ages are told in seconds; a long card is not made anew for nothing.
-        self.is_changed = !intents.is_empty() || before_ms / 1_000 != now_ms() / 1_000;
+        self.is_changed = !strokes.is_empty() || !intents.is_empty() || before_ms / 1_000 != now_ms() / 1_000;
         if self.has_news && !self.is_listing {
             intents.push(Intent::List);
         }

@@ -287,7 +287,8 @@ impl Sitting {
         intents
     }
 
-    /// The second stroke: the same key again, and then nothing for a moment. Any other key but Escape says that it was let go.
+    /// The second stroke: the same key again, and then nothing for a moment, or another key, which says that it was let go. What is
+    /// no plain key takes it back.
     fn sure(&mut self, stroke: &Stroke, verb: Verb, second_ms: Option<i64>) -> Vec<Intent> {
         let is_same = *stroke == key_of(verb);
         match (is_same, second_ms) {
@@ -300,7 +301,7 @@ impl Sitting {
                 self.says = Some("a key that is held down decides nothing: press it twice".to_owned());
                 Vec::new()
             }
-            (false, Some(_)) if *stroke != Stroke::Escape => self.decide(verb, String::new()),
+            (false, Some(_)) if lets_go(stroke) => self.decide(verb, String::new()),
             (false, _) => {
                 self.says = Some("nothing was decided".to_owned());
                 Vec::new()
@@ -413,5 +414,27 @@ pub(super) const fn key_of(verb: Verb) -> Stroke {
         Verb::Modify => Stroke::Letter('m'),
         Verb::Pause => Stroke::Letter('p'),
         Verb::Cancel => Stroke::Letter('c'),
+    }
+}
+
+/// Whether a stroke after the second only says that the key was let go. Whoever interrupts, pastes or presses what nobody knows did
+/// not mean to decide.
+const fn lets_go(stroke: &Stroke) -> bool {
+    match stroke {
+        Stroke::Escape | Stroke::Control(_) | Stroke::Pasted(_) | Stroke::Unknown => false,
+        Stroke::Letter(_)
+        | Stroke::Enter
+        | Stroke::Tab
+        | Stroke::BackTab
+        | Stroke::Backspace
+        | Stroke::Delete
+        | Stroke::Up
+        | Stroke::Down
+        | Stroke::Left
+        | Stroke::Right
+        | Stroke::Home
+        | Stroke::End
+        | Stroke::PageUp
+        | Stroke::PageDown => true,
     }
 }

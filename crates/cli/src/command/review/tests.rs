@@ -189,6 +189,27 @@ fn b4_another_key_after_the_second_stroke_does_not_take_it_back_and_escape_does(
 }
 
 #[test]
+fn b4_whoever_interrupts_or_pastes_after_the_second_stroke_decides_nothing() {
+    let others = [
+        Stroke::Escape,
+        Stroke::Control('c'),
+        Stroke::Control('d'),
+        Stroke::Control('z'),
+        Stroke::Pasted("a".to_owned()),
+        Stroke::Unknown,
+    ];
+    for (keys, other) in ["aa", "a"].iter().flat_map(|keys| others.iter().map(move |other| (keys, other))) {
+        let mut sitting = at_a_script(USUAL, Letters::All);
+        strokes(&mut sitting, keys);
+        let now_ms = sitting.now_ms + 10;
+        assert_eq!(sitting.stroke(other, now_ms), [], "{keys} {other:?}");
+        assert_eq!(sitting.tick(now_ms + 10_000), [], "{keys} {other:?}");
+        assert!(foot(&sitting).contains("nothing was decided"), "{}", foot(&sitting));
+        assert!(matches!(typed(&mut sitting, "aa")[..], [Intent::Decide(_)]), "two strokes still do");
+    }
+}
+
+#[test]
 fn b4_what_was_typed_before_a_card_was_drawn_decides_nothing() {
     let mut sitting = Sitting::new(USUAL, Letters::All, NOW_MS);
     sitting.listed(&inbox(), None);
