@@ -5,6 +5,7 @@
 //!
 //! Below are also the parts of what fills a whole window: screens, text that fits panes, strokes and lines (all pure), and the stage.
 
+pub(crate) mod asked;
 mod keys;
 pub(crate) mod line;
 #[cfg(test)]

@@ -290,6 +290,8 @@ fn b4_lines_and_questions_for_those_who_listen() {
     window.says("type yes:");
     window.type_in("yes\n");
     window.says("approved …");
+    let question = "approve (a), reject (r), next (n) or quit (q)?";
+    eventually("the next one is asked about", PATIENCE, || window.lines().matches(question).count() == 2);
     window.type_in("r\n");
     window.says("why? the agent reads it:");
     window.type_in("enough\n");
@@ -298,6 +300,25 @@ fn b4_lines_and_questions_for_those_who_listen() {
     let statuses = [shown(&world, &first)["status"].clone(), shown(&world, &second)["status"].clone()];
     assert!(statuses.contains(&Value::from("APPROVED")) && statuses.contains(&Value::from("REJECTED")), "{statuses:?}");
     assert!(!window.lines().contains('\u{1b}'));
+}
+
+#[test]
+fn b4_at_lines_what_is_typed_ahead_decides_nothing_and_the_end_of_it_leaves() {
+    let (world, run) = World::start();
+    let ids = ["10.0.0.5", "10.0.0.6"].map(|host| waiting(&world, &run, host));
+    let question = "approve (a), reject (r), next (n) or quit (q)?";
+    let mut window = review(&world, "ada", &["--plain"]);
+    window.says(question);
+    // The first card is passed over, and the rest is typed for one that nobody has seen.
+    window.type_in("n\na\nyes\n");
+    eventually("the next one is asked about", PATIENCE, || window.lines().matches(question).count() == 2);
+    window.type_in("r\n");
+    window.says("why? the agent reads it:");
+    window.type_in("\u{4}");
+    assert!(window.wait().success());
+    for id in &ids {
+        assert_eq!(shown(&world, id)["status"], "PENDING_APPROVAL");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `placet review --plain`: the queue and its cards as lines, and questions by line. For screen readers, and for terminals that move
 //! nothing. The same cards, the same digests, the same decisions.
 
-use std::io::{BufRead as _, Write as _};
+use std::io::Write as _;
 
 use placet_domain::id::ProjectId;
 use placet_wire::Client;
@@ -13,6 +13,7 @@ use super::row::{Row, Subject, rows};
 use super::sitting::{Decision, Verb};
 use crate::error::CliError;
 use crate::out::{BOLD, Out, styled};
+use crate::terminal::asked;
 
 /// One after the other, riskiest first, until the queue or the person is at its end.
 pub(super) async fn sit(
@@ -74,15 +75,14 @@ async fn one(client: &Client, subject: Subject, out: &Out) -> Result<After, CliE
         }
     };
     loop {
-        let (verb, words) = match asked("approve (a), reject (r), next (n) or quit (q)?").await?.as_str() {
-            "a" | "approve" => match confirmed(typed.as_deref()).await? {
-                true => (Verb::Approve, String::new()),
-                false => continue,
-            },
-            "r" | "reject" => (Verb::Reject, asked("why? the agent reads it:").await?),
-            "n" | "next" => return Ok(After::Next),
-            "q" | "quit" => return Ok(After::Leave),
-            _ => continue,
+        let (verb, words) = match wanted(typed.as_deref()).await? {
+            Wanted::Decision(verb, words) => (verb, words),
+            Wanted::Asked(why) => {
+                out.note(why);
+                continue;
+            }
+            Wanted::Next => return Ok(After::Next),
+            Wanted::Leave => return Ok(After::Leave),
         };
         let (seen, number) = (card.seen.clone(), card.number);
         let decision = Decision { subject, number, verb, seen, words, twins: Vec::new() };
@@ -96,18 +96,69 @@ async fn one(client: &Client, subject: Subject, out: &Out) -> Result<After, CliE
     }
 }
 
-/// Where two people are asked, each types what it is.
-async fn confirmed(typed: Option<&str>) -> Result<bool, CliError> {
-    Ok(match typed {
-        Some(tool) => asked(&format!("two people are asked; type `{tool}` to approve:")).await? == tool,
-        None => asked("approve exactly this? type yes:").await? == "yes",
-    })
+/// What somebody wants with the card they were shown.
+#[derive(Debug, PartialEq, Eq)]
+enum Wanted {
+    Decision(Verb, String),
+    /// Nothing yet, and why.
+    Asked(&'static str),
+    Next,
+    Leave,
 }
 
-/// A line that somebody types; the end of what is typed is a wish to leave.
-async fn asked(question: &str) -> Result<String, CliError> {
+/// Asks what is to be done. What was typed before the card was there was not meant for it, and is let go of; the end of what is typed
+/// is a wish to leave, whatever was asked.
+async fn wanted(typed: Option<&str>) -> Result<Wanted, CliError> {
+    asked::let_go(std::io::stdin())?;
+    let Some(choice) = answer("approve (a), reject (r), next (n) or quit (q)?").await? else {
+        return Ok(Wanted::Leave);
+    };
+    let (verb, question) = match (choice.as_str(), typed) {
+        ("a" | "approve", Some(tool)) => (Verb::Approve, format!("two people are asked; type `{tool}` to approve:")),
+        ("a" | "approve", None) => (Verb::Approve, "approve exactly this? type yes:".to_owned()),
+        ("r" | "reject", _) => (Verb::Reject, "why? the agent reads it:".to_owned()),
+        ("n" | "next", _) => return Ok(Wanted::Next),
+        ("q" | "quit", _) => return Ok(Wanted::Leave),
+        _ => return Ok(Wanted::Asked("type one of these letters, and enter")),
+    };
+    Ok(meant(verb, typed, answer(&question).await?))
+}
+
+/// What the second answer makes of the first: an approval is confirmed, with the tool's name where two people are asked; a rejection
+/// has a reason.
+fn meant(verb: Verb, typed: Option<&str>, said: Option<String>) -> Wanted {
+    match (verb, said) {
+        (_, None) => Wanted::Leave,
+        (Verb::Approve, Some(said)) if said == typed.unwrap_or("yes") => Wanted::Decision(Verb::Approve, String::new()),
+        (Verb::Approve, Some(_)) => Wanted::Asked("nothing was decided"),
+        (_, Some(why)) if why.is_empty() => Wanted::Asked("nothing was decided: say why, the agent reads it"),
+        (verb, Some(why)) => Wanted::Decision(verb, why),
+    }
+}
+
+/// A line that somebody types; none if nothing more comes.
+async fn answer(question: &str) -> Result<Option<String>, CliError> {
     let _ = write!(anstream::stderr(), "{question} ");
-    let read = tokio::task::spawn_blocking(|| std::io::stdin().lock().lines().next());
-    let said = read.await.ok().flatten().transpose()?;
-    Ok(said.map_or_else(|| "q".to_owned(), |said| said.trim().to_owned()))
+    let read = tokio::task::spawn_blocking(|| asked::line(std::io::stdin()));
+    read.await.map_or(Ok(None), |said| Ok(said?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b4_only_a_whole_answer_decides_and_the_end_of_what_is_typed_leaves() {
+        let said = |text: &str| Some(text.to_owned());
+        let approved = Wanted::Decision(Verb::Approve, String::new());
+        assert_eq!(meant(Verb::Approve, None, said("yes")), approved);
+        assert_eq!(meant(Verb::Approve, Some("rm"), said("rm")), approved);
+        assert_eq!(meant(Verb::Approve, Some("rm"), said("yes")), Wanted::Asked("nothing was decided"));
+        assert_eq!(meant(Verb::Approve, None, said("")), Wanted::Asked("nothing was decided"));
+        assert_eq!(meant(Verb::Reject, None, said("too wide")), Wanted::Decision(Verb::Reject, "too wide".to_owned()));
+        assert!(matches!(meant(Verb::Reject, None, said("")), Wanted::Asked(_)));
+        for (verb, typed) in [(Verb::Approve, None), (Verb::Approve, Some("q")), (Verb::Reject, None)] {
+            assert_eq!(meant(verb, typed, None), Wanted::Leave);
+        }
+    }
 }
