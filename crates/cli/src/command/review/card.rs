@@ -4,7 +4,7 @@
 //! says, marked.
 
 use placet_domain::text::marked;
-use placet_wire::api::{CardView, CheckpointView, HistoryView, RunView, StandsFor, WishList, WishView};
+use placet_wire::api::{CardView, CheckpointView, HistoryView, RunView, StandsFor, TwinView, WishList, WishView};
 
 use super::draw::tier_word;
 use super::files;
@@ -120,6 +120,19 @@ fn head(view: &CardView) -> String {
         action.kind,
         action.status
     )
+}
+
+/// Who else would get what is approved here, and for what: above the card, for it is no part of it.
+pub(crate) fn twins_text(twins: &[TwinView]) -> String {
+    if twins.is_empty() {
+        return String::new();
+    }
+    let row = |twin: &TwinView| {
+        let (agent, goal) = (styled(BOLD, marked(&twin.agent)), marked(&twin.goal));
+        format!("  {} by {agent} for {goal}\n", twin.id)
+    };
+    let rows: String = twins.iter().map(row).collect();
+    format!("{}\n{rows}\n", styled(ASK, format!("Approved with it: {} identical", twins.len())))
 }
 
 /// The ids and digests, whole.

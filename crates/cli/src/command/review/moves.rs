@@ -2,12 +2,15 @@
 
 use placet_wire::api::StandsFor;
 
-use super::card::May;
+use super::card::{May, twins_text};
 use super::row::{Row, Subject};
 use super::sitting::{Intent, Mode, Pane, Place, Purpose, Sitting, Verb};
 use crate::terminal::line::{Line, Wrote};
 use crate::terminal::rich::{self, Wrapped};
 use crate::terminal::stroke::Stroke;
+
+/// How many are approved at once at most, as on the pages.
+pub(super) const MOST_AT_ONCE: usize = 50;
 
 impl Sitting {
     /// The rows that the filter lets through; what is looked at is always among them.
@@ -99,6 +102,9 @@ impl Sitting {
         self.says = None;
         let at_checkpoint = matches!(self.chosen, Some(Subject::Run(_, StandsFor::Checkpoint)));
         match (letter, &self.card) {
+            ('a', _) if !self.has_read_twins() => {
+                self.hindered("press space: more are approved with it than you saw".to_owned())
+            }
             ('a', Some(card)) => match card.may {
                 May::Decide { typed: Some(_) } => self.write_for(Purpose::Name),
                 May::Decide { typed: None } | May::Not(_) | May::Settled(_) => self.ask(Verb::Approve),
@@ -122,16 +128,23 @@ impl Sitting {
         self.turn(Mode::Writing { purpose, line })
     }
 
-    /// Identical ones, as they are listed now: what comes later is not among them.
+    /// Identical ones, as they are listed now: what comes later is not among them. They stand on the card, and count once that was
+    /// drawn.
     fn select(&mut self) -> Vec<Intent> {
         let listed = self.rows.iter().find(|row| Some(row.subject) == self.chosen);
-        let twins = listed.map(|row| row.twins.clone()).unwrap_or_default();
-        self.says = Some(match (self.selected.is_empty(), twins.len()) {
-            (true, 0) => "no other is identical".to_owned(),
-            (true, others) => format!("with {others} identical: a approves all of them, each by itself"),
-            (false, _) => "this one alone".to_owned(),
-        });
-        self.selected = if self.selected.is_empty() { twins } else { Vec::new() };
+        let twins = listed.map(|row| row.twins.as_slice()).unwrap_or_default();
+        let taken = twins.iter().take(MOST_AT_ONCE - 1).cloned().collect::<Vec<_>>();
+        let says = match (self.selected.is_empty(), taken.len(), twins.len()) {
+            (true, 0, _) => "no other is identical".to_owned(),
+            (true, some, all) if some < all => {
+                format!("with {some} of {all} identical, listed above: a approves these")
+            }
+            (true, _, all) => format!("with {all} identical, listed above: a approves all of them, each by itself"),
+            (false, _, _) => "this one alone".to_owned(),
+        };
+        self.selected = if self.selected.is_empty() { taken } else { Vec::new() };
+        (self.is_drawn, self.only_files, self.place, self.read_to) = (false, false, Place::default(), 0);
+        self.says(says);
         Vec::new()
     }
 
@@ -285,8 +298,8 @@ impl Sitting {
     /// The card as rows of its pane.
     pub(super) fn wrapped(&self) -> Vec<Wrapped> {
         let Some(card) = &self.card else { return Vec::new() };
-        let text = if self.only_files { &card.diff } else { &card.body };
-        rich::wrapped(&rich::lines(text, self.letters), self.panes().card_columns, self.letters)
+        let text = if self.only_files { card.diff.clone() } else { twins_text(&self.selected) + &card.body };
+        rich::wrapped(&rich::lines(&text, self.letters), self.panes().card_columns, self.letters)
     }
 
     fn page(&self) -> isize {
@@ -298,6 +311,8 @@ impl Sitting {
         let most = rows.len().saturating_sub(self.panes().card_rows);
         let to = self.row_of(&rows).saturating_add_signed(by).min(most);
         self.place = rows.get(to).map(|row| Place { line: row.line, part: row.part }).unwrap_or_default();
+        // What comes into sight is to be drawn before it counts.
+        self.is_drawn &= self.has_read_twins();
         Vec::new()
     }
 

@@ -12,7 +12,25 @@ impl Sitting {
     /// Everything that is to be seen was written to the terminal, and what was typed before is gone. Counts for the card only if it
     /// was a part of that, whole: its files alone are not the card.
     pub(crate) fn drawn(&mut self) {
-        self.is_drawn |= self.awaits_drawing();
+        if self.awaits_drawing() {
+            self.is_drawn = true;
+            self.read_on();
+        }
+    }
+
+    /// What is seen now was read, if it follows what was read before: whoever leaps to the end has not seen what is between.
+    fn read_on(&mut self) {
+        let (rows, most) = (self.wrapped(), self.panes().card_rows);
+        let from = self.row_of(&rows);
+        let seen = rows.iter().skip(from).take(most).map(|row| row.line);
+        if seen.clone().min().is_some_and(|first| first <= self.read_to) {
+            self.read_to = seen.max().unwrap_or_default().max(self.read_to);
+        }
+    }
+
+    /// Whether all that are approved with it were on the screen: a heading, one line for each, and what comes after them.
+    pub(super) const fn has_read_twins(&self) -> bool {
+        self.selected.is_empty() || self.read_to > self.selected.len()
     }
 
     /// Whether a card is about to be seen for which nothing was typed yet.

@@ -157,6 +157,8 @@ pub(crate) struct Sitting {
     pub(super) filter: String,
     /// Identical ones that are decided too.
     pub(super) selected: Vec<TwinView>,
+    /// Up to which line the card was drawn since they were listed on it, without a gap.
+    pub(super) read_to: usize,
     pub(super) says: Option<String>,
     pub(super) wire: Wire,
     /// A switch that is thrown: everything waits for that too.
@@ -190,6 +192,7 @@ impl Sitting {
             mode: Mode::Looking,
             filter: String::new(),
             selected: Vec::new(),
+            read_to: 0,
             says: None,
             wire: Wire::Live,
             switch: None,

@@ -379,13 +379,70 @@ fn b4_what_comes_does_not_move_what_is_looked_at_until_somebody_sorts() {
 fn b4_identical_ones_are_approved_each_by_itself_as_they_were_listed() {
     let mut sitting = at_a_script(USUAL, Letters::All);
     assert!(screen(&sitting).contains("+3"), "{}", screen(&sitting));
-    strokes(&mut sitting, "xa");
+    assert_eq!(typed(&mut sitting, "xaa"), [], "nobody has seen yet which they are");
+    assert!(sitting.awaits_drawing());
+    sitting.drawn();
+    strokes(&mut sitting, "a");
     assert!(foot(&sitting).contains("approve 4 actions"), "{}", foot(&sitting));
     // What comes now is not among them.
     sitting.listed(&inbox_of(&[waiting(2, "B", "sh", 9)]), None);
     let intents = typed(&mut sitting, "a");
     let twins: Vec<String> = decision(&intents).twins.iter().map(|twin| twin.review.to_string()).collect();
     assert_eq!(twins, [digest("twin 0"), digest("twin 1"), digest("twin 2")]);
+}
+
+#[test]
+fn b4_identical_ones_stand_on_the_card_with_id_agent_and_goal_and_are_fifty_at_most() {
+    let mut sitting = at_a_script(Size { columns: 200, rows: 90 }, Letters::All);
+    let mut listed = inbox_of(&[waiting(2, "B", "sh", 80)]);
+    listed.actions[0].twins[1].goal = "a\u{1b}[2J\nWhy you are asked".to_owned();
+    sitting.listed(&listed, None);
+    strokes(&mut sitting, "dx");
+    let shown = screen(&sitting);
+    assert!(shown.contains("Approved with it: 49 identical"), "{shown}");
+    for number in 100..149 {
+        assert!(shown.contains(&format!("{} by eve for ", id("act", number))), "{number} {shown}");
+    }
+    assert!(shown.contains("by eve for a⟦U+001B⟧[2J⟦U+000A⟧Why you are asked"), "{shown}");
+    assert!(!shown.contains(&id("act", 149)), "{shown}");
+    assert!(foot(&sitting).contains("with 49 of 80 identical"), "{}", foot(&sitting));
+    sitting.drawn();
+    let intents = typed(&mut sitting, "aa");
+    assert_eq!(decision(&intents).twins.len(), 49, "and itself");
+}
+
+#[test]
+fn b4_identical_ones_that_do_not_fit_are_scrolled_through_before_they_are_approved() {
+    let mut sitting = at_a_script(USUAL, Letters::All);
+    sitting.listed(&inbox_of(&[waiting(2, "B", "sh", 30)]), None);
+    let mut tries = |keys: &str| {
+        strokes(&mut sitting, keys);
+        sitting.drawn();
+        let intents = typed(&mut sitting, "aa");
+        (intents, foot(&sitting))
+    };
+    let (intents, said) = tries("x");
+    assert_eq!(intents, []);
+    assert!(said.contains("press space: more are approved with it"), "{said}");
+    assert_eq!(tries("\tG").0, [], "whoever leaps has not seen what is between");
+    assert_eq!(tries("g").0, []);
+    let pages = (0..9).position(|_| !tries(" ").0.is_empty());
+    // Thirty of two rows each, eighteen rows at a time.
+    assert_eq!(pages, Some(2));
+}
+
+#[test]
+fn b4_without_the_identical_ones_the_card_is_as_it_was() {
+    let mut sitting = at_a_script(USUAL, Letters::All);
+    let before = screen(&sitting).lines().nth(1).map(str::to_owned);
+    strokes(&mut sitting, "x");
+    assert_ne!(screen(&sitting).lines().nth(1).map(str::to_owned), before);
+    sitting.drawn();
+    strokes(&mut sitting, "x");
+    assert_eq!(screen(&sitting).lines().nth(1).map(str::to_owned), before);
+    sitting.drawn();
+    let intents = typed(&mut sitting, "aa");
+    assert_eq!(decision(&intents).twins, []);
 }
 
 #[test]
