@@ -14,6 +14,7 @@ mod plain;
 mod raw;
 pub(crate) mod rich;
 pub(crate) mod screen;
+pub(crate) mod signals;
 pub(crate) mod stage;
 pub(crate) mod stroke;
 

@@ -9,6 +9,7 @@ use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 
 use rustix::fs::OFlags;
+use rustix::process::{Signal, getpid, kill_process};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 use tokio::net::unix::pipe::Receiver;
 
@@ -64,6 +65,13 @@ impl Stage {
             self.is_entered = false;
             put_back(&self.before);
         }
+    }
+
+    /// Stands still until the shell lets it go on, with the terminal as it was meanwhile.
+    pub(crate) fn stand_still(&mut self) -> Result<(), CliError> {
+        self.leave();
+        kill_process(getpid(), Signal::STOP).map_err(std::io::Error::from)?;
+        self.resume()
     }
 
     pub(crate) fn size(&self) -> Size {

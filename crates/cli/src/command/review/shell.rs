@@ -7,9 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use placet_domain::id::ProjectId;
 use placet_wire::api::InboxView;
 use placet_wire::{Client, ClientError};
-use rustix::process::{Signal, getpid, kill_process};
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::card::Card;
@@ -22,11 +20,14 @@ use crate::error::{CliError, Code, chain};
 use crate::out::Out;
 use crate::terminal::rich::Letters;
 use crate::terminal::screen::Ink;
+use crate::terminal::signals::{Heard, Signals};
 use crate::terminal::stage::Stage;
 use crate::terminal::stroke::{Stroke, Strokes};
 
 /// News come in bursts; what waits is fetched once for each.
 const TICK: Duration = Duration::from_millis(50);
+/// Whoever tells more than is heard waits.
+const MOST_UNHEARD: usize = 64;
 const BETWEEN_TRIES: Duration = Duration::from_millis(500);
 /// The stream says that it is there every fifteen seconds; this long without an event, it is asked for anew.
 const LONGEST_SILENCE: Duration = Duration::from_secs(60);
@@ -57,7 +58,7 @@ struct Shell<'a> {
     stage: Stage,
     sitting: Sitting,
     strokes: Strokes,
-    tell: UnboundedSender<Told>,
+    tell: Sender<Told>,
     /// Something happened since what waits was last fetched.
     has_news: bool,
     is_listing: bool,
@@ -77,8 +78,9 @@ fn now_ms() -> i64 {
 pub(super) async fn sit(client: Client, manner: Manner, out: &Out) -> Result<(), CliError> {
     // Before the window is taken: whoever cannot be reached, or does not let us in, says so where it stays to be read.
     let (inbox, switch) = office::inbox(&client, manner.project).await?;
+    let signals = Signals::listen()?;
     let stage = Stage::enter(manner.ink)?;
-    let (tell, told) = unbounded_channel();
+    let (tell, told) = channel(MOST_UNHEARD);
     let following = tokio::spawn(follow(client.clone(), manner.project, tell.clone()));
     let mut sitting = Sitting::new(stage.size(), manner.letters, now_ms());
     let mut first = manner.first.map(|subject| sitting.open(subject)).unwrap_or_default();
@@ -96,19 +98,18 @@ pub(super) async fn sit(client: Client, manner: Manner, out: &Out) -> Result<(),
         is_listing: false,
         is_changed: true,
     };
-    let ended = shell.until_over(told, first).await;
+    let ended = shell.until_over((told, signals), first).await;
     following.abort();
     shell.stage.leave();
     ended
 }
 
 impl Shell<'_> {
-    async fn until_over(&mut self, mut told: UnboundedReceiver<Told>, first: Vec<Intent>) -> Result<(), CliError> {
-        let mut resized = signal(SignalKind::window_change())?;
-        let mut ended = signal(SignalKind::terminate())?;
-        let mut hung_up = signal(SignalKind::hangup())?;
-        let mut interrupted = signal(SignalKind::interrupt())?;
-        let mut stopped = signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
+    async fn until_over(
+        &mut self,
+        (mut told, mut signals): (Receiver<Told>, Signals),
+        first: Vec<Intent>,
+    ) -> Result<(), CliError> {
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         self.carry_out(first).await?;
@@ -125,19 +126,24 @@ impl Shell<'_> {
                 },
                 Some(told) = told.recv() => self.told(told),
                 _ = ticks.tick() => self.tick(),
-                _ = resized.recv() => {
-                    self.sitting.resize(self.stage.size());
-                    Vec::new()
-                }
-                _ = stopped.recv() => vec![Intent::Stop],
-                _ = hung_up.recv() => return Ok(()),
-                _ = ended.recv() => return Err(CliError::new(Code::Interrupted, "told to stop; nothing else was decided")),
-                _ = interrupted.recv() => return Err(CliError::new(Code::Interrupted, "interrupted; nothing else was decided")),
+                heard = signals.next() => self.heard(heard)?,
             };
             if let Goes::Away = self.carry_out(intents).await? {
                 return Ok(());
             }
         }
+    }
+
+    fn heard(&mut self, heard: Heard) -> Result<Vec<Intent>, CliError> {
+        let over = |how: &str| Err(CliError::new(Code::Interrupted, format!("{how}; nothing else was decided")));
+        match heard {
+            Heard::Resized => self.sitting.resize(self.stage.size()),
+            Heard::Stopped => return Ok(vec![Intent::Stop]),
+            Heard::HungUp => return Ok(vec![Intent::Quit]),
+            Heard::Ended => return over("told to stop"),
+            Heard::Interrupted => return over("interrupted"),
+        }
+        Ok(Vec::new())
     }
 
     /// Shows it. What was typed before a card was seen was not meant for it, and is let go of.
@@ -175,7 +181,8 @@ impl Shell<'_> {
     fn told(&mut self, told: Told) -> Vec<Intent> {
         match told {
             Told::Wire(wire) => self.sitting.wire(wire),
-            Told::News => self.has_news = true,
+            // Nothing else is to be seen until what waits was fetched.
+            Told::News => (self.has_news, self.is_changed) = (true, false),
             Told::Listed(listed) => {
                 self.is_listing = false;
                 match listed {
@@ -216,7 +223,12 @@ impl Shell<'_> {
         Ok(Goes::On)
     }
 
+    /// One at a time: what is asked for meanwhile is fetched after it.
     fn list(&mut self) {
+        if self.is_listing {
+            self.has_news = true;
+            return;
+        }
         (self.has_news, self.is_listing) = (false, true);
         let (client, tell, project) = (self.client.clone(), self.tell.clone(), self.manner.project);
         tokio::spawn(async move {
@@ -224,20 +236,20 @@ impl Shell<'_> {
             if listed.is_err() {
                 tokio::time::sleep(BETWEEN_TRIES).await;
             }
-            tell.send(Told::Listed(listed))
+            tell.send(Told::Listed(listed)).await
         });
     }
 
     fn look(&self, subject: Subject) {
         let (client, tell) = (self.client.clone(), self.tell.clone());
-        tokio::spawn(async move { tell.send(Told::Looked(subject, office::look(&client, subject).await)) });
+        tokio::spawn(async move { tell.send(Told::Looked(subject, office::look(&client, subject).await)).await });
     }
 
     fn send(&self, decision: Decision) {
         let (client, tell) = (self.client.clone(), self.tell.clone());
         tokio::spawn(async move {
             let sent = office::send(&client, &decision).await;
-            tell.send(Told::Decided(decision, sent))
+            tell.send(Told::Decided(decision, sent)).await
         });
     }
 
@@ -284,11 +296,8 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// Stands still until the shell lets it go on, with the terminal as it was.
     fn stop(&mut self) -> Result<(), CliError> {
-        self.stage.leave();
-        kill_process(getpid(), Signal::STOP).map_err(std::io::Error::from)?;
-        self.stage.resume()?;
+        self.stage.stand_still()?;
         self.sitting.resize(self.stage.size());
         self.has_news = true;
         Ok(())
@@ -317,27 +326,65 @@ fn brief(error: &ClientError) -> String {
 }
 
 /// Follows what happens, connection after connection, and tells whether there is one.
-async fn follow(client: Client, project: Option<ProjectId>, tell: UnboundedSender<Told>) {
+async fn follow(client: Client, project: Option<ProjectId>, tell: Sender<Told>) {
     let only = project.map(|id| format!("?project={id}")).unwrap_or_default();
-    let mut last = None;
+    let (path, mut last) = (format!("/api/v1/stream{only}"), None);
     loop {
-        match client.follow(&format!("/api/v1/stream{only}"), last).await {
-            Ok(mut stream) => {
-                // What happened between two connections is seen by fetching what waits.
-                let _ = tell.send(Told::Wire(Wire::Live));
-                let _ = tell.send(Told::News);
-                while let Ok(Some(event)) = timeout(LONGEST_SILENCE, stream.next()).await {
-                    last = Some(event.seq);
-                    let _ = tell.send(Told::News);
-                }
+        last = followed(&client, &path, last, &tell).await;
+        // However it ended: one that ends at once is not asked for in a circle.
+        tokio::time::sleep(BETWEEN_TRIES).await;
+    }
+}
+
+/// One connection; the number of the last event that was heard.
+async fn followed(client: &Client, path: &str, mut last: Option<u64>, tell: &Sender<Told>) -> Option<u64> {
+    match client.follow(path, last).await {
+        Ok(mut stream) => {
+            // What happened between two connections is seen by fetching what waits.
+            let _ = tell.send(Told::Wire(Wire::Live)).await;
+            let _ = tell.send(Told::News).await;
+            while let Ok(Some(event)) = timeout(LONGEST_SILENCE, stream.next()).await {
+                last = Some(event.seq);
+                let _ = tell.send(Told::News).await;
             }
-            Err(error) => {
-                if error.problem().is_some() {
-                    last = None;
-                }
-                let _ = tell.send(Told::Wire(Wire::Lost(brief(&error))));
-                tokio::time::sleep(BETWEEN_TRIES).await;
-            }
+            last
         }
+        Err(error) => {
+            let _ = tell.send(Told::Wire(Wire::Lost(brief(&error)))).await;
+            last.filter(|_| error.problem().is_none())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use placet_wire::Token;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    const ENDS_AT_ONCE: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+
+    #[tokio::test]
+    async fn b4_a_stream_that_ends_at_once_is_not_asked_for_in_a_circle() {
+        let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = Client::new(format!("http://{}", server.local_addr().unwrap()), Token::new("none"));
+        let (tell, mut told) = channel(MOST_UNHEARD);
+        let began = Instant::now();
+        let following = tokio::spawn(follow(client, None, tell));
+        for _ in 0..3 {
+            let (mut connection, _) = server.accept().await.unwrap();
+            assert!(connection.read(&mut [0; 4 << 10]).await.unwrap() > 0);
+            connection.write_all(ENDS_AT_ONCE).await.unwrap();
+            drop(connection);
+            assert!(matches!(told.recv().await, Some(Told::Wire(Wire::Live))));
+            assert!(matches!(told.recv().await, Some(Told::News)));
+        }
+        following.abort();
+        // At least the two pauses; a slow machine only takes longer.
+        assert!(began.elapsed() >= BETWEEN_TRIES * 2, "{:?}", began.elapsed());
     }
 }

@@ -2,30 +2,32 @@
 //! elsewhere a line for each event, or with `--json` the entry itself. A lost connection is taken up again where it broke.
 
 mod board;
+mod pace;
 
 use std::time::Duration;
 
 use placet_domain::id::ProjectId;
 use placet_wire::api::{RunList, WorkerList};
 use placet_wire::{Client, ClientError, StreamEvent};
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::{MissedTickBehavior, interval};
 
 use self::board::{Board, Standing};
+use self::pace::Pace;
 use super::{project, review};
 use crate::context::Who;
 use crate::error::{CliError, Code};
 use crate::out::Out;
 use crate::terminal;
 use crate::terminal::rich::Letters;
+use crate::terminal::signals::{Heard, Signals};
 use crate::terminal::stage::Stage;
 use crate::terminal::stroke::{Stroke, Strokes};
 
 const TICK: Duration = Duration::from_millis(250);
 const BETWEEN_TRIES: Duration = Duration::from_millis(500);
-/// Workers are heard without any event.
-const LOOK_EVERY: u32 = 20;
+/// Whoever tells more than is heard waits; what was told meanwhile is drawn at once.
+const MOST_UNHEARD: usize = 256;
 const MOST_RUNS: usize = 50;
 
 #[derive(Debug, clap::Args)]
@@ -57,7 +59,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     };
     // Whoever cannot be reached, or does not let us in, says so at once.
     let standing = standing(&client, project).await?;
-    let (tell, told) = unbounded_channel();
+    let (tell, told) = channel(MOST_UNHEARD);
     let following = tokio::spawn(follow(client.clone(), project, tell.clone()));
     let ended = if out.is_json() || !terminal::is_ours() {
         lines(told, out).await
@@ -65,7 +67,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
         let letters = if args.ascii { Letters::Ascii } else { Letters::All };
         let mut board = Board::new(letters);
         board.standing = standing;
-        screen(Watcher { client, project, tell, board, has_news: false, ticks: 0 }, told).await
+        screen(Watcher { client, project, tell, board, pace: Pace::default() }, told).await
     };
     following.abort();
     ended
@@ -79,20 +81,20 @@ async fn standing(client: &Client, project: Option<ProjectId>) -> Result<Standin
     Ok(Standing { inbox, runs: runs.runs, workers: workers.workers })
 }
 
-async fn follow(client: Client, project: Option<ProjectId>, tell: UnboundedSender<Told>) {
+async fn follow(client: Client, project: Option<ProjectId>, tell: Sender<Told>) {
     let only = project.map(|id| format!("?project={id}")).unwrap_or_default();
     let mut last = None;
     loop {
         match client.follow(&format!("/api/v1/stream{only}"), last).await {
             Ok(mut stream) => {
-                let _ = tell.send(Told::Live);
+                let _ = tell.send(Told::Live).await;
                 while let Some(event) = stream.next().await {
                     last = Some(event.seq);
-                    let _ = tell.send(Told::Event(event));
+                    let _ = tell.send(Told::Event(event)).await;
                 }
             }
             Err(error) => {
-                let _ = tell.send(Told::Lost(error));
+                let _ = tell.send(Told::Lost(error)).await;
             }
         }
         tokio::time::sleep(BETWEEN_TRIES).await;
@@ -105,7 +107,7 @@ fn is_told(event: &StreamEvent) -> bool {
 }
 
 /// Line by line, for files and programs.
-async fn lines(mut told: UnboundedReceiver<Told>, out: &Out) -> Result<(), CliError> {
+async fn lines(mut told: Receiver<Told>, out: &Out) -> Result<(), CliError> {
     let mut is_lost = false;
     while let Some(told) = told.recv().await {
         match told {
@@ -127,68 +129,84 @@ async fn lines(mut told: UnboundedReceiver<Told>, out: &Out) -> Result<(), CliEr
 struct Watcher {
     client: Client,
     project: Option<ProjectId>,
-    tell: UnboundedSender<Told>,
+    tell: Sender<Told>,
     board: Board,
-    has_news: bool,
-    ticks: u32,
+    pace: Pace,
 }
 
 impl Watcher {
     fn told(&mut self, told: Told) {
         match told {
             Told::Event(event) => {
-                self.has_news = true;
+                self.pace.happened();
                 if is_told(&event) {
                     self.board.happened(&event);
                 }
             }
-            Told::Live => (self.board.lost, self.has_news) = (None, true),
+            Told::Live => {
+                self.board.lost = None;
+                self.pace.happened();
+            }
             Told::Lost(error) => self.board.lost = Some(CliError::from(error).message),
-            Told::Stands(Ok(standing)) => self.board.standing = *standing,
-            Told::Stands(Err(error)) => self.board.lost = Some(CliError::from(error).message),
+            Told::Stands(stands) => {
+                self.pace.looked();
+                match stands {
+                    Ok(standing) => self.board.standing = *standing,
+                    Err(error) => self.board.lost = Some(CliError::from(error).message),
+                }
+            }
         }
     }
 
-    /// Looks how things stand when something happened, and now and then.
+    /// Looks how things stand, if it is time.
     fn tick(&mut self) {
-        self.ticks += 1;
-        if !self.has_news && !self.ticks.is_multiple_of(LOOK_EVERY) {
-            return;
+        if self.pace.is_due() {
+            let (client, tell, project) = (self.client.clone(), self.tell.clone(), self.project);
+            tokio::spawn(async move {
+                let stands = standing(&client, project).await.map(Box::new);
+                tell.send(Told::Stands(stands)).await
+            });
         }
-        self.has_news = false;
-        let (client, tell, project) = (self.client.clone(), self.tell.clone(), self.project);
-        tokio::spawn(async move { tell.send(Told::Stands(standing(&client, project).await.map(Box::new))) });
     }
 }
 
-async fn screen(mut watcher: Watcher, mut told: UnboundedReceiver<Told>) -> Result<(), CliError> {
+async fn screen(mut watcher: Watcher, mut told: Receiver<Told>) -> Result<(), CliError> {
+    let mut signals = Signals::listen()?;
     let mut stage = Stage::enter(review::ink())?;
     let mut strokes = Strokes::default();
-    let mut resized = signal(SignalKind::window_change())?;
-    let mut ended = signal(SignalKind::terminate())?;
-    let mut hung_up = signal(SignalKind::hangup())?;
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut unheard = Vec::new();
     loop {
         stage.show(watcher.board.draw(stage.size(), jiff::Timestamp::now().as_millisecond()))?;
-        tokio::select! {
+        let heard = tokio::select! {
             typed = stage.typed() => match typed {
-                Ok(bytes) if !bytes.is_empty() => {
-                    if strokes.of(&bytes).iter().any(is_farewell) {
-                        return Ok(());
-                    }
-                }
+                Ok(bytes) if !bytes.is_empty() => strokes.of(&bytes).iter().find_map(meant),
                 Ok(_) | Err(_) => return Ok(()),
             },
-            Some(told) = told.recv() => watcher.told(told),
-            _ = ticks.tick() => watcher.tick(),
-            _ = resized.recv() => {}
-            _ = hung_up.recv() => return Ok(()),
-            _ = ended.recv() => return Err(CliError::new(Code::Interrupted, "told to stop")),
+            _ = told.recv_many(&mut unheard, MOST_UNHEARD) => {
+                unheard.drain(..).for_each(|told| watcher.told(told));
+                None
+            }
+            _ = ticks.tick() => {
+                watcher.tick();
+                None
+            }
+            heard = signals.next() => Some(heard),
+        };
+        match heard {
+            None | Some(Heard::Resized) => {}
+            Some(Heard::Stopped) => stage.stand_still()?,
+            Some(Heard::HungUp) => return Ok(()),
+            Some(Heard::Ended) => return Err(CliError::new(Code::Interrupted, "told to stop")),
+            Some(Heard::Interrupted) => return Err(CliError::new(Code::Interrupted, "interrupted")),
         }
     }
 }
 
-fn is_farewell(stroke: &Stroke) -> bool {
-    matches!(stroke, Stroke::Letter('q') | Stroke::Control('c' | 'd'))
+/// What a key asks for: to leave, or to stand still.
+fn meant(stroke: &Stroke) -> Option<Heard> {
+    let leaves = matches!(stroke, Stroke::Letter('q') | Stroke::Control('c' | 'd'));
+    let stops = *stroke == Stroke::Control('z');
+    leaves.then_some(Heard::HungUp).or_else(|| stops.then_some(Heard::Stopped))
 }
