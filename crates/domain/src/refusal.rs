@@ -61,7 +61,9 @@ pub enum Refusal {
         "two people are asked about this, and you sign it with a passkey: open its page in a browser and approve it there (a passkey is added under Settings)"
     )]
     PasskeyNeeded,
-    #[error("passkeys are changed right after signing in, and with a passkey if you have one; sign out and in again")]
+    #[error(
+        "passwords and passkeys are changed right after signing in by a link, a password or a passkey, and with a passkey if you have one; sign out and in again"
+    )]
     StaleVisit,
     #[error("the passkey is refused: {0}")]
     Passkey(#[from] PasskeyFlaw),

@@ -375,6 +375,8 @@ impl Sitting {
     /// It was edited, or not; what stands there now is looked at.
     pub(crate) fn edited(&mut self, told: String) -> Vec<Intent> {
         self.says = Some(told);
+        // Their own change is no surprise: what stands there now is shown at once.
+        (self.card, self.later) = (None, None);
         let again = self.chosen.map(Intent::Look);
         again.into_iter().chain([Intent::List]).collect()
     }

@@ -211,7 +211,7 @@ async fn c16_passkeys_are_added_and_removed_right_after_coming_in_and_with_one_o
     let form = adding(&left, &key).await;
     app.pass_ms(10 * 60_000);
     assert!(left.open("/settings").await.is(200).text().contains("Sign out and in again"));
-    told(&left.send(&form).await.is(403), "passkey");
+    told(&left.send(&form).await.is(403), "stale_visit");
     let (browser, key) = with_passkey(&app, &reviewer).await;
     let settings = browser.open("/settings").await.is(200).text();
     assert!(settings.contains("blue key") && !settings.contains("id=\"add-passkey\""), "a link is not enough any more");
