@@ -9,7 +9,7 @@ use super::working;
 use crate::metrics::{metrics, value};
 use crate::moves::{deletion, fetching, scan, sweep};
 use crate::person::{Answer, Person};
-use crate::scenario::{Scenario, Setup, rules_with};
+use crate::scenario::{PATIENCE, Scenario, Setup, rules_with};
 
 /// Writing takes one person.
 pub(crate) const WRITING_ASKS: &str = r#"
@@ -215,6 +215,26 @@ async fn b4_the_orders_of_a_reviewer_who_is_revoked_are_void() {
     ordered(&app, 9).await;
     app.admin.post(&format!("/api/v1/identities/{}/revoke", reviewer.id), &json!({})).await.is(200);
     assert_eq!(status_of(&app, &scan()).await, "PENDING_APPROVAL");
+}
+
+#[tokio::test]
+async fn b4_an_agent_that_follows_its_run_is_not_told_of_orders() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    ordered(&app, 9).await;
+    let last = app.kinds_from(0).await.iter().rposition(|kind| kind == "run.order_given").unwrap() as u64;
+    for (person, is_told) in [(&reviewer, true), (&agent, false)] {
+        let path = format!("/api/v1/runs/{}/stream", app.team.run);
+        let mut stream = person.client().follow(&path, None).await.unwrap();
+        let mut told = String::new();
+        loop {
+            let event = tokio::time::timeout(PATIENCE, stream.next()).await.expect("an event").expect("it goes on");
+            told += &format!("{event:?}");
+            if event.seq >= last {
+                break;
+            }
+        }
+        assert_eq!(told.contains("order_given"), is_told, "{told}");
+    }
 }
 
 #[tokio::test]

@@ -79,6 +79,12 @@ async fn b4_who_decides_a_lot_in_a_short_time_is_asked_to_look_twice_until_they_
     batch.to = "/batch/approve".to_owned();
     batch.fields.extend([&one, &two].map(|item| ("item".to_owned(), format!("{} {}", item.id, item.review))));
     rita.send(&batch).await.is(422);
+    // And no order, which is the widest yes.
+    assert!(!page.text().contains("/order\""), "{}", page.text());
+    let more = [("width", "exact"), ("minutes", "60"), ("times", "9")];
+    let mut order = more.iter().fold(form.clone(), |form, (name, value)| form.with(name, value));
+    order.to = format!("/actions/{}/order", one.id);
+    rita.send(&order).await.is(409);
     rita.send(&form.clone().with("confirm", "nmap")).await.is(303);
     // To say no never takes more than a reason, and others are not slowed down.
     let mut ralf = Browser::visiting(&app, &app.team.second).await;
