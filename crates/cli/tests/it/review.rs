@@ -281,6 +281,8 @@ fn b4_without_a_control_plane_nothing_is_decided_and_it_is_found_again() {
     world.serve();
     eventually("it is found again", PATIENCE, || !window.text().contains("is not there"));
     assert_eq!(shown(&world, &id)["status"], "PENDING_APPROVAL");
+    // Whoever typed in vain is not heard until they have paused.
+    std::thread::sleep(std::time::Duration::from_secs(1));
     window.type_in("a");
     window.shows("a again to approve");
     window.type_in("a");
