@@ -19,10 +19,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
-use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
 
+use crate::dial::NoDialer;
 use crate::egress::address::permitted;
-use crate::egress::tls::{BadRoots, Roots};
+use crate::egress::tls::Roots;
 
 /// A person waits for it.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -125,15 +125,9 @@ pub enum Ask {
 
 impl Fetcher {
     /// Believes the roots that ship, or those of one file alone; reaches public addresses, and of others those that are listed.
-    pub fn new(networks: Vec<Network>, ca_file: Option<&Path>) -> Result<Self, BadRoots> {
-        let roots = match ca_file {
-            Some(path) => Roots::alone(path)?,
-            None => RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() },
-        };
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let config = config.expect("ring knows the usual versions").with_root_certificates(roots);
-        Ok(Self { tls: TlsConnector::from(Arc::new(config.with_no_client_auth())), networks })
+    pub fn new(networks: Vec<Network>, ca_file: Option<&Path>) -> Result<Self, NoDialer> {
+        let config = Roots::client::<NoDialer>(ca_file)?;
+        Ok(Self { tls: TlsConnector::from(Arc::new(config)), networks })
     }
 
     /// One answer, or none.

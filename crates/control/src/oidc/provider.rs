@@ -51,7 +51,7 @@ pub enum BadProvider {
     #[error(transparent)]
     People(#[from] BadPeople),
     #[error(transparent)]
-    Roots(#[from] placet_gateway::egress::tls::BadRoots),
+    Dialer(#[from] placet_gateway::dial::NoDialer),
 }
 
 /// Why nobody was let in.

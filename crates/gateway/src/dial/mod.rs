@@ -22,7 +22,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
-use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
+use tokio_rustls::rustls::{self, ClientConfig};
 
 pub use url::{BadUrl, TargetUrl};
 
@@ -89,13 +89,7 @@ pub enum NoDialer {
 impl Dialer {
     /// Believes whoever everybody believes about names, or whom the file holds and nobody else.
     pub fn new(ca_file: Option<&Path>, listed: Vec<Network>) -> Result<Self, NoDialer> {
-        let roots = match ca_file {
-            Some(path) => Roots::alone(path)?,
-            None => RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() },
-        };
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
-        let tls = Arc::new(config.with_root_certificates(roots).with_no_client_auth());
+        let tls = Arc::new(Roots::client::<NoDialer>(ca_file)?);
         Ok(Self { resolver: Arc::new(SystemResolver), listed: listed.into(), tls })
     }
 

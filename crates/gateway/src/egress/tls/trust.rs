@@ -2,10 +2,11 @@
 //! allowed hosts are checked in the same way.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
-use tokio_rustls::rustls::{self, CertificateError, RootCertStore};
+use tokio_rustls::rustls::{self, CertificateError, ClientConfig, RootCertStore};
 
 /// Where hosts keep the certificates that everybody trusts, in one file.
 const SYSTEM_BUNDLES: [&str; 5] = [
@@ -55,10 +56,21 @@ impl Roots {
     }
 
     /// Those of one file, and nobody else: not the roots that ship either.
-    pub(crate) fn alone(path: &Path) -> Result<RootCertStore, BadRoots> {
+    fn alone(path: &Path) -> Result<RootCertStore, BadRoots> {
         let mut store = RootCertStore::empty();
         store.add_parsable_certificates(Self::read(&[path.to_owned()])?.0);
         Ok(store)
+    }
+
+    /// How the host itself checks whom it calls: by the roots that ship, or by those of one file alone.
+    pub(crate) fn client<E: From<BadRoots> + From<rustls::Error>>(ca_file: Option<&Path>) -> Result<ClientConfig, E> {
+        let roots = match ca_file {
+            Some(path) => Self::alone(path)?,
+            None => Self::default().store(),
+        };
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
+        Ok(config.with_root_certificates(roots).with_no_client_auth())
     }
 
     pub(super) fn store(self) -> RootCertStore {

@@ -3,7 +3,6 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,7 +14,7 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use tokio_rustls::rustls::{self, ClientConfig, RootCertStore};
+use tokio_rustls::rustls;
 
 use super::{KeyHeader, OpenError, Secret, Upstream, UpstreamSettings};
 use crate::egress::tls::{Roots, distrusted};
@@ -62,7 +61,7 @@ impl Client {
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(settings.timeouts.connect()));
         let tls = hyper_rustls::HttpsConnectorBuilder::new()
-            .with_tls_config(checking(settings)?)
+            .with_tls_config(Roots::client::<OpenError>(settings.ca_file.as_deref())?)
             .https_or_http()
             .enable_http1()
             .wrap_connector(tcp);
@@ -70,17 +69,6 @@ impl Client {
         builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE_CONNECTION);
         Ok(Self(builder.build(tls)))
     }
-}
-
-/// Whom it believes about the upstream's name.
-fn checking(settings: &UpstreamSettings) -> Result<ClientConfig, OpenError> {
-    let roots = match &settings.ca_file {
-        Some(path) => Roots::alone(path)?,
-        None => RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() },
-    };
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
-    Ok(config.with_root_certificates(roots).with_no_client_auth())
 }
 
 /// Why its certificate is not believed, if that is what went wrong. Errors of TLS come wrapped as errors of a stream, once or twice.
