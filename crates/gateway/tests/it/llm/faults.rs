@@ -79,7 +79,9 @@ async fn an_answer_that_falls_silent_is_ended_and_estimated() {
         let response = world.agent.begin(&question.path, &[("x-api-key", VIRTUAL_KEY)], question.body).await;
         assert_eq!(response.status().as_u16(), 200, "{wire}");
         assert!(response.into_body().collect().await.is_err(), "{wire}: the agent sees that it broke");
-        assert!(world.record().await.estimated, "{wire}");
+        let record = world.record().await;
+        // It may have thought all the while, and bills that.
+        assert_eq!((record.estimated, record.tokens.output), (true, 1_000), "{wire}: {record:?}");
     }
 }
 
@@ -93,7 +95,9 @@ async fn an_answer_in_one_piece_that_breaks_in_the_middle_breaks_for_the_agent_a
         assert_eq!(response.status().as_u16(), 200, "{wire}");
         assert!(response.into_body().collect().await.is_err(), "{wire}");
         let record = world.record().await;
-        assert!(record.estimated && record.usd_micros > 0, "{wire}: {record:?}");
+        // It was finished before its first byte came.
+        assert_eq!((record.estimated, record.tokens.output), (true, 1_000), "{wire}: {record:?}");
+        assert_eq!(record.spent(), world.allotment.spent(), "{wire}");
         assert_eq!(world.allotment.held().usd_micros, 0, "{wire}");
     }
 }
