@@ -411,6 +411,26 @@ async fn c7_a_plan_that_is_being_made_when_everything_stops_is_in_the_ledger_wit
 }
 
 #[tokio::test]
+async fn c12_one_person_has_so_many_plans_made_at_a_time_also_if_they_hang_up() {
+    let world = World::start().await;
+    for number in 1..=4 {
+        let request = world.app.team.operator.request(Method::POST, EXECUTIONS);
+        let request = request.json(&plan(&world, "Think for ever of it", "large-1"));
+        let asking = tokio::spawn(Answer::to(request));
+        for _ in 0..500 {
+            if world.model.heard().len() == number {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        assert_eq!(world.model.heard().len(), number);
+        asking.abort();
+    }
+    plans(&world, "Think for ever of it", "large-1").await.problem(409, "not_now");
+    assert_eq!(world.model.heard().len(), 4, "nobody is paid for a fifth");
+}
+
+#[tokio::test]
 async fn c7_no_model_is_asked_for_a_plan_while_everything_is_stopped() {
     let world = World::start().await;
     world.app.admin.post("/api/v1/halt", &json!({ "reason": "fire" })).await.is(200);
