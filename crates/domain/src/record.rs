@@ -103,6 +103,13 @@ struct IdentityBody {
     event: IdentityEvent,
 }
 
+impl Event {
+    /// Whether nothing is different after it but how much of a budget is held or spent: who may do what is as it was.
+    pub const fn moves_amounts_only(&self) -> bool {
+        matches!(self, Self::Run(_, RunEvent::Held { .. } | RunEvent::Settled { .. } | RunEvent::Called { .. }))
+    }
+}
+
 impl Record {
     /// `run.created`, `action.approved`, `permit.redeemed`, …
     pub const fn kind(&self) -> &'static str {

@@ -315,6 +315,12 @@ impl Store {
         backend!(self, sqlite => sqlite.size())
     }
 
+    /// Its size when it last got an entry that changes more than how much of a budget is held or spent. As long as this is the same,
+    /// everybody may do what they were allowed, however many calls were charged meanwhile.
+    pub fn moved(&self) -> u64 {
+        backend!(self, sqlite => sqlite.moved())
+    }
+
     /// Tells how many entries are committed, each time it changes.
     pub fn subscribe(&self) -> watch::Receiver<u64> {
         backend!(self, sqlite => sqlite.subscribe())

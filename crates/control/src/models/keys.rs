@@ -26,8 +26,8 @@ pub(super) struct TokenKeys {
 /// What an agent was let do when it called last.
 #[derive(Debug, Clone)]
 struct Seen {
-    /// How long the ledger was then. As long as nothing was added, nothing is different.
-    size: u64,
+    /// When the ledger had last moved then. Its own calls do not move it, so not every call asks the store again.
+    moved: u64,
     scope: CallScope,
 }
 
@@ -39,9 +39,9 @@ impl TokenKeys {
     async fn scope_of(&self, agent: IdentityId) -> Result<CallScope, KeyRefusal> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(&agent).cloned();
         // Asked first: what is read after it is at least as new.
-        let size = self.app.store().size();
+        let moved = self.app.store().moved();
         match &seen {
-            Some(seen) if seen.size == size => return Ok(seen.scope.clone()),
+            Some(seen) if seen.moved == moved => return Ok(seen.scope.clone()),
             Some(_) | None => {}
         }
         let run = self.run_of(agent, seen.map(|seen| seen.scope.run)).await?;
@@ -51,7 +51,7 @@ impl TokenKeys {
         if seen.len() >= MOST_KNOWN {
             seen.clear();
         }
-        seen.insert(agent, Seen { size, scope: scope.clone() });
+        seen.insert(agent, Seen { moved, scope: scope.clone() });
         Ok(scope)
     }
 

@@ -17,6 +17,8 @@ pub(crate) struct Line {
     pub(crate) kind: &'static str,
     /// Whose state it changes.
     pub(crate) changes: Option<Thing>,
+    /// Whether it changes how much is held or spent, and nothing else.
+    pub(crate) moves_amounts_only: bool,
     pub(crate) about: About,
     pub(crate) leaf: Hash,
     pub(crate) bytes: Vec<u8>,
@@ -39,7 +41,8 @@ impl Line {
         };
         let bytes = entry.to_bytes().map_err(|error| unfit(&error))?;
         let (kind, changes) = (record.kind(), changed(&record.event));
-        Ok(Self { kind, changes, about: record.about, leaf: leaf_hash(&bytes), bytes })
+        let moves_amounts_only = record.event.moves_amounts_only();
+        Ok(Self { kind, changes, moves_amounts_only, about: record.about, leaf: leaf_hash(&bytes), bytes })
     }
 }
 

@@ -90,6 +90,10 @@ impl Sqlite {
         *self.subscribe().borrow()
     }
 
+    pub(crate) fn moved(&self) -> u64 {
+        self.writer.shared().moved()
+    }
+
     pub(crate) fn subscribe(&self) -> watch::Receiver<u64> {
         self.writer.shared().subscribe()
     }

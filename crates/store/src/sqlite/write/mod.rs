@@ -12,6 +12,7 @@ mod replay;
 mod save;
 mod session;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
@@ -62,6 +63,8 @@ pub(crate) struct Shared {
     /// Why no more changes are taken.
     closed: OnceLock<String>,
     size: watch::Sender<u64>,
+    /// The size when the last entry was in that changes more than amounts.
+    moved: AtomicU64,
 }
 
 impl Shared {
@@ -71,6 +74,10 @@ impl Shared {
 
     pub(crate) fn closed(&self) -> Option<&str> {
         self.closed.get().map(String::as_str)
+    }
+
+    pub(crate) fn moved(&self) -> u64 {
+        self.moved.load(Ordering::Acquire)
     }
 
     pub(crate) fn subscribe(&self) -> watch::Receiver<u64> {
@@ -90,8 +97,8 @@ impl Handle {
     /// Starts a writer that continues this tree, whose last entry was written at `last_at`.
     pub(crate) fn start(conn: Connection, clock: Clock, tree: Tree, last_at: Timestamp) -> std::io::Result<Self> {
         let (queue, waiting) = mpsc::channel(MOST_WAITING);
-        let size = watch::Sender::new(tree.size());
-        let shared = Arc::new(Shared { tree: Mutex::new(tree), closed: OnceLock::new(), size });
+        let (size, moved) = (watch::Sender::new(tree.size()), AtomicU64::new(tree.size()));
+        let shared = Arc::new(Shared { tree: Mutex::new(tree), closed: OnceLock::new(), size, moved });
         let (cache, log) = (Cache::default(), Log::default());
         let writer = Writer { conn, clock, last_at, cache, log, shared: shared.clone() };
         let thread = std::thread::Builder::new().name("placet-writer".to_owned()).spawn(|| writer.run(waiting))?;
@@ -171,17 +178,21 @@ impl Writer {
                 answer => answers.push(answer),
             }
         }
+        let is_moved = session.is_moved;
         fault::commit(transaction, size_before)?;
         self.log.grew(tree.size() - size_before);
         if tree.size() > size_before {
             self.last_at = now;
-            self.publish(tree);
+            self.publish(tree, is_moved);
         }
         Ok(answers)
     }
 
-    fn publish(&self, tree: Tree) {
+    fn publish(&self, tree: Tree, is_moved: bool) {
         let size = tree.size();
+        if is_moved {
+            self.shared.moved.store(size, Ordering::Release);
+        }
         *self.shared.tree.lock().unwrap_or_else(PoisonError::into_inner) = tree;
         self.shared.size.send_replace(size);
     }

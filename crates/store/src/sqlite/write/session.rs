@@ -36,6 +36,8 @@ pub(super) struct Session<'a> {
     pub(super) tree: &'a mut Tree,
     pub(super) cache: &'a mut Cache,
     pub(super) now: Timestamp,
+    /// Whether an entry was added that changes more than amounts.
+    pub(super) is_moved: bool,
     /// The same moment, as entries write it.
     at: &'a str,
 }
@@ -48,7 +50,7 @@ impl<'a> Session<'a> {
         now: Timestamp,
         at: &'a str,
     ) -> Self {
-        Self { conn, tree, cache, now, at }
+        Self { conn, tree, cache, now, is_moved: false, at }
     }
 
     pub(super) fn carry_out(&mut self, task: &Task) -> Result<Option<Receipt>, SubmitError> {
@@ -320,6 +322,7 @@ impl<'a> Session<'a> {
             let Line { kind, leaf, bytes, .. } = line;
             let values = params![seq, at_ms, kind, subject, project, run, action, leaf.as_bytes(), bytes];
             self.conn.prepare_cached(sql)?.execute(values)?;
+            self.is_moved |= !line.moves_amounts_only;
             for tile in self.tree.append(*leaf) {
                 self.save_tile(&tile)?;
             }

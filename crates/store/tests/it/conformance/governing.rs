@@ -55,6 +55,21 @@ pub(super) async fn c12_a_thousand_at_once_reserve_from_a_budget_for_ten_and_ten
     assert_eq!(world.store.check_projections().await.unwrap(), []);
 }
 
+pub(super) async fn c12_what_is_held_and_spent_changes_nothing_else_and_everything_else_moves_the_ledger<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    give(&world, Ceiling::at(usd(10))).await;
+    let (before, purpose) = (world.store.moved(), Purpose::Call("a".to_owned()));
+    assert_eq!(before, world.store.size(), "a budget is more than an amount");
+    let hold = RunCommand::Hold { purpose: purpose.clone(), amounts: usd(1) };
+    ask(&world.store, Actor::Runtime, world.run.id, hold).await.unwrap();
+    ask(&world.store, Actor::Runtime, world.run.id, RunCommand::Settle { purpose, spent: usd(1) }).await.unwrap();
+    assert_eq!((world.store.moved(), world.store.size()), (before, before + 2));
+    let pause = RunCommand::Pause { reason: "look at it".to_owned() };
+    ask(&world.store, by(&world.reviewers[0]), world.run.id, pause).await.unwrap();
+    assert_eq!(world.store.moved(), before + 3);
+}
+
 pub(super) async fn c12_a_lease_that_a_budget_does_not_cover_pauses_its_run_and_blocks_nobody_else<G: Ground>() {
     let ground = G::fresh();
     let world = World::on(&ground).await;

@@ -75,6 +75,7 @@ scenarios! {
         b4_the_family_of_a_run_is_counted_together,
     }
     governing {
+        c12_what_is_held_and_spent_changes_nothing_else_and_everything_else_moves_the_ledger,
         c12_a_thousand_at_once_reserve_from_a_budget_for_ten_and_ten_get_it,
         c12_a_lease_that_a_budget_does_not_cover_pauses_its_run_and_blocks_nobody_else,
         c12_a_run_that_holds_too_much_at_once_blocks_nobody_else,
