@@ -47,24 +47,41 @@ impl Default for News {
     }
 }
 
+impl News {
+    fn has_followers(&self) -> bool {
+        self.0.receiver_count() > 0
+    }
+}
+
 /// Reads what is recorded and tells those who follow, until the control plane stops.
 pub(crate) async fn spread(app: App) {
     let mut changes = app.store().subscribe();
     let mut after = app.store().size().checked_sub(1);
     loop {
         changes.mark_unchanged();
-        let filter = EntryFilter { after, limit: BATCH, ..EntryFilter::default() };
-        let entries = app.store().entries(filter).await.unwrap_or_default();
-        if let Some(last) = entries.last() {
-            after = Some(last.seq);
-            // Nobody may be there to hear it.
-            let _ = app.page_state().news.0.send(entries.iter().map(notice).collect());
-            continue;
+        // Asked before it is asked who follows: whoever comes between the two is told of what comes after them.
+        let reached = app.store().size().checked_sub(1);
+        if app.page_state().news.has_followers() {
+            after = tell(&app, after).await;
+        } else {
+            after = reached;
         }
         tokio::select! {
             changed = changes.changed() => if changed.is_err() { return },
             () = app.closed() => return,
         }
+    }
+}
+
+/// Tells of everything after an entry. Gives the last one that was told of.
+async fn tell(app: &App, mut after: Option<u64>) -> Option<u64> {
+    loop {
+        let filter = EntryFilter { after, limit: BATCH, ..EntryFilter::default() };
+        let entries = app.store().entries(filter).await.unwrap_or_default();
+        let Some(last) = entries.last() else { return after };
+        after = Some(last.seq);
+        // Whoever was there may be gone.
+        let _ = app.page_state().news.0.send(entries.iter().map(notice).collect());
     }
 }
 
