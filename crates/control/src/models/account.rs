@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use placet_domain::budget::{Amounts, Ceiling, Purpose};
 use placet_domain::id::RunId;
 use placet_gateway::llm::purse::{Allotment, Draw};
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
 /// What every name of a part begins with, so that what a crash left held is found again.
 const PREFIX: &str = "model-";
@@ -28,7 +30,9 @@ pub(super) struct Account {
     /// How long the ledger took to hold the last part.
     took_ms: AtomicU64,
     /// One at a time asks the ledger for more.
-    pub(super) asking: tokio::sync::Mutex<()>,
+    pub(super) asking: Arc<tokio::sync::Mutex<()>>,
+    /// Told each time calls got into the ledger.
+    recorded: Notify,
 }
 
 #[derive(Debug)]
@@ -85,7 +89,7 @@ pub(super) struct Rest {
 impl Account {
     pub(super) fn new(run: RunId) -> Self {
         let (parts, pace, took_ms) = (Mutex::default(), Mutex::default(), AtomicU64::new(0));
-        Self { run, parts, pace, took_ms, asking: tokio::sync::Mutex::default() }
+        Self { run, parts, pace, took_ms, asking: Arc::default(), recorded: Notify::new() }
     }
 
     fn parts(&self) -> MutexGuard<'_, Vec<Part>> {
@@ -149,6 +153,17 @@ impl Account {
             part.queued = part.queued.saturating_sub(calls);
             part.recorded = part.recorded.plus(spent);
         });
+        self.recorded.notify_waiters();
+    }
+
+    /// Whether calls are over and not in the ledger yet.
+    pub(super) fn is_recording(&self) -> bool {
+        self.parts().iter().any(|part| part.queued > 0)
+    }
+
+    /// Returns when calls got into the ledger after this was asked for.
+    pub(super) fn recorded(&self) -> Notified<'_> {
+        self.recorded.notified()
     }
 
     /// The most that one call could have without asking for more.

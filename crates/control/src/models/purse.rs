@@ -14,7 +14,7 @@ use placet_domain::refusal::Refusal;
 use placet_domain::run::{ModelCall, RunCommand};
 use placet_gateway::llm::purse::{Draw, NotDrawn, Purse};
 use placet_gateway::llm::words::Words;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 use super::account::{Account, Rest, new_purpose};
 use crate::app::App;
@@ -38,6 +38,8 @@ const RETRY: Duration = Duration::from_millis(200);
 /// Words that wait to be kept, of all runs together. Beyond, calls are recorded without theirs: a store that is away for long, or an agent
 /// that says much, must not take the memory of everybody else.
 const MOST_WAITING_BYTES: usize = 256 << 20;
+/// How long a call waits for others to be recorded, where only what they left over would suffice for it.
+const MOST_HURRY: Duration = Duration::from_secs(1);
 /// An agent thinks for a while between two calls.
 const IDLE: Duration = Duration::from_secs(5);
 
@@ -57,6 +59,8 @@ pub(super) struct RunPurse {
     accounts: Mutex<HashMap<RunId, Arc<Account>>>,
     calls: mpsc::UnboundedSender<Charged>,
     closing: AtomicBool,
+    /// Somebody waits for calls to be recorded.
+    hurry: Notify,
     /// What was said in calls that are about to be settled.
     words: Mutex<HashMap<String, Words>>,
     waiting_bytes: AtomicUsize,
@@ -69,12 +73,13 @@ impl RunPurse {
         // Not bounded by itself: there are no more calls than were drawn for, and what can be drawn is bounded.
         let (calls, recorded) = mpsc::unbounded_channel();
         let (accounts, words) = (Mutex::default(), Mutex::default());
-        let (closing, waiting_bytes) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let (closing, hurry, waiting_bytes) = (AtomicBool::new(false), Notify::new(), AtomicUsize::new(0));
         let purse = Arc::new_cyclic(|this| Self {
             app,
             accounts,
             calls,
             closing,
+            hurry,
             words,
             waiting_bytes,
             this: Weak::clone(this),
@@ -105,16 +110,46 @@ impl RunPurse {
         if let Some(draw) = account.draw(worst) {
             return Ok(draw);
         }
-        // What is too little for this call is more together with the rest.
-        self.give_back(run, account.take_idle(Duration::ZERO)).await;
-        let budget = self.budget(run).await?;
+        let mut budget = self.gathered_budget(account, run).await?;
+        if !covers(left(&budget), worst) && self.is_recorded(account).await {
+            budget = self.gathered_budget(account, run).await?;
+        }
         let left = left(&budget);
-        if worst.tokens > left.tokens || worst.usd_micros > left.usd_micros {
+        if !covers(left, worst) {
             return Err(NotDrawn::Exhausted { left: larger(account.left(), left, &budget) });
         }
         let amounts = part(worst, left, calls_in_a_part(account));
         self.hold(run, account, amounts).await?;
         account.draw(worst).ok_or(NotDrawn::Exhausted { left: amounts })
+    }
+
+    /// The budget after what nobody uses went back: what is too little for a call is more together with the rest.
+    async fn gathered_budget(&self, account: &Account, run: RunId) -> Result<Budget, NotDrawn> {
+        self.give_back(run, account.take_idle(Duration::ZERO)).await;
+        self.budget(run).await
+    }
+
+    /// Has calls recorded that are over: what they did not take can go back only then. Gives whether there were any.
+    async fn is_recorded(&self, account: &Account) -> bool {
+        let was_recording = account.is_recording();
+        let all = async {
+            loop {
+                let recorded = account.recorded();
+                if !account.is_recording() {
+                    return;
+                }
+                self.hurry.notify_one();
+                recorded.await;
+            }
+        };
+        // A store that is away for longer is for the recorder to wait for.
+        let _ = tokio::time::timeout(MOST_HURRY, all).await;
+        was_recording
+    }
+
+    /// Returns when a batch of calls should be recorded: after this time, or at once if somebody waits for it.
+    pub(super) async fn gathered(&self, at_most: Duration) {
+        let _ = tokio::time::timeout(at_most, self.hurry.notified()).await;
     }
 
     /// Holds the next part before it is needed, for a run that calls often and has enough: then no call waits for a disk.
@@ -123,10 +158,11 @@ impl RunPurse {
         if account.covers(worst) >= AHEAD.max(calls / 4) {
             return;
         }
+        // Somebody else may be at it already.
+        let Ok(asking) = Arc::clone(&account.asking).try_lock_owned() else { return };
         let (Some(purse), account) = (self.this.upgrade(), Arc::clone(account)) else { return };
         tokio::spawn(async move {
-            // Somebody else is at it already.
-            let Ok(_asking) = account.asking.try_lock() else { return };
+            let _asking = asking;
             let Ok(budget) = purse.budget(run).await else { return };
             let left = left(&budget);
             let amounts = part(worst, left, calls);
@@ -222,6 +258,10 @@ impl RunPurse {
 fn left(budget: &Budget) -> Amounts {
     let of = |resource| budget.left(resource).unwrap_or(u64::MAX);
     Amounts { tokens: of(Resource::Tokens), usd_micros: of(Resource::UsdMicros), ..Amounts::NONE }
+}
+
+const fn covers(left: Amounts, worst: Amounts) -> bool {
+    worst.tokens <= left.tokens && worst.usd_micros <= left.usd_micros
 }
 
 /// What one call can have at most: from a part that is held, or from what is left of the budget. Compared by what is limited.

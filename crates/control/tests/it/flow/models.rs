@@ -238,6 +238,22 @@ async fn r30_a_thousand_calls_at_once_never_spend_more_than_there_is() {
 }
 
 #[tokio::test]
+async fn c12_what_calls_left_over_suffices_for_the_next_also_if_it_comes_at_once() {
+    let world = World::of("[[turn]]\nwhen = \"\"\ntext = \"42\"\nused = { input = 1_000, output = 300 }\n").await;
+    // For each byte of it and a thousand tokens beside them, and for the longest answer.
+    let worst = (question("large-1").to_string().len() as u64 + 1_000) * 4 + 300 * 12;
+    let taken = 1_000 * 4 + 300 * 12;
+    // Four are held for at once. What the four leave over and what was not held are each too little for the fifth.
+    let run = world.run(money(5 * worst - 1)).await;
+    assert!(4 * (worst - taken) < worst);
+    for _ in 0..5 {
+        asks(&world.agent, "large-1").await.is(200);
+    }
+    assert_eq!(world.settled(&run).await.spent.usd_micros, 5 * taken);
+    assert_eq!(world.sees(&run).await.status.as_str(), "EXECUTING");
+}
+
+#[tokio::test]
 async fn c12_a_call_that_was_begun_before_a_pause_is_not_made_after_it() {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let world = World::start().await;
