@@ -239,15 +239,18 @@ async fn r30_a_thousand_calls_at_once_never_spend_more_than_there_is() {
 
 #[tokio::test]
 async fn c12_what_calls_left_over_suffices_for_the_next_also_if_it_comes_at_once() {
-    let world = World::of("[[turn]]\nwhen = \"\"\ntext = \"42\"\nused = { input = 1_000, output = 300 }\n").await;
+    let world = World::of("[[turn]]\nwhen = \"\"\ntext = \"42\"\nused = { input = 1_000, output = 250 }\n").await;
+    // So little that it is not cut further where little is left.
+    let mut question = question("large-1");
+    question["max_tokens"] = json!(256);
     // For each byte of it and a thousand tokens beside them, and for the longest answer.
-    let worst = (question("large-1").to_string().len() as u64 + 1_000) * 4 + 300 * 12;
-    let taken = 1_000 * 4 + 300 * 12;
+    let worst = (question.to_string().len() as u64 + 1_000) * 4 + 256 * 12;
+    let taken = 1_000 * 4 + 250 * 12;
     // Four are held for at once. What the four leave over and what was not held are each too little for the fifth.
     let run = world.run(money(5 * worst - 1)).await;
     assert!(4 * (worst - taken) < worst);
     for _ in 0..5 {
-        asks(&world.agent, "large-1").await.is(200);
+        asks_for(&world.agent, &question).await.is(200);
     }
     assert_eq!(world.settled(&run).await.spent.usd_micros, 5 * taken);
     assert_eq!(world.sees(&run).await.status.as_str(), "EXECUTING");
