@@ -4,6 +4,9 @@
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const isTyping = () => /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? '');
 
+// Where the way to other pages is wider than the screen, the page that is shown is in view there.
+document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+
 // ---- keys
 
 const rows = () => all('a.row');
@@ -83,14 +86,18 @@ function replace(part, fresh) {
   if (focused) all('a', part).find((link) => link.getAttribute('href') === focused)?.focus();
 }
 
+// A page that shows one moment looks elsewhere for what stands around it.
+const elsewhere = document.body.dataset.liveFrom;
+
 async function refresh() {
-  const answer = await fetch(location.href, { headers: { accept: 'text/html' }, redirect: 'error' });
+  const answer = await fetch(elsewhere ?? location.href, { headers: { accept: 'text/html' }, redirect: 'error' });
   if (!answer.ok) return;
   const fresh = parse(await answer.text());
   for (const part of all('[data-live]')) {
     const other = fresh.querySelector(`[data-live="${part.dataset.live}"]`);
     if (other) replace(part, other);
   }
+  if (elsewhere) return;
   document.title = fresh.title;
   tellIfOther(fresh);
 }
@@ -121,10 +128,11 @@ async function soon() {
   if (again) { again = false; soon(); }
 }
 
+let lost = false;
+
 function follow(of) {
   const sign = document.getElementById('live');
   const source = new EventSource(`/live?of=${encodeURIComponent(of)}`);
-  let lost = false;
   source.onopen = () => {
     sign.hidden = false;
     sign.classList.remove('off');
@@ -138,6 +146,20 @@ function follow(of) {
     sign.title = document.body.dataset.offline;
   };
   source.addEventListener('news', soon);
+  return source;
 }
 
-if (document.body.dataset.liveOf) follow(document.body.dataset.liveOf);
+// Browsers open six connections to a place and no more: only pages that somebody sees take one. Who comes back gets what happened meanwhile.
+let source = null;
+function followWhileSeen() {
+  if (document.hidden) {
+    source?.close();
+    [source, lost] = [null, true];
+  } else {
+    source ??= follow(document.body.dataset.liveOf);
+  }
+}
+if (document.body.dataset.liveOf) {
+  document.addEventListener('visibilitychange', followWhileSeen);
+  followWhileSeen();
+}

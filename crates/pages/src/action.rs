@@ -10,7 +10,7 @@ use crate::card::{self, Ask, Blast, History};
 use crate::files::{FileShown, files};
 use crate::forms::{Form, field, reason};
 use crate::inbox::Twins;
-use crate::layout::{Here, Viewer, page};
+use crate::layout::{Here, Live, Viewer, page};
 use crate::order;
 use crate::parts::{digest, exactly, fact, moment, parsed, section, short, size, status, tier};
 use crate::passkeys::{self, Place};
@@ -65,7 +65,7 @@ pub struct Decided {
 
 pub fn action(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let title = card::title(&shown.detail.spec);
-    page(viewer, Here::Inbox, &title, Some(&shown.detail.action.run.to_string()), &card(viewer, shown))
+    page(viewer, Here::Inbox, &title, &Live::of_run(shown.detail.action.run), &card(viewer, shown))
 }
 
 /// The card with everything that can be done about it; part of the inbox too. What keeps itself up to date is named by what it binds:

@@ -7,7 +7,7 @@ use placet_wire::api::{AgeRow, DecisionCounts, DecisionSummary, HabitView, Share
 
 use crate::columns::{Columns, Layout, columns};
 use crate::lang::Lang;
-use crate::layout::{Here, Viewer, page};
+use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{moment, section, short, tier};
 
 /// Days and weeks are told by their date.
@@ -39,7 +39,7 @@ pub fn decisions(viewer: &Viewer, shown: &DecisionSummary, oversees: bool) -> Ma
         }
         @if oversees { (section("haste", lang.haste(), &haste(lang, shown.hasty))) }
     };
-    page(viewer, Here::Decisions, lang.nav_decisions(), None, &content)
+    page(viewer, Here::Decisions, lang.nav_decisions(), &Live::around(), &content)
 }
 
 fn tile(name: &str, value: &str) -> Markup {
@@ -155,7 +155,7 @@ pub fn own(viewer: &Viewer, shown: &OwnPage) -> Markup {
         (section("reading", lang.time_to_read(), &reading(lang, habits)))
         @if !shown.alone.is_empty() { (section("alone", lang.approved_alone(), &alone(viewer, shown))) }
     };
-    page(viewer, Here::Decisions, lang.how_you_decide(), None, &content)
+    page(viewer, Here::Decisions, lang.how_you_decide(), &Live::around(), &content)
 }
 
 fn reading(lang: Lang, habits: &HabitView) -> Markup {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::lang::Lang;
-use crate::layout::{Here, Viewer, page};
+use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::section;
 
 pub fn help(viewer: &Viewer) -> Markup {
@@ -27,7 +27,7 @@ pub fn help(viewer: &Viewer) -> Markup {
         }))
         (section("how", lang.how_it_works(), &how(lang)))
     };
-    page(viewer, Here::Help, lang.nav_help(), None, &content)
+    page(viewer, Here::Help, lang.nav_help(), &Live::around(), &content)
 }
 
 fn how(lang: Lang) -> Markup {

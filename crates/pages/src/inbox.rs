@@ -9,7 +9,7 @@ use placet_wire::api::{ActionDetail, ActionView};
 use crate::action::{ActionPage, card};
 use crate::card::title;
 use crate::lang::Lang;
-use crate::layout::{Here, Viewer, page};
+use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{moment, parsed, tier};
 use crate::text;
 
@@ -26,6 +26,8 @@ pub struct Inbox {
     pub absent: Vec<(String, Timestamp)>,
     /// What is looked at.
     pub chosen: Option<Box<ActionPage>>,
+    /// Whether somebody chose it; otherwise it is what comes first.
+    pub was_chosen: bool,
 }
 
 /// An action that waits, and those that are identical.
@@ -99,7 +101,8 @@ impl Still {
 pub fn inbox(viewer: &Viewer, inbox: &Inbox) -> Markup {
     let lang = viewer.lang;
     let content = html! {
-        div.split {
+        // Where there is no room for both, the list is shown until somebody chooses, and then the card.
+        div.split data-shows=(if inbox.was_chosen { "card" } else { "list" }) {
             section.list aria-labelledby="inbox" #list data-live="list" {
                 h1 #inbox { (lang.nav_inbox()) " " small { (lang.waiting(viewer.waiting)) } }
                 @for (name, until) in &inbox.absent {
@@ -112,6 +115,7 @@ pub fn inbox(viewer: &Viewer, inbox: &Inbox) -> Markup {
                 p.keys { (lang.keys_hint()) }
             }
             div.detail {
+                p.back { a href=(back(inbox.tier.as_deref())) { "← " (lang.nav_inbox()) } }
                 @match &inbox.chosen {
                     Some(chosen) => (card(viewer, chosen)),
                     None => @if !inbox.actions.is_empty() { p.note { (lang.choose_left()) } },
@@ -119,7 +123,12 @@ pub fn inbox(viewer: &Viewer, inbox: &Inbox) -> Markup {
             }
         }
     };
-    page(viewer, Here::Inbox, lang.nav_inbox(), Some("inbox"), &content)
+    page(viewer, Here::Inbox, lang.nav_inbox(), &Live::of_all(), &content)
+}
+
+/// To the list, as it was.
+fn back(tier: Option<&str>) -> String {
+    tier.map_or_else(|| "/".to_owned(), |tier| format!("/?tier={tier}"))
 }
 
 fn filters(lang: Lang, chosen: Option<&str>) -> Markup {

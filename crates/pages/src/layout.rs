@@ -1,6 +1,7 @@
 //! What stands around every page: the head, the way to other pages, who is signed in, what concerns everybody.
 
 use maud::{DOCTYPE, Markup, html};
+use placet_domain::id::RunId;
 use placet_domain::text::spelled_out;
 use placet_domain::time::Timestamp;
 
@@ -87,13 +88,44 @@ impl Here {
     }
 }
 
-/// A page for somebody who is signed in. What is in `live` keeps itself up to date about it: an id of a run, or `inbox`.
-pub(crate) fn page(viewer: &Viewer, here: Here, title: &str, live: Option<&str>, content: &Markup) -> Markup {
+/// How a page stays up to date: whose news it follows, and where the parts that keep themselves up to date are fetched.
+#[derive(Debug, Clone)]
+pub(crate) struct Live {
+    /// An id of a run, or `inbox` for everything within reach.
+    of: String,
+    /// Another page than the one that is looked at.
+    from: Option<&'static str>,
+}
+
+impl Live {
+    /// Follows everything within reach, and looks at itself again.
+    pub(crate) fn of_all() -> Self {
+        Self { of: "inbox".to_owned(), from: None }
+    }
+
+    /// Follows one run, and looks at itself again.
+    pub(crate) fn of_run(run: RunId) -> Self {
+        Self { of: run.to_string(), from: None }
+    }
+
+    /// Follows everything, and looks for its parts there: what answers a form has no address of its own.
+    pub(crate) fn from(path: &'static str) -> Self {
+        Self { from: Some(path), ..Self::of_all() }
+    }
+
+    /// Shows one moment, or what never changes: only what stands around every page is fetched, from the cheapest of them.
+    pub(crate) fn around() -> Self {
+        Self::from("/help")
+    }
+}
+
+/// A page for somebody who is signed in.
+pub(crate) fn page(viewer: &Viewer, here: Here, title: &str, live: &Live, content: &Markup) -> Markup {
     let lang = viewer.lang;
     document(
         lang,
         title,
-        live,
+        Some(live),
         &html! {
             header.bar {
                 a.brand href="/" { (mark()) "Placet" }
@@ -136,7 +168,7 @@ pub(crate) fn outside(lang: Lang, title: &str, content: &Markup) -> Markup {
     )
 }
 
-fn document(lang: Lang, title: &str, live: Option<&str>, body: &Markup) -> Markup {
+fn document(lang: Lang, title: &str, live: Option<&Live>, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang=(lang.code()) {
@@ -149,7 +181,7 @@ fn document(lang: Lang, title: &str, live: Option<&str>, body: &Markup) -> Marku
                 link rel="stylesheet" href=(assets::STYLE.path());
                 script src=(assets::SCRIPT.path()) defer {}
             }
-            body data-live-of=[live] data-offline=(lang.offline()) data-waits=(lang.something_waits()) {
+            body data-live-of=[live.map(|live| &live.of)] data-live-from=[live.and_then(|live| live.from)] data-offline=(lang.offline()) data-waits=(lang.something_waits()) {
                 a.skip href="#content" { (lang.skip()) }
                 (body)
             }
@@ -160,11 +192,13 @@ fn document(lang: Lang, title: &str, live: Option<&str>, body: &Markup) -> Marku
 fn notices(viewer: &Viewer) -> Markup {
     let lang = viewer.lang;
     html! {
-        @if let Some(why) = &viewer.halted {
-            p.notice.bad role="status" { strong { (lang.all_stopped()) } " " (text::line(lang, why)) }
-        }
-        @if let Some(why) = &viewer.safe_mode {
-            p.notice role="status" { strong { (lang.safe_mode()) } " " (text::line(lang, why)) }
+        div role="status" data-live="notices" {
+            @if let Some(why) = &viewer.halted {
+                p.notice.bad { strong { (lang.all_stopped()) } " " (text::line(lang, why)) }
+            }
+            @if let Some(why) = &viewer.safe_mode {
+                p.notice { strong { (lang.safe_mode()) } " " (text::line(lang, why)) }
+            }
         }
     }
 }

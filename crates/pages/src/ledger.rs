@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use placet_domain::time::Timestamp;
 use placet_wire::api::HeadView;
 
-use crate::layout::{Here, Viewer, page};
+use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{fact, moment, section, short};
 use crate::text;
 
@@ -30,14 +30,14 @@ pub fn ledger(viewer: &Viewer, shown: &LedgerPage) -> Markup {
     let lang = viewer.lang;
     let content = html! {
         h1 { (lang.nav_ledger()) }
-        @if let Some(head) = &shown.head { (section("head", lang.newest_head(), &signed(viewer, head))) }
-        div.scroll tabindex="0" role="region" aria-label=(lang.entries()) {
+        div data-live="head" { @if let Some(head) = &shown.head { (section("head", lang.newest_head(), &signed(viewer, head))) } }
+        div.scroll tabindex="0" role="region" aria-label=(lang.entries()) data-live="entries" {
             table.list {
                 thead { tr { th { "#" } th { (lang.event()) } th { (lang.actor()) } th { (lang.when()) } } }
                 tbody {
                     @for row in &shown.rows {
                         tr {
-                            td { a href={ "/ledger/" (row.seq) } { (row.seq) } }
+                            td.n { a href={ "/ledger/" (row.seq) } { (row.seq) } }
                             td { code { (row.kind) } }
                             td { (short(&row.actor)) }
                             td { (moment(lang, row.at, viewer.now)) }
@@ -48,7 +48,7 @@ pub fn ledger(viewer: &Viewer, shown: &LedgerPage) -> Markup {
         }
         @if let Some(older) = shown.older { p { a.button href={ "/ledger?before=" (older) } { (lang.older()) } } }
     };
-    page(viewer, Here::Ledger, lang.nav_ledger(), None, &content)
+    page(viewer, Here::Ledger, lang.nav_ledger(), &Live::of_all(), &content)
 }
 
 fn signed(viewer: &Viewer, head: &HeadView) -> Markup {
@@ -93,7 +93,7 @@ pub fn entry(viewer: &Viewer, shown: &EntryPage) -> Markup {
         pre.entry tabindex="0" { (text::lines(lang, &shown.entry)) }
         (section("proof", lang.proof(), &proof(viewer, shown)))
     };
-    page(viewer, Here::Ledger, &format!("{} {}", lang.entries(), shown.seq), None, &content)
+    page(viewer, Here::Ledger, &format!("{} {}", lang.entries(), shown.seq), &Live::around(), &content)
 }
 
 fn proof(viewer: &Viewer, shown: &EntryPage) -> Markup {

@@ -21,6 +21,7 @@ mod inbox;
 mod lang;
 mod layout;
 mod ledger;
+mod meaning;
 mod order;
 mod parts;
 mod passkeys;

@@ -6,7 +6,7 @@ use placet_wire::api::{ActionView, CoveredView, OrderOffer, OrderView, WidthView
 
 use crate::forms::{Form, field, reason};
 use crate::lang::Lang;
-use crate::layout::{Here, Viewer, page};
+use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{exactly, moment, parsed, short, status};
 use crate::text;
 
@@ -98,7 +98,7 @@ pub(crate) fn by_order(lang: Lang, action: &ActionView) -> Markup {
 
 /// All of them, one below the other.
 pub(crate) fn list(viewer: &Viewer, rows: &[OrderRow]) -> Markup {
-    html! { ul.plain #order-list data-live="orders" { @for row in rows { li { (line(viewer, row)) } } } }
+    html! { ul.plain { @for row in rows { li { (line(viewer, row)) } } } }
 }
 
 fn line(viewer: &Viewer, OrderRow { order, giver, revocable }: &OrderRow) -> Markup {
@@ -132,17 +132,19 @@ pub fn orders(viewer: &Viewer, rows: &[OrderRow]) -> Markup {
     let content = html! {
         h1 { (lang.nav_orders()) }
         p { (lang.orders_hint()) }
-        @if rows.is_empty() { div.empty { p { strong { (lang.no_orders()) } } p { (lang.no_orders_hint()) } } }
-        @for rows in runs {
-            @if let Some(first) = rows.first() {
-                section.panel {
-                    h2 { a href={ "/runs/" (first.order.run) } { (text::line(lang, &first.order.goal)) } }
-                    ul.plain { @for row in rows { li { (line(viewer, row)) } } }
+        div data-live="standing" {
+            @if rows.is_empty() { div.empty { p { strong { (lang.no_orders()) } } p { (lang.no_orders_hint()) } } }
+            @for rows in runs {
+                @if let Some(first) = rows.first() {
+                    section.panel {
+                        h2 { a href={ "/runs/" (first.order.run) } { (text::line(lang, &first.order.goal)) } }
+                        ul.plain { @for row in rows { li { (line(viewer, row)) } } }
+                    }
                 }
             }
         }
     };
-    page(viewer, Here::Orders, lang.nav_orders(), None, &content)
+    page(viewer, Here::Orders, lang.nav_orders(), &Live::of_all(), &content)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use placet_domain::time::Timestamp;
 use placet_wire::api::IdentityView;
 
 use crate::lang::Lang;
-use crate::layout::{Here, Viewer, page};
+use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{moment, short, status};
 use crate::text;
 
@@ -22,26 +22,31 @@ pub fn agents(viewer: &Viewer, rows: &[AgentRow]) -> Markup {
     let lang = viewer.lang;
     let content = html! {
         h1 { (lang.nav_agents()) }
-        @if rows.is_empty() { (none(lang.no_agents(), "placet identity add tom --role agent")) }
-        @else {
-            div.scroll tabindex="0" role="region" aria-label=(lang.nav_agents()) {
-                table.list {
-                    thead { tr { th { (lang.name()) } th { (lang.lineage()) } th { (lang.nav_runs()) } th { (lang.state()) } } }
-                    tbody {
-                        @for row in rows {
-                            tr {
-                                td { strong { (text::line(lang, &row.identity.name)) } " " small { (short(&row.identity.id.to_string())) } }
-                                td { @if row.lineage.is_empty() { (lang.nobody()) } @else { (text::line(lang, &row.lineage.join(" → "))) } }
-                                td { @if let Some((id, goal, _)) = &row.run { a href={ "/runs/" (id) } { (text::line(lang, goal)) } } }
-                                td { (agent_state(lang, row)) }
-                            }
+        div data-live="agents" {
+            @if rows.is_empty() { (none(lang.no_agents(), "placet identity add tom --role agent")) } @else { (agent_table(lang, rows)) }
+        }
+    };
+    page(viewer, Here::Agents, lang.nav_agents(), &Live::of_all(), &content)
+}
+
+fn agent_table(lang: Lang, rows: &[AgentRow]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(lang.nav_agents()) {
+            table.list {
+                thead { tr { th { (lang.name()) } th { (lang.lineage()) } th { (lang.nav_runs()) } th { (lang.state()) } } }
+                tbody {
+                    @for row in rows {
+                        tr {
+                            td { strong { (text::line(lang, &row.identity.name)) } " " small { (short(&row.identity.id.to_string())) } }
+                            td { @if row.lineage.is_empty() { (lang.nobody()) } @else { (text::line(lang, &row.lineage.join(" → "))) } }
+                            td.wide { @if let Some((id, goal, _)) = &row.run { a href={ "/runs/" (id) } { (text::line(lang, goal)) } } }
+                            td { (agent_state(lang, row)) }
                         }
                     }
                 }
             }
         }
-    };
-    page(viewer, Here::Agents, lang.nav_agents(), None, &content)
+    }
 }
 
 fn agent_state(lang: Lang, row: &AgentRow) -> Markup {
@@ -65,27 +70,34 @@ pub fn workers(viewer: &Viewer, rows: &[WorkerRow]) -> Markup {
     let lang = viewer.lang;
     let content = html! {
         h1 { (lang.nav_workers()) }
-        @if rows.is_empty() { (none(lang.no_workers(), "placet identity add w1 --role worker && placet --as w1 work")) }
-        @else {
-            div.scroll tabindex="0" role="region" aria-label=(lang.nav_workers()) #workers data-live="workers" {
-                table.list {
-                    thead { tr { th { (lang.name()) } th { (lang.health()) } th { (lang.last_seen()) } th { (lang.holds_leases()) } th { (lang.hosts_runs()) } } }
-                    tbody {
-                        @for row in rows {
-                            tr {
-                                td { strong { (text::line(lang, &row.identity.name)) } }
-                                td { (health(lang, row)) }
-                                td { @match row.last_seen { Some(at) => (moment(lang, at, viewer.now)), None => (lang.never()) } }
-                                td { (row.executes) }
-                                td { (row.hosts) }
-                            }
+        div data-live="workers" {
+            @if rows.is_empty() { (none(lang.no_workers(), "placet identity add w1 --role worker && placet --as w1 work")) }
+            @else { (worker_table(viewer, rows)) }
+        }
+    };
+    page(viewer, Here::Workers, lang.nav_workers(), &Live::of_all(), &content)
+}
+
+fn worker_table(viewer: &Viewer, rows: &[WorkerRow]) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(lang.nav_workers()) {
+            table.list {
+                thead { tr { th { (lang.name()) } th { (lang.health()) } th { (lang.last_seen()) } th { (lang.holds_leases()) } th { (lang.hosts_runs()) } } }
+                tbody {
+                    @for row in rows {
+                        tr {
+                            td { strong { (text::line(lang, &row.identity.name)) } }
+                            td { (health(lang, row)) }
+                            td { @match row.last_seen { Some(at) => (moment(lang, at, viewer.now)), None => (lang.never()) } }
+                            td { (row.executes) }
+                            td { (row.hosts) }
                         }
                     }
                 }
             }
         }
-    };
-    page(viewer, Here::Workers, lang.nav_workers(), Some("inbox"), &content)
+    }
 }
 
 fn health(lang: Lang, row: &WorkerRow) -> Markup {

@@ -6,7 +6,7 @@ use placet_wire::api::{PolicyView, RuleView, ToolView, VerdictView};
 
 use crate::forms::{Form, field};
 use crate::lang::Lang;
-use crate::layout::{Here, Viewer, page};
+use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{digest, section, short, tier};
 use crate::text;
 
@@ -36,7 +36,7 @@ pub fn policy(viewer: &Viewer, shown: &PolicyPage) -> Markup {
         (section("rules", lang.rules_in_force(), &rules(lang, &shown.policy.rules)))
         (section("tools", lang.tools(), &tools(lang, &shown.policy.tools)))
     };
-    page(viewer, Here::Policy, lang.nav_policy(), None, &content)
+    page(viewer, Here::Policy, lang.nav_policy(), &Live::around(), &content)
 }
 
 fn try_it(viewer: &Viewer, shown: &PolicyPage) -> Markup {
@@ -91,7 +91,7 @@ fn rules(lang: Lang, rules: &[RuleView]) -> Markup {
                 thead { tr { th { (lang.rule()) } th { (lang.demands()) } th { (lang.weight()) } th { (lang.because()) } th { (lang.files()) } } }
                 tbody {
                     @for rule in rules {
-                        tr { td { code { (rule.id) } } td { (rule.demands) } td { (rule.weight) } td { (text::line(lang, &rule.because)) } td { small { (rule.file) ":" (rule.line) } } }
+                        tr { td { code { (rule.id) } } td { (rule.demands) } td { (rule.weight) } td.wide { (text::line(lang, &rule.because)) } td { small { (rule.file) ":" (rule.line) } } }
                     }
                 }
             }

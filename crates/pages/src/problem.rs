@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::lang::Lang;
-use crate::layout::{Here, Viewer, outside, page};
+use crate::layout::{Here, Live, Viewer, outside, page};
 use crate::text;
 
 /// What is told.
@@ -38,7 +38,7 @@ pub fn problem(lang: Lang, viewer: Option<&Viewer>, problem: &Problem) -> Markup
         }
     };
     match viewer {
-        Some(viewer) => page(viewer, Here::Inbox, heading, None, &content),
+        Some(viewer) => page(viewer, Here::Inbox, heading, &Live::around(), &content),
         None => outside(lang, heading, &content),
     }
 }

@@ -5,7 +5,7 @@ use placet_wire::api::{PreviewPart, RollbackPreview, RunView};
 
 use crate::forms::{Form, reason};
 use crate::lang::Lang;
-use crate::layout::{Here, Viewer, page};
+use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{section, size};
 use crate::text;
 
@@ -47,7 +47,7 @@ pub fn rollback(viewer: &Viewer, shown: &RollbackPage) -> Markup {
             }
         }
     };
-    page(viewer, Here::Runs, &title, None, &content)
+    page(viewer, Here::Runs, &title, &Live::around(), &content)
 }
 
 fn part(lang: Lang, id: &str, heading: &str, part: &PreviewPart) -> Markup {

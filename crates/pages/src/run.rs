@@ -12,7 +12,8 @@ use crate::checkpoint;
 use crate::columns::{Columns, Layout, columns};
 use crate::forms::{Form, field, reason};
 use crate::lang::Lang;
-use crate::layout::{Here, Viewer, page};
+use crate::layout::{Here, Live, Viewer, page};
+use crate::meaning;
 use crate::order::{self, OrderRow};
 use crate::parts::{digest, iso, moment, parsed, section, short, size, status};
 use crate::text;
@@ -62,10 +63,8 @@ pub struct Moves {
 
 pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
     let (lang, run) = (viewer.lang, &shown.run);
-    // What is decided on, so that an open page can tell when it is something else.
-    let still = if shown.ask == Ask::Settled { String::new() } else { run.review.to_string() };
     let content = html! {
-        div.run data-still=(still) {
+        div.run data-still=(still(shown)) {
             (head(viewer, shown))
             (standstill(viewer, shown))
             (tiles(lang, shown))
@@ -74,11 +73,15 @@ pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
                 (section("pipeline", lang.pipeline(), &pipeline(lang, &shown.pipeline)))
             }
             @if let Some(budget) = &run.budget { (section("budget", lang.budget(), &meters(lang, budget))) }
-            (money(lang, &shown.calls))
-            (machines(lang, &shown.used))
-            @if !shown.bars.is_empty() { (section("timeline", lang.timeline(), &timeline(lang, &shown.bars))) }
+            div data-live="charts" {
+                (money(lang, &shown.calls))
+                (machines(lang, &shown.used))
+                @if !shown.bars.is_empty() { (section("timeline", lang.timeline(), &timeline(lang, &shown.bars))) }
+            }
             @if !shown.wishes.is_empty() { (section("wishes", lang.wishes(), &wishes(viewer, shown))) }
-            @if !shown.orders.is_empty() { (section("orders", lang.orders(), &order::list(viewer, &shown.orders))) }
+            div data-live="orders" {
+                @if !shown.orders.is_empty() { (section("orders", lang.orders(), &order::list(viewer, &shown.orders))) }
+            }
             div.two {
                 (section("snapshots", lang.snapshots(), &snapshots(viewer, shown)))
                 (section("outputs", lang.outputs(), &outputs(lang, run)))
@@ -86,7 +89,14 @@ pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
             (section("audit", lang.audit(), &audit(viewer, &shown.audit)))
         }
     };
-    page(viewer, Here::Runs, &run.goal, Some(&run.id.to_string()), &content)
+    page(viewer, Here::Runs, &run.goal, &Live::of_run(run.id), &content)
+}
+
+/// What is decided on, so that an open page can tell when it is something else: what the run waits for, and its wishes.
+fn still(shown: &RunPage) -> String {
+    let asked = if shown.ask == Ask::Settled { String::new() } else { shown.run.review.to_string() };
+    let wishes = shown.wishes.iter().map(|wish| format!(" {} {}", wish.number, wish.status));
+    asked + &wishes.collect::<String>()
 }
 
 fn head(viewer: &Viewer, shown: &RunPage) -> Markup {
@@ -99,7 +109,7 @@ fn head(viewer: &Viewer, shown: &RunPage) -> Markup {
                 strong { (text::line(lang, &shown.agent)) } " · " (shown.project) " · " (lang.mode()) " " (run.mode) " · " (run.effect) " · "
                 (moment(lang, shown.since, viewer.now))
             }
-            p { (run.meaning) @if let Some(because) = &run.because { " " (text::line(lang, because)) } }
+            p { (meaning::of_status(lang, run.status)) @if let Some(because) = &run.because { " " (text::line(lang, because)) } }
             @if shown.alone { p.ask { (lang.works_alone()) } }
             (controls(viewer, shown))
         }
@@ -218,8 +228,8 @@ fn pipeline(lang: Lang, steps: &[PipelineStep]) -> Markup {
         ol.steps #pipeline-steps data-live="pipeline" {
             @for step in steps {
                 li data-state=(state(step.state)) {
-                    b { (step.name) } @if step.decision { " " small.ask { (lang.person_decides()) } }
-                    br; small { (text::line(lang, &step.product)) }
+                    b { (meaning::of_step(lang, &step.name)) } @if step.decision { " " small.ask { (lang.person_decides()) } }
+                    br; small lang="en" { (text::line(lang, &step.product)) }
                 }
             }
         }
@@ -340,8 +350,8 @@ fn wish_ways(viewer: &Viewer, shown: &RunPage, wish: &WishView) -> Markup {
 fn snapshots(viewer: &Viewer, shown: &RunPage) -> Markup {
     let (lang, run) = (viewer.lang, &shown.run);
     html! {
-        @if run.snapshots.is_empty() { p.note { (lang.no_snapshots()) } }
-        ol.plain.snapshots #snapshot-list data-live="snapshots" {
+        ol.plain.snapshots data-live="snapshots" {
+            @if run.snapshots.is_empty() { li.note { (lang.no_snapshots()) } }
             @for snapshot in run.snapshots.iter().rev() {
                 li {
                     strong { (snapshot.number) } " " (moment(lang, parsed(&snapshot.taken_at), viewer.now)) " · "
@@ -355,8 +365,8 @@ fn snapshots(viewer: &Viewer, shown: &RunPage) -> Markup {
 
 fn outputs(lang: Lang, run: &RunView) -> Markup {
     html! {
-        @if run.outputs.is_empty() { p.note { (lang.nothing()) } }
-        ul.plain #output-list data-live="outputs" {
+        ul.plain data-live="outputs" {
+            @if run.outputs.is_empty() { li.note { (lang.nothing()) } }
             @for output in &run.outputs {
                 li {
                     a href={ "/evidence/" (run.project) "/" (output.digest) } download { (text::line(lang, &output.path)) }
@@ -376,7 +386,7 @@ fn audit(viewer: &Viewer, rows: &[AuditRow]) -> Markup {
                 tbody {
                     @for row in rows.iter().rev() {
                         tr {
-                            td { @if viewer.reads_ledger { a href={ "/ledger/" (row.seq) } { (row.seq) } } @else { (row.seq) } }
+                            td.n { @if viewer.reads_ledger { a href={ "/ledger/" (row.seq) } { (row.seq) } } @else { (row.seq) } }
                             td { (moment(lang, parsed(&row.timestamp), viewer.now)) }
                             td {
                                 code { (row.event) }

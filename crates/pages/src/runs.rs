@@ -4,7 +4,8 @@ use maud::{Markup, html};
 use placet_domain::time::Timestamp;
 use placet_wire::api::RunView;
 
-use crate::layout::{Here, Viewer, page};
+use crate::lang::Lang;
+use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{moment, status};
 use crate::text;
 
@@ -22,32 +23,41 @@ pub fn runs(viewer: &Viewer, rows: &[RunRow], older: Option<u64>) -> Markup {
     let lang = viewer.lang;
     let content = html! {
         h1 { (lang.nav_runs()) }
-        @if rows.is_empty() {
-            div.empty {
-                p { strong { (lang.no_runs()) } }
-                p { (lang.no_runs_hint()) }
-                pre { code { "placet run plan 'Summarise notes.txt' --scope notes" } }
-            }
-        } @else {
-            div.scroll tabindex="0" role="region" aria-label=(lang.nav_runs()) #runs data-live="runs" {
-                table.list {
-                    thead { tr { th { (lang.goal()) } th { (lang.state()) } th { (lang.agent()) } th { (lang.mode()) } th { (lang.steps()) } th { (lang.since()) } } }
-                    tbody {
-                        @for row in rows {
-                            tr {
-                                td { a href={ "/runs/" (row.run.id) } { (text::line(lang, &row.run.goal)) } }
-                                td { (status(row.run.status.as_str())) }
-                                td { (text::line(lang, &row.agent)) }
-                                td { (row.run.mode) }
-                                td { (row.run.steps_done) "/" (row.run.plan.len()) }
-                                td { (moment(lang, row.since, viewer.now)) }
-                            }
+        div data-live="runs" { @if rows.is_empty() { (none(lang)) } @else { (table(viewer, rows)) } }
+        @if let Some(older) = older { p { a.button href={ "/runs?after=" (older) } { (lang.older()) } } }
+    };
+    page(viewer, Here::Runs, lang.nav_runs(), &Live::of_all(), &content)
+}
+
+fn none(lang: Lang) -> Markup {
+    html! {
+        div.empty {
+            p { strong { (lang.no_runs()) } }
+            p { (lang.no_runs_hint()) }
+            pre { code { "placet run plan 'Summarise notes.txt' --scope notes" } }
+        }
+    }
+}
+
+fn table(viewer: &Viewer, rows: &[RunRow]) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(lang.nav_runs()) {
+            table.list {
+                thead { tr { th { (lang.goal()) } th { (lang.state()) } th { (lang.agent()) } th { (lang.mode()) } th { (lang.steps()) } th { (lang.since()) } } }
+                tbody {
+                    @for row in rows {
+                        tr {
+                            td.wide { a href={ "/runs/" (row.run.id) } { (text::line(lang, &row.run.goal)) } }
+                            td { (status(row.run.status.as_str())) }
+                            td.wide { (text::line(lang, &row.agent)) }
+                            td { (row.run.mode) }
+                            td { (row.run.steps_done) "/" (row.run.plan.len()) }
+                            td { (moment(lang, row.since, viewer.now)) }
                         }
                     }
                 }
             }
-            @if let Some(older) = older { p { a.button href={ "/runs?after=" (older) } { (lang.older()) } } }
         }
-    };
-    page(viewer, Here::Runs, lang.nav_runs(), Some("inbox"), &content)
+    }
 }

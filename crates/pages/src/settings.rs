@@ -5,7 +5,7 @@ use placet_domain::time::Timestamp;
 use placet_wire::api::IdentityView;
 
 use crate::forms::{Form, field, reason};
-use crate::layout::{Here, Viewer, page};
+use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{moment, section, short};
 use crate::passkeys::{self, Keys};
 use crate::text;
@@ -42,9 +42,11 @@ pub fn settings(viewer: &Viewer, shown: &Settings) -> Markup {
         (passkeys::panel(viewer, &shown.keys))
         @if shown.may_go { (section("away", lang.being_away(), &away(viewer, shown))) }
         @if !shown.people.is_empty() { (section("people", lang.people(), &people(viewer, &shown.people))) }
-        @if shown.may_halt || shown.may_release { (section("switch", lang.the_switch(), &switch(viewer, shown))) }
+        @if shown.may_halt || shown.may_release {
+            (section("switch", lang.the_switch(), &html! { div data-live="switch" { (switch(viewer, shown)) } }))
+        }
     };
-    page(viewer, Here::Settings, lang.nav_settings(), None, &content)
+    page(viewer, Here::Settings, lang.nav_settings(), &Live::from("/settings"), &content)
 }
 
 fn password(viewer: &Viewer, shown: &Settings) -> Markup {
@@ -82,7 +84,7 @@ fn away(viewer: &Viewer, shown: &Settings) -> Markup {
 fn visits(viewer: &Viewer, shown: &Settings) -> Markup {
     let lang = viewer.lang;
     html! {
-        ul.plain {
+        ul.plain data-live="visits" {
             @for (digest, ends, is_this) in &shown.visits {
                 li {
                     code { (&digest.trim_start_matches("sha256:")[..8]) } " · " (lang.ends()) " " (moment(lang, *ends, viewer.now))

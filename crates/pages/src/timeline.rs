@@ -46,7 +46,7 @@ pub(crate) fn timeline(lang: Lang, bars: &[Bar]) -> Markup {
     let whole = from.unix_ms().abs_diff(to.unix_ms()).max(1);
     let across = |at: Timestamp| at.unix_ms().abs_diff(from.unix_ms()) * WIDTH / whole;
     html! {
-        div.timeline #bars data-live="bars" {
+        div.timeline {
             @for bar in bars {
                 @let length = bar.from.unix_ms().abs_diff(bar.to.unix_ms());
                 div.bar {

@@ -51,7 +51,8 @@ pub(super) async fn show(
     let chosen = chosen(&app, &caller, &headers, query.action.as_deref(), &actions).await?;
     let absent = flow::standing_in(&app, visiting.identity.id).await?;
     let absent = absent.into_iter().map(|absence| (absence.name, absence.until)).collect();
-    let inbox = Inbox { actions, waiting, runs, tier: query.tier, absent, chosen: chosen.map(Box::new) };
+    let (was_chosen, tier, chosen) = (query.action.is_some(), query.tier, chosen.map(Box::new));
+    let inbox = Inbox { actions, waiting, runs, tier, absent, chosen, was_chosen };
     made(move || placet_pages::inbox(&viewer, &inbox)).await
 }
 

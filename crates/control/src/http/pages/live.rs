@@ -129,7 +129,8 @@ pub(super) async fn follow(
 impl Viewer {
     fn concerns(&self, notice: &Notice) -> bool {
         let within = notice.project.is_none_or(|project| self.identity.reach.includes(project));
-        within && self.run.is_none_or(|run| notice.run == Some(run))
+        // What is of no project concerns everybody: that everything is stopped, above all.
+        within && self.run.is_none_or(|run| notice.run == Some(run) || notice.project.is_none())
     }
 
     /// Whether the visit still counts: a page in a browser that was left open must not be told for ever.

@@ -1,0 +1,74 @@
+//! What a state of a run means and what its steps are called, in the language of the page. The states themselves are the same everywhere.
+
+use placet_domain::run::RunStatus;
+
+use crate::lang::Lang;
+
+/// The domain says it in English.
+pub(crate) const fn of_status(lang: Lang, status: RunStatus) -> &'static str {
+    match lang {
+        Lang::En => status.meaning(),
+        Lang::Fr => in_french(status),
+    }
+}
+
+const fn in_french(status: RunStatus) -> &'static str {
+    match status {
+        RunStatus::Draft => "En cours d'écriture.",
+        RunStatus::PendingApproval => "Le plan attend une personne.",
+        RunStatus::Approved => "Le plan est approuvé.",
+        RunStatus::SpawningSandbox => "Démarrée ; l'agent n'est pas encore là.",
+        RunStatus::Executing => "L'agent travaille.",
+        RunStatus::CheckpointReached => "À l'arrêt jusqu'à la décision d'une personne.",
+        RunStatus::Paused => "Arrêtée par une personne ; peut continuer.",
+        RunStatus::PendingExport => "Terminée ; les résultats attendent une personne.",
+        RunStatus::Completed => "Les résultats ont été acceptés.",
+        RunStatus::Failed => "Elle n'a pas pu continuer.",
+        RunStatus::Cancelled => "Arrêtée définitivement par une personne.",
+        RunStatus::RolledBack => "Revenue à un instantané ; peut continuer.",
+    }
+}
+
+/// The fifteen steps from an intent to its end, by their English names.
+const STEPS: &[(&str, &str)] = &[
+    ("intent", "intention"),
+    ("encoding", "codage"),
+    ("decomposition", "décomposition"),
+    ("agent selection", "choix de l'agent"),
+    ("cage configuration", "configuration de la cage"),
+    ("cost estimate", "estimation du coût"),
+    ("scope lock", "verrouillage du périmètre"),
+    ("budget check", "contrôle du budget"),
+    ("plan", "plan"),
+    ("spawn", "démarrage"),
+    ("execution", "exécution"),
+    ("checkpoints", "points de contrôle"),
+    ("output collection", "collecte des sorties"),
+    ("results", "résultats"),
+    ("export, audit, destruction", "export, audit, destruction"),
+];
+
+pub(crate) fn of_step(lang: Lang, name: &str) -> &str {
+    let french = || STEPS.iter().find(|(english, _)| *english == name).map_or(name, |(_, french)| *french);
+    match lang {
+        Lang::En => name,
+        Lang::Fr => french(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c16_states_are_explained_in_every_language_and_no_explanation_is_that_of_another() {
+        let mut told = std::collections::BTreeSet::new();
+        for status in RunStatus::ALL {
+            for lang in Lang::ALL {
+                assert!(told.insert(of_status(*lang, *status)), "{status:?} in {lang:?}");
+            }
+        }
+        assert_eq!(of_step(Lang::Fr, "agent selection"), "choix de l'agent");
+        assert_eq!(of_step(Lang::Fr, "something new"), "something new");
+    }
+}
