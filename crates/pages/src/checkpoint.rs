@@ -24,9 +24,8 @@ pub(crate) fn panel(viewer: &Viewer, at: &CheckpointView, decides: bool) -> Mark
             @if !at.summary.is_empty() { h3 { (lang.summary()) } blockquote { pre { (text::lines(lang, &at.summary)) } } }
             (so_far(lang, at))
             (actions(lang.done_since(), &at.actions_done))
-            (actions(lang.comes_next(), &at.actions_next))
             (actions(lang.interrupted_waits(), &at.actions_interrupted))
-            @if !at.steps_next.is_empty() { ol.steps { @for step in &at.steps_next { li data-state="to_come" { (text::line(lang, step)) } } } }
+            (next(lang, at))
             (pieces(lang, &at.outputs))
             (pictures(lang, &at.screenshots))
             @if !at.longer.is_empty() { p.note.bad { (lang.longer()) " " (at.longer.join(", ")) } }
@@ -57,6 +56,17 @@ fn actions(heading: &str, actions: &[ActionView]) -> Markup {
                     li { a href={ "/actions/" (action.id) } { (short(&action.id.to_string())) } " " code { (action.tool) } " " (status(action.status.as_str())) }
                 }
             }
+        }
+    }
+}
+
+/// What would be done if it went on: actions that were proposed, and the steps that are left.
+fn next(lang: Lang, at: &CheckpointView) -> Markup {
+    html! {
+        (actions(lang.comes_next(), &at.actions_next))
+        @if !at.steps_next.is_empty() {
+            @if at.actions_next.is_empty() { h3 { (lang.comes_next()) } }
+            ol.steps start=(at.step + 1) { @for step in &at.steps_next { li data-state="to_come" { (text::line(lang, step)) } } }
         }
     }
 }
@@ -118,7 +128,7 @@ fn ways(viewer: &Viewer, at: &CheckpointView) -> Markup {
             }
         }
         @if let (true, Some(snapshot)) = (offers("rollback"), at.snapshot) {
-            p { a href={ "/runs/" (at.run) "/rollback/" (snapshot) } { (lang.roll_back()) } }
+            p { a.button href={ "/runs/" (at.run) "/rollback/" (snapshot) } { (lang.roll_back()) } }
         }
     }
 }

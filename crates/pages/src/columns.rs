@@ -8,6 +8,8 @@ const WIDTH: u64 = 600;
 const HEIGHT: u64 = 140;
 /// More columns than a screen tells apart; the last are drawn.
 const MOST: usize = 40;
+/// Room for at least so many, so that one figure is a column and no wall.
+const FEWEST: u64 = 12;
 
 /// What is drawn: the name of each series, and for each column its label and one value of each series.
 pub(crate) struct Columns<'a> {
@@ -68,7 +70,7 @@ fn boxes(rows: &[(String, Vec<u64>)], layout: Layout) -> Vec<(usize, u64, u64, u
         Layout::Grouped => values.iter().copied().max().unwrap_or(0),
     };
     let highest = rows.iter().map(|(_, values)| whole(values)).max().unwrap_or(1).max(1);
-    let step = WIDTH / (rows.len() as u64).max(1);
+    let step = WIDTH / (rows.len() as u64).max(FEWEST);
     let tall = |value: u64| (u128::from(value) * u128::from(HEIGHT - 4) / u128::from(highest)) as u64;
     let mut drawn = Vec::new();
     for (index, (_, values)) in rows.iter().enumerate() {
