@@ -1,36 +1,35 @@
 // Keys decide, and what comes while a page is open is there without a reload. What somebody is writing stays.
-import { execFileSync } from 'node:child_process';
-import { assert, enter, finish, given, screen } from './browser.mjs';
+import { assert, enter, finish, given, isLive, meanwhile, screen } from './browser.mjs';
 
 const page = await screen();
 await enter(page, given.links[0]);
 await page.goto(`${given.url}/`);
-await page.locator('#live:not([hidden])').waitFor();
+await isLive(page);
 
 // Somebody writes a reason while the agent goes on proposing.
 await page.keyboard.press('r');
 await page.keyboard.type('because of the ');
-execFileSync(given.propose[0], given.propose.slice(1), { cwd: given.cwd });
+meanwhile(given.propose);
 await page.getByRole('link', { name: /10\.0\.0\.9/ }).waitFor();
 assert.equal(await page.locator('#reason').inputValue(), 'because of the ', 'what is being written stays');
 await page.keyboard.press('Escape');
 
 // Something riskier comes in: it stands first in the list, and what is looked at stays what it is.
 await page.goto(`${given.url}/`);
-await page.locator('#live:not([hidden])').waitFor();
+await isLive(page);
 const [title, seen] = [await page.locator('article h1').innerText(), await page.locator('#approve [name=seen]').inputValue()];
-execFileSync(given.risky[0], given.risky.slice(1), { cwd: given.cwd });
+meanwhile(given.risky);
 await page.getByRole('link', { name: /10\.0\.0\.0\/24/ }).waitFor();
 assert.equal(await page.locator('article h1').innerText(), title, 'no other card is put under a hand');
 assert.equal(await page.locator('#approve [name=seen]').inputValue(), seen);
 await page.goto(`${given.url}/?tier=B`);
-await page.locator('#live:not([hidden])').waitFor();
+await isLive(page);
 
 // Down the list, and approve by two strokes: the first only shows what the second one does.
 await page.keyboard.press('j');
 await page.waitForURL(/action=/);
 const chosen = new URL(page.url()).searchParams.get('action');
-await page.locator('#live:not([hidden])').waitFor();
+await isLive(page);
 await page.keyboard.press('a');
 assert.match(page.url(), /action=/, 'one stroke decides nothing');
 await page.keyboard.press('a');
@@ -43,7 +42,26 @@ assert.equal(page.url(), `${given.url}/`, 'a key that is held down decides nothi
 await page.goto(`${given.url}/actions/${chosen}`);
 await page.getByText(/APPROVED|LEASED|EXECUTING|SUCCEEDED|FAILED/).first().waitFor();
 
+// And by keys alone: to the list, down and up again, and away with the first, with a reason.
+await page.keyboard.press('g');
+await page.waitForURL(`${given.url}/`);
+const titles = async () => [await page.locator('article h1').innerText(), await page.locator('a.row[aria-current]').innerText()];
+const before = await titles();
+await page.keyboard.press('j');
+await page.waitForURL(/action=/);
+const below = page.url();
+await page.keyboard.press('k');
+await page.waitForURL((url) => url.search.includes('action=') && url.href !== below);
+assert.equal((await titles())[0], before[0], 'down and up again is where one was');
+await isLive(page);
+await page.keyboard.press('r');
+await page.keyboard.type('not this one');
+await page.waitForTimeout(600);
+await page.keyboard.press('Enter');
+await page.waitForURL(`${given.url}/`);
+
 await page.keyboard.press('?');
 await page.waitForURL('**/help');
+for (const key of ['j', 'k', 'a', 'r', 'g', '?']) await page.locator('kbd', { hasText: key }).first().waitFor();
 assert.deepEqual(page.complaints, []);
 await finish();

@@ -1,5 +1,6 @@
-// Two people with passkeys, in a browser with an authenticator of its own: each adds one, signs in with it and signs an approval.
-import { assert, enter, finish, given, look, screen, shot } from './browser.mjs';
+// Two people with passkeys, in a browser with an authenticator of its own: each adds one, signs in with it and signs an approval. One gives
+// theirs up, and an administrator takes others away.
+import { assert, enter, finish, given, look, screen, send, shot } from './browser.mjs';
 
 const at = (path) => given.url.replace('127.0.0.1', 'localhost') + path;
 const named = (link) => link.replace('127.0.0.1', 'localhost');
@@ -63,6 +64,27 @@ for (const [index, link] of given.links.entries()) {
   await approve(page);
   await page.waitForURL(at('/'));
   assert.deepEqual(page.complaints, [], link);
+  if (index === 1) {
+    await page.goto(at('/settings'));
+    await send(page, page.getByRole('button', { name: 'Remove' }));
+    assert.equal(await page.getByText('blue key').count(), 0, 'it is given up');
+  }
   await page.context().close();
+}
+
+// Two others lost theirs: an administrator takes them away, with a script and without.
+for (const link of given.losers) {
+  const page = await screen();
+  await authenticator(page);
+  await enter(page, named(link));
+  await addPasskey(page);
+}
+for (const [index, link] of given.administrators.entries()) {
+  const page = await screen({ javaScriptEnabled: index === 0 });
+  await enter(page, named(link));
+  const others = page.locator('section', { has: page.getByRole('heading', { name: 'Passkeys of others' }) });
+  const lost = others.getByRole('listitem').filter({ hasText: ['gus', 'hal'][index] });
+  await send(page, lost.getByRole('button', { name: 'Remove' }));
+  assert.equal(await lost.count(), 0, 'it is taken away');
 }
 await finish();

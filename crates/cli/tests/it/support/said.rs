@@ -21,16 +21,21 @@ pub(crate) struct Said {
 impl Said {
     /// Runs a command with nothing on its stdin. One that hangs is ended and fails the test.
     pub(crate) fn by(command: &mut Command) -> Self {
+        Self::within(PATIENCE, command)
+    }
+
+    /// The same for one that takes longer than most.
+    pub(crate) fn within(patience: Duration, command: &mut Command) -> Self {
         let what = format!("{command:?}");
         let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let pid = child.id();
         let (sender, receiver) = std::sync::mpsc::channel();
         std::thread::spawn(move || sender.send(child.wait_with_output()));
-        match receiver.recv_timeout(PATIENCE) {
+        match receiver.recv_timeout(patience) {
             Ok(output) => Self::from(what, output.unwrap()),
             Err(_) => {
                 let _ = Command::new("/bin/kill").args(["-9", &pid.to_string()]).status();
-                panic!("{what} did not end within {PATIENCE:?}");
+                panic!("{what} did not end within {patience:?}");
             }
         }
     }

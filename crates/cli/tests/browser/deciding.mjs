@@ -1,0 +1,78 @@
+// Every decision about an action, by its form: with a script, and without one.
+import { assert, enter, finish, given, screen, send } from './browser.mjs';
+
+async function decides(page, of) {
+  const button = (name) => page.getByRole('button', { name });
+  const open = (action) => page.goto(`${given.url}/actions/${action}`);
+  const is = (state) => page.locator('header .status', { hasText: state }).first().waitFor();
+  const again = async (action, state) => { await open(action); await is(state); };
+
+  await open(of.approve);
+  await send(page, button(/Approve once/));
+  await again(of.approve, 'APPROVED');
+
+  // Where two people are asked, a yes takes the tool's name; one of two is not enough.
+  await open(of.two);
+  await page.getByLabel(/type the tool's name/).fill('nmap');
+  await send(page, button(/Approve once/));
+  await open(of.two);
+  await page.getByText('1 of 2').first().waitFor();
+
+  await open(of.reject);
+  await page.locator('form#reject').getByLabel(/^Reason/).fill('not this one');
+  await send(page, button(/^Reject/));
+  await again(of.reject, 'REJECTED');
+
+  await open(of.amend);
+  await page.locator('summary', { hasText: 'Change and approve' }).click();
+  await page.getByLabel('Arguments, one on each line').fill('-sn');
+  await page.getByLabel('Time limit, milliseconds').fill('30000');
+  await page.locator('form#amend').getByLabel(/^Reason/).fill('versions are not needed');
+  await send(page, page.locator('form#amend').getByRole('button'));
+  await page.getByText('What a reviewer made of the agent').waitFor();
+  await again(of.amend, 'SUPERSEDED');
+
+  // Identical ones at once, from the inbox.
+  await page.goto(`${given.url}/?action=${of.twin}`);
+  await page.getByText('+1 identical').first().waitFor();
+  await send(page, button(/Approve all identical/));
+  await again(of.twin, 'APPROVED');
+
+  // An order with the decision; it lets the next one of its kind pass, and is taken back where all of them stand.
+  await open(of.order);
+  await page.locator('summary', { hasText: 'Approve this and its like' }).click();
+  await page.getByLabel('For so many minutes').fill('30');
+  await page.getByLabel('For so many more actions').fill('3');
+  await page.getByRole('radio').first().check();
+  await send(page, button('Approve with this order'));
+  await page.getByText('STANDS').first().waitFor();
+  await page.getByRole('link', { name: 'Orders' }).first().click();
+  await page.getByLabel('Reason').fill('enough');
+  await send(page, button('Revoke'));
+  await page.goto(`${given.url}/orders`);
+  await page.getByText('No order stands.').waitFor();
+
+  // What was only rehearsed is done when somebody says so.
+  await open(of.perform);
+  await is('REHEARSED');
+  await send(page, button('Have it done'));
+  await again(of.perform, 'APPROVED');
+
+  // Of what was interrupted nobody knows how far it got: a person decides.
+  await open(of.retry);
+  await page.getByLabel('Reason').fill('it only sleeps');
+  await send(page, button('Run it again'));
+  await again(of.retry, 'APPROVED');
+  await open(of.abandon);
+  await page.getByLabel('Reason').fill('not wanted any more');
+  await send(page, button('Give it up'));
+  await again(of.abandon, 'ABANDONED');
+}
+
+for (const [index, of] of given.of.entries()) {
+  const page = await screen({ javaScriptEnabled: index === 0 });
+  await enter(page, given.links[index]);
+  await decides(page, of);
+  assert.deepEqual(page.complaints, []);
+}
+await finish();

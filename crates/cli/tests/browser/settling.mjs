@@ -1,0 +1,82 @@
+// Everything that people set for themselves and for others, by its form: with a script, and without one.
+import { assert, enter, field, finish, given, screen, send } from './browser.mjs';
+
+const PASSWORD = 'a sentence that is long enough';
+
+async function settles(page, of, options) {
+  const button = (name) => page.getByRole('button', { name });
+  const panel = (heading) => page.locator('section.panel').filter({ has: page.getByRole('heading', { name: heading, exact: true }) });
+  const settings = () => page.getByRole('link', { name: 'Settings' }).first().click();
+
+  // A password, and in by it; another one, which takes the first.
+  await field(page, 'Password').fill(PASSWORD);
+  await send(page, button('Set password'));
+  await field(page, 'Current password').fill(PASSWORD);
+  await field(page, 'New password').fill(`${PASSWORD} too`);
+  await send(page, button('Set password'));
+  await send(page, button('Sign out'));
+  await field(page, 'Name').fill(of.name);
+  await field(page, 'Password').fill(`${PASSWORD} too`);
+  await send(page, page.getByRole('button', { name: 'Sign in', exact: true }));
+  await page.getByRole('heading', { name: /Inbox/ }).waitFor();
+
+  // Somewhere else the same person is signed in, and is not any more.
+  const elsewhere = await screen(options);
+  await elsewhere.goto(`${given.url}/enter`);
+  await field(elsewhere, 'Name').fill(of.name);
+  await field(elsewhere, 'Password').fill(`${PASSWORD} too`);
+  await send(elsewhere, elsewhere.getByRole('button', { name: 'Sign in', exact: true }));
+  await settings();
+  await send(page, panel('Where you are signed in').getByRole('button', { name: 'End' }).first());
+  await elsewhere.reload();
+  assert.match(elsewhere.url(), /\/enter/, 'whoever is ended is asked to sign in');
+
+  await field(page, 'Who is told instead, by name').fill('ada');
+  await field(page, 'For how many days').fill('3');
+  await send(page, button('I am away'));
+  await panel('Being away').getByText('ada').waitFor();
+  await send(page, button('I am back'));
+  await button('I am away').waitFor();
+
+  await send(page, page.getByRole('row', { name: /tess/ }).getByRole('button', { name: 'Make a one-time link' }));
+  const link = await page.getByRole('status').getByText('/enter/').innerText();
+  await elsewhere.goto(link.trim());
+  await elsewhere.getByRole('heading', { name: 'tess' }).waitFor();
+
+  await settings();
+  await field(panel('Passkeys where two people are asked'), 'Reason').fill('two people sign');
+  await send(page, button('Demand passkeys of everybody'));
+  await field(panel('Passkeys where two people are asked'), 'Reason').fill('not yet');
+  await send(page, button('Demand them no longer'));
+
+  await field(panel('The switch'), 'Reason').fill('something is wrong');
+  await send(page, button('Stop everything'));
+  await page.getByText('Everything is stopped').first().waitFor();
+  await field(panel('The switch'), 'Reason').fill('it was nothing');
+  await send(page, button('Let everything go on'));
+  assert.equal(await page.getByText('Everything is stopped').count(), 0);
+
+  // What the rules would say; nothing comes of it.
+  await page.getByRole('link', { name: 'Policy' }).first().click();
+  await field(page, 'Tool').selectOption('nmap');
+  await field(page, 'Arguments, one on each line').fill('-sV');
+  await field(page, 'target').fill('10.0.0.5');
+  await send(page, button('Judge'));
+  await page.getByRole('heading', { name: 'Verdict' }).waitFor();
+  await page.getByText('one person').first().waitFor();
+
+  // The other language, and back.
+  await page.getByRole('link', { name: 'Français' }).click();
+  await page.getByRole('link', { name: 'À décider' }).first().waitFor();
+  await page.getByRole('link', { name: 'English' }).click();
+  await page.getByRole('link', { name: 'Inbox' }).first().waitFor();
+}
+
+for (const [index, of] of given.of.entries()) {
+  const options = { javaScriptEnabled: index === 0 };
+  const page = await screen(options);
+  await enter(page, of.link);
+  await settles(page, of, options);
+  assert.deepEqual(page.complaints, []);
+}
+await finish();

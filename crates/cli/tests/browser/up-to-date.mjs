@@ -1,0 +1,49 @@
+// Pages that are open while others decide elsewhere: what they show changes with it, and nobody reloads. What somebody writes stays.
+import { assert, enter, field, finish, given, isLive, meanwhile, screen } from './browser.mjs';
+
+const first = await screen();
+await enter(first, given.links[0]);
+const tab = async (path) => {
+  const page = await first.context().newPage();
+  await page.goto(given.url + path);
+  await isLive(page);
+  return page;
+};
+const by = (name, ...args) => meanwhile([given.binary, '--as', name, ...args]);
+
+const [orders, run, agents, help] =
+  [await tab('/orders'), await tab(`/runs/${given.run}`), await tab('/agents'), await tab('/help')];
+await orders.getByText('No order stands.').waitFor();
+assert.equal(await run.getByRole('heading', { name: 'Standing orders' }).count(), 0);
+
+// Somebody gives an order: it stands on the page of all, and on that of its run.
+by('ada', 'order', 'give', given.actions[0], '--yes', '--until', '2h');
+await orders.getByText('STANDS').waitFor();
+await run.getByRole('heading', { name: 'Standing orders' }).waitFor();
+
+// Another one, while somebody writes why they take the first one back: what they write stays.
+await field(orders, 'Reason').fill('because of the ');
+by('ada', 'order', 'give', given.actions[1], '--yes', '--until', '2h');
+await run.getByText('STANDS').nth(1).waitFor();
+assert.equal(await field(orders, 'Reason').first().inputValue(), 'because of the ');
+
+// How many wait stands around every page.
+const waiting = Number(await help.locator('#waiting').innerText());
+by('tom', 'action', 'propose', given.run, 'nmap', '--target', '10.0.0.9', '--', '-sV');
+await help.locator('#waiting', { hasText: String(waiting + 1) }).waitFor();
+
+by('ada', 'run', 'pause', given.run, '--reason', 'to look closer');
+await agents.locator('.status', { hasText: 'PAUSED' }).waitFor();
+await agents.close();
+const ledger = await tab('/ledger');
+by('ada', 'run', 'resume', given.run);
+await ledger.getByText('run.resumed').waitFor();
+
+// That everything is stopped concerns everybody, whatever page they look at.
+by('ada', 'kill', '--all', '--reason', 'something is wrong');
+for (const page of [orders, run, help, ledger]) {
+  await page.getByText('Everything is stopped').waitFor();
+  assert.deepEqual(page.complaints ?? [], []);
+}
+assert.deepEqual(first.complaints, []);
+await finish();

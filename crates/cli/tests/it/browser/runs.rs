@@ -1,0 +1,64 @@
+//! Every decision about a run, in real Chromium: plans, checkpoints, results, wishes for more network, and going back.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{finished, lab, links, planned, under_way, walk};
+use crate::hosted::Scene;
+use crate::network::ASK;
+use crate::support::{World, eventually, placet};
+
+/// Names that an action asks for, and that are nobody's here.
+const HOSTS: [&str; 4] = ["news.test", "maps.test", "mail.test", "shop.test"];
+
+/// A run that was refused all of them.
+fn wishing(world: &World) -> String {
+    world.write("net.toml", "allow = [\"out/**\"]\ntargets = [\"known.test\"]\ntools = [\"python3\", \"ls\"]\n");
+    world.cli(&["scope", "lock", "net", "net.toml"]).ok();
+    let run = under_way(world, "net", &[]);
+    let asked = HOSTS.map(|host| format!("ask('http://{host}/x')"));
+    let script = format!("{ASK}\n{}", asked.join("\n"));
+    world.perform(&run, &["python3", "--network", "http://known.test/", "--", "-c", &script]);
+    eventually("people are asked about all of them", Duration::from_secs(30), || {
+        world.json("ada", &["run", "wishes", &run])["wishes"].as_array().unwrap().len() == HOSTS.len()
+    });
+    run
+}
+
+/// One that stands at its first checkpoint.
+fn standing(world: &World) -> String {
+    let steps = ["--step", "sort", "--step", "count", "--step", "write", "--every-steps", "1"];
+    let run = under_way(world, "lab", &steps);
+    world.by("tom", &["run", "step", &run, "1", "--summary", "the first"]).ok();
+    run
+}
+
+#[test]
+fn c10_every_decision_about_a_run_is_made_by_hand_with_a_script_and_without() {
+    let scene = Scene::new();
+    lab(&scene);
+    let world = &scene.world;
+    let hosted = [(); 2].map(|()| scene.start("report.py", &["one", "two", "three"], &["--every-steps", "1"]));
+    let wishes = wishing(world);
+    hosted.iter().for_each(|run| drop(scene.stands_at(run, 1)));
+    let of = |index: usize| -> Value {
+        json!({
+            "refused": planned(world, "lab", &[]), "whole": planned(world, "lab", &[]), "stops": standing(world),
+            "finished": finished(world, "lab", &[]), "hosted": hosted[index], "wishes": wishes,
+            "hosts": HOSTS[2 * index..2 * index + 2],
+        })
+    };
+    let hired = ["eve", "fay"].iter().flat_map(|name| {
+        world.cli(&["identity", "add", name, "--role", "reviewer", "--role", "operator"]).ok();
+        links(world, name, 1)
+    });
+    let hired: Vec<String> = hired.collect();
+    let binary = placet().get_program().to_string_lossy().into_owned();
+    walk(
+        "running",
+        &json!({
+            "url": world.url(), "links": hired, "of": [of(0), of(1)], "binary": binary, "cwd": world.path(""),
+        }),
+    );
+}
