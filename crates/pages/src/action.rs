@@ -75,10 +75,11 @@ pub(crate) fn card(viewer: &Viewer, shown: &ActionPage) -> Markup {
     html! {
         article.card #card data-live={ "card-" (detail.action.review) } {
             (head(viewer, shown))
+            @if shown.ask == Ask::Settled { (decided(viewer, shown.decided.as_ref())) }
             div.two { (card::why(lang, detail)) (card::blast_radius(lang, detail, &shown.blast)) }
             (card::exactly(lang, detail))
             @if !shown.files.is_empty() { (section("files", lang.given_files(), &files(lang, &shown.files))) }
-            @if shown.ask == Ask::Settled && !shown.approved_by.is_empty() { (section("approvals", lang.approvals_given(), &approvals(viewer, shown))) }
+            @if shown.ask == Ask::Settled && !shown.approved_by.is_empty() { (section("approvals", lang.approvals(), &approvals(viewer, shown))) }
             (outcome(viewer, shown))
             (card::history(lang, shown.history))
             (card::words(lang, detail))
@@ -108,7 +109,7 @@ fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
 fn decide(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let (lang, action) = (viewer.lang, &shown.detail.action);
     match &shown.ask {
-        Ask::Settled => decided(viewer, shown.decided.as_ref()),
+        Ask::Settled => html! {},
         Ask::No(why) => html! {
             section.panel.decide aria-labelledby="decide" {
                 h2 #decide { (lang.you_cannot()) }

@@ -208,6 +208,7 @@ words! {
     reason_needed: "Reason (the agent reads it)", "Raison (l'agent la lit)";
     decide_before: "decide before", "décider avant";
     then_refused: "then it is refused", "ensuite elle est refusée";
+    approvals: "Approvals", "Approbations";
     approvals_given: "approvals given", "approbations données";
     you_cannot: "You cannot decide this", "Vous ne pouvez pas décider ceci";
     retry: "Run it again", "Relancer";
@@ -374,6 +375,7 @@ words! {
 
     // The ledger.
     entries: "Entries", "Entrées";
+    entry: "Entry", "Entrée";
     newest_head: "Newest signed head", "Dernière tête signée";
     size: "size", "taille";
     root: "root", "racine";

@@ -85,7 +85,7 @@ pub fn entry(viewer: &Viewer, shown: &EntryPage) -> Markup {
     let lang = viewer.lang;
     let content = html! {
         p.path { a href="/ledger" { (lang.nav_ledger()) } }
-        h1 { (lang.entries()) " " (shown.seq) }
+        h1 { (lang.entry()) " " (shown.seq) }
         p.filters {
             @if shown.seq > 0 { a href={ "/ledger/" (shown.seq - 1) } rel="prev" { (lang.older()) } }
             @if shown.seq + 1 < shown.newest { a href={ "/ledger/" (shown.seq + 1) } rel="next" { (lang.newer()) } }
@@ -93,7 +93,7 @@ pub fn entry(viewer: &Viewer, shown: &EntryPage) -> Markup {
         pre.entry tabindex="0" { (text::lines(lang, &shown.entry)) }
         (section("proof", lang.proof(), &proof(viewer, shown)))
     };
-    page(viewer, Here::Ledger, &format!("{} {}", lang.entries(), shown.seq), &Live::around(), &content)
+    page(viewer, Here::Ledger, &format!("{} {}", lang.entry(), shown.seq), &Live::around(), &content)
 }
 
 fn proof(viewer: &Viewer, shown: &EntryPage) -> Markup {

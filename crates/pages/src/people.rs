@@ -37,7 +37,7 @@ fn agent_table(lang: Lang, rows: &[AgentRow]) -> Markup {
                 tbody {
                     @for row in rows {
                         tr {
-                            td { strong { (text::line(lang, &row.identity.name)) } " " small { (short(&row.identity.id.to_string())) } }
+                            td.wide { strong { (text::line(lang, &row.identity.name)) } " " small { (short(&row.identity.id.to_string())) } }
                             td { @if row.lineage.is_empty() { (lang.nobody()) } @else { (text::line(lang, &row.lineage.join(" → "))) } }
                             td.wide { @if let Some((id, goal, _)) = &row.run { a href={ "/runs/" (id) } { (text::line(lang, goal)) } } }
                             td { (agent_state(lang, row)) }
@@ -87,7 +87,7 @@ fn worker_table(viewer: &Viewer, rows: &[WorkerRow]) -> Markup {
                 tbody {
                     @for row in rows {
                         tr {
-                            td { strong { (text::line(lang, &row.identity.name)) } }
+                            td.wide { strong { (text::line(lang, &row.identity.name)) } }
                             td { (health(lang, row)) }
                             td { @match row.last_seen { Some(at) => (moment(lang, at, viewer.now)), None => (lang.never()) } }
                             td { (row.executes) }

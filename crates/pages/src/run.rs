@@ -388,7 +388,7 @@ fn audit(viewer: &Viewer, rows: &[AuditRow]) -> Markup {
                         tr {
                             td.n { @if viewer.reads_ledger { a href={ "/ledger/" (row.seq) } { (row.seq) } } @else { (row.seq) } }
                             td { (moment(lang, parsed(&row.timestamp), viewer.now)) }
-                            td {
+                            td.wide {
                                 code { (row.event) }
                                 @if let Some(action) = &row.action { " " a href={ "/actions/" (action) } { (short(action)) } }
                             }

@@ -102,7 +102,7 @@ const GRAVE = `axe.run(document, { resultTypes: ['violations'] }).then(({ violat
 const WIDER = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 
 // Asked from outside of the page, so that its content policy stays in force.
-async function ask(page, expression) {
+export async function ask(page, expression) {
   page.asks ??= await page.context().newCDPSession(page);
   const asked = { expression, awaitPromise: true, returnByValue: true, allowUnsafeEvalBlockedByCSP: true };
   const { result, exceptionDetails } = await page.asks.send('Runtime.evaluate', asked);

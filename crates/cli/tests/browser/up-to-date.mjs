@@ -1,5 +1,5 @@
 // Pages that are open while others decide elsewhere: what they show changes with it, and nobody reloads. What somebody writes stays.
-import { assert, enter, field, finish, given, isLive, meanwhile, screen } from './browser.mjs';
+import { ask, assert, enter, field, finish, given, isLive, meanwhile, screen } from './browser.mjs';
 
 const first = await screen();
 await enter(first, given.links[0]);
@@ -31,6 +31,16 @@ assert.equal(await field(orders, 'Reason').first().inputValue(), 'because of the
 const waiting = Number(await help.locator('#waiting').innerText());
 by('tom', 'action', 'propose', given.run, 'nmap', '--target', '10.0.0.9', '--', '-sV');
 await help.locator('#waiting', { hasText: String(waiting + 1) }).waitFor();
+
+// A page that nobody sees follows nothing, and catches up when somebody looks at it again.
+const seen = (page, is) => ask(page, `Object.defineProperty(document, 'hidden', { value: ${!is}, configurable: true });
+  document.dispatchEvent(new Event('visibilitychange'))`);
+await seen(help, false);
+by('tom', 'action', 'propose', given.run, 'nmap', '--target', '10.0.0.10', '--', '-sV');
+await orders.locator('#waiting', { hasText: String(waiting + 2) }).waitFor();
+assert.equal(await help.locator('#waiting').innerText(), String(waiting + 1));
+await seen(help, true);
+await help.locator('#waiting', { hasText: String(waiting + 2) }).waitFor();
 
 by('ada', 'run', 'pause', given.run, '--reason', 'to look closer');
 await agents.locator('.status', { hasText: 'PAUSED' }).waitFor();
