@@ -1,7 +1,7 @@
 // Every decision about an action, by its form: with a script, and without one.
-import { assert, enter, finish, given, screen, send } from './browser.mjs';
+import { assert, enter, finish, given, lookEveryWay, screen, send } from './browser.mjs';
 
-async function decides(page, of) {
+async function decides(page, of, looks) {
   const button = (name) => page.getByRole('button', { name });
   const open = (action) => page.goto(`${given.url}/actions/${action}`);
   const is = (state) => page.locator('header .status', { hasText: state }).first().waitFor();
@@ -55,11 +55,13 @@ async function decides(page, of) {
   // What was only rehearsed is done when somebody says so.
   await open(of.perform);
   await is('REHEARSED');
+  await looks('rehearsed');
   await send(page, button('Have it done'));
   await again(of.perform, 'APPROVED');
 
   // Of what was interrupted nobody knows how far it got: a person decides.
   await open(of.retry);
+  await looks('interrupted');
   await page.getByLabel('Reason').fill('it only sleeps');
   await send(page, button('Run it again'));
   await again(of.retry, 'APPROVED');
@@ -72,7 +74,7 @@ async function decides(page, of) {
 for (const [index, of] of given.of.entries()) {
   const page = await screen({ javaScriptEnabled: index === 0 });
   await enter(page, given.links[index]);
-  await decides(page, of);
+  await decides(page, of, async (name) => { if (index === 0) await lookEveryWay(page, name); });
   assert.deepEqual(page.complaints, []);
 }
 await finish();

@@ -7,9 +7,8 @@ const pages = { ...given.pages, nowhere: NOWHERE };
 
 // What is folded away is for everybody too.
 async function unfold(page) {
-  for (const summary of await page.locator('main details:not([open]) > summary').all()) {
-    if (await summary.isVisible()) await summary.click();
-  }
+  const folded = page.locator('main details:not([open]) > summary:visible');
+  while (await folded.count()) await folded.first().click();
 }
 
 const outside = await screen();

@@ -1,7 +1,7 @@
 // Every decision about a run, by its form: with a script, and without one. What its agent does meanwhile is done at a terminal.
-import { assert, enter, finish, given, meanwhile, screen, send } from './browser.mjs';
+import { assert, enter, finish, given, lookEveryWay, meanwhile, screen, send } from './browser.mjs';
 
-async function runs(page, of) {
+async function runs(page, of, looks) {
   const button = (name) => page.getByRole('button', { name });
   const open = (run) => page.goto(`${given.url}/runs/${run}`);
   const is = (state) => page.locator('h1 .status', { hasText: state }).waitFor();
@@ -64,6 +64,7 @@ async function runs(page, of) {
 
   // Hosts that its actions were refused: one is opened and closed again, another one is not.
   await open(of.wishes);
+  await looks('wishes');
   const wish = (host) => page.getByRole('listitem').filter({ hasText: host });
   await wish(of.hosts[0]).getByLabel('Allow, minutes').fill('5');
   await send(page, wish(of.hosts[0]).getByRole('button', { name: 'Allow' }));
@@ -86,7 +87,7 @@ async function runs(page, of) {
 for (const [index, of] of given.of.entries()) {
   const page = await screen({ javaScriptEnabled: index === 0 });
   await enter(page, given.links[index]);
-  await runs(page, of);
+  await runs(page, of, async (name) => { if (index === 0) await lookEveryWay(page, name); });
   assert.deepEqual(page.complaints, []);
 }
 await finish();
