@@ -21,9 +21,9 @@ pub(crate) fn tier(lang: Lang, tier: &str) -> Markup {
 /// A state, as machines name it, coloured by what it means for people.
 pub(crate) fn status(status: &str) -> Markup {
     let mood = match status {
-        "SUCCEEDED" | "APPROVED" | "COMPLETED" | "EXECUTING" | "STANDS" => "good",
+        "SUCCEEDED" | "APPROVED" | "COMPLETED" | "EXECUTING" | "STANDS" | "GRANTED" => "good",
         "DENIED" | "REJECTED" | "FAILED" | "INTERRUPTED" | "CANCELLED" | "EXPIRED" => "bad",
-        "PENDING_APPROVAL" | "CHECKPOINT_REACHED" | "PENDING_EXPORT" | "PAUSED" => "ask",
+        "PENDING_APPROVAL" | "CHECKPOINT_REACHED" | "PENDING_EXPORT" | "PAUSED" | "WAITING" => "ask",
         _ => "still",
     };
     html! { span.status data-mood=(mood) { (status) } }

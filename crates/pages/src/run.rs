@@ -63,10 +63,13 @@ pub struct Moves {
 
 pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
     let (lang, run) = (viewer.lang, &shown.run);
+    // What somebody is asked comes first; what was answered stands with what happened.
+    let asks = shown.wishes.iter().any(|wish| wish.status == "WAITING");
     let content = html! {
         div.run data-still=(still(shown)) {
             (head(viewer, shown))
             (standstill(viewer, shown))
+            @if asks { (wishes(viewer, shown)) }
             (tiles(lang, shown))
             div.two {
                 (section("plan", lang.plan(), &plan(lang, run)))
@@ -78,7 +81,7 @@ pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
                 (machines(lang, &shown.used))
                 @if !shown.bars.is_empty() { (section("timeline", lang.timeline(), &timeline(lang, &shown.bars))) }
             }
-            @if !shown.wishes.is_empty() { (section("wishes", lang.wishes(), &wishes(viewer, shown))) }
+            @if !asks { (wishes(viewer, shown)) }
             div data-live="orders" {
                 @if !shown.orders.is_empty() { (section("orders", lang.orders(), &order::list(viewer, &shown.orders))) }
             }
@@ -314,9 +317,16 @@ fn machines(lang: Lang, used: &[(Timestamp, u64, u64)]) -> Markup {
 }
 
 fn wishes(viewer: &Viewer, shown: &RunPage) -> Markup {
+    if shown.wishes.is_empty() {
+        return html! {};
+    }
+    section("wishes", viewer.lang.wishes(), &wish_list(viewer, shown))
+}
+
+fn wish_list(viewer: &Viewer, shown: &RunPage) -> Markup {
     let lang = viewer.lang;
     html! {
-        ul.plain {
+        ul.plain.apart {
             @for wish in &shown.wishes {
                 li {
                     code { (text::line(lang, &wish.opening)) } " " (status(&wish.status))

@@ -18,13 +18,13 @@ assert.equal(await run.getByRole('heading', { name: 'Standing orders' }).count()
 
 // Somebody gives an order: it stands on the page of all, and on that of its run.
 by('ada', 'order', 'give', given.actions[0], '--yes', '--until', '2h');
-await orders.getByText('STANDS').waitFor();
+await orders.getByText('STANDS', { exact: true }).waitFor();
 await run.getByRole('heading', { name: 'Standing orders' }).waitFor();
 
 // Another one, while somebody writes why they take the first one back: what they write stays.
 await field(orders, 'Reason').fill('because of the ');
 by('ada', 'order', 'give', given.actions[1], '--yes', '--until', '2h');
-await run.getByText('STANDS').nth(1).waitFor();
+await run.getByText('STANDS', { exact: true }).nth(1).waitFor();
 assert.equal(await field(orders, 'Reason').first().inputValue(), 'because of the ');
 
 // How many wait stands around every page.
@@ -44,12 +44,16 @@ await help.locator('#waiting', { hasText: String(waiting + 2) }).waitFor();
 
 by('ada', 'run', 'pause', given.run, '--reason', 'to look closer');
 await agents.locator('.status', { hasText: 'PAUSED' }).waitFor();
+await run.locator('h1 .status', { hasText: 'PAUSED' }).waitFor();
 await agents.close();
 const ledger = await tab('/ledger');
 by('ada', 'run', 'resume', given.run);
 await ledger.getByText('run.resumed').waitFor();
+await run.locator('h1 .status', { hasText: 'EXECUTING' }).waitFor();
 
-// That everything is stopped concerns everybody, whatever page they look at.
+// What concerns everybody is told on every page, whatever it shows: that only what looks goes on, and that nothing does.
+by('ada', 'safe-mode', 'on', '--reason', 'to be careful');
+for (const page of [orders, run, help, ledger]) await page.getByText('Safe mode').waitFor();
 by('ada', 'kill', '--all', '--reason', 'something is wrong');
 for (const page of [orders, run, help, ledger]) {
   await page.getByText('Everything is stopped').waitFor();

@@ -82,15 +82,15 @@ async fn c16_news_of_other_projects_and_other_runs_do_not_come() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn c16_whoever_follows_one_run_is_told_that_everything_is_stopped() {
+async fn c16_whoever_follows_one_run_is_told_what_concerns_everybody() {
     let (app, _, reviewer, _) = Scenario::start().await;
     let rita = Browser::visiting(&app, &reviewer).await;
     let mut run = Stream::open(&reviewer, &rita, &app.team.run.to_string()).await;
-    app.team.second.post("/api/v1/halt", &json!({ "reason": "something is wrong" })).await.is(200);
+    app.team.second.post("/api/v1/safe-mode", &json!({ "reason": "something is wrong" })).await.is(200);
     let news = run.next().await.unwrap();
     assert!(news.contains("event: news") && !news.contains("wrong"), "{news}");
     let page = rita.open(&format!("/runs/{}", app.team.run)).await.is(200).text();
-    assert!(page.contains("Everything is stopped") && page.contains("something is wrong"), "{page}");
+    assert!(page.contains("Safe mode") && page.contains("something is wrong"), "{page}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
