@@ -2,6 +2,7 @@
 //! that an agent can write.
 
 mod notify;
+mod outside;
 mod provider;
 mod webhooks;
 

@@ -34,7 +34,7 @@ pub use kit::{KitFile, Kits};
 pub use names::fresh_token;
 pub use notify::{
     BadAddress, BadHours, BadRoute, Channel, Chat, Login, Mail, MailAddress, Pace, PublicUrl, QuietHours, Route,
-    RouteParts, Routes, Schedule, Security, Server, Trial, What, harmless,
+    RouteParts, Routes, Schedule, Security, Server, SignedHook, Trial, What, harmless,
 };
 pub use oidc::{BadProvider, Provider, ProviderSettings};
 pub use otel::{Collector, NotLocal};

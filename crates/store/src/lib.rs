@@ -30,7 +30,7 @@ pub use clock::{Clock, ManualClock};
 pub use config::Config;
 pub use error::{IntegrityFault, StoreError, SubmitError};
 pub use query::{
-    ActionFilter, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, MOST_ROWS, Order, Removal,
+    ActionFilter, Debts, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, MOST_ROWS, Order, Removal,
     RunFilter, StoredEntry, WorktreeFilter,
 };
 pub use receipt::{Extras, Noting, Receipt};

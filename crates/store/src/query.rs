@@ -16,6 +16,16 @@ use placet_ledger::Hash;
 pub const MOST_ROWS: u32 = 1_000;
 const USUAL_ROWS: u32 = 100;
 
+/// What a follower of the ledger owes whom after everything before `next_seq`, as it writes that down for itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Debts {
+    pub follower: String,
+    /// The first entry that it has not settled.
+    pub next_seq: u64,
+    /// Recipient and state, of those that changed.
+    pub states: Vec<(String, String)>,
+}
+
 /// In which direction a list goes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Order {

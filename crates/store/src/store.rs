@@ -26,7 +26,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::{StoreError, SubmitError};
 use crate::query::{
-    ActionFilter, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter, StoredEntry,
+    Debts, ActionFilter, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter, StoredEntry,
     WorktreeFilter,
 };
 use crate::receipt::{Extras, Lease, Receipt};
@@ -342,6 +342,16 @@ impl Store {
     /// Remembers that a follower has settled everything before `seq`. A cursor never goes back.
     pub async fn set_cursor(&self, name: &str, seq: u64) -> Result<(), StoreError> {
         backend!(self, sqlite => sqlite.set_cursor(name.to_owned(), seq).await)
+    }
+
+    /// What a follower wrote down as owed, by recipient.
+    pub async fn debts(&self, follower: &str) -> Result<Vec<(String, String)>, StoreError> {
+        backend!(self, sqlite => sqlite.debts(follower.to_owned()).await)
+    }
+
+    /// Remembers what a follower owes whom and how far it has come: both are on disk when this returns, or neither.
+    pub async fn keep_debts(&self, debts: Debts) -> Result<(), StoreError> {
+        backend!(self, sqlite => sqlite.keep_debts(debts).await)
     }
 
     /// The last head that was signed.

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use placet_control::{
     Channel, Chat, HookName, Lang, Login, Mail, MailAddress, Pace, QuietHours, Route, RouteParts, Routes, Schedule,
-    Security, Server, What,
+    Security, Server, SignedHook, What,
 };
 use placet_domain::policy::Tier;
-use placet_domain::scope::{Authority, Network};
-use placet_gateway::dial::Dialer;
+use placet_domain::scope::Authority;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::{Config, read_private};
-use crate::error::{CliError, Code};
+use super::Config;
+use super::outside::{Receiver, Wrong, dialer, mistake, private};
+use crate::error::CliError;
 
 /// Where servers of mail take letters of their users.
 const SUBMISSION: u16 = 587;
@@ -43,6 +43,8 @@ pub(crate) struct NotifySettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     chat: Option<ChatSettings>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    webhook: Option<WebhookSettings>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     mail: Option<MailSettings>,
 }
 
@@ -59,6 +61,18 @@ struct QuietSettings {
 #[serde(deny_unknown_fields)]
 struct ChatSettings {
     url_file: PathBuf,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ca_file: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    networks: Vec<String>,
+}
+
+/// A receiver of signed messages.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WebhookSettings {
+    url: String,
+    secret_file: PathBuf,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ca_file: Option<PathBuf>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -99,17 +113,13 @@ enum TlsWay {
 pub(super) fn routes(dir: &Path, config: &Config) -> Result<Routes, CliError> {
     let all: Result<_, _> = config.notify.iter().map(|settings| route(dir, settings)).collect();
     let public = config.public_url.as_deref().map(str::parse).transpose();
-    let public = public.map_err(|error| CliError::usage(format!("placet.toml, public_url: {error}")))?;
-    Routes::new(all?, public).map_err(|error| CliError::usage(format!("placet.toml, notify: {error}")))
+    let public = public.map_err(|error| mistake("public_url", error))?;
+    Routes::new(all?, public).map_err(|error| mistake("notify", error))
 }
 
 fn route(dir: &Path, settings: &NotifySettings) -> Result<Route, CliError> {
-    let wrong = |error: &dyn std::fmt::Display| {
-        CliError::usage(format!(
-            "placet.toml, notify `{}`: {error}",
-            settings.name.chars().take(64).collect::<String>()
-        ))
-    };
+    let place = format!("notify `{}`", settings.name.chars().take(64).collect::<String>());
+    let wrong = |error: &dyn std::fmt::Display| mistake(&place, error);
     let name: HookName = settings
         .name
         .parse()
@@ -118,10 +128,13 @@ fn route(dir: &Path, settings: &NotifySettings) -> Result<Route, CliError> {
     let code = settings.lang.as_deref().unwrap_or("en");
     let lang =
         Lang::parse(code).ok_or_else(|| wrong(&format!("`{code}` is no language of messages; write `en` or `fr`")))?;
-    let channel = match (&settings.chat, &settings.mail) {
-        (Some(chat), None) => Channel::Chat(room(dir, chat, &wrong)?),
-        (None, Some(mail)) => Channel::Mail(mailbox(dir, mail, &wrong)?),
-        (None, None) | (Some(_), Some(_)) => return Err(wrong(&"say where it leads: either `chat` or `mail`")),
+    let channel = match (&settings.chat, &settings.webhook, &settings.mail) {
+        (Some(chat), None, None) => Channel::Chat(room(dir, chat, &wrong)?),
+        (None, Some(hook), None) => Channel::Hook(receiver(dir, hook, &wrong)?),
+        (None, None, Some(mail)) => Channel::Mail(mailbox(dir, mail, &wrong)?),
+        (Some(_) | None, Some(_) | None, Some(_) | None) => {
+            return Err(wrong(&"say where it leads: one of `chat`, `webhook` and `mail`"));
+        }
     };
     let parts = RouteParts {
         name,
@@ -134,8 +147,6 @@ fn route(dir: &Path, settings: &NotifySettings) -> Result<Route, CliError> {
     };
     Route::new(parts).map_err(|error| wrong(&error))
 }
-
-type Wrong<'a> = &'a dyn Fn(&dyn std::fmt::Display) -> CliError;
 
 fn schedule(settings: &NotifySettings, wrong: Wrong<'_>) -> Result<Schedule, CliError> {
     let pace = match (settings.every_minutes, settings.after_minutes) {
@@ -152,16 +163,22 @@ fn schedule(settings: &NotifySettings, wrong: Wrong<'_>) -> Result<Schedule, Cli
 }
 
 fn room(dir: &Path, chat: &ChatSettings, wrong: Wrong<'_>) -> Result<Chat, CliError> {
-    let url = secret(dir, &chat.url_file, "the address of a chat")?;
+    let url = private(dir, &chat.url_file, "the address of a chat")?;
     let url = url.trim().parse().map_err(|error| wrong(&format!("`{}`: {error}", chat.url_file.display())))?;
-    Ok(Chat::new(url, dialer(dir, chat.ca_file.as_deref(), &chat.networks, wrong)?))
+    Ok(Chat::new(url, dialer(dir, chat.ca_file.as_ref(), &chat.networks, wrong)?))
+}
+
+fn receiver(dir: &Path, hook: &WebhookSettings, wrong: Wrong<'_>) -> Result<SignedHook, CliError> {
+    let WebhookSettings { url, secret_file, ca_file, networks } = hook;
+    let (url, secret, dialer) = Receiver { url, secret_file, ca_file: ca_file.as_ref(), networks }.read(dir, wrong)?;
+    Ok(SignedHook::new(url, secret, dialer))
 }
 
 fn mailbox(dir: &Path, mail: &MailSettings, wrong: Wrong<'_>) -> Result<Mail, CliError> {
     let to = Authority::with_default_port(&mail.server, SUBMISSION).map_err(|error| wrong(&error))?;
     let login = match (&mail.user, &mail.password_file) {
         (Some(user), Some(file)) => {
-            let password = secret(dir, file, "the password of mail")?;
+            let password = private(dir, file, "the password of mail")?;
             Some(Login::new(user.clone(), Zeroizing::new(password.trim_end_matches(['\r', '\n']).to_owned())))
         }
         (None, None) => None,
@@ -174,36 +191,13 @@ fn mailbox(dir: &Path, mail: &MailSettings, wrong: Wrong<'_>) -> Result<Mail, Cl
         TlsWay::Implicit => Security::Implicit,
         TlsWay::None => Security::None,
     };
-    let dialer = dialer(dir, mail.ca_file.as_deref(), &mail.networks, wrong)?;
+    let dialer = dialer(dir, mail.ca_file.as_ref(), &mail.networks, wrong)?;
     let server = Server::new(to, security, login, dialer).map_err(|error| wrong(&error))?;
     let address = |text: &String| text.parse::<MailAddress>().map_err(|error| wrong(&error));
     let lists: Result<Vec<_>, _> = mail.to.iter().map(address).collect();
     let people: Result<BTreeMap<_, _>, CliError> =
         mail.people.iter().map(|(name, text)| Ok((name.clone(), address(text)?))).collect();
     Ok(Mail::new(server, address(&mail.from)?, lists?, people?))
-}
-
-/// By whom names are believed, and which networks that are not public may be called.
-pub(super) fn dialer(
-    dir: &Path,
-    ca_file: Option<&Path>,
-    networks: &[String],
-    wrong: Wrong<'_>,
-) -> Result<Dialer, CliError> {
-    let listed: Result<Vec<Network>, _> = networks.iter().map(|network| network.parse()).collect();
-    let listed = listed.map_err(|error| wrong(&error))?;
-    Dialer::new(ca_file.map(|file| dir.join(file)).as_deref(), listed).map_err(|error| wrong(&error))
-}
-
-/// Reads a private file of the settings; relative to the home, like every file that they name.
-fn secret(dir: &Path, file: &Path, what: &str) -> Result<String, CliError> {
-    let path = dir.join(file);
-    if !path.is_file() {
-        let message = format!("{what}, `{}`, is not there", path.display());
-        return Err(CliError::new(Code::NotFound, message)
-            .hint(format!("write it there so that nobody else reads it: (umask 077; cat > {})", path.display())));
-    }
-    read_private(&path)
 }
 
 #[cfg(test)]
@@ -213,6 +207,7 @@ mod tests {
 
     use super::super::Home;
     use super::*;
+    use crate::error::Code;
 
     const TEAM: &str = "[[notify]]\nname = \"team\"\nwhat = [\"action\", \"plan\"]\ntiers = [\"C\"]\nlang = \"fr\"\n\
         quiet = { from = \"22:00\", until = \"07:00\", zone = \"Europe/Paris\" }\n\
@@ -221,12 +216,21 @@ mod tests {
         mail = { server = \"mail.example.org\", from = \"placet@example.org\", user = \"placet\", password_file = \"keys/mail.password\", \
         people = { ada = \"ada@example.org\" } }\n";
 
+    const HOOK: &str = "[[notify]]\nname = \"desk\"\nwhat = [\"action\"]\n\
+        webhook = { url = \"https://desk.example/canary\", secret_file = \"keys/desk.whsec\" }\n";
+
+    /// In pieces: whoever looks for secrets in this file finds none.
+    fn hook_secret() -> String {
+        ["whsec_", "MfKQ9r8GKYqrTwjU", "PD8ILPZIo2LaLaSw", "\n"].concat()
+    }
+
     fn home_with(more: &str) -> (tempfile::TempDir, Home) {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::create(&dir.path().join(".placet"), "127.0.0.1:7070".parse().unwrap()).unwrap();
         let settings = home.dir().join("placet.toml");
         fs::write(&settings, fs::read_to_string(&settings).unwrap() + more).unwrap();
-        for (name, text) in [("team.url", "https://hooks.example/services/canary\n"), ("mail.password", "canary\n")] {
+        let (url, password) = ("https://hooks.example/services/canary\n".to_owned(), "canary\n".to_owned());
+        for (name, text) in [("team.url", url), ("mail.password", password), ("desk.whsec", hook_secret())] {
             let file = home.dir().join("keys").join(name);
             fs::write(&file, text).unwrap();
             fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
@@ -236,12 +240,13 @@ mod tests {
 
     #[test]
     fn b4_routes_are_read_from_the_settings_and_their_secrets_are_not_shown() {
-        let (_dir, home) = home_with(&format!("{TEAM}{MAIL}"));
+        let (_dir, home) = home_with(&format!("{TEAM}{MAIL}{HOOK}"));
         let routes = home.settings().unwrap().notify;
         let names: Vec<_> = routes.all().iter().map(|route| route.name().to_string()).collect();
-        assert_eq!(names, ["team", "mail"]);
+        assert_eq!(names, ["team", "mail", "desk"]);
         let shown = format!("{routes:?}");
-        assert!(shown.contains("ada@example.org") && !shown.contains("canary"), "{shown}");
+        assert!(shown.contains("ada@example.org") && !shown.contains("canary") && !shown.contains("MfKQ"), "{shown}");
+        assert_eq!(routes.all()[2].parts().channel.shown(), "webhook https://desk.example/…");
         assert_eq!(routes.all()[0].parts().channel.shown(), "chat https://hooks.example/…");
     }
 
@@ -249,6 +254,7 @@ mod tests {
     fn b4_what_is_wrong_with_a_route_is_said_with_what_to_do() {
         let team = |from: &str, to: &str| TEAM.replace(from, to);
         let mail = |from: &str, to: &str| MAIL.replace(from, to);
+        let hook = |from: &str, to: &str| HOOK.replace(from, to);
         for (more, said) in [
             (team("\"action\"", "\"actions\""), "some of: action, interrupted"),
             (team("\"action\", \"plan\"", ""), "`what`"),
@@ -258,7 +264,11 @@ mod tests {
             (team("[\"C\"]", "[\"A\"]"), "`B`, `C`"),
             (team("22:00", "22"), "`22:00`"),
             (team("Europe/Paris", "Europe/Atlantis"), "time zone"),
-            (team("chat = { url_file = \"keys/team.url\" }", ""), "`chat` or `mail`"),
+            (team("chat = { url_file = \"keys/team.url\" }", ""), "one of `chat`"),
+            (team("chat = {", "webhook = { url = \"https://a.example/\", secret_file = \"keys/desk.whsec\" }\nchat = {"), "one of `chat`"),
+            (hook("https:", "http:"), "loopback"),
+            (hook("secret_file", "secret"), "secret"),
+            (hook("desk.whsec", "mail.password"), "24 to 64"),
             (team("lang = \"fr\"", "every_minutes = 5\nafter_minutes = 5"), "two routes"),
             (team("lang = \"fr\"", "every_minutes = 0"), "1 to 1440"),
             (team("url_file", "url"), "url"),

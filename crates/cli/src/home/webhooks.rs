@@ -3,13 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
-use placet_control::{HookName, HookSecret, Hooks, IncomingHook, OutgoingHook, TargetUrl};
+use placet_control::{HookName, Hooks, IncomingHook, OutgoingHook};
 use placet_domain::id::IdentityId;
 use serde::{Deserialize, Serialize};
 
-use super::notify::dialer;
-use super::{Config, read_private};
-use crate::error::{CliError, Code};
+use super::Config;
+use super::outside::{Receiver, hook_secret, mistake};
+use crate::error::CliError;
 
 /// `[[webhook_out]]`: somebody who is told of entries.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -40,39 +40,23 @@ pub(crate) struct WebhookIn {
 pub(super) fn hooks(dir: &Path, config: &Config) -> Result<Hooks, CliError> {
     let outgoing: Result<_, _> = config.webhook_out.iter().map(|hook| outgoing(dir, hook)).collect();
     let incoming: Result<_, _> = config.webhook_in.iter().map(|hook| incoming(dir, hook)).collect();
-    Hooks::new(outgoing?, incoming?).map_err(|error| wrong("webhooks", error))
+    Hooks::new(outgoing?, incoming?).map_err(|error| mistake("webhooks", error))
 }
 
 fn outgoing(dir: &Path, hook: &WebhookOut) -> Result<OutgoingHook, CliError> {
     let place = format!("webhook_out `{}`", hook.name);
-    let name: HookName = hook.name.parse().map_err(|error| wrong("webhook_out", error))?;
-    let url: TargetUrl = hook.url.parse().map_err(|error| wrong(&place, error))?;
+    let name: HookName = hook.name.parse().map_err(|error| mistake("webhook_out", error))?;
     let events: Result<_, _> = hook.events.iter().map(|pattern| pattern.parse()).collect();
-    let events = events.map_err(|error| wrong(&place, error))?;
-    let dialer = dialer(dir, hook.ca_file.as_deref(), &hook.networks, &|error| wrong(&place, error))?;
-    let secret = secret(dir, &hook.secret_file)?;
-    OutgoingHook::new(name, url, secret, events, dialer).map_err(|error| wrong(&place, error))
+    let events = events.map_err(|error| mistake(&place, error))?;
+    let WebhookOut { url, secret_file, ca_file, networks, .. } = hook;
+    let receiver = Receiver { url, secret_file, ca_file: ca_file.as_ref(), networks };
+    let (url, secret, dialer) = receiver.read(dir, &|error| mistake(&place, error))?;
+    OutgoingHook::new(name, url, secret, events, dialer).map_err(|error| mistake(&place, error))
 }
 
 fn incoming(dir: &Path, hook: &WebhookIn) -> Result<IncomingHook, CliError> {
-    let name = hook.name.parse().map_err(|error| wrong("webhook_in", error))?;
-    Ok(IncomingHook::new(name, secret(dir, &hook.secret_file)?, hook.identity))
-}
-
-fn wrong(place: &str, error: impl std::fmt::Display) -> CliError {
-    CliError::usage(format!("placet.toml, {place}: {error}"))
-}
-
-/// Reads the secret that both sides share. Relative to the home, like every file that the settings name.
-fn secret(dir: &Path, file: &Path) -> Result<HookSecret, CliError> {
-    let path = dir.join(file);
-    let make = format!("(umask 077; echo \"whsec_$(openssl rand -base64 32)\" > {})", path.display());
-    if !path.is_file() {
-        let message = format!("the webhook secret `{}` is not there", path.display());
-        return Err(CliError::new(Code::NotFound, message).hint(make));
-    }
-    let bad = |error| CliError::usage(format!("`{}`: {error}", path.display())).hint(make);
-    read_private(&path)?.trim().parse().map_err(bad)
+    let name = hook.name.parse().map_err(|error| mistake("webhook_in", error))?;
+    Ok(IncomingHook::new(name, hook_secret(dir, &hook.secret_file)?, hook.identity))
 }
 
 #[cfg(test)]
@@ -82,6 +66,7 @@ mod tests {
 
     use super::super::Home;
     use super::*;
+    use crate::error::Code;
 
     const CHAT: &str = "name = \"chat\"\nurl = \"http://127.0.0.1:9000/hook\"\nsecret_file = \"keys/chat.whsec\"\nevents = [\"run.*\"]\n";
 

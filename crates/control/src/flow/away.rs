@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use placet_domain::command::Command;
 use placet_domain::id::IdentityId;
-use placet_domain::identity::{AwayCommand, Identity, IdentityCommand};
+use placet_domain::identity::{Actor, AwayCommand, Identity, IdentityCommand};
 use placet_domain::refusal::Refusal;
 use placet_domain::time::Timestamp;
 use placet_store::StoreError;
@@ -63,6 +63,22 @@ pub(crate) async fn go_away(
 
 pub(crate) async fn come_back(app: &App, caller: &Caller, id: IdentityId) -> Result<Identity, No> {
     change(app, caller, id, AwayCommand::Return).await
+}
+
+/// Records that a stand-in could not be told, so that whoever is away was told themselves: once for each time that they are away.
+pub(crate) async fn note_unreached(app: &App, away: IdentityId, to: IdentityId) -> Result<(), No> {
+    let now = app.store().now();
+    let person = app.store().identity(away).await.map_err(No::Fault)?;
+    let is_news = person.and_then(|person| person.away_at(now)).is_some_and(|away| away.to == to && !away.unreached);
+    if !is_news {
+        return Ok(());
+    }
+    let command = IdentityCommand::Away(AwayCommand::NoteUnreached { to });
+    match app.submit(Actor::Runtime, Command::Identity { id: away, command }, None).await {
+        // Meanwhile they came back, or another route noted it.
+        Ok(_) | Err(No::Refused(_)) => Ok(()),
+        Err(no) => Err(no),
+    }
 }
 
 /// For whom somebody stands in at this moment.

@@ -2,10 +2,11 @@
 
 use placet_domain::command::Command;
 use placet_domain::id::{ProjectId, WorktreeId};
+use placet_domain::identity::Identity;
 use placet_domain::project::ProjectCommand;
 use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
-use placet_domain::worktree::{Duties, Opening, Person, Worktree, WorktreeCommand};
+use placet_domain::worktree::{Duties, Opening, Worktree, WorktreeCommand};
 use placet_ledger::Entry;
 use placet_store::{EntryFilter, StoredEntry};
 use placet_wire::api::{Notice, NoticeList};
@@ -76,25 +77,27 @@ pub(crate) async fn notices(app: &App, caller: &Caller, after: Option<u64>) -> R
     let filter = EntryFilter { reach, after, limit: MOST_LOOKED_THROUGH, ..EntryFilter::default() };
     let entries = app.store().entries(filter).await.map_err(No::Fault)?;
     let next = entries.last().map_or_else(|| after.unwrap_or(0), |last| last.seq);
+    let everybody = app.store().identities().await.map_err(No::Fault)?;
     let mut notices = Vec::new();
     for entry in entries {
-        notices.extend(notice(app, caller, &entry).await?);
+        notices.extend(notice(app, caller, &everybody, &entry).await?);
     }
     Ok(NoticeList { notices, next })
 }
 
-async fn notice(app: &App, caller: &Caller, stored: &StoredEntry) -> Result<Option<Notice>, No> {
+async fn notice(
+    app: &App,
+    caller: &Caller,
+    everybody: &[Identity],
+    stored: &StoredEntry,
+) -> Result<Option<Notice>, No> {
     if !stored.kind.starts_with("worktree.") {
         return Ok(None);
     }
     let Ok(entry) = Entry::parse(&stored.bytes) else { return Ok(None) };
     let read = Record::read(Default::default(), &entry.kind, entry.body);
     let Ok(Record { event: Event::Worktree(news), .. }) = read else { return Ok(None) };
-    let told = |person: &Person| match person {
-        Person::Named(name) => *name == caller.identity.name,
-        Person::With(role) => caller.identity.has(*role),
-    };
-    if !news.informed.iter().any(told) {
+    if !news.informed.iter().any(|person| person.means(&caller.identity, everybody)) {
         return Ok(None);
     }
     let worktree = find_worktree(app, caller, news.worktree).await?;

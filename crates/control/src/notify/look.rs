@@ -62,6 +62,11 @@ impl<'a> Looker<'a> {
         Self { app, now: app.store().now(), runs: HashMap::new(), people: HashMap::new(), projects: HashMap::new() }
     }
 
+    /// The moment of this look.
+    pub(crate) const fn now(&self) -> Timestamp {
+        self.now
+    }
+
     /// What there is to tell of a notice; nothing, if it is not so any more.
     pub(crate) async fn look(&mut self, notice: &Notice) -> Result<Option<Looked>, StoreError> {
         if !notice.what.waits() && self.now > notice.at.plus_ms(STALE_MS) {
@@ -160,16 +165,13 @@ impl<'a> Looker<'a> {
     }
 
     /// Whether somebody is to be told of it, by their own rights.
-    pub(crate) fn concerns(&self, looked: &Looked, identity: &Identity) -> bool {
+    pub(crate) fn concerns(&self, looked: &Looked, identity: &Identity, everybody: &[Identity]) -> bool {
         let reached = looked.project.is_none_or(|project| identity.reach.includes(project));
         if identity.revoked || identity.is_caged() || !reached {
             return false;
         }
         match &looked.standing {
-            Standing::Worktree { informed } => informed.iter().any(|person| match person {
-                Person::Named(name) => *name == identity.name,
-                Person::With(role) => identity.has(*role),
-            }),
+            Standing::Worktree { informed } => informed.iter().any(|person| person.means(identity, everybody)),
             Standing::Action { state, run } => self.action_concerns(looked.item.what, state, run, identity),
             Standing::Run(run) => self.run_concerns(looked.item.what, run, identity),
         }

@@ -3,7 +3,7 @@
 //! Many questions of one agent are one line, and a message has so many lines and no more: nobody is flooded, and nobody is told less than
 //! how many there are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use placet_domain::digest::Digest;
 use placet_domain::policy::Tier;
@@ -65,17 +65,26 @@ pub(crate) struct Framing<'a> {
     pub(crate) base: &'a str,
     pub(crate) route: &'a str,
     pub(crate) recipient: &'a str,
+    /// How many older ones are only counted.
+    pub(crate) left_out: u64,
+}
+
+impl Framing<'_> {
+    /// The id of a message about these entries.
+    pub(crate) fn id(&self, seqs: &BTreeSet<u64>) -> Digest {
+        Digest::of(&placet_domain::canonical::to_bytes(&(self.base, self.route, self.recipient, seqs)))
+    }
 }
 
 impl Message {
     pub(crate) fn of(items: &[Item], absent: &[Absent], framing: Framing<'_>) -> Self {
-        let Framing { lang, base, route, recipient } = framing;
-        let seqs: Vec<u64> = items.iter().map(|item| item.seq).collect();
+        let Framing { lang, base, left_out, .. } = framing;
+        let seqs: BTreeSet<u64> = items.iter().map(|item| item.seq).collect();
         let waiting = items.iter().filter(|item| item.what.waits()).count();
         let mut lines: Vec<Line> = absent.iter().map(|absent| stands_in(lang, absent)).collect();
-        lines.extend(told(items, lang, base));
+        lines.extend(told(items, lang, base, left_out));
         Self {
-            id: Digest::of(&placet_domain::canonical::to_bytes(&(base, route, recipient, seqs))),
+            id: framing.id(&seqs),
             subject: words::subject(lang, waiting, items.len() - waiting),
             lines,
             farewell: words::farewell(lang),
@@ -84,7 +93,7 @@ impl Message {
 
     /// One that tells nothing, to see whether it arrives.
     pub(crate) fn test(framing: Framing<'_>, now: Timestamp) -> Self {
-        let Framing { lang, base, route, recipient } = framing;
+        let Framing { lang, base, route, recipient, .. } = framing;
         let unique = (base, route, recipient, "test", now.unix_ms());
         let line = Line { text: words::test(lang).to_owned(), details: vec![], link: Some(format!("{base}/")) };
         Self {
@@ -94,6 +103,16 @@ impl Message {
             farewell: words::farewell(lang),
         }
     }
+
+    /// The same message under the id that it was begun with: what was decided since is left out of it, and it is no other for that.
+    pub(crate) fn under(self, id: Digest) -> Self {
+        Self { id, ..self }
+    }
+
+    /// The id as letters and receivers carry it.
+    pub(crate) fn plain_id(&self) -> String {
+        self.id.to_string().replace("sha256:", "")
+    }
 }
 
 fn stands_in(lang: Lang, absent: &Absent) -> Line {
@@ -102,7 +121,7 @@ fn stands_in(lang: Lang, absent: &Absent) -> Line {
 }
 
 /// What belongs together stands together; what comes first in the ledger comes first.
-fn told(items: &[Item], lang: Lang, base: &str) -> Vec<Line> {
+fn told(items: &[Item], lang: Lang, base: &str, left_out: u64) -> Vec<Line> {
     let mut groups: BTreeMap<(What, &str, &str), Vec<&Item>> = BTreeMap::new();
     for item in items {
         groups.entry((item.what, &item.project, &item.agent)).or_default().push(item);
@@ -121,11 +140,12 @@ fn told(items: &[Item], lang: Lang, base: &str) -> Vec<Line> {
             lines.extend(group.iter().map(|item| (1, single(item, lang, base))));
         }
     }
-    bounded(lines, lang, base)
+    bounded(lines, lang, base, left_out)
 }
 
-fn bounded(mut lines: Vec<(usize, Line)>, lang: Lang, base: &str) -> Vec<Line> {
-    let beyond: usize = lines.iter().skip(MOST_LINES).map(|(count, _)| count).sum();
+fn bounded(mut lines: Vec<(usize, Line)>, lang: Lang, base: &str, left_out: u64) -> Vec<Line> {
+    let unlisted: usize = lines.iter().skip(MOST_LINES).map(|(count, _)| count).sum();
+    let beyond = left_out + unlisted as u64;
     lines.truncate(MOST_LINES);
     let mut lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
     if beyond > 0 {
@@ -197,7 +217,7 @@ pub(super) mod tests {
     }
 
     pub(in crate::notify) fn framing(lang: Lang) -> Framing<'static> {
-        Framing { lang, base: "http://127.0.0.1:7070", route: "team", recipient: "ada" }
+        Framing { lang, base: "http://127.0.0.1:7070", route: "team", recipient: "ada", left_out: 0 }
     }
 
     fn message(items: &[Item]) -> Message {
@@ -231,6 +251,10 @@ pub(super) mod tests {
         let told = message(&(0..500).map(of).collect::<Vec<_>>());
         assert_eq!(told.lines.len(), MOST_LINES + 1);
         assert_eq!(told.lines[MOST_LINES].text, "and 490 more");
+        let older = Framing { left_out: 9_900, ..framing(Lang::En) };
+        let told = Message::of(&(0..100).map(of).collect::<Vec<_>>(), &[], older);
+        assert_eq!(told.lines[MOST_LINES].text, "and 9,990 more");
+        assert!(told.lines[MOST_LINES].link.is_some(), "they are on the page");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ledger ─► notice (a transition, pure) ─► schedule (when, pure) ─► look (does it still wait? whose is it?)
-//!        ─► message (folded and bounded, pure) ─► chat | mail
+//!        ─► debt (owed to whom, written down, pure) ─► message (folded and bounded, pure) ─► chat | hook | mail
 //! ```
 //!
 //! Like webhooks all of this comes from the host's settings, is fixed while the control plane runs, and is not changed by any route of the
@@ -10,6 +10,8 @@
 
 mod channel;
 mod chat;
+mod debt;
+mod hook;
 mod look;
 mod mail;
 mod message;
@@ -23,8 +25,10 @@ mod what;
 mod words;
 
 pub use channel::Channel;
-pub(crate) use channel::{Recipient, Told};
+pub(crate) use channel::{Effort, Recipient, Told};
 pub use chat::Chat;
+pub(crate) use debt::{Debt, Unanswered};
+pub use hook::SignedHook;
 pub(crate) use look::{Looked, Looker};
 pub use mail::{BadAddress, Login, Mail, MailAddress, Security, Server};
 pub(crate) use message::{Absent, Framing, Item, Message};

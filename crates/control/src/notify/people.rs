@@ -1,6 +1,7 @@
 //! Who of the people in the settings is told of something: whom it concerns, or, while they are away, whoever stands in for them. Pure.
 //!
-//! A name in the settings is somebody's only if nobody else has it or had it: nobody gets the letters of another by being called the same.
+//! In the settings people stand by the id of their identity, or by a name. A name is somebody's only if nobody else has it or had it: nobody
+//! gets the letters of another by being called the same.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +35,8 @@ impl<'a> People<'a> {
 
     /// Names that are nobody's, or not of one alone.
     pub(crate) fn unclear(&self) -> impl Iterator<Item = &String> {
-        self.addresses.keys().filter(|name| !self.is_of_one(name))
+        let is_somebody = |id: &str| self.everybody.iter().any(|person| person.id.to_string() == id);
+        self.addresses.keys().filter(move |name| !self.is_of_one(name) && !is_somebody(name))
     }
 
     /// Those who have an address here.
@@ -64,9 +66,11 @@ impl<'a> People<'a> {
         }
     }
 
-    fn recipient(&self, who: &Identity) -> Option<Recipient> {
-        let address = self.addresses.get(&who.name).filter(|_| self.is_of_one(&who.name))?.clone();
-        Some(Recipient::Person { name: who.name.clone(), address })
+    pub(crate) fn recipient(&self, who: &Identity) -> Option<Recipient> {
+        let key = who.id.to_string();
+        let by_name = || self.addresses.get(&who.name).filter(|_| self.is_of_one(&who.name));
+        let address = self.addresses.get(&key).or_else(by_name)?.clone();
+        Some(Recipient::Person { key, name: who.name.clone(), address })
     }
 
     /// Also somebody who is revoked had the name.
@@ -100,7 +104,7 @@ mod tests {
     }
 
     fn away(person: Identity, to: &Identity) -> Identity {
-        Identity { away: Some(Away { to: to.id, until: NOW.plus_ms(60_000) }), ..person }
+        Identity { away: Some(Away { to: to.id, until: NOW.plus_ms(60_000), unreached: false }), ..person }
     }
 
     fn addresses(names: &[&str]) -> BTreeMap<String, MailAddress> {
@@ -152,5 +156,15 @@ mod tests {
         assert_eq!(people.unclear().collect::<Vec<_>>(), ["ada", "zoe"]);
         assert_eq!(people.reached().collect::<Vec<_>>(), [&bob]);
         assert!(told(&everybody, Asked::One, |_| true).is_empty());
+    }
+
+    #[test]
+    fn a13_an_address_by_the_id_of_an_identity_is_of_that_one_whatever_others_are_called() {
+        let (ada, other) = (identity(1, "ada"), identity(2, "ada"));
+        let everybody = [ada.clone(), other];
+        let address: MailAddress = "ada@example.org".parse().unwrap();
+        let people = People::new(&everybody, [(ada.id.to_string(), address)].into(), NOW);
+        assert_eq!(people.unclear().count(), 0);
+        assert_eq!(people.reached().collect::<Vec<_>>(), [&ada]);
     }
 }

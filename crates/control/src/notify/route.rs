@@ -10,7 +10,7 @@ use placet_domain::scope::Authority;
 use placet_domain::time::Timestamp;
 use placet_pages::Lang;
 
-use super::{Channel, Framing, Message, Notice, Pace, Recipient, Schedule, Told, What};
+use super::{Channel, Effort, Framing, Message, Notice, Pace, Recipient, Schedule, Told, What};
 use crate::webhook::{Backoff, HookName};
 
 /// One way by which people are told.
@@ -110,19 +110,20 @@ impl Route {
     }
 
     pub(crate) fn framing<'a>(&'a self, base: &'a str, recipient: &'a str) -> Framing<'a> {
-        Framing { lang: self.0.lang, base, route: self.name().as_str(), recipient }
+        Framing { lang: self.0.lang, base, route: self.name().as_str(), recipient, left_out: 0 }
     }
 
     /// Sends everybody a message that tells nothing, to see whether it arrives.
     pub async fn test(&self, base: &str, now: Timestamp) -> Vec<Trial> {
-        let people = self.channel().people().into_iter().map(|(name, address)| Recipient::Person { name, address });
+        let people = self.channel().people().into_iter();
+        let people = people.map(|(name, address)| Recipient::Person { key: name.clone(), name, address });
         let mut trials = Vec::new();
         for to in self.channel().rooms().into_iter().chain(people) {
             let label = to.label();
             let message = Message::test(self.framing(base, &label), now);
-            let problem = match self.channel().send(&to, &message, now.unix_ms()).await {
+            let problem = match self.channel().send(&to, &message, now.unix_ms(), Effort::First).await {
                 Told::Yes => None,
-                Told::NotYet(why) | Told::Refused(why) => Some(why),
+                Told::NotYet(why) | Told::Unsure(why) | Told::Refused(why) => Some(why),
             };
             trials.push(Trial { recipient: label, problem });
         }

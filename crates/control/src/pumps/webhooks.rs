@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 use crate::app::App;
 use crate::flow::No;
-use crate::webhook::{Attempt, Delivered, OutgoingHook, send};
+use crate::webhook::{Attempt, Delivered, OutgoingHook, post_signed};
 
 /// Gives every receiver that is new its place in the ledger: what comes from now on.
 pub(super) async fn enrol(app: &App) -> Result<(), No> {
@@ -103,7 +103,9 @@ impl Follower {
         let mut failures = 0;
         loop {
             let unix_s = self.app.store().now().unix_ms().div_euclid(1_000);
-            let outcome = send(&self.hook, Attempt { id: &id, unix_s, body: &body }).await;
+            let attempt = Attempt { id: &id, unix_s, body: &body };
+            let (dialer, url, secret) = (self.hook.dialer(), self.hook.url(), self.hook.secret());
+            let outcome = post_signed(dialer, url, secret, attempt).await;
             self.app.metrics().delivery(self.hook.name(), &outcome);
             match outcome {
                 Delivered::Yes => {

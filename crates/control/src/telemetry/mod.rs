@@ -107,6 +107,7 @@ impl Metrics {
         let outcome = match outcome {
             Told::Yes => "delivered",
             Told::NotYet(_) => "retried",
+            Told::Unsure(_) => "unanswered",
             Told::Refused(_) => "given_up",
         };
         self.notified.get_or_create(&NotifyLabels { route: route.to_string(), outcome }).inc();

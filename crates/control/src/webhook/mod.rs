@@ -13,7 +13,7 @@ pub use outgoing::{EventPattern, OutgoingHook};
 pub use placet_gateway::dial::{BadUrl, TargetUrl};
 pub(crate) use secret::{Attempt, WINDOW_S};
 pub use secret::{BadSecret, HookSecret};
-pub(crate) use send::{Delivered, judged, send};
+pub(crate) use send::{Delivered, judged, post_signed};
 
 use std::fmt;
 use std::str::FromStr;

@@ -4,8 +4,9 @@
 //! answers is its status; nothing else of it is kept.
 
 use axum::http::StatusCode;
+use placet_gateway::dial::{Dialer, TargetUrl};
 
-use super::{Attempt, OutgoingHook};
+use super::{Attempt, HookSecret};
 
 /// How an attempt ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,15 +18,20 @@ pub(crate) enum Delivered {
     Gone,
 }
 
-pub(crate) async fn send(hook: &OutgoingHook, attempt: Attempt<'_>) -> Delivered {
-    let (unix_s, signature) = (attempt.unix_s.to_string(), hook.secret().sign(attempt));
+pub(crate) async fn post_signed(
+    dialer: &Dialer,
+    url: &TargetUrl,
+    secret: &HookSecret,
+    attempt: Attempt<'_>,
+) -> Delivered {
+    let (unix_s, signature) = (attempt.unix_s.to_string(), secret.sign(attempt));
     let headers = [
         ("content-type", "application/json"),
         ("webhook-id", attempt.id),
         ("webhook-timestamp", unix_s.as_str()),
         ("webhook-signature", signature.as_str()),
     ];
-    match hook.dialer().post(hook.url(), &headers, attempt.body.to_vec()).await {
+    match dialer.post(url, &headers, attempt.body.to_vec()).await {
         Ok(status) => judged(status),
         Err(error) => Delivered::NotYet(error.to_string()),
     }

@@ -19,13 +19,18 @@ pub const LONGEST_AWAY_MS: u64 = 90 * 24 * 60 * 60 * 1_000;
 pub struct Away {
     pub to: IdentityId,
     pub until: Timestamp,
+    /// Whether the stand-in could not be told something, so that they were told it themselves.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unreached: bool,
 }
 
-/// What a person says, or an administrator for them.
+/// What a person says, or an administrator for them; and what only the runtime finds out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AwayCommand {
     Leave { to: Box<Identity>, until: Timestamp },
     Return,
+    /// A mailbox of the stand-in refused what was for them.
+    NoteUnreached { to: IdentityId },
 }
 
 impl Identity {
@@ -54,6 +59,17 @@ pub(super) fn decide(
             Some(_) => Ok(IdentityEvent::CameBack),
             None => Err(Refusal::not_now("ended", "not away", "there is nothing to end")),
         },
+        AwayCommand::NoteUnreached { to } => noted(identity, *to, actor, now),
+    }
+}
+
+/// Once for each time that somebody is away: a mailbox that refuses everything fills no ledger.
+fn noted(identity: &Identity, to: IdentityId, actor: &Actor, now: Timestamp) -> Result<IdentityEvent, Refusal> {
+    let is_news = identity.away_at(now).is_some_and(|away| away.to == to && !away.unreached);
+    match actor {
+        Actor::Runtime if is_news => Ok(IdentityEvent::StandInUnreached { to }),
+        Actor::Runtime => Err(Refusal::not_now("noted", "known or over", "there is nothing to note")),
+        Actor::Identity(_) => Err(Refusal::Unknown { what: "identity" }),
     }
 }
 
@@ -88,7 +104,10 @@ fn self_or_admin(identity: &Identity, actor: &Actor) -> Result<(), Refusal> {
 /// Whether somebody is away after an event.
 pub(super) fn evolve(away: Option<Away>, event: &IdentityEvent) -> Option<Away> {
     match event {
-        IdentityEvent::WentAway { to, until } => Some(Away { to: *to, until: *until }),
+        IdentityEvent::WentAway { to, until } => Some(Away { to: *to, until: *until, unreached: false }),
+        IdentityEvent::StandInUnreached { to } => {
+            away.map(|away| Away { unreached: away.unreached || away.to == *to, ..away })
+        }
         IdentityEvent::CameBack | IdentityEvent::Revoked => None,
         IdentityEvent::Registered { .. }
         | IdentityEvent::TokenReplaced { .. }
@@ -150,6 +169,28 @@ mod tests {
         assert_eq!(apart, Err(Refusal::Unknown { what: "identity" }), "who shares no project does not exist");
         let away = ask(&bob, leave(&identity(3, &[Role::Reviewer])), &bob, NOW).unwrap();
         assert!(ask(&ada, leave(&away), &ada, NOW).is_err(), "nothing is handed on and on");
+    }
+
+    #[test]
+    fn a13_that_a_stand_in_was_not_reached_is_noted_once_for_each_time_by_the_runtime_alone() {
+        let (ada, bob) = (identity(1, &[Role::Reviewer]), identity(2, &[Role::Reviewer]));
+        let note = |person: &Identity, to: &Identity, actor: &Actor| {
+            let command = IdentityCommand::Away(AwayCommand::NoteUnreached { to: to.id });
+            let events = decide_identity(Some(person), &command, actor, NOW)?;
+            let noted = events.iter().try_fold(person.clone(), |state, event| {
+                evolve_identity(person.id, Some(state), event)
+            });
+            Ok::<_, Refusal>(noted.unwrap())
+        };
+        assert!(note(&ada, &bob, &Actor::Runtime).is_err(), "she is there");
+        let away = ask(&ada, leave(&bob), &ada, NOW).unwrap();
+        assert!(note(&away, &bob, &Actor::Identity(ada.clone())).is_err(), "nobody says so but the runtime");
+        assert!(note(&away, &ada, &Actor::Runtime).is_err(), "somebody else stands in");
+        let noted = note(&away, &bob, &Actor::Runtime).unwrap();
+        assert!(noted.away.unwrap().unreached && noted.away_at(NOW).is_some(), "she is away as before");
+        assert!(note(&noted, &bob, &Actor::Runtime).is_err(), "once");
+        let again = ask(&noted, leave(&bob), &ada, NOW).unwrap();
+        assert!(!again.away.unwrap().unreached, "the next time is another");
     }
 
     #[test]

@@ -75,6 +75,10 @@ pub enum IdentityEvent {
         until: Timestamp,
     },
     CameBack,
+    /// Whoever stands in could not be told, so that they are told themselves.
+    StandInUnreached {
+        to: IdentityId,
+    },
 }
 
 impl IdentityEvent {
@@ -92,6 +96,7 @@ impl IdentityEvent {
             Self::PasskeyRemoved { .. } => "identity.passkey_removed",
             Self::WentAway { .. } => "identity.went_away",
             Self::CameBack => "identity.came_back",
+            Self::StandInUnreached { .. } => "identity.stand_in_unreached",
         }
     }
 }
@@ -235,7 +240,8 @@ fn evolve_identity(id: IdentityId, state: Option<Identity>, event: &IdentityEven
         | IdentityEvent::PasskeyUsed { .. }
         | IdentityEvent::PasskeyRemoved { .. }
         | IdentityEvent::WentAway { .. }
-        | IdentityEvent::CameBack => state,
+        | IdentityEvent::CameBack
+        | IdentityEvent::StandInUnreached { .. } => state,
     }
 }
 

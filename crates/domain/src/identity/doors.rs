@@ -260,7 +260,10 @@ pub(super) fn evolve(mut doors: Doors, event: &IdentityEvent) -> Doors {
         // A new token is given where the old one is in wrong hands, which may have made links, come in with it, set a password and
         // added passkeys.
         IdentityEvent::TokenReplaced { .. } | IdentityEvent::Revoked => doors = Doors::default(),
-        IdentityEvent::Registered { .. } | IdentityEvent::WentAway { .. } | IdentityEvent::CameBack => {}
+        IdentityEvent::Registered { .. }
+        | IdentityEvent::WentAway { .. }
+        | IdentityEvent::CameBack
+        | IdentityEvent::StandInUnreached { .. } => {}
     }
     doors
 }

@@ -96,7 +96,8 @@ impl Checker {
             | IdentityEvent::PasswordSet { .. }
             | IdentityEvent::PasskeyUsed { .. }
             | IdentityEvent::WentAway { .. }
-            | IdentityEvent::CameBack => {}
+            | IdentityEvent::CameBack
+            | IdentityEvent::StandInUnreached { .. } => {}
         }
     }
 

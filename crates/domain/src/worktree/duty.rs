@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::id::IdentityId;
 use crate::identity::{Identity, Role};
 use crate::refusal::Refusal;
 
@@ -40,18 +41,31 @@ operations! {
     Merge = "merge": "To take its work over.";
 }
 
-/// Somebody by name, or everybody with a role (`@operator`).
+/// Somebody by name or by the id of their identity, or everybody with a role (`@operator`).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Person {
     Named(String),
+    Is(IdentityId),
     With(Role),
 }
 
 impl Person {
+    /// Whether somebody is meant, where it is known who there is: a name means somebody only if nobody else has it or had it, so that
+    /// nobody comes by what is another's through being called the same.
+    pub fn means(&self, identity: &Identity, everybody: &[Identity]) -> bool {
+        match self {
+            Self::Named(name) => {
+                *name == identity.name && everybody.iter().filter(|other| other.name == *name).count() == 1
+            }
+            Self::Is(_) | Self::With(_) => self.is(identity),
+        }
+    }
+
     fn is(&self, identity: &Identity) -> bool {
         match self {
             Self::Named(name) => *name == identity.name,
+            Self::Is(id) => *id == identity.id,
             Self::With(role) => identity.has(*role),
         }
     }
@@ -62,6 +76,9 @@ impl TryFrom<String> for Person {
 
     fn try_from(text: String) -> Result<Self, String> {
         let Some(role) = text.strip_prefix('@') else {
+            if let Ok(id) = text.parse() {
+                return Ok(Self::Is(id));
+            }
             let plain = !text.is_empty() && text.len() <= 80 && !text.chars().any(|c| c.is_control() || c == '@');
             return if plain { Ok(Self::Named(text)) } else { Err(format!("`{text}` is no name of an identity")) };
         };
@@ -83,6 +100,7 @@ impl std::fmt::Display for Person {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Named(name) => f.write_str(name),
+            Self::Is(id) => write!(f, "{id}"),
             Self::With(role) => write!(f, "@{role}"),
         }
     }

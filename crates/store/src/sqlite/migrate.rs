@@ -17,11 +17,12 @@ const STEPS: &[&str] = &[
     include_str!("../../migrations/0007_removal.sql"),
     include_str!("../../migrations/0008_password.sql"),
     include_str!("../../migrations/0009_decisions.sql"),
+    include_str!("../../migrations/0010_notice_debt.sql"),
 ];
 
 /// How the ledger is read into projections. Count it up whenever an event means something else for a state, or a state has a
 /// field more: what was computed by an older reading is then computed anew, so that every stored state is what the ledger says.
-const READING: u32 = 13;
+const READING: u32 = 14;
 
 pub(crate) fn migrate(conn: &mut Connection) -> Result<(), StoreError> {
     take_steps(conn)?;

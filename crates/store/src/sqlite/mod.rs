@@ -35,7 +35,7 @@ use tokio::sync::{Mutex, watch};
 use crate::clock::Clock;
 use crate::error::{StoreError, SubmitError};
 use crate::query::{
-    ActionFilter, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter, StoredEntry,
+    Debts, ActionFilter, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter, StoredEntry,
     WorktreeFilter,
 };
 use crate::receipt::{Extras, Lease, Receipt};
@@ -125,6 +125,10 @@ impl Sqlite {
 
     pub(crate) async fn set_cursor(&self, name: String, seq: u64) -> Result<(), StoreError> {
         self.keep(Task::SetCursor(name, seq)).await
+    }
+
+    pub(crate) async fn keep_debts(&self, debts: Debts) -> Result<(), StoreError> {
+        self.keep(Task::KeepDebts(Box::new(debts))).await
     }
 
     /// Has something written that nobody decides about, so nobody refuses it.
@@ -222,4 +226,5 @@ reads! {
     entries(filter: EntryFilter => &filter) -> Vec<StoredEntry>;
     entry(seq: u64 => seq) -> Option<StoredEntry>;
     cursor(name: String => &name) -> Option<u64>;
+    debts(follower: String => &follower) -> Vec<(String, String)>;
 }

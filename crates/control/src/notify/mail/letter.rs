@@ -18,7 +18,7 @@ const LONGEST_SUBJECT: usize = 120;
 
 pub(super) fn spelled(message: &Message, from: &MailAddress, to: &MailAddress, unix_ms: i64) -> Vec<u8> {
     let at = jiff::Timestamp::from_millisecond(unix_ms).unwrap_or_default();
-    let id = message.id.to_string().replace("sha256:", "");
+    let id = message.plain_id();
     let headers = [
         format!("From: Placet <{from}>"),
         format!("To: <{to}>"),

@@ -13,7 +13,7 @@ use placet_domain::scope::Host;
 pub use smtp::{Login, Security, Server};
 
 use super::Message;
-use super::channel::Told;
+use super::channel::{Effort, Told};
 
 /// A mailbox, in the narrow form that needs no quoting anywhere: nothing in it can become another command or another header.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,7 +66,7 @@ pub struct Mail {
     pub(super) from: MailAddress,
     /// Mailboxes of many, which are told everything that the route is told.
     pub(super) to: Vec<MailAddress>,
-    /// People by the names of their identities, who are told what is theirs.
+    /// People by the names or ids of their identities, who are told what is theirs.
     pub(super) people: BTreeMap<String, MailAddress>,
 }
 
@@ -84,9 +84,9 @@ impl Mail {
         self.server.to_string()
     }
 
-    pub(super) async fn send(&self, to: &MailAddress, message: &Message, unix_ms: i64) -> Told {
+    pub(super) async fn send(&self, to: &MailAddress, message: &Message, unix_ms: i64, effort: Effort) -> Told {
         let letter = letter::spelled(message, &self.from, to, unix_ms);
-        self.server.deliver(&self.from, to, &letter).await
+        self.server.deliver(&self.from, to, &letter, effort).await
     }
 }
 

@@ -5,14 +5,20 @@
 //! between could have put it there). What it does deliberately not do: deliver by itself, keep a connection, or translate addresses.
 
 use std::fmt;
+use std::time::Duration;
 
 use placet_domain::scope::{Authority, Place};
 use placet_gateway::dial::{Dialer, Line};
 use zeroize::Zeroizing;
 
-use super::super::channel::Told;
+use super::super::channel::{Effort, Told};
 use super::MailAddress;
 use super::talk::{Talk, Trouble, stuffed};
+
+/// For the answer to a whole letter. Most servers need a second; whoever needs more is asked again.
+const PATIENCE_AT_FIRST: Duration = Duration::from_secs(60);
+/// For the last time (RFC 5321, 4.5.3.2.6): servers that check for spam take their time. Only this mailbox waits for it.
+const PATIENCE_AT_LAST: Duration = Duration::from_secs(10 * 60);
 
 /// How the connection is kept from being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +57,8 @@ pub struct Server {
     security: Security,
     login: Option<Login>,
     dialer: Dialer,
+    patience_at_first: Duration,
+    patience_at_last: Duration,
 }
 
 /// A server that is not spoken to like this.
@@ -77,21 +85,39 @@ impl Server {
         if security == Security::None && !is_local {
             return Err(InTheOpen(to.place().to_string()));
         }
-        Ok(Self { to, security, login, dialer })
+        let (patience_at_first, patience_at_last) = (PATIENCE_AT_FIRST, PATIENCE_AT_LAST);
+        Ok(Self { to, security, login, dialer, patience_at_first, patience_at_last })
     }
 
-    pub(super) async fn deliver(&self, from: &MailAddress, to: &MailAddress, letter: &[u8]) -> Told {
-        match self.handed_over(from, to, letter).await {
+    /// The same server, waited for that long after the whole of a letter, at first and at last.
+    #[must_use]
+    pub fn waited_for(self, at_first: Duration, at_last: Duration) -> Self {
+        Self { patience_at_first: at_first, patience_at_last: at_last, ..self }
+    }
+
+    pub(super) async fn deliver(&self, from: &MailAddress, to: &MailAddress, letter: &[u8], effort: Effort) -> Told {
+        let patience = match effort {
+            Effort::First => self.patience_at_first,
+            Effort::Last => self.patience_at_last,
+        };
+        match self.handed_over(from, to, letter, patience).await {
             Ok(()) => Told::Yes,
             Err(Trouble::Passing(why)) => Told::NotYet(why),
+            Err(Trouble::Unanswered(why)) => Told::Unsure(why),
             Err(Trouble::Refused(why)) => Told::Refused(why),
         }
     }
 
-    async fn handed_over(&self, from: &MailAddress, to: &MailAddress, letter: &[u8]) -> Result<(), Trouble> {
+    async fn handed_over(
+        &self,
+        from: &MailAddress,
+        to: &MailAddress,
+        letter: &[u8],
+        patience: Duration,
+    ) -> Result<(), Trouble> {
         let mut talk = self.greeted().await?;
         talk.log_in(self.login.as_ref()).await?;
-        hand_over(&mut talk, from, to, letter).await?;
+        hand_over(&mut talk, from, to, letter, patience).await?;
         // It is theirs now; how they say goodbye changes nothing.
         let _ = talk.write(b"QUIT\r\n").await;
         Ok(())
@@ -133,7 +159,13 @@ impl Server {
     }
 }
 
-async fn hand_over(talk: &mut Talk, from: &MailAddress, to: &MailAddress, letter: &[u8]) -> Result<(), Trouble> {
+async fn hand_over(
+    talk: &mut Talk,
+    from: &MailAddress,
+    to: &MailAddress,
+    letter: &[u8],
+    patience: Duration,
+) -> Result<(), Trouble> {
     let sender = talk.ask(&format!("MAIL FROM:<{from}>")).await?;
     if !sender.is_yes() {
         // The sender is ours and the same for everybody: a no to it says nothing of this letter, and somebody can mend it.
@@ -145,7 +177,7 @@ async fn hand_over(talk: &mut Talk, from: &MailAddress, to: &MailAddress, letter
         return Err(begin.refusal("the letter"));
     }
     talk.write(&stuffed(letter)).await?;
-    let end = talk.answer_to_letter().await?;
+    let end = talk.answer_to_letter(patience).await?;
     if end.is_yes() { Ok(()) } else { Err(end.refusal("the letter")) }
 }
 
@@ -162,13 +194,25 @@ mod tests {
             (&["530 log in first"], Some(false)),
             (&["250 ok", "550 no such mailbox"], Some(true)),
             (&["250 ok", "452 full"], Some(false)),
+            (&["250 ok", "250 ok", "354 go on", "451 later"], Some(false)),
             (&["250 ok", "250 ok", "354 go on", "554 spam"], Some(true)),
             (&["250 ok", "250 ok", "354 go on", "250 taken"], None),
         ] {
             let (mut talk, _heard) = played(answers);
-            let trouble = hand_over(&mut talk, &from, &to, b"letter\r\n").await.err();
+            let trouble = hand_over(&mut talk, &from, &to, b"letter\r\n", PATIENCE_AT_FIRST).await.err();
+            assert!(!matches!(trouble, Some(Trouble::Unanswered(_))), "{answers:?}: {trouble:?}");
             let for_good = trouble.as_ref().map(|trouble| matches!(trouble, Trouble::Refused(_)));
             assert_eq!(for_good, is_for_good, "{answers:?}: {trouble:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn b12_only_a_whole_letter_that_nothing_was_said_to_may_have_been_taken() {
+        let (from, to) = ("placet@example.org".parse().unwrap(), "ada@example.org".parse().unwrap());
+        for said_last in [&[][..], &["what?"]] {
+            let (mut talk, _heard) = played(&[&["250 ok", "250 ok", "354 go on"], said_last].concat());
+            let handed = hand_over(&mut talk, &from, &to, b"letter\r\n", Duration::from_millis(50)).await;
+            assert!(matches!(handed, Err(Trouble::Unanswered(_))), "{said_last:?}: {handed:?}");
         }
     }
 

@@ -13,9 +13,6 @@ use super::smtp::Login;
 
 /// For each answer but the last.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// For the answer to a whole letter (RFC 5321, 4.5.3.2.6): servers that check for spam take their time, and whoever hangs up on one sends the
-/// letter twice.
-const PATIENCE_AFTER_LETTER: Duration = Duration::from_secs(10 * 60);
 /// An answer is a few lines. Whoever sends more is no server of mail.
 const MOST_ANSWER_BYTES: usize = 16 << 10;
 
@@ -24,6 +21,8 @@ const MOST_ANSWER_BYTES: usize = 16 << 10;
 pub(super) enum Trouble {
     /// Something that may be otherwise later.
     Passing(String),
+    /// The whole letter was sent, and nothing was said to it.
+    Unanswered(String),
     /// This letter, for good.
     Refused(String),
 }
@@ -31,6 +30,14 @@ pub(super) enum Trouble {
 impl Trouble {
     pub(super) fn passing(error: impl fmt::Display) -> Self {
         Self::Passing(error.to_string())
+    }
+
+    /// The same after the end of a letter: whatever went wrong, it may have been taken.
+    fn after_letter(self) -> Self {
+        match self {
+            Self::Passing(why) | Self::Unanswered(why) => Self::Unanswered(why),
+            Self::Refused(why) => Self::Refused(why),
+        }
     }
 }
 
@@ -147,8 +154,8 @@ impl Talk {
         self.answer_within(PATIENCE).await
     }
 
-    pub(super) async fn answer_to_letter(&mut self) -> Result<Answer, Trouble> {
-        self.answer_within(PATIENCE_AFTER_LETTER).await
+    pub(super) async fn answer_to_letter(&mut self, patience: Duration) -> Result<Answer, Trouble> {
+        self.answer_within(patience).await.map_err(Trouble::after_letter)
     }
 
     async fn answer_within(&mut self, patience: Duration) -> Result<Answer, Trouble> {

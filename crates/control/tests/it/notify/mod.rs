@@ -1,5 +1,6 @@
 //! People are told what waits for them: by a chat on this machine, and by letters through a server of mail that is not ours.
 
+mod hooks;
 mod letters;
 mod post_office;
 mod room;
@@ -7,15 +8,17 @@ mod rooms;
 mod standing_in;
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use placet_control::{
     Backoff, Channel, Chat, Mail, MailAddress, Pace, QuietHours, Route, RouteParts, Routes, Schedule, Server, What,
 };
 use placet_gateway::dial::Dialer;
 use placet_pages::Lang;
+use serde_json::Value;
 
 use crate::person::Person;
-use crate::scenario::Scenario;
+use crate::scenario::{PATIENCE, Scenario};
 
 /// At once: scenarios move the clock themselves.
 const AT_ONCE: Pace = Pace::Soon { gather_ms: 0, rest_ms: 0 };
@@ -63,4 +66,24 @@ async fn telling(all: Vec<RouteParts>) -> (Scenario, Person, Person) {
     let (mut app, agent, reviewer, _) = Scenario::start().await;
     app.restart_telling(routes(all)).await;
     (app, agent, reviewer)
+}
+
+/// Waits until everything that was is decided about, and somebody took all that they are owed and that is written down.
+async fn settled(app: &Scenario, cursor: &str) {
+    let size = app.size();
+    let is_settled = |state: &str| {
+        let debt: Value = serde_json::from_str(state).unwrap();
+        debt.get("told_at").is_some() && debt.get("begun").is_none() && debt.get("waiting").is_none()
+    };
+    let written = async {
+        loop {
+            let is_read = app.store().cursor(cursor).await.unwrap() >= Some(size);
+            let debts = app.store().debts(cursor).await.unwrap();
+            if is_read && debts.iter().any(|(_, state)| is_settled(state)) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, written).await.expect("what was told is written down");
 }

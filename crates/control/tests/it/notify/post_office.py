@@ -1,7 +1,8 @@
 """A server of mail that is not ours (aiosmtpd): says its port, then each letter it took as a line of JSON.
 
 The first argument is JSON: tls (none, starttls, implicit), certificate, key, user, password, drop (how many letters are read and then
-hung up on without an answer), refuse (a recipient who gets a 550), full (a recipient who gets a 452), strip (STARTTLS is not offered).
+hung up on without an answer), stall (how many letters to the recipient `stalled`, or to anybody, are read and then never answered), refuse (a
+recipient who gets a 550), full (a recipient who gets a 452), strip (STARTTLS is not offered).
 """
 
 import asyncio
@@ -20,6 +21,7 @@ def say(**what):
 
 class Office:
     dropped = 0
+    stalled = 0
 
     async def handle_RCPT(self, server, session, envelope, address, options):
         if address == wanted.get("refuse"):
@@ -35,6 +37,9 @@ class Office:
         if Office.dropped < wanted.get("drop", 0):
             Office.dropped += 1
             kind = "dropped"
+        elif Office.stalled < wanted.get("stall", 0) and wanted.get("stalled", envelope.rcpt_tos[0]) in envelope.rcpt_tos:
+            Office.stalled += 1
+            kind = "stalled"
         tls = session.ssl is not None or wanted["tls"] == "implicit"
         who = session.auth_data.login.decode() if session.auth_data else None
         letter = envelope.content.decode("utf-8")
@@ -42,6 +47,8 @@ class Office:
         if kind == "dropped":
             server.transport.abort()
             return None
+        if kind == "stalled":
+            await asyncio.Event().wait()
         return "250 taken"
 
 

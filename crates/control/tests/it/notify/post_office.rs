@@ -135,6 +135,13 @@ impl PostOffice {
         said.iter().filter(|said| said["letter"].is_string()).map(Letter::of).collect()
     }
 
+    /// Waits until so many letters came, taken or not.
+    pub(super) async fn until_heard(&self, wanted: usize) {
+        let mut count = self.count.clone();
+        let waited = tokio::time::timeout(PATIENCE, count.wait_for(|_| self.letters().len() >= wanted)).await;
+        assert!(waited.is_ok(), "waited in vain for {wanted} letters; got {:#?}", self.letters());
+    }
+
     /// Waits until so many letters were taken.
     pub(super) async fn until_taken(&self, wanted: usize) -> Vec<Letter> {
         let taken = || self.letters().into_iter().filter(|letter| letter.taken).collect::<Vec<_>>();

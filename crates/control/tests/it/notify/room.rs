@@ -63,7 +63,7 @@ impl Room {
         self.until(|room| room.tries() >= wanted, &format!("{wanted} tries")).await;
     }
 
-    async fn until(&self, is_enough: impl Fn(&Self) -> bool, what: &str) {
+    pub(super) async fn until(&self, is_enough: impl Fn(&Self) -> bool, what: &str) {
         let mut count = self.inner.count.subscribe();
         let waited = tokio::time::timeout(PATIENCE, count.wait_for(|_| is_enough(self))).await;
         assert!(waited.is_ok(), "waited in vain for {what}; got {:#?}", self.inner.got.lock().unwrap());

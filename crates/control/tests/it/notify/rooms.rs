@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use placet_control::{Pace, RouteParts, Schedule, What};
 use placet_domain::policy::Tier;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::room::Room;
-use super::{quiet, routes, telling, to_room, to_url};
+use super::{quiet, routes, settled, telling, to_room, to_url};
 use crate::moves::{deletion, reading, scan, sweep};
 use crate::pages::Browser;
 use crate::scenario::{PATIENCE, Scenario};
@@ -47,6 +47,38 @@ async fn b4_what_waits_is_told_and_the_link_lands_on_the_decision_and_later_on_w
     assert!(later.contains("action.approved") && !later.contains("id=\"approve\"") && !later.contains("id=\"reject\""));
     let late = browser.form(&page, "approve");
     browser.send(&late).await.is(409);
+}
+
+#[tokio::test]
+async fn b4_the_link_of_a_message_says_that_it_was_amended_or_ran_out_meanwhile() {
+    let room = Room::open().await;
+    let (app, agent, reviewer) = telling(vec![to_room("team", &room)]).await;
+    let amended = agent.proposes(app.team.run, &scan()).await;
+    let path = link(&room.until_taken(1).await[0], &app);
+    let mut browser = Browser::visiting(&app, &reviewer).await;
+    let before = browser.open(&path).await.is(200);
+    let next: Value = app.team.second.amends(&amended, json!({ "arguments": ["-sV"] })).await.is(201).json();
+    let later = browser.open(&path).await.is(200).text();
+    assert!(later.contains("Decided already") && later.contains("ralf-alpha"), "{later}");
+    assert!(later.contains("action.superseded") && later.contains(&format!("/actions/{}", next["id"].as_str().unwrap())), "it leads on: {later}");
+    assert!(!later.contains("id=\"approve\"") && !later.contains("id=\"amend\""), "{later}");
+    browser.send(&browser.form(&before, "approve")).await.is(409);
+    let lapsing = agent.proposes(app.team.run, &sweep()).await;
+    let path = format!("/actions/{}", lapsing.id);
+    room.until(|room| room.taken().iter().any(|text| text.contains(&path)), "the second").await;
+    let before = browser.open(&path).await.is(200);
+    app.pass_ms(25 * 60 * MINUTE_MS);
+    // The visit of the browser is over too: whoever comes by the link a day later signs in again.
+    let mut browser = Browser::visiting(&app, &reviewer).await;
+    let later = browser.open(&path).await.is(200).text();
+    assert!(!later.contains("id=\"approve\"") && !later.contains("id=\"reject\""), "{later}");
+    browser.send(&browser.form(&before, "approve")).await.is(409);
+    let said = async {
+        while !browser.open(&path).await.is(200).text().contains("action.expired") {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, said).await.expect("it says that it ran out");
 }
 
 #[tokio::test]
@@ -96,6 +128,7 @@ async fn b4_an_escalation_happens_once_and_only_for_what_still_waits() {
     app.pass_ms(MINUTE_MS);
     let told = second.until_taken(1).await;
     assert!(told[0].contains(&waits.id.to_string()) && !told[0].contains(&decided.id.to_string()), "{}", told[0]);
+    settled(&app, "notify/boss").await;
     app.pass_ms(120 * MINUTE_MS);
     app.restart().await;
     agent.proposes(app.team.run, &deletion()).await;
@@ -144,17 +177,6 @@ async fn b12_a_room_that_is_away_gets_what_still_waits_when_it_is_back_also_afte
     let third = agent.proposes(app.team.run, &deletion()).await;
     let told = room.until_taken(2).await;
     assert!(told[1].contains(&third.id.to_string()) && !told[1].contains(&second.id.to_string()), "{}", told[1]);
-}
-
-/// Waits until everything that was told is written down as told.
-async fn settled(app: &Scenario, cursor: &str) {
-    let size = app.size();
-    let written = async {
-        while app.store().cursor(cursor).await.unwrap() < Some(size) {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, written).await.expect("what was told is written down");
 }
 
 #[tokio::test]

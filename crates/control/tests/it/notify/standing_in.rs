@@ -43,6 +43,32 @@ async fn a13_who_stands_in_gets_the_letter_and_the_inbox_says_for_whom_until_it_
 }
 
 #[tokio::test]
+async fn a13_what_a_stand_in_refuses_comes_to_whoever_is_away_and_that_is_on_the_record_once() {
+    let office = PostOffice::open(&json!({ "tls": "none", "refuse": "ralf-alpha@example.org" })).await;
+    let server = office.server(Security::None, None, dialer(None));
+    let (app, agent, rita) = telling(vec![to_people("people", server, &["rita-alpha", "ralf-alpha"])]).await;
+    goes_away(&rita, "ralf-alpha").await.is(200);
+    let before = app.size();
+    let noted = || async {
+        app.kinds_from(before).await.into_iter().filter(|kind| kind == "identity.stand_in_unreached").count()
+    };
+    for taken in [1, 2] {
+        let action = agent.proposes(app.team.run, &scan()).await;
+        let letters = office.until_taken(taken).await;
+        let letter = &letters[taken - 1];
+        assert_eq!(letter.to, "rita-alpha@example.org");
+        assert!(letter.body.contains(&action.id.to_string()) && !letter.body.contains("away until"), "{}", letter.body);
+    }
+    let recorded = async {
+        while noted().await == 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(crate::scenario::PATIENCE, recorded).await.expect("it is on the record");
+    assert_eq!(noted().await, 1, "once for each time that somebody is away");
+}
+
+#[tokio::test]
 async fn a13_where_two_are_asked_a_stand_in_is_not_enough_and_who_is_away_is_told_too() {
     let office = PostOffice::plain().await;
     let server = office.server(Security::None, None, dialer(None));

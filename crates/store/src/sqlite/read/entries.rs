@@ -46,3 +46,11 @@ pub(crate) fn cursor(conn: &Connection, name: &str) -> Result<Option<u64>, Store
     let sql = "SELECT next_seq FROM webhook_cursor WHERE name = ?1";
     Ok(conn.prepare_cached(sql)?.query_row([name], |row| row.get(0)).optional()?)
 }
+
+/// What a follower owes, by recipient.
+pub(crate) fn debts(conn: &Connection, follower: &str) -> Result<Vec<(String, String)>, StoreError> {
+    let sql = "SELECT recipient, state FROM notice_debt WHERE follower = ?1 ORDER BY recipient";
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map([follower], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

@@ -18,7 +18,7 @@ pub(crate) use entities::{
     children, identities, identity, identity_by_token, idle_agents, is_token_taken, organisation, project,
     project_by_name, projects, run, runs, runs_due, runs_to_host, scope, scopes, unfinished, worktree, worktrees,
 };
-pub(crate) use entries::{bytes_before, cursor, entries, entry};
+pub(crate) use entries::{bytes_before, cursor, debts, entries, entry};
 pub(crate) use holders::{is_of_agent, withholding};
 pub(crate) use retention::{all_kept, count_removals, expirable, is_kept, is_removed, removals, touched};
 

@@ -25,6 +25,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::clock::{self, Clock};
 use crate::error::{StoreError, SubmitError};
+use crate::query::Debts;
 use crate::receipt::{Extras, Lease, Receipt};
 use cache::Cache;
 use checkpoint::Log;
@@ -47,6 +48,8 @@ pub(crate) enum Task {
     KeepHead(Box<SignedTreeHead>),
     /// A follower has settled everything before this entry.
     SetCursor(String, u64),
+    /// The same, and what it owes from now on.
+    KeepDebts(Box<Debts>),
 }
 
 #[derive(Debug)]

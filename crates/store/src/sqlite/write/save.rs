@@ -17,6 +17,7 @@ use rusqlite::params;
 
 use super::session::Session;
 use crate::error::StoreError;
+use crate::query::Debts;
 use crate::receipt::Extras;
 use crate::sqlite::place::{Place, Thing};
 use crate::sqlite::rows::{
@@ -243,5 +244,16 @@ impl Session<'_> {
             ON CONFLICT (name) DO UPDATE SET next_seq = excluded.next_seq WHERE excluded.next_seq > next_seq";
         self.conn.prepare_cached(sql)?.execute(params![name, seq])?;
         Ok(())
+    }
+
+    /// What a follower owes whom, and how far it has come with that: both or neither.
+    pub(super) fn keep_debts(&self, debts: &Debts) -> Result<(), StoreError> {
+        let sql = "INSERT INTO notice_debt (follower, recipient, state) VALUES (?1, ?2, ?3)
+            ON CONFLICT (follower, recipient) DO UPDATE SET state = excluded.state";
+        let mut statement = self.conn.prepare_cached(sql)?;
+        for (recipient, state) in &debts.states {
+            statement.execute(params![debts.follower, recipient, state])?;
+        }
+        self.set_cursor(&debts.follower, debts.next_seq)
     }
 }

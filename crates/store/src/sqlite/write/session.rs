@@ -60,6 +60,7 @@ impl<'a> Session<'a> {
             Task::Recall(actor, key) => self.remembered(actor, Some(key)),
             Task::KeepHead(head) => Ok(self.keep_head(head).map(|()| None)?),
             Task::SetCursor(name, seq) => Ok(self.set_cursor(name, *seq).map(|()| None)?),
+            Task::KeepDebts(debts) => Ok(self.keep_debts(debts).map(|()| None)?),
         }
     }
 

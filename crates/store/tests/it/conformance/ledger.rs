@@ -5,7 +5,7 @@ use placet_domain::digest::Digest;
 use placet_domain::evidence::SecretsSeen;
 use placet_domain::identity::Actor;
 use placet_ledger::{Entry, bundle, leaf_hash};
-use placet_store::{EntryFilter, MOST_ROWS, Store};
+use placet_store::{Debts, EntryFilter, MOST_ROWS, Store};
 
 use crate::world::{Ground, World, asking, make_project, new_action, submit};
 
@@ -149,6 +149,24 @@ pub(super) async fn a_head_is_signed_once_for_each_size<G: Ground>() {
     let (a, b) = (a.unwrap(), b.unwrap());
     assert_eq!((a.size(), &a), (1, &b));
     assert_eq!(store.sign_head().await.unwrap(), a);
+}
+
+pub(super) async fn b12_what_is_owed_is_kept_with_the_cursor<G: Ground>() {
+    let ground = G::fresh();
+    let store = ground.open().await;
+    let owes = |next_seq, states: &[(&str, &str)]| {
+        let states = states.iter().map(|(who, state)| ((*who).to_owned(), (*state).to_owned())).collect();
+        store.keep_debts(Debts { follower: "notify/mail".to_owned(), next_seq, states })
+    };
+    owes(3, &[("ada", "one"), ("bob", "two")]).await.unwrap();
+    owes(2, &[("bob", "three")]).await.unwrap();
+    assert_eq!(store.cursor("notify/mail").await.unwrap(), Some(3), "a cursor never goes back");
+    drop(store);
+    let store = ground.open().await;
+    let kept: Vec<_> = [("ada", "one"), ("bob", "three")].map(|(who, state)| (who.to_owned(), state.to_owned())).into();
+    assert_eq!(store.debts("notify/mail").await.unwrap(), kept);
+    assert_eq!(store.debts("notify/chat").await.unwrap(), []);
+    assert_eq!(store.size(), 0, "it is no entry");
 }
 
 pub(super) async fn b12_a_cursor_is_kept_and_never_goes_back<G: Ground>() {

@@ -106,6 +106,7 @@ scenarios! {
         the_projections_are_what_the_ledger_says,
         a_head_is_signed_once_for_each_size,
         b12_a_cursor_is_kept_and_never_goes_back,
+        b12_what_is_owed_is_kept_with_the_cursor,
     }
     retaining {
         c14_contents_stay_until_every_run_that_names_them_is_over_and_old,

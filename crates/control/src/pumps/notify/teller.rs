@@ -1,0 +1,365 @@
+//! One route: reads the ledger on, decides who is owed what and when, and hands messages to sendings of their own, one for each recipient.
+//!
+//! It alone holds what is owed; a sending holds nothing but its message. So whoever does not answer holds up nobody else.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use placet_domain::time::Timestamp;
+use placet_store::{Debts, EntryFilter, MOST_ROWS, StoreError};
+use tokio::sync::watch;
+use tokio::task::{self, JoinError, JoinSet};
+use tokio::time::Instant;
+
+use super::cursor;
+use super::round::{Behind, Bundle, Round};
+use crate::app::App;
+use crate::flow::note_unreached;
+use crate::notify::{Debt, Effort, Framing, Message, Notice, Retries, Route, Told, Unanswered};
+
+/// How often it is looked whether something is due. Much shorter than any pace.
+const PERIOD: Duration = Duration::from_millis(500);
+/// More than anybody is told of at once; what is beyond waits in the ledger.
+const MOST_PENDING: usize = 10_000;
+/// A server of mail is not called by everybody of a route at once.
+const MOST_SENDINGS: usize = 32;
+/// Those who failed before leave places for those who did not.
+const MOST_SENDINGS_TO_FAILING: usize = 16;
+/// Under which it is written down what is settled beyond the cursor. No recipient has this key.
+const SETTLED: &str = "";
+
+pub(super) struct Teller {
+    app: App,
+    route: Arc<Route>,
+    base: String,
+    /// The first entry that was not read; nothing, before it is known what was written down.
+    next: Option<u64>,
+    is_at_end: bool,
+    /// What was read and is not due.
+    pending: Vec<Notice>,
+    /// What was due and came after something that is not.
+    settled: BTreeSet<u64>,
+    /// What is owed, by the keys of recipients.
+    debts: BTreeMap<String, Debt>,
+    /// As it was last written down, and for which cursor.
+    written: BTreeMap<String, String>,
+    written_next: u64,
+    retries: Retries,
+    sendings: JoinSet<Told>,
+    flights: BTreeMap<task::Id, Flight>,
+    /// Stand-ins that refused what was for somebody else, until that is on the record.
+    unreached: Vec<Behind>,
+    /// How often in a row the store failed.
+    faults: u32,
+    /// Names in the settings that were complained of.
+    unclear: BTreeSet<String>,
+}
+
+/// A message on its way.
+struct Flight {
+    key: String,
+    behind: Vec<Behind>,
+}
+
+impl Teller {
+    pub(super) fn new(app: App, route: Arc<Route>, base: String) -> Self {
+        let retries = Retries::new(app.settings().notify.retry());
+        Self {
+            app,
+            route,
+            base,
+            next: None,
+            is_at_end: false,
+            pending: Vec::new(),
+            settled: BTreeSet::new(),
+            debts: BTreeMap::new(),
+            written: BTreeMap::new(),
+            written_next: 0,
+            retries,
+            sendings: JoinSet::new(),
+            flights: BTreeMap::new(),
+            unreached: Vec::new(),
+            faults: 0,
+            unclear: BTreeSet::new(),
+        }
+    }
+
+    pub(super) async fn run(mut self) {
+        let mut changes = self.app.store().subscribe();
+        loop {
+            changes.mark_unchanged();
+            match self.turn().await {
+                Ok(()) => self.faults = 0,
+                Err(fault) => {
+                    self.faults = self.faults.saturating_add(1);
+                    tracing::error!(route = %self.route.name(), %fault, "a route cannot use the store; trying again");
+                    tokio::time::sleep(self.app.settings().notify.retry().after(self.faults)).await;
+                    continue;
+                }
+            }
+            if !self.wait(&mut changes).await {
+                return;
+            }
+        }
+    }
+
+    /// Until something is to be done; says no when nothing will be any more.
+    async fn wait(&mut self, changes: &mut watch::Receiver<u64>) -> bool {
+        let is_held = !self.is_at_end || !self.pending.is_empty() || !self.unreached.is_empty() || self.owes_somebody();
+        let nap = self.retries.next_in(Instant::now()).map_or(PERIOD, |next| next.min(PERIOD));
+        let landed = tokio::select! {
+            Some(landed) = self.sendings.join_next_with_id() => landed,
+            changed = changes.changed(), if !is_held => return changed.is_ok(),
+            () = tokio::time::sleep(nap), if is_held => return true,
+        };
+        self.landed(landed);
+        true
+    }
+
+    /// Whether somebody is owed something that is not on its way.
+    fn owes_somebody(&self) -> bool {
+        self.debts.iter().any(|(key, debt)| debt.is_owed() && !self.is_on_its_way(key))
+    }
+
+    fn is_on_its_way(&self, key: &str) -> bool {
+        self.flights.values().any(|flight| flight.key == key)
+    }
+
+    async fn turn(&mut self) -> Result<(), StoreError> {
+        // What was taken is known before anything else is done.
+        self.write().await?;
+        self.read().await?;
+        let now = self.app.store().now();
+        let last_told = self.debts.values().filter_map(Debt::told_at).max();
+        let ripe: Vec<Notice> =
+            self.route.schedule().ripe(&self.pending, last_told, now).into_iter().cloned().collect();
+        if !ripe.is_empty() {
+            self.decide(&ripe).await?;
+        }
+        self.write().await?;
+        self.record().await;
+        if self.route.schedule().is_quiet(now) { Ok(()) } else { self.send_out(now).await }
+    }
+
+    /// Goes on where it was written down that it had come to.
+    async fn recall(&mut self) -> Result<u64, StoreError> {
+        let name = cursor(&self.route);
+        let kept = self.app.store().cursor(&name).await?.unwrap_or(0);
+        for (key, state) in self.app.store().debts(&name).await? {
+            if key == SETTLED {
+                self.settled = self.understood(&state);
+            } else {
+                self.debts.insert(key.clone(), self.understood(&state));
+            }
+            self.written.insert(key, state);
+        }
+        (self.next, self.written_next) = (Some(kept), kept);
+        Ok(kept)
+    }
+
+    /// What cannot be read was written by nobody we know: the ledger has what still waits.
+    fn understood<T: Default + serde::de::DeserializeOwned>(&self, state: &str) -> T {
+        serde_json::from_str(state).unwrap_or_else(|error| {
+            tracing::error!(route = %self.route.name(), %error, "what a route wrote down cannot be read");
+            T::default()
+        })
+    }
+
+    async fn read(&mut self) -> Result<(), StoreError> {
+        let mut next = match self.next {
+            Some(next) => next,
+            None => self.recall().await?,
+        };
+        self.is_at_end = false;
+        while self.pending.len() < MOST_PENDING && !self.is_at_end {
+            let filter = EntryFilter { after: next.checked_sub(1), limit: MOST_ROWS, ..EntryFilter::default() };
+            let page = self.app.store().entries(filter).await?;
+            let fresh = page.iter().filter(|entry| !self.settled.contains(&entry.seq)).filter_map(Notice::of);
+            self.pending.extend(fresh.filter(|notice| self.route.wants(notice)));
+            next = page.last().map_or(next, |last| last.seq + 1);
+            self.next = Some(next);
+            self.is_at_end = (page.len() as u64) < u64::from(MOST_ROWS);
+        }
+        Ok(())
+    }
+
+    /// What is due is owed from now on, to those whom it concerns now.
+    async fn decide(&mut self, ripe: &[Notice]) -> Result<(), StoreError> {
+        let (app, route) = (self.app.clone(), Arc::clone(&self.route));
+        let mut round = Round::begin(&app, &route).await?;
+        let owed = round.owed(ripe).await?;
+        self.complain_of(round.unclear());
+        for (key, seqs) in owed {
+            let debt = self.debts.entry(key).or_default();
+            seqs.into_iter().for_each(|seq| debt.owe(seq));
+        }
+        self.settled.extend(ripe.iter().map(|notice| notice.seq));
+        self.pending.retain(|notice| !self.settled.contains(&notice.seq));
+        Ok(())
+    }
+
+    /// Writes down what changed: what is owed, and that everything before the first that is not due is settled.
+    async fn write(&mut self) -> Result<(), StoreError> {
+        let Some(next) = self.next else { return Ok(()) };
+        let first = self.pending.first().map_or(next, |notice| notice.seq);
+        self.settled.retain(|seq| *seq > first);
+        let mut states: Vec<(String, String)> =
+            self.debts.iter().map(|(key, debt)| (key.clone(), spelled(debt))).collect();
+        if !self.settled.is_empty() || self.written.contains_key(SETTLED) {
+            states.push((SETTLED.to_owned(), spelled(&self.settled)));
+        }
+        states.retain(|(key, state)| self.written.get(key) != Some(state));
+        // A cursor alone is worth a write only now and then: behind it is nothing but reading.
+        if states.is_empty() && first < self.written_next.saturating_add(u64::from(MOST_ROWS)) {
+            return Ok(());
+        }
+        let debts = Debts { follower: cursor(&self.route), next_seq: first, states: states.clone() };
+        self.app.store().keep_debts(debts).await?;
+        self.written.extend(states);
+        self.written_next = first;
+        Ok(())
+    }
+
+    /// That somebody was told because their stand-in could not be is on the record; what fails is tried again.
+    async fn record(&mut self) {
+        let mut left = Vec::new();
+        for behind in std::mem::take(&mut self.unreached) {
+            if let Err(no) = note_unreached(&self.app, behind.away, behind.stand_in).await {
+                tracing::error!(route = %self.route.name(), ?no, "that a stand-in was not reached is not recorded yet");
+                left.push(behind);
+            }
+        }
+        self.unreached = left;
+    }
+
+    /// Everybody who is owed something, gets nothing just now, and did not fail to take it a moment ago.
+    fn ready(&self) -> Vec<String> {
+        let now = Instant::now();
+        let is_ready = |key: &str, debt: &Debt| {
+            debt.is_owed() && !self.is_on_its_way(key) && !self.retries.rests(key, now)
+        };
+        let mut ready: Vec<String> =
+            self.debts.iter().filter(|(key, debt)| is_ready(key, debt)).map(|(key, _)| key.clone()).collect();
+        // Whoever takes messages does not wait for those who do not.
+        ready.sort_by_key(|key| self.retries.failures(key));
+        let failing = self.flights.values().filter(|flight| self.retries.failures(&flight.key) > 0).count();
+        let (mut places, mut places_of_failing) =
+            (MOST_SENDINGS.saturating_sub(self.flights.len()), MOST_SENDINGS_TO_FAILING.saturating_sub(failing));
+        ready.retain(|key| {
+            let has_place = places > 0 && (self.retries.failures(key) == 0 || places_of_failing > 0);
+            if has_place {
+                places -= 1;
+                places_of_failing -= usize::from(self.retries.failures(key) > 0);
+            }
+            has_place
+        });
+        ready
+    }
+
+    /// Begins a message for everybody who is ready, writes that down, and sends them.
+    async fn send_out(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let ready = self.ready();
+        if ready.is_empty() {
+            return Ok(());
+        }
+        let (app, route) = (self.app.clone(), Arc::clone(&self.route));
+        let mut round = Round::begin(&app, &route).await?;
+        let mut bundles = Vec::new();
+        for key in ready {
+            let Some(debt) = self.debts.get_mut(&key) else { continue };
+            let bundle = round.bundle(&key, &debt.next().clone()).await?;
+            let left: BTreeSet<u64> = bundle.iter().flat_map(|bundle| &bundle.items).map(|item| item.seq).collect();
+            debt.keep(|seq| left.contains(&seq));
+            match bundle {
+                Some(bundle) if !left.is_empty() => bundles.push((key, bundle)),
+                Some(_) | None => self.retries.worked(&key),
+            }
+        }
+        let sendings: Vec<_> = bundles.into_iter().filter_map(|(key, bundle)| self.begun(key, bundle)).collect();
+        self.write().await?;
+        for (key, bundle, message, effort) in sendings {
+            self.send(key, bundle, message, effort, now);
+        }
+        Ok(())
+    }
+
+    /// The message for somebody, under the id that it was begun with.
+    fn begun(&mut self, key: String, bundle: Bundle) -> Option<(String, Bundle, Message, Effort)> {
+        let framing = self.route.framing(&self.base, &key);
+        let begun = self.debts.get_mut(&key)?.begin(|seqs| framing.id(seqs));
+        let absent: Vec<_> = bundle.absent.iter().cloned().collect();
+        let framing = Framing { left_out: begun.folded, ..framing };
+        let message = Message::of(&bundle.items, &absent, framing).under(begun.id);
+        let effort = if begun.unsure == 0 { Effort::First } else { Effort::Last };
+        Some((key, bundle, message, effort))
+    }
+
+    fn send(&mut self, key: String, bundle: Bundle, message: Message, effort: Effort, now: Timestamp) {
+        let (route, to) = (Arc::clone(&self.route), bundle.to);
+        let sending = async move { route.channel().send(&to, &message, now.unix_ms(), effort).await };
+        let id = self.sendings.spawn(sending).id();
+        self.flights.insert(id, Flight { key, behind: bundle.behind });
+    }
+
+    /// What became of a message is known, and written down with the next turn.
+    fn landed(&mut self, landed: Result<(task::Id, Told), JoinError>) {
+        let (id, told) = match landed {
+            Ok(landed) => landed,
+            Err(error) => (error.id(), Told::NotYet("a sending broke off".to_owned())),
+        };
+        let Some(Flight { key, behind }) = self.flights.remove(&id) else { return };
+        self.app.metrics().notified(self.route.name(), &told);
+        let now = self.app.store().now();
+        let debt = self.debts.entry(key.clone()).or_default();
+        match told {
+            Told::Yes => debt.taken(now),
+            Told::NotYet(why) => {
+                debt.not_taken();
+                return self.failed(&key, &why);
+            }
+            Told::Unsure(why) => match debt.unanswered() {
+                Unanswered::SentAgain => return self.failed(&key, &why),
+                Unanswered::GivenUp => {
+                    tracing::error!(route = %self.route.name(), why, "a message may have arrived twice or not at all; it is not sent again");
+                }
+            },
+            Told::Refused(why) => {
+                tracing::error!(route = %self.route.name(), why, "a message was refused; it is not sent again");
+                debt.give_up();
+                self.fall_back(behind);
+            }
+        }
+        self.retries.worked(&key);
+    }
+
+    fn failed(&mut self, key: &str, why: &str) {
+        self.retries.failed(key, Instant::now());
+        let failures = self.retries.failures(key);
+        tracing::warn!(route = %self.route.name(), failures, why, "a message was not delivered; trying again");
+    }
+
+    /// Whoever is away is told themselves of what their stand-in refused.
+    fn fall_back(&mut self, behind: Vec<Behind>) {
+        for each in behind {
+            self.debts.entry(each.away.to_string()).or_default().owe(each.seq);
+            if !self.unreached.iter().any(|known| (known.away, known.stand_in) == (each.away, each.stand_in)) {
+                self.unreached.push(each);
+            }
+        }
+    }
+
+    /// Once for each name: what is wrong is in the settings, and stays so until somebody changes them.
+    fn complain_of(&mut self, unclear: Vec<String>) {
+        for name in unclear {
+            if self.unclear.insert(name.clone()) {
+                tracing::warn!(route = %self.route.name(), name, "this name in `people` is of no identity or of more than one, so nobody is told by it");
+            }
+        }
+    }
+}
+
+fn spelled(state: &impl serde::Serialize) -> String {
+    // Numbers and digests: there is nothing in it that cannot be written.
+    serde_json::to_string(state).unwrap_or_default()
+}
