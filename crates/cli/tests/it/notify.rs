@@ -3,7 +3,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
+
+use serde_json::Value;
 
 use crate::requests::Host;
 use crate::support::{Process, Said, World, eventually};
@@ -64,6 +67,49 @@ fn b12_what_is_wrong_with_a_way_to_tell_is_said_before_anybody_waits_for_it() {
     assert!(!failed.out().contains("canary") && host.heard().is_empty(), "{}", failed.out());
     let unknown = refused(world.cli(&["notify", "test", "nobody"]));
     assert!(unknown.stderr.contains("placet notify check"), "{}", unknown.stderr);
+}
+
+/// A server of mail that answers nothing to its first letter, with a route to ada.
+fn with_post_office(world: &World) -> Process {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../control/tests/it/notify/post_office.py");
+    let office = Process::start(Command::new("/usr/bin/python3").args([script, r#"{"tls": "none", "stall": 1}"#]));
+    let port = said(&office, "open")["port"].as_u64().unwrap();
+    let route = format!(
+        "\n[[notify]]\nname = \"people\"\nwhat = [\"plan\"]\nmail = {{ server = \"127.0.0.1:{port}\", tls = \"none\", from = \"placet@example.org\", people = {{ ada = \"ada@example.org\" }} }}\n"
+    );
+    world.edit("placet.toml", |text| text + &route);
+    office
+}
+
+/// The next of this kind that the server says.
+fn said(office: &Process, kind: &str) -> Value {
+    let line = office.line(LONG, |line| line.contains(&format!("\"kind\": \"{kind}\"")));
+    serde_json::from_str(&line).unwrap()
+}
+
+fn message_id(letter: &Value) -> String {
+    let text = letter["letter"].as_str().unwrap();
+    text.lines().find_map(|line| line.strip_prefix("Message-ID: ")).unwrap().trim().to_owned()
+}
+
+#[test]
+fn b12_a_control_plane_that_is_killed_before_its_letter_is_answered_sends_it_again_under_the_same_id_and_then_no_more() {
+    let (mut world, _run) = World::start();
+    world.stop_control();
+    let office = with_post_office(&world);
+    world.serve();
+    plan_for(&world, "look around");
+    let lost = said(&office, "stalled");
+    world.kill_control();
+    world.serve();
+    let taken = said(&office, "taken");
+    assert_eq!(message_id(&taken), message_id(&lost));
+    assert_eq!(taken["to"], serde_json::json!(["ada@example.org"]));
+    world.kill_control();
+    world.serve();
+    plan_for(&world, "look again");
+    let next = said(&office, "taken");
+    assert_ne!(message_id(&next), message_id(&taken), "what was taken is not sent again: {next}");
 }
 
 /// A desktop that writes down what it is told, word by word.

@@ -234,6 +234,13 @@ mod tests {
         due(&paris("22:00", "02:30"), "2026-03-28T23:00:00Z", "2026-03-29T01:30:00Z");
         due(&paris("22:00", "02:30"), "2026-10-24T23:00:00Z", "2026-10-25T00:30:00Z");
         due(&paris("22:00", "02:30"), "2026-10-25T01:10:00Z", "2026-10-25T01:10:00Z");
+        // Elsewhere on other days, in the other order, and by half an hour.
+        let night = |zone| schedule(SOON, Some(("22:00", "07:00", zone)));
+        due(&night("America/New_York"), "2026-03-08T03:00:00Z", "2026-03-08T11:00:00Z");
+        due(&night("America/New_York"), "2026-11-01T02:00:00Z", "2026-11-01T12:00:00Z");
+        due(&night("Australia/Lord_Howe"), "2026-04-04T11:00:00Z", "2026-04-04T20:30:00Z");
+        due(&night("Australia/Lord_Howe"), "2026-10-03T11:30:00Z", "2026-10-03T20:00:00Z");
+        due(&night("Asia/Kathmandu"), "2026-06-01T16:15:00Z", "2026-06-02T01:15:00Z");
         let noon = schedule(SOON, Some(("12:00", "13:00", "UTC")));
         due(&noon, "2026-01-10T12:30:00Z", "2026-01-10T13:00:00Z");
         due(&noon, "2026-01-10T13:00:00Z", "2026-01-10T13:00:00Z");

@@ -45,6 +45,8 @@ pub(super) struct Teller {
     /// As it was last written down, and for which cursor.
     written: BTreeMap<String, String>,
     written_next: u64,
+    /// Whether it may have changed since.
+    is_dirty: bool,
     retries: Retries,
     sendings: JoinSet<Told>,
     flights: BTreeMap<task::Id, Flight>,
@@ -76,6 +78,7 @@ impl Teller {
             debts: BTreeMap::new(),
             written: BTreeMap::new(),
             written_next: 0,
+            is_dirty: false,
             retries,
             sendings: JoinSet::new(),
             flights: BTreeMap::new(),
@@ -194,6 +197,7 @@ impl Teller {
             let debt = self.debts.entry(key).or_default();
             seqs.into_iter().for_each(|seq| debt.owe(seq));
         }
+        self.is_dirty = true;
         self.settled.extend(ripe.iter().map(|notice| notice.seq));
         self.pending.retain(|notice| !self.settled.contains(&notice.seq));
         Ok(())
@@ -203,6 +207,10 @@ impl Teller {
     async fn write(&mut self) -> Result<(), StoreError> {
         let Some(next) = self.next else { return Ok(()) };
         let first = self.pending.first().map_or(next, |notice| notice.seq);
+        // A cursor alone is worth a write only now and then: behind it is nothing but reading.
+        if !self.is_dirty && first < self.written_next.saturating_add(u64::from(MOST_ROWS)) {
+            return Ok(());
+        }
         self.settled.retain(|seq| *seq > first);
         let mut states: Vec<(String, String)> =
             self.debts.iter().map(|(key, debt)| (key.clone(), spelled(debt))).collect();
@@ -210,14 +218,10 @@ impl Teller {
             states.push((SETTLED.to_owned(), spelled(&self.settled)));
         }
         states.retain(|(key, state)| self.written.get(key) != Some(state));
-        // A cursor alone is worth a write only now and then: behind it is nothing but reading.
-        if states.is_empty() && first < self.written_next.saturating_add(u64::from(MOST_ROWS)) {
-            return Ok(());
-        }
         let debts = Debts { follower: cursor(&self.route), next_seq: first, states: states.clone() };
         self.app.store().keep_debts(debts).await?;
         self.written.extend(states);
-        self.written_next = first;
+        (self.written_next, self.is_dirty) = (first, false);
         Ok(())
     }
 
@@ -263,6 +267,7 @@ impl Teller {
         if ready.is_empty() {
             return Ok(());
         }
+        self.is_dirty = true;
         let (app, route) = (self.app.clone(), Arc::clone(&self.route));
         let mut round = Round::begin(&app, &route).await?;
         let mut bundles = Vec::new();
@@ -309,6 +314,7 @@ impl Teller {
             Err(error) => (error.id(), Told::NotYet("a sending broke off".to_owned())),
         };
         let Some(Flight { key, behind }) = self.flights.remove(&id) else { return };
+        self.is_dirty = true;
         self.app.metrics().notified(self.route.name(), &told);
         let now = self.app.store().now();
         let debt = self.debts.entry(key.clone()).or_default();

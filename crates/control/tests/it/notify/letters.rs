@@ -132,28 +132,35 @@ async fn a13_a_name_that_was_given_again_gets_nothing_of_another_by_duties_and_a
     let ids = [olga.as_str(), &again.id.to_string()].map(str::to_owned);
     let both: Vec<&str> = ids.iter().map(String::as_str).collect();
     app.restart_telling(super::routes(vec![to_people("people", server, &both)])).await;
-    let assign = |informed: Value| {
+    let assign = |part: &'static str, people: Value| {
         let (admin, path) = (app.admin.clone(), format!("/api/v1/projects/{}/duties", app.team.project));
         async move {
             let mut table = admin.get(&path).await.is(200).json::<Value>();
-            table["duties"]["start"]["informed"] = informed;
+            table["duties"]["start"][part] = people;
             admin.post(&path, &table).await.is(200);
         }
     };
     let path = format!("/api/v1/projects/{}/worktrees", app.team.project);
-    assign(json!(["olga-alpha"])).await;
+    assign("informed", json!(["olga-alpha"])).await;
     app.team.operator.post(&path, &json!({ "opening": opening("backend", "PAY-1") })).await.is(201);
     for person in [&app.team.operator, &again] {
         let told: Value = person.get("/api/v1/notices").await.is(200).json();
         assert_eq!(told["notices"], json!([]), "whose name it is nobody knows");
     }
-    assign(json!([olga])).await;
+    assign("informed", json!([olga])).await;
     app.team.operator.post(&path, &json!({ "opening": opening("backend", "PAY-2") })).await.is(201);
     let letters = office.until_taken(1).await;
     assert_eq!(names(&letters), [olga]);
     assert!(letters[0].body.contains("PAY-2") && !letters[0].body.contains("PAY-1"), "{}", letters[0].body);
     let told: Value = app.team.operator.get("/api/v1/notices").await.is(200).json();
     assert_eq!(told["notices"].as_array().unwrap().len(), 1, "{told}");
+    let next = json!({ "opening": opening("backend", "PAY-3") });
+    for (accountable, statuses) in [(json!(["olga-alpha"]), [403, 403]), (json!([olga]), [403, 201])] {
+        assign("accountable", accountable).await;
+        for (person, status) in [&again, &app.team.operator].into_iter().zip(statuses) {
+            person.post(&path, &next).await.is(status);
+        }
+    }
 }
 
 #[tokio::test]

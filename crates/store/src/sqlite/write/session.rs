@@ -81,7 +81,8 @@ impl<'a> Session<'a> {
         extras: &Extras,
     ) -> Result<Receipt, SubmitError> {
         let mut loaded = self.load(submission)?;
-        let records = match decide(&loaded, submission, self.now) {
+        let nameless = self.nameless(submission)?;
+        let records = match decide(&loaded, nameless.as_ref().unwrap_or(submission), self.now) {
             Ok(records) => records,
             Err(refusal) => {
                 if extras.refusal == Noting::Recorded {
@@ -242,6 +243,17 @@ impl<'a> Session<'a> {
             self.append(&lines)?;
         }
         Ok(())
+    }
+
+    /// The same without the name of whoever asks, if somebody else has it or had it: a duty that names it is neither's, and nobody comes by
+    /// another's by being called the same.
+    fn nameless(&self, submission: &Submission) -> Result<Option<Submission>, StoreError> {
+        let (Command::Worktree { .. }, Actor::Identity(asking)) = (&submission.command, &submission.actor) else {
+            return Ok(None);
+        };
+        let namesakes = read::identities(self.conn)?.iter().filter(|other| other.name == asking.name).count();
+        let nobody = Identity { name: String::new(), ..asking.clone() };
+        Ok((namesakes > 1).then(|| Submission { actor: Actor::Identity(nobody), ..submission.clone() }))
     }
 
     /// What the domain cannot see from the one thing that a command is about: names and credentials that are taken, and
