@@ -26,8 +26,8 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::{StoreError, SubmitError};
 use crate::query::{
-    Debts, ActionFilter, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter, StoredEntry,
-    WorktreeFilter,
+    ActionFilter, Debts, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter,
+    StoredEntry, WorktreeFilter,
 };
 use crate::receipt::{Extras, Lease, Receipt};
 use crate::report::{Difference, Scrub};

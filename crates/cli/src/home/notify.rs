@@ -265,7 +265,13 @@ mod tests {
             (team("22:00", "22"), "`22:00`"),
             (team("Europe/Paris", "Europe/Atlantis"), "time zone"),
             (team("chat = { url_file = \"keys/team.url\" }", ""), "one of `chat`"),
-            (team("chat = {", "webhook = { url = \"https://a.example/\", secret_file = \"keys/desk.whsec\" }\nchat = {"), "one of `chat`"),
+            (
+                team(
+                    "chat = {",
+                    "webhook = { url = \"https://a.example/\", secret_file = \"keys/desk.whsec\" }\nchat = {",
+                ),
+                "one of `chat`",
+            ),
             (hook("https:", "http:"), "loopback"),
             (hook("secret_file", "secret"), "secret"),
             (hook("desk.whsec", "mail.password"), "24 to 64"),

@@ -93,7 +93,8 @@ fn message_id(letter: &Value) -> String {
 }
 
 #[test]
-fn b12_a_control_plane_that_is_killed_before_its_letter_is_answered_sends_it_again_under_the_same_id_and_then_no_more() {
+fn b12_a_control_plane_that_is_killed_before_its_letter_is_answered_sends_it_again_under_the_same_id_and_then_no_more()
+{
     let (mut world, _run) = World::start();
     world.stop_control();
     let office = with_post_office(&world);

@@ -27,10 +27,15 @@ pub struct Away {
 /// What a person says, or an administrator for them; and what only the runtime finds out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AwayCommand {
-    Leave { to: Box<Identity>, until: Timestamp },
+    Leave {
+        to: Box<Identity>,
+        until: Timestamp,
+    },
     Return,
     /// A mailbox of the stand-in refused what was for them.
-    NoteUnreached { to: IdentityId },
+    NoteUnreached {
+        to: IdentityId,
+    },
 }
 
 impl Identity {
@@ -177,9 +182,8 @@ mod tests {
         let note = |person: &Identity, to: &Identity, actor: &Actor| {
             let command = IdentityCommand::Away(AwayCommand::NoteUnreached { to: to.id });
             let events = decide_identity(Some(person), &command, actor, NOW)?;
-            let noted = events.iter().try_fold(person.clone(), |state, event| {
-                evolve_identity(person.id, Some(state), event)
-            });
+            let noted =
+                events.iter().try_fold(person.clone(), |state, event| evolve_identity(person.id, Some(state), event));
             Ok::<_, Refusal>(noted.unwrap())
         };
         assert!(note(&ada, &bob, &Actor::Runtime).is_err(), "she is there");

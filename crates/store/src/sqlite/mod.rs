@@ -35,8 +35,8 @@ use tokio::sync::{Mutex, watch};
 use crate::clock::Clock;
 use crate::error::{StoreError, SubmitError};
 use crate::query::{
-    Debts, ActionFilter, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter, StoredEntry,
-    WorktreeFilter,
+    ActionFilter, Debts, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter,
+    StoredEntry, WorktreeFilter,
 };
 use crate::receipt::{Extras, Lease, Receipt};
 use crate::report::{Difference, Scrub};

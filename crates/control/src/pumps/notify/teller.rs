@@ -240,9 +240,8 @@ impl Teller {
     /// Everybody who is owed something, gets nothing just now, and did not fail to take it a moment ago.
     fn ready(&self) -> Vec<String> {
         let now = Instant::now();
-        let is_ready = |key: &str, debt: &Debt| {
-            debt.is_owed() && !self.is_on_its_way(key) && !self.retries.rests(key, now)
-        };
+        let is_ready =
+            |key: &str, debt: &Debt| debt.is_owed() && !self.is_on_its_way(key) && !self.retries.rests(key, now);
         let mut ready: Vec<String> =
             self.debts.iter().filter(|(key, debt)| is_ready(key, debt)).map(|(key, _)| key.clone()).collect();
         // Whoever takes messages does not wait for those who do not.

@@ -90,8 +90,7 @@ fn believed(got: &Got) -> bool {
         "secret": secret(), "id": got.id, "timestamp": got.timestamp, "body": got.body, "signature": got.signature,
     });
     let mut stranger = Command::new("/usr/bin/python3");
-    let mut stranger =
-        stranger.args(["-c", STRANGER]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stranger = stranger.args(["-c", STRANGER]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     stranger.stdin.take().unwrap().write_all(told.to_string().as_bytes()).unwrap();
     String::from_utf8(stranger.wait_with_output().unwrap().stdout).unwrap().trim() == "True"
 }

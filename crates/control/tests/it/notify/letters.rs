@@ -150,7 +150,7 @@ async fn a13_a_name_that_was_given_again_gets_nothing_of_another_by_duties_and_a
     assign("informed", json!([olga])).await;
     app.team.operator.post(&path, &json!({ "opening": opening("backend", "PAY-2") })).await.is(201);
     let letters = office.until_taken(1).await;
-    assert_eq!(names(&letters), [olga]);
+    assert_eq!(names(&letters), [olga.as_str()]);
     assert!(letters[0].body.contains("PAY-2") && !letters[0].body.contains("PAY-1"), "{}", letters[0].body);
     let told: Value = app.team.operator.get("/api/v1/notices").await.is(200).json();
     assert_eq!(told["notices"].as_array().unwrap().len(), 1, "{told}");
@@ -286,7 +286,11 @@ async fn b12_a_mailbox_that_takes_nothing_is_owed_the_newest_and_a_number_and_no
     app.restart_telling(super::routes(vec![to_people("people", server, PEOPLE)])).await;
     let letters = office.until_taken(1).await;
     assert_eq!(letters[0].to, "ralf-alpha@example.org");
-    assert!(letters[0].body.contains("asks 100 times") && letters[0].body.contains("and 30 more"), "{}", letters[0].body);
+    assert!(
+        letters[0].body.contains("asks 100 times") && letters[0].body.contains("and 30 more"),
+        "{}",
+        letters[0].body
+    );
     agent.proposes(app.team.run, &crate::moves::sweep()).await;
     let letters = office.until_taken(3).await;
     assert_eq!(names(&letters), ["ralf-alpha", "ralf-alpha", "rita-alpha"], "one letter about all that was");

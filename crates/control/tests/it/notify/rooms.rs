@@ -60,7 +60,10 @@ async fn b4_the_link_of_a_message_says_that_it_was_amended_or_ran_out_meanwhile(
     let next: Value = app.team.second.amends(&amended, json!({ "arguments": ["-sV"] })).await.is(201).json();
     let later = browser.open(&path).await.is(200).text();
     assert!(later.contains("Decided already") && later.contains("ralf-alpha"), "{later}");
-    assert!(later.contains("action.superseded") && later.contains(&format!("/actions/{}", next["id"].as_str().unwrap())), "it leads on: {later}");
+    assert!(
+        later.contains("action.superseded") && later.contains(&format!("/actions/{}", next["id"].as_str().unwrap())),
+        "it leads on: {later}"
+    );
     assert!(!later.contains("id=\"approve\"") && !later.contains("id=\"amend\""), "{later}");
     browser.send(&browser.form(&before, "approve")).await.is(409);
     let lapsing = agent.proposes(app.team.run, &sweep()).await;
