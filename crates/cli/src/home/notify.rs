@@ -206,7 +206,6 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::super::Home;
-    use super::*;
     use crate::error::Code;
 
     const TEAM: &str = "[[notify]]\nname = \"team\"\nwhat = [\"action\", \"plan\"]\ntiers = [\"C\"]\nlang = \"fr\"\n\

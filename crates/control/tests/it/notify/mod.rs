@@ -2,6 +2,7 @@
 
 mod hooks;
 mod letters;
+mod owing;
 mod post_office;
 mod room;
 mod rooms;
