@@ -216,7 +216,7 @@ mod tests {
         people = { ada = \"ada@example.org\" } }\n";
 
     const HOOK: &str = "[[notify]]\nname = \"desk\"\nwhat = [\"action\"]\n\
-        webhook = { url = \"https://desk.example/canary\", secret_file = \"keys/desk.whsec\" }\n";
+        webhook = { url = \"https://desk.example/inbox\", secret_file = \"keys/desk.whsec\" }\n";
 
     /// In pieces: whoever looks for secrets in this file finds none.
     fn hook_secret() -> String {
