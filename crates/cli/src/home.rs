@@ -188,7 +188,10 @@ impl Home {
     pub(crate) fn config(&self) -> Result<Config, CliError> {
         let path = self.dir.join("placet.toml");
         let text = read(&path)?;
-        toml::from_str(&text).map_err(|error| CliError::usage(format!("`{}`: {error}", path.display())))
+        let refused = |error: String| CliError::usage(format!("`{}`: {error}", path.display()));
+        let config: Config = toml::from_str(&text).map_err(|error| refused(error.to_string()))?;
+        config.terms.asking.check().map_err(|senseless| refused(senseless.to_string()))?;
+        Ok(config)
     }
 
     pub(crate) fn settings(&self) -> Result<Settings, CliError> {
@@ -495,5 +498,25 @@ mod tests {
         let text = read(&path).unwrap().replace("lease_ms", "leese_ms");
         fs::write(&path, text).unwrap();
         assert!(home.config().unwrap_err().message.contains("leese_ms"));
+    }
+
+    #[test]
+    fn b4_bounds_that_make_no_sense_refuse_to_start() {
+        let (_dir, home) = home();
+        let path = home.dir().join("placet.toml");
+        let usual = read(&path).unwrap();
+        for (from, to) in [
+            ("asked_within_ms = 600000", "asked_within_ms = 0"),
+            ("decided_within_ms = 600000", "decided_within_ms = 59999"),
+            ("asked_within_ms = 600000", "asked_within_ms = 86400001"),
+            ("most_asked = 40", "most_asked = -1"),
+        ] {
+            assert!(usual.contains(from), "{usual}");
+            fs::write(&path, usual.replace(from, to)).unwrap();
+            let told = home.settings().unwrap_err().message;
+            assert!(told.contains(to) && told.contains("placet.toml"), "{told}");
+        }
+        fs::write(&path, usual.replace("most_asked = 40", "most_asked = 0")).unwrap();
+        assert!(home.config().is_ok(), "a bound is switched off by 0");
     }
 }

@@ -4,10 +4,12 @@
 //! server shows both. If any of them changes, the old approval is for something else. The agent's own words are not
 //! covered, because they change nothing of what will be done.
 
+mod asking;
 mod class;
 
 use serde::{Deserialize, Serialize};
 
+pub use asking::{Asking, SenselessWindow};
 pub use class::{BadWidth, Width, class};
 
 use crate::canonical;
@@ -71,48 +73,6 @@ pub struct Terms {
     pub longest_order_ms: u64,
     /// How much is asked of people, and how fast they decide before they are asked to look twice.
     pub asking: Asking,
-}
-
-/// How much is asked of people. Each bound is switched off by 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Asking {
-    /// So many questions of one agent and its family of runs may wait undecided.
-    pub most_undecided: u32,
-    /// So many they may ask within the time below, before the run stands still until a person has looked at it.
-    pub most_asked: u32,
-    pub asked_within_ms: u64,
-    /// So many decisions one person makes on pages within the time below, before each further yes takes the tool's name.
-    pub most_decided: u32,
-    pub decided_within_ms: u64,
-}
-
-impl Asking {
-    /// Nothing is bounded: for whoever measures something else.
-    pub const UNBOUNDED: Self = Self {
-        most_undecided: 0,
-        most_asked: 0,
-        asked_within_ms: TEN_MINUTES_MS,
-        most_decided: 0,
-        decided_within_ms: TEN_MINUTES_MS,
-    };
-}
-
-const TEN_MINUTES_MS: u64 = 10 * 60_000;
-
-impl Default for Asking {
-    fn default() -> Self {
-        Self {
-            // More than a person keeps in mind, and a queue is no use to an agent that cannot go on anyway.
-            most_undecided: 20,
-            // One every fifteen seconds, by one agent alone.
-            most_asked: 40,
-            asked_within_ms: TEN_MINUTES_MS,
-            // Ten seconds for each, without a pause.
-            most_decided: 60,
-            decided_within_ms: TEN_MINUTES_MS,
-        }
-    }
 }
 
 impl Default for Terms {

@@ -8,8 +8,9 @@ use placet_wire::api::{ActionDetail, OrderOffer};
 
 use crate::card::{self, Ask, Blast, History};
 use crate::files::{FileShown, files};
-use crate::forms::{Form, field, reason};
+use crate::forms::{Form, confirmation, field, reason};
 use crate::inbox::Twins;
+use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::order;
 use crate::parts::{digest, exactly, fact, moment, parsed, section, short, size, status, tier};
@@ -178,10 +179,7 @@ fn approve(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let form = Form::to(format!("/actions/{}/approve", action.id), viewer).on(action.review).named("approve");
     let twins = &shown.twins;
     let fields = html! {
-        @if action.verdict.tier == "C" || shown.fast {
-            @let asked = if shown.fast { lang.type_to_slow() } else { lang.type_to_confirm() };
-            (field("confirm", asked, &html! { input #confirm name="confirm" required autocomplete="off" placeholder=(action.tool); }))
-        }
+        (typed("confirm", lang, shown))
         button.main { (lang.approve_once()) " " kbd { "A" } }
     };
     html! {
@@ -206,6 +204,17 @@ fn approve(viewer: &Viewer, shown: &ActionPage) -> Markup {
             }))
         }
     }
+}
+
+/// Where two people are asked, and for whoever has decided a lot, the tool's name is typed before it happens, whichever way it does.
+fn typed(id: &str, lang: Lang, shown: &ActionPage) -> Markup {
+    let action = &shown.detail.action;
+    let asked = if shown.fast { lang.type_to_slow() } else { lang.type_to_confirm() };
+    html! { @if takes_name(shown) { (confirmation(id, asked, &action.tool.to_string())) } }
+}
+
+fn takes_name(shown: &ActionPage) -> bool {
+    shown.fast || shown.detail.action.verdict.tier == "C"
 }
 
 fn refuse(viewer: &Viewer, shown: &ActionPage) -> Markup {
@@ -238,6 +247,7 @@ fn amend(viewer: &Viewer, shown: &ActionPage) -> Markup {
                     input #timeout name="timeout_ms" inputmode="numeric" pattern="[0-9]*" value=(shown.detail.spec.limits.timeout_ms);
                 }))
                 (reason("amend-reason", lang.reason_needed()))
+                (typed("amend-confirm", lang, shown))
                 button { (lang.amend()) }
             }))
         }
@@ -249,12 +259,15 @@ fn interrupted(viewer: &Viewer, shown: &ActionPage) -> Markup {
     html! {
         section.panel.decide aria-labelledby="decide" {
             h2 #decide { (lang.interrupted_waits()) }
+            @if shown.fast { p.ask role="status" { (lang.decides_fast()) } }
             (Form::to(format!("/actions/{id}/resolve"), viewer).named("resolve").with(&html! {
                 input type="hidden" name="attempt" value=(shown.detail.action.attempt);
                 (reason("reason", lang.reason()))
+                (typed("confirm", lang, shown))
                 div.ways {
                     button name="resolution" value="retry" { (lang.retry()) }
-                    button.bad name="resolution" value="abandon" { (lang.abandon()) }
+                    // To give up takes no name; that it takes a reason is told by the server then.
+                    button.bad name="resolution" value="abandon" formnovalidate[takes_name(shown)] { (lang.abandon()) }
                 }
             }))
         }
@@ -267,7 +280,8 @@ fn rehearsed(viewer: &Viewer, shown: &ActionPage) -> Markup {
     html! {
         section.panel.decide aria-labelledby="decide" {
             h2 #decide { (lang.decide()) }
-            (form.button("main", lang.perform()))
+            @if shown.fast { p.ask role="status" { (lang.decides_fast()) } }
+            (form.with(&html! { (typed("confirm", lang, shown)) button.main { (lang.perform()) } }))
         }
     }
 }

@@ -11,8 +11,11 @@ use crate::layout::Viewer;
 use crate::parts::{digest, exactly, fact, parsed, short, size, status};
 use crate::text;
 
+/// A field of a form by its id, where the viewer is asked to look twice.
+type Slowed<'a> = &'a dyn Fn(&str) -> Markup;
+
 /// What is shown where the run stands, with the forms for whoever may decide.
-pub(crate) fn panel(viewer: &Viewer, at: &CheckpointView, decides: bool) -> Markup {
+pub(crate) fn panel(viewer: &Viewer, at: &CheckpointView, decides: bool, slowed: Slowed<'_>) -> Markup {
     let lang = viewer.lang;
     html! {
         section.panel.decide aria-labelledby="decide" #checkpoint {
@@ -30,7 +33,7 @@ pub(crate) fn panel(viewer: &Viewer, at: &CheckpointView, decides: bool) -> Mark
             (pictures(lang, &at.screenshots))
             @if !at.longer.is_empty() { p.note.bad { (lang.longer()) " " (at.longer.join(", ")) } }
             @if let Some(resource) = at.resource { p { strong { (lang.nearly_used()) } " " (resource) } }
-            @if decides { (ways(viewer, at)) }
+            @if decides { (ways(viewer, at, slowed)) }
         }
     }
 }
@@ -103,7 +106,7 @@ fn here(piece: &PieceView) -> String {
     format!("/evidence/{}", rest.replace("/evidence/", "/"))
 }
 
-fn ways(viewer: &Viewer, at: &CheckpointView) -> Markup {
+fn ways(viewer: &Viewer, at: &CheckpointView, slowed: Slowed<'_>) -> Markup {
     let lang = viewer.lang;
     let offers = |way: &str| at.options.iter().any(|option| option == way);
     let to = |verb: &str| Form::to(format!("/runs/{}/checkpoints/{}/{verb}", at.run, at.number), viewer);
@@ -112,7 +115,9 @@ fn ways(viewer: &Viewer, at: &CheckpointView) -> Markup {
             p { (lang.decide_on_action()) " " a.button href={ "/actions/" (action) } { (short(&action.to_string())) } }
         }
         div.ways {
-            @if offers("approve") { (to("approve").on(at.review).named("approve").button("main", lang.let_it_go_on())) }
+            @if offers("approve") {
+                (to("approve").on(at.review).named("approve").with(&html! { (slowed("confirm")) button.main { (lang.let_it_go_on()) } }))
+            }
             @if offers("reject") {
                 (to("reject").on(at.review).named("reject").with(&html! { (reason("reason", lang.reason_needed())) button.bad { (lang.reject()) } }))
             }
@@ -123,6 +128,7 @@ fn ways(viewer: &Viewer, at: &CheckpointView) -> Markup {
                 (to("modify").on(at.review).named("modify").with(&html! {
                     (field("note", lang.note_for_agent(), &html! { input #note name="note" maxlength="2000" autocomplete="off"; }))
                     (field("steps-instead", lang.other_steps(), &html! { textarea #steps-instead name="plan" rows="4" {} }))
+                    (slowed("modify-confirm"))
                     button { (lang.modify()) }
                 }))
             }

@@ -3,7 +3,9 @@
 use maud::{Markup, html};
 use placet_domain::id::ActionId;
 use placet_domain::time::Timestamp;
-use placet_wire::api::{AgeRow, DecisionCounts, DecisionSummary, HabitView, ShareView, SpreadView, WaitingSummary};
+use placet_wire::api::{
+    AgeRow, DecisionCounts, DecisionSummary, HabitView, HastyWeekView, ShareView, SpreadView, WaitingSummary,
+};
 
 use crate::columns::{Columns, Layout, columns};
 use crate::lang::Lang;
@@ -37,7 +39,7 @@ pub fn decisions(viewer: &Viewer, shown: &DecisionSummary, oversees: bool) -> Ma
             (section("weeks", lang.outcomes_per_week(), &weeks(lang, shown)))
             (section("tiers", lang.by_tier(), &tiers(lang, shown)))
         }
-        @if oversees { (section("haste", lang.haste(), &haste(lang, shown.hasty))) }
+        @if oversees { (section("haste", lang.haste(), &haste(lang, &shown.hasty))) }
     };
     page(viewer, Here::Decisions, lang.nav_decisions(), &Live::around(), &content)
 }
@@ -134,12 +136,20 @@ fn share(lang: Lang, share: ShareView) -> String {
     format!("{} {} {}", lang.number(share.part), lang.of(), lang.number(share.of))
 }
 
-fn haste(lang: Lang, hasty: Option<ShareView>) -> Markup {
+/// Of all people together and of weeks that are over, so that it tells of nobody.
+fn haste(lang: Lang, hasty: &[HastyWeekView]) -> Markup {
     html! {
-        @match hasty {
-            Some(hasty) => p { strong { (share(lang, hasty)) } " " (lang.hasty_approvals()) },
-            None => p.note { (lang.too_few_people()) },
+        @if !hasty.is_empty() {
+            table.list.figures {
+                thead { tr { th scope="col" { (lang.week_from()) } th scope="col" { (lang.hasty_approvals()) } } }
+                tbody {
+                    @for week in hasty {
+                        tr { th scope="row" { (date(&week.from)) } td { (week.percent) " %" } }
+                    }
+                }
+            }
         }
+        p.note { (lang.hasty_hint()) }
     }
 }
 

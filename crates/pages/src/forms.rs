@@ -86,6 +86,11 @@ pub(crate) fn field(id: &str, label: &str, control: &Markup) -> Markup {
     }
 }
 
+/// A name that is typed before something happens. Without it the server does not do it either.
+pub(crate) fn confirmation(id: &str, label: &str, name: &str) -> Markup {
+    field(id, label, &html! { input id=(id) name="confirm" required autocomplete="off" placeholder=(name); })
+}
+
 /// One line that must be filled in: a reason.
 pub(crate) fn reason(id: &str, label: &str) -> Markup {
     field(id, label, &html! { input id=(id) name="reason" required maxlength="500" autocomplete="off"; })

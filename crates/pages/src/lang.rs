@@ -220,8 +220,9 @@ words! {
     of_approvals: "of", "sur";
     agreed_alone: "alone, as the person behind the agent", "seul, en tant que personne derrière l'agent";
     works_alone: "One person works alone here: whoever is behind the agent may approve tier B, and that is recorded.", "Une seule personne travaille ici : qui est derrière l'agent peut approuver le niveau B, et c'est enregistré.";
-    decides_fast: "You have decided a lot in a short time. Take a break, or look twice: for a while every approval takes the tool's name.", "Vous avez beaucoup décidé en peu de temps. Faites une pause, ou regardez deux fois : pour un moment, chaque approbation demande le nom de l'outil.";
-    type_to_slow: "Look twice. To approve, type the tool's name:", "Regardez deux fois. Pour approuver, tapez le nom de l'outil :";
+    decides_fast: "You have decided a lot in a short time. Take a break, or look twice: for a while everything that you let happen takes a name.", "Vous avez beaucoup décidé en peu de temps. Faites une pause, ou regardez deux fois : pour un moment, tout ce que vous laissez se faire demande un nom.";
+    type_to_slow: "Look twice. To let it happen, type the tool's name:", "Regardez deux fois. Pour le laisser se faire, tapez le nom de l'outil :";
+    type_agent_to_slow: "Look twice. To let it happen, type the agent's name:", "Regardez deux fois. Pour le laisser se faire, tapez le nom de l'agent :";
 
     // How people decide.
     last_30_days: "last 30 days", "30 derniers jours";
@@ -249,7 +250,7 @@ words! {
     longer_than_a_day: "longer", "plus longtemps";
     haste: "Time to read", "Temps de lecture";
     hasty_approvals: "approvals far faster than the card can be read", "approbations bien plus rapides que la lecture de la carte";
-    too_few_people: "Told only where three or more people decide on pages, so that it tells of nobody.", "Indiqué seulement si trois personnes ou plus décident sur les pages, pour ne désigner personne.";
+    hasty_hint: "Told only where three or more people decide on pages, of weeks that are over and of all projects together, so that it tells of nobody.", "Indiqué seulement si trois personnes ou plus décident sur les pages, pour les semaines finies et tous projets ensemble, pour ne désigner personne.";
     decided_lately: "Decisions in the last minutes:", "Décisions des dernières minutes :";
     before_twice: "before you are asked to look twice", "avant qu'on vous demande de regarder deux fois";
     time_to_read: "Time to read", "Temps de lecture";

@@ -10,7 +10,7 @@ use crate::card::Ask;
 use crate::chart::{Curve, curve};
 use crate::checkpoint;
 use crate::columns::{Columns, Layout, columns};
-use crate::forms::{Form, field, reason};
+use crate::forms::{Form, confirmation, field, reason};
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::meaning;
@@ -42,6 +42,8 @@ pub struct RunPage {
     pub alone: bool,
     /// Whether the viewer may decide what it waits for.
     pub ask: Ask,
+    /// Whether the viewer has decided so much lately that they are asked to look twice.
+    pub fast: bool,
     /// Everything that a decision about its plan or its results is about, as it is kept.
     pub bound: String,
     pub moves: Moves,
@@ -141,11 +143,12 @@ fn controls(viewer: &Viewer, shown: &RunPage) -> Markup {
 
 /// The decision that it waits for, if it does.
 fn standstill(viewer: &Viewer, shown: &RunPage) -> Markup {
-    let (run, status, decides) = (&shown.run, shown.run.status, shown.ask == Ask::Yes);
+    let (status, decides) = (shown.run.status, shown.ask == Ask::Yes);
     html! {
-        @if let (Some(at), RunStatus::CheckpointReached) = (&shown.checkpoint, status) { (checkpoint::panel(viewer, at, decides)) }
-        @if decides && status == RunStatus::PendingApproval { (plan_decision(viewer, run)) }
-        @if decides && status == RunStatus::PendingExport { (results_decision(viewer, run)) }
+        @if decides && shown.fast { p.ask role="status" { (viewer.lang.decides_fast()) } }
+        @if let (Some(at), RunStatus::CheckpointReached) = (&shown.checkpoint, status) { (checkpoint::panel(viewer, at, decides, &|id| slowed(id, viewer.lang, shown))) }
+        @if decides && status == RunStatus::PendingApproval { (plan_decision(viewer, shown)) }
+        @if decides && status == RunStatus::PendingExport { (results_decision(viewer, shown)) }
         @if let Ask::No(why) = &shown.ask { p.note { (viewer.lang.you_cannot()) ": " (text::line(viewer.lang, why)) } }
         @if shown.ask != Ask::Settled {
             details.panel open[status == RunStatus::PendingApproval] { summary { (viewer.lang.everything_bound()) } pre tabindex="0" { (text::lines(viewer.lang, &shown.bound)) } }
@@ -153,14 +156,21 @@ fn standstill(viewer: &Viewer, shown: &RunPage) -> Markup {
     }
 }
 
-fn plan_decision(viewer: &Viewer, run: &RunView) -> Markup {
-    let lang = viewer.lang;
+/// Whoever has decided a lot types whose run it is before it goes on.
+fn slowed(id: &str, lang: Lang, shown: &RunPage) -> Markup {
+    html! { @if shown.fast { (confirmation(id, lang.type_agent_to_slow(), &shown.agent)) } }
+}
+
+fn plan_decision(viewer: &Viewer, shown: &RunPage) -> Markup {
+    let (lang, run) = (viewer.lang, &shown.run);
     html! {
         section.panel.decide aria-labelledby="decide" {
             h2 #decide { (lang.plan_waits()) }
             p { (lang.sealed_as()) " " (digest(run.review)) }
             div.ways {
-                (Form::to(format!("/runs/{}/approve", run.id), viewer).on(run.review).named("approve").button("main", lang.approve()))
+                (Form::to(format!("/runs/{}/approve", run.id), viewer).on(run.review).named("approve").with(&html! {
+                    (slowed("confirm", lang, shown)) button.main { (lang.approve()) }
+                }))
                 (Form::to(format!("/runs/{}/reject", run.id), viewer).named("reject").with(&html! {
                     (reason("reason", lang.reason())) button.bad { (lang.send_back()) }
                 }))
@@ -170,8 +180,8 @@ fn plan_decision(viewer: &Viewer, run: &RunView) -> Markup {
 }
 
 /// Results are let out by choice: every output is named with its digest.
-fn results_decision(viewer: &Viewer, run: &RunView) -> Markup {
-    let lang = viewer.lang;
+fn results_decision(viewer: &Viewer, shown: &RunPage) -> Markup {
+    let (lang, run) = (viewer.lang, &shown.run);
     html! {
         section.panel.decide aria-labelledby="decide" {
             h2 #decide { (lang.results_wait()) }
@@ -190,6 +200,7 @@ fn results_decision(viewer: &Viewer, run: &RunView) -> Markup {
                             }
                         }
                     }
+                    (slowed("confirm", lang, shown))
                     button.main { (if run.outputs.is_empty() { lang.complete() } else { lang.let_out() }) }
                 }))
                 (Form::to(format!("/runs/{}/reject-results", run.id), viewer).on(run.review).named("reject").with(&html! {
@@ -347,6 +358,7 @@ fn wish_ways(viewer: &Viewer, shown: &RunPage, wish: &WishView) -> Markup {
             "WAITING" if shown.moves.answer_wishes => div.ways {
                 (to("grant").on(wish.review).with(&html! {
                     (field(&format!("minutes-{number}"), lang.allow_for(), &html! { input id={ "minutes-" (number) } name="minutes" value="60" inputmode="numeric" pattern="[0-9]+"; }))
+                    (slowed(&format!("confirm-{number}"), lang, shown))
                     button.main { (lang.allow()) }
                 }))
                 (to("reject").with(&html! { (reason(&format!("wish-{number}"), lang.reason())) button.bad { (lang.reject()) } }))

@@ -103,6 +103,8 @@ pub struct DecisionFilter {
     /// Only what this person decided.
     pub reviewer: Option<IdentityId>,
     pub since: Timestamp,
+    /// Only what was decided before.
+    pub until: Option<Timestamp>,
     pub limit: u32,
 }
 

@@ -228,6 +228,17 @@ impl Store {
         backend!(self, sqlite => sqlite.decided_since(who, since, most).await)
     }
 
+    /// Whether it is known of a decision how it was looked at, although the time of that is over.
+    pub async fn has_old_looks(&self) -> Result<bool, StoreError> {
+        let now = self.now();
+        backend!(self, sqlite => sqlite.has_old_looks(now).await)
+    }
+
+    /// Forgets looks whose time is over: some hundreds of them, the oldest.
+    pub async fn forget_looks(&self) -> Result<(), StoreError> {
+        backend!(self, sqlite => sqlite.forget_looks().await)
+    }
+
     /// What waits for people in runs that are open, the oldest first: of which tier, and since when.
     pub async fn waiting(&self, reach: Reach, limit: u32) -> Result<Vec<(Tier, Timestamp)>, StoreError> {
         backend!(self, sqlite => sqlite.waiting(reach, limit).await)

@@ -6,6 +6,9 @@ use crate::context::Who;
 use crate::error::CliError;
 use crate::out::{Out, table};
 
+/// Weeks are told by the date they begin.
+const DATE: usize = 10;
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// How you decide, which nobody else can ask for
@@ -41,9 +44,10 @@ fn figures(summary: &DecisionSummary) -> Vec<Vec<String>> {
     }
     rows.push(row("wait now", &summary.waiting.count.to_string()));
     rows.extend(summary.waiting.oldest_ms.map(|oldest_ms| row("oldest of them", &span(oldest_ms))));
-    rows.extend(
-        summary.hasty.map(|share| row("far faster than can be read", &format!("{} of {}", share.part, share.of))),
-    );
+    rows.extend(summary.hasty.iter().map(|week| {
+        let monday = week.from.get(..DATE).unwrap_or(&week.from);
+        row(&format!("too fast, week of {monday}"), &format!("about {} of 100", week.percent))
+    }));
     rows
 }
 

@@ -2,7 +2,7 @@
 //! twice. Nothing is decided or recorded here.
 
 use placet_domain::deciding::{
-    Decision, Figures, Habits, MOST_DECISIONS, Share, WINDOW_MS, figures, habits, hasty_together,
+    Decision, Figures, Habits, HastyWeek, MOST_DECISIONS, WINDOW_MS, closed_weeks, figures, habits, hasty_week,
 };
 use placet_domain::id::{IdentityId, ProjectId};
 use placet_domain::identity::{Reach, Role};
@@ -22,8 +22,8 @@ pub(crate) struct Measured {
     pub(crate) waiting: u64,
     /// The oldest thousand that wait: of which tier, and since when.
     pub(crate) ages: Vec<(Tier, Timestamp)>,
-    /// For those who oversee, and where nobody can be picked out of it.
-    pub(crate) hasty: Option<Share>,
+    /// For those who oversee everything, and where nobody can be picked out of it.
+    pub(crate) hasty: Vec<HastyWeek>,
     pub(crate) now: Timestamp,
 }
 
@@ -37,16 +37,31 @@ pub(crate) async fn measure(app: &App, caller: &Caller, project: Option<ProjectI
     };
     let (now, since) = (app.store().now(), since(app));
     let found = decisions(app, reach.clone(), None).await?;
-    let oversees = caller.identity.has(Role::Auditor) || caller.identity.has(Role::Admin);
     Ok(Measured {
         since,
         more: found.len() >= MOST_DECISIONS as usize,
         figures: figures(&found),
         waiting: app.store().queue_length(reach.clone()).await.map_err(No::Fault)?,
         ages: app.store().waiting(reach, MOST_ROWS).await.map_err(No::Fault)?,
-        hasty: if oversees { hasty_together(&found) } else { None },
+        hasty: if project.is_none() { hasty_weeks(app, caller).await? } else { Vec::new() },
         now,
     })
+}
+
+/// How hasty everybody was together, week by week. The same for whoever is told: figures of some projects beside those of others would tell
+/// people apart who decide in one and not in the other.
+async fn hasty_weeks(app: &App, caller: &Caller) -> Result<Vec<HastyWeek>, No> {
+    let oversees = caller.identity.has(Role::Auditor) || caller.identity.has(Role::Admin);
+    if !oversees || caller.identity.reach != Reach::Everywhere {
+        return Ok(Vec::new());
+    }
+    let mut told = Vec::new();
+    for week in closed_weeks(app.store().now()) {
+        let (reach, since, until) = (Reach::Everywhere, week.from, Some(week.until));
+        let filter = DecisionFilter { reach, project: None, reviewer: None, since, until, limit: MOST_DECISIONS };
+        told.extend(hasty_week(week, &app.store().decisions(filter).await.map_err(No::Fault)?));
+    }
+    Ok(told)
 }
 
 /// How whoever asks decides. Of nobody else this can be asked.
@@ -63,7 +78,8 @@ pub(crate) async fn own_alone(app: &App, caller: &Caller, most: usize) -> Result
 }
 
 async fn decisions(app: &App, reach: Reach, reviewer: Option<IdentityId>) -> Result<Vec<Decision>, No> {
-    let filter = DecisionFilter { reach, project: None, reviewer, since: since(app), limit: MOST_DECISIONS };
+    let (since, limit) = (since(app), MOST_DECISIONS);
+    let filter = DecisionFilter { reach, project: None, reviewer, since, until: None, limit };
     app.store().decisions(filter).await.map_err(No::Fault)
 }
 

@@ -32,7 +32,7 @@ pub(crate) use amend::amend;
 pub(crate) use approve::{approve, approve_looked, perform, reject, reject_looked, resolve, withdraw};
 pub(crate) use away::{Absences, come_back, go_away, note_unreached, standing_in};
 pub(crate) use checkpoint::{Look, Piece, decide_checkpoint, look, newest_pieces};
-pub(crate) use deciding::{Measured, Pace, measure, own_alone, own_habits, pace, since as figures_since};
+pub(crate) use deciding::{Measured, measure, own_alone, own_habits, pace, since as figures_since};
 pub(crate) use dispatch::{lease, redeem};
 pub(crate) use host::{collect, destroyed, equip, hostings, preview, previewed, retire_idle};
 pub(crate) use inspect::seen_in;

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use placet_domain::deciding::{Figures, TierFigures, Week};
+use placet_domain::deciding::{Figures, HastyWeek, TierFigures, Week};
 use placet_domain::policy::Tier;
 use placet_domain::time::Timestamp;
 use placet_wire::api;
@@ -68,8 +68,12 @@ pub(super) fn view(measured: &Measured) -> api::DecisionSummary {
             oldest_ms: ages.iter().map(|(_, since)| age_ms(*since, *now)).max(),
             ages: [Tier::B, Tier::C].iter().map(|tier| age_row(*tier, ages, *now)).collect(),
         },
-        hasty: hasty.map(Into::into),
+        hasty: hasty.iter().map(hasty_row).collect(),
     }
+}
+
+fn hasty_row(HastyWeek { from, percent }: &HastyWeek) -> api::HastyWeekView {
+    api::HastyWeekView { from: time(*from), percent: *percent }
 }
 
 fn age_ms(since: Timestamp, now: Timestamp) -> u64 {

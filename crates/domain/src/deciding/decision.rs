@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::action::{ActionEvent, ActionState, ActionStatus};
+use crate::action::{ActionEvent, ActionState, ActionStatus, Amendment};
+use crate::approval::Approval;
 use crate::id::{ActionId, IdentityId, ProjectId};
 use crate::policy::Tier;
 use crate::proposal::ActionKind;
@@ -90,7 +91,7 @@ impl Decision {
 /// The decision that an event is, if it is one. `before` is the action as it stood.
 pub fn decision(before: &ActionState, event: &ActionEvent, at: Timestamp) -> Option<Decision> {
     let asked_at = before.asked_at.filter(|_| before.status == ActionStatus::PendingApproval)?;
-    let (outcome, reviewer, single_operator) = ended(before, event)?;
+    let (outcome, reviewer, single_operator) = ended(before, event, at)?;
     Some(Decision {
         at,
         asked_at,
@@ -105,10 +106,9 @@ pub fn decision(before: &ActionState, event: &ActionEvent, at: Timestamp) -> Opt
     })
 }
 
-fn ended(before: &ActionState, event: &ActionEvent) -> Option<(Outcome, Option<IdentityId>, bool)> {
+fn ended(before: &ActionState, event: &ActionEvent, at: Timestamp) -> Option<(Outcome, Option<IdentityId>, bool)> {
     match event {
-        // Whoever amended it said so already: their own yes is part of the amendment.
-        ActionEvent::Approved { approval, .. } if amended_by(before) == Some(approval.reviewer) => None,
+        ActionEvent::Approved { approval, .. } if is_part_of_amendment(before, approval, at) => None,
         // An order answered it: nobody was asked, and nobody decided now.
         ActionEvent::Approved { approval, .. } if approval.order.is_some() => None,
         ActionEvent::Approved { approval, .. } => {
@@ -132,6 +132,10 @@ fn ended(before: &ActionState, event: &ActionEvent) -> Option<(Outcome, Option<I
     }
 }
 
-fn amended_by(action: &ActionState) -> Option<IdentityId> {
-    Some(action.amendment.as_ref()?.amenders.last()?.id)
+/// Whoever amends something says yes to it in the same breath: the first yes, unsigned, in the moment in which it is asked for the first
+/// time. What they say later, to what they made, is a decision like any other: with a passkey, or when it is to be tried or done again.
+fn is_part_of_amendment(before: &ActionState, approval: &Approval, at: Timestamp) -> bool {
+    let amender = before.amendment.as_ref().and_then(Amendment::amender);
+    let is_new = before.asked_at == Some(at) && before.attempt == 0 && !before.performing;
+    amender == Some(approval.reviewer) && is_new && before.approvals.is_empty() && approval.signing.is_none()
 }

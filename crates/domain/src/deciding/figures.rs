@@ -6,8 +6,8 @@ use super::decision::{Decision, Outcome};
 use crate::policy::Tier;
 use crate::time::Timestamp;
 
-const WEEK_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
-const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+pub(super) const WEEK_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
+pub(super) const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// The middle, and what nine of ten stay below.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -127,7 +127,7 @@ fn waited(decisions: Vec<&Decision>) -> Option<Spread> {
 }
 
 /// The beginning of the day, or of the week: the fifth day of 1970 was a Monday.
-const fn starts(at: Timestamp, every_ms: i64) -> Timestamp {
+pub(super) const fn starts(at: Timestamp, every_ms: i64) -> Timestamp {
     let monday_ms = 4 * DAY_MS;
     Timestamp::from_unix_ms((at.unix_ms() - monday_ms).div_euclid(every_ms) * every_ms + monday_ms)
 }

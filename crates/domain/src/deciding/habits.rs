@@ -1,11 +1,8 @@
 //! How one person decides, for that person: whether there was time to read what they said yes to. A signal, no verdict: a card that was
 //! read elsewhere, or together with somebody, looks the same from here.
 
-use std::collections::BTreeMap;
-
 use super::decision::{Decision, Look, Outcome};
 use super::figures::{Counts, Spread};
-use crate::id::IdentityId;
 use crate::policy::Tier;
 
 /// Faster than anybody reads anything.
@@ -17,9 +14,7 @@ const LONG_STREAK: u64 = 20;
 /// So many of which not one was a no.
 const MANY: u64 = 50;
 /// A share of fewer than these says nothing.
-const FEWEST: u64 = 10;
-/// Figures about haste are shown to others only where nobody can be picked out of them.
-const FEWEST_PEOPLE: usize = 3;
+pub(super) const FEWEST: u64 = 10;
 
 /// Some of many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,7 +24,7 @@ pub struct Share {
 }
 
 impl Share {
-    fn of<'d>(among: impl Iterator<Item = &'d Decision>, has: impl Fn(&Decision) -> bool) -> Self {
+    pub(super) fn of<'d>(among: impl Iterator<Item = &'d Decision>, has: impl Fn(&Decision) -> bool) -> Self {
         among.fold(Self::default(), |share, one| Self { part: share.part + u64::from(has(one)), of: share.of + 1 })
     }
 
@@ -94,7 +89,7 @@ pub fn habits(decisions: &[Decision]) -> Habits {
 }
 
 /// Every yes of which the look is known.
-fn approvals<'d>(decisions: &'d [&'d Decision]) -> impl Iterator<Item = &'d Decision> {
+pub(super) fn approvals<'d>(decisions: &'d [&'d Decision]) -> impl Iterator<Item = &'d Decision> {
     let known = |decision: &&&Decision| decision.outcome == Outcome::Approved && decision.look.is_some();
     decisions.iter().filter(known).copied()
 }
@@ -103,7 +98,7 @@ fn is_quick(decision: &Decision) -> bool {
     decision.look.is_some_and(|look| look.looked_ms < QUICK_MS)
 }
 
-fn is_hasty(decision: &Decision) -> bool {
+pub(super) fn is_hasty(decision: &Decision) -> bool {
     decision.look.is_some_and(|Look { looked_ms, needed_ms }| looked_ms < needed_ms / HASTY_PART)
 }
 
@@ -125,13 +120,4 @@ fn signals(habits: &Habits) -> Vec<Signal> {
     .into_iter()
     .filter_map(|(given, signal)| given.then_some(signal))
     .collect()
-}
-
-/// How many yes of a group were hasty: nothing where fewer than three people are in it, because it would tell of one of them.
-pub fn hasty_together(decisions: &[Decision]) -> Option<Share> {
-    let ordered: Vec<&Decision> = decisions.iter().collect();
-    let known = || approvals(&ordered);
-    let mut people: BTreeMap<IdentityId, u64> = BTreeMap::new();
-    known().filter_map(|decision| decision.reviewer).for_each(|who| *people.entry(who).or_default() += 1);
-    (people.len() >= FEWEST_PEOPLE).then(|| Share::of(known(), is_hasty))
 }

@@ -8,11 +8,13 @@ mod decision;
 mod figures;
 mod habits;
 mod reading;
+mod together;
 
 pub use decision::{Decision, Look, Outcome, decision};
 pub use figures::{Counts, Figures, Spread, TierFigures, Week, figures};
-pub use habits::{Habits, QUICK_MS, Share, Signal, habits, hasty_together};
+pub use habits::{Habits, QUICK_MS, Share, Signal, habits};
 pub use reading::needed_ms;
+pub use together::{ClosedWeek, HastyWeek, closed_weeks, hasty_week};
 
 /// Figures are about so many days at most.
 pub const WINDOW_MS: u64 = 30 * 24 * 60 * 60 * 1_000;

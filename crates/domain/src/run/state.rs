@@ -74,6 +74,32 @@ impl RunStatus {
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Executing | Self::CheckpointReached | Self::Paused | Self::RolledBack)
     }
+
+    /// What it waits for until a person decides, if it is the run itself that waits.
+    pub const fn awaits(self) -> Option<Awaits> {
+        match self {
+            Self::PendingApproval => Some(Awaits::Plan),
+            Self::CheckpointReached => Some(Awaits::Checkpoint),
+            Self::PendingExport => Some(Awaits::Results),
+            Self::Draft
+            | Self::Approved
+            | Self::SpawningSandbox
+            | Self::Executing
+            | Self::Paused
+            | Self::Completed
+            | Self::Failed
+            | Self::Cancelled
+            | Self::RolledBack => None,
+        }
+    }
+}
+
+/// On what of a run a person decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Awaits {
+    Plan,
+    Checkpoint,
+    Results,
 }
 
 impl fmt::Display for RunStatus {

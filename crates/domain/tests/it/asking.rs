@@ -172,6 +172,23 @@ fn b4_while_one_run_of_a_family_stands_still_for_asking_too_much_the_others_ask_
 }
 
 #[test]
+fn b4_to_pause_the_run_that_stands_still_does_not_let_the_others_ask() {
+    let mut world = bounded();
+    world.terms.asking.most_undecided = 0;
+    another_run(&mut world, 77, false);
+    (0..6).for_each(|number| drop(world.agent().proposes(&format!("build {number}")).unwrap()));
+    let first = world.run;
+    world.operator().run(RunCommand::Pause { reason: "later".to_owned() }).unwrap();
+    world.run = run_id(77);
+    is_too_many(world.agent().proposes("build elsewhere"));
+    world.run = first;
+    world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
+    world.run = run_id(77);
+    world.wait_ms(10 * MINUTE_MS);
+    world.agent().proposes("build elsewhere").unwrap();
+}
+
+#[test]
 fn b4_a_bound_of_nothing_is_none() {
     let mut world = World::new();
     world.terms.asking = Asking::UNBOUNDED;

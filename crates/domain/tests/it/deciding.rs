@@ -1,7 +1,9 @@
 //! How people decide: what of the record is a decision, what figures follow, and what stands out of one's own.
 
-use placet_domain::action::{ActionCommand, ActionStatus};
-use placet_domain::deciding::{Decision, Look, Outcome, Signal, decision, figures, habits, hasty_together};
+use placet_domain::action::{ActionCommand, ActionStatus, Resolution};
+use placet_domain::deciding::{
+    ClosedWeek, Decision, Look, Outcome, Signal, closed_weeks, decision, figures, habits, hasty_week,
+};
 use placet_domain::id::IdentityId;
 use placet_domain::policy::Tier;
 use placet_domain::proposal::ActionKind;
@@ -13,7 +15,7 @@ use crate::people::Who;
 use crate::scenario::{DAY_MS, HOUR_MS, MINUTE_MS, World, action_id, project_id};
 
 /// Every decision of a world, as a store would note them: each by the action as it stood before its entry.
-fn noted(world: &World) -> Vec<Decision> {
+pub(crate) fn noted(world: &World) -> Vec<Decision> {
     let mut before = placet_domain::decide::Loaded::default();
     let mut found = Vec::new();
     for (record, at) in world.ledger.iter().zip(&world.times) {
@@ -159,15 +161,85 @@ fn c17_approving_everything_stands_out_and_one_no_is_enough() {
     assert!(habits(&all).streak < 60, "and it breaks the row");
 }
 
+/// So many approvals of each of these people, in one week; every second one is hasty.
+fn together(made: &[i64]) -> Vec<Decision> {
+    let of = |(person, count): (usize, &i64)| {
+        let look = |number: i64| Some(if number % 2 == 0 { 100 } else { 9_000 });
+        (0..*count).map(move |number| Decision {
+            reviewer: Some(who(person as u128)),
+            at: Timestamp::from_unix_ms(MONDAY_MS + number),
+            ..yes(number, 1, look(number))
+        })
+    };
+    made.iter().enumerate().flat_map(of).collect()
+}
+
+/// A Monday.
+const MONDAY_MS: i64 = 20_500 * DAY_MS;
+
+fn week() -> ClosedWeek {
+    let [from, until] = [MONDAY_MS, MONDAY_MS + 7 * DAY_MS].map(Timestamp::from_unix_ms);
+    ClosedWeek { from, until }
+}
+
+fn told_of(decisions: &[Decision]) -> Option<u8> {
+    hasty_week(week(), decisions).map(|told| told.percent)
+}
+
 #[test]
 fn c17_how_hasty_a_group_is_is_not_told_where_it_would_tell_of_one_of_them() {
-    let by = |people: u128| -> Vec<Decision> {
-        let one = |number: i64| Decision {
-            reviewer: Some(who(u128::try_from(number).unwrap() % people)),
-            ..yes(number, 1, Some(100))
-        };
-        (1..=30).map(one).collect()
-    };
-    assert_eq!(hasty_together(&by(2)), None);
-    assert_eq!(hasty_together(&by(3)).map(|share| (share.part, share.of)), Some((30, 30)));
+    assert_eq!(told_of(&together(&[10, 10])), None, "two people");
+    assert_eq!(told_of(&together(&[10, 10, 9])), None, "and somebody who made too few");
+    assert_eq!(told_of(&together(&[10, 10, 10])), Some(50));
+    assert_eq!(told_of(&together(&[30, 10, 10])), None, "most of it is of one person");
+    assert_eq!(told_of(&together(&[20, 10, 10])), Some(50));
+    let unknown: Vec<Decision> =
+        together(&[10, 10, 10]).into_iter().map(|one| Decision { look: None, ..one }).collect();
+    assert_eq!(told_of(&unknown), None);
+}
+
+#[test]
+fn c17_how_hasty_a_group_is_is_told_in_tens_so_that_one_decision_more_or_less_is_not_seen() {
+    let mut all = together(&[40, 40, 40]);
+    assert_eq!(told_of(&all), Some(50));
+    all[0].look = all[1].look;
+    assert_eq!(told_of(&all), Some(50));
+    all.iter_mut().for_each(|one| one.look = Some(Look { looked_ms: 1, needed_ms: 10_000 }));
+    assert_eq!(told_of(&all), Some(100));
+}
+
+#[test]
+fn c17_a_week_is_told_when_it_is_over_whole_and_the_same_for_good() {
+    let at = |ms: i64| closed_weeks(Timestamp::from_unix_ms(MONDAY_MS + ms));
+    let is_told = |weeks: &[ClosedWeek]| weeks.contains(&week());
+    for before in [0, DAY_MS, 7 * DAY_MS - 1, 7 * DAY_MS + MINUTE_MS - 1] {
+        assert!(!is_told(&at(before)), "{before}");
+    }
+    for after in [7 * DAY_MS + MINUTE_MS, 20 * DAY_MS, 29 * DAY_MS] {
+        assert!(is_told(&at(after)), "{after}");
+    }
+    assert!(!is_told(&at(29 * DAY_MS + 1)), "before the first look of it is forgotten");
+    let told = at(25 * DAY_MS);
+    assert!(told.len() >= 3 && told.windows(2).all(|pair| pair[0].until == pair[1].from), "{told:?}");
+    // What is decided before and after it changes nothing of it.
+    let mut all = together(&[10, 10, 10]);
+    let others = [-1, 7 * DAY_MS].map(|ms| Decision { at: Timestamp::from_unix_ms(MONDAY_MS + ms), ..all[0].clone() });
+    (0..100).for_each(|_| all.extend(others.clone()));
+    assert_eq!(told_of(&all), Some(50));
+}
+
+#[test]
+fn c17_what_whoever_changed_something_says_later_is_a_decision_of_its_own() {
+    let mut world = World::new().executing();
+    world.agent().proposes("build it").unwrap();
+    world.reviewer().amends("build less of it").unwrap();
+    assert_eq!(told(&world), [(Outcome::Amended, Some(Who::Reviewer), 0, false)], "the yes is part of it");
+    world.worker().leases().unwrap();
+    world.worker().redeems().unwrap();
+    world.wait_ms(HOUR_MS);
+    world.clockwork().lapses().unwrap();
+    world.reviewer().resolves(Resolution::Retry).unwrap();
+    assert_eq!(world.status(), ActionStatus::Approved);
+    let again = (Outcome::Approved, Some(Who::Reviewer), 0, false);
+    assert_eq!(told(&world), [(Outcome::Amended, Some(Who::Reviewer), 0, false), again]);
 }

@@ -4,6 +4,7 @@
 
 use placet_domain::action::{ActionCommand, ActionStatus as Status, Resolution};
 use placet_domain::command::Command;
+use placet_domain::deciding::Outcome as Decided;
 use placet_domain::digest::Digest;
 use placet_domain::identity::{DoorCommand, Entrance, Identity, IdentityCommand};
 use placet_domain::organisation::OrganisationCommand;
@@ -16,6 +17,7 @@ use placet_domain::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::authenticator::{Authenticator, PRESENT, VERIFIED, encoded};
+use crate::deciding::noted;
 use crate::people::Who;
 use crate::scenario::{MINUTE_MS, Outcome, World};
 
@@ -115,6 +117,18 @@ fn b4_where_two_people_are_asked_whoever_has_a_passkey_signs_with_it_and_both_ar
     assert_eq!(world.status(), Status::Approved);
     assert!(world.action().approvals.iter().all(|approval| approval.signing.is_some()));
     assert_eq!(checked(&world.ledger), Checked { signed: 2, false_signings: Vec::new() });
+}
+
+#[test]
+fn c17_who_changes_something_and_signs_it_then_has_decided_twice() {
+    let mut world = pending("delete it");
+    let key = given_a_passkey(&mut world, Who::Reviewer);
+    world.reviewer().amends("delete less of it").unwrap();
+    assert!(world.action().approvals.is_empty(), "a passkey signs what stands then");
+    signs(&mut world, Who::Reviewer, &key).unwrap();
+    let told: Vec<_> = noted(&world).iter().map(|one| (one.outcome, one.reviewer)).collect();
+    let who = Who::Reviewer.id();
+    assert_eq!(told, [(Decided::Amended, who), (Decided::Approved, who)]);
 }
 
 #[test]

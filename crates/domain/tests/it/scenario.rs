@@ -250,7 +250,8 @@ impl World {
         let asked = asked.filter(|(record, at)| **at > since && is_question(record) && !by_order(record));
         let waits = |action: &&ActionState| action.status == ActionStatus::PendingApproval && is_of(action.run);
         let stands = |other: &&&Run| {
-            other.id != run.id && other.gate.as_ref().is_some_and(|gate| gate.kind == GateKind::Questions)
+            let asked = other.gate.as_ref().is_some_and(|gate| gate.kind == GateKind::Questions);
+            other.id != run.id && asked && other.status.is_open()
         };
         Questions {
             undecided: self.actions.values().filter(waits).count() as u64,

@@ -131,6 +131,10 @@ impl Sqlite {
         self.keep(Task::KeepDebts(Box::new(debts))).await
     }
 
+    pub(crate) async fn forget_looks(&self) -> Result<(), StoreError> {
+        self.keep(Task::ForgetLooks).await
+    }
+
     /// Has something written that nobody decides about, so nobody refuses it.
     async fn keep(&self, task: Task) -> Result<(), StoreError> {
         match self.writer.write(task).await {
@@ -207,6 +211,7 @@ reads! {
     queue_length(reach: Reach => &reach) -> u64;
     counts(reach: Reach => &reach, project: Option<ProjectId> => project) -> std::collections::BTreeMap<ActionStatus, u64>;
     decisions(filter: DecisionFilter => &filter) -> Vec<Decision>;
+    has_old_looks(now: Timestamp => now) -> bool;
     decided_since(who: IdentityId => who, since: Timestamp => since, most: u32 => most) -> u64;
     waiting(reach: Reach => &reach, limit: u32 => limit) -> Vec<(Tier, Timestamp)>;
     lapsing(now: Timestamp => now, limit: u32 => limit) -> Vec<(RunId, ActionId)>;

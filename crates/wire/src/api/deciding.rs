@@ -67,6 +67,15 @@ pub struct WeekSummary {
     pub counts: DecisionCounts,
 }
 
+/// How hasty the approvals of a week were, all people together. It does not change any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct HastyWeekView {
+    /// RFC 3339; a Monday.
+    pub from: String,
+    /// So many of a hundred, in tens.
+    pub percent: u8,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DaySummary {
     /// RFC 3339.
@@ -110,10 +119,10 @@ pub struct DecisionSummary {
     pub weeks: Vec<WeekSummary>,
     pub days: Vec<DaySummary>,
     pub waiting: WaitingSummary,
-    /// For auditors and administrators, where three or more people decided on pages: how many approvals came far faster than the card
-    /// can be read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hasty: Option<ShareView>,
+    /// For auditors and administrators of everything: how many approvals of each week that is over came far faster than the card can be
+    /// read. A week is left out unless three or more people approved enough on pages, none of them most of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hasty: Vec<HastyWeekView>,
 }
 
 /// How you decide. Nobody else is shown this.

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use placet_control::harmless;
-use placet_domain::run::RunStatus;
+use placet_domain::run::{Awaits, RunStatus};
 use placet_wire::api::{ActionList, RunList};
 use placet_wire::{Client, ClientError};
 
@@ -103,19 +103,11 @@ async fn look(client: &Client) -> Result<Waiting, ClientError> {
 
 /// How a run is told of that waits for a person itself; one that waits for an action is told of by the action.
 const fn still(status: RunStatus) -> Option<&'static str> {
-    match status {
-        RunStatus::PendingApproval => Some("a plan waits"),
-        RunStatus::CheckpointReached => Some("a run stands still"),
-        RunStatus::PendingExport => Some("results wait"),
-        RunStatus::Draft
-        | RunStatus::Approved
-        | RunStatus::SpawningSandbox
-        | RunStatus::Executing
-        | RunStatus::Paused
-        | RunStatus::Completed
-        | RunStatus::Failed
-        | RunStatus::Cancelled
-        | RunStatus::RolledBack => None,
+    match status.awaits() {
+        Some(Awaits::Plan) => Some("a plan waits"),
+        Some(Awaits::Checkpoint) => Some("a run stands still"),
+        Some(Awaits::Results) => Some("results wait"),
+        None => None,
     }
 }
 

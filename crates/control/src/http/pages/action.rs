@@ -27,9 +27,9 @@ use super::super::problem::Failure;
 use super::form::{Fields, Sent};
 use super::guard::{Visiting, made};
 use super::inbox::class;
-use super::{file, names, order, passkey, viewer};
+use super::{brake, file, names, order, passkey, viewer};
 use crate::app::App;
-use crate::flow::{self, Caller, Pace};
+use crate::flow::{self, Caller};
 
 /// How many of the newest actions of a project are looked through for what was decided before.
 const MOST_LOOKED_THROUGH: u32 = 400;
@@ -226,8 +226,7 @@ fn parse(id: &str) -> Result<ActionId, Failure> {
 pub(super) async fn approve(State(app): State<App>, Path(id): Path<String>, sent: Sent) -> Result<Response, Failure> {
     let (id, seen) = (parse(&id)?, sent.fields.seen()?);
     let state = flow::find_action(&app, &sent.caller, id).await?;
-    let pace = flow::pace(&app, sent.caller.identity.id).await?;
-    confirmed(&state, pace, &sent.fields)?;
+    brake::on_action(&app, &sent.caller, &state, &sent.fields).await?;
     let look = looked(&app, &sent.caller, id, seen);
     passkey::approve(&app, &sent, &state, seen, look).await?;
     Ok(next())
@@ -236,19 +235,6 @@ pub(super) async fn approve(State(app): State<App>, Path(id): Path<String>, sent
 /// How whoever decides looked at the card, if it was shown to them here.
 fn looked(app: &App, caller: &Caller, id: ActionId, seen: Digest) -> Option<Look> {
     app.page_state().looks.of((caller.identity.id, id, seen), app.store().now())
-}
-
-/// Where two people are asked, each types what it is; and so does whoever has decided a lot in a short time, whatever it is.
-fn confirmed(state: &ActionState, pace: Pace, fields: &Fields) -> Result<(), Failure> {
-    let typed = fields.text("confirm")?;
-    let needed = state.verdict.tier() >= Tier::C || pace.is_fast();
-    if !needed || typed.trim() == state.tool.to_string() {
-        return Ok(());
-    }
-    let reason =
-        if pace.is_fast() { "you have decided a lot lately; look twice" } else { "two people are asked about this" };
-    let why = format!("{reason}; to approve it, type the name of the tool: {}", state.tool);
-    Err(Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "unconfirmed", why))
 }
 
 pub(super) async fn reject(
@@ -269,6 +255,7 @@ pub(super) async fn amend(
 ) -> Result<Response, Failure> {
     let id = parse(&id)?;
     let state = flow::find_action(&app, &caller, id).await?;
+    brake::on_action(&app, &caller, &state, &fields).await?;
     let before = detail(&app, &state).await?;
     let request = api::AmendmentRequest { changes: changes(&before, &fields)?, reason: fields.text("reason")? };
     let amended = flow::amend(&app, &caller, id, fields.seen()?, request).await?;
@@ -303,6 +290,10 @@ pub(super) async fn resolve(
     let given = Value::from(fields.text("resolution")?);
     let unknown = |_| Failure::new(StatusCode::BAD_REQUEST, "bad_form", "choose `retry` or `abandon`");
     let resolution = serde_json::from_value(given).map_err(unknown)?;
+    match resolution {
+        Resolution::Retry => brake::on_action(&app, &caller, &state, &fields).await?,
+        Resolution::Abandon => {}
+    }
     flow::resolve(&app, &caller, id, resolution, fields.text("reason")?).await?;
     Ok(next())
 }
@@ -312,7 +303,9 @@ pub(super) async fn perform(
     Path(id): Path<String>,
     Sent { caller, fields, .. }: Sent,
 ) -> Result<Response, Failure> {
-    let action = flow::perform(&app, &caller, parse(&id)?, fields.seen()?).await?;
+    let state = flow::find_action(&app, &caller, parse(&id)?).await?;
+    brake::on_action(&app, &caller, &state, &fields).await?;
+    let action = flow::perform(&app, &caller, state.id, fields.seen()?).await?;
     Ok(Redirect::to(&format!("/runs/{}", action.run)).into_response())
 }
 
@@ -325,10 +318,7 @@ pub(super) async fn approve_all(
     if !(1..=MOST_AT_ONCE).contains(&fields.all("item").count()) {
         return Err(bad());
     }
-    if flow::pace(&app, caller.identity.id).await?.is_fast() {
-        let why = "you have decided a lot lately; look at each by itself for a while";
-        return Err(Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "unconfirmed", why));
-    }
+    brake::on_many(&app, &caller).await?;
     let (mut items, mut classes) = (Vec::new(), BTreeSet::new());
     for item in fields.all("item") {
         let (id, seen) = item.split_once(' ').ok_or_else(bad)?;

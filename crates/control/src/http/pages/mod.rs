@@ -5,6 +5,7 @@
 //! here, and whatever is sent counts only from the visit that it was shown to ([`guard`]).
 
 mod action;
+mod brake;
 mod deciding;
 mod enter;
 mod file;

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use placet_domain::evidence::Usage;
 use placet_domain::id::RunId;
 use placet_domain::project::Separation;
-use placet_domain::run::{self, Answer, Run, RunCommand, RunStatus};
+use placet_domain::run::{self, Answer, Awaits, Run, RunCommand};
 use placet_domain::time::Timestamp;
 use placet_ledger::Entry;
 use placet_pages::{Ask, Moves, RollbackPage, RunPage, RunRow};
@@ -22,7 +22,7 @@ use super::super::problem::Failure;
 use super::super::{orders, view, wishes};
 use super::form::Sent;
 use super::guard::{Visiting, html, made};
-use super::{names, order, timeline, viewer};
+use super::{brake, names, order, timeline, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
 
@@ -87,6 +87,7 @@ pub(super) async fn show(
         used: used(&app, run.id).await?,
         alone: run.separation == Separation::SingleOperator,
         ask: ask(&caller, &run, look.now),
+        fast: flow::pace(&app, caller.identity.id).await?.is_fast(),
         bound: bound(&run),
         checkpoint: view::checkpoint(look),
         audit: trail[trail.len().saturating_sub(MOST_LISTED)..].to_vec(),
@@ -99,19 +100,11 @@ pub(super) async fn show(
 /// Whether this person may decide what the run waits for: asked of the domain itself.
 fn ask(caller: &Caller, run: &Run, now: Timestamp) -> Ask {
     let seen = run.review();
-    let command = match run.status {
-        RunStatus::PendingApproval => RunCommand::ApprovePlan { seen },
-        RunStatus::PendingExport => RunCommand::ApproveResults { seen, chosen: None },
-        RunStatus::CheckpointReached => RunCommand::PassGate { seen, note: String::new(), plan: None },
-        RunStatus::Draft
-        | RunStatus::Approved
-        | RunStatus::SpawningSandbox
-        | RunStatus::Executing
-        | RunStatus::Paused
-        | RunStatus::Completed
-        | RunStatus::Failed
-        | RunStatus::Cancelled
-        | RunStatus::RolledBack => return Ask::Settled,
+    let command = match run.status.awaits() {
+        Some(Awaits::Plan) => RunCommand::ApprovePlan { seen },
+        Some(Awaits::Results) => RunCommand::ApproveResults { seen, chosen: None },
+        Some(Awaits::Checkpoint) => RunCommand::PassGate { seen, note: String::new(), plan: None },
+        None => return Ask::Settled,
     };
     match run::decide(Some(run), &command, &caller.actor(), now) {
         Ok(_) => Ask::Yes,
@@ -202,7 +195,6 @@ macro_rules! forms {
 }
 
 forms! {
-    approve(fields) => RunCommand::ApprovePlan { seen: fields.seen()? };
     reject(fields) => RunCommand::RejectPlan { reason: fields.text("reason")? };
     start(_fields) => RunCommand::Start;
     pause(fields) => RunCommand::Pause { reason: fields.text("reason")? };
@@ -210,6 +202,15 @@ forms! {
     cancel(fields) => RunCommand::Cancel { reason: fields.text("reason")? };
     snapshot(fields) => RunCommand::AskSnapshot { reason: fields.text("reason")? };
     reject_results(fields) => RunCommand::RejectResults { seen: fields.seen()?, reason: fields.text("reason")? };
+}
+
+pub(super) async fn approve(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Sent { caller, fields, .. }: Sent,
+) -> Result<Response, Failure> {
+    brake::on_run(&app, &caller, parse(&id)?, &fields).await?;
+    change(&app, &caller, &id, RunCommand::ApprovePlan { seen: fields.seen()? }).await
 }
 
 /// Accepts the results that were shown; what is not chosen stays inside.
@@ -221,6 +222,7 @@ pub(super) async fn complete(
     let bad = |_| Failure::new(StatusCode::BAD_REQUEST, "bad_form", "reload the page and choose again");
     let chosen: Result<BTreeSet<u32>, _> = fields.all("output").map(str::parse).collect();
     let run = flow::find_run(&app, &caller, parse(&id)?).await?;
+    brake::on_run(&app, &caller, run.id, &fields).await?;
     let made_nothing = run.outputs.as_ref().is_none_or(Vec::is_empty);
     let chosen = chosen.map_err(bad)?;
     let chosen = if made_nothing { None } else { Some(chosen) };
@@ -242,6 +244,7 @@ pub(super) async fn pass(
     Path(place): Path<(String, u32)>,
     Sent { caller, fields, .. }: Sent,
 ) -> Result<Response, Failure> {
+    brake::on_run(&app, &caller, parse(&place.0)?, &fields).await?;
     let command = RunCommand::PassGate { seen: fields.seen()?, note: String::new(), plan: None };
     at_checkpoint(&app, &caller, &place, command).await
 }
@@ -251,6 +254,7 @@ pub(super) async fn modify(
     Path(place): Path<(String, u32)>,
     Sent { caller, fields, .. }: Sent,
 ) -> Result<Response, Failure> {
+    brake::on_run(&app, &caller, parse(&place.0)?, &fields).await?;
     let steps: Vec<String> = fields.lines("plan")?.into_iter().filter(|step| !step.trim().is_empty()).collect();
     let plan = (!steps.is_empty()).then_some(steps);
     let command = RunCommand::PassGate { seen: fields.seen()?, note: fields.text("note")?, plan };
@@ -299,6 +303,7 @@ pub(super) async fn grant(
     Path((id, number)): Path<(String, u32)>,
     Sent { caller, fields, .. }: Sent,
 ) -> Result<Response, Failure> {
+    brake::on_run(&app, &caller, parse(&id)?, &fields).await?;
     let lasts_ms = fields.number("minutes")?.map(|minutes| minutes.saturating_mul(MINUTE_MS));
     let run = flow::grant(&app, &caller, parse(&id)?, number, fields.seen()?, lasts_ms).await?;
     Ok(again(run.id))

@@ -1,7 +1,7 @@
 //! What every page knows of whoever looks at it: who they are, what waits for them, whether everything is stopped.
 
 use placet_domain::identity::{Reach, Role};
-use placet_domain::run::{Answer, Run, RunStatus};
+use placet_domain::run::{Answer, Awaits, Run, RunStatus};
 use placet_pages::{Standing, Still, Viewer};
 use placet_store::{Listed, RunFilter};
 
@@ -55,22 +55,13 @@ async fn standing_runs(app: &App, reach: &Reach) -> Result<Vec<(Still, Listed<Ru
 /// For what it waits, if it is the run itself that waits.
 fn why(run: &Run) -> Option<Still> {
     let wishes = run.wishes.iter().any(|wish| matches!(wish.answer, Answer::Waiting));
-    match run.status {
-        RunStatus::PendingApproval => Some(Still::Plan),
-        RunStatus::PendingExport => Some(Still::Results),
-        RunStatus::CheckpointReached if run.gate.as_ref().is_some_and(|gate| gate.action.is_none()) => {
+    match run.status.awaits() {
+        Some(Awaits::Plan) => Some(Still::Plan),
+        Some(Awaits::Results) => Some(Still::Results),
+        Some(Awaits::Checkpoint) if run.gate.as_ref().is_some_and(|gate| gate.action.is_none()) => {
             Some(Still::Checkpoint)
         }
-        RunStatus::CheckpointReached
-        | RunStatus::Draft
-        | RunStatus::Approved
-        | RunStatus::SpawningSandbox
-        | RunStatus::Executing
-        | RunStatus::Paused
-        | RunStatus::Completed
-        | RunStatus::Failed
-        | RunStatus::Cancelled
-        | RunStatus::RolledBack => wishes.then_some(Still::Wish),
+        Some(Awaits::Checkpoint) | None => wishes.then_some(Still::Wish),
     }
 }
 

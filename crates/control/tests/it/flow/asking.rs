@@ -129,6 +129,28 @@ async fn b4_another_run_of_the_same_agent_asks_nothing_meanwhile_and_no_second_i
 }
 
 #[tokio::test]
+async fn b4_to_pause_the_run_that_asked_too_much_does_not_let_another_one_ask() {
+    let (app, agent, reviewer, _) = bounded(0, 5).await;
+    let other = app.team.start_run().await;
+    for _ in 0..5 {
+        agent.proposes(app.team.run, &scan()).await;
+    }
+    asks(&agent, app.team.run, &scan()).await.problem(429, "too_many_questions");
+    let base = format!("/api/v1/runs/{}", app.team.run);
+    app.team.operator.post(&format!("{base}/pause"), &json!({ "reason": "later" })).await.is(200);
+    // Also when what was asked is long ago: nobody has looked at it.
+    app.pass_ms(11 * MINUTE_MS);
+    let before = app.size();
+    asks(&agent, other, &scan()).await.problem(429, "too_many_questions");
+    assert_eq!(app.size(), before);
+    app.team.operator.post(&format!("{base}/resume"), &json!({})).await.is(200);
+    let seen: api::CheckpointView = reviewer.get(&format!("{base}/checkpoint")).await.is(200).json();
+    reviewer.post_if(&format!("{base}/checkpoints/1/approve"), seen.review, &json!({})).await.is(200);
+    agent.proposes(other, &scan()).await;
+    app.assert_sound().await;
+}
+
+#[tokio::test]
 async fn b4_questions_of_a_run_that_is_over_count_no_more_and_what_was_asked_long_ago_neither() {
     let (app, agent, reviewer, _) = bounded(3, 4).await;
     for _ in 0..3 {

@@ -8,7 +8,7 @@ mod bounds;
 mod deciding;
 mod evidence;
 mod executions;
-mod governed;
+pub(crate) mod governed;
 mod hosted;
 mod lapse;
 mod model_money;

@@ -11,5 +11,6 @@ mod ordering;
 mod passkeys;
 mod showing;
 mod signing_on;
+mod slowed;
 
 pub(crate) use browser::Browser;

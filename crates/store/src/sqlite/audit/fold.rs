@@ -85,6 +85,12 @@ impl Fold {
             WorktreeRow::of(worktree, place(&self.projects, &worktree.project), *span).save(conn, *id)?;
         }
         self.evidence.iter().try_for_each(|(seq, row)| row.insert(conn, *seq))?;
+        self.write_decisions(conn)
+    }
+
+    /// All of them anew: by another reading an entry may be no decision any more, or another one.
+    fn write_decisions(&self, conn: &Connection) -> rusqlite::Result<()> {
+        conn.execute("DELETE FROM decision", [])?;
         self.decisions.values().try_for_each(|row| row.insert(conn))
     }
 

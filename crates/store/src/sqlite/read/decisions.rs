@@ -1,7 +1,7 @@
 //! How questions to people ended, what waits, and how much was asked by the family of a run.
 
 use placet_domain::approval::Asking;
-use placet_domain::deciding::{Decision, Look, MOST_DECISIONS, Outcome};
+use placet_domain::deciding::{Decision, Look, MOST_DECISIONS, Outcome, WINDOW_MS};
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
 use placet_domain::identity::Reach;
 use placet_domain::policy::Tier;
@@ -26,6 +26,7 @@ pub(crate) fn decisions(conn: &Connection, filter: &DecisionFilter) -> Result<Ve
         .and(&format!("decision.{IN_PROJECT}"), filter.project.map(|id| id.as_bytes().to_vec()))
         .and("decision.reviewer = ?", reviewer)
         .and("decision.at_ms >= ?", Some(filter.since.unix_ms()))
+        .and("decision.at_ms < ?", filter.until.map(Timestamp::unix_ms))
         .newest("decision.seq", filter.limit.min(MOST_DECISIONS))
         .all(conn, read)
 }
@@ -53,6 +54,17 @@ fn read(row: &Row<'_>) -> Result<Decision, StoreError> {
 
 fn tier_named(name: &str) -> Option<Tier> {
     [Tier::A, Tier::B, Tier::C, Tier::D].into_iter().find(|tier| tier.to_string() == name)
+}
+
+/// Looks from before this moment are forgotten.
+pub(crate) fn looks_kept_from_ms(now: Timestamp) -> i64 {
+    now.unix_ms().saturating_sub(i64::try_from(WINDOW_MS).unwrap_or(i64::MAX))
+}
+
+/// Whether there is a look whose time is over.
+pub(crate) fn has_old_looks(conn: &Connection, now: Timestamp) -> Result<bool, StoreError> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM look WHERE seq = (SELECT min(seq) FROM look) AND at_ms < ?1)";
+    Ok(conn.prepare_cached(sql)?.query_row([looks_kept_from_ms(now)], |row| row.get(0))?)
 }
 
 /// How many decisions somebody made since then; no further than a bound is counted.
@@ -110,7 +122,7 @@ pub(crate) fn questions(
 }
 
 /// The places of a family's runs as a JSON list, when one of them was last let ask on, and whether another one stands still because too
-/// much was asked.
+/// much was asked: also while it is paused there, because nobody has looked at it by pausing it.
 fn family(
     conn: &Connection,
     run: &Run,
@@ -125,7 +137,7 @@ fn family(
             SELECT created FROM below
             UNION SELECT created FROM run WHERE json_extract(state, '$.agent') = ?2)
         SELECT json_group_array(run.created), max(json_extract(run.state, '$.let_ask_at')),
-            coalesce(max(run.id <> ?3 AND run.status = 'CHECKPOINT_REACHED'
+            coalesce(max(run.id <> ?3 AND run.is_open
                 AND json_extract(run.state, '$.gate.kind') = 'QUESTIONS'), 0)
         FROM run WHERE run.created IN (SELECT created FROM family)
             AND run.project = (SELECT project FROM run WHERE id = ?3)

@@ -47,10 +47,9 @@ impl DecisionRow {
         }
     }
 
-    /// Adds it, unless it is there already.
     pub(crate) fn insert(&self, conn: &Connection) -> rusqlite::Result<()> {
         let sql = "INSERT INTO decision (seq, at_ms, asked_ms, project, action, reviewer, tier, kind, outcome, single_operator)
-            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 WHERE NOT EXISTS (SELECT 1 FROM decision WHERE seq = ?1)";
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
         let Self { ended, asked_ms, project, action, reviewer, tier, kind, outcome, single_operator } = self;
         let (seq, at_ms) = (ended.seq, ended.at.unix_ms());
         let values = params![seq, at_ms, asked_ms, project, action, reviewer, tier, kind, outcome, single_operator];

@@ -50,6 +50,8 @@ pub(crate) enum Task {
     SetCursor(String, u64),
     /// The same, and what it owes from now on.
     KeepDebts(Box<Debts>),
+    /// How people looked at cards, where that is older than figures are made of.
+    ForgetLooks,
 }
 
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 use placet_domain::action::{ActionCommand, ActionState, ActionStatus};
 use placet_domain::command::Command;
 use placet_domain::decide::Loaded;
-use placet_domain::deciding::{Decision, Look, WINDOW_MS};
+use placet_domain::deciding::{Decision, Look};
 use placet_domain::digest::Digest;
 use placet_domain::id::ActionId;
 use placet_domain::policy::Risk;
@@ -20,11 +20,15 @@ use crate::error::StoreError;
 use crate::query::Debts;
 use crate::receipt::Extras;
 use crate::sqlite::place::{Place, Thing};
+use crate::sqlite::read;
 use crate::sqlite::rows::{
     ActionRow, DecisionRow, EvidenceRow, Home, IdentityRow, OrganisationRow, ProjectRow, RunRow, ScopeRow, Span, Stamp,
     WorktreeRow,
 };
 use crate::sqlite::tiles::root_over;
+
+/// Looks that are forgotten in one step.
+const MOST_FORGOTTEN: u32 = 512;
 
 /// What an action is mostly searched by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,8 +163,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Saves how questions to people ended, and how whoever decided looked at it. What is older than figures are made of is forgotten, one
-    /// for each that comes.
+    /// Saves how questions to people ended, and how whoever decided looked at it.
     pub(super) fn save_decisions(
         &mut self,
         ended: &[(u64, (ActionId, Decision))],
@@ -174,9 +177,13 @@ impl Session<'_> {
         let sql = "INSERT INTO look (seq, at_ms, looked_ms, needed_ms) VALUES (?1, ?2, ?3, ?4)";
         let values = params![seq, decision.at.unix_ms(), look.looked_ms, look.needed_ms];
         self.conn.prepare_cached(sql)?.execute(values)?;
-        let oldest_ms = decision.at.unix_ms().saturating_sub(i64::try_from(WINDOW_MS).unwrap_or(i64::MAX));
-        let forget = "DELETE FROM look WHERE seq = (SELECT min(seq) FROM look) AND at_ms < ?1";
-        self.conn.prepare_cached(forget)?.execute([oldest_ms])?;
+        Ok(())
+    }
+
+    /// Forgets the oldest looks whose time is over, no more at once than others would notice.
+    pub(super) fn forget_looks(&self) -> Result<(), StoreError> {
+        let sql = "DELETE FROM look WHERE seq IN (SELECT seq FROM look ORDER BY seq LIMIT ?1) AND at_ms < ?2";
+        self.conn.prepare_cached(sql)?.execute(params![MOST_FORGOTTEN, read::looks_kept_from_ms(self.now)])?;
         Ok(())
     }
 

@@ -21,7 +21,7 @@ const LOOK: Look = Look { looked_ms: 700, needed_ms: 4_000 };
 
 fn everything() -> DecisionFilter {
     let since = Timestamp::from_unix_ms(0);
-    DecisionFilter { reach: Reach::Everywhere, project: None, reviewer: None, since, limit: 100 }
+    DecisionFilter { reach: Reach::Everywhere, project: None, reviewer: None, since, until: None, limit: 100 }
 }
 
 async fn approve(world: &World) {
@@ -46,6 +46,11 @@ pub(super) async fn c17_how_questions_ended_is_read_back_with_how_it_was_looked_
     assert_eq!((found[0].tier, found[0].action, found[0].project), (Tier::C, action.id, world.project));
     let of = DecisionFilter { reviewer: first, ..everything() };
     assert_eq!(world.store.decisions(of).await.unwrap().len(), 1);
+    let (before, after) = (Timestamp::from_unix_ms(START_MS + 5_000), Timestamp::from_unix_ms(START_MS + 5_001));
+    for (until, count) in [(before, 0), (after, 2)] {
+        let filter = DecisionFilter { until: Some(until), ..everything() };
+        assert_eq!(world.store.decisions(filter).await.unwrap().len(), count);
+    }
     let beyond = DecisionFilter { reach: Reach::Only([crate::world::new_project()].into()), ..everything() };
     assert_eq!(world.store.decisions(beyond).await.unwrap(), []);
     let before = Timestamp::from_unix_ms(START_MS);
@@ -60,10 +65,16 @@ pub(super) async fn c17_looks_are_forgotten_after_their_time_and_decisions_are_n
     let ground = G::fresh();
     let world = World::on(&ground).await;
     approve(&world).await;
-    ground.clock().move_by_ms(31 * DAY_MS);
+    ground.clock().move_by_ms(30 * DAY_MS);
+    assert!(!world.store.has_old_looks().await.unwrap());
+    ground.clock().move_by_ms(DAY_MS);
     approve(&world).await;
-    let found = world.store.decisions(everything()).await.unwrap();
-    assert_eq!(found.iter().map(|one| one.look.is_some()).collect::<Vec<_>>(), [true, false]);
+    let known = async || -> Vec<bool> {
+        world.store.decisions(everything()).await.unwrap().iter().map(|one| one.look.is_some()).collect()
+    };
+    assert_eq!((known().await, world.store.has_old_looks().await.unwrap()), (vec![true, true], true));
+    world.store.forget_looks().await.unwrap();
+    assert_eq!((known().await, world.store.has_old_looks().await.unwrap()), (vec![true, false], false));
     assert_eq!(world.store.check_projections().await.unwrap(), []);
 }
 

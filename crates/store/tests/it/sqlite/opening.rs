@@ -2,9 +2,10 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
+use placet_domain::deciding::Look;
 use placet_domain::identity::Reach;
 use placet_ledger::SigningKey;
-use placet_store::{Config, DecisionFilter, IntegrityFault, Store, StoreError};
+use placet_store::{Config, DecisionFilter, Extras, IntegrityFault, Store, StoreError};
 
 use crate::world::{Folder, Ground, ORIGIN, World, make_project, submit};
 
@@ -73,12 +74,45 @@ async fn r35_what_an_older_version_had_computed_is_computed_anew_from_the_ledger
     let store = ground.open().await;
     assert_eq!(store.check_projections().await.unwrap(), []);
     let since = placet_domain::time::Timestamp::from_unix_ms(0);
-    let all = DecisionFilter { reach: Reach::Everywhere, project: None, reviewer: None, since, limit: 9 };
+    let all = DecisionFilter { reach: Reach::Everywhere, project: None, reviewer: None, since, until: None, limit: 9 };
     assert_eq!(store.decisions(all).await.unwrap().len(), 1, "what was decided before it was measured is measured");
     assert_eq!(store.run(run).await.unwrap(), known);
     assert!(known.unwrap().clock.since.is_some(), "its time at work goes on to be counted");
     assert_eq!(store.action(action).await.unwrap().unwrap().rollbacks, 0);
     assert_eq!(store.sign_head().await.unwrap(), head, "the ledger is as it was");
+}
+
+#[tokio::test]
+async fn c17_decisions_computed_anew_are_exactly_those_of_the_ledger_however_often() {
+    let ground = Folder::fresh();
+    let world = World::on(&ground).await;
+    for _ in 0..2 {
+        let decided = world.propose("B").await;
+        let look = Some(Look { looked_ms: 700, needed_ms: 4_000 });
+        let extras = Extras { look, ..Extras::default() };
+        world.store.submit(world.approval(&decided, &world.reviewers[0]), extras).await.unwrap();
+    }
+    let since = placet_domain::time::Timestamp::from_unix_ms(0);
+    let all =
+        || DecisionFilter { reach: Reach::Everywhere, project: None, reviewer: None, since, until: None, limit: 9 };
+    let known = world.store.decisions(all()).await.unwrap();
+    assert_eq!(known.len(), 2);
+    drop(world);
+    for _ in 0..2 {
+        let raw = ground.raw();
+        // As another reading might have had it: one that is none, one that was otherwise, one that is missing.
+        let otherwise =
+            "INSERT INTO decision SELECT seq - 1, at_ms, asked_ms, project, action, reviewer, tier, kind, 'rejected', 0
+                FROM decision WHERE seq = (SELECT max(seq) FROM decision);
+            UPDATE decision SET outcome = 'amended' WHERE seq = (SELECT min(seq) FROM decision);
+            DELETE FROM decision WHERE seq = (SELECT max(seq) FROM decision);
+            DELETE FROM meta WHERE key = 'reading';";
+        raw.execute_batch(otherwise).unwrap();
+        drop(raw);
+        let store = ground.open().await;
+        assert_eq!(store.check_projections().await.unwrap(), []);
+        assert_eq!(store.decisions(all()).await.unwrap(), known, "and how they were looked at is still known");
+    }
 }
 
 #[tokio::test]
