@@ -10,4 +10,4 @@ mod stream;
 
 pub use client::{Client, ClientError, Token};
 pub use problem::Problem;
-pub use stream::{EventStream, StreamEvent};
+pub use stream::{EventStream, Heard, StreamEvent};

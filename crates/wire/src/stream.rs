@@ -14,6 +14,14 @@ pub struct StreamEvent {
     pub data: String,
 }
 
+/// What comes over a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Heard {
+    Event(StreamEvent),
+    /// Bytes that are no event yet, or never: whoever sends them is there.
+    Sign,
+}
+
 type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, reqwest::Error>> + Send>>;
 
 /// Events as they arrive. Ends when the connection does; reconnect with the last `seq`.
@@ -36,18 +44,25 @@ impl EventStream {
     /// The next event, or nothing when the stream is over.
     pub async fn next(&mut self) -> Option<StreamEvent> {
         loop {
-            while let Some(end) = self.unread.windows(2).position(|pair| pair == b"\n\n") {
-                let block = self.unread.split_to(end + 2);
-                // Blocks without an id are comments that keep the connection alive.
-                if let Some(event) = parse(&String::from_utf8_lossy(&block)) {
-                    return Some(event);
-                }
-            }
-            match self.chunks.next().await? {
-                Ok(chunk) => self.unread.extend_from_slice(&chunk),
-                Err(_) => return None,
+            match self.heard().await? {
+                Heard::Event(event) => return Some(event),
+                Heard::Sign => {}
             }
         }
+    }
+
+    /// What is heard next, or nothing when the stream is over. Nothing is lost if it is not waited for to the end.
+    pub async fn heard(&mut self) -> Option<Heard> {
+        while let Some(end) = self.unread.windows(2).position(|pair| pair == b"\n\n") {
+            let block = self.unread.split_to(end + 2);
+            // Blocks without an id are comments that keep the connection alive.
+            if let Some(event) = parse(&String::from_utf8_lossy(&block)) {
+                return Some(Heard::Event(event));
+            }
+        }
+        let chunk = self.chunks.next().await?.ok()?;
+        self.unread.extend_from_slice(&chunk);
+        Some(Heard::Sign)
     }
 }
 
@@ -83,6 +98,18 @@ mod tests {
         for cut in 1..text.len() {
             assert_eq!(read(&[&text[..cut], &text[cut..]]).await, whole, "cut at {cut}");
         }
+    }
+
+    #[tokio::test]
+    async fn b12_that_somebody_is_there_is_heard_although_nothing_happens() {
+        let chunks = [": here\n\n", ": still here\n\n", "id: 7\ndata: x\n\n"];
+        let chunks: Vec<_> = chunks.iter().map(|chunk| Ok(Bytes::copy_from_slice(chunk.as_bytes()))).collect();
+        let mut events = EventStream::new(stream::iter(chunks));
+        for _ in 0..3 {
+            assert_eq!(events.heard().await, Some(Heard::Sign));
+        }
+        assert!(matches!(events.heard().await, Some(Heard::Event(StreamEvent { seq: 7, .. }))));
+        assert_eq!(events.heard().await, None);
     }
 
     #[tokio::test]

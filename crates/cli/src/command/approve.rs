@@ -1,6 +1,6 @@
 //! `placet approve`: shows what will be done, asks, and approves exactly that. Or, with changes, something else in its place.
 
-use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
 use placet_wire::api::{ActionDetail, ActionView, Decision};
@@ -12,6 +12,7 @@ use crate::card::{self, Before, card};
 use crate::context::{Who, action_id};
 use crate::error::{CliError, Code};
 use crate::out::{Out, table};
+use crate::terminal::asked;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -137,21 +138,16 @@ pub(super) async fn confirm(shown: &str, question: &str) -> Result<(), CliError>
         return Err(CliError::usage("nobody is there to ask")
             .hint("look with `placet show ID`, then give --yes --seen with the review digest it shows"));
     }
-    let _ = write!(anstream::stderr(), "{shown}\n{question} [y/N] ");
-    // On a thread of its own: whoever waits for the answer can still be interrupted.
-    let read = tokio::task::spawn_blocking(|| std::io::stdin().lock().lines().next());
-    let answer = read.await.ok().flatten().transpose()?.unwrap_or_default();
-    match answer.trim() {
-        "y" | "yes" => Ok(()),
-        _ => Err(CliError::new(Code::Waiting, "not approved; it still waits")
-            .hint("reject it with `placet reject ID --reason TEXT`")),
+    let _ = writeln!(anstream::stderr(), "{shown}");
+    if asked::is_yes(question).await? {
+        return Ok(());
     }
+    Err(CliError::new(Code::Waiting, "not approved; it still waits")
+        .hint("reject it with `placet reject ID --reason TEXT`"))
 }
 
 /// Leaves what was said where it is until somebody has read it.
 pub(super) async fn pause_for_enter() -> Result<(), CliError> {
-    let _ = write!(anstream::stderr(), "press enter to go on ");
-    let read = tokio::task::spawn_blocking(|| std::io::stdin().lock().lines().next());
-    read.await.ok().flatten().transpose()?;
+    asked::answer("press enter to go on").await?;
     Ok(())
 }

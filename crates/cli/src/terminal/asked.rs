@@ -1,9 +1,9 @@
 //! Lines that somebody types as answers: read from the terminal itself, one at a time, never ahead.
 //!
-//! Nothing is buffered here, so that what was typed before a question was asked can be let go of ([`let_go`]): it was meant for
-//! something else.
+//! Nothing is buffered here, so that what was typed before a question was asked is let go of: it was meant for something else. Every
+//! question that is asked by line comes by this door ([`answer`]).
 
-use std::io::Result;
+use std::io::{Result, Write as _};
 use std::os::fd::AsFd;
 
 use rustix::io::{Errno, read};
@@ -13,15 +13,30 @@ use rustix::termios::{QueueSelector, isatty, tcflush};
 const LONGEST: usize = 8 << 10;
 
 /// Lets go of what was typed and not read. What comes from a file or a program stays: nobody typed it ahead.
-pub(crate) fn let_go(keys: impl AsFd) -> Result<()> {
+fn let_go(keys: impl AsFd) -> Result<()> {
     if isatty(&keys) {
         tcflush(&keys, QueueSelector::IFlush)?;
     }
     Ok(())
 }
 
+/// What somebody types when they have seen this question; none when nothing more comes. Read on a thread of its own: whoever waits for the
+/// answer can still be interrupted.
+pub(crate) async fn answer(question: &str) -> Result<Option<String>> {
+    let_go(std::io::stdin())?;
+    let _ = write!(anstream::stderr(), "{question} ");
+    let read = tokio::task::spawn_blocking(|| line(std::io::stdin()));
+    read.await.unwrap_or(Ok(None))
+}
+
+/// Whether somebody says yes to it in so many words.
+pub(crate) async fn is_yes(question: &str) -> Result<bool> {
+    let said = answer(&format!("{question} [y/N]")).await?;
+    Ok(said.is_some_and(|said| matches!(said.as_str(), "y" | "yes")))
+}
+
 /// The next line, without its end and the spaces around it; none when what is typed ends, also in the midst of a line.
-pub(crate) fn line(keys: impl AsFd) -> Result<Option<String>> {
+fn line(keys: impl AsFd) -> Result<Option<String>> {
     let (mut typed, mut byte) = (Vec::new(), [0]);
     loop {
         match read(&keys, &mut byte) {
@@ -36,13 +51,12 @@ pub(crate) fn line(keys: impl AsFd) -> Result<Option<String>> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
-    use std::io::{Write as _, pipe};
+    use std::io::pipe;
 
     use rustix::event::{PollFd, PollFlags, poll};
-    use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 
     use super::*;
+    use crate::terminal::window::window;
 
     fn lines_of(bytes: &[u8], count: usize) -> Vec<Option<String>> {
         let (keys, mut hand) = pipe().unwrap();
@@ -63,12 +77,7 @@ mod tests {
 
     #[test]
     fn b4_what_was_typed_before_a_question_does_not_answer_it() {
-        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
-        let window = openpt(flags).unwrap();
-        grantpt(&window).unwrap();
-        unlockpt(&window).unwrap();
-        let terminal = File::from(ioctl_tiocgptpeer(&window, flags).unwrap());
-        let mut hand = File::from(window);
+        let (mut hand, terminal) = window();
         let has_arrived = || poll(&mut [PollFd::new(&terminal, PollFlags::IN)], None).unwrap() > 0;
         hand.write_all(b"n\na\nyes\n").unwrap();
         assert!(has_arrived());

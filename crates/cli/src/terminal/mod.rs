@@ -17,6 +17,8 @@ pub(crate) mod screen;
 pub(crate) mod signals;
 pub(crate) mod stage;
 pub(crate) mod stroke;
+#[cfg(test)]
+mod window;
 
 use std::fs::File;
 use std::io::{IsTerminal as _, Read as _, Write as _};

@@ -31,24 +31,19 @@ impl<T: AsFd> Drop for Raw<T> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
     use std::io::Write as _;
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 
     use super::*;
+    use crate::terminal::window::window;
 
     #[test]
     fn what_came_in_for_the_cage_and_was_not_read_does_not_reach_the_shell_behind_it() {
-        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
-        let window = openpt(flags).unwrap();
-        grantpt(&window).unwrap();
-        unlockpt(&window).unwrap();
-        let terminal = File::from(ioctl_tiocgptpeer(&window, flags).unwrap());
+        let (mut hand, terminal) = window();
         let before = tcgetattr(&terminal).unwrap();
         let raw = Raw::begin(&terminal).unwrap();
-        File::from(window.try_clone().unwrap()).write_all(b"\x1b[1;1R\nrm -rf x\n").unwrap();
+        hand.write_all(b"\x1b[1;1R\nrm -rf x\n").unwrap();
         let is_waiting = || {
             let mut waiting = [PollFd::new(&terminal, PollFlags::IN)];
             poll(&mut waiting, Some(&Timespec { tv_sec: 0, tv_nsec: 100_000_000 })).unwrap() > 0

@@ -147,13 +147,11 @@ fn put_back_on_panic(before: Termios) {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
     use std::io::Read as _;
     use std::process::{Command, Stdio};
 
-    use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
-
     use super::*;
+    use crate::terminal::window::window;
 
     const CHILD: &str = "PLACET_TEST_PANICS_ON_STAGE";
 
@@ -168,11 +166,7 @@ mod tests {
 
     #[test]
     fn b4_a_panic_gives_the_terminal_back() {
-        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
-        let window = openpt(flags).unwrap();
-        grantpt(&window).unwrap();
-        unlockpt(&window).unwrap();
-        let terminal = File::from(ioctl_tiocgptpeer(&window, flags).unwrap());
+        let (mut window, terminal) = window();
         let before = tcgetattr(&terminal).unwrap();
         let end = || Stdio::from(terminal.try_clone().unwrap());
         let mut child = Command::new(std::env::current_exe().unwrap());
@@ -181,7 +175,7 @@ mod tests {
         assert!(!status.success());
         assert_eq!(tcgetattr(&terminal).unwrap().local_modes, before.local_modes);
         let mut buffer = [0; 8 << 10];
-        let read = File::from(window).read(&mut buffer).unwrap();
+        let read = window.read(&mut buffer).unwrap();
         let shown = String::from_utf8_lossy(&buffer[..read]).into_owned();
         let place = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text:?} is not in {shown:?}"));
         assert!(place(ENTER) < place(LEAVE) && place(LEAVE) < place("on a stage: true"), "{shown:?}");

@@ -344,6 +344,53 @@ fn b4_at_lines_what_is_typed_ahead_decides_nothing_and_the_end_of_it_leaves() {
 }
 
 #[test]
+fn b4_at_lines_what_was_decided_elsewhere_is_told_and_not_asked_about_again() {
+    let (world, run) = World::start();
+    world.cli(&["identity", "add", "eve", "--role", "reviewer"]).ok();
+    let ids = ["10.0.0.5", "10.0.0.6"].map(|host| (host, waiting(&world, &run, host)));
+    let question = "approve (a), reject (r), next (n) or quit (q)?";
+    let mut window = review(&world, "ada", &["--plain"]);
+    window.says(question);
+    let card = window.lines();
+    let (_, shown_first) = ids.iter().find(|(host, _)| card.contains(host)).unwrap();
+    world.by("eve", &["reject", shown_first, "--reason", "mine"]).ok();
+    window.type_in("a\n");
+    window.says("type yes:");
+    window.type_in("yes\n");
+    window.says("not decided:");
+    window.says("it changed since you were shown it");
+    window.says("decided: REJECTED: action_rejected by eve");
+    eventually("the next one is asked about", PATIENCE, || window.lines().matches(question).count() == 2);
+    window.type_in("q\n");
+    assert!(window.wait().success());
+    assert_eq!(shown(&world, shown_first)["because"], "mine");
+}
+
+#[test]
+fn b4_what_was_typed_before_a_question_was_seen_answers_none() {
+    let (world, run) = World::start();
+    let id = waiting(&world, &run, "10.0.0.5");
+    let plan =
+        world.json("admin", &["run", "new", "look around", "--scope", "all", "--agent", "tom", "--step", "look"]);
+    let plan = plan["id"].as_str().unwrap();
+    for asking in [&["approve", &id][..], &["run", "approve", plan]] {
+        let command = [&["--as", "ada"], asking].concat();
+        let mut window = Window::open(&world.command(&command), 100, 30);
+        window.type_in("y\ny\ny\n");
+        window.says("[y/N]");
+        assert_eq!(shown(&world, &id)["status"], "PENDING_APPROVAL");
+        assert_eq!(world.json("ada", &["run", "show", plan])["run"]["status"], "PENDING_APPROVAL");
+        window.type_in("n\n");
+        assert!(!window.wait().success(), "{}", window.lines());
+    }
+    let mut window = Window::open(&world.command(&["--as", "ada", "approve", &id]), 100, 30);
+    window.says("[y/N]");
+    window.type_in("y\n");
+    assert!(window.wait().success(), "{}", window.lines());
+    assert_eq!(shown(&world, &id)["status"], "APPROVED");
+}
+
+#[test]
 fn b4_without_a_terminal_it_names_the_commands_that_need_none() {
     let (world, _) = World::start();
     for more in [&[][..], &["--plain"]] {

@@ -39,6 +39,8 @@ pub(crate) struct Card {
     /// The files alone.
     pub(crate) diff: String,
     pub(crate) may: May,
+    /// The snapshots that somebody can go back to from here, the newest first.
+    pub(crate) back_to: Vec<u32>,
 }
 
 impl Card {
@@ -65,6 +67,7 @@ pub(crate) fn of_action(view: &CardView, before: Option<&Before>) -> Card {
         body: head(view) + &below_head(detail, before, &beside),
         diff: if diff.is_empty() { "it is given no files".to_owned() } else { diff },
         may: may(view),
+        back_to: Vec::new(),
     }
 }
 
@@ -177,6 +180,7 @@ pub(crate) fn of_run(run: &RunView, why: StandsFor) -> Card {
         body: format!("{}\n\n{text}", styled(DIM, format!("{} {status} {}", run.id, run.meaning))),
         diff: "a run has no files of its own here; `placet run show` lists them".to_owned(),
         may: if status == waits { May::Decide { typed: None } } else { settled(run) },
+        back_to: Vec::new(),
     }
 }
 
@@ -206,8 +210,18 @@ pub(crate) fn of_checkpoint(run: &RunView, checkpoint: Option<&CheckpointView>) 
             Some(action) => May::Not(format!("decide on its action {action}")),
             None => May::Decide { typed: None },
         },
+        back_to: back_to(run, seen),
         ..card
     }
+}
+
+fn back_to(run: &RunView, at: &CheckpointView) -> Vec<u32> {
+    if !at.options.iter().any(|option| option == "rollback") {
+        return Vec::new();
+    }
+    let mut numbers: Vec<u32> = run.snapshots.iter().map(|snapshot| snapshot.number).collect();
+    numbers.sort_unstable_by(|one, other| other.cmp(one));
+    numbers
 }
 
 /// The first wish of a run that waits, among all of them.

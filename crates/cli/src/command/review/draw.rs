@@ -1,13 +1,13 @@
-//! The screen of a sitting: the queue, the card, what is asked, and the keys of the pane. Pure.
+//! The screen of a sitting: the queue, the card, and all keys. What is asked below them is drawn by [`super::foot`]. Pure.
 //!
 //! Nothing is told by colour alone: the tier has its letter and its word, what is chosen a mark before it, what changed a sentence.
 
 use placet_domain::text::marked;
-use placet_wire::api::StandsFor;
 
-use super::card::{May, named};
+use super::ahead::Ahead;
+use super::card::named;
 use super::row::{Row, Subject};
-use super::sitting::{Mode, Pane, Purpose, Sitting, Verb, Wire};
+use super::sitting::{Mode, Pane, Sitting};
 use crate::terminal::rich::{Letters, seen};
 use crate::terminal::screen::{Look, Screen, Size, columns};
 
@@ -28,6 +28,7 @@ const KEYS: &[(&str, &str)] = &[
     ("e", "change it in your editor and approve that"),
     ("x", "approve identical ones with it, each by itself"),
     ("m p c", "at a checkpoint: go on with a note, pause, cancel"),
+    ("u left right", "at a checkpoint: what going back changes; do it"),
     ("o", "where a browser shows it"),
     ("y", "copy the id"),
     ("ctrl-l ctrl-z q", "fetch anew, stop for a while, leave"),
@@ -79,7 +80,7 @@ impl Sitting {
     }
 
     /// A text with our own signs, as the terminal can show them.
-    fn sign(&self, text: &str) -> String {
+    pub(super) fn sign(&self, text: &str) -> String {
         seen(text, self.letters)
     }
 
@@ -154,15 +155,19 @@ impl Sitting {
         format!("{kind:<6} {what} {agent} {tail}")
     }
 
+    fn card_title(&self) -> String {
+        match (&self.card, &self.ahead, self.chosen) {
+            (Some(card), Ahead::Seen { to, .. }, _) => format!("back to snapshot {to}: {}", card.title),
+            (Some(card), _, _) if self.only_files => format!("files of {}", card.title),
+            (Some(card), _, _) => card.title.clone(),
+            (None, _, Some(_)) => "loading …".to_owned(),
+            (None, _, None) => "nothing is chosen".to_owned(),
+        }
+    }
+
     fn draw_card(&self, screen: &mut Screen, panes: Panes) {
         let (left, width) = (panes.queue_width, self.size.columns - panes.queue_width);
-        let title = match (&self.card, self.chosen) {
-            (Some(card), _) if self.only_files => format!("files of {}", card.title),
-            (Some(card), _) => card.title.clone(),
-            (None, Some(_)) => "loading …".to_owned(),
-            (None, None) => "nothing is chosen".to_owned(),
-        };
-        self.frame(screen, (left, width), &title, self.edge_of(Pane::Card));
+        self.frame(screen, (left, width), &self.card_title(), self.edge_of(Pane::Card));
         let rows = self.wrapped();
         let from = self.row_of(&rows);
         for (index, row) in rows.iter().skip(from).take(panes.card_rows).enumerate() {
@@ -176,94 +181,6 @@ impl Sitting {
             let more = format!(" {below} more rows: space ");
             screen.put((self.size.rows - 3, left + 2), width.saturating_sub(4), &more, Look::ASK);
         }
-    }
-
-    /// What is asked or said, and the keys.
-    fn draw_foot(&self, screen: &mut Screen) {
-        let (rows, columns) = (self.size.rows, self.size.columns);
-        let (text, look) = self.told();
-        let text = self.sign(&text);
-        if let Mode::Writing { purpose, line } = &self.mode {
-            let label = self.sign(&self.asks_for(*purpose));
-            let at = screen.put((rows - 2, 0), columns, &label, Look::ASK);
-            let (written, before) = (self.sign(&line.text()), line.columns_before());
-            // The end of what is written is seen, not its beginning.
-            let room = columns.saturating_sub(at + 1);
-            let skipped = before.saturating_sub(room);
-            screen.put((rows - 2, at), room, &skip_columns(&written, skipped), Look::PLAIN);
-            screen.cursor = Some((rows - 2, (at + before - skipped).min(columns - 1)));
-            let hint =
-                if self.says.is_some() { text } else { "enter sends it, Escape keeps it and goes back".to_owned() };
-            screen.put((rows - 1, 0), columns, &cut(&hint, columns, self.letters), look);
-            return;
-        }
-        screen.put((rows - 2, 0), columns, &cut(&text, columns, self.letters), look);
-        screen.put((rows - 1, 0), columns, &cut(&self.sign(&self.keys()), columns, self.letters), Look::DIM);
-    }
-
-    fn asks_for(&self, purpose: Purpose) -> String {
-        let title = self.card.as_ref().map(|card| card.title.clone()).unwrap_or_default();
-        let title = cut(&title, self.size.columns / 3, self.letters);
-        match purpose {
-            Purpose::Name => format!("type the tool's name to approve {title}: "),
-            Purpose::Reason(Verb::Reject) => format!("reject {title}: why? "),
-            Purpose::Reason(Verb::Modify) => "go on, with this note: ".to_owned(),
-            Purpose::Reason(Verb::Cancel) => "cancel the run for good: why? ".to_owned(),
-            Purpose::Reason(Verb::Approve | Verb::Pause) => "why? ".to_owned(),
-            Purpose::EditReason => format!("change {title}: why? "),
-            Purpose::Filter => "/".to_owned(),
-        }
-    }
-
-    /// The one thing that matters most now.
-    fn told(&self) -> (String, Look) {
-        if let (Mode::Sure { verb, .. }, Some(card)) = (&self.mode, &self.card) {
-            return (self.asked(*verb, &card.title, &card.digest()), Look::ASK);
-        }
-        if let Wire::Lost(why) = &self.wire {
-            return (
-                format!("the control plane is not there ({why}); trying again. Nothing can be decided"),
-                Look::BAD,
-            );
-        }
-        if let Some(later) = &self.later {
-            let what = match &later.may {
-                May::Settled(how) => format!("decided elsewhere: {how}. Press enter to look again"),
-                May::Decide { .. } | May::Not(_) => "changed: press enter to look again".to_owned(),
-            };
-            return (what, Look::BAD);
-        }
-        match (&self.says, &self.switch, self.card.as_ref().map(|card| &card.may)) {
-            (Some(says), _, _) => (says.clone(), Look::BOLD),
-            (None, Some(switch), _) => (switch.clone(), Look::BAD),
-            (None, None, Some(May::Not(why))) => (format!("you cannot decide: {why}"), Look::ASK),
-            (None, None, Some(May::Settled(how))) => (format!("decided: {how}"), Look::ASK),
-            (None, None, Some(May::Decide { .. }) | None) => (String::new(), Look::PLAIN),
-        }
-    }
-
-    fn asked(&self, verb: Verb, title: &str, digest: &str) -> String {
-        let title = cut(title, self.size.columns / 3, self.letters);
-        match (verb, self.selected.len()) {
-            (Verb::Pause, _) => "p again to pause the run; Escape: no".to_owned(),
-            (_, 0) => format!("a again to approve {title} {digest}; Escape: no"),
-            (_, others) => format!("a again to approve {} actions: {title} {digest}; Escape: no", others + 1),
-        }
-    }
-
-    /// The keys of this pane.
-    fn keys(&self) -> String {
-        let decide = match self.chosen {
-            Some(Subject::Action(_)) => "a approve  r reject  e edit  d files  x same",
-            Some(Subject::Run(_, StandsFor::Checkpoint)) => "a go on  r reject  m note  p pause  c cancel",
-            Some(Subject::Run(_, StandsFor::Plan | StandsFor::Results | StandsFor::Wish)) => "a approve  r reject",
-            None => "",
-        };
-        let moves = match self.pane {
-            Pane::Queue => "j k move  / filter",
-            Pane::Card => "j k space scroll",
-        };
-        format!("{decide} │ ? all keys  {moves}  tab pane  q quit")
     }
 
     fn draw_keys(&self, screen: &mut Screen) {
@@ -319,14 +236,4 @@ pub(crate) fn padded(text: &str, most: usize, letters: Letters) -> String {
     let shown = cut(text, most, letters);
     let missing = most.saturating_sub(columns(&shown));
     shown + &" ".repeat(missing)
-}
-
-fn skip_columns(text: &str, mut skipped: usize) -> String {
-    let rest = text.chars().skip_while(|c| {
-        let wide = crate::terminal::screen::width(*c).unwrap_or(1);
-        let skips = skipped > 0;
-        skipped = skipped.saturating_sub(wide);
-        skips
-    });
-    rest.collect()
 }

@@ -3,9 +3,12 @@
 //! [`sitting`] decides what every stroke means and [`draw`] what is seen, both pure; [`shell`] is the terminal and the connection
 //! around them; [`office`] asks the control plane. Nothing is decided here that the control plane would not decide again.
 
+mod ahead;
 mod card;
+mod decision;
 mod draw;
 mod files;
+mod foot;
 mod moves;
 mod office;
 mod plain;
@@ -13,8 +16,10 @@ mod row;
 mod shell;
 mod shown;
 mod sitting;
+mod sure;
 #[cfg(test)]
 mod tests;
+mod writing;
 
 use placet_domain::id::RunId;
 use placet_wire::Client;

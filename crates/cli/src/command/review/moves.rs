@@ -1,16 +1,13 @@
-//! What a stroke means while somebody looks or writes: moving, scrolling, and the beginnings of decisions. Pure.
+//! What a stroke means while somebody looks: moving, scrolling, and what is seen of a card. Pure.
 
-use placet_wire::api::StandsFor;
-
+use super::ahead::{Ahead, Other};
 use super::card::{May, twins_text};
+use super::decision::{Intent, Purpose};
 use super::row::{Row, Subject};
-use super::sitting::{Intent, Mode, Pane, Place, Purpose, Sitting, Verb};
-use crate::terminal::line::{Line, Wrote};
+use super::sitting::{Mode, Pane, Place, Sitting};
+use crate::terminal::line::Line;
 use crate::terminal::rich::{self, Wrapped};
 use crate::terminal::stroke::Stroke;
-
-/// How many are approved at once at most, as on the pages.
-pub(super) const MOST_AT_ONCE: usize = 50;
 
 impl Sitting {
     /// The rows that the filter lets through; what is looked at is always among them.
@@ -58,12 +55,9 @@ impl Sitting {
                 self.says("what is pasted does nothing here".to_owned());
                 Vec::new()
             }
-            Stroke::Left
-            | Stroke::Right
-            | Stroke::Backspace
-            | Stroke::Delete
-            | Stroke::Control(_)
-            | Stroke::Unknown => Vec::new(),
+            Stroke::Left => self.go_back_to(Other::Older),
+            Stroke::Right => self.go_back_to(Other::Newer),
+            Stroke::Backspace | Stroke::Delete | Stroke::Control(_) | Stroke::Unknown => Vec::new(),
         }
     }
 
@@ -81,139 +75,14 @@ impl Sitting {
             'q' => vec![Intent::Quit],
             'y' => self.chosen.map(|subject| Intent::Copy(subject.id())).into_iter().collect(),
             'o' => self.chosen.map(|subject| Intent::Open(subject.page())).into_iter().collect(),
-            'a' | 'r' | 'e' | 'x' | 'm' | 'p' | 'c' => self.begin(letter),
+            'a' | 'r' | 'e' | 'x' | 'm' | 'p' | 'c' | 'u' => self.begin(letter),
             _ => Vec::new(),
         }
     }
 
-    fn turn(&mut self, mode: Mode) -> Vec<Intent> {
+    pub(super) fn turn(&mut self, mode: Mode) -> Vec<Intent> {
         self.mode = mode;
         Vec::new()
-    }
-
-    /// The first stroke of a decision. Only on a card that was drawn; what hinders it is said.
-    fn begin(&mut self, letter: char) -> Vec<Intent> {
-        if self.is_held() {
-            return Vec::new();
-        }
-        if let Some(why) = self.hindrance() {
-            return self.hindered(why);
-        }
-        self.says = None;
-        let at_checkpoint = matches!(self.chosen, Some(Subject::Run(_, StandsFor::Checkpoint)));
-        match (letter, &self.card) {
-            ('a', _) if !self.has_read_twins() => {
-                self.hindered("press space: more are approved with it than you saw".to_owned())
-            }
-            ('a', Some(card)) => match card.may {
-                May::Decide { typed: Some(_) } => self.write_for(Purpose::Name),
-                May::Decide { typed: None } | May::Not(_) | May::Settled(_) => self.ask(Verb::Approve),
-            },
-            ('r', _) => self.write_for(Purpose::Reason(Verb::Reject)),
-            ('e', _) if matches!(self.chosen, Some(Subject::Action(_))) => self.write_for(Purpose::EditReason),
-            ('x', _) => self.select(),
-            ('m', _) if at_checkpoint => self.write_for(Purpose::Reason(Verb::Modify)),
-            ('p', _) if at_checkpoint => self.ask(Verb::Pause),
-            ('c', _) if at_checkpoint => self.write_for(Purpose::Reason(Verb::Cancel)),
-            _ => self.hindered(format!("`{letter}` is not for this")),
-        }
-    }
-
-    fn ask(&mut self, verb: Verb) -> Vec<Intent> {
-        self.turn(Mode::Sure { verb, second_ms: None })
-    }
-
-    fn write_for(&mut self, purpose: Purpose) -> Vec<Intent> {
-        let line = self.chosen.map(|subject| self.draft(subject, purpose)).unwrap_or_default();
-        self.turn(Mode::Writing { purpose, line })
-    }
-
-    /// Identical ones, as they are listed now: what comes later is not among them. They stand on the card, and count once that was
-    /// drawn.
-    fn select(&mut self) -> Vec<Intent> {
-        let listed = self.rows.iter().find(|row| Some(row.subject) == self.chosen);
-        let twins = listed.map(|row| row.twins.as_slice()).unwrap_or_default();
-        let taken = twins.iter().take(MOST_AT_ONCE - 1).cloned().collect::<Vec<_>>();
-        let says = match (self.selected.is_empty(), taken.len(), twins.len()) {
-            (true, 0, _) => "no other is identical".to_owned(),
-            (true, some, all) if some < all => {
-                format!("with {some} of {all} identical, listed above: a approves these")
-            }
-            (true, _, all) => format!("with {all} identical, listed above: a approves all of them, each by itself"),
-            (false, _, _) => "this one alone".to_owned(),
-        };
-        self.selected = if self.selected.is_empty() { taken } else { Vec::new() };
-        (self.is_drawn, self.only_files, self.place, self.read_to) = (false, false, Place::default(), 0);
-        self.says(says);
-        Vec::new()
-    }
-
-    pub(super) fn write(&mut self, stroke: &Stroke, purpose: Purpose, mut line: Line) -> Vec<Intent> {
-        let wrote = line.stroke(stroke);
-        let text = line.text();
-        match (wrote, purpose) {
-            (Wrote::Going, Purpose::Filter) => {
-                self.filter = text;
-                self.turn(Mode::Writing { purpose, line })
-            }
-            (Wrote::Going, _) => self.turn(Mode::Writing { purpose, line }),
-            (Wrote::GivenUp, Purpose::Filter) => {
-                self.filter.clear();
-                Vec::new()
-            }
-            (Wrote::Done, Purpose::Filter) => Vec::new(),
-            (Wrote::GivenUp, Purpose::Name | Purpose::Reason(_) | Purpose::EditReason) => {
-                self.keep_draft(purpose, text);
-                self.says = Some("nothing was decided; what you wrote is kept".to_owned());
-                Vec::new()
-            }
-            (Wrote::Done, Purpose::Name) => self.named(text, line),
-            (Wrote::Done, Purpose::Reason(verb)) => self.reasoned(verb, text),
-            (Wrote::Done, Purpose::EditReason) => self.edit(text),
-        }
-    }
-
-    fn keep_draft(&mut self, purpose: Purpose, text: String) {
-        if let Some(subject) = self.chosen.filter(|_| !text.is_empty() && purpose != Purpose::Name) {
-            self.keep(subject, purpose, text);
-        }
-    }
-
-    /// Where two people are asked, each types what it is.
-    fn named(&mut self, text: String, line: Line) -> Vec<Intent> {
-        let wanted = match self.card.as_ref().map(|card| &card.may) {
-            Some(May::Decide { typed: Some(tool) }) => tool.clone(),
-            Some(May::Decide { typed: None } | May::Not(_) | May::Settled(_)) | None => return Vec::new(),
-        };
-        if text.trim() == wanted {
-            return self.decide(Verb::Approve, String::new());
-        }
-        self.says = Some(format!("two people are asked: type `{wanted}` to approve, or Escape"));
-        self.turn(Mode::Writing { purpose: Purpose::Name, line })
-    }
-
-    fn reasoned(&mut self, verb: Verb, text: String) -> Vec<Intent> {
-        if text.trim().is_empty() {
-            self.says = Some("say why: the agent reads it".to_owned());
-            return self.write_for(Purpose::Reason(verb));
-        }
-        // Kept until it has arrived.
-        self.keep_draft(Purpose::Reason(verb), text.clone());
-        self.decide(verb, text)
-    }
-
-    fn edit(&mut self, reason: String) -> Vec<Intent> {
-        if reason.trim().is_empty() {
-            self.says = Some("say why you change it: the agent reads it".to_owned());
-            return self.write_for(Purpose::EditReason);
-        }
-        self.keep_draft(Purpose::EditReason, reason.clone());
-        if let Some(why) = self.hindrance() {
-            self.says = Some(why);
-            return Vec::new();
-        }
-        let card = self.card.as_ref();
-        card.map(|card| Intent::Edit { subject: card.subject, seen: card.seen.clone(), reason }).into_iter().collect()
     }
 
     fn step(&mut self, by: isize) -> Vec<Intent> {
@@ -225,7 +94,7 @@ impl Sitting {
         let to = at.saturating_add_signed(by).min(visible.len().saturating_sub(1));
         let subject = visible.get(to).map(|row| row.subject);
         self.says = None;
-        self.choose(subject.or(self.chosen))
+        self.pass_to(subject.or(self.chosen))
     }
 
     fn first_of_all(&mut self) -> Vec<Intent> {
@@ -236,7 +105,7 @@ impl Sitting {
             }
             Pane::Queue => {
                 self.sort_anew();
-                self.choose(self.first())
+                self.pass_to(self.first())
             }
         }
     }
@@ -246,7 +115,7 @@ impl Sitting {
             Pane::Card => self.scroll(isize::MAX / 2),
             Pane::Queue => {
                 let last = self.visible().last().map(|row| row.subject);
-                self.choose(last)
+                self.pass_to(last)
             }
         }
     }
@@ -267,6 +136,7 @@ impl Sitting {
             self.card = Some(later);
             (self.is_drawn, self.place) = (false, Place::default());
             self.selected.clear();
+            self.ahead = Ahead::No;
             if !is_settled && !self.has_card_pane() {
                 self.pane = Pane::Card;
             }
@@ -284,12 +154,19 @@ impl Sitting {
         if self.only_files {
             return self.files();
         }
+        if self.is_looking_ahead() {
+            self.look_no_further();
+            return Vec::new();
+        }
         self.filter.clear();
         self.pane = Pane::Queue;
         Vec::new()
     }
 
     fn files(&mut self) -> Vec<Intent> {
+        if self.is_looking_ahead() {
+            self.look_no_further();
+        }
         self.only_files = !self.only_files;
         (self.place, self.pane) = (Place::default(), Pane::Card);
         Vec::new()
@@ -298,7 +175,11 @@ impl Sitting {
     /// The card as rows of its pane.
     pub(super) fn wrapped(&self) -> Vec<Wrapped> {
         let Some(card) = &self.card else { return Vec::new() };
-        let text = if self.only_files { card.diff.clone() } else { twins_text(&self.selected) + &card.body };
+        let text = match &self.ahead {
+            Ahead::Seen { text, .. } => text.clone(),
+            Ahead::No | Ahead::Asked(_) if self.only_files => card.diff.clone(),
+            Ahead::No | Ahead::Asked(_) => twins_text(&self.selected) + &card.body,
+        };
         rich::wrapped(&rich::lines(&text, self.letters), self.panes().card_columns, self.letters)
     }
 

@@ -4,15 +4,16 @@ use placet_domain::id::ProjectId;
 use placet_domain::text::marked;
 use placet_wire::api::{
     ActionView, CardView, CheckpointView, Decision as Yes, GrantRequest, InboxView, Modification, OrganisationView,
-    Reason, Rejection, RunView, StandsFor, WishList,
+    Reason, Rejection, RollbackRequest, RunView, StandsFor, WishList,
 };
 use placet_wire::{Client, ClientError};
 use serde_json::Value;
 
 use super::card::{self, Card};
+use super::decision::{Decision, Refused, Verb};
 use super::row::Subject;
-use super::sitting::{Decision, Refused, Verb};
 use crate::command::approve::before;
+use crate::command::run::rollback_text;
 use crate::context::short;
 use crate::error::{CliError, Code};
 
@@ -68,8 +69,27 @@ async fn of_run(client: &Client, path: &str, run: &RunView, why: StandsFor) -> R
     })
 }
 
+/// What going back to a snapshot would change, as the host of the run sees it.
+pub(super) async fn foreseen(client: &Client, subject: Subject, to: u32) -> Result<String, CliError> {
+    rollback_text(client, &format!("/api/v1/runs/{}", subject.id()), to).await
+}
+
+/// To go back is bound to a snapshot and to no digest: that the run still stands where it was looked at is seen to here.
+async fn still_stands(client: &Client, decision: &Decision) -> Result<(), Refused> {
+    if decision.verb != Verb::RollBack {
+        return Ok(());
+    }
+    let path = format!("/api/v1/runs/{}/checkpoint", decision.subject.id());
+    let now: CheckpointView = client.get(&path).await.map_err(|error| refused(&error))?;
+    if now.review.to_string() == decision.seen {
+        return Ok(());
+    }
+    Err(Refused { why: "not rolled back: the run stands elsewhere now".to_owned(), is_stale: true })
+}
+
 /// Sends a decision; tells what came of it.
 pub(super) async fn send(client: &Client, decision: &Decision) -> Result<String, Refused> {
+    still_stands(client, decision).await?;
     let told = one(client, decision).await.map_err(|error| refused(&error))?;
     let mut not = Vec::new();
     for twin in &decision.twins {
@@ -94,7 +114,7 @@ async fn one(client: &Client, decision: &Decision) -> Result<String, ClientError
             let path = format!("/api/v1/actions/{id}");
             let view: ActionView = match decision.verb {
                 Verb::Approve => client.post_if(&format!("{path}/approve"), &decision.seen, &Yes::default()).await?,
-                Verb::Reject | Verb::Modify | Verb::Pause | Verb::Cancel => {
+                Verb::Reject | Verb::Modify | Verb::Pause | Verb::Cancel | Verb::RollBack => {
                     let reason = decision.words.clone();
                     client.post_if(&format!("{path}/reject"), &decision.seen, &Rejection { reason }).await?
                 }
@@ -120,6 +140,9 @@ async fn of_a_run(client: &Client, run: &str, why: StandsFor, decision: &Decisio
     match (why, decision.verb) {
         (_, Verb::Pause) => client.post(&format!("{run}/pause"), &Reason { reason: words }).await,
         (_, Verb::Cancel) => client.post(&format!("{run}/cancel"), &Reason { reason: words }).await,
+        (_, Verb::RollBack) => {
+            client.post(&format!("{run}/rollback"), &RollbackRequest { to: number, reason: words }).await
+        }
         (StandsFor::Plan, Verb::Approve) => client.post_if(&format!("{run}/approve"), seen, &Yes::default()).await,
         (StandsFor::Plan, Verb::Reject | Verb::Modify) => client.post(&format!("{run}/reject"), &rejection).await,
         (StandsFor::Results, Verb::Approve) => client.post_if(&format!("{run}/complete"), seen, &Yes::default()).await,

@@ -1,16 +1,14 @@
 //! `placet review --plain`: the queue and its cards as lines, and questions by line. For screen readers, and for terminals that move
 //! nothing. The same cards, the same digests, the same decisions.
 
-use std::io::Write as _;
-
 use placet_domain::id::ProjectId;
 use placet_wire::Client;
 
-use super::card::{May, named};
+use super::card::{Card, May, named};
+use super::decision::{Decision, Verb};
 use super::draw::{span, tier_word};
 use super::office;
 use super::row::{Row, Subject, rows};
-use super::sitting::{Decision, Verb};
 use crate::error::CliError;
 use crate::out::{BOLD, Out, styled};
 use crate::terminal::asked;
@@ -60,38 +58,70 @@ enum After {
     Leave,
 }
 
+/// Shows it and asks, until it is decided or left. What changed meanwhile is not asked about again: what stands there now is.
 async fn one(client: &Client, subject: Subject, out: &Out) -> Result<After, CliError> {
-    let card = office::look(client, subject).await?;
+    let mut card = office::look(client, subject).await?;
+    loop {
+        match about(client, &card, out).await? {
+            Said::Done => return Ok(After::Next),
+            Said::Leave => return Ok(After::Leave),
+            Said::Stale => {
+                let now = office::look(client, subject).await?;
+                if !now.differs_from(&card) {
+                    return Ok(After::Next);
+                }
+                out.note("it changed since you were shown it; this stands there now:");
+                card = now;
+            }
+        }
+    }
+}
+
+/// What came of asking about one card.
+enum Said {
+    /// It was decided, cannot be, or is left for later.
+    Done,
+    Leave,
+    /// Something else stands there now, and nothing was decided.
+    Stale,
+}
+
+async fn about(client: &Client, card: &Card, out: &Out) -> Result<Said, CliError> {
     out.note(&format!("\n{}\n{}", styled(BOLD, &card.title), card.body));
     let typed = match &card.may {
-        May::Decide { typed } => typed.clone(),
+        May::Decide { typed } => typed.as_deref(),
         May::Not(why) => {
             out.note(&format!("you cannot decide: {why}"));
-            return Ok(After::Next);
+            return Ok(Said::Done);
         }
         May::Settled(how) => {
             out.note(&format!("decided: {how}"));
-            return Ok(After::Next);
+            return Ok(Said::Done);
         }
     };
     loop {
-        let (verb, words) = match wanted(typed.as_deref()).await? {
+        let (verb, words) = match wanted(typed).await? {
             Wanted::Decision(verb, words) => (verb, words),
             Wanted::Asked(why) => {
                 out.note(why);
                 continue;
             }
-            Wanted::Next => return Ok(After::Next),
-            Wanted::Leave => return Ok(After::Leave),
+            Wanted::Next => return Ok(Said::Done),
+            Wanted::Leave => return Ok(Said::Leave),
         };
-        let (seen, number) = (card.seen.clone(), card.number);
+        let (subject, seen, number) = (card.subject, card.seen.clone(), card.number);
         let decision = Decision { subject, number, verb, seen, words, twins: Vec::new() };
         match office::send(client, &decision).await {
             Ok(told) => {
                 out.note(&told);
-                return Ok(After::Next);
+                return Ok(Said::Done);
             }
-            Err(refused) => out.note(&refused.why),
+            Err(refused) => {
+                out.note(&refused.why);
+                if refused.is_stale {
+                    return Ok(Said::Stale);
+                }
+            }
         }
     }
 }
@@ -106,11 +136,10 @@ enum Wanted {
     Leave,
 }
 
-/// Asks what is to be done. What was typed before the card was there was not meant for it, and is let go of; the end of what is typed
+/// Asks what is to be done. What was typed before a question was there was not meant for it, and is let go of; the end of what is typed
 /// is a wish to leave, whatever was asked.
 async fn wanted(typed: Option<&str>) -> Result<Wanted, CliError> {
-    asked::let_go(std::io::stdin())?;
-    let Some(choice) = answer("approve (a), reject (r), next (n) or quit (q)?").await? else {
+    let Some(choice) = asked::answer("approve (a), reject (r), next (n) or quit (q)?").await? else {
         return Ok(Wanted::Leave);
     };
     let (verb, question) = match (choice.as_str(), typed) {
@@ -121,7 +150,7 @@ async fn wanted(typed: Option<&str>) -> Result<Wanted, CliError> {
         ("q" | "quit", _) => return Ok(Wanted::Leave),
         _ => return Ok(Wanted::Asked("type one of these letters, and enter")),
     };
-    Ok(meant(verb, typed, answer(&question).await?))
+    Ok(meant(verb, typed, asked::answer(&question).await?))
 }
 
 /// What the second answer makes of the first: an approval is confirmed, with the tool's name where two people are asked; a rejection
@@ -134,13 +163,6 @@ fn meant(verb: Verb, typed: Option<&str>, said: Option<String>) -> Wanted {
         (_, Some(why)) if why.is_empty() => Wanted::Asked("nothing was decided: say why, the agent reads it"),
         (verb, Some(why)) => Wanted::Decision(verb, why),
     }
-}
-
-/// A line that somebody types; none if nothing more comes.
-async fn answer(question: &str) -> Result<Option<String>, CliError> {
-    let _ = write!(anstream::stderr(), "{question} ");
-    let read = tokio::task::spawn_blocking(|| asked::line(std::io::stdin()));
-    read.await.map_or(Ok(None), |said| Ok(said?))
 }
 
 #[cfg(test)]

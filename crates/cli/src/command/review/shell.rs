@@ -8,15 +8,17 @@ use placet_domain::id::ProjectId;
 use placet_wire::api::InboxView;
 use placet_wire::{Client, ClientError};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{MissedTickBehavior, interval};
 
 use super::card::Card;
+use super::decision::{Decision, Intent, Refused};
 use super::office;
 use super::row::Subject;
-use super::sitting::{Decision, Intent, Refused, Sitting, Wire};
+use super::sitting::{Sitting, Wire};
 use crate::command::amend::{self, Source, Wanted};
 use crate::command::approve::{Looked, pause_for_enter};
 use crate::error::{CliError, Code, chain};
+use crate::following::{BETWEEN_TRIES, LONGEST_SILENCE, News, follow};
 use crate::out::Out;
 use crate::terminal::rich::Letters;
 use crate::terminal::screen::Ink;
@@ -28,18 +30,20 @@ use crate::terminal::stroke::{Stroke, Strokes};
 const TICK: Duration = Duration::from_millis(50);
 /// Whoever tells more than is heard waits.
 const MOST_UNHEARD: usize = 64;
-const BETWEEN_TRIES: Duration = Duration::from_millis(500);
-/// The stream says that it is there every fifteen seconds; this long without an event, it is asked for anew.
-const LONGEST_SILENCE: Duration = Duration::from_secs(60);
 
 /// What comes from the control plane.
 enum Told {
-    Wire(Wire),
-    /// Something happened.
-    News,
+    Heard(News),
     Listed(Result<(InboxView, Option<String>), ClientError>),
     Looked(Subject, Result<Card, CliError>),
+    Foreseen(Subject, u32, Result<String, CliError>),
     Decided(Decision, Result<String, Refused>),
+}
+
+impl From<News> for Told {
+    fn from(news: News) -> Self {
+        Self::Heard(news)
+    }
 }
 
 /// How somebody wants to see it.
@@ -81,7 +85,9 @@ pub(super) async fn sit(client: Client, manner: Manner, out: &Out) -> Result<(),
     let signals = Signals::listen()?;
     let stage = Stage::enter(manner.ink)?;
     let (tell, told) = channel(MOST_UNHEARD);
-    let following = tokio::spawn(follow(client.clone(), manner.project, tell.clone()));
+    let only = manner.project.map(|id| format!("?project={id}")).unwrap_or_default();
+    let stream = format!("/api/v1/stream{only}");
+    let following = tokio::spawn(follow(client.clone(), stream, LONGEST_SILENCE, tell.clone()));
     let mut sitting = Sitting::new(stage.size(), manner.letters, now_ms());
     let mut first = manner.first.map(|subject| sitting.open(subject)).unwrap_or_default();
     first.extend(sitting.listed(&inbox, switch));
@@ -178,11 +184,23 @@ impl Shell<'_> {
         intents
     }
 
+    fn heard_of(&mut self, news: &News) {
+        match news {
+            News::Live => {
+                self.sitting.wire(Wire::Live);
+                // What happened between two connections is seen by fetching what waits.
+                self.has_news = true;
+            }
+            // Nothing else is to be seen until what waits was fetched.
+            News::Event(_) => (self.has_news, self.is_changed) = (true, false),
+            News::Silent => self.sitting.wire(Wire::Lost("nothing is heard from it".to_owned())),
+            News::Lost(error) => self.sitting.wire(Wire::Lost(brief(error))),
+        }
+    }
+
     fn told(&mut self, told: Told) -> Vec<Intent> {
         match told {
-            Told::Wire(wire) => self.sitting.wire(wire),
-            // Nothing else is to be seen until what waits was fetched.
-            Told::News => (self.has_news, self.is_changed) = (true, false),
+            Told::Heard(news) => self.heard_of(&news),
             Told::Listed(listed) => {
                 self.is_listing = false;
                 match listed {
@@ -198,6 +216,9 @@ impl Shell<'_> {
             }
             Told::Looked(_, Ok(card)) => self.sitting.looked(card),
             Told::Looked(subject, Err(error)) => self.sitting.not_looked(subject, error.message),
+            Told::Foreseen(subject, to, said) => {
+                self.sitting.foreseen(subject, to, said.map_err(|error| error.message));
+            }
             Told::Decided(decision, Ok(told)) => return self.sitting.decided(&decision, &told),
             Told::Decided(decision, Err(refused)) => return self.sitting.refused(&decision, &refused),
         }
@@ -210,6 +231,7 @@ impl Shell<'_> {
                 Intent::Quit => return Ok(Goes::Away),
                 Intent::List => self.list(),
                 Intent::Look(subject) => self.look(subject),
+                Intent::Foresee(subject, to) => self.foresee(subject, to),
                 Intent::Decide(decision) => self.send(decision),
                 Intent::Edit { subject, seen, reason } => self.edit(subject, seen, reason).await?,
                 Intent::Copy(id) => {
@@ -243,6 +265,14 @@ impl Shell<'_> {
     fn look(&self, subject: Subject) {
         let (client, tell) = (self.client.clone(), self.tell.clone());
         tokio::spawn(async move { tell.send(Told::Looked(subject, office::look(&client, subject).await)).await });
+    }
+
+    fn foresee(&self, subject: Subject, to: u32) {
+        let (client, tell) = (self.client.clone(), self.tell.clone());
+        tokio::spawn(async move {
+            let said = office::foreseen(&client, subject, to).await;
+            tell.send(Told::Foreseen(subject, to, said)).await
+        });
     }
 
     fn send(&self, decision: Decision) {
@@ -286,6 +316,7 @@ impl Shell<'_> {
                 Intent::Look(subject) => self.look(subject),
                 Intent::List => self.list(),
                 Intent::Decide(_)
+                | Intent::Foresee(..)
                 | Intent::Edit { .. }
                 | Intent::Copy(_)
                 | Intent::Open(_)
@@ -322,69 +353,5 @@ fn brief(error: &ClientError) -> String {
         ClientError::Unreachable { source, .. } => chain(source).rsplit(": ").next().unwrap_or_default().to_owned(),
         ClientError::Refused(problem) => problem.detail.clone(),
         ClientError::Garbled { why, .. } => why.clone(),
-    }
-}
-
-/// Follows what happens, connection after connection, and tells whether there is one.
-async fn follow(client: Client, project: Option<ProjectId>, tell: Sender<Told>) {
-    let only = project.map(|id| format!("?project={id}")).unwrap_or_default();
-    let (path, mut last) = (format!("/api/v1/stream{only}"), None);
-    loop {
-        last = followed(&client, &path, last, &tell).await;
-        // However it ended: one that ends at once is not asked for in a circle.
-        tokio::time::sleep(BETWEEN_TRIES).await;
-    }
-}
-
-/// One connection; the number of the last event that was heard.
-async fn followed(client: &Client, path: &str, mut last: Option<u64>, tell: &Sender<Told>) -> Option<u64> {
-    match client.follow(path, last).await {
-        Ok(mut stream) => {
-            // What happened between two connections is seen by fetching what waits.
-            let _ = tell.send(Told::Wire(Wire::Live)).await;
-            let _ = tell.send(Told::News).await;
-            while let Ok(Some(event)) = timeout(LONGEST_SILENCE, stream.next()).await {
-                last = Some(event.seq);
-                let _ = tell.send(Told::News).await;
-            }
-            last
-        }
-        Err(error) => {
-            let _ = tell.send(Told::Wire(Wire::Lost(brief(&error)))).await;
-            last.filter(|_| error.problem().is_none())
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Instant;
-
-    use placet_wire::Token;
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-    use tokio::net::TcpListener;
-
-    use super::*;
-
-    const ENDS_AT_ONCE: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
-
-    #[tokio::test]
-    async fn b4_a_stream_that_ends_at_once_is_not_asked_for_in_a_circle() {
-        let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let client = Client::new(format!("http://{}", server.local_addr().unwrap()), Token::new("none"));
-        let (tell, mut told) = channel(MOST_UNHEARD);
-        let began = Instant::now();
-        let following = tokio::spawn(follow(client, None, tell));
-        for _ in 0..3 {
-            let (mut connection, _) = server.accept().await.unwrap();
-            assert!(connection.read(&mut [0; 4 << 10]).await.unwrap() > 0);
-            connection.write_all(ENDS_AT_ONCE).await.unwrap();
-            drop(connection);
-            assert!(matches!(told.recv().await, Some(Told::Wire(Wire::Live))));
-            assert!(matches!(told.recv().await, Some(Told::News)));
-        }
-        following.abort();
-        // At least the two pauses; a slow machine only takes longer.
-        assert!(began.elapsed() >= BETWEEN_TRIES * 2, "{:?}", began.elapsed());
     }
 }

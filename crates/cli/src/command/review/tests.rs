@@ -1,12 +1,16 @@
 //! Sittings without a terminal: what is seen at several sizes, what strokes mean, and what hostile content cannot do.
 
+mod back;
+mod resting;
+
 use placet_domain::digest::Digest;
 use placet_wire::api::{CardView, CheckpointView, InboxView, RunView, StandsFor};
 use serde_json::{Value, json};
 
 use super::card::{self, Card};
+use super::decision::{Decision, Intent, Refused, Verb};
 use super::row::Subject;
-use super::sitting::{Decision, Intent, Refused, Sitting, Verb, Wire};
+use super::sitting::{Sitting, Wire};
 use crate::terminal::model::Model;
 use crate::terminal::rich::Letters;
 use crate::terminal::screen::{Ink, Size};
@@ -526,16 +530,29 @@ fn run_view(status: &str) -> RunView {
     .unwrap()
 }
 
-#[test]
-fn c10_at_a_checkpoint_a_person_goes_on_rejects_notes_pauses_and_cancels() {
+fn at_checkpoint() -> Subject {
+    Subject::Run(id("run", 8).parse().unwrap(), StandsFor::Checkpoint)
+}
+
+/// A checkpoint, and what was saved until there.
+fn checkpoint_card(snapshots: &[u32]) -> Card {
     let checkpoint: CheckpointView = serde_json::from_value(json!({
         "run": id("run", 8), "number": 3, "kind": "STEP", "reached_at": "2026-01-31T09:30:00.000Z", "step": 1, "of_steps": 2,
         "percent": 50, "summary": "half done", "actions_done": [], "actions_next": [], "steps_next": ["write"], "worked_ms": 1,
-        "spent": {}, "options": ["approve", "modify", "reject", "pause", "cancel"], "review": digest("checkpoint"),
+        "spent": {}, "options": ["approve", "modify", "reject", "pause", "cancel", "rollback"], "review": digest("checkpoint"),
     }))
     .unwrap();
-    let subject = Subject::Run(id("run", 8).parse().unwrap(), StandsFor::Checkpoint);
-    let card = card::of_checkpoint(&run_view("CHECKPOINT_REACHED"), Some(&checkpoint));
+    let mut run = run_view("CHECKPOINT_REACHED");
+    let saved = |number: &u32| {
+        serde_json::from_value(json!({ "number": number, "taken_at": "2026-01-31T09:30:00.000Z", "workspace": digest("w"), "memory": digest("m"), "files": 1, "size_bytes": 1, "steps_done": 1, "decided": false })).unwrap()
+    };
+    run.snapshots = snapshots.iter().map(saved).collect();
+    card::of_checkpoint(&run, Some(&checkpoint))
+}
+
+#[test]
+fn c10_at_a_checkpoint_a_person_goes_on_rejects_notes_pauses_and_cancels() {
+    let (subject, card) = (at_checkpoint(), checkpoint_card(&[]));
     for (keys, verb, words) in [
         ("aa", Verb::Approve, ""),
         ("rnot so\r", Verb::Reject, "not so"),

@@ -1,9 +1,10 @@
 //! Whoever decides sees what about first. At a terminal they are asked; elsewhere what they typed is their word, or `--yes` is.
 
-use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 
 use crate::error::{CliError, Code};
 use crate::out::{Out, harmless};
+use crate::terminal::asked;
 
 /// Whether a person wants to be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,9 +38,5 @@ pub(super) async fn agreed(question: &str, asks: Asks, out: &Out) -> Result<(), 
 }
 
 pub(super) async fn is_yes(question: &str) -> Result<bool, CliError> {
-    let _ = write!(anstream::stderr(), "{} [y/N] ", harmless(question));
-    // On a thread of its own: whoever waits for the answer can still be interrupted.
-    let read = tokio::task::spawn_blocking(|| std::io::stdin().lock().lines().next());
-    let said = read.await.ok().flatten().transpose()?.unwrap_or_default();
-    Ok(matches!(said.trim(), "y" | "yes"))
+    Ok(asked::is_yes(&harmless(question)).await?)
 }

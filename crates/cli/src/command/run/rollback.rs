@@ -62,12 +62,16 @@ async fn confirm(client: &Client, run: &str, to: u32, out: &Out) -> Result<(), C
         let look = "look with --preview, then say --yes";
         return Err(CliError::usage("nobody is there to ask, and what a rollback removes is gone").hint(look));
     }
-    let preview = shown(&foreseen(client, run, to).await?, to);
-    out.note(&(preview + &plan(client, run, to).await?));
+    out.note(&text(client, run, to).await?);
     if is_yes("go back?").await? {
         return Ok(());
     }
     Err(CliError::new(Code::Waiting, "not rolled back; everything is as it was"))
+}
+
+/// What going back would change, in words: the host of the run is asked, and waited for.
+pub(in crate::command) async fn text(client: &Client, run: &str, to: u32) -> Result<String, CliError> {
+    Ok(shown(&foreseen(client, run, to).await?, to) + &plan(client, run, to).await?)
 }
 
 /// The host's answer, which may take a while: it may be busy, or just starting.

@@ -17,6 +17,7 @@ use self::pace::Pace;
 use super::{project, review};
 use crate::context::Who;
 use crate::error::{CliError, Code};
+use crate::following::{LONGEST_SILENCE, News, follow};
 use crate::out::Out;
 use crate::terminal;
 use crate::terminal::rich::Letters;
@@ -25,7 +26,6 @@ use crate::terminal::stage::Stage;
 use crate::terminal::stroke::{Stroke, Strokes};
 
 const TICK: Duration = Duration::from_millis(250);
-const BETWEEN_TRIES: Duration = Duration::from_millis(500);
 /// Whoever tells more than is heard waits; what was told meanwhile is drawn at once.
 const MOST_UNHEARD: usize = 256;
 const MOST_RUNS: usize = 50;
@@ -47,8 +47,21 @@ pub(crate) struct Args {
 enum Told {
     Event(StreamEvent),
     Live,
+    /// Nothing was heard for too long.
+    Silent,
     Lost(ClientError),
     Stands(Result<Box<Standing>, ClientError>),
+}
+
+impl From<News> for Told {
+    fn from(news: News) -> Self {
+        match news {
+            News::Live => Self::Live,
+            News::Event(event) => Self::Event(event),
+            News::Silent => Self::Silent,
+            News::Lost(error) => Self::Lost(error),
+        }
+    }
 }
 
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
@@ -60,7 +73,9 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     // Whoever cannot be reached, or does not let us in, says so at once.
     let standing = standing(&client, project).await?;
     let (tell, told) = channel(MOST_UNHEARD);
-    let following = tokio::spawn(follow(client.clone(), project, tell.clone()));
+    let only = project.map(|id| format!("?project={id}")).unwrap_or_default();
+    let stream = format!("/api/v1/stream{only}");
+    let following = tokio::spawn(follow(client.clone(), stream, LONGEST_SILENCE, tell.clone()));
     let ended = if out.is_json() || !terminal::is_ours() {
         lines(told, out).await
     } else {
@@ -81,26 +96,6 @@ async fn standing(client: &Client, project: Option<ProjectId>) -> Result<Standin
     Ok(Standing { inbox, runs: runs.runs, workers: workers.workers })
 }
 
-async fn follow(client: Client, project: Option<ProjectId>, tell: Sender<Told>) {
-    let only = project.map(|id| format!("?project={id}")).unwrap_or_default();
-    let mut last = None;
-    loop {
-        match client.follow(&format!("/api/v1/stream{only}"), last).await {
-            Ok(mut stream) => {
-                let _ = tell.send(Told::Live).await;
-                while let Some(event) = stream.next().await {
-                    last = Some(event.seq);
-                    let _ = tell.send(Told::Event(event)).await;
-                }
-            }
-            Err(error) => {
-                let _ = tell.send(Told::Lost(error)).await;
-            }
-        }
-        tokio::time::sleep(BETWEEN_TRIES).await;
-    }
-}
-
 /// What belongs to no run is not told, only that it happened.
 fn is_told(event: &StreamEvent) -> bool {
     event.data != "{}"
@@ -115,12 +110,12 @@ async fn lines(mut told: Receiver<Told>, out: &Out) -> Result<(), CliError> {
             Told::Event(event) if out.is_json() => out.data(&event.data),
             Told::Event(event) => out.line(&board::line(&event)),
             Told::Lost(error @ ClientError::Refused(_)) => return Err(error.into()),
-            Told::Lost(_) if !is_lost => {
+            Told::Silent | Told::Lost(_) if !is_lost => {
                 is_lost = true;
                 out.note("the connection was lost; trying again");
             }
             Told::Live => is_lost = false,
-            Told::Lost(_) | Told::Stands(_) => {}
+            Told::Silent | Told::Lost(_) | Told::Stands(_) => {}
         }
     }
     Ok(())
@@ -147,6 +142,7 @@ impl Watcher {
                 self.board.lost = None;
                 self.pace.happened();
             }
+            Told::Silent => self.board.lost = Some("nothing is heard from the control plane".to_owned()),
             Told::Lost(error) => self.board.lost = Some(CliError::from(error).message),
             Told::Stands(stands) => {
                 self.pace.looked();

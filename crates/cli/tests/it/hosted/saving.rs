@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::{PATIENCE, Scene};
-use crate::support::eventually;
+use crate::support::{Window, eventually};
 
 /// Notes in its memory which step it is at, and nothing while the run stands still; proposes what its steps say.
 const ACTS: &str = "from placet import Run, remember, remembered\n\
@@ -186,4 +186,39 @@ fn c11_branch_and_index_return_with_the_files() {
     assert_eq!(files(&scene.world.path("repository")), given, "the repository of the person is as it was");
     scene.world.by("admin", &["run", "cancel", &run]).ok();
     scene.is_gone(&run);
+}
+
+/// What is typed in the moment in which something appears was not meant for it, and is let go of.
+fn reads() {
+    std::thread::sleep(std::time::Duration::from_secs(1));
+}
+
+#[test]
+fn c10_at_the_terminal_a_person_sees_what_going_back_would_change_and_goes_back() {
+    let scene = Scene::new();
+    let run = scene.start_steps(ACTS, &["echo one > a.txt", "echo two > b.txt", "true"], &["--every-steps", "1"]);
+    scene.approve_action(&run);
+    scene.stands_at(&run, 1);
+    scene.world.by("ada", &["run", "approve", &run]).ok();
+    scene.approve_action(&run);
+    scene.stands_at(&run, 2);
+    let earlier = scene.seen(&run)["snapshots"].as_array().unwrap()[1]["number"].clone();
+    let window = Window::open(&scene.world.command(&["--as", "ada", "review", &run]), 120, 40);
+    window.shows("saved as snapshot");
+    reads();
+    window.type_in("u");
+    window.shows("would change");
+    reads();
+    window.type_in("\u{1b}[D");
+    window.shows(&format!("back to snapshot {earlier}"));
+    window.shows("- b.txt");
+    reads();
+    window.type_in("u");
+    window.shows("go back, and lose what is listed: why?");
+    assert_eq!(scene.seen(&run)["status"], "CHECKPOINT_REACHED", "nothing is lost yet");
+    window.type_in("b is wrong\r");
+    window.shows("rolled back");
+    scene.reaches(&run, "ROLLED_BACK");
+    can_go_on(&scene, &run);
+    assert!(!files(&upper(&scene, &run)).iter().any(|(path, _)| path.ends_with("b.txt")));
 }

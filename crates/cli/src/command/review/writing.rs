@@ -1,0 +1,144 @@
+//! The beginnings of decisions, and what is written for them: a name, a reason, a note, a filter. Pure.
+
+use placet_wire::api::StandsFor;
+
+use super::card::May;
+use super::decision::{Intent, Purpose, Verb};
+use super::row::Subject;
+use super::sitting::{Mode, Place, Sitting};
+use crate::terminal::line::{Line, Wrote};
+use crate::terminal::stroke::Stroke;
+
+/// How many are approved at once at most, as on the pages.
+pub(super) const MOST_AT_ONCE: usize = 50;
+
+impl Sitting {
+    /// The first stroke of a decision. Only on a card that was drawn; what hinders it is said.
+    pub(super) fn begin(&mut self, letter: char) -> Vec<Intent> {
+        if self.is_held() {
+            return Vec::new();
+        }
+        if let Some(why) = self.hindrance() {
+            return self.hindered(why);
+        }
+        self.says = None;
+        let at_checkpoint = matches!(self.chosen, Some(Subject::Run(_, StandsFor::Checkpoint)));
+        match (letter, &self.card) {
+            ('u', _) if at_checkpoint => self.go_back(),
+            (_, _) if self.is_looking_ahead() => {
+                self.hindered("this is what going back would change: u goes back, Escape shows the card".to_owned())
+            }
+            ('a', _) if !self.has_read_twins() => {
+                self.hindered("press space: more are approved with it than you saw".to_owned())
+            }
+            ('a', Some(card)) => match card.may {
+                May::Decide { typed: Some(_) } => self.write_for(Purpose::Name),
+                May::Decide { typed: None } | May::Not(_) | May::Settled(_) => self.ask(Verb::Approve),
+            },
+            ('r', _) => self.write_for(Purpose::Reason(Verb::Reject)),
+            ('e', _) if matches!(self.chosen, Some(Subject::Action(_))) => self.write_for(Purpose::EditReason),
+            ('x', _) => self.select(),
+            ('m', _) if at_checkpoint => self.write_for(Purpose::Reason(Verb::Modify)),
+            ('p', _) if at_checkpoint => self.ask(Verb::Pause),
+            ('c', _) if at_checkpoint => self.write_for(Purpose::Reason(Verb::Cancel)),
+            _ => self.hindered(format!("`{letter}` is not for this")),
+        }
+    }
+
+    fn ask(&mut self, verb: Verb) -> Vec<Intent> {
+        self.turn(Mode::Sure { verb, second_ms: None })
+    }
+
+    pub(super) fn write_for(&mut self, purpose: Purpose) -> Vec<Intent> {
+        let line = self.chosen.map(|subject| self.draft(subject, purpose)).unwrap_or_default();
+        self.turn(Mode::Writing { purpose, line })
+    }
+
+    /// Identical ones, as they are listed now: what comes later is not among them. They stand on the card, and count once that was
+    /// drawn.
+    fn select(&mut self) -> Vec<Intent> {
+        let listed = self.rows.iter().find(|row| Some(row.subject) == self.chosen);
+        let twins = listed.map(|row| row.twins.as_slice()).unwrap_or_default();
+        let taken = twins.iter().take(MOST_AT_ONCE - 1).cloned().collect::<Vec<_>>();
+        let says = match (self.selected.is_empty(), taken.len(), twins.len()) {
+            (true, 0, _) => "no other is identical".to_owned(),
+            (true, some, all) if some < all => {
+                format!("with {some} of {all} identical, listed above: a approves these")
+            }
+            (true, _, all) => format!("with {all} identical, listed above: a approves all of them, each by itself"),
+            (false, _, _) => "this one alone".to_owned(),
+        };
+        self.selected = if self.selected.is_empty() { taken } else { Vec::new() };
+        (self.is_drawn, self.only_files, self.place, self.read_to) = (false, false, Place::default(), 0);
+        self.says(says);
+        Vec::new()
+    }
+
+    pub(super) fn write(&mut self, stroke: &Stroke, purpose: Purpose, mut line: Line) -> Vec<Intent> {
+        let wrote = line.stroke(stroke);
+        let text = line.text();
+        match (wrote, purpose) {
+            (Wrote::Going, Purpose::Filter) => {
+                self.filter = text;
+                self.turn(Mode::Writing { purpose, line })
+            }
+            (Wrote::Going, _) => self.turn(Mode::Writing { purpose, line }),
+            (Wrote::GivenUp, Purpose::Filter) => {
+                self.filter.clear();
+                Vec::new()
+            }
+            (Wrote::Done, Purpose::Filter) => Vec::new(),
+            (Wrote::GivenUp, Purpose::Name | Purpose::Reason(_) | Purpose::EditReason) => {
+                self.keep_draft(purpose, text);
+                self.says = Some("nothing was decided; what you wrote is kept".to_owned());
+                Vec::new()
+            }
+            (Wrote::Done, Purpose::Name) => self.named(text, line),
+            (Wrote::Done, Purpose::Reason(verb)) => self.reasoned(verb, text),
+            (Wrote::Done, Purpose::EditReason) => self.edit(text),
+        }
+    }
+
+    fn keep_draft(&mut self, purpose: Purpose, text: String) {
+        if let Some(subject) = self.chosen.filter(|_| !text.is_empty() && purpose != Purpose::Name) {
+            self.keep(subject, purpose, text);
+        }
+    }
+
+    /// Where two people are asked, each types what it is.
+    fn named(&mut self, text: String, line: Line) -> Vec<Intent> {
+        let wanted = match self.card.as_ref().map(|card| &card.may) {
+            Some(May::Decide { typed: Some(tool) }) => tool.clone(),
+            Some(May::Decide { typed: None } | May::Not(_) | May::Settled(_)) | None => return Vec::new(),
+        };
+        if text.trim() == wanted {
+            return self.decide(Verb::Approve, String::new());
+        }
+        self.says = Some(format!("two people are asked: type `{wanted}` to approve, or Escape"));
+        self.turn(Mode::Writing { purpose: Purpose::Name, line })
+    }
+
+    fn reasoned(&mut self, verb: Verb, text: String) -> Vec<Intent> {
+        if text.trim().is_empty() {
+            self.says = Some("say why: the agent reads it".to_owned());
+            return self.write_for(Purpose::Reason(verb));
+        }
+        // Kept until it has arrived.
+        self.keep_draft(Purpose::Reason(verb), text.clone());
+        self.decide(verb, text)
+    }
+
+    fn edit(&mut self, reason: String) -> Vec<Intent> {
+        if reason.trim().is_empty() {
+            self.says = Some("say why you change it: the agent reads it".to_owned());
+            return self.write_for(Purpose::EditReason);
+        }
+        self.keep_draft(Purpose::EditReason, reason.clone());
+        if let Some(why) = self.hindrance() {
+            self.says = Some(why);
+            return Vec::new();
+        }
+        let card = self.card.as_ref();
+        card.map(|card| Intent::Edit { subject: card.subject, seen: card.seen.clone(), reason }).into_iter().collect()
+    }
+}
