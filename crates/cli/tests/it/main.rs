@@ -32,6 +32,7 @@ mod notify;
 mod orders;
 mod passing;
 mod planned_runs;
+mod rebinding;
 mod requests;
 mod retention;
 mod review;

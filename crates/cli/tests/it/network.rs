@@ -75,16 +75,16 @@ pub(crate) fn python(world: &World, run: &str, network: &[&str], script: &str) -
     world.perform(run, &args)
 }
 
-fn requests(world: &World, done: &Done) -> Vec<Value> {
+pub(crate) fn requests(world: &World, done: &Done) -> Vec<Value> {
     let lines = String::from_utf8(world.evidence(&done.id, "network.jsonl")).unwrap();
     lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn number(record: &Value) -> u64 {
+pub(crate) fn number(record: &Value) -> u64 {
     record["decision"]["refused"]["number"].as_u64().or(record["ended"]["number"].as_u64()).unwrap_or(0)
 }
 
-fn printed(world: &World, done: &Done) -> String {
+pub(crate) fn printed(world: &World, done: &Done) -> String {
     String::from_utf8(world.evidence(&done.id, "stdout")).unwrap()
 }
 
