@@ -21,7 +21,7 @@ use super::forward::Call;
 use super::key::{CallScope, KeyRefusal, Keys, shown};
 use super::listing;
 use super::patience::Calls;
-use super::portion::{Portion, Whole};
+use super::portion::{Portion, Use, Whole};
 use super::price::{Prices, Tariff};
 use super::purse::{NotDrawn, Purse};
 use super::record::new_id;
@@ -29,7 +29,7 @@ use super::reserve::{Reserved, Worst};
 use super::settle::Open;
 use super::upstream::{OpenError, Upstream, asks_for_wide_context, passed_on, passed_query};
 use super::wire::{Asked, Complaint, Endpoint, Kind, Object, Route, Unreadable, Wire};
-use super::words::Text;
+use super::words::Heard;
 
 /// A body must come within this time; whoever sends it a byte at a time is not waited for.
 const BODY_TIMEOUT: Duration = Duration::from_secs(60);
@@ -47,7 +47,7 @@ pub struct Gateway<K, P> {
     pub(super) prices: Prices,
     limits: Limits,
     calls: Calls,
-    /// What all bodies together may take.
+    /// What all bodies together may take, and what is said in open calls where that is kept.
     room: Arc<Whole>,
 }
 
@@ -159,7 +159,7 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
             most_output: reserved.most_output.saturating_mul(asked.choices.max(1)),
             tariff: tariffs.first().cloned(),
             started,
-            words: scope.keeps_words.then(|| Text::of(&body)),
+            words: scope.keeps_words.then(|| self.heard(scope.run, &body)),
         };
         let (sending, hides_usage) = (call.sending(upstreams), asked.hides_usage);
         let patience = self.calls.patience(scope.run);
@@ -177,9 +177,16 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
         if !self.room.has_room(run, announced.saturating_mul(COPIES)) {
             return Err(no_room());
         }
-        let room = self.room.take(run, 0).ok_or_else(no_room)?;
+        let room = self.room.portion(run, Use::Body);
         let collected = tokio::time::timeout(BODY_TIMEOUT, collect(body, most, room)).await;
         collected.map_err(|_| Complaint::new(Kind::Unreadable, "the body did not come in time"))?
+    }
+
+    /// What the agent says, to be kept.
+    fn heard(&self, run: RunId, body: &Bytes) -> Heard {
+        let mut heard = Heard::new(self.room.portion(run, Use::Words));
+        heard.hear(body);
+        heard
     }
 
     async fn reserve(

@@ -21,6 +21,7 @@ mod listing;
 pub mod memory;
 pub mod models;
 mod patience;
+mod places;
 mod portion;
 pub mod price;
 pub mod purse;

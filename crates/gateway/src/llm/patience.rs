@@ -2,7 +2,7 @@
 //!
 //! As long as its agent is there and takes what comes; after that within three bounds. *Time*: who thinks longer than ten minutes is
 //! not going to tell. *Bytes*: an answer has an end. *Number*: each is a connection that nobody waits for, and an agent could open
-//! them without end. What reaches a bound is estimated as the longest answer that was paid for, so that to hang up never pays.
+//! them without end; who takes many loses some to who has few ([`Places`]). What reaches a bound is estimated as the longest answer that was paid for, so that to hang up never pays.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::answer::Piece;
 use super::config::Limits;
-use super::portion::{Portion, Whole};
+use super::places::{Place, Places};
 
 /// The longest answer that is read on for nobody: 128,000 tokens, each an event of 250 bytes. Who sends more does not count tokens.
 const MOST_UNHEARD_BYTES: u64 = 32 << 20;
@@ -31,7 +31,7 @@ pub(crate) enum Over {
 /// All calls under way: what they have in common, and how they are told to end.
 #[derive(Debug)]
 pub(crate) struct Calls {
-    hang_ups: Arc<Whole>,
+    hang_ups: Arc<Places>,
     hang_up: Duration,
     unread: Duration,
     /// Each call listens to it as long as it lasts.
@@ -41,7 +41,7 @@ pub(crate) struct Calls {
 impl Calls {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
-            hang_ups: Whole::new(limits.hang_ups, 1),
+            hang_ups: Places::new(limits.hang_ups),
             hang_up: limits.hang_up(),
             unread: limits.unread(),
             stopping: watch::Sender::new(false),
@@ -72,7 +72,7 @@ impl Calls {
 #[derive(Debug)]
 pub(crate) struct Patience {
     run: RunId,
-    hang_ups: Arc<Whole>,
+    hang_ups: Arc<Places>,
     hang_up: Duration,
     unread: Duration,
     stopping: watch::Receiver<bool>,
@@ -82,7 +82,7 @@ pub(crate) struct Patience {
 /// An answer that is read on although its agent left.
 #[derive(Debug)]
 struct Unheard {
-    _place: Portion,
+    place: Place,
     until: Instant,
     bytes: u64,
 }
@@ -102,7 +102,7 @@ impl Patience {
                 *unheard = Unheard::begin(hang_ups, *run, *hang_up);
             }
             if let Some(unheard) = unheard {
-                sleep_until(unheard.until).await;
+                unheard.outstayed().await;
             }
         };
         tokio::select! {
@@ -139,16 +139,24 @@ impl Patience {
 }
 
 impl Unheard {
-    fn begin(hang_ups: &Arc<Whole>, run: RunId, hang_up: Duration) -> Option<Self> {
-        let place = hang_ups.take(run, 1)?;
-        Some(Self { _place: place, until: Instant::now() + hang_up, bytes: 0 })
+    fn begin(hang_ups: &Arc<Places>, run: RunId, hang_up: Duration) -> Option<Self> {
+        let place = hang_ups.take(run)?;
+        Some(Self { place, until: Instant::now() + hang_up, bytes: 0 })
+    }
+
+    /// Returns when its time is over, or somebody else has its place.
+    async fn outstayed(&mut self) {
+        tokio::select! {
+            () = sleep_until(self.until) => {}
+            () = self.place.lost() => {}
+        }
     }
 
     fn count(&mut self, piece: &Piece) -> Result<(), Over> {
         if let Piece::Bytes(bytes) = piece {
             self.bytes += bytes.len() as u64;
         }
-        let goes_on = self.bytes <= MOST_UNHEARD_BYTES && Instant::now() < self.until;
+        let goes_on = self.bytes <= MOST_UNHEARD_BYTES && Instant::now() < self.until && !self.place.is_lost();
         if goes_on { Ok(()) } else { Err(Over::Left) }
     }
 }

@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use placet_domain::digest::Digest;
 
+use super::portion::Portion;
 use super::price::Tariff;
 use super::purse::{Draw, Purse};
 use super::record::{ModelCall, ModelTokens};
 use super::stream::{Ending, Reached};
 use super::wire::{Tally, Wire};
-use super::words::{Text, Words};
+use super::words::{Heard, Text, Words};
 
 /// Where nothing was counted: about four bytes of JSON to a token. It is not the worst case, it is what is likely.
 const LIKELY_BYTES_PER_TOKEN: u64 = 4;
@@ -34,7 +35,7 @@ pub(crate) struct Open<P> {
     pub(crate) tariff: Option<Tariff>,
     pub(crate) started: Instant,
     /// What the agent asked, where words are kept.
-    pub(crate) words: Option<Text>,
+    pub(crate) words: Option<Heard>,
 }
 
 /// What became of a call.
@@ -46,7 +47,26 @@ struct Outcome {
     model_answered: Option<String>,
     took: Took,
     /// What the agent got, where words are kept.
-    heard: Text,
+    heard: Answered,
+}
+
+/// The other side of a call.
+enum Answered {
+    /// By an upstream, as far as words are kept.
+    Heard(Option<Heard>),
+    /// By us.
+    Said(Text),
+}
+
+impl Answered {
+    /// Its text, and what holds it until somebody else has it.
+    fn into_text(self) -> (Text, Option<Portion>) {
+        match self {
+            Self::Heard(None) => (Text::default(), None),
+            Self::Heard(Some(heard)) => (heard.text, Some(heard.room)),
+            Self::Said(text) => (text, None),
+        }
+    }
 }
 
 /// What a call took.
@@ -101,7 +121,7 @@ impl<P: Purse> Open<P> {
             response: ending.digest,
             model_answered: ending.tally.model,
             took,
-            heard: ending.heard.unwrap_or_default(),
+            heard: Answered::Heard(ending.heard),
         });
     }
 
@@ -118,7 +138,7 @@ impl<P: Purse> Open<P> {
     fn unheard(self, status: u16, body: &[u8], took: Took) {
         let took = if self.tariff.is_some() { took } else { Took::default() };
         let (latency, response) = (self.started.elapsed(), Digest::of(body));
-        let (model_answered, heard) = (None, Text::of(body));
+        let (model_answered, heard) = (None, Answered::Said(Text::of(body)));
         self.settle(Outcome { status, first_byte: None, latency, response, model_answered, took, heard });
     }
 
@@ -187,7 +207,9 @@ impl<P: Purse> Open<P> {
             words: None,
         };
         if let Some(request) = self.words {
-            self.purse.keep_words(&record.id, Words { request, response: outcome.heard });
+            // Both rooms are given back below, when the purse has the words: it counts them from then on.
+            let (response, _room) = outcome.heard.into_text();
+            self.purse.keep_words(&record.id, Words { request: request.text, response });
         }
         self.purse.settle(self.draw, record.spent(), record);
     }

@@ -13,7 +13,7 @@ use placet_store::Extras;
 use placet_wire::api;
 use serde_json::json;
 
-use super::models::{World, asks, asks_for, money, slow_question};
+use super::models::{SCRIPT, World, asks, asks_for, money, slow_question};
 use crate::person::Person;
 use crate::scenario::PATIENCE;
 
@@ -141,6 +141,20 @@ async fn c12_what_a_cancelled_run_had_held_when_the_control_plane_was_lost_is_sp
     world.app.restart().await;
     let budget = project(&world).await;
     assert_eq!((budget.held.usd_micros, budget.spent.usd_micros), (0, 700), "nobody knows how much of it was used");
+    world.app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn c12_what_a_call_took_that_the_ledger_refuses_to_record_is_spent_all_the_same() {
+    // No entry has a name as long as this; a file of settings could not hold it either.
+    let world = World::with(SCRIPT, |models| models.upstreams[0].name = "x".repeat(300)).await;
+    let run = world.run(money(1_000_000)).await;
+    asks(&world.agent, "large-1").await.is(200);
+    asks(&world.agent, "large-1").await.is(200);
+    let budget = world.settled(&run).await;
+    assert_eq!((budget.spent.tokens, budget.spent.usd_micros), (30, 200), "exactly what both of them took");
+    let kinds = world.app.kinds_from(0).await;
+    assert!(!kinds.contains(&"run.model_called".to_owned()), "nothing is recorded that was refused: {kinds:?}");
     world.app.assert_sound().await;
 }
 

@@ -16,7 +16,7 @@ use crate::person::{Answer, Person};
 use crate::scenario::{Scenario, Setup, rules_planning_with};
 
 /// A model that says this whenever it is asked, for 10 tokens in and 5 out: 100 millionths of a dollar.
-const SCRIPT: &str = "[[turn]]\nwhen = \"slowly\"\ntext = \"forty-two\"\ndelay_ms = 400\nused = { input = 10, output = 5 }\n\
+pub(super) const SCRIPT: &str = "[[turn]]\nwhen = \"slowly\"\ntext = \"forty-two\"\ndelay_ms = 400\nused = { input = 10, output = 5 }\n\
     [[turn]]\nwhen = \"a tale\"\ntext = \"once upon a time there was a tale that nobody heard to its end\"\npiece_delay_ms = 600_000\n\
     [[turn]]\nwhen = \"for ever\"\ntext = \"never\"\ndelay_ms = 600_000\n\
     [[turn]]\nwhen = \"a parser\"\ntext = '''Here you are: {\"steps\": [{\"title\": \"Implement the parser\", \"capability\": \"write_code\", \"checkpoint\": true}, {\"title\": \"Test it\", \"capability\": \"run_code\"}]}'''\nused = { input = 10, output = 5 }\n\
@@ -39,13 +39,19 @@ impl World {
     }
 
     async fn of(script: &str) -> Self {
+        Self::with(script, |_| ()).await
+    }
+
+    /// With settings that no file could hold.
+    pub(super) async fn with(script: &str, change: impl FnOnce(&mut GatewaySettings)) -> Self {
         let model = model_script::start(Script::read(script).unwrap()).await.unwrap();
         let upstream = format!(
             "[[upstream]]\nname = \"lab\"\nwire = [\"messages\", \"chat\"]\nbase_url = \"{}\"\nmodels = [\"large-1\", \"small-1\"]\n{PRICES}",
             model.url()
         );
-        let models = Some(GatewaySettings::read(&upstream).unwrap());
-        let settings = Settings { models, ..Settings::default() };
+        let mut models = GatewaySettings::read(&upstream).unwrap();
+        change(&mut models);
+        let settings = Settings { models: Some(models), ..Settings::default() };
         let (app, agent, reviewer, _) = Scenario::start_with(Setup { settings, ..Setup::default() }).await;
         // The run that everybody begins with has no budget, and an agent works in one run at a time.
         app.team.operator.cancels(app.team.run).await.is(200);

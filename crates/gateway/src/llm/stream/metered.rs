@@ -14,7 +14,8 @@ use tokio::time::Sleep;
 use super::Reader;
 use crate::llm::patience::Over;
 use crate::llm::wire::Tally;
-use crate::llm::words::{Listener, Text};
+use crate::llm::portion::Portion;
+use crate::llm::words::{Heard, Listener};
 
 /// Why an answer stopped in the middle.
 #[derive(Debug, thiserror::Error)]
@@ -49,7 +50,7 @@ pub(crate) struct Ending {
     pub(crate) digest: Digest,
     pub(crate) latency: Duration,
     /// What the agent got, where it is wanted.
-    pub(crate) heard: Option<Text>,
+    pub(crate) heard: Option<Heard>,
 }
 
 /// The answer of an upstream that begins to arrive.
@@ -59,7 +60,8 @@ pub(crate) struct Passing {
     pub(crate) reader: Reader,
     pub(crate) idle: Duration,
     pub(crate) started: Instant,
-    pub(crate) keeps_words: bool,
+    /// Where what is said is collected, if it is wanted.
+    pub(crate) words: Option<Portion>,
 }
 
 type OnEnd = Box<dyn FnOnce(Ending) + Send>;
@@ -93,7 +95,7 @@ impl Metered {
             silence: Box::pin(tokio::time::sleep(passing.idle)),
             started: passing.started,
             received_bytes: 0,
-            listener: Listener::new(passing.keeps_words),
+            listener: Listener::new(passing.words),
             on_end: Some(Box::new(on_end)),
         }
     }

@@ -6,7 +6,7 @@ use http_body_util::BodyExt;
 use placet_gateway::llm::wire::Wire;
 use tokio::task::JoinHandle;
 
-use super::world::{Plan, Question, Talker, VIRTUAL_KEY, World, eventually, question};
+use super::world::{OTHERS, Plan, Question, Talker, VIRTUAL_KEY, World, eventually, question};
 
 /// It thinks before it speaks, says little, and bills much.
 const THINKS: &str = "[[turn]]\nwhen = 'hello'\ntext = 'a few words that come one by one'\ndelay_ms = 150\npiece_delay_ms = 20\n\
@@ -138,6 +138,30 @@ async fn c12_who_hangs_up_on_many_calls_at_once_pays_for_the_longest_answers() {
     assert_eq!(world.allotment.held().usd_micros, 0);
     // And who stays is not concerned.
     assert_eq!(world.agent.ask(&question(Wire::Chat, true)).await.status, 200);
+}
+
+#[tokio::test]
+async fn c12_runs_that_hang_up_on_everything_leave_another_its_place_and_one_of_them_pays_for_it() {
+    let script = format!("[[turn]]\nwhen = 'never'\ntext = 'a few words'\ndelay_ms = 600_000\n{THINKS}");
+    // Eight for everybody are two for each run.
+    let world = World::planned(&[&script], limits("hang_ups = 8")).await;
+    let mut calls = Vec::new();
+    for other in OTHERS[..4].iter().flat_map(|other| [other; 3]) {
+        let (agent, asked) = (world.agent.clone(), question(Wire::Chat, true));
+        let body = asked.body.replace("hello", "never");
+        calls.push(tokio::spawn(async move { agent.send(&asked.path, &[("x-api-key", other.key)], body).await.status }));
+    }
+    eventually("all of them are asked", || world.upstreams[0].heard().len() == 12).await;
+    calls.iter().for_each(JoinHandle::abort);
+    let refused = world.records(4).await;
+    assert!(refused.iter().all(|record| record.estimated), "they have taken every place, and one more each is too many");
+    leaves_before_the_answer(&world, question(Wire::Chat, true)).await;
+    let records = world.records(6).await;
+    let counted: Vec<_> = records.iter().filter(|record| !record.estimated).map(|record| record.tokens.output).collect();
+    assert_eq!(counted, [777], "an honest run that loses its connection pays what was counted");
+    let made_room = &records[4];
+    assert_eq!((made_room.estimated, made_room.status, made_room.tokens.output), (true, 499, 1_000), "{made_room:?}");
+    assert_eq!(world.allotment.spent().usd_micros, 10 + 2 * 777);
 }
 
 #[tokio::test]

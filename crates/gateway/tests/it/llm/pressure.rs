@@ -12,7 +12,7 @@ use hyper::body::{Body, Frame};
 use placet_gateway::llm::serve_connection;
 use placet_gateway::llm::wire::Wire;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use super::world::{OTHERS, Plan, Talker, VIRTUAL_KEY, World, eventually, question};
 
@@ -166,6 +166,76 @@ async fn bodies_of_all_runs_together_are_bounded_too() {
     assert_eq!(world.agent.ask(&asked).await.status, 503);
     held.pop();
     eventually_answered(&world).await;
+}
+
+/// A model that answers when its test says so.
+struct Told(TcpListener);
+
+impl Told {
+    async fn start() -> (Self, String) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        (Self(listener), url)
+    }
+
+    /// The next call, when all of it has come.
+    async fn call(&self, body_bytes: usize) -> TcpStream {
+        let (mut socket, _) = self.0.accept().await.unwrap();
+        let (mut heard, mut piece) = (Vec::new(), [0; 4_096]);
+        while heard.len() < body_bytes {
+            let size = socket.read(&mut piece).await.unwrap();
+            heard.extend_from_slice(&piece[..size]);
+        }
+        socket
+    }
+}
+
+#[tokio::test]
+async fn c12_a_body_keeps_its_room_until_its_answer_begins_and_not_a_moment_longer() {
+    let (model, url) = Told::start().await;
+    // One of the largest requests, and nothing beside it.
+    let world = World::before(&[url], limits("request_bytes = 10_000\nbytes_in_flight = 20_000")).await;
+    let small = question(Wire::Messages, true);
+    let mut large = small.clone();
+    large.body.push_str(&" ".repeat(9_950 - large.body.len()));
+    let agent = world.agent.clone();
+    let call =
+        tokio::spawn(async move { agent.begin(&large.path, &[("x-api-key", VIRTUAL_KEY)], large.body).await });
+    let mut answering = model.call(9_950).await;
+    assert_eq!(world.agent.ask(&small).await.status, 503, "the upstream has it, and may have to be asked again with it");
+    answering.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n").await.unwrap();
+    let begun = call.await.unwrap();
+    assert_eq!(begun.status(), 200);
+    let (agent, bytes) = (world.agent.clone(), small.body.len());
+    let next = tokio::spawn(async move { agent.ask(&small).await.status });
+    let mut socket = model.call(bytes).await;
+    socket.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").await.unwrap();
+    assert_eq!(next.await.unwrap(), 200, "its answer still comes, and its room is free");
+    drop(begun);
+}
+
+#[tokio::test]
+async fn c12_words_of_open_calls_take_of_the_same_room_and_are_cut_where_there_is_none() {
+    let (model, url) = Told::start().await;
+    let plan = Plan { keeps_words: true, ..limits("request_bytes = 10_000\nbytes_in_flight = 40_000") };
+    // A run has half of the room, and half of that for words: 10,000 bytes.
+    let world = World::before(&[url], plan).await;
+    for round in 0..3 {
+        let mut asked = question(Wire::Chat, false);
+        asked.body.push_str(&" ".repeat(6_000 - asked.body.len()));
+        let agent = world.agent.clone();
+        let call = tokio::spawn(async move { agent.ask(&asked).await });
+        let mut socket = model.call(6_000).await;
+        let said = "x".repeat(30_000);
+        socket.write_all(format!("HTTP/1.1 200 OK\r\ncontent-length: 30000\r\n\r\n{said}").as_bytes()).await.unwrap();
+        assert_eq!(call.await.unwrap().body.len(), 30_000, "the agent gets all of it");
+        world.records(round + 1).await;
+        let (_, words) = world.wallet.words().pop().unwrap();
+        assert_eq!((words.request.bytes.len(), words.request.is_cut()), (6_000, false), "the rest is free again");
+        let heard = &words.response;
+        assert_eq!((heard.is_cut(), heard.size_bytes), (true, 30_000));
+        assert!(heard.bytes.len() <= 4_000, "{}", heard.bytes.len());
+    }
 }
 
 /// Who went away gives its room back a moment later.
