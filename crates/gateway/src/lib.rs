@@ -4,12 +4,10 @@
 //! is spent, and requests to hosts that are allowed ([`egress`]). It decides nothing that a person should decide: what it may carry
 //! comes with the run, and what it carried is recorded by whoever runs it. It knows neither the store nor the cage.
 //!
-//! What the control plane itself asks of others, because its settings say so, goes the same careful way ([`fetch`]).
 //! The host's own calls, to whom its settings name, go out by [`dial`], which checks addresses in the same way.
 
 pub mod dial;
 pub mod egress;
-pub mod fetch;
 pub mod llm;
 pub mod measure;
 pub mod model_script;

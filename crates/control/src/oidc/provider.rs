@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use axum::http::HeaderValue;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use form_urlencoded::{Serializer, byte_serialize};
 use placet_domain::oidc::{BadPeople, Expected, Keys, KnownPeople, KnownPerson, TokenFlaw, Vouched, verify};
 use placet_domain::scope::Network;
 use placet_domain::time::Timestamp;
-use placet_gateway::fetch::{Ask, BadAddress, Fetcher, NotFetched, WebAddress};
+use placet_gateway::dial::{Ask, BadUrl, Dialer, NoDialer, NotFetched, TargetUrl};
 use serde::Deserialize;
 use tokio::sync::Mutex;
 use zeroize::Zeroizing;
@@ -43,7 +42,7 @@ pub struct ProviderSettings {
 #[derive(Debug, thiserror::Error)]
 pub enum BadProvider {
     #[error("the issuer: {0}")]
-    Issuer(#[from] BadAddress),
+    Issuer(#[from] BadUrl),
     #[error("`{0}` does not end as an issuer is written: without a query")]
     Query(String),
     #[error("`client_id` and the client secret must not be empty")]
@@ -51,7 +50,7 @@ pub enum BadProvider {
     #[error(transparent)]
     People(#[from] BadPeople),
     #[error(transparent)]
-    Dialer(#[from] placet_gateway::dial::NoDialer),
+    Dialer(#[from] NoDialer),
 }
 
 /// Why nobody was let in.
@@ -74,12 +73,12 @@ pub(crate) enum NotSignedOn {
 /// A provider that people sign on by.
 pub struct Provider {
     issuer: String,
-    discovery: WebAddress,
+    discovery: TargetUrl,
     client_id: String,
     client_secret: Zeroizing<String>,
     name: String,
     people: KnownPeople,
-    fetcher: Fetcher,
+    dialer: Dialer,
     known: Mutex<Known>,
 }
 
@@ -99,9 +98,10 @@ struct Known {
 /// What it says of itself.
 #[derive(Debug, Clone)]
 struct Published {
-    authorize: WebAddress,
-    token: WebAddress,
-    jwks: WebAddress,
+    /// Where browsers go; as it was written.
+    authorize: String,
+    token: TargetUrl,
+    jwks: TargetUrl,
     keys: Keys,
     fetched: Instant,
     /// When its keys were looked at once more, because one was not among them.
@@ -146,7 +146,7 @@ impl Provider {
             client_secret,
             name,
             people: KnownPeople::new(people)?,
-            fetcher: Fetcher::new(networks, ca_file.as_deref())?,
+            dialer: Dialer::new(ca_file.as_deref(), networks)?,
             known: Mutex::default(),
         })
     }
@@ -157,7 +157,7 @@ impl Provider {
 
     /// Where a browser goes to be asked who its person is.
     pub(crate) async fn authorize(&self, trip: &Trip, redirect_uri: &str) -> Result<String, NotSignedOn> {
-        let to = self.published().await?.authorize.to_string();
+        let to = self.published().await?.authorize;
         let query = form(&[
             ("response_type", "code"),
             ("scope", "openid email"),
@@ -186,7 +186,7 @@ impl Provider {
         self.people.find(&claims, back.now).ok_or(NotSignedOn::Nobody)
     }
 
-    async fn exchange(&self, to: &WebAddress, trip: &Trip, back: &SignOn<'_>) -> Result<String, NotSignedOn> {
+    async fn exchange(&self, to: &TargetUrl, trip: &Trip, back: &SignOn<'_>) -> Result<String, NotSignedOn> {
         if back.code.len() > LONGEST_CODE {
             return Err(NotSignedOn::Answer);
         }
@@ -196,20 +196,17 @@ impl Provider {
             ("redirect_uri", back.redirect_uri),
             ("code_verifier", &trip.verifier()),
         ]);
-        let ask = Ask::Form { body, authorization: Some(self.authorization()?) };
-        let answer = self.fetcher.fetch(to, ask).await?;
+        let ask = Ask::Form { body, authorization: self.authorization() };
+        let answer = self.dialer.fetch(to, ask).await?;
         let answer: Answer = serde_json::from_slice(&answer).map_err(|_| NotSignedOn::Answer)?;
         Ok(answer.id_token)
     }
 
     /// Who we are, as RFC 6749 (2.3.1) writes it: both parts encoded as in a form first.
-    fn authorization(&self) -> Result<HeaderValue, NotSignedOn> {
+    fn authorization(&self) -> Zeroizing<String> {
         let encoded = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
         let pair = Zeroizing::new(format!("{}:{}", encoded(&self.client_id), encoded(&self.client_secret)));
-        let mut value = HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(pair.as_bytes())))
-            .map_err(|_| NotSignedOn::Answer)?;
-        value.set_sensitive(true);
-        Ok(value)
+        Zeroizing::new(format!("Basic {}", STANDARD.encode(pair.as_bytes())))
     }
 
     async fn published(&self) -> Result<Published, NotSignedOn> {
@@ -227,19 +224,20 @@ impl Provider {
 
     /// The document at the issuer's own address, about itself; a provider over TLS names no address without.
     async fn discover(&self) -> Result<Published, NotSignedOn> {
-        let document = self.fetcher.fetch(&self.discovery, Ask::Document).await?;
+        let document = self.dialer.fetch(&self.discovery, Ask::Document).await?;
         let said: Discovery = serde_json::from_slice(&document).map_err(|_| NotSignedOn::Published)?;
         if said.issuer != self.issuer {
             return Err(NotSignedOn::Published);
         }
         let address = |text: &str| {
-            let address: WebAddress = text.parse().map_err(|_| NotSignedOn::Published)?;
-            let fits = address.is_tls() == self.discovery.is_tls();
+            let address: TargetUrl = text.parse().map_err(|_| NotSignedOn::Published)?;
+            let fits = address.is_secure() == self.discovery.is_secure();
             if fits { Ok(address) } else { Err(NotSignedOn::Published) }
         };
         let jwks = address(&said.jwks_uri)?;
+        address(&said.authorization_endpoint)?;
         Ok(Published {
-            authorize: address(&said.authorization_endpoint)?,
+            authorize: said.authorization_endpoint,
             token: address(&said.token_endpoint)?,
             keys: self.keys(&jwks).await?,
             jwks,
@@ -248,8 +246,8 @@ impl Provider {
         })
     }
 
-    async fn keys(&self, jwks: &WebAddress) -> Result<Keys, NotSignedOn> {
-        let keys = self.fetcher.fetch(jwks, Ask::Document).await?;
+    async fn keys(&self, jwks: &TargetUrl) -> Result<Keys, NotSignedOn> {
+        let keys = self.dialer.fetch(jwks, Ask::Document).await?;
         Keys::read(&keys).map_err(|_| NotSignedOn::Published)
     }
 

@@ -1,4 +1,5 @@
-//! How the host itself calls somebody whom its settings name: a receiver of webhooks, a chat, a server of mail.
+//! How the host itself calls somebody whom its settings name: a receiver of webhooks, a chat, a server of mail, a provider that people sign
+//! on by.
 //!
 //! A name is looked up once, every address of the answer is checked as those of cages are, and the connection goes to one of these very
 //! addresses: there is no second lookup that could answer differently. Addresses that are not public are reached only where the settings
@@ -6,12 +7,14 @@
 //!
 //! What it deliberately does not do: it follows no redirect, asks no proxy, keeps no connection, and tries once. Whoever calls tries again.
 
+mod exchange;
+mod fetch;
 mod post;
 mod url;
 
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +27,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{self, ClientConfig};
 
+pub use fetch::{Ask, NotFetched};
 pub use url::{BadUrl, TargetUrl};
 
 use crate::egress::address::{Special, permitted};
@@ -109,17 +113,15 @@ impl Dialer {
         Ok(Box::new(stream))
     }
 
-    /// A connection to this machine, at an address that was written as one. What is said there needs no TLS.
+    /// A connection to this machine, at an address that was written as one, or as `localhost`. What is said there needs no TLS.
     pub async fn connect_here(&self, to: &Authority) -> Result<Line, NotReached> {
-        let host = || to.place().to_string();
-        let address = match to.place() {
-            Place::At(address) if address.is_loopback() => *address,
-            Place::At(_) | Place::Named(_) => {
-                return Err(NotReached::Unreachable { host: host(), why: "it is not on this machine".to_owned() });
-            }
-        };
-        let stream = patiently(TcpStream::connect((address, to.port()))).await?;
-        let stream = stream.map_err(|error| NotReached::Unreachable { host: host(), why: error.to_string() })?;
+        let host = to.place().to_string();
+        let addresses: Vec<SocketAddr> =
+            here(to.place()).iter().map(|&address| SocketAddr::new(address, to.port())).collect();
+        if addresses.is_empty() {
+            return Err(NotReached::Unreachable { host, why: "it is not on this machine".to_owned() });
+        }
+        let stream = first_of(&host, &addresses, PATIENCE_EACH, TcpStream::connect).await?;
         let _ = stream.set_nodelay(true);
         Ok(Box::new(stream))
     }
@@ -159,6 +161,18 @@ impl Dialer {
     }
 }
 
+/// The addresses of this machine that a place stands for. `localhost` is never looked up (RFC 6761): what a name leads to can be changed by
+/// others, and between two looks.
+fn here(place: &Place) -> Vec<IpAddr> {
+    match place {
+        Place::At(address) if address.is_loopback() => vec![*address],
+        Place::Named(name) if name.as_str() == "localhost" => {
+            vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]
+        }
+        Place::At(_) | Place::Named(_) => Vec::new(),
+    }
+}
+
 /// Whatever answers first, one address after the other and each for so long.
 async fn first_of<T, C: Future<Output = io::Result<T>>>(
     host: &str,
@@ -194,13 +208,13 @@ mod tests {
 
     /// Gives one answer after the other, and counts.
     #[derive(Default)]
-    struct Told {
+    pub(super) struct Told {
         answers: Mutex<Vec<Vec<IpAddr>>>,
         asked: AtomicU32,
     }
 
     impl Told {
-        fn in_turn(answers: &[&[&str]]) -> Arc<Self> {
+        pub(super) fn in_turn(answers: &[&[&str]]) -> Arc<Self> {
             let parsed = |answer: &&[&str]| answer.iter().map(|text| text.parse().unwrap()).collect();
             Arc::new(Self { answers: Mutex::new(answers.iter().rev().map(parsed).collect()), ..Self::default() })
         }
@@ -214,7 +228,7 @@ mod tests {
         }
     }
 
-    fn dialer(listed: &[&str], told: Arc<Told>) -> Dialer {
+    pub(super) fn dialer(listed: &[&str], told: Arc<Told>) -> Dialer {
         let listed = listed.iter().map(|text| text.parse().unwrap()).collect();
         Dialer::new(None, listed).unwrap().with_resolver(told)
     }
@@ -266,6 +280,22 @@ mod tests {
         server.accept().await.unwrap();
         assert_eq!(told.asked.load(Ordering::Relaxed), 1, "nothing asks a second time");
         assert!(matches!(refused(&dialer, &to).await, NotReached::Special { .. }), "and the next call checks anew");
+    }
+
+    #[tokio::test]
+    async fn b12_localhost_is_this_machine_and_is_never_looked_up() {
+        let server = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let told = Told::in_turn(&[&["93.184.216.34"]]);
+        let dialer = dialer(&[], Arc::clone(&told));
+        let at = |host: &str| {
+            Authority::with_default_port(&format!("{host}:{}", server.local_addr().unwrap().port()), 80).unwrap()
+        };
+        dialer.connect_here(&at("localhost")).await.unwrap();
+        server.accept().await.unwrap();
+        assert_eq!(told.asked.load(Ordering::Relaxed), 0);
+        for elsewhere in ["localhost.example", "10.0.0.1", "hooks.example"] {
+            assert!(dialer.connect_here(&at(elsewhere)).await.is_err(), "{elsewhere}");
+        }
     }
 
     #[tokio::test]

@@ -1,12 +1,14 @@
-//! Addresses in the settings that messages are sent to. Read once and strictly; the path may be a secret and is never shown.
+//! Addresses in the settings that are called, and those that a provider publishes. Read once and strictly; the path may be a secret and is never shown.
 
 use std::fmt;
 use std::str::FromStr;
 
 use hyper::Uri;
-use placet_domain::scope::{Authority, Place};
+use placet_domain::scope::Authority;
 
-/// Where messages go: over HTTPS, or over HTTP to this machine.
+use super::here;
+
+/// Whom we call: over HTTPS, or over HTTP on this machine.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TargetUrl {
     is_secure: bool,
@@ -14,7 +16,7 @@ pub struct TargetUrl {
     path_and_query: String,
 }
 
-/// An address that nothing is sent to. Whatever may be a secret of it is not repeated.
+/// An address that is not called. Whatever may be a secret of it is not repeated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadUrl {
     #[error(
@@ -22,12 +24,10 @@ pub enum BadUrl {
     )]
     Form,
     #[error(
-        "`{host}` is not on this machine, and without TLS messages are sent to a loopback address only; write `https`, or `127.0.0.1` or `[::1]`: a name could lead anywhere"
+        "`{host}` is not on this machine, and without TLS nothing else is called; write `https`, or `127.0.0.1`, `[::1]` or `localhost`: any other name could lead anywhere"
     )]
     NotLoopback { host: String },
-    #[error(
-        "an address that messages are sent to holds no user, password or fragment; the signature or the path says who sends it"
-    )]
+    #[error("an address that is called holds no user, password or fragment; who calls is said in another way")]
     Credentials,
 }
 
@@ -83,19 +83,11 @@ impl FromStr for TargetUrl {
             Some(_) | None => return Err(BadUrl::Form),
         };
         let to = Authority::with_default_port(authority, usual).map_err(|_| BadUrl::Form)?;
-        if !is_secure && !is_loopback(to.place()) {
+        if !is_secure && here(to.place()).is_empty() {
             return Err(BadUrl::NotLoopback { host: to.place().to_string() });
         }
         let path_and_query = uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
         Ok(Self { is_secure, to, path_and_query })
-    }
-}
-
-/// Only a literal address counts: what a name leads to can be changed by others, and between two looks.
-fn is_loopback(place: &Place) -> bool {
-    match place {
-        Place::At(address) => address.is_loopback(),
-        Place::Named(_) => false,
     }
 }
 
@@ -105,15 +97,23 @@ mod tests {
 
     #[test]
     fn b12_without_tls_messages_go_to_this_machine_only() {
-        for good in
-            ["http://127.0.0.1:9000/hook", "http://127.9.9.9/", "http://[::1]:80/a?b=c", "https://hooks.example/x"]
-        {
+        for good in [
+            "http://127.0.0.1:9000/hook",
+            "http://127.9.9.9/",
+            "http://[::1]:80/a?b=c",
+            "http://localhost:4000",
+            "https://hooks.example/x",
+        ] {
             good.parse::<TargetUrl>().unwrap_or_else(|error| panic!("{good}: {error}"));
         }
         let refused = |text: &str| text.parse::<TargetUrl>().unwrap_err();
-        for elsewhere in
-            ["http://10.0.0.1/", "http://169.254.169.254/latest", "http://example.com/", "http://localhost/"]
-        {
+        for elsewhere in [
+            "http://10.0.0.1/",
+            "http://169.254.169.254/latest",
+            "http://example.com/",
+            "http://localhost.example.com/",
+            "http://127.0.0.1.example.com/",
+        ] {
             assert!(matches!(refused(elsewhere), BadUrl::NotLoopback { .. }), "{elsewhere}");
         }
         assert!(matches!(refused("http://[::ffff:10.0.0.1]/"), BadUrl::NotLoopback { .. }));

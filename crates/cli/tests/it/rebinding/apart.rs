@@ -72,8 +72,7 @@ impl Everybody {
     pub(crate) fn start() -> Self {
         let everybody = Self { reached: Arc::default() };
         for port in PORTS {
-            let (listener, reached) =
-                (TcpListener::bind(("::", port)).unwrap(), Arc::clone(&everybody.reached));
+            let (listener, reached) = (TcpListener::bind(("::", port)).unwrap(), Arc::clone(&everybody.reached));
             std::thread::spawn(move || {
                 for stream in listener.incoming().map_while(Result::ok) {
                     let at = stream.local_addr().unwrap().ip().to_canonical();

@@ -118,7 +118,8 @@ impl Scene {
     fn assert_only_public_addresses_were_reached(&self, records: &[Value]) {
         let mut reached = self.everybody.reached();
         assert!(reached.iter().all(|at| PUBLIC.contains(&at.as_str())), "{reached:?}");
-        let mut told: Vec<String> = records.iter().filter_map(|record| record["address"].as_str()).map(host_of).collect();
+        let mut told: Vec<String> =
+            records.iter().filter_map(|record| record["address"].as_str()).map(host_of).collect();
         (reached.sort(), told.sort());
         assert_eq!(reached, told, "each connection has its record");
     }
@@ -174,7 +175,8 @@ fn r18_a_name_that_leads_elsewhere_at_a_later_look_leads_nowhere_by_any_way_in()
 
 #[test]
 fn r18_answers_that_mix_aliases_and_ipv6_alone_lead_to_nobody_who_may_not_be_reached() {
-    if !apart::is_inside("rebinding::r18_answers_that_mix_aliases_and_ipv6_alone_lead_to_nobody_who_may_not_be_reached") {
+    if !apart::is_inside("rebinding::r18_answers_that_mix_aliases_and_ipv6_alone_lead_to_nobody_who_may_not_be_reached")
+    {
         return;
     }
     let alias = |to: &str, address: &str| Leads::Alias(to.to_owned(), addresses(&[address]));
@@ -194,8 +196,7 @@ fn r18_answers_that_mix_aliases_and_ipv6_alone_lead_to_nobody_who_may_not_be_rea
     ];
     let scene = Scene::start(table.iter().map(|(name, leads, _)| (format!("{name}.test"), leads.clone())));
     let names: Vec<&str> = table.iter().map(|(name, ..)| *name).collect();
-    let script =
-        format!("for name in {names:?}: print(*[way(name + '.test') for way in (plain, tunnel, tls, socks)])");
+    let script = format!("for name in {names:?}: print(*[way(name + '.test') for way in (plain, tunnel, tls, socks)])");
     let (lines, records) = scene.asks(&script);
     for ((name, _, leads_to), said) in table.iter().zip(&lines) {
         let expected = leads_to.map_or("403 403 403 2".to_owned(), |at| format!("{at} {at} 200 0"));
@@ -222,8 +223,9 @@ const SENT_TO: [(&str, u64); 9] = [
 
 #[test]
 fn r18_a_redirect_and_an_address_in_any_spelling_lead_to_nobody_who_may_not_be_reached() {
-    if !apart::is_inside("rebinding::r18_a_redirect_and_an_address_in_any_spelling_lead_to_nobody_who_may_not_be_reached")
-    {
+    if !apart::is_inside(
+        "rebinding::r18_a_redirect_and_an_address_in_any_spelling_lead_to_nobody_who_may_not_be_reached",
+    ) {
         return;
     }
     let scene = Scene::start([
@@ -245,7 +247,11 @@ fn r18_a_redirect_and_an_address_in_any_spelling_lead_to_nobody_who_may_not_be_r
     for ((to, _), said) in SENT_TO.iter().zip(followed) {
         assert!(said == "403" || said == "400", "{to}: {said}");
     }
-    assert_eq!(rest, [PUBLIC[0], "72 1 2 400 403"], "a redirect that is allowed is followed, and of the others nobody answers");
+    assert_eq!(
+        rest,
+        [PUBLIC[0], "72 1 2 400 403"],
+        "a redirect that is allowed is followed, and of the others nobody answers"
+    );
     let pairs = records.chunks(2).take(SENT_TO.len()).zip(SENT_TO);
     for (pair, (to, expected)) in pairs {
         assert_eq!((&pair[0]["status"], number(&pair[1])), (&302.into(), expected), "{to}: each is judged on its own");

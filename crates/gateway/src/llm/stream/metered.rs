@@ -13,8 +13,8 @@ use tokio::time::Sleep;
 
 use super::Reader;
 use crate::llm::patience::Over;
-use crate::llm::wire::Tally;
 use crate::llm::portion::Portion;
+use crate::llm::wire::Tally;
 use crate::llm::words::{Heard, Listener};
 
 /// Why an answer stopped in the middle.

@@ -149,15 +149,20 @@ async fn c12_runs_that_hang_up_on_everything_leave_another_its_place_and_one_of_
     for other in OTHERS[..4].iter().flat_map(|other| [other; 3]) {
         let (agent, asked) = (world.agent.clone(), question(Wire::Chat, true));
         let body = asked.body.replace("hello", "never");
-        calls.push(tokio::spawn(async move { agent.send(&asked.path, &[("x-api-key", other.key)], body).await.status }));
+        calls
+            .push(tokio::spawn(async move { agent.send(&asked.path, &[("x-api-key", other.key)], body).await.status }));
     }
     eventually("all of them are asked", || world.upstreams[0].heard().len() == 12).await;
     calls.iter().for_each(JoinHandle::abort);
     let refused = world.records(4).await;
-    assert!(refused.iter().all(|record| record.estimated), "they have taken every place, and one more each is too many");
+    assert!(
+        refused.iter().all(|record| record.estimated),
+        "they have taken every place, and one more each is too many"
+    );
     leaves_before_the_answer(&world, question(Wire::Chat, true)).await;
     let records = world.records(6).await;
-    let counted: Vec<_> = records.iter().filter(|record| !record.estimated).map(|record| record.tokens.output).collect();
+    let counted: Vec<_> =
+        records.iter().filter(|record| !record.estimated).map(|record| record.tokens.output).collect();
     assert_eq!(counted, [777], "an honest run that loses its connection pays what was counted");
     let made_room = &records[4];
     assert_eq!((made_room.estimated, made_room.status, made_room.tokens.output), (true, 499, 1_000), "{made_room:?}");

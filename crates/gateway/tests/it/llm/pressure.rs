@@ -180,7 +180,8 @@ impl Told {
 
     /// The next call, when all of it has come.
     async fn call(&self, body_bytes: usize) -> TcpStream {
-        let (mut socket, _) = self.0.accept().await.unwrap();
+        let accepted = tokio::time::timeout(Duration::from_secs(20), self.0.accept());
+        let (mut socket, _) = accepted.await.expect("a call comes").unwrap();
         let (mut heard, mut piece) = (Vec::new(), [0; 4_096]);
         while heard.len() < body_bytes {
             let size = socket.read(&mut piece).await.unwrap();
@@ -199,10 +200,14 @@ async fn c12_a_body_keeps_its_room_until_its_answer_begins_and_not_a_moment_long
     let mut large = small.clone();
     large.body.push_str(&" ".repeat(9_950 - large.body.len()));
     let agent = world.agent.clone();
-    let call =
-        tokio::spawn(async move { agent.begin(&large.path, &[("x-api-key", VIRTUAL_KEY)], large.body).await });
+    let call = tokio::spawn(async move { agent.begin(&large.path, &[("x-api-key", VIRTUAL_KEY)], large.body).await });
     let mut answering = model.call(9_950).await;
-    assert_eq!(world.agent.ask(&small).await.status, 503, "the upstream has it, and may have to be asked again with it");
+    let told = tokio::time::timeout(Duration::from_secs(20), world.agent.ask(&small));
+    assert_eq!(
+        told.await.expect("it is not sent").status,
+        503,
+        "the next upstream may have to be asked with the same body"
+    );
     answering.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n").await.unwrap();
     let begun = call.await.unwrap();
     assert_eq!(begun.status(), 200);

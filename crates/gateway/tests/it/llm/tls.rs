@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use placet_gateway::fetch::{Ask, Fetcher, NotFetched, WebAddress};
+use placet_gateway::dial::{Ask, Dialer, NotFetched, NotReached, TargetUrl};
 use placet_gateway::llm::Gateway;
 use placet_gateway::llm::config::Settings;
 use placet_gateway::llm::memory::{Keyring, Wallet};
@@ -145,15 +145,15 @@ async fn b10_a_file_of_issuers_that_is_none_is_told_when_the_gateway_is_opened()
 /// What the control plane itself asks, of a server that shows this certificate. Whoever is believed answers, if only that there is no such page.
 async fn fetched(lab: &Lab, certificate: &Path, believes: Option<&str>, networks: &[&str]) -> NotFetched {
     let model = start(Script::read(SCRIPT).unwrap()).await.unwrap();
-    let address: WebAddress = format!("{}/nothing", lab.serve(certificate, &model).await).parse().unwrap();
+    let address: TargetUrl = format!("{}/nothing", lab.serve(certificate, &model).await).parse().unwrap();
     let networks = networks.iter().map(|network| network.parse().unwrap()).collect();
-    let fetcher = Fetcher::new(networks, believes.map(|name| lab.path(name)).as_deref()).unwrap();
-    fetcher.fetch(&address, Ask::Document).await.unwrap_err()
+    let dialer = Dialer::new(believes.map(|name| lab.path(name)).as_deref(), networks).unwrap();
+    dialer.fetch(&address, Ask::Document).await.unwrap_err()
 }
 
 #[tokio::test]
 async fn t9_what_the_control_plane_asks_over_tls_is_believed_by_its_name_and_issuer_and_at_addresses_that_are_listed() {
-    let (lab, here) = (Lab::new(), &["127.0.0.0/8"][..]);
+    let (lab, here) = (Lab::new(), &["127.0.0.0/8", "::1/128"][..]);
     let good = lab.issued("localhost", "10");
     let answered = fetched(&lab, &good, Some("ca.pem"), here).await;
     assert!(matches!(answered, NotFetched::Refused(_)), "{answered:?}");
@@ -164,8 +164,11 @@ async fn t9_what_the_control_plane_asks_over_tls_is_believed_by_its_name_and_iss
         (lab.self_signed(), Some("ca.pem")),
     ] {
         let refused = fetched(&lab, &certificate, believes, here).await;
-        assert!(matches!(refused, NotFetched::Unreachable(_)), "{certificate:?}: {refused:?}");
+        assert!(
+            matches!(refused, NotFetched::NotReached(NotReached::Untrusted { .. })),
+            "{certificate:?}: {refused:?}"
+        );
     }
     let elsewhere = fetched(&lab, &good, Some("ca.pem"), &["10.0.0.0/8"]).await;
-    assert!(matches!(elsewhere, NotFetched::NoAddress(_)), "{elsewhere:?}");
+    assert!(matches!(elsewhere, NotFetched::NotReached(NotReached::Special { .. })), "{elsewhere:?}");
 }
