@@ -94,8 +94,8 @@ impl Heard {
         let (held, has) = (self.text.bytes.len(), self.text.bytes.capacity());
         let needs = held.saturating_add(more).min(MOST_HELD);
         if needs > has {
-            let next = needs.max(has * 2).max(FIRST_BYTES).min(MOST_HELD);
-            if self.room.grow((next - has) as u64) {
+            let ample = needs.max(has * 2).clamp(FIRST_BYTES, MOST_HELD);
+            if let Some(next) = [ample, needs].into_iter().find(|next| self.room.grow((next - has) as u64)) {
                 self.text.bytes.reserve_exact(next - held);
             }
         }
