@@ -30,6 +30,7 @@ const FILES: &str = r#"
     mount --bind "$1/nsswitch.conf" /etc/nsswitch.conf
     if [ -d /run/nscd ]; then mount -t tmpfs none /run/nscd; fi
     python3 "$1/addresses.py"
+    echo 0 > /proc/sys/net/ipv4/ip_unprivileged_port_start
     shift
     exec "$@"
 "#;
@@ -54,10 +55,15 @@ pub(crate) fn is_inside(test: &str) -> bool {
     }
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("addresses.py"), ADDRESSES).unwrap();
-    let own_user: &[&str] = if rustix::process::geteuid().is_root() { &[] } else { &["--user", "--map-root-user"] };
+    // Who is not root is root for as long as it takes to build the network, and an ordinary user again in it.
+    let (root, ordinary): (&[&str], &[&str]) = if rustix::process::geteuid().is_root() {
+        (&[], &[])
+    } else {
+        (&["--user", "--map-root-user"], &["unshare", "--user", "--map-user=1000", "--map-group=1000"])
+    };
     let mut command = clean(Command::new("unshare"));
-    command.env(INSIDE, "1").args(own_user).args(["--net", "--mount", "sh", "-c", FILES, "sh"]).arg(dir.path());
-    command.arg(std::env::current_exe().unwrap()).args(["--exact", test, "--nocapture"]);
+    command.env(INSIDE, "1").args(root).args(["--net", "--mount", "sh", "-c", FILES, "sh"]).arg(dir.path());
+    command.args(ordinary).arg(std::env::current_exe().unwrap()).args(["--exact", test, "--nocapture"]);
     let said = Said::by(&mut command).ok();
     assert!(said.out().contains("1 passed"), "`{test}` is not the name of this test: {}", said.out());
     false

@@ -120,7 +120,8 @@ impl Scene {
         assert!(reached.iter().all(|at| PUBLIC.contains(&at.as_str())), "{reached:?}");
         let mut told: Vec<String> =
             records.iter().filter_map(|record| record["address"].as_str()).map(host_of).collect();
-        (reached.sort(), told.sort());
+        reached.sort();
+        told.sort();
         assert_eq!(reached, told, "each connection has its record");
     }
 }

@@ -37,11 +37,11 @@ pub struct Limits {
     pub input_bytes_per_token: NonZeroU64,
     /// Connections at once.
     pub connections: NonZeroUsize,
-    /// What all requests together may take in memory before upstreams have them, each byte as it came and as it goes out. One run
-    /// has at most a quarter of it, or what its largest request takes.
+    /// What all requests together may take in memory before upstreams have them, each byte as it came and as it goes out, and what is
+    /// said in open calls where that is kept. One run has at most a quarter of it, or what its largest request takes.
     pub bytes_in_flight: NonZeroU64,
-    /// How many answers are read to their ends at once whose agents hung up; a quarter of them for one run. With none, each such
-    /// call counts as the longest answer that it may have had.
+    /// How many answers are read to their ends at once whose agents hung up; a quarter of them for one run, and fewer where others need
+    /// them. With none, each such call counts as the longest answer that it may have had.
     pub hang_ups: u64,
     /// How long after its agent hung up an answer is waited for: as long as a model thinks about a hard question.
     pub hang_up_ms: NonZeroU64,
