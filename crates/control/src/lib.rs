@@ -28,7 +28,7 @@ mod telemetry;
 mod webhook;
 
 pub use app::{App, Limits, MetricsEvery, Rules, Settings};
-pub use flow::{No, bootstrap};
+pub use flow::{No, bootstrap, end_passkeys};
 pub use http::{api_document, page_table, route_table};
 pub use kit::{KitFile, Kits};
 pub use names::fresh_token;

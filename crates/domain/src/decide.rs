@@ -13,6 +13,7 @@ use crate::digest::Digest;
 use crate::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
 use crate::identity::{self, Actor, Identity, Role};
 use crate::organisation::{self, Organisation, OrganisationEvent};
+use crate::passkey::Proof;
 use crate::project::{self, Project, ProjectCommand};
 use crate::proposal::ActionKind;
 use crate::record::{BlobKept, Event, Record, Refused, Started};
@@ -27,6 +28,8 @@ use crate::worktree::{self, Worktree};
 pub struct Reads {
     pub project: Option<ProjectId>,
     pub identity: Option<IdentityId>,
+    /// Whether it matters what whoever asks is at this moment: they were let in a while ago.
+    pub actor: bool,
     pub run: Option<RunId>,
     pub action: Option<ActionId>,
     /// What is to stand in the action's place: there must be nothing yet.
@@ -65,6 +68,8 @@ pub enum Others {
 pub struct Loaded {
     pub project: Option<Project>,
     pub identity: Option<Identity>,
+    /// Whoever asks, as they are now.
+    pub actor: Option<Identity>,
     pub run: Option<Run>,
     pub action: Option<ActionState>,
     /// What stands in the action's place after it was amended.
@@ -96,7 +101,7 @@ impl Command {
             Self::RemoveBlobs { project, expiry } => {
                 Reads { project: Some(*project), touched_from: Some(expiry.as_of), ..Reads::default() }
             }
-            Self::Identity { id, .. } => Reads { identity: Some(*id), ..Reads::default() },
+            Self::Identity { id, .. } => Reads { identity: Some(*id), actor: true, ..Reads::default() },
             // Whether one person works alone is the project's decision, not that of whoever makes a run.
             Self::Run { id, command: RunCommand::Create(founding) } => {
                 let (project, parent) = (Some(founding.project), founding.parent);
@@ -111,8 +116,8 @@ impl Command {
             Self::Action { id, run, command } => {
                 let (action, run, successor) = (Some(*id), Some(*run), command.successor());
                 let (questions, givers) = (command.may_ask(), matches!(command, ActionCommand::Propose { .. }));
-                let identity = command.signer();
-                Reads { action, run, successor, identity, questions, givers, ..Reads::default() }
+                let actor = command.says_yes();
+                Reads { action, run, successor, actor, questions, givers, ..Reads::default() }
             }
             Self::Worktree { id, project, .. } => {
                 Reads { worktree: Some(*id), project: Some(*project), ..Reads::default() }
@@ -151,9 +156,9 @@ impl Command {
 
 /// Decides a command. A refusal changes nothing; whether the attempt itself is recorded, [`recorded`] says.
 pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Result<Vec<Record>, Refusal> {
-    let actor = &submission.actor;
+    let actor = &present(loaded, submission)?;
     let about = about(loaded, &submission.command);
-    admit(submission, about.project)?;
+    admit(actor, &submission.command, about.project)?;
     check_halt(&loaded.organisation, &submission.command)?;
     check_safe_mode(loaded, &submission.command)?;
     let events: Vec<Event> = match &submission.command {
@@ -170,7 +175,8 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
         }
         Command::Identity { id, command } => {
             let events = identity::decide(loaded.identity.as_ref(), command, actor, now)?;
-            events.into_iter().map(|event| Event::Identity(*id, event)).collect()
+            let used = signed(actor, command.proof(), now)?;
+            events.into_iter().map(|event| Event::Identity(*id, event)).chain(used).collect()
         }
         Command::Run { id, command } => {
             check_surroundings(loaded, command)?;
@@ -179,7 +185,7 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
             let agent = run::own_agent(*id, loaded.identity.as_ref(), command, actor, now)?;
             events.into_iter().map(|event| Event::Run(*id, event)).chain(paid).chain(agent).collect()
         }
-        Command::Action { id, command, .. } => about_action(loaded, *id, command, submission, now)?,
+        Command::Action { id, command, .. } => about_action(loaded, *id, command, (actor, submission), now)?,
         Command::Worktree { id, project, command } => {
             // The duties of one project say nothing about the worktrees of another.
             let known = loaded.worktree.as_ref().filter(|worktree| worktree.project == *project);
@@ -256,21 +262,21 @@ fn about_action(
     loaded: &Loaded,
     id: ActionId,
     command: &ActionCommand,
-    submission: &Submission,
+    (actor, submission): (&Actor, &Submission),
     now: Timestamp,
 ) -> Result<Vec<Event>, Refusal> {
     let run = loaded.run.as_ref().ok_or(Refusal::Unknown { what: "run" })?;
     if loaded.successor.is_some() {
         return Err(Refusal::Exists { what: "action" });
     }
-    let (actor, terms, policy) = (&submission.actor, &submission.terms, submission.policy);
+    let (terms, policy) = (&submission.terms, submission.policy);
     let passkeys = Demand::by(&loaded.organisation);
     let setting = Setting { run, actor, terms, policy, givers: &loaded.givers, passkeys, now };
     let events = action::decide(id, loaded.action.as_ref(), command, &setting)?;
     if let Some(instead) = run::instead_of_asking(run, &events, loaded.questions, &terms.asking, now)? {
         return Ok(vec![Event::Run(run.id, instead)]);
     }
-    let (order, signed) = (order_given(loaded, command, &setting)?, signed(loaded, command, now)?);
+    let (order, signed) = (order_given(loaded, command, &setting)?, signed(actor, command.proof(), now)?);
     let on_run = |events: Vec<_>| events.into_iter().map(|event| Event::Run(run.id, event));
     Ok(match run::follow(run, loaded.action.as_ref(), &events, now)? {
         Consequence::Instead(instead) => on_run(instead).collect(),
@@ -288,10 +294,18 @@ fn order_given(loaded: &Loaded, command: &ActionCommand, setting: &Setting<'_>) 
     run::give_order(setting.run, state, action.spec(), *extent, giver, setting.now).map(Some)
 }
 
-/// What a signed approval means for its person's passkey, as it is now: it has signed once more.
-fn signed(loaded: &Loaded, command: &ActionCommand, now: Timestamp) -> Result<Option<Event>, Refusal> {
-    let ActionCommand::Approve { proof: Some(proof), .. } = command else { return Ok(None) };
-    let person = loaded.identity.as_ref().ok_or(Refusal::Unknown { what: "identity" })?;
+/// Whoever asks, as they are when it is decided. They were let in a while ago, and may have got or lost a passkey since.
+fn present(loaded: &Loaded, submission: &Submission) -> Result<Actor, Refusal> {
+    match (&submission.actor, &loaded.actor) {
+        (Actor::Identity(asked), Some(now)) if now.id == asked.id => Ok(Actor::Identity(now.clone())),
+        (Actor::Identity(_), _) if submission.command.reads().actor => Err(Refusal::Revoked),
+        (Actor::Identity(_) | Actor::Runtime, _) => Ok(submission.actor.clone()),
+    }
+}
+
+/// What a signature means for the passkey of whoever asks, as it is now: it has signed once more.
+fn signed(actor: &Actor, proof: Option<&Proof>, now: Timestamp) -> Result<Option<Event>, Refusal> {
+    let (Some(proof), Some(person)) = (proof, actor.identity()) else { return Ok(None) };
     Ok(identity::used(person, proof, now)?.map(|event| Event::Identity(person.id, event)))
 }
 
@@ -320,10 +334,10 @@ fn about_event(event: &Event, about: About, loaded: &Loaded) -> About {
 
 /// Who was revoked does nothing any more, and what lies beyond somebody's reach does not exist for them. The shell should have noticed
 /// already; here nothing gets past.
-fn admit(submission: &Submission, project: Option<ProjectId>) -> Result<(), Refusal> {
-    let Some(identity) = submission.actor.identity() else { return Ok(()) };
+fn admit(actor: &Actor, command: &Command, project: Option<ProjectId>) -> Result<(), Refusal> {
+    let Some(identity) = actor.identity() else { return Ok(()) };
     // That they tried is recorded of everybody.
-    if matches!(submission.command, Command::NoteRefusal { .. }) {
+    if matches!(command, Command::NoteRefusal { .. }) {
         return Ok(());
     }
     if identity.revoked {
@@ -443,7 +457,10 @@ impl Loaded {
                 self.organisation = organisation::evolve(std::mem::take(&mut self.organisation), event);
             }
             Event::Project(id, event) => self.project = project::evolve(*id, self.project.take(), event),
-            Event::Identity(id, event) => self.identity = identity::evolve(*id, self.identity.take(), event),
+            Event::Identity(id, event) => {
+                let person = self.person(*id);
+                *person = identity::evolve(*id, person.take(), event);
+            }
             Event::Run(id, event) => self.evolve_run(*id, event, at),
             Event::Action(id, event) => {
                 let state = self.slot(*id);
@@ -459,6 +476,17 @@ impl Loaded {
             | Event::PlannerAnswered(_)
             | Event::Started(_) => {}
         }
+    }
+
+    /// Where a person is kept: whom a command is about, or whoever asks, whose passkey has signed once more.
+    fn person(&mut self, id: IdentityId) -> &mut Option<Identity> {
+        let is = |known: &Option<Identity>| known.as_ref().is_some_and(|person| person.id == id);
+        if is(&self.actor) && !is(&self.identity) { &mut self.actor } else { &mut self.identity }
+    }
+
+    /// A person who is known here, as a command left them.
+    pub fn find_person(&self, id: IdentityId) -> Option<&Identity> {
+        self.identity.iter().chain(&self.actor).find(|person| person.id == id)
     }
 
     /// A run that is known here.

@@ -62,7 +62,11 @@ pub enum Refusal {
     )]
     PasskeyNeeded,
     #[error(
-        "passwords and passkeys are changed right after signing in by a link, a password or a passkey, and with a passkey if you have one; sign out and in again"
+        "whoever has passkeys keeps them: adding or removing one, a link, a new token or password for them is signed with a passkey of whoever does it, under Settings in a browser; if all are lost, another administrator signs there, or they are ended on the host (`placet identity end-passkeys`)"
+    )]
+    DoorUnsigned,
+    #[error(
+        "a password and a first passkey are set right after signing in by a link or a password; sign out and in again"
     )]
     StaleVisit,
     #[error("the passkey is refused: {0}")]
@@ -164,6 +168,7 @@ impl Refusal {
             Self::Expired => "expired",
             Self::Permit(_) => "permit",
             Self::PasskeyNeeded => "passkey_needed",
+            Self::DoorUnsigned => "door_unsigned",
             Self::StaleVisit => "stale_visit",
             Self::Passkey(_) => "passkey",
             Self::LostLease { .. } => "lost_lease",
@@ -183,6 +188,7 @@ impl Refusal {
             | Self::Denied { .. }
             | Self::Permit(_)
             | Self::PasskeyNeeded
+            | Self::DoorUnsigned
             | Self::Passkey(_) => true,
             Self::Unknown { .. }
             | Self::Exists { .. }

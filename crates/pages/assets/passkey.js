@@ -8,10 +8,14 @@
     .replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
   const known = (question) => question.credentials.map((id) => ({ type: 'public-key', id: bytes(id) }));
 
-  // The form says what it shows; the question is about exactly that.
-  async function ask(form) {
-    const seen = form.elements.seen?.value;
-    const answer = await fetch(form.dataset.passkey + (seen ? `?seen=${encodeURIComponent(seen)}` : ''), { redirect: 'error' });
+  // The form says what it shows, or what was made for it; the question is about exactly that.
+  async function ask(form, address, about) {
+    const url = new URL(address, location.href);
+    for (const name of about) {
+      const value = form.elements.namedItem(name)?.value;
+      if (value) url.searchParams.set(name, value);
+    }
+    const answer = await fetch(url, { redirect: 'error' });
     if (!answer.ok) throw new Error('no question');
     return answer.json();
   }
@@ -35,7 +39,14 @@
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
       excludeCredentials: known(question), timeout: 120_000,
     } });
-    return { client_data: text(response.clientDataJSON), attestation: text(response.attestationObject) };
+    return { made_client_data: text(response.clientDataJSON), made_attestation: text(response.attestationObject) };
+  }
+
+  const MADE = ['made_nonce', 'made_asked_at', 'made_client_data', 'made_attestation'];
+
+  async function make(form) {
+    const question = await ask(form, form.dataset.passkeyMakes, []);
+    fill(form, { made_nonce: question.nonce, made_asked_at: question.asked_at, ...await create(question) });
   }
 
   function fill(form, values) {
@@ -49,9 +60,11 @@
     const told = form.querySelector('[role=alert]');
     told.textContent = '';
     try {
-      const question = await ask(form);
-      fill(form, { nonce: question.nonce, asked_at: question.asked_at });
-      fill(form, form.dataset.passkeyMakes ? await create(question) : await sign(question));
+      if (form.dataset.passkeyMakes) await make(form);
+      if (!form.dataset.passkeyFirst) {
+        const question = await ask(form, form.dataset.passkey, form.dataset.passkeyMakes ? ['name', ...MADE] : ['seen']);
+        fill(form, { nonce: question.nonce, asked_at: question.asked_at, ...await sign(question) });
+      }
       form.submit();
     } catch {
       told.textContent = form.dataset.passkeyFailed;

@@ -22,8 +22,8 @@ pub fn enter(lang: Lang, ways: &Ways, refused: Option<Refused>) -> Markup {
             (field("password", lang.password(), &html! { input id="password" name="password" type="password" required autocomplete="current-password"; }))
             button.main { (lang.sign_in()) }
         }
-        @if let Some(provider) = &ways.provider {
-            p { a.button href="/enter/provider" { (lang.sign_on_by()) " " (text::line(lang, provider)) } }
+        @if let Some((provider, to)) = &ways.provider {
+            p { a.button href={ "/enter/provider" (to) } { (lang.sign_on_by()) " " (text::line(lang, provider)) } }
         }
         (sign_in(lang, &ways.place, to))
         p { (lang.no_password_yet()) }
@@ -37,7 +37,8 @@ pub fn enter(lang: Lang, ways: &Ways, refused: Option<Refused>) -> Markup {
 pub struct Ways {
     pub place: Place,
     /// What people call the provider that vouches for them, if there is one.
-    pub provider: Option<String>,
+    /// With the query that leads where somebody wanted to go.
+    pub provider: Option<(String, String)>,
     /// Where somebody wanted to go.
     pub to: Option<String>,
 }

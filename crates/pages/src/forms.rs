@@ -21,8 +21,10 @@ pub struct Form {
 struct Passkey {
     question: String,
     failed: &'static str,
-    /// Whether one is made rather than used.
-    makes: bool,
+    /// Whether one is made first, and where it is asked for before it is.
+    makes: Option<&'static str>,
+    /// Whether one that is there signs it.
+    signs: bool,
 }
 
 impl Form {
@@ -37,11 +39,12 @@ impl Form {
 
     /// One that is sent with the answer of a passkey to the question that is fetched there.
     pub(crate) fn with_passkey(self, question: String, failed: &'static str) -> Self {
-        Self { passkey: Some(Passkey { question, failed, makes: false }), ..self }
+        Self { passkey: Some(Passkey { question, failed, makes: None, signs: true }), ..self }
     }
 
-    pub(crate) fn that_makes_one(self) -> Self {
-        Self { passkey: self.passkey.map(|passkey| Passkey { makes: true, ..passkey }), ..self }
+    /// One that makes a passkey first, to the question that is fetched there; another one signs it, unless it is the first.
+    pub(crate) fn that_makes_one(self, asked: &'static str, signs: bool) -> Self {
+        Self { passkey: self.passkey.map(|passkey| Passkey { makes: Some(asked), signs, ..passkey }), ..self }
     }
 
     /// A decision on exactly this.
@@ -58,7 +61,8 @@ impl Form {
         let passkey = self.passkey.as_ref();
         html! {
             form method="post" action=(self.to) id=[self.id] data-passkey=[passkey.map(|passkey| &passkey.question)]
-                data-passkey-makes=[passkey.and_then(|passkey| passkey.makes.then_some("yes"))]
+                data-passkey-makes=[passkey.and_then(|passkey| passkey.makes)]
+                data-passkey-first=[passkey.and_then(|passkey| (!passkey.signs).then_some("yes"))]
                 data-passkey-failed=[passkey.map(|passkey| passkey.failed)] {
                 @if let Some(csrf) = &self.csrf { input type="hidden" name="csrf" value=(csrf); }
                 @if let Some(seen) = self.seen { input type="hidden" name="seen" value=(seen); }

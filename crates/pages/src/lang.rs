@@ -113,7 +113,13 @@ words! {
     passkey_is_not_known: "This passkey is not known here.", "Cette clé d'accès n'est pas connue ici.";
     passkey_needs_script: "Passkeys need JavaScript: only a script can ask a browser for one. Everything else works without.", "Les clés d'accès exigent JavaScript : seul un script peut en demander une au navigateur. Tout le reste s'en passe.";
     passkey_elsewhere: "Browsers know passkeys by a name, not by a number. Open this page at", "Les navigateurs lient les clés d'accès à un nom, pas à un nombre. Ouvrez cette page à l'adresse";
-    passkey_needs_fresh_visit: "Passkeys are changed within ten minutes of signing in, and with a passkey if you have one. Sign out and in again. If you lost yours, ask an administrator to remove it.", "Les clés se modifient dans les dix minutes suivant la connexion, et avec une clé si vous en avez une. Reconnectez-vous. Si vous avez perdu la vôtre, demandez à un administrateur de la retirer.";
+    passkey_needs_fresh_visit: "A first passkey is added within ten minutes of signing in by a link or a password. Sign out and in again.", "Une première clé s'ajoute dans les dix minutes suivant la connexion par un lien ou un mot de passe. Reconnectez-vous.";
+    passkey_signs_the_next: "Your browser asks twice: for the new passkey, and for one that you have, which signs that it is added.", "Votre navigateur demande deux fois : la nouvelle clé, puis une clé que vous avez, qui signe cet ajout.";
+    passkey_of_elsewhere: "Your passkeys were made at another address. Sign this there.", "Vos clés d'accès ont été créées à une autre adresse. Signez ceci là-bas.";
+    door_needs_passkey: "Whoever has passkeys keeps them: this is signed with a passkey of yours. Add one above. If nobody has one, they are ended on the host, while no control plane runs, by", "Qui a des clés d'accès les garde : ceci se signe avec une clé à vous. Ajoutez-en une ci-dessus. Si personne n'en a, elles se retirent sur l'hôte, serveur arrêté, par";
+    has_passkeys: "has passkeys", "a des clés d'accès";
+    make_token: "New token", "Nouveau jeton";
+    token_made: "The new token, shown this once. Every other way in of theirs is closed, passkeys too.", "Le nouveau jeton, montré une seule fois. Tous ses autres accès sont fermés, clés comprises.";
     you_sign_it: "You sign this with your passkey.", "Vous signez ceci avec votre clé d'accès.";
     you_need_a_passkey: "This is approved with a passkey, and you have none yet.", "Ceci s'approuve avec une clé d'accès, et vous n'en avez pas encore.";
     signed_by_passkey: "signed with a passkey", "signé avec une clé d'accès";

@@ -55,5 +55,5 @@ pub use problem::{Problem, problem};
 pub use rollback::{RollbackPage, rollback};
 pub use run::{Moves, RunPage, run};
 pub use runs::{RunRow, runs};
-pub use settings::{Settings, settings};
+pub use settings::{Once, Person, Settings, settings};
 pub use timeline::{Bar, Lane};

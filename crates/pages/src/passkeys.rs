@@ -36,8 +36,10 @@ pub struct Key {
 pub struct Keys {
     pub place: Place,
     pub own: Vec<Key>,
-    /// Whether the visit is young enough to change something.
-    pub fresh: bool,
+    /// Whether one may be added from this visit: the first needs one that has just begun.
+    pub may_add: bool,
+    /// Whether one of them can sign here.
+    pub may_sign: bool,
     /// Those that an administrator may take away.
     pub of_others: Vec<(IdentityId, String, Key)>,
     /// Why everybody signs with one, if everybody does.
@@ -45,11 +47,27 @@ pub struct Keys {
     pub may_demand: bool,
 }
 
+/// What a script fills in when a passkey signed.
+const SIGNED: [&str; 6] = ["nonce", "asked_at", "credential", "client_data", "authenticator_data", "signature"];
+
 /// A form whose sending asks for a passkey first; `question` is where the question is fetched.
 pub(crate) fn asking(lang: Lang, form: &Form, question: &str, content: &Markup) -> Markup {
-    let answers = ["nonce", "asked_at", "credential", "client_data", "authenticator_data", "signature"];
     let form = form.clone().with_passkey(question.to_owned(), lang.passkey_failed());
-    form.with(&answered(lang, &answers, content))
+    form.with(&answered(lang, &SIGNED, content))
+}
+
+/// A form that changes a door of somebody who has passkeys: one of the viewer's signs it, or the page says who can. `query` is the change,
+/// as the question names it.
+pub(crate) fn guarded(viewer: &Viewer, keys: &Keys, form: &Form, query: &str, content: &Markup) -> Markup {
+    let lang = viewer.lang;
+    match &keys.place {
+        Place::Elsewhere(address) => elsewhere(lang, address),
+        Place::Here if keys.may_sign => asking(lang, form, &format!("/settings/doors/question?{query}"), content),
+        Place::Here if keys.own.is_empty() => {
+            html! { p.note { (lang.door_needs_passkey()) } pre { code { "placet identity end-passkeys" } } }
+        }
+        Place::Here => html! { p.note { (lang.passkey_of_elsewhere()) } },
+    }
 }
 
 /// What such a form holds: places for the answer, and what is said where there is none.
@@ -96,8 +114,9 @@ pub(crate) fn panel(viewer: &Viewer, keys: &Keys) -> Markup {
             ul.plain { @for key in &keys.own { li { (own(viewer, keys, key)) } } }
             @match &keys.place {
                 Place::Elsewhere(address) => (elsewhere(lang, address)),
-                Place::Here if keys.fresh => (add(viewer)),
-                Place::Here => p.note { (lang.passkey_needs_fresh_visit()) },
+                Place::Here if !keys.may_add => p.note { (lang.passkey_needs_fresh_visit()) },
+                Place::Here if keys.own.is_empty() || keys.may_sign => (add(viewer, keys)),
+                Place::Here => p.note { (lang.passkey_of_elsewhere()) },
             }
         }))
         @if !keys.of_others.is_empty() { (section("passkeys-of-others", lang.passkeys_of_others(), &of_others(viewer, keys))) }
@@ -110,27 +129,35 @@ fn named(lang: Lang, key: &Key) -> Markup {
 }
 
 fn own(viewer: &Viewer, keys: &Keys, key: &Key) -> Markup {
-    let lang = viewer.lang;
     html! {
-        (named(lang, key))
-        @if keys.fresh {
-            (Form::to("/settings/passkeys/remove", viewer).with(&html! {
-                input type="hidden" name="credential" value=(key.credential);
-                button.plain { (lang.remove()) }
-            }))
-        }
+        (named(viewer.lang, key))
+        @if keys.may_sign { (removal(viewer, keys, Form::to("/settings/passkeys/remove", viewer), "", key)) }
     }
 }
 
-fn add(viewer: &Viewer) -> Markup {
-    let lang = viewer.lang;
-    let form = Form::to("/settings/passkeys", viewer).named("add-passkey");
-    let form = form.with_passkey("/settings/passkeys/question".to_owned(), lang.passkey_failed()).that_makes_one();
+fn removal(viewer: &Viewer, keys: &Keys, form: Form, of: &str, key: &Key) -> Markup {
+    let query = format!("change=remove&removed={}{of}", key.credential);
     let content = html! {
+        input type="hidden" name="removed" value=(key.credential);
+        button.plain { (viewer.lang.remove()) }
+    };
+    guarded(viewer, keys, &form, &query, &content)
+}
+
+/// The first is made by whoever has just come in; every other is signed with one that is there.
+fn add(viewer: &Viewer, keys: &Keys) -> Markup {
+    let (lang, signs) = (viewer.lang, !keys.own.is_empty());
+    let form = Form::to("/settings/passkeys", viewer).named("add-passkey");
+    let form = form.with_passkey("/settings/doors/question?change=add".to_owned(), lang.passkey_failed());
+    let form = form.that_makes_one("/settings/passkeys/question", signs);
+    let content = html! {
+        @if signs { p.note { (lang.passkey_signs_the_next()) } }
         (field("passkey-name", lang.passkey_name(), &html! { input #passkey-name name="name" required maxlength="60" autocomplete="off"; }))
         button { (lang.add_passkey()) }
     };
-    form.with(&answered(lang, &["nonce", "asked_at", "client_data", "attestation"], &content))
+    let made = ["made_nonce", "made_asked_at", "made_client_data", "made_attestation"];
+    let answers: Vec<&str> = made.into_iter().chain(SIGNED).collect();
+    form.with(&answered(lang, &answers, &content))
 }
 
 fn of_others(viewer: &Viewer, keys: &Keys) -> Markup {
@@ -140,13 +167,13 @@ fn of_others(viewer: &Viewer, keys: &Keys) -> Markup {
             @for (id, name, key) in &keys.of_others {
                 li {
                     (text::line(lang, name)) " · " (named(lang, key))
-                    (Form::to(format!("/settings/people/{id}/passkeys/remove"), viewer).with(&html! {
-                        input type="hidden" name="credential" value=(key.credential);
-                        button.plain { (lang.remove()) }
-                    }))
+                    @if keys.may_sign {
+                        (removal(viewer, keys, Form::to(format!("/settings/people/{id}/passkeys/remove"), viewer), &format!("&of={id}"), key))
+                    }
                 }
             }
         }
+        @if !keys.may_sign { (guarded(viewer, keys, &Form::to("", viewer), "", &html! {})) }
     }
 }
 

@@ -7,7 +7,7 @@ use placet_wire::api::IdentityView;
 use crate::forms::{Form, field, reason};
 use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{moment, section, short};
-use crate::passkeys::{self, Keys};
+use crate::passkeys::{self, Keys, guarded};
 use crate::text;
 
 #[derive(Debug, Clone)]
@@ -17,9 +17,9 @@ pub struct Settings {
     pub visits: Vec<(String, Timestamp, bool)>,
     pub keys: Keys,
     /// Whom the viewer may make links for; nobody, unless they administer.
-    pub people: Vec<IdentityView>,
-    /// A link that was just made: for whom, and the address.
-    pub link: Option<(String, String)>,
+    pub people: Vec<Person>,
+    /// What was just made.
+    pub once: Option<Once>,
     /// Whether the viewer decides anything, so that somebody can stand in.
     pub may_go: bool,
     /// Who is told instead of the viewer, and until when.
@@ -28,12 +28,29 @@ pub struct Settings {
     pub may_release: bool,
 }
 
+/// Something secret that is shown this once: for whom, and what.
+#[derive(Debug, Clone)]
+pub enum Once {
+    Link(String, String),
+    Token(String, String),
+}
+
+/// Somebody whom an administrator may let in.
+#[derive(Debug, Clone)]
+pub struct Person {
+    pub view: IdentityView,
+    pub has_passkeys: bool,
+    pub is_viewer: bool,
+}
+
 pub fn settings(viewer: &Viewer, shown: &Settings) -> Markup {
     let lang = viewer.lang;
     let content = html! {
         h1 { (lang.nav_settings()) }
-        @if let Some((name, link)) = &shown.link {
-            div.panel role="status" { p { strong { (text::line(lang, name)) } " · " (lang.link_made()) } pre { code { (link) } } }
+        @match &shown.once {
+            Some(Once::Link(name, link)) => (once(viewer, name, lang.link_made(), link)),
+            Some(Once::Token(name, token)) => (once(viewer, name, lang.token_made(), token)),
+            None => {}
         }
         div.two {
             (section("password-panel", lang.password(), &password(viewer, shown)))
@@ -41,7 +58,7 @@ pub fn settings(viewer: &Viewer, shown: &Settings) -> Markup {
         }
         (passkeys::panel(viewer, &shown.keys))
         @if shown.may_go { (section("away", lang.being_away(), &away(viewer, shown))) }
-        @if !shown.people.is_empty() { (section("people", lang.people(), &people(viewer, &shown.people))) }
+        @if !shown.people.is_empty() { (section("people", lang.people(), &people(viewer, shown))) }
         @if shown.may_halt || shown.may_release {
             (section("switch", lang.the_switch(), &html! { div data-live="switch" { (switch(viewer, shown)) } }))
         }
@@ -49,9 +66,14 @@ pub fn settings(viewer: &Viewer, shown: &Settings) -> Markup {
     page(viewer, Here::Settings, lang.nav_settings(), &Live::from("/settings"), &content)
 }
 
+fn once(viewer: &Viewer, name: &str, what: &str, secret: &str) -> Markup {
+    html! { div.panel role="status" { p { strong { (text::line(viewer.lang, name)) } " · " (what) } pre { code { (secret) } } } }
+}
+
 fn password(viewer: &Viewer, shown: &Settings) -> Markup {
     let lang = viewer.lang;
-    Form::to("/settings/password", viewer).named("set-password").with(&html! {
+    let form = Form::to("/settings/password", viewer).named("set-password");
+    let content = html! {
         p { (lang.password_rule()) }
         @if shown.has_password {
             (field("current-password", lang.current_password(), &html! {
@@ -62,7 +84,12 @@ fn password(viewer: &Viewer, shown: &Settings) -> Markup {
             input #new-password name="password" type="password" required minlength="12" maxlength="200" autocomplete="new-password";
         }))
         button.main { (lang.set_password()) }
-    })
+    };
+    if shown.keys.own.is_empty() {
+        form.with(&content)
+    } else {
+        guarded(viewer, &shown.keys, &form, "change=password", &content)
+    }
 }
 
 fn away(viewer: &Viewer, shown: &Settings) -> Markup {
@@ -96,23 +123,46 @@ fn visits(viewer: &Viewer, shown: &Settings) -> Markup {
     }
 }
 
-fn people(viewer: &Viewer, people: &[IdentityView]) -> Markup {
+fn people(viewer: &Viewer, shown: &Settings) -> Markup {
     let lang = viewer.lang;
     html! {
         div.scroll tabindex="0" role="region" aria-label=(lang.people()) {
             table.list {
                 thead { tr { th { (lang.name()) } th { (lang.roles()) } th { (lang.make_link()) } } }
                 tbody {
-                    @for person in people {
+                    @for person in &shown.people {
                         tr {
-                            td { strong { (text::line(lang, &person.name)) } " " small { (short(&person.id.to_string())) } }
-                            td { (roles(person)) }
-                            td { (Form::to(format!("/settings/people/{}/link", person.id), viewer).plain_button(lang.make_link())) }
+                            td { strong { (text::line(lang, &person.view.name)) } " " small { (short(&person.view.id.to_string())) } }
+                            td { (roles(&person.view)) }
+                            td { (ways_in(viewer, shown, person)) }
                         }
                     }
                 }
             }
         }
+        @if !shown.keys.may_sign && shown.people.iter().any(|person| person.has_passkeys) {
+            (guarded(viewer, &shown.keys, &Form::to("", viewer), "", &html! {}))
+        }
+    }
+}
+
+/// A link; and for whoever has passkeys a new token too, because nothing but a page can sign that.
+fn ways_in(viewer: &Viewer, shown: &Settings, person: &Person) -> Markup {
+    let (lang, id) = (viewer.lang, person.view.id);
+    let form = |what: &str| Form::to(format!("/settings/people/{id}/{what}"), viewer);
+    let signed = |what: &str, label: &str| {
+        let button = html! { button.plain { (label) } };
+        guarded(viewer, &shown.keys, &form(what), &format!("change={what}&of={id}"), &button)
+    };
+    if !person.has_passkeys {
+        return form("link").plain_button(lang.make_link());
+    }
+    if !shown.keys.may_sign {
+        return html! { small { (lang.has_passkeys()) } };
+    }
+    html! {
+        (signed("link", lang.make_link()))
+        @if !person.is_viewer { (signed("token", lang.make_token())) }
     }
 }
 

@@ -1,11 +1,14 @@
 //! `placet identity`: who may do what. Tokens are kept in the home, each in a file only you can read.
 
+use placet_control::No;
 use placet_domain::id::IdentityId;
 use placet_domain::identity::Role;
+use placet_domain::refusal::Refusal;
 use placet_wire::api::{IdentityList, IdentityView, NewIdentity, NewToken, TokenOnce};
 use placet_wire::{Client, Token};
 
 use super::project;
+use super::serve::open_store;
 use crate::context::Who;
 use crate::desk::Desk;
 use crate::error::{CliError, Code};
@@ -36,6 +39,16 @@ pub(crate) enum Command {
     List,
     /// End an identity for good
     Revoke { name: String },
+    /// On the host: end the passkeys of somebody who lost all of them, and close their other ways in
+    #[command(
+        after_help = "Example:\n  placet identity end-passkeys ada --reason 'her phone fell into a lake'\n\nWhoever keeps the files of the home can do this, while no control plane runs; the ledger says that it was done here.\nTheir token stays: `placet link --to ada` lets them in to add another passkey."
+    )]
+    EndPasskeys {
+        /// By name or id
+        name: String,
+        #[arg(long)]
+        reason: String,
+    },
 }
 
 fn parse_role(text: &str) -> Result<Role, String> {
@@ -45,6 +58,9 @@ fn parse_role(text: &str) -> Result<Role, String> {
 
 /// Works without a server in the background: people are named when a repository is set up.
 pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError> {
+    if let Command::EndPasskeys { name, reason } = command {
+        return end_passkeys(&name, reason, who, out).await;
+    }
     let desk = Desk::open(who).await?;
     let done = carry_out(command, desk.client.clone(), who, out).await;
     desk.close().await;
@@ -81,7 +97,27 @@ async fn carry_out(command: Command, client: Client, who: &Who, out: &Out) -> Re
                 client.post(&format!("/api/v1/identities/{id}/revoke"), &NewToken::default()).await?;
             out.answer(&gone, |gone| format!("revoked {} ({})", gone.name, gone.id));
         }
+        // Not from a desk, which has the store open: `run` sees to it.
+        Command::EndPasskeys { name, reason } => end_passkeys(&name, reason, who, out).await?,
     }
+    Ok(())
+}
+
+/// Straight in the store of the home: nobody is asked who they are, because whoever keeps these files could do anything with them.
+async fn end_passkeys(name: &str, reason: String, who: &Who, out: &Out) -> Result<(), CliError> {
+    let store = open_store(&who.home()?).await?;
+    let person = placet_control::end_passkeys(&store, name, reason).await.map_err(|no| match no {
+        No::Refused(Refusal::Unknown { .. }) => CliError::new(Code::NotFound, format!("nobody is called `{name}`")),
+        No::Refused(refusal) => CliError::new(Code::Refused, refusal.to_string()),
+        fault => CliError::failed(fault.to_string()),
+    })?;
+    let view = serde_json::json!({ "identity": person.id, "name": person.name });
+    out.answer(&view, |_| {
+        format!(
+            "{} has no passkeys any more ({})\n  let them in: placet link --to {}",
+            person.name, person.id, person.id
+        )
+    });
     Ok(())
 }
 

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use placet_domain::command::Command;
 use placet_domain::digest::Digest;
 use placet_domain::id::{IdentityId, ProjectId};
-use placet_domain::identity::{Actor, Identity, IdentityCommand, Reach, Role};
+use placet_domain::identity::{Actor, DoorCommand, Identity, IdentityCommand, Reach, Role};
+use placet_domain::passkey::Proof;
 use placet_domain::project::{Project, ProjectCommand};
 use placet_domain::refusal::Refusal;
 use placet_domain::scope::Scope;
@@ -30,10 +31,27 @@ pub async fn bootstrap(store: &Store, name: &str, roles: BTreeSet<Role>) -> Resu
         parent: None,
         token: token_digest(token.reveal()),
     };
-    let command = Command::Identity { id: IdentityId::from_uuid(fresh_uuid()), command };
+    Ok((on_host(store, IdentityId::from_uuid(fresh_uuid()), command).await?, token))
+}
+
+/// Ends all passkeys of somebody who lost them, and closes their other doors. Whoever can open the store's files is trusted to do this, and
+/// the entry says that it was done there.
+pub async fn end_passkeys(store: &Store, named: &str, reason: String) -> Result<Identity, No> {
+    let everybody = store.identities().await.map_err(No::Fault)?;
+    let is_meant = |person: &&Identity| !person.revoked && (person.name == named || person.id.to_string() == named);
+    let mut found = everybody.iter().filter(is_meant);
+    let person = found.next().ok_or(Refusal::Unknown { what: "identity" })?;
+    if found.next().is_some() {
+        return Err(Refusal::invalid(format!("several are called `{named}`; give the id")).into());
+    }
+    on_host(store, person.id, IdentityCommand::Door(DoorCommand::EndPasskeys { reason })).await
+}
+
+/// Changes an identity on the machine itself, while no control plane runs.
+async fn on_host(store: &Store, id: IdentityId, command: IdentityCommand) -> Result<Identity, No> {
     let submission = placet_domain::command::Submission {
         actor: Actor::Runtime,
-        command,
+        command: Command::Identity { id, command },
         terms: placet_domain::approval::Terms::default(),
         policy: Digest::of(b""),
         idempotency: None,
@@ -43,8 +61,7 @@ pub async fn bootstrap(store: &Store, name: &str, roles: BTreeSet<Role>) -> Resu
         SubmitError::KeyReused => No::KeyReused,
         SubmitError::Fault(fault) => No::Fault(fault),
     })?;
-    let identity = receipt.loaded.identity.ok_or(Refusal::Unknown { what: "identity" })?;
-    Ok((identity, token))
+    receipt.loaded.identity.ok_or_else(|| Refusal::Unknown { what: "identity" }.into())
 }
 
 pub(crate) async fn make_project(app: &App, caller: &Caller, new: NewProject) -> Result<Project, No> {
@@ -90,10 +107,16 @@ pub(crate) async fn make_identity(app: &App, caller: &Caller, new: NewIdentity) 
     Ok((identity, token))
 }
 
-pub(crate) async fn replace_token(app: &App, caller: &Caller, id: IdentityId) -> Result<(Identity, Token), No> {
+pub(crate) async fn replace_token(
+    app: &App,
+    caller: &Caller,
+    id: IdentityId,
+    proof: Option<Proof>,
+) -> Result<(Identity, Token), No> {
     find_identity(app, caller, id, "identity").await?;
     let token = fresh_token();
-    let command = IdentityCommand::ReplaceToken { token: token_digest(token.reveal()) };
+    let proof = proof.map(Box::new);
+    let command = IdentityCommand::ReplaceToken { token: token_digest(token.reveal()), proof };
     Ok((change(app, caller, id, command).await?, token))
 }
 

@@ -129,7 +129,7 @@ pub(crate) async fn equip(app: &App, caller: &Caller, id: RunId) -> Result<(Iden
     }
     let run = change_run(app, caller, id, RunCommand::Equip).await?;
     let token = fresh_token();
-    let replace = IdentityCommand::ReplaceToken { token: token_digest(token.reveal()) };
+    let replace = IdentityCommand::ReplaceToken { token: token_digest(token.reveal()), proof: None };
     Ok((by_runtime(app, run.agent, replace).await?, token))
 }
 

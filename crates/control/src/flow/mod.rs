@@ -26,7 +26,7 @@ mod visit;
 mod words;
 mod worktree;
 
-pub use admin::bootstrap;
+pub use admin::{bootstrap, end_passkeys};
 pub(crate) use admin::{identities, lock_scope, make_identity, make_project, replace_token, revoke};
 pub(crate) use amend::amend;
 pub(crate) use approve::{approve, approve_looked, perform, reject, reject_looked, resolve, withdraw};

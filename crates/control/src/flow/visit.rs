@@ -36,10 +36,11 @@ impl Pass {
 }
 
 /// A link that lets its holder in once: for oneself, or by an administrator for somebody.
-pub(crate) async fn invite(app: &App, caller: &Caller, id: IdentityId) -> Result<Pass, No> {
+pub(crate) async fn invite(app: &App, caller: &Caller, id: IdentityId, proof: Option<Proof>) -> Result<Pass, No> {
     needs_no_key(caller)?;
     let (secret, expires_at) = (fresh_token(), app.store().now().plus_ms(LINK_MS));
-    let command = DoorCommand::Invite { link: token_digest(secret.reveal()), expires_at };
+    let (link, proof) = (token_digest(secret.reveal()), proof.map(Box::new));
+    let command = DoorCommand::Invite { link, expires_at, proof };
     let identity = change(app, caller.actor(), id, command, Extras::default()).await?;
     Ok(Pass { identity, secret, expires_at })
 }
@@ -70,27 +71,27 @@ pub(crate) async fn enter_vouched(app: &App, person: Identity, vouched: Vouched)
     Ok(Pass { identity, secret, expires_at })
 }
 
-/// Takes a passkey for one's own, from a visit that has just begun.
+/// Takes a passkey for one's own: the first from a visit that has just begun, every other signed with one that is there.
 pub(crate) async fn add_passkey(
     app: &App,
     caller: &Caller,
     visit: Digest,
-    attested: Attested,
-    name: String,
+    (attested, name): (Attested, String),
+    proof: Option<Proof>,
 ) -> Result<(), No> {
-    let command = DoorCommand::AddPasskey { attested: Box::new(attested), name, visit };
+    let command = DoorCommand::AddPasskey { attested: Box::new(attested), name, visit, proof: proof.map(Box::new) };
     change(app, caller.actor(), caller.identity.id, command, Extras::default()).await.map(drop)
 }
 
-/// Gives a passkey of one's own up, from such a visit; or, without one, takes it away from somebody else.
+/// Gives a passkey of one's own up, or takes it away from somebody else.
 pub(crate) async fn remove_passkey(
     app: &App,
     caller: &Caller,
     of: IdentityId,
     credential: Encoded,
-    visit: Option<Digest>,
+    proof: Option<Proof>,
 ) -> Result<(), No> {
-    let command = DoorCommand::RemovePasskey { credential, visit };
+    let command = DoorCommand::RemovePasskey { credential, proof: proof.map(Box::new) };
     change(app, caller.actor(), of, command, Extras::default()).await.map(drop)
 }
 
@@ -101,8 +102,15 @@ pub(crate) async fn leave(app: &App, caller: &Caller, visit: Digest) -> Result<(
 }
 
 /// Sets one's own password; only the visit it is set from stays.
-pub(crate) async fn set_password(app: &App, caller: &Caller, visit: Digest, verifier: String) -> Result<(), No> {
-    let command = DoorCommand::SetPassword { verifier: Digest::of(verifier.as_bytes()), visit };
+pub(crate) async fn set_password(
+    app: &App,
+    caller: &Caller,
+    visit: Digest,
+    verifier: String,
+    proof: Option<Proof>,
+) -> Result<(), No> {
+    let (digest, proof) = (Digest::of(verifier.as_bytes()), proof.map(Box::new));
+    let command = DoorCommand::SetPassword { verifier: digest, visit, proof };
     let extras = Extras { verifier: Some(verifier), ..Extras::default() };
     change(app, caller.actor(), caller.identity.id, command, extras).await.map(drop)
 }

@@ -37,7 +37,7 @@ pub(super) async fn replace_token(
     Asked(caller, _): Asked<api::NewToken>,
 ) -> Result<Json<api::TokenOnce>, Failure> {
     let id = id.parse().map_err(Failure::bad_id)?;
-    let (identity, token) = flow::replace_token(&app, &caller, id).await?;
+    let (identity, token) = flow::replace_token(&app, &caller, id, None).await?;
     Ok(Json(api::TokenOnce { identity: view::identity(&identity), token: token.reveal().to_owned() }))
 }
 
@@ -47,7 +47,7 @@ pub(super) async fn make_link(
     Path(id): Path<String>,
     Asked(caller, _): Asked<api::NewLink>,
 ) -> Result<(StatusCode, Json<api::LinkOnce>), Failure> {
-    let pass = flow::invite(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
+    let pass = flow::invite(&app, &caller, id.parse().map_err(Failure::bad_id)?, None).await?;
     let path = format!("/enter/{}", pass.told());
     let once =
         api::LinkOnce { identity: view::identity(&pass.identity), path, expires_at: view::time(pass.expires_at) };

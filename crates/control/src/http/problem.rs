@@ -129,6 +129,7 @@ const fn status(refusal: &Refusal) -> StatusCode {
         | Refusal::Denied { .. }
         | Refusal::Permit(_)
         | Refusal::PasskeyNeeded
+        | Refusal::DoorUnsigned
         | Refusal::StaleVisit
         | Refusal::Passkey(_) => StatusCode::FORBIDDEN,
         Refusal::TooManyQuestions { .. } => StatusCode::TOO_MANY_REQUESTS,

@@ -1,6 +1,6 @@
 //! The way to a provider and back: whoever comes back is the browser that went, with the answer to its own question.
 //!
-//! Nothing is kept of it here. A cookie holds a random secret, when it was made, and a mark that only we can write; `state`, `nonce` and the
+//! Nothing is kept of it here. A cookie holds a random secret, when it was made, where somebody wanted to go, and a mark that only we can write; `state`, `nonce` and the
 //! PKCE verifier follow from the secret. Somebody who has the address to come back to has none of them.
 
 use base64::Engine as _;
@@ -13,8 +13,8 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq as _;
 
 const RANDOM: usize = 32;
-/// Longer ones are not even looked at.
-const LONGEST_COOKIE: usize = 256;
+/// Room for the longest way to a page; longer ones are not even looked at.
+const LONGEST_COOKIE: usize = 640;
 
 pub(crate) struct Trips {
     key: [u8; 32],
@@ -42,31 +42,38 @@ fn random() -> [u8; RANDOM] {
 #[derive(Clone)]
 pub(crate) struct Trip {
     secret: Vec<u8>,
+    /// Where somebody wanted to go when they set out.
+    pub(crate) to: Option<String>,
 }
 
 impl Trips {
     /// Somebody sets out; the cookie is what their browser keeps.
-    pub(crate) fn begin(&self, now: Timestamp) -> (Trip, String) {
+    pub(crate) fn begin(&self, to: Option<String>, now: Timestamp) -> (Trip, String) {
         let secret = random().to_vec();
-        let at = now.unix_ms();
-        let cookie = format!("{at}.{}.{}", encode(&secret), encode(&self.mark(at, &secret)));
-        (Trip { secret }, cookie)
+        let (at, way) = (now.unix_ms(), to.as_deref().unwrap_or_default());
+        let mark = encode(&self.mark(at, &secret, way));
+        let cookie = format!("{at}.{}.{}.{mark}", encode(&secret), encode(way.as_bytes()));
+        (Trip { secret, to }, cookie)
     }
 
     /// Somebody comes back with this cookie, in time and with one of ours.
     pub(crate) fn resume(&self, cookie: &str, now: Timestamp) -> Option<Trip> {
         let mut parts = cookie.get(..LONGEST_COOKIE.min(cookie.len()))?.split('.');
-        let (at, secret, mark) = (parts.next()?.parse::<i64>().ok()?, decode(parts.next()?)?, decode(parts.next()?)?);
+        let (at, secret) = (parts.next()?.parse::<i64>().ok()?, decode(parts.next()?)?);
+        let (way, mark) = (String::from_utf8(decode(parts.next()?)?).ok()?, decode(parts.next()?)?);
         let begun = Timestamp::from_unix_ms(at);
         let in_time = begun <= now && now <= begun.plus_ms(LONGEST_SIGN_ON_MS);
-        let ours = bool::from(self.mark(at, &secret)[..].ct_eq(&mark[..]));
-        (in_time && ours && parts.next().is_none()).then_some(Trip { secret })
+        let ours = bool::from(self.mark(at, &secret, &way)[..].ct_eq(&mark[..]));
+        let to = Some(way).filter(|way| !way.is_empty());
+        (in_time && ours && parts.next().is_none()).then_some(Trip { secret, to })
     }
 
-    fn mark(&self, at: i64, secret: &[u8]) -> [u8; 32] {
+    fn mark(&self, at: i64, secret: &[u8], way: &str) -> [u8; 32] {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).expect("keys of any length are taken");
         mac.update(&at.to_be_bytes());
+        // A number and a secret of one length; only the way is as long as it is.
         mac.update(secret);
+        mac.update(way.as_bytes());
         mac.finalize().into_bytes().into()
     }
 }
@@ -116,10 +123,15 @@ mod tests {
     #[test]
     fn t8_a_trip_ends_where_it_began_and_in_time() {
         let trips = Trips::default();
-        let (trip, cookie) = trips.begin(NOW);
+        let (trip, cookie) = trips.begin(Some("/runs?after=3".to_owned()), NOW);
         let back = trips.resume(&cookie, NOW).unwrap();
+        assert_eq!(back.to.as_deref(), Some("/runs?after=3"));
+        let (nowhere, plain) = trips.begin(None, NOW);
+        assert_eq!((nowhere.to, trips.resume(&plain, NOW).unwrap().to), (None, None));
+        let long = format!("/{}", "x".repeat(299));
+        assert_eq!(trips.resume(&trips.begin(Some(long.clone()), NOW).1, NOW).unwrap().to, Some(long));
         assert!(back.is_state(&trip.state()) && back.nonce() == trip.nonce());
-        assert!(!back.is_state("") && !trips.begin(NOW).0.is_state(&trip.state()));
+        assert!(!back.is_state("") && !trips.begin(None, NOW).0.is_state(&trip.state()));
         let all = [trip.state(), trip.nonce(), trip.verifier(), trip.challenge()];
         assert_eq!(all.iter().collect::<std::collections::BTreeSet<_>>().len(), 4, "none gives another away");
         assert!(trips.resume(&cookie, NOW.plus_ms(LONGEST_SIGN_ON_MS + 1)).is_none(), "too late");
@@ -127,6 +139,10 @@ mod tests {
         let (at, rest) = cookie.split_once('.').unwrap();
         let younger = format!("{}.{rest}", at.parse::<i64>().unwrap() + 1);
         assert!(trips.resume(&younger, NOW.plus_ms(1)).is_none(), "made younger");
+        let elsewhere: Vec<&str> = cookie.split('.').collect();
+        let way = encode(b"/settings");
+        let elsewhere = [elsewhere[0], elsewhere[1], &way, elsewhere[3]].join(".");
+        assert!(trips.resume(&elsewhere, NOW).is_none(), "led elsewhere");
         for bad in ["", ".", "1.2", "1..", &"x".repeat(10_000), &format!("{cookie}.x")] {
             assert!(trips.resume(bad, NOW).is_none(), "{bad}");
         }

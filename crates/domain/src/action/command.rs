@@ -134,10 +134,30 @@ impl ActionCommand {
         }
     }
 
-    /// Whose passkey signed it, if one did.
-    pub fn signer(&self) -> Option<IdentityId> {
+    /// What a passkey of whoever asks signed, if one did.
+    pub fn proof(&self) -> Option<&Proof> {
         let Self::Approve { proof, .. } = self else { return None };
-        proof.as_ref().map(|proof| proof.by())
+        proof.as_deref()
+    }
+
+    /// Whether somebody says yes by it, so that it matters which passkeys they have at that moment.
+    pub const fn says_yes(&self) -> bool {
+        match self {
+            Self::Approve { .. }
+            | Self::GiveOrder { .. }
+            | Self::Amend { .. }
+            | Self::Perform { .. }
+            | Self::Resolve { .. } => true,
+            Self::Propose { .. }
+            | Self::Reject { .. }
+            | Self::Withdraw { .. }
+            | Self::Rejudge { .. }
+            | Self::Lease { .. }
+            | Self::Redeem { .. }
+            | Self::Heartbeat { .. }
+            | Self::Complete { .. }
+            | Self::Lapse => false,
+        }
     }
 
     /// The id of what it would put in the action's place.

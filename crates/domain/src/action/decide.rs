@@ -26,6 +26,7 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone, Copy)]
 pub struct Setting<'a> {
     pub run: &'a Run,
+    /// As they are now, with the passkeys that they have.
     pub actor: &'a Actor,
     pub terms: &'a Terms,
     /// The version of the policy in force: a verdict of another one no longer counts.
@@ -295,7 +296,7 @@ fn check_proof(
         return if takes_passkey(state, reviewer, setting) { Err(Refusal::PasskeyNeeded) } else { Ok(()) };
     };
     proof.counts_for(reviewer, setting.now)?;
-    let this = Purpose::Approve { action: state.id, review: state.review() };
+    let this = Purpose::Approve { person: reviewer.id, action: state.id, review: state.review() };
     if proof.question().purpose == this { Ok(()) } else { Err(PasskeyFlaw::OtherChallenge.into()) }
 }
 

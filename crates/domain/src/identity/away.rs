@@ -122,7 +122,8 @@ pub(super) fn evolve(away: Option<Away>, event: &IdentityEvent) -> Option<Away> 
         | IdentityEvent::PasswordSet { .. }
         | IdentityEvent::PasskeyAdded { .. }
         | IdentityEvent::PasskeyUsed { .. }
-        | IdentityEvent::PasskeyRemoved { .. } => away,
+        | IdentityEvent::PasskeyRemoved { .. }
+        | IdentityEvent::PasskeysEnded { .. } => away,
     }
 }
 

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::away::{self, AwayCommand};
 use super::doors::{self, DoorCommand, Entrance};
-use super::{Actor, Identity, Lineage, Reach, Role};
+use super::{Actor, Identity, Lineage, Reach, Role, signed};
 use crate::digest::Digest;
 use crate::id::IdentityId;
-use crate::passkey::{Encoded, Passkey};
+use crate::passkey::{Change, Encoded, Passkey, Proof, Signing};
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 
@@ -19,7 +19,7 @@ const LONGEST_NAME: usize = 80;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdentityCommand {
     Register { name: String, roles: BTreeSet<Role>, reach: Reach, parent: Option<Box<Identity>>, token: Digest },
-    ReplaceToken { token: Digest },
+    ReplaceToken { token: Digest, proof: Option<Box<Proof>> },
     Revoke,
     Door(DoorCommand),
     Away(AwayCommand),
@@ -37,11 +37,16 @@ pub enum IdentityEvent {
     },
     TokenReplaced {
         token: Digest,
+        /// How a passkey of whoever did it signed it: here and below, where its person had passkeys.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signing: Option<Box<Signing>>,
     },
     Revoked,
     Invited {
         link: Digest,
         expires_at: Timestamp,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signing: Option<Box<Signing>>,
     },
     Entered {
         visit: Digest,
@@ -57,10 +62,14 @@ pub enum IdentityEvent {
     PasswordSet {
         verifier: Digest,
         visit: Digest,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signing: Option<Box<Signing>>,
     },
     PasskeyAdded {
         passkey: Box<Passkey>,
         visit: Digest,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signing: Option<Box<Signing>>,
     },
     /// A passkey that counts signed something else than a visit: how often it has by now.
     PasskeyUsed {
@@ -69,6 +78,12 @@ pub enum IdentityEvent {
     },
     PasskeyRemoved {
         credential: Encoded,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signing: Option<Box<Signing>>,
+    },
+    /// On the host, by whoever keeps its files: all of them are lost, and every door is closed.
+    PasskeysEnded {
+        reason: String,
     },
     WentAway {
         to: IdentityId,
@@ -94,6 +109,7 @@ impl IdentityEvent {
             Self::PasskeyAdded { .. } => "identity.passkey_added",
             Self::PasskeyUsed { .. } => "identity.passkey_used",
             Self::PasskeyRemoved { .. } => "identity.passkey_removed",
+            Self::PasskeysEnded { .. } => "identity.passkeys_ended",
             Self::WentAway { .. } => "identity.went_away",
             Self::CameBack => "identity.came_back",
             Self::StandInUnreached { .. } => "identity.stand_in_unreached",
@@ -101,6 +117,18 @@ impl IdentityEvent {
     }
 }
 
+impl IdentityCommand {
+    /// What a passkey of whoever asks signed, if one did.
+    pub fn proof(&self) -> Option<&Proof> {
+        match self {
+            Self::ReplaceToken { proof, .. } => proof.as_deref(),
+            Self::Door(command) => command.proof(),
+            Self::Register { .. } | Self::Revoke | Self::Away(_) => None,
+        }
+    }
+}
+
+/// `actor` as they are at this moment: what a passkey signed counts while it is theirs.
 pub fn decide(
     state: Option<&Identity>,
     command: &IdentityCommand,
@@ -121,10 +149,12 @@ pub fn decide(
             let (name, roles, reach, token) = (name.clone(), roles.clone(), reach.clone(), *token);
             IdentityEvent::Registered { name, roles, reach, lineage, token }
         }
-        IdentityCommand::ReplaceToken { token } => {
-            administered(state, actor)?;
-            IdentityEvent::TokenReplaced { token: *token }
+        IdentityCommand::ReplaceToken { token, proof } => {
+            let identity = administered(state, actor)?;
+            let signing = signed::signing(identity, Change::Token, proof.as_deref(), actor, now)?;
+            IdentityEvent::TokenReplaced { token: *token, signing }
         }
+        // Whoever is ended is let in nowhere: nothing is got around by it, and it must not wait.
         IdentityCommand::Revoke => {
             administered(state, actor)?;
             IdentityEvent::Revoked
@@ -141,14 +171,14 @@ fn standing(state: Option<&Identity>) -> Result<&Identity, Refusal> {
 }
 
 /// Whether there is somebody whom the actor may change.
-fn administered(state: Option<&Identity>, actor: &Actor) -> Result<(), Refusal> {
+fn administered<'a>(state: Option<&'a Identity>, actor: &Actor) -> Result<&'a Identity, Refusal> {
     may_administer(actor)?;
     // Whoever could give it a new token would reach as far: to them it does not exist.
     let within = |identity: &&Identity| check_reach(&identity.reach, actor).is_ok();
     match state.filter(within) {
         None => Err(Refusal::Unknown { what: "identity" }),
         Some(identity) if identity.revoked => Err(Refusal::not_now("changed", "revoked", "register a new identity")),
-        Some(_) => Ok(()),
+        Some(identity) => Ok(identity),
     }
 }
 
@@ -230,7 +260,7 @@ fn evolve_identity(id: IdentityId, state: Option<Identity>, event: &IdentityEven
             doors: Box::default(),
             away: None,
         }),
-        IdentityEvent::TokenReplaced { token } => state.map(|identity| Identity { token: *token, ..identity }),
+        IdentityEvent::TokenReplaced { token, .. } => state.map(|identity| Identity { token: *token, ..identity }),
         IdentityEvent::Revoked => state.map(|identity| Identity { revoked: true, ..identity }),
         IdentityEvent::Invited { .. }
         | IdentityEvent::Entered { .. }
@@ -239,6 +269,7 @@ fn evolve_identity(id: IdentityId, state: Option<Identity>, event: &IdentityEven
         | IdentityEvent::PasskeyAdded { .. }
         | IdentityEvent::PasskeyUsed { .. }
         | IdentityEvent::PasskeyRemoved { .. }
+        | IdentityEvent::PasskeysEnded { .. }
         | IdentityEvent::WentAway { .. }
         | IdentityEvent::CameBack
         | IdentityEvent::StandInUnreached { .. } => state,
@@ -319,7 +350,7 @@ pub(super) mod tests {
         {
             assert_eq!(decide(None, &register(reach.clone()), &admin, NOW).is_ok(), allowed, "{reach:?}");
             let other = Identity { reach: reach.clone(), ..identity(2, &[Role::Reviewer]) };
-            let replace = IdentityCommand::ReplaceToken { token: Digest::of(b"new") };
+            let replace = IdentityCommand::ReplaceToken { token: Digest::of(b"new"), proof: None };
             assert_eq!(decide(Some(&other), &replace, &admin, NOW).is_ok(), allowed, "{reach:?}");
         }
     }
@@ -344,7 +375,7 @@ pub(super) mod tests {
     #[test]
     fn a_revoked_identity_stays_revoked() {
         let revoked = evolve(id(1), Some(identity(1, &[Role::Agent])), &IdentityEvent::Revoked);
-        let back = IdentityCommand::ReplaceToken { token: Digest::of(b"new") };
+        let back = IdentityCommand::ReplaceToken { token: Digest::of(b"new"), proof: None };
         assert!(decide(revoked.as_ref(), &back, &Actor::Runtime, NOW).is_err());
     }
 

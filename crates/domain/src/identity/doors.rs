@@ -6,10 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Actor, Identity, IdentityEvent, Role, keys};
+use super::{Actor, Identity, IdentityEvent, Role, keys, signed};
 use crate::digest::Digest;
 use crate::oidc::Vouched;
-use crate::passkey::{Attested, Encoded, Passkey, Proof};
+use crate::passkey::{Attested, Change, Encoded, Passkey, Proof};
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 
@@ -26,21 +26,40 @@ const MOST_LINKS: usize = 4;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DoorCommand {
     /// Makes a link that lets its holder in once, as this person.
-    Invite { link: Digest, expires_at: Timestamp },
+    Invite { link: Digest, expires_at: Timestamp, proof: Option<Box<Proof>> },
     /// Comes in.
     Enter { visit: Digest, by: Entrance, expires_at: Timestamp },
     /// Gives a visit up, or has it given up.
     Leave { visit: Digest },
     /// Sets the password; every other visit and every link ends.
-    SetPassword { verifier: Digest, visit: Digest },
+    SetPassword { verifier: Digest, visit: Digest, proof: Option<Box<Proof>> },
     /// Comes in by a passkey, which signed that it does.
     EnterByPasskey { visit: Digest, proof: Box<Proof>, expires_at: Timestamp },
     /// Comes in because a provider vouches for them.
     EnterVouched { visit: Digest, vouched: Box<Vouched>, expires_at: Timestamp },
-    /// Takes a new passkey for one's own, from a visit that has just begun.
-    AddPasskey { attested: Box<Attested>, name: String, visit: Digest },
-    /// Gives one up from such a visit, or, as an administrator, has it given up.
-    RemovePasskey { credential: Encoded, visit: Option<Digest> },
+    /// Takes a new passkey for one's own: the first from a visit that has just begun, every other with one that is there already.
+    AddPasskey { attested: Box<Attested>, name: String, visit: Digest, proof: Option<Box<Proof>> },
+    /// Gives one up, or, as an administrator, has it given up.
+    RemovePasskey { credential: Encoded, proof: Option<Box<Proof>> },
+    /// On the host: all are lost, and whoever they let in begins anew.
+    EndPasskeys { reason: String },
+}
+
+impl DoorCommand {
+    /// What a passkey of whoever asks signed to change a door, if one did.
+    pub(super) fn proof(&self) -> Option<&Proof> {
+        match self {
+            Self::Invite { proof, .. }
+            | Self::SetPassword { proof, .. }
+            | Self::AddPasskey { proof, .. }
+            | Self::RemovePasskey { proof, .. } => proof.as_deref(),
+            Self::Enter { .. }
+            | Self::Leave { .. }
+            | Self::EnterByPasskey { .. }
+            | Self::EnterVouched { .. }
+            | Self::EndPasskeys { .. } => None,
+        }
+    }
 }
 
 /// What was shown to come in.
@@ -149,9 +168,10 @@ pub(super) fn decide(
 ) -> Result<IdentityEvent, Refusal> {
     // Who may ask comes first: to others, what an identity is does not exist.
     match command {
-        DoorCommand::Invite { .. } | DoorCommand::Leave { .. } | DoorCommand::RemovePasskey { .. } => {
-            self_or_admin(identity, actor)?;
-        }
+        DoorCommand::Invite { .. }
+        | DoorCommand::Leave { .. }
+        | DoorCommand::RemovePasskey { .. }
+        | DoorCommand::EndPasskeys { .. } => self_or_admin(identity, actor)?,
         DoorCommand::Enter { .. }
         | DoorCommand::EnterByPasskey { .. }
         | DoorCommand::EnterVouched { .. }
@@ -162,9 +182,10 @@ pub(super) fn decide(
         return Err(Refusal::invalid("agents and workers do not come in by a browser; they show their token"));
     }
     match command {
-        DoorCommand::Invite { link, expires_at } => {
+        DoorCommand::Invite { link, expires_at, proof } => {
             ends_within(*expires_at, LONGEST_LINK_MS, now)?;
-            Ok(IdentityEvent::Invited { link: *link, expires_at: *expires_at })
+            let signing = signed::signing(identity, Change::Link, proof.as_deref(), actor, now)?;
+            Ok(IdentityEvent::Invited { link: *link, expires_at: *expires_at, signing })
         }
         DoorCommand::Enter { visit, by, expires_at } => {
             ends_within(*expires_at, LONGEST_VISIT_MS, now)?;
@@ -186,16 +207,28 @@ pub(super) fn decide(
             let by = Entrance::Provider { issuer: vouched.issuer().to_owned(), subject: vouched.subject() };
             Ok(IdentityEvent::Entered { visit: *visit, by, expires_at: *expires_at, at: Some(now) })
         }
-        DoorCommand::AddPasskey { attested, name, visit } => keys::add(identity, attested, name, *visit, now),
-        DoorCommand::RemovePasskey { credential, visit } => keys::remove(identity, credential, *visit, actor, now),
+        DoorCommand::AddPasskey { attested, name, visit, proof } => {
+            let passkey = keys::new(identity, attested, name, now)?;
+            keys::has_come_in(identity, *visit, now)?;
+            let signing = signed::signing(identity, Change::adding(&passkey), proof.as_deref(), actor, now)?;
+            Ok(IdentityEvent::PasskeyAdded { passkey: Box::new(passkey), visit: *visit, signing })
+        }
+        DoorCommand::RemovePasskey { credential, proof } => {
+            identity.doors.passkey(credential).ok_or(Refusal::Unknown { what: "passkey" })?;
+            let change = Change::Remove { credential: credential.clone() };
+            let signing = signed::signing(identity, change, proof.as_deref(), actor, now)?;
+            Ok(IdentityEvent::PasskeyRemoved { credential: credential.clone(), signing })
+        }
+        DoorCommand::EndPasskeys { reason } => signed::end(identity, reason, actor),
         DoorCommand::Leave { visit } => {
             identity.doors.visit(*visit, now).ok_or(Refusal::Unknown { what: "visit" })?;
             Ok(IdentityEvent::Left { visit: *visit })
         }
-        DoorCommand::SetPassword { verifier, visit } => {
+        DoorCommand::SetPassword { verifier, visit, proof } => {
             // A screen that somebody left must not become a way in.
-            keys::has_just_come_in(identity, *visit, now)?;
-            Ok(IdentityEvent::PasswordSet { verifier: *verifier, visit: *visit })
+            keys::has_come_in(identity, *visit, now)?;
+            let signing = signed::signing(identity, Change::Password, proof.as_deref(), actor, now)?;
+            Ok(IdentityEvent::PasswordSet { verifier: *verifier, visit: *visit, signing })
         }
     }
 }
@@ -228,7 +261,7 @@ fn ends_within(at: Timestamp, longest_ms: u64, now: Timestamp) -> Result<(), Ref
 /// What the ways in are after an event; those that are not about them leave them as they are.
 pub(super) fn evolve(mut doors: Doors, event: &IdentityEvent) -> Doors {
     match event {
-        IdentityEvent::Invited { link, expires_at } => {
+        IdentityEvent::Invited { link, expires_at, .. } => {
             let pass = Pass { digest: *link, expires_at: *expires_at, entered_at: None, by_passkey: false };
             push(&mut doors.links, pass, MOST_LINKS);
         }
@@ -245,7 +278,7 @@ pub(super) fn evolve(mut doors: Doors, event: &IdentityEvent) -> Doors {
             push(&mut doors.visits, pass, MOST_VISITS);
         }
         IdentityEvent::Left { visit } => doors.visits.retain(|known| known.digest != *visit),
-        IdentityEvent::PasswordSet { verifier, visit } => {
+        IdentityEvent::PasswordSet { verifier, visit, .. } => {
             doors.links.clear();
             doors.visits.retain(|known| known.digest == *visit);
             doors.password = Some(*verifier);
@@ -253,13 +286,15 @@ pub(super) fn evolve(mut doors: Doors, event: &IdentityEvent) -> Doors {
         IdentityEvent::PasskeyAdded { passkey, .. } => doors.passkeys.push((**passkey).clone()),
         IdentityEvent::PasskeyUsed { credential, sign_count } => keys::count(&mut doors, credential, *sign_count),
         // Whoever came in by a passkey may have had the one that is taken away.
-        IdentityEvent::PasskeyRemoved { credential } => {
+        IdentityEvent::PasskeyRemoved { credential, .. } => {
             doors.passkeys.retain(|known| known.credential != *credential);
             doors.visits.retain(|visit| !visit.by_passkey);
         }
         // A new token is given where the old one is in wrong hands, which may have made links, come in with it, set a password and
-        // added passkeys.
-        IdentityEvent::TokenReplaced { .. } | IdentityEvent::Revoked => doors = Doors::default(),
+        // added passkeys. Whoever lost all passkeys may have lost more, and begins anew.
+        IdentityEvent::TokenReplaced { .. } | IdentityEvent::Revoked | IdentityEvent::PasskeysEnded { .. } => {
+            doors = Doors::default();
+        }
         IdentityEvent::Registered { .. }
         | IdentityEvent::WentAway { .. }
         | IdentityEvent::CameBack
@@ -287,7 +322,7 @@ mod tests {
     }
 
     fn invite(link: &str) -> DoorCommand {
-        DoorCommand::Invite { link: digest(link), expires_at: NOW.plus_ms(60_000) }
+        DoorCommand::Invite { link: digest(link), expires_at: NOW.plus_ms(60_000), proof: None }
     }
 
     fn enter(visit: &str, by: Entrance) -> DoorCommand {
@@ -299,7 +334,7 @@ mod tests {
     }
 
     fn set_password(verifier: &str, visit: &str) -> DoorCommand {
-        DoorCommand::SetPassword { verifier: digest(verifier), visit: digest(visit) }
+        DoorCommand::SetPassword { verifier: digest(verifier), visit: digest(visit), proof: None }
     }
 
     /// Asks something of a person as somebody; the person as it is then.
@@ -382,7 +417,7 @@ mod tests {
     fn c16_whoever_gets_a_new_token_or_is_revoked_is_in_nowhere() {
         let person = own(&visiting("visit"), set_password("v", "visit")).unwrap();
         let person = own(&person, invite("open")).unwrap();
-        let replaced = IdentityEvent::TokenReplaced { token: digest("new") };
+        let replaced = IdentityEvent::TokenReplaced { token: digest("new"), signing: None };
         for event in [replaced, IdentityEvent::Revoked] {
             let after = evolve_identity(person.id, Some(person.clone()), &event).unwrap();
             assert_eq!(after.doors.visits(NOW).count(), 0);
@@ -410,8 +445,8 @@ mod tests {
         }
         assert_eq!(person.doors.visits(NOW).count(), MOST_VISITS);
         assert_eq!(person.doors.visits(NOW).next().unwrap().digest, digest("39"));
-        let past = DoorCommand::Invite { link: digest("x"), expires_at: NOW };
-        let far = DoorCommand::Invite { link: digest("x"), expires_at: NOW.plus_ms(LONGEST_LINK_MS + 1) };
+        let until = |expires_at| DoorCommand::Invite { link: digest("x"), expires_at, proof: None };
+        let (past, far) = (until(NOW), until(NOW.plus_ms(LONGEST_LINK_MS + 1)));
         assert!(own(&person, past).is_err() && own(&person, far).is_err());
         assert_eq!(person.lineage, Lineage::default());
         assert_eq!(person.id, id(1));

@@ -1,11 +1,8 @@
-//! A person's passkeys: added and given up by whoever has just come in, counted whenever they sign.
-//!
-//! Whoever has a passkey is let near them by a passkey only: a link or a password that fell into wrong hands neither adds one nor takes one
-//! away. Who lost theirs asks an administrator, and that is on the record.
+//! A person's passkeys: what lets in by one, what may become one, and how often each has signed. Who may change them is in [`super::signed`].
 
-use super::{Actor, Doors, Entrance, Identity, IdentityEvent};
+use super::{Doors, Entrance, Identity, IdentityEvent};
 use crate::digest::Digest;
-use crate::passkey::{Attested, Encoded, Proof, Purpose};
+use crate::passkey::{Attested, Encoded, Passkey, Proof, Purpose};
 use crate::refusal::{PasskeyFlaw, Refusal};
 use crate::time::Timestamp;
 
@@ -24,14 +21,8 @@ pub(super) fn entrance(identity: &Identity, proof: &Proof, now: Timestamp) -> Re
     Ok(Entrance::Passkey { credential: proof.credential().clone(), sign_count: proof.sign_count() })
 }
 
-pub(super) fn add(
-    identity: &Identity,
-    attested: &Attested,
-    name: &str,
-    visit: Digest,
-    now: Timestamp,
-) -> Result<IdentityEvent, Refusal> {
-    has_just_come_in(identity, visit, now)?;
+/// A passkey that somebody could have: made for them a moment ago, and not theirs already.
+pub(super) fn new(identity: &Identity, attested: &Attested, name: &str, now: Timestamp) -> Result<Passkey, Refusal> {
     check_name(name)?;
     if attested.question().purpose != (Purpose::Register { person: identity.id }) {
         return Err(PasskeyFlaw::OtherPurpose.into());
@@ -46,22 +37,7 @@ pub(super) fn add(
     if identity.doors.passkeys().len() >= MOST_PASSKEYS {
         return Err(Refusal::invalid("a person has at most 8 passkeys; remove one that you do not use"));
     }
-    Ok(IdentityEvent::PasskeyAdded { passkey: Box::new(passkey), visit })
-}
-
-/// One's own, from a visit that a passkey has just begun; or somebody's, by an administrator.
-pub(super) fn remove(
-    identity: &Identity,
-    credential: &Encoded,
-    visit: Option<Digest>,
-    actor: &Actor,
-    now: Timestamp,
-) -> Result<IdentityEvent, Refusal> {
-    identity.doors.passkey(credential).ok_or(Refusal::Unknown { what: "passkey" })?;
-    if actor.identity().is_some_and(|actor| actor.id == identity.id) {
-        has_just_come_in(identity, visit.ok_or(Refusal::StaleVisit)?, now)?;
-    }
-    Ok(IdentityEvent::PasskeyRemoved { credential: credential.clone() })
+    Ok(passkey)
 }
 
 /// That a passkey signed something else than a visit. Keys that do not count leave nothing to remember.
@@ -78,12 +54,11 @@ pub(super) fn count(doors: &mut Doors, credential: &Encoded, sign_count: u32) {
     }
 }
 
-/// Whether this visit has just begun, by a passkey where they have one.
-pub fn has_just_come_in(identity: &Identity, visit: Digest, now: Timestamp) -> Result<(), Refusal> {
+/// Whether somebody is in who may change a door from there: whoever has no passkey has just come in, and whoever has one signs.
+pub fn has_come_in(identity: &Identity, visit: Digest, now: Timestamp) -> Result<(), Refusal> {
     let visit = identity.doors.visit(visit, now).ok_or(Refusal::Unknown { what: "visit" })?;
     let is_fresh = visit.entered_at.is_some_and(|at| now < at.plus_ms(FRESH_VISIT_MS));
-    let by_passkey = visit.by_passkey || identity.doors.passkeys().is_empty();
-    if is_fresh && by_passkey { Ok(()) } else { Err(Refusal::StaleVisit) }
+    if is_fresh || !identity.doors.passkeys().is_empty() { Ok(()) } else { Err(Refusal::StaleVisit) }
 }
 
 fn check_name(name: &str) -> Result<(), Refusal> {

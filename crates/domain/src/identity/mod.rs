@@ -7,6 +7,7 @@ mod away;
 mod decide;
 mod doors;
 mod keys;
+mod signed;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,7 +18,7 @@ pub use away::{Away, AwayCommand, LONGEST_AWAY_MS};
 pub use decide::{IdentityCommand, IdentityEvent, decide, evolve};
 pub use doors::{DoorCommand, Doors, Entrance, LONGEST_LINK_MS, LONGEST_VISIT_MS, Pass};
 pub(crate) use keys::used;
-pub use keys::{FRESH_VISIT_MS, has_just_come_in};
+pub use keys::{FRESH_VISIT_MS, has_come_in};
 
 use crate::digest::Digest;
 use crate::id::{IdentityId, ProjectId};

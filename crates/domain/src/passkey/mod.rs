@@ -11,6 +11,7 @@
 //! known, and nothing depends on it.
 
 mod cbor;
+mod change;
 mod check;
 mod cose;
 mod data;
@@ -23,7 +24,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
-pub use check::{Checked, Checker, FalseSigning};
+pub use change::Change;
+pub use check::{Checked, Checker, Finding, Told, What, Wrong};
 pub use cose::ALGORITHMS;
 pub use proof::{Assertion, Attested, Creation, Proof, Signing};
 
@@ -182,8 +184,10 @@ pub enum Purpose {
     Enter,
     /// To become a passkey of this person.
     Register { person: IdentityId },
-    /// To approve this action, as it was shown.
-    Approve { action: ActionId, review: Digest },
+    /// To approve this action, as it was shown to this person.
+    Approve { person: IdentityId, action: ActionId, review: Digest },
+    /// To change the doors of somebody, who may be the one who signs.
+    Change { by: IdentityId, of: IdentityId, change: Change },
 }
 
 /// One question to an authenticator. The challenge follows from it, so whoever has the question can check the answer.
@@ -196,15 +200,19 @@ pub struct Question {
 }
 
 impl Question {
-    /// What the authenticator signs. Lines, the first of which says what for, so that nothing signed for one thing passes for another.
+    /// What the authenticator signs. Lines, the first of which say what for, so that nothing signed for one thing passes for another; what is
+    /// recorded names who signs, so that nothing signed by one person passes for another's.
     pub fn challenge(&self) -> Digest {
         let about = match &self.purpose {
-            Purpose::Enter => "enter\n-\n-".to_owned(),
-            Purpose::Register { person } => format!("register\n{person}\n-"),
-            Purpose::Approve { action, review } => format!("approve\n{action}\n{review}"),
+            Purpose::Enter => "v1\nenter\n-\n-".to_owned(),
+            Purpose::Register { person } => format!("v1\nregister\n{person}\n-"),
+            Purpose::Approve { person, action, review } => format!("v2\napprove\n{person}\n{action}\n{review}"),
+            Purpose::Change { by, of, change } => {
+                format!("v2\nchange\n{by}\n{of}\n{}\n{}", change.word(), change.subject())
+            }
         };
         let (asked_at, nonce) = (self.asked_at.unix_ms(), &self.nonce);
-        Digest::of(format!("placet/passkey/v1\n{about}\n{asked_at}\n{nonce}\n").as_bytes())
+        Digest::of(format!("placet/passkey/{about}\n{asked_at}\n{nonce}\n").as_bytes())
     }
 
     /// Whether an answer still counts.
@@ -250,8 +258,20 @@ mod tests {
             let asked_at = Timestamp::from_unix_ms(at);
             Question { purpose, asked_at, nonce: nonce.clone() }.challenge()
         };
-        let approve = |review| Purpose::Approve { action, review };
+        let approve = |review| Purpose::Approve { person, action, review };
+        let other = IdentityId::from_bytes([2; 16]);
+        let change = |by, of, change| ask(Purpose::Change { by, of, change }, 1, &nonce);
         let all = [
+            ask(Purpose::Approve { person: other, action, review }, 1, &nonce),
+            change(person, other, Change::Link),
+            change(other, person, Change::Link),
+            change(person, person, Change::Link),
+            change(person, other, Change::Token),
+            change(person, other, Change::Password),
+            change(person, other, Change::Add { passkey: Digest::of(b"key") }),
+            change(person, other, Change::Add { passkey: Digest::of(b"other key") }),
+            change(person, other, Change::Remove { credential: nonce.clone() }),
+            change(person, other, Change::Remove { credential: "AAED".parse().unwrap() }),
             ask(Purpose::Enter, 1, &nonce),
             ask(Purpose::Register { person }, 1, &nonce),
             ask(approve(review), 1, &nonce),

@@ -57,7 +57,8 @@ impl Attested {
         passkeys.iter().any(|known| known.credential == self.credential || known.key == self.key)
     }
 
-    pub(crate) fn named(&self, name: &str) -> Passkey {
+    /// The passkey that it becomes under this name.
+    pub fn named(&self, name: &str) -> Passkey {
         Passkey {
             credential: self.credential.clone(),
             key: self.key.clone(),
@@ -78,7 +79,7 @@ pub struct Assertion {
     pub signature: Encoded,
 }
 
-/// How a passkey signed an approval: with what the entry says besides, everything that a stranger needs to check it.
+/// How a passkey signed an approval or a change of doors: with what the entry says besides, all that a stranger needs to check it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Signing {

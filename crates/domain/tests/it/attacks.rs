@@ -193,7 +193,7 @@ fn b1_no_agent_or_worker_touches_projects_scopes_or_identities() {
             Command::Project { id: project_id(1), command: lock },
             Command::Identity {
                 id: mine,
-                command: IdentityCommand::ReplaceToken { token: Digest::of(b"known to me") },
+                command: IdentityCommand::ReplaceToken { token: Digest::of(b"known to me"), proof: None },
             },
             start,
             Command::AskPlanner { project: project_id(1), asked },

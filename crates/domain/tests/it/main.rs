@@ -8,6 +8,7 @@ mod authenticator;
 mod budgets;
 mod catalogue;
 mod deciding;
+mod doors;
 mod enclosures;
 mod expect;
 mod gates;

@@ -51,6 +51,8 @@ pub(crate) struct World {
     pub(crate) ledger: Vec<Record>,
     /// When each of them was recorded.
     pub(crate) times: Vec<Timestamp>,
+    /// Who caused each of them; nobody, where the runtime did.
+    pub(crate) actors: Vec<Option<IdentityId>>,
     pub(crate) now: Timestamp,
     pub(crate) terms: Terms,
     pub(crate) policy: Digest,
@@ -149,6 +151,7 @@ impl World {
             actions: BTreeMap::new(),
             ledger: Vec::new(),
             times: Vec::new(),
+            actors: Vec::new(),
             now: Timestamp::from_unix_ms(SOME_DAY),
             terms: Terms::default(),
             policy: Digest::of(b"policy 1"),
@@ -175,7 +178,7 @@ impl World {
     }
 
     pub(crate) fn submit_as(&mut self, actor: Actor, command: Command) -> Outcome {
-        let (mut loaded, submission) = (self.load(&command), self.submission(actor, command));
+        let (mut loaded, submission) = (self.load(&actor, &command), self.submission(actor, command));
         let outcome = decide(&loaded, &submission, self.now);
         match &outcome {
             Ok(records) => {
@@ -186,20 +189,23 @@ impl World {
             Err(refusal) => self.ledger.extend(recorded(&loaded, &submission.command, refusal)),
         }
         self.times.resize(self.ledger.len(), self.now);
+        self.actors.resize(self.ledger.len(), submission.actor.identity().map(|identity| identity.id));
         outcome
     }
 
     /// What the door would answer, without anything happening.
     pub(crate) fn ask(&self, who: Who, command: Command) -> Outcome {
-        decide(&self.load(&command), &self.submission(self.actor(who), command), self.now)
+        let actor = self.actor(who);
+        decide(&self.load(&actor, &command), &self.submission(actor, command), self.now)
     }
 
     pub(crate) fn submission(&self, actor: Actor, command: Command) -> Submission {
         Submission { actor, command, terms: self.terms, policy: self.policy, idempotency: None }
     }
 
-    pub(crate) fn load(&self, command: &Command) -> Loaded {
+    pub(crate) fn load(&self, actor: &Actor, command: &Command) -> Loaded {
         let reads = command.reads();
+        let asks = actor.identity().filter(|_| reads.actor);
         let run = reads.run.and_then(|id| self.runs.get(&id).cloned());
         let is_over = reads.payers_when_over && run.as_ref().is_some_and(|run| run.status.is_final());
         let payer = run.as_ref().filter(|_| reads.payer || is_over);
@@ -223,6 +229,7 @@ impl World {
             touched: std::collections::BTreeSet::new(),
             questions: run.as_ref().filter(|_| reads.questions).map(|run| self.questions(run)).unwrap_or_default(),
             identity: reads.identity.and_then(|id| self.identities.get(&id).cloned()),
+            actor: asks.and_then(|asks| self.identities.get(&asks.id).cloned()),
             givers: run.iter().filter(|_| reads.givers).flat_map(|run| self.givers(run)).collect(),
             run,
             action: reads.action.and_then(|id| self.actions.get(&id).cloned()),
@@ -273,7 +280,9 @@ impl World {
 
     pub(crate) fn keep(&mut self, loaded: Loaded) {
         self.projects.extend(loaded.project.map(|project| (project.id, project)));
-        self.identities.extend(loaded.identity.map(|identity| (identity.id, identity)));
+        // Whoever asks may be whom it is about, who then is what the command left of them.
+        let people = loaded.actor.into_iter().chain(loaded.identity);
+        self.identities.extend(people.map(|identity| (identity.id, identity)));
         self.runs.extend(loaded.run.into_iter().chain(loaded.parent).chain(loaded.runs).map(|run| (run.id, run)));
         self.organisation = loaded.organisation;
         self.actions.extend(loaded.action.into_iter().chain(loaded.successor).map(|action| (action.id, action)));

@@ -381,6 +381,7 @@ pub(crate) fn refused(refusal: &Refusal) -> String {
         | Refusal::Stale { .. }
         | Refusal::Expired
         | Refusal::Revoked
+        | Refusal::DoorUnsigned
         | Refusal::LostLease { .. } => refusal.code().to_owned(),
     }
 }

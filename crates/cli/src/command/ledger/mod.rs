@@ -33,7 +33,7 @@ pub(crate) enum Command {
     },
     /// Verify an export with nothing but its files and a public key
     #[command(
-        after_help = "Examples:\n  placet ledger verify export/ --key 'placet/ab12+…'\n  placet ledger verify export/ --key ledger.pub --since last-week.head\n  placet ledger verify export/ --key ledger.pub --witness witness.pub\n\nApprovals that say a passkey signed them are checked with the public keys that the entries name.\nExit code 4 means it is not what was signed; every fault is named and located."
+        after_help = "Examples:\n  placet ledger verify export/ --key 'placet/ab12+…'\n  placet ledger verify export/ --key ledger.pub --since last-week.head\n  placet ledger verify export/ --key ledger.pub --witness witness.pub\n\nWhat passkeys had to sign, and what they signed, is checked with the public keys that the entries name.\nExit code 4 means it is not what was signed; every fault is named and located."
     )]
     Verify(verify::Args),
     /// Prove that one entry is in the ledger; the proof can be checked offline

@@ -1,10 +1,12 @@
-//! Whether passkeys signed what approvals say they did, from the entries of an export alone.
+//! Whether passkeys signed what they had to, and as it says, from the entries of an export alone.
 //!
-//! It reads what identities and approvals are about, and nothing else: the public keys stand in the same ledger as the signatures.
+//! It reads what identities, approvals and the demand for passkeys are about, and nothing else: the public keys stand in the same ledger as
+//! the signatures, and so does what had to be signed.
 
 use placet_domain::command::About;
-use placet_domain::passkey::Checker;
+use placet_domain::passkey::{Checker, Told};
 use placet_domain::record::Record;
+use placet_domain::time::Timestamp;
 use placet_ledger::Entry;
 use serde::Serialize;
 
@@ -12,7 +14,13 @@ use crate::error::{CliError, Code};
 use crate::out::{BAD, GOOD, styled};
 
 /// Entries are in one spelling, so these stand in all that matter; where they stand in others, those are read in vain.
-const TOLD_BY: &[&[u8]] = &[b"\"kind\":\"identity.", b"\"kind\":\"action.approved\"", b"\"kind\":\"action.judged\""];
+const TOLD_BY: &[&[u8]] = &[
+    b"\"kind\":\"identity.",
+    b"\"kind\":\"action.approved\"",
+    b"\"kind\":\"action.judged\"",
+    b"\"kind\":\"organisation.passkeys_",
+];
+const READ: &[&str] = &["identity.", "action.", "organisation.passkeys_"];
 
 #[derive(Debug, Default)]
 pub(super) struct Signings {
@@ -24,6 +32,10 @@ pub(super) struct Signings {
 #[derive(Debug, Serialize)]
 pub(super) struct Checked {
     signed: u64,
+    /// Changes of doors that were signed.
+    doors: u64,
+    /// How often passkeys were ended on the host, without a signature.
+    ended_on_host: u64,
     /// Entries of a newer Placet, which this one cannot read.
     unread: u64,
     faults: Vec<String>,
@@ -37,18 +49,30 @@ impl Signings {
         }
         let Ok(entry) = Entry::parse(bytes) else { return };
         let action = entry.action.as_ref().and_then(|id| id.parse().ok());
-        match Record::read(About { action, ..About::default() }, &entry.kind, entry.body) {
-            Ok(record) => self.checker.read(entry.seq, &record),
-            Err(_) if entry.kind.starts_with("identity.") || entry.kind.starts_with("action.") => self.unread += 1,
-            Err(_) => {}
+        let told = told(&entry);
+        match (told, Record::read(About { action, ..About::default() }, &entry.kind, entry.body)) {
+            (Some(told), Ok(record)) => self.checker.read(told, &record),
+            _ if READ.iter().any(|known| entry.kind.starts_with(known)) => self.unread += 1,
+            _ => {}
         }
     }
 
     pub(super) fn finish(self) -> Checked {
         let checked = self.checker.finish();
-        let faults = checked.false_signings.iter().map(ToString::to_string).collect();
-        Checked { signed: checked.signed, unread: self.unread, faults }
+        let faults = checked.findings.iter().map(ToString::to_string).collect();
+        let placet_domain::passkey::Checked { signed, doors, ended_on_host, .. } = checked;
+        Checked { signed, doors, ended_on_host, unread: self.unread, faults }
     }
+}
+
+/// What its envelope says, if that can be understood.
+fn told(entry: &Entry) -> Option<Told> {
+    let at: jiff::Timestamp = entry.at.parse().ok()?;
+    let by = match entry.actor.as_str() {
+        "runtime" => None,
+        actor => Some(actor.parse().ok()?),
+    };
+    Some(Told { seq: entry.seq, at: Timestamp::from_unix_ms(at.as_millisecond()), by })
 }
 
 impl Checked {
@@ -57,19 +81,24 @@ impl Checked {
         if !self.faults.is_empty() {
             return Some(format!("{} {}", styled(BAD, "false"), self.faults.join("\n  ")));
         }
-        let signed = (self.signed > 0)
-            .then(|| format!("{} {} approvals are signed by passkeys", styled(GOOD, "verified"), self.signed));
+        let verified = |count: u64, what: &str| {
+            (count > 0).then(|| format!("{} {count} {what} are signed by passkeys", styled(GOOD, "verified")))
+        };
+        let ended = (self.ended_on_host > 0).then(|| {
+            format!("{} times passkeys were ended on the host, by whoever keeps its files", self.ended_on_host)
+        });
         let unread = (self.unread > 0).then(|| {
             format!("{} entries about people could not be read; upgrade to check their passkeys", self.unread)
         });
-        let told: Vec<String> = signed.into_iter().chain(unread).collect();
+        let told = [verified(self.signed, "approvals"), verified(self.doors, "changes of doors"), ended, unread];
+        let told: Vec<String> = told.into_iter().flatten().collect();
         (!told.is_empty()).then(|| told.join("\n"))
     }
 
     pub(super) fn check(&self) -> Result<(), CliError> {
         match (self.faults.first(), self.unread) {
             (Some(first), _) => {
-                Err(CliError::new(Code::Integrity, format!("an approval is not what it says: {first}")))
+                Err(CliError::new(Code::Integrity, format!("not everything is signed that had to be: {first}")))
             }
             (None, 0) => Ok(()),
             // Whoever writes a ledger could hide a false one in what nobody reads.

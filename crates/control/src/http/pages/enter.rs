@@ -30,14 +30,14 @@ const LONGEST_WAY: usize = 300;
 #[serde(deny_unknown_fields)]
 pub(super) struct EnterQuery {
     /// Where somebody wanted to go.
-    to: Option<String>,
+    pub(super) to: Option<String>,
 }
 
 /// What is shown to somebody who is not in: the sign-in, that leads where they wanted to go. Whoever sent a form is told that it decided
 /// nothing.
 pub(super) fn first(app: &App, request: &Request, lang: Lang) -> Response {
     if *request.method() != Method::GET {
-        return refused(app, lang, request.headers(), StatusCode::FORBIDDEN, Refused::NotIn);
+        return refused(app, lang, request.headers(), None, (StatusCode::FORBIDDEN, Refused::NotIn));
     }
     let asked = request.uri().path_and_query().map(ToString::to_string);
     let Some(to) = asked.filter(|asked| asked != "/").and_then(way) else {
@@ -48,7 +48,7 @@ pub(super) fn first(app: &App, request: &Request, lang: Lang) -> Response {
 }
 
 /// A page of ours, never an address that somebody else chose.
-fn way(to: String) -> Option<String> {
+pub(super) fn way(to: String) -> Option<String> {
     let plain = to.len() <= LONGEST_WAY && to.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     // The stream of news is no page.
     let is_ours = to.starts_with('/') && !to.starts_with("//") && !to.starts_with("/live");
@@ -61,18 +61,26 @@ pub(super) async fn show(
     headers: HeaderMap,
     Query(query): Query<EnterQuery>,
 ) -> Response {
-    let ways = Ways { to: query.to.and_then(way), ..ways(&app, &headers) };
-    html(placet_pages::enter(lang, &ways, None))
+    html(placet_pages::enter(lang, &ways(&app, &headers, query.to.and_then(way)), None))
 }
 
-/// The ways in besides a password, at this address.
-fn ways(app: &App, headers: &HeaderMap) -> Ways {
+/// The ways in besides a password, at this address; all of them lead where somebody wanted to go.
+fn ways(app: &App, headers: &HeaderMap, to: Option<String>) -> Ways {
     let provider = app.settings().provider.as_ref().map(|provider| provider.name().to_owned());
-    Ways { place: place(headers, "/enter"), provider, to: None }
+    let asked = to.as_ref().map(|to| form_urlencoded::byte_serialize(to.as_bytes()).collect::<String>());
+    let asked = asked.map_or_else(String::new, |to| format!("?to={to}"));
+    Ways { place: place(headers, &format!("/enter{asked}")), provider: provider.map(|name| (name, asked)), to }
 }
 
-pub(super) fn refused(app: &App, lang: Lang, headers: &HeaderMap, status: StatusCode, why: Refused) -> Response {
-    (status, html(placet_pages::enter(lang, &ways(app, headers), Some(why)))).into_response()
+/// Not in yet; where somebody wanted to go is not forgotten by that.
+pub(super) fn refused(
+    app: &App,
+    lang: Lang,
+    headers: &HeaderMap,
+    to: Option<String>,
+    (status, why): (StatusCode, Refused),
+) -> Response {
+    (status, html(placet_pages::enter(lang, &ways(app, headers, to), Some(why)))).into_response()
 }
 
 /// What a link shows: whose it is. It is used by the button below, never by looking.
@@ -83,11 +91,11 @@ pub(super) async fn invitation(
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let Some((id, secret)) = guard::split_secret(&code) else {
-        return Ok(refused(&app, lang, &headers, StatusCode::NOT_FOUND, Refused::Spent));
+        return Ok(refused(&app, lang, &headers, None, (StatusCode::NOT_FOUND, Refused::Spent)));
     };
     Ok(match flow::invited(&app, id, &secret).await? {
         Some(identity) => html(placet_pages::invitation(lang, &code, &identity.name)),
-        None => refused(&app, lang, &headers, StatusCode::NOT_FOUND, Refused::Spent),
+        None => refused(&app, lang, &headers, None, (StatusCode::NOT_FOUND, Refused::Spent)),
     })
 }
 
@@ -97,7 +105,7 @@ pub(super) async fn by_link(
     Speaks(lang): Speaks,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let spent = || refused(&app, lang, &headers, StatusCode::NOT_FOUND, Refused::Spent);
+    let spent = || refused(&app, lang, &headers, None, (StatusCode::NOT_FOUND, Refused::Spent));
     let Some((id, secret)) = guard::split_secret(&code) else { return Ok(spent()) };
     let Some(identity) = flow::invited(&app, id, &secret).await? else { return Ok(spent()) };
     let link = token_digest(&secret);
@@ -116,20 +124,20 @@ pub(super) async fn by_password(
     fields: Fields,
 ) -> Result<Response, Failure> {
     let (name, password) = (fields.text("name")?, Zeroizing::new(fields.text("password")?));
-    let passwords = &app.page_state().passwords;
+    let (passwords, to) = (&app.page_state().passwords, fields.get("to")?.and_then(way));
     // Nobody has a longer name; what strangers send is not remembered.
     if name.len() > LONGEST_NAME {
-        return Ok(refused(&app, lang, &headers, StatusCode::FORBIDDEN, Refused::Wrong));
+        return Ok(refused(&app, lang, &headers, to, (StatusCode::FORBIDDEN, Refused::Wrong)));
     }
     if !passwords.may_try(&name) {
-        return Ok(refused(&app, lang, &headers, StatusCode::TOO_MANY_REQUESTS, Refused::TooOften));
+        return Ok(refused(&app, lang, &headers, to, (StatusCode::TOO_MANY_REQUESTS, Refused::TooOften)));
     }
     let Some((identity, by)) = recognised(&app, &name, &password).await? else {
-        return Ok(refused(&app, lang, &headers, StatusCode::FORBIDDEN, Refused::Wrong));
+        return Ok(refused(&app, lang, &headers, to, (StatusCode::FORBIDDEN, Refused::Wrong)));
     };
     let pass = flow::enter(&app, identity, by).await?;
     passwords.came_in(&name);
-    Ok(visiting(&pass, fields.get("to")?.and_then(way).as_deref().unwrap_or("/")))
+    Ok(visiting(&pass, to.as_deref().unwrap_or("/")))
 }
 
 /// Whoever a passkey knows as its person, once it signed. Why not is told to nobody but the record.
@@ -139,7 +147,8 @@ pub(super) async fn by_passkey(
     headers: HeaderMap,
     fields: Fields,
 ) -> Result<Response, Failure> {
-    let unknown = || refused(&app, lang, &headers, StatusCode::FORBIDDEN, Refused::Passkey);
+    let to = fields.get("to")?.and_then(way);
+    let unknown = || refused(&app, lang, &headers, to.clone(), (StatusCode::FORBIDDEN, Refused::Passkey));
     let Some(identity) = passkey::person(&app, &fields).await? else { return Ok(unknown()) };
     let proof = match passkey::prove_entrance(&app, &identity, &fields) {
         Ok(proof) => proof,
@@ -149,7 +158,7 @@ pub(super) async fn by_passkey(
         }
     };
     match flow::enter_by_passkey(&app, identity, proof).await {
-        Ok(pass) => Ok(visiting(&pass, fields.get("to")?.and_then(way).as_deref().unwrap_or("/"))),
+        Ok(pass) => Ok(visiting(&pass, to.as_deref().unwrap_or("/"))),
         Err(No::Refused(_)) => Ok(unknown()),
         Err(no) => Err(no.into()),
     }

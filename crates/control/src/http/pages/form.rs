@@ -17,6 +17,11 @@ use crate::flow::Caller;
 pub(super) struct Fields(Vec<(String, String)>);
 
 impl Fields {
+    /// What stands in an address, as if a form had sent it.
+    pub(super) const fn of(pairs: Vec<(String, String)>) -> Self {
+        Self(pairs)
+    }
+
     /// The one value of a field; nothing where it is missing. Line ends as forms send them become plain ones.
     pub(super) fn get(&self, name: &str) -> Result<Option<String>, Failure> {
         let mut values = self.all(name);

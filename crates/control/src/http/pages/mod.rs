@@ -7,6 +7,7 @@
 mod action;
 mod brake;
 mod deciding;
+mod doors;
 mod enter;
 mod file;
 mod form;
@@ -117,13 +118,15 @@ pub(super) fn table() -> Vec<Route> {
         get("/settings", settings::show).access(PEOPLE).about("One's visits and password."),
         post("/settings/password", settings::set_password).access(PEOPLE).about("Sets one's password."),
         get("/settings/passkeys/question", passkey::ask_to_add).access(PEOPLE).about("What a new passkey answers."),
-        post("/settings/passkeys", passkey::add).access(PEOPLE).about("Adds a passkey."),
-        post("/settings/passkeys/remove", passkey::remove).access(PEOPLE).about("Gives one of one's own up."),
-        post("/settings/people/{identity}/passkeys/remove", passkey::remove_of).access(Access::Roles(&[Admin])).about("Takes one away from somebody who lost it."),
+        get("/settings/doors/question", doors::ask).access(PEOPLE).about("What a passkey signs to change a door of somebody who has passkeys."),
+        post("/settings/passkeys", doors::add_passkey).access(PEOPLE).about("Adds a passkey."),
+        post("/settings/passkeys/remove", doors::remove_passkey).access(PEOPLE).about("Gives one of one's own up."),
+        post("/settings/people/{identity}/passkeys/remove", doors::remove_passkey_of).access(Access::Roles(&[Admin])).about("Takes one away from somebody who lost it."),
         post("/passkeys/demand", settings::demand_passkeys).access(Access::Roles(&[Admin])).about("Where two people are asked, everybody signs with a passkey."),
         post("/passkeys/release", settings::release_passkeys).access(Access::Roles(&[Admin])).about("Only those do who have one."),
         post("/settings/visits/end", settings::end_visit).access(PEOPLE).about("Ends another visit of one's own."),
-        post("/settings/people/{identity}/link", settings::make_link).access(Access::Roles(&[Admin])).about("Makes a link for somebody."),
+        post("/settings/people/{identity}/token", doors::new_token).access(Access::Roles(&[Admin])).about("Gives somebody a new token; every door of theirs is closed."),
+        post("/settings/people/{identity}/link", doors::make_link).access(Access::Roles(&[Admin])).about("Makes a link for somebody."),
         post("/settings/away", settings::go_away).access(super::DECIDERS).about("Names a stand-in who is told instead."),
         post("/settings/back", settings::come_back).access(super::DECIDERS).about("Ends that one is away."),
         post("/halt", settings::halt).access(super::DECIDERS).about("Stops everything."),

@@ -9,7 +9,7 @@ use tokio::sync::SemaphorePermit;
 
 use super::super::extract::Query;
 use super::super::problem::Failure;
-use super::enter::{refused, visiting};
+use super::enter::{EnterQuery, refused, visiting, way};
 use super::guard::{Speaks, cookie};
 use crate::app::App;
 use crate::flow::{self, No};
@@ -44,14 +44,16 @@ pub(super) async fn set_out(
     State(app): State<App>,
     Speaks(lang): Speaks,
     headers: HeaderMap,
+    Query(query): Query<EnterQuery>,
 ) -> Result<Response, Failure> {
     let (provider, _place) = (provider(&app)?, place(&app)?);
-    let (trip, cookie) = app.page_state().trips.begin(app.store().now());
+    let to = query.to.and_then(way);
+    let (trip, cookie) = app.page_state().trips.begin(to.clone(), app.store().now());
     match provider.authorize(&trip, &back(&headers)).await {
         Ok(to) => Ok(([(header::SET_COOKIE, trip_cookie(&cookie, 600))], Redirect::to(&to)).into_response()),
         Err(why) => {
             tracing::warn!(%why, "nobody can sign on by the provider");
-            Ok(refused(&app, lang, &headers, StatusCode::BAD_GATEWAY, Refused::Provider))
+            Ok(refused(&app, lang, &headers, to, (StatusCode::BAD_GATEWAY, Refused::Provider)))
         }
     }
 }
@@ -76,7 +78,7 @@ pub(super) async fn come_back(
         Ok(answered) => answered,
         Err(why) => {
             tracing::warn!(why, "a sign-on by the provider was refused");
-            refused(&app, lang, &headers, StatusCode::FORBIDDEN, Refused::Provider)
+            refused(&app, lang, &headers, None, (StatusCode::FORBIDDEN, Refused::Provider))
         }
     };
     // It was used, whatever came of it.
@@ -102,7 +104,8 @@ async fn signed_on(app: &App, headers: &HeaderMap, brought: &Brought) -> Result<
         return Ok(Err(NotSignedOn::Nobody.to_string()));
     };
     match flow::enter_vouched(app, person, vouched).await {
-        Ok(pass) => Ok(Ok(visiting(&pass, "/"))),
+        // Only we could write where, and it is looked at all the same.
+        Ok(pass) => Ok(Ok(visiting(&pass, trip.to.and_then(way).as_deref().unwrap_or("/")))),
         Err(No::Refused(refusal)) => Ok(Err(refusal.to_string())),
         Err(no) => Err(no.into()),
     }

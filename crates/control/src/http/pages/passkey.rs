@@ -1,4 +1,4 @@
-//! Passkeys by pages: what they are asked, what they answer, and which ones somebody has.
+//! Passkeys by pages: what they are asked, what they answer, and which ones somebody has. Which doors they change is in [`super::doors`].
 //!
 //! Here bytes from a browser become what the domain checks ([`placet_domain::passkey`]); nothing is decided here. A flaw that is found before
 //! there is a command is put on the record like a refusal of the domain.
@@ -6,14 +6,14 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse as _, Redirect, Response};
+use axum::response::{IntoResponse as _, Response};
 use placet_domain::action::ActionState;
 use placet_domain::command::About;
 use placet_domain::deciding::Look;
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId};
-use placet_domain::identity::{FRESH_VISIT_MS, Identity, Reach, Role, has_just_come_in};
-use placet_domain::passkey::{ALGORITHMS, Assertion, Creation, Encoded, Passkey, Proof, Purpose, Question, Site};
+use placet_domain::identity::{Identity, Reach, Role, has_come_in};
+use placet_domain::passkey::{ALGORITHMS, Assertion, Encoded, Passkey, Proof, Purpose, Question, Site};
 use placet_domain::refusal::PasskeyFlaw;
 use placet_domain::time::Timestamp;
 use placet_pages::{Key, Keys, Place};
@@ -49,7 +49,7 @@ pub(super) fn place(headers: &HeaderMap, path: &str) -> Place {
 }
 
 /// What a script needs to ask a browser.
-fn told(question: &Question, site: &Site, more: Value) -> Response {
+pub(super) fn told(question: &Question, site: &Site, more: Value) -> Response {
     let challenge = Encoded::new(question.challenge().as_bytes().to_vec());
     let mut told = json!({
         "challenge": challenge, "nonce": question.nonce, "asked_at": question.asked_at.unix_ms().to_string(),
@@ -61,7 +61,7 @@ fn told(question: &Question, site: &Site, more: Value) -> Response {
     Json(told).into_response()
 }
 
-fn needs_site(headers: &HeaderMap) -> Result<Site, Failure> {
+pub(super) fn needs_site(headers: &HeaderMap) -> Result<Site, Failure> {
     let why = "browsers know passkeys by a name, not by a number; open the page at `localhost`";
     site(headers).ok_or_else(|| Failure::new(StatusCode::CONFLICT, "no_passkeys_here", why))
 }
@@ -104,30 +104,35 @@ pub(super) async fn ask_to_approve(
 ) -> Result<Response, Failure> {
     let site = needs_site(&headers)?;
     let action = flow::find_action(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?.id;
-    let purpose = Purpose::Approve { action, review: shown.seen.parse().map_err(Failure::bad_id)? };
+    let (person, review) = (visiting.identity.id, shown.seen.parse().map_err(Failure::bad_id)?);
+    let purpose = Purpose::Approve { person, action, review };
     let question = app.page_state().questions.ask(purpose, Some(visiting.visit), app.store().now());
     Ok(told(&question, &site, json!({ "credentials": credentials(&visiting.identity, &site) })))
 }
 
 /// Those that a browser may use here.
-fn credentials(who: &Identity, site: &Site) -> Vec<Encoded> {
+pub(super) fn credentials(who: &Identity, site: &Site) -> Vec<Encoded> {
     let here = |passkey: &&Passkey| passkey.site == *site;
     who.doors.passkeys().iter().filter(here).map(|passkey| passkey.credential.clone()).collect()
 }
 
-/// The question that a form says it answers, if we asked it of this visit.
-fn recall(app: &App, purpose: Purpose, visit: Option<Digest>, fields: &Fields) -> Result<Question, PasskeyFlaw> {
-    let asked_at = field(fields, "asked_at")?.parse().map_err(|_| PasskeyFlaw::Malformed)?;
-    let nonce = encoded(fields, "nonce")?;
+/// The question that a form says it answers by these fields, if we asked it of this visit.
+pub(super) fn recall(
+    app: &App,
+    purpose: Purpose,
+    visit: Option<Digest>,
+    (asked_at, nonce): (String, Encoded),
+) -> Result<Question, PasskeyFlaw> {
+    let asked_at = asked_at.parse().map_err(|_| PasskeyFlaw::Malformed)?;
     let question = Question { purpose, asked_at: Timestamp::from_unix_ms(asked_at), nonce };
     app.page_state().questions.recall(question, visit, app.store().now())
 }
 
-fn field(fields: &Fields, name: &str) -> Result<String, PasskeyFlaw> {
+pub(super) fn field(fields: &Fields, name: &str) -> Result<String, PasskeyFlaw> {
     fields.text(name).map_err(|_| PasskeyFlaw::Malformed)
 }
 
-fn encoded(fields: &Fields, name: &str) -> Result<Encoded, PasskeyFlaw> {
+pub(super) fn encoded(fields: &Fields, name: &str) -> Result<Encoded, PasskeyFlaw> {
     field(fields, name)?.parse().map_err(|_| PasskeyFlaw::Malformed)
 }
 
@@ -141,19 +146,19 @@ fn assertion(fields: &Fields) -> Result<Assertion, PasskeyFlaw> {
 }
 
 /// Whether a script put an answer into the form at all.
-fn is_answered(fields: &Fields) -> bool {
+pub(super) fn is_answered(fields: &Fields) -> bool {
     fields.all("signature").any(|value| !value.is_empty())
 }
 
 /// What a form proves about this person; the question it answers is answered then.
-fn prove(
+pub(super) fn prove(
     app: &App,
     who: &Identity,
     purpose: Purpose,
     visit: Option<Digest>,
     fields: &Fields,
 ) -> Result<Proof, PasskeyFlaw> {
-    let question = recall(app, purpose, visit, fields)?;
+    let question = recall(app, purpose, visit, (field(fields, "asked_at")?, encoded(fields, "nonce")?))?;
     let proof = who.prove(question.clone(), assertion(fields)?)?;
     app.page_state().questions.answer(&question, app.store().now())?;
     Ok(proof)
@@ -183,7 +188,7 @@ pub(super) async fn approve(
     if !is_answered(fields) {
         return Ok(flow::approve_looked(app, caller, state.id, (seen, None), look).await?);
     }
-    let purpose = Purpose::Approve { action: state.id, review: seen };
+    let purpose = Purpose::Approve { person: visiting.identity.id, action: state.id, review: seen };
     match prove(app, &visiting.identity, purpose, Some(visiting.visit), fields) {
         Ok(proof) => Ok(flow::approve_looked(app, caller, state.id, (seen, Some(proof)), look).await?),
         Err(flaw) => {
@@ -194,46 +199,11 @@ pub(super) async fn approve(
 }
 
 /// A flaw that was found before there was a command, on the record.
-async fn noted(app: &App, caller: &Caller, about: About, tried: &'static str, flaw: PasskeyFlaw) -> Failure {
+pub(super) async fn noted(app: &App, caller: &Caller, about: About, tried: &'static str, flaw: PasskeyFlaw) -> Failure {
     match flow::note_refusal(app, caller, about, tried, flaw.into()).await {
         Ok(()) => No::Refused(flaw.into()).into(),
         Err(no) => no.into(),
     }
-}
-
-pub(super) async fn add(State(app): State<App>, headers: HeaderMap, sent: Sent) -> Result<Response, Failure> {
-    let Sent { visiting, caller, fields } = &sent;
-    let site = needs_site(&headers)?;
-    // Before anything is remembered as answered, of which there is room for so many.
-    has_just_come_in(&visiting.identity, visiting.visit, app.store().now()).map_err(No::from)?;
-    let attested = (|| {
-        let purpose = Purpose::Register { person: visiting.identity.id };
-        let question = recall(&app, purpose, Some(visiting.visit), fields)?;
-        let (client_data, attestation) = (encoded(fields, "client_data")?, encoded(fields, "attestation")?);
-        let attested = Creation { client_data, attestation }.attest(question.clone(), site)?;
-        app.page_state().questions.answer(&question, app.store().now()).map(|()| attested)
-    })();
-    match attested {
-        Ok(attested) => flow::add_passkey(&app, caller, visiting.visit, attested, fields.text("name")?).await?,
-        Err(flaw) => return Err(noted(&app, caller, About::default(), "add-passkey", flaw).await),
-    }
-    Ok(Redirect::to("/settings").into_response())
-}
-
-pub(super) async fn remove(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {
-    let (of, visit) = (sent.visiting.identity.id, Some(sent.visiting.visit));
-    taken_away(&app, &sent, of, visit).await
-}
-
-pub(super) async fn remove_of(State(app): State<App>, Path(id): Path<String>, sent: Sent) -> Result<Response, Failure> {
-    taken_away(&app, &sent, id.parse().map_err(Failure::bad_id)?, None).await
-}
-
-async fn taken_away(app: &App, sent: &Sent, of: IdentityId, visit: Option<Digest>) -> Result<Response, Failure> {
-    let bad = |_| Failure::new(StatusCode::BAD_REQUEST, "bad_form", "reload the page and choose again");
-    let credential = sent.fields.text("credential")?.parse().map_err(bad)?;
-    flow::remove_passkey(app, &sent.caller, of, credential, visit).await?;
-    Ok(Redirect::to("/settings").into_response())
 }
 
 fn key(passkey: &Passkey) -> Key {
@@ -249,14 +219,12 @@ pub(super) async fn keys(
     headers: &HeaderMap,
 ) -> Result<Keys, Failure> {
     let (who, now) = (&visiting.identity, app.store().now());
-    let visit = who.doors.visit(visiting.visit, now);
-    let young = visit.and_then(|visit| visit.entered_at).is_some_and(|at| now < at.plus_ms(FRESH_VISIT_MS));
-    let by_passkey = who.doors.passkeys().is_empty() || visit.is_some_and(|visit| visit.by_passkey);
     let organisation = app.store().organisation().await?;
     Ok(Keys {
         place: place(headers, "/settings"),
         own: who.doors.passkeys().iter().map(key).collect(),
-        fresh: young && by_passkey,
+        may_add: has_come_in(who, visiting.visit, now).is_ok(),
+        may_sign: site(headers).is_some_and(|site| !credentials(who, &site).is_empty()),
         of_others: of_others(app, caller).await?,
         demanded: organisation.passkeys.map(|demanded| demanded.reason),
         may_demand: who.has(Role::Admin) && who.reach == Reach::Everywhere,

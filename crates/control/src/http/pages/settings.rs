@@ -1,22 +1,22 @@
-//! One's own visits, password and passkeys, links for others, and the switches.
+//! One's own visits and password, and the switches; what is shown of passkeys and of others.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use placet_domain::identity::{Identity, Role};
 use placet_domain::organisation::OrganisationCommand;
+use placet_domain::passkey::Change;
 use placet_domain::time::Timestamp;
-use placet_pages::Settings;
+use placet_pages::{Once, Person, Settings};
 use zeroize::Zeroizing;
 
-use super::super::extract::Path;
 use super::super::problem::Failure;
 use super::super::view;
 use super::form::Sent;
 use super::guard::{Visiting, html};
 use super::passkey;
 use super::password::{LONGEST, SHORTEST};
-use super::{names, viewer};
+use super::{doors, names, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
 
@@ -32,12 +32,12 @@ pub(super) async fn show(
     page(&app, &visiting, &caller, &headers, None).await
 }
 
-async fn page(
+pub(super) async fn page(
     app: &App,
     visiting: &Visiting,
     caller: &Caller,
     headers: &HeaderMap,
-    link: Option<(String, String)>,
+    once: Option<Once>,
 ) -> Result<Response, Failure> {
     let viewer = viewer::viewer(app, visiting).await?;
     let (who, now) = (&visiting.identity, app.store().now());
@@ -48,7 +48,7 @@ async fn page(
         visits: visits.collect(),
         keys: passkey::keys(app, visiting, caller, headers).await?,
         people: people(app, caller).await?,
-        link,
+        once,
         may_go: DECIDE.iter().any(|role| who.has(*role)),
         away: away(app, who).await?,
         may_halt: DECIDE.iter().any(|role| who.has(*role)),
@@ -76,13 +76,18 @@ pub(super) async fn come_back(State(app): State<App>, sent: Sent) -> Result<Resp
 }
 
 /// Those whom an administrator may invite; nobody for anybody else.
-async fn people(app: &App, caller: &Caller) -> Result<Vec<placet_wire::api::IdentityView>, Failure> {
+async fn people(app: &App, caller: &Caller) -> Result<Vec<Person>, Failure> {
     if !caller.identity.has(Role::Admin) {
         return Ok(Vec::new());
     }
     let mut found = flow::identities(app, caller).await?;
     found.retain(|person| !person.is_caged() && !person.revoked && person.reach.is_within(&caller.identity.reach));
-    Ok(found.iter().map(view::identity).collect())
+    let shown = |person: &Identity| Person {
+        view: view::identity(person),
+        has_passkeys: !person.doors.passkeys().is_empty(),
+        is_viewer: person.id == caller.identity.id,
+    };
+    Ok(found.iter().map(shown).collect())
 }
 
 pub(super) async fn set_password(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {
@@ -93,7 +98,8 @@ pub(super) async fn set_password(State(app): State<App>, sent: Sent) -> Result<R
     }
     knows_current(&app, &sent).await?;
     let verifier = app.page_state().passwords.verifier(password).await;
-    flow::set_password(&app, &sent.caller, sent.visiting.visit, verifier).await?;
+    let proof = doors::signed(&app, &sent, sent.visiting.identity.id, Change::Password).await?;
+    flow::set_password(&app, &sent.caller, sent.visiting.visit, verifier, proof).await?;
     Ok(Redirect::to("/settings").into_response())
 }
 
@@ -116,19 +122,6 @@ pub(super) async fn end_visit(State(app): State<App>, sent: Sent) -> Result<Resp
     let bad = |_| Failure::new(StatusCode::BAD_REQUEST, "bad_form", "reload the page and choose again");
     flow::leave(&app, &sent.caller, sent.fields.text("visit")?.parse().map_err(bad)?).await?;
     Ok(Redirect::to("/settings").into_response())
-}
-
-/// A link for somebody, shown this once.
-pub(super) async fn make_link(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-    sent: Sent,
-) -> Result<Response, Failure> {
-    let pass = flow::invite(&app, &sent.caller, id.parse().map_err(Failure::bad_id)?).await?;
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let link = format!("http://{host}/enter/{}", pass.told());
-    page(&app, &sent.visiting, &sent.caller, &headers, Some((pass.identity.name, link))).await
 }
 
 pub(super) async fn halt(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {

@@ -30,7 +30,7 @@ fn b4_the_order_of_somebody_who_is_no_longer_trusted_is_void() {
     assert_eq!(proposes_again(&mut world), Status::PendingApproval);
     // Whoever gets a new token may not have given it themself.
     let mut world = ordered(9);
-    let command = IdentityCommand::ReplaceToken { token: Digest::of(b"new") };
+    let command = IdentityCommand::ReplaceToken { token: Digest::of(b"new"), proof: None };
     world.submit(Who::Admin, Command::Identity { id, command }).unwrap();
     assert_eq!((proposes_again(&mut world), world.order().used), (Status::PendingApproval, 0));
 }

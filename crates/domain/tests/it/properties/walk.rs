@@ -204,8 +204,9 @@ impl Walk {
     }
 
     fn ask_twice(&self, who: Who, command: Command) -> Result<crate::scenario::Outcome, TestCaseError> {
-        let loaded = self.world.load(&command);
-        let submission = self.world.submission(self.world.actor(who), command);
+        let actor = self.world.actor(who);
+        let loaded = self.world.load(&actor, &command);
+        let submission = self.world.submission(actor, command);
         let (first, second) =
             (decide(&loaded, &submission, self.world.now), decide(&loaded, &submission, self.world.now));
         prop_assert_eq!(&first, &second);

@@ -85,7 +85,7 @@ impl Session<'_> {
                     }
                 }
                 Event::Identity(id, _) => {
-                    if let Some(identity) = &loaded.identity {
+                    if let Some(identity) = loaded.find_person(*id) {
                         IdentityRow::of(identity, *seq).save(conn, *id)?;
                         self.cache.keep_token(*id, (!identity.revoked).then_some(identity.token));
                     }

@@ -143,6 +143,8 @@ impl<'a> Session<'a> {
         let (action, successor) = (self.load_action(reads.action)?, self.load_action(reads.successor)?);
         let project = reads.project.or(project).map(|id| read::project(self.conn, id)).transpose()?.flatten();
         let identity = reads.identity.map(|id| read::identity(self.conn, id)).transpose()?.flatten();
+        let asks = submission.actor.identity().filter(|_| reads.actor);
+        let actor = asks.map(|asks| read::identity(self.conn, asks.id)).transpose()?.flatten();
         let worktree = reads.worktree.map(|id| read::worktree(self.conn, id)).transpose()?.flatten();
         let above = if is_over { self.load_above(parent.as_ref())? } else { Vec::new() };
         let others = self.load_others(reads.others, [&run, &parent])?;
@@ -154,6 +156,7 @@ impl<'a> Session<'a> {
         Ok(Loaded {
             project,
             identity,
+            actor,
             run,
             action,
             successor,
@@ -266,7 +269,7 @@ impl<'a> Session<'a> {
                 if taken { Err(Refusal::Exists { what: "project" }.into()) } else { Ok(()) }
             }
             Command::Identity {
-                command: IdentityCommand::Register { token, .. } | IdentityCommand::ReplaceToken { token },
+                command: IdentityCommand::Register { token, .. } | IdentityCommand::ReplaceToken { token, .. },
                 ..
             } => {
                 let taken = read::is_token_taken(self.conn, *token)?;

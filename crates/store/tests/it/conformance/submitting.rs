@@ -85,11 +85,11 @@ pub(super) async fn c16_what_a_password_is_compared_with_is_kept_beside_the_ledg
     let (ada, visit) = (&world.reviewers[0], Digest::of(b"visit"));
     let door = |command| asking(by(ada), Command::Identity { id: ada.id, command: IdentityCommand::Door(command) });
     let (link, expires_at) = (Digest::of(b"link"), world.store.now().plus_ms(60_000));
-    submit(&world.store, door(DoorCommand::Invite { link, expires_at })).await.unwrap();
+    submit(&world.store, door(DoorCommand::Invite { link, expires_at, proof: None })).await.unwrap();
     let by_link = Entrance::Link { link };
     submit(&world.store, door(DoorCommand::Enter { visit, by: by_link, expires_at })).await.unwrap();
     let set = async |named: &str, given: Option<&str>| {
-        let command = DoorCommand::SetPassword { verifier: Digest::of(named.as_bytes()), visit };
+        let command = DoorCommand::SetPassword { verifier: Digest::of(named.as_bytes()), visit, proof: None };
         let extras = Extras { verifier: given.map(str::to_owned), ..Extras::default() };
         world.store.submit(door(command), extras).await
     };
@@ -117,7 +117,7 @@ pub(super) async fn a_name_or_a_token_is_given_once<G: Ground>() {
     let refused =
         submit(&world.store, asking(Actor::Runtime, Command::Project { id: new_project(), command: again })).await;
     assert!(matches!(refused, Err(SubmitError::Refused(Refusal::Exists { what: "project" }))), "{refused:?}");
-    let stolen = IdentityCommand::ReplaceToken { token: world.agent.token };
+    let stolen = IdentityCommand::ReplaceToken { token: world.agent.token, proof: None };
     let stolen = asking(Actor::Runtime, Command::Identity { id: world.worker.id, command: stolen });
     let refused = submit(&world.store, stolen).await;
     assert!(matches!(refused, Err(SubmitError::Refused(Refusal::Exists { what: "token" }))), "{refused:?}");
@@ -219,7 +219,7 @@ pub(super) async fn a_revoked_identity_is_no_longer_found_by_its_token<G: Ground
         submit(&store, asking(Actor::Runtime, Command::Identity { id: worker.id, command })).await.unwrap();
     };
     let fresh = Digest::of(b"a new token");
-    change(IdentityCommand::ReplaceToken { token: fresh }).await;
+    change(IdentityCommand::ReplaceToken { token: fresh, proof: None }).await;
     assert_eq!(store.identity_by_token(worker.token).await.unwrap(), None);
     assert!(store.identity_by_token(fresh).await.unwrap().is_some());
     change(IdentityCommand::Revoke).await;
@@ -241,7 +241,7 @@ pub(super) async fn b1_who_is_revoked_after_the_door_changes_nothing_any_more<G:
         assert_eq!(world.store.size(), size);
     };
     let fresh = Digest::of(b"another token");
-    refused(change(IdentityCommand::ReplaceToken { token: fresh }).await).await;
+    refused(change(IdentityCommand::ReplaceToken { token: fresh, proof: None }).await).await;
     refused(change(IdentityCommand::Revoke).await).await;
     let mut other = world.reviewers[1].clone();
     other.token = Digest::of(b"a token that never was");

@@ -1,0 +1,58 @@
+//! What the stranger's check found.
+
+use std::fmt;
+
+use crate::id::{ActionId, IdentityId};
+use crate::refusal::PasskeyFlaw;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Approvals that a passkey signed, each checked.
+    pub signed: u64,
+    /// Changes of doors that a passkey signed, each checked.
+    pub doors: u64,
+    /// How often the host ended somebody's passkeys, without a signature: nothing is wrong with it, and a reader wants to know.
+    pub ended_on_host: u64,
+    pub findings: Vec<Finding>,
+}
+
+/// Something that a passkey should have signed, and did not.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("entry {seq}: {what} {wrong}")]
+pub struct Finding {
+    pub seq: u64,
+    pub what: What,
+    pub wrong: Wrong,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    Approval { action: ActionId, reviewer: IdentityId },
+    Door { of: IdentityId, change: &'static str },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrong {
+    /// It had to be signed, and nothing says that it was.
+    Unsigned,
+    /// It says that it was signed, and it was not, or otherwise.
+    False(PasskeyFlaw),
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Approval { action, reviewer } => write!(f, "the approval of {action} by {reviewer}"),
+            Self::Door { of, change } => write!(f, "the change of a door of {of} ({change})"),
+        }
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsigned => f.write_str("is not signed by a passkey, and had to be"),
+            Self::False(flaw) => write!(f, "is not signed as it says: {flaw}"),
+        }
+    }
+}
