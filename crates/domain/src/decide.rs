@@ -4,6 +4,7 @@
 //! command.reads() ─► load ─► decide(&loaded, &submission, now) ─► records ─► loaded.apply(record) ─► commit
 //! ```
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::action::{self, ActionCommand, ActionState, Demand, Setting};
@@ -156,7 +157,7 @@ impl Command {
 
 /// Decides a command. A refusal changes nothing; whether the attempt itself is recorded, [`recorded`] says.
 pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Result<Vec<Record>, Refusal> {
-    let actor = &present(loaded, submission)?;
+    let actor = &*present(loaded, submission)?;
     let about = about(loaded, &submission.command);
     admit(actor, &submission.command, about.project)?;
     check_halt(&loaded.organisation, &submission.command)?;
@@ -295,11 +296,11 @@ fn order_given(loaded: &Loaded, command: &ActionCommand, setting: &Setting<'_>) 
 }
 
 /// Whoever asks, as they are when it is decided. They were let in a while ago, and may have got or lost a passkey since.
-fn present(loaded: &Loaded, submission: &Submission) -> Result<Actor, Refusal> {
+fn present<'a>(loaded: &Loaded, submission: &'a Submission) -> Result<Cow<'a, Actor>, Refusal> {
     match (&submission.actor, &loaded.actor) {
-        (Actor::Identity(asked), Some(now)) if now.id == asked.id => Ok(Actor::Identity(now.clone())),
+        (Actor::Identity(asked), Some(now)) if now.id == asked.id => Ok(Cow::Owned(Actor::Identity(now.clone()))),
         (Actor::Identity(_), _) if submission.command.reads().actor => Err(Refusal::Revoked),
-        (Actor::Identity(_) | Actor::Runtime, _) => Ok(submission.actor.clone()),
+        (Actor::Identity(_) | Actor::Runtime, _) => Ok(Cow::Borrowed(&submission.actor)),
     }
 }
 

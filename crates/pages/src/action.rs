@@ -187,6 +187,7 @@ fn approve(viewer: &Viewer, shown: &ActionPage) -> Markup {
             Ask::Sign(Place::Here) => {
                 @let fields = html! { p.note { (lang.you_sign_it()) } (fields) };
                 (passkeys::asking(lang, &form, &format!("/actions/{}/question", action.id), &fields))
+                (passkeys::script())
             }
             Ask::Sign(Place::Elsewhere(address)) => div { p.note { (lang.you_sign_it()) } (passkeys::elsewhere(lang, address)) },
             Ask::NoPasskey => div { p.note { (lang.you_need_a_passkey()) } a.button href="/settings" { (lang.add_passkey()) } },

@@ -77,8 +77,12 @@ fn answered(lang: Lang, answers: &[&str], content: &Markup) -> Markup {
         noscript { p.note.bad { (lang.passkey_needs_script()) } }
         (content)
         p.note.bad role="alert" {}
-        script src=(assets::PASSKEY.path()) defer {}
     }
+}
+
+/// What asks the browser, once for all such forms of a page.
+pub(crate) fn script() -> Markup {
+    html! { script src=(assets::PASSKEY.path()) defer {} }
 }
 
 /// Browsers know no passkeys for numbers: where to go instead.
@@ -92,16 +96,12 @@ pub(crate) fn sign_in(lang: Lang, place: &Place, to: Option<&str>) -> Markup {
         Place::Elsewhere(address) => elsewhere(lang, address),
         Place::Here => {
             let form = Form::of_nobody("/enter/passkey").named("enter-by-passkey");
-            asking(
-                lang,
-                &form,
-                "/enter/passkey",
-                &html! {
-                    input type="hidden" name="user" value="";
-                    @if let Some(to) = to { input type="hidden" name="to" value=(to); }
-                    button { (lang.sign_in_by_passkey()) }
-                },
-            )
+            let content = html! {
+                input type="hidden" name="user" value="";
+                @if let Some(to) = to { input type="hidden" name="to" value=(to); }
+                button { (lang.sign_in_by_passkey()) }
+            };
+            html! { (asking(lang, &form, "/enter/passkey", &content)) (script()) }
         }
     }
 }
@@ -120,6 +120,7 @@ pub(crate) fn panel(viewer: &Viewer, keys: &Keys) -> Markup {
             }
         }))
         @if !keys.of_others.is_empty() { (section("passkeys-of-others", lang.passkeys_of_others(), &of_others(viewer, keys))) }
+        @if keys.place == Place::Here { (script()) }
         @if keys.may_demand { (section("passkeys-demanded", lang.passkeys_demanded(), &demand(viewer, keys))) }
     }
 }

@@ -1,8 +1,9 @@
 // Signs on by a real provider: out to it, a name, consent, and back; and somebody whom nobody here knows is not let in.
 import { assert, finish, given, look, screen, shot } from './browser.mjs';
 
-async function signOn(page, name) {
-  await page.goto(`${given.url}/enter`);
+// Whoever wanted a page is led to it afterwards.
+async function signOn(page, name, wanted = '/') {
+  await page.goto(given.url + wanted);
   await page.getByRole('link', { name: 'Sign in with Example' }).click();
   await page.waitForURL((url) => url.origin === given.issuer);
   await page.locator('input[name=login]').fill(name);
@@ -21,6 +22,10 @@ const known = await screen();
 await signOn(known, 'ada');
 await known.getByRole('heading', { name: /Inbox/ }).waitFor();
 assert.match(await known.locator('.who').innerText(), /eve/, 'as whom the settings name');
+
+const led = await screen();
+await signOn(led, 'ada', '/help');
+await led.waitForURL(`${given.url}/help`);
 
 const unknown = await screen();
 await signOn(unknown, 'mallory');

@@ -27,6 +27,7 @@ mod house;
 mod journey;
 mod laws;
 mod ledger;
+mod lying;
 mod network;
 mod notify;
 mod orders;

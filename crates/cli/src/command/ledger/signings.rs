@@ -84,9 +84,8 @@ impl Checked {
         let verified = |count: u64, what: &str| {
             (count > 0).then(|| format!("{} {count} {what} are signed by passkeys", styled(GOOD, "verified")))
         };
-        let ended = (self.ended_on_host > 0).then(|| {
-            format!("{} times passkeys were ended on the host, by whoever keeps its files", self.ended_on_host)
-        });
+        let ended = (self.ended_on_host > 0)
+            .then(|| format!("passkeys ended on the host, by whoever keeps its files: {}", self.ended_on_host));
         let unread = (self.unread > 0).then(|| {
             format!("{} entries about people could not be read; upgrade to check their passkeys", self.unread)
         });

@@ -9,8 +9,14 @@ use std::path::PathBuf;
 use placet_control::page_table;
 
 const PLAIN: &str = "-plain";
-/// Only a script can ask a browser for a passkey, and whoever has one is let in by it before they give one up.
-const NEEDS_SCRIPT: &[&str] = &["POST /enter/passkey", "POST /settings/passkeys", "POST /settings/passkeys/remove"];
+/// Only a script can ask a browser for a passkey, and whoever has one signs with it what changes their doors.
+const NEEDS_SCRIPT: &[&str] = &[
+    "POST /enter/passkey",
+    "POST /settings/passkeys",
+    "POST /settings/passkeys/remove",
+    "POST /settings/people/{identity}/passkeys/remove",
+    "POST /settings/people/{identity}/token",
+];
 /// What is got by pages rather than looked at: nothing of it is for eyes, or it is on the way to a page.
 const NOT_LOOKED_AT: &[&str] = &[
     "GET /enter/passkey",
@@ -22,6 +28,7 @@ const NOT_LOOKED_AT: &[&str] = &[
     "GET /actions/{action}/question",
     "GET /evidence/{project}/{digest}",
     "GET /settings/passkeys/question",
+    "GET /settings/doors/question",
 ];
 
 /// Route by route, in the order of the product, who walks there.

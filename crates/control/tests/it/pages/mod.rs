@@ -3,6 +3,7 @@
 
 pub(crate) mod browser;
 mod deciding;
+mod doors;
 mod entering;
 mod forging;
 mod living;

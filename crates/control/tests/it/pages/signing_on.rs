@@ -39,7 +39,11 @@ fn known(provider: &FakeProvider, identity: IdentityId) -> Arc<Provider> {
 
 /// Where a browser is sent, and what its cookie is then.
 async fn sets_out(browser: &Browser) -> (BTreeMap<String, String>, String) {
-    let sent = browser.open("/enter/provider").await.is(303);
+    sets_out_to(browser, "/enter/provider").await
+}
+
+async fn sets_out_to(browser: &Browser, path: &str) -> (BTreeMap<String, String>, String) {
+    let sent = browser.open(path).await.is(303);
     let (_, query) = sent.header("location").split_once("/authorize?").expect("to the provider");
     let asked = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let cookie = sent.header("set-cookie").to_owned();
@@ -84,6 +88,30 @@ async fn c16_whoever_a_provider_vouches_for_comes_in_and_it_is_on_the_record() {
     let recorded = app.bodies_from(before).await;
     assert!(recorded.contains("\"shown\":\"provider\"") && !recorded.contains("rita\""), "{recorded}");
     app.assert_sound().await;
+}
+
+#[tokio::test]
+async fn c16_whoever_signs_on_by_a_provider_lands_on_the_page_that_they_wanted() {
+    let (app, provider, reviewer) = started().await;
+    let mut browser = Browser::of(&app, &reviewer);
+    for (wanted, lands) in [
+        ("/runs?after=3", "/runs?after=3"),
+        ("//evil.example", "/"),
+        ("https://evil.example/", "/"),
+        ("/\\evil.example", "/"),
+        ("/live?of=inbox", "/"),
+    ] {
+        let to: String = form_urlencoded::byte_serialize(wanted.as_bytes()).collect();
+        let page = browser.open(&format!("/enter?to={to}")).await.is(200).text();
+        let way = if lands == "/" { "/enter/provider".to_owned() } else { format!("/enter/provider?to={to}") };
+        assert!(page.contains(&format!("href=\"{way}\"")), "{way}: {page}");
+        // As whoever knows the address would ask.
+        let (asked, cookie) = sets_out_to(&browser, &format!("/enter/provider?to={to}")).await;
+        provider.told(|doing| doing.claims = claims(&app, &provider, &asked["nonce"]));
+        let answer = comes_back(&browser, &cookie, &asked["state"]).await.is(303);
+        assert_eq!(answer.header("location"), lands, "{wanted}");
+    }
+    browser.visit = None;
 }
 
 #[tokio::test]
