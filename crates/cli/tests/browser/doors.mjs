@@ -45,9 +45,9 @@ assert.equal(await eve.locator('section li', { hasText: 'phone' }).count(), 1, '
 await shot(eve, 'doors-two-passkeys');
 
 // A password is signed too.
-await eve.getByLabel('Password', { exact: true }).fill('a sentence nobody guesses');
+await eve.locator('#new-password').fill('a sentence nobody guesses');
 await eve.getByRole('button', { name: 'Set password' }).click();
-await eve.getByLabel('Current password').waitFor();
+await eve.locator('#current-password').waitFor();
 
 // The phone is given up.
 await eve.locator('section li', { hasText: 'phone' }).getByRole('button', { name: 'Remove' }).click();

@@ -166,18 +166,7 @@ pub(super) fn decide(
     actor: &Actor,
     now: Timestamp,
 ) -> Result<IdentityEvent, Refusal> {
-    // Who may ask comes first: to others, what an identity is does not exist.
-    match command {
-        DoorCommand::Invite { .. }
-        | DoorCommand::Leave { .. }
-        | DoorCommand::RemovePasskey { .. }
-        | DoorCommand::EndPasskeys { .. } => self_or_admin(identity, actor)?,
-        DoorCommand::Enter { .. }
-        | DoorCommand::EnterByPasskey { .. }
-        | DoorCommand::EnterVouched { .. }
-        | DoorCommand::SetPassword { .. }
-        | DoorCommand::AddPasskey { .. } => self_alone(identity, actor)?,
-    }
+    may_ask(identity, command, actor)?;
     if identity.is_caged() {
         return Err(Refusal::invalid("agents and workers do not come in by a browser; they show their token"));
     }
@@ -188,24 +177,13 @@ pub(super) fn decide(
             Ok(IdentityEvent::Invited { link: *link, expires_at: *expires_at, signing })
         }
         DoorCommand::Enter { visit, by, expires_at } => {
-            ends_within(*expires_at, LONGEST_VISIT_MS, now)?;
-            if !identity.doors.admits(by, now) {
-                return Err(Refusal::invalid("this does not let you in any more; ask for a new link"));
-            }
-            Ok(IdentityEvent::Entered { visit: *visit, by: by.clone(), expires_at: *expires_at, at: Some(now) })
+            entered((*visit, *expires_at), by_secret(identity, by, now)?, now)
         }
         DoorCommand::EnterByPasskey { visit, proof, expires_at } => {
-            ends_within(*expires_at, LONGEST_VISIT_MS, now)?;
-            let by = keys::entrance(identity, proof, now)?;
-            Ok(IdentityEvent::Entered { visit: *visit, by, expires_at: *expires_at, at: Some(now) })
+            entered((*visit, *expires_at), keys::entrance(identity, proof, now)?, now)
         }
         DoorCommand::EnterVouched { visit, vouched, expires_at } => {
-            ends_within(*expires_at, LONGEST_VISIT_MS, now)?;
-            if vouched.person() != identity.id || !vouched.is_recent(now) {
-                return Err(Refusal::invalid("this does not let you in any more; sign on again"));
-            }
-            let by = Entrance::Provider { issuer: vouched.issuer().to_owned(), subject: vouched.subject() };
-            Ok(IdentityEvent::Entered { visit: *visit, by, expires_at: *expires_at, at: Some(now) })
+            entered((*visit, *expires_at), by_provider(identity, vouched, now)?, now)
         }
         DoorCommand::AddPasskey { attested, name, visit, proof } => {
             let passkey = keys::new(identity, attested, name, now)?;
@@ -230,6 +208,41 @@ pub(super) fn decide(
             let signing = signed::signing(identity, Change::Password, proof.as_deref(), actor, now)?;
             Ok(IdentityEvent::PasswordSet { verifier: *verifier, visit: *visit, signing })
         }
+    }
+}
+
+fn entered((visit, expires_at): (Digest, Timestamp), by: Entrance, now: Timestamp) -> Result<IdentityEvent, Refusal> {
+    ends_within(expires_at, LONGEST_VISIT_MS, now)?;
+    Ok(IdentityEvent::Entered { visit, by, expires_at, at: Some(now) })
+}
+
+/// A link or a password, if it lets in.
+fn by_secret(identity: &Identity, by: &Entrance, now: Timestamp) -> Result<Entrance, Refusal> {
+    if identity.doors.admits(by, now) {
+        return Ok(by.clone());
+    }
+    Err(Refusal::invalid("this does not let you in any more; ask for a new link"))
+}
+
+fn by_provider(identity: &Identity, vouched: &Vouched, now: Timestamp) -> Result<Entrance, Refusal> {
+    if vouched.person() == identity.id && vouched.is_recent(now) {
+        return Ok(Entrance::Provider { issuer: vouched.issuer().to_owned(), subject: vouched.subject() });
+    }
+    Err(Refusal::invalid("this does not let you in any more; sign on again"))
+}
+
+/// Comes first: to others, what an identity is does not exist.
+fn may_ask(identity: &Identity, command: &DoorCommand, actor: &Actor) -> Result<(), Refusal> {
+    match command {
+        DoorCommand::Invite { .. }
+        | DoorCommand::Leave { .. }
+        | DoorCommand::RemovePasskey { .. }
+        | DoorCommand::EndPasskeys { .. } => self_or_admin(identity, actor),
+        DoorCommand::Enter { .. }
+        | DoorCommand::EnterByPasskey { .. }
+        | DoorCommand::EnterVouched { .. }
+        | DoorCommand::SetPassword { .. }
+        | DoorCommand::AddPasskey { .. } => self_alone(identity, actor),
     }
 }
 
