@@ -106,11 +106,8 @@ async fn carry_out(command: Command, client: Client, who: &Who, out: &Out) -> Re
 /// Straight in the store of the home: nobody is asked who they are, because whoever keeps these files could do anything with them.
 async fn end_passkeys(name: &str, reason: String, who: &Who, out: &Out) -> Result<(), CliError> {
     let store = open_store(&who.home()?).await?;
-    let person = placet_control::end_passkeys(&store, name, reason).await.map_err(|no| match no {
-        No::Refused(Refusal::Unknown { .. }) => CliError::new(Code::NotFound, format!("nobody is called `{name}`")),
-        No::Refused(refusal) => CliError::new(Code::Refused, refusal.to_string()),
-        fault => CliError::failed(fault.to_string()),
-    })?;
+    let ended = placet_control::end_passkeys(&store, name, reason).await;
+    let person = ended.map_err(|no| not_ended(&no, name))?;
     let view = serde_json::json!({ "identity": person.id, "name": person.name });
     out.answer(&view, |_| {
         format!(
@@ -119,6 +116,25 @@ async fn end_passkeys(name: &str, reason: String, who: &Who, out: &Out) -> Resul
         )
     });
     Ok(())
+}
+
+fn not_ended(no: &No, name: &str) -> CliError {
+    let code = match no {
+        No::Refused(Refusal::Unknown { .. }) => {
+            return CliError::new(Code::NotFound, format!("nobody is called `{name}`")).hint("placet identity list");
+        }
+        No::Refused(_) => Code::Refused,
+        No::Unsealable(_)
+        | No::Change(_)
+        | No::Evidence(_)
+        | No::MissingEvidence(_)
+        | No::KeyReused
+        | No::WrongDigest
+        | No::Unseen
+        | No::NoLongerKnown
+        | No::Fault(_) => Code::Failed,
+    };
+    CliError::new(code, no.to_string())
 }
 
 fn keep(made: TokenOnce, print_token: bool, who: &Who, out: &Out) -> Result<(), CliError> {
