@@ -114,6 +114,8 @@ impl<'a> Session<'a> {
             self.remember(submission, &seqs)?;
         }
         let ended = ended.into_iter().map(|(_, (_, decision))| decision).collect();
+        // Who asked is no part of the answer, which is the same when it is asked for again.
+        loaded.actor = None;
         Ok(Receipt { seqs, records, at: self.now, loaded, ended, replayed: false })
     }
 
