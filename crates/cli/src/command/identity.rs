@@ -39,13 +39,14 @@ pub(crate) enum Command {
     List,
     /// End an identity for good
     Revoke { name: String },
-    /// On the host: end the passkeys of somebody who lost all of them, and close their other ways in
+    /// On the host: end all passkeys of somebody who lost them
     #[command(
-        after_help = "Example:\n  placet identity end-passkeys ada --reason 'her phone fell into a lake'\n\nWhoever keeps the files of the home can do this, while no control plane runs; the ledger says that it was done here.\nTheir token stays: `placet link --to ada` lets them in to add another passkey."
+        after_help = "Example:\n  placet identity end-passkeys ada --reason 'her phone fell into a lake'\n\nWhoever keeps the files of the home can do this, while no control plane runs; the ledger says that it was done here.\nTheir other ways in are closed too, but the token stays: `placet link --to ada` lets them in to add another passkey."
     )]
     EndPasskeys {
         /// By name or id
         name: String,
+        /// Why, for whoever reads the ledger
         #[arg(long)]
         reason: String,
     },

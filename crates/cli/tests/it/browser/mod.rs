@@ -279,7 +279,13 @@ fn c16_doors_of_whoever_has_passkeys_are_changed_by_passkeys_in_a_browser_and_by
     world.cli(&["ledger", "export", "out"]).ok();
     let said = world.cli(&["ledger", "verify", "out", "--key", &key]).ok();
     assert!(said.out().contains("6 changes of doors are signed by passkeys"), "{}", said.out());
-    for kind in ["identity.passkey_added", "identity.passkey_removed", "identity.password_set", "identity.invited", "identity.token_replaced"] {
+    for kind in [
+        "identity.passkey_added",
+        "identity.passkey_removed",
+        "identity.password_set",
+        "identity.invited",
+        "identity.token_replaced",
+    ] {
         let said = without_signatures(&world, &key, kind);
         assert!(said.contains("is not signed by a passkey, and had to be"), "{kind}: {said}");
     }
