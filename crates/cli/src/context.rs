@@ -41,6 +41,13 @@ impl Who {
         }
     }
 
+    /// Where people come with a browser: as the settings of the home say, if there is one and no other control plane was named.
+    pub(crate) fn seat(&self, client: &Client) -> Result<String, CliError> {
+        let home = if self.server.is_none() { self.home_if_any()? } else { None };
+        let public = home.map(|home| home.public_url()).transpose()?.flatten();
+        Ok(public.map_or_else(|| client.server().to_owned(), |public| public.to_string()))
+    }
+
     pub(crate) fn client(&self) -> Result<Client, CliError> {
         let server = match &self.server {
             Some(server) if !server.starts_with("http://") && !server.starts_with("https://") => {

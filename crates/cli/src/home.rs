@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use placet_control::{Collector, MetricsEvery, Rules, Settings};
+use placet_control::{Collector, MetricsEvery, PublicUrl, Rules, Settings};
 use placet_domain::approval::Terms;
 use placet_domain::permit::{PermitSigner, PermitVerifier};
 use placet_domain::policy::{DEFAULT_TOOLS, Policy, default_policy};
@@ -201,10 +201,16 @@ impl Home {
         let RetentionSettings { evidence_days, results_days, daily: expires_daily } = config.retention;
         let retention = Retention { evidence_days, results_days };
         let provider = provider::provider(&self.dir, config.oidc.as_ref())?;
+        let public_url = public_url(&config)?;
         let (terms, usual) = (config.terms, Settings::default());
         let settings =
             Settings { terms, hooks, notify, models, collector, metrics_every, retention, expires_daily, ..usual };
-        Ok(Settings { provider, ..settings })
+        Ok(Settings { provider, public_url, ..settings })
+    }
+
+    /// Where people come, if not to the address that is listened at.
+    pub(crate) fn public_url(&self) -> Result<Option<PublicUrl>, CliError> {
+        public_url(&self.config()?)
     }
 
     /// Which language models agents may call, if this home says anything about it.
@@ -454,6 +460,11 @@ fn unhex(text: &str) -> Option<[u8; 32]> {
     Some(bytes)
 }
 
+fn public_url(config: &Config) -> Result<Option<PublicUrl>, CliError> {
+    let read = config.public_url.as_deref().map(str::parse).transpose();
+    read.map_err(|error: placet_control::BadPublicUrl| outside::mistake("public_url", error))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -471,6 +482,25 @@ mod tests {
         assert_eq!(home.signer().unwrap().verifier(), home.verifier().unwrap());
         assert!(home.rules().unwrap().policy().examples_checked() > 0);
         assert!(home.ledger_key().is_ok());
+    }
+
+    #[test]
+    fn b4_people_come_only_where_pages_answer() {
+        let with = |url: &str| {
+            let (dir, home) = home();
+            let settings = home.dir().join("placet.toml");
+            let text = fs::read_to_string(&settings).unwrap();
+            fs::write(&settings, format!("public_url = \"{url}\"\n{text}")).unwrap();
+            (dir, home.settings())
+        };
+        for here in ["http://localhost:8070", "https://placet.example.org", "https://localhost:8443"] {
+            assert!(with(here).1.is_ok_and(|settings| settings.public_url.is_some()), "{here}");
+        }
+        for elsewhere in ["http://placet.example.org:7070", "https://10.0.0.1", "https://placet.example.org/x"] {
+            let error = with(elsewhere).1.unwrap_err();
+            assert_eq!(error.code, Code::Usage);
+            assert!(error.message.contains("public_url") && error.message.contains("tunnel"), "{}", error.message);
+        }
     }
 
     #[test]

@@ -29,6 +29,7 @@ use crate::notify::Routes;
 use crate::oidc::{Provider, Trips};
 use crate::otel::Collector;
 use crate::previews::Previews;
+use crate::public_url::PublicUrl;
 use crate::telemetry::Metrics;
 use crate::webhook::Hooks;
 
@@ -103,6 +104,8 @@ pub struct Settings {
     pub terms: Terms,
     pub limits: Limits,
     pub hooks: Hooks,
+    /// Where people come, if not to the address that is listened at.
+    pub public_url: Option<PublicUrl>,
     /// How people are told that something waits for them.
     pub notify: Routes,
     /// Which language models agents may call through this control plane, and how; none, if nothing is said.

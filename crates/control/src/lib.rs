@@ -22,6 +22,7 @@ mod notify;
 mod oidc;
 mod otel;
 mod previews;
+mod public_url;
 mod pumps;
 mod server;
 mod telemetry;
@@ -33,12 +34,13 @@ pub use http::{api_document, page_table, route_table};
 pub use kit::{KitFile, Kits};
 pub use names::fresh_token;
 pub use notify::{
-    BadAddress, BadHours, BadRoute, Channel, Chat, Login, Mail, MailAddress, Pace, PublicUrl, QuietHours, Route,
-    RouteParts, Routes, Schedule, Security, Server, SignedHook, Trial, What, harmless,
+    BadAddress, BadHours, BadRoute, Channel, Chat, Login, Mail, MailAddress, Pace, QuietHours, Route, RouteParts,
+    Routes, Schedule, Security, Server, SignedHook, Trial, What, harmless,
 };
 pub use oidc::{BadProvider, Provider, ProviderSettings};
 pub use otel::{Collector, NotLocal};
 pub use placet_pages::Lang;
+pub use public_url::{BadPublicUrl, PublicUrl};
 pub use server::{Serving, serve, serve_briefly};
 pub use webhook::{
     Backoff, BadHooks, BadSecret, BadUrl, EventPattern, HookName, HookSecret, Hooks, IncomingHook, OutgoingHook,

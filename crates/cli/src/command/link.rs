@@ -22,7 +22,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
         None => client.get::<IdentityView>("/api/v1/whoami").await?.id,
     };
     let made: LinkOnce = client.post(&format!("/api/v1/identities/{id}/link"), &NewLink::default()).await?;
-    let link = format!("{}{}", client.server(), made.path);
+    let link = format!("{}{}", who.seat(&client)?, made.path);
     let view = serde_json::json!({ "identity": made.identity, "link": link, "expires_at": made.expires_at });
     out.answer(&view, |_| {
         format!("{}\n  lets {} in once, until {}", styled(BOLD, &link), made.identity.name, made.expires_at)

@@ -112,9 +112,7 @@ enum TlsWay {
 /// All routes of a home, with their secrets.
 pub(super) fn routes(dir: &Path, config: &Config) -> Result<Routes, CliError> {
     let all: Result<_, _> = config.notify.iter().map(|settings| route(dir, settings)).collect();
-    let public = config.public_url.as_deref().map(str::parse).transpose();
-    let public = public.map_err(|error| mistake("public_url", error))?;
-    Routes::new(all?, public).map_err(|error| mistake("notify", error))
+    Routes::new(all?).map_err(|error| mistake("notify", error))
 }
 
 fn route(dir: &Path, settings: &NotifySettings) -> Result<Route, CliError> {
@@ -289,23 +287,6 @@ mod tests {
             assert_eq!(error.code, Code::Usage, "{said}: {error:?}");
             assert!(error.message.contains(said), "`{said}`: {}", error.message);
             assert!(!error.message.contains("canary"), "{}", error.message);
-        }
-    }
-
-    #[test]
-    fn b4_links_lead_only_where_pages_answer() {
-        let with = |url: &str| {
-            let (dir, home) = home_with("");
-            let settings = home.dir().join("placet.toml");
-            let text = fs::read_to_string(&settings).unwrap();
-            fs::write(&settings, format!("public_url = \"{url}\"\n{text}")).unwrap();
-            (dir, home.settings())
-        };
-        assert!(with("http://localhost:8070").1.is_ok());
-        for elsewhere in ["https://placet.example.org", "http://placet.example.org:7070", "https://localhost:8070"] {
-            let error = with(elsewhere).1.unwrap_err();
-            assert_eq!(error.code, Code::Usage);
-            assert!(error.message.contains("public_url") && error.message.contains("tunnel"), "{}", error.message);
         }
     }
 

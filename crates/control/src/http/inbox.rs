@@ -3,7 +3,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use placet_domain::headline::headline;
 use placet_domain::id::{ActionId, ProjectId};
 use placet_domain::identity::Reach;
@@ -16,7 +15,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::extract::{Path, Query};
-use super::pages::{self, person};
+use super::pages::{self, Address, person};
 use super::problem::Failure;
 use super::view::time;
 use crate::app::App;
@@ -81,7 +80,8 @@ pub(super) async fn card(
     Path(id): Path<String>,
     caller: Caller,
 ) -> Result<Json<api::CardView>, Failure> {
-    let page = pages::action_page(&app, &caller, &HeaderMap::new(), id.parse().map_err(Failure::bad_id)?).await?;
+    let page =
+        pages::action_page(&app, &caller, &Address::without_browser(), id.parse().map_err(Failure::bad_id)?).await?;
     let entries = happened(&app, page.detail.action.id).await?;
     Ok(Json(shown(page, entries)))
 }

@@ -36,6 +36,6 @@ pub(crate) use notice::{Notice, Subject};
 pub(crate) use people::{Asked, People};
 pub use plain::quote as harmless;
 pub(crate) use retries::Retries;
-pub use route::{BadRoute, PublicUrl, Route, RouteParts, Routes, Trial};
+pub use route::{BadRoute, Route, RouteParts, Routes, Trial};
 pub use schedule::{BadHours, Pace, QuietHours, Schedule};
 pub use what::What;

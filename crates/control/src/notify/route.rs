@@ -1,12 +1,9 @@
 //! Routes: what of which tier and project is told where, when, and in which language.
 
 use std::collections::BTreeSet;
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use placet_domain::policy::Tier;
-use placet_domain::scope::Authority;
 use placet_domain::time::Timestamp;
 use placet_pages::Lang;
 
@@ -48,10 +45,6 @@ pub enum BadRoute {
     NotWaitedFor(What),
     #[error("`{0}` is no number of minutes for this; write one from 1 to 1440")]
     Minutes(u32),
-    #[error(
-        "`{0}` is not where pages answer; they answer to `http://` and `localhost`, `127.0.0.1` or `[::1]` only: write that with the port of the tunnel by which people come, like `http://localhost:8070`, and no path"
-    )]
-    PublicUrl(String),
 }
 
 const DAY_MINUTES: u32 = 24 * 60;
@@ -142,55 +135,22 @@ fn within_a_day(minutes: u32) -> Result<(), BadRoute> {
     if (1..=DAY_MINUTES).contains(&minutes) { Ok(()) } else { Err(BadRoute::Minutes(minutes)) }
 }
 
-/// Where people come, without a slash at its end: what links in messages begin with. Pages answer to names of the own machine only, so from
-/// elsewhere people come through a tunnel, and this is its end on their side.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PublicUrl(String);
-
-impl PublicUrl {
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for PublicUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl FromStr for PublicUrl {
-    type Err = BadRoute;
-
-    fn from_str(text: &str) -> Result<Self, BadRoute> {
-        let bad = || BadRoute::PublicUrl(text.chars().filter(|c| !c.is_control()).take(80).collect());
-        let rest = text.strip_prefix("http://").ok_or_else(bad)?;
-        let host = rest.strip_suffix('/').unwrap_or(rest);
-        let authority = Authority::with_default_port(host, 80).map_err(|_| bad())?;
-        match authority.place().to_string().as_str() {
-            "localhost" | "127.0.0.1" | "[::1]" => Ok(Self(format!("http://{host}"))),
-            _ => Err(bad()),
-        }
-    }
-}
-
 /// All routes of a control plane. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Routes {
     all: Vec<Arc<Route>>,
-    public_url: Option<PublicUrl>,
     retry: Backoff,
 }
 
 impl Routes {
-    pub fn new(all: Vec<Route>, public_url: Option<PublicUrl>) -> Result<Self, BadRoute> {
+    pub fn new(all: Vec<Route>) -> Result<Self, BadRoute> {
         let mut seen = BTreeSet::new();
         for route in &all {
             if !seen.insert(route.name()) {
                 return Err(BadRoute::NameTwice(route.name().clone()));
             }
         }
-        Ok(Self { all: all.into_iter().map(Arc::new).collect(), public_url, retry: Backoff::default() })
+        Ok(Self { all: all.into_iter().map(Arc::new).collect(), retry: Backoff::default() })
     }
 
     /// The same routes, tried again at another pace.
@@ -201,10 +161,6 @@ impl Routes {
 
     pub fn all(&self) -> &[Arc<Route>] {
         &self.all
-    }
-
-    pub const fn public_url(&self) -> Option<&PublicUrl> {
-        self.public_url.as_ref()
     }
 
     pub(crate) const fn retry(&self) -> Backoff {
@@ -269,37 +225,7 @@ mod tests {
             let error = Route::new(wrong).unwrap_err().to_string();
             assert!(error.contains(said), "{said}: {error}");
         }
-        let twice = Routes::new(vec![Route::new(parts()).unwrap(), Route::new(parts()).unwrap()], None);
+        let twice = Routes::new(vec![Route::new(parts()).unwrap(), Route::new(parts()).unwrap()]);
         assert!(matches!(twice, Err(BadRoute::NameTwice(_))));
-    }
-
-    #[test]
-    fn b4_links_begin_with_an_address_that_pages_answer_to_and_nothing_else() {
-        for (good, kept) in [
-            ("http://127.0.0.1:7070", "http://127.0.0.1:7070"),
-            ("http://localhost:8070/", "http://localhost:8070"),
-            ("http://localhost", "http://localhost"),
-            ("http://[::1]:7070", "http://[::1]:7070"),
-        ] {
-            assert_eq!(good.parse::<PublicUrl>().unwrap().as_str(), kept);
-        }
-        for bad in [
-            "",
-            "localhost:8070",
-            "https://placet.example.org",
-            "https://localhost:8070",
-            "http://placet.example.org",
-            "http://localhost.evil.example",
-            "http://127.0.0.2:7070",
-            "http://10.0.0.1",
-            "http://localhost:8070/path",
-            "http://u:p@localhost",
-            "http://localhost?a",
-            "http://local host",
-            "javascript://localhost",
-        ] {
-            let error = bad.parse::<PublicUrl>().expect_err(bad).to_string();
-            assert!(error.contains("tunnel"), "{error}");
-        }
     }
 }

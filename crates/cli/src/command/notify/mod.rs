@@ -2,7 +2,7 @@
 
 mod desktop;
 
-use placet_control::{Pace, Route, Routes, Trial};
+use placet_control::{Pace, Route, Settings, Trial};
 use placet_domain::time::Timestamp;
 use serde_json::{Value, json};
 
@@ -66,12 +66,12 @@ fn view(route: &Route) -> Value {
 
 async fn test(name: &str, who: &Who, out: &Out) -> Result<(), CliError> {
     let home = who.home()?;
-    let routes = home.settings()?.notify;
-    let Some(route) = routes.all().iter().find(|route| route.name().as_str() == name) else {
+    let settings = home.settings()?;
+    let Some(route) = settings.notify.all().iter().find(|route| route.name().as_str() == name) else {
         return Err(CliError::new(Code::NotFound, format!("no route is called `{name}`"))
             .hint("`placet notify check` lists those that there are"));
     };
-    let trials = route.test(&base(&routes, home.config()?.address), now()).await;
+    let trials = route.test(&base(&settings, home.config()?.address), now()).await;
     let shown: Vec<Value> =
         trials.iter().map(|trial| json!({ "recipient": trial.recipient, "problem": trial.problem })).collect();
     out.answer(&json!({ "route": name, "trials": shown }), |_| trials.iter().map(said).collect::<Vec<_>>().join("\n"));
@@ -89,8 +89,8 @@ fn said(trial: &Trial) -> String {
 }
 
 /// As `serve` begins its links.
-fn base(routes: &Routes, address: std::net::SocketAddr) -> String {
-    routes.public_url().map_or_else(|| format!("http://{address}"), ToString::to_string)
+fn base(settings: &Settings, address: std::net::SocketAddr) -> String {
+    settings.public_url.as_ref().map_or_else(|| format!("http://{address}"), ToString::to_string)
 }
 
 fn now() -> Timestamp {

@@ -339,3 +339,16 @@ fn c16_somebody_signs_on_by_a_real_provider_and_somebody_whom_nobody_named_does_
     let logged: String = log.map(|entry| std::fs::read_to_string(entry.path()).unwrap()).collect();
     assert!(logged.contains("whom the settings do not name") && !logged.contains(secret), "{logged}");
 }
+
+#[test]
+fn c16_people_come_by_a_proxy_that_speaks_tls_under_the_name_that_the_settings_say() {
+    let (mut world, run) = World::start();
+    hire(&world);
+    waiting(&world, &run, &["10.0.0.5"]);
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    world.stop_control();
+    world.edit("placet.toml", |text| format!("public_url = \"https://localhost:{port}\"\n{text}"));
+    world.serve();
+    let url = format!("https://localhost:{port}");
+    walk("behind-a-proxy", &json!({ "url": url, "behind": world.url(), "links": links(&world, "eve", 1) }));
+}

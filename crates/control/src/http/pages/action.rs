@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Demand, Resolution, Setting};
 use placet_domain::deciding::Look;
@@ -24,6 +24,7 @@ use serde_json::{Map, Value, json};
 use super::super::actions::detail;
 use super::super::extract::Path;
 use super::super::problem::Failure;
+use super::address::Address;
 use super::form::{Fields, Sent};
 use super::guard::{Visiting, made};
 use super::inbox::class;
@@ -44,10 +45,10 @@ pub(super) async fn show(
     Path(id): Path<String>,
     visiting: Visiting,
     caller: Caller,
-    headers: HeaderMap,
+    address: Address,
 ) -> Result<Response, Failure> {
     let viewer = viewer::viewer(&app, &visiting).await?;
-    let page = page(&app, &caller, &headers, id.parse().map_err(Failure::bad_id)?).await?;
+    let page = page(&app, &caller, &address, id.parse().map_err(Failure::bad_id)?).await?;
     made(move || placet_pages::action(&viewer, &page)).await
 }
 
@@ -55,7 +56,7 @@ pub(super) async fn show(
 pub(in crate::http) async fn page(
     app: &App,
     caller: &Caller,
-    headers: &HeaderMap,
+    address: &Address,
     id: ActionId,
 ) -> Result<ActionPage, Failure> {
     let state = flow::find_action(app, caller, id).await?;
@@ -64,7 +65,7 @@ pub(in crate::http) async fn page(
     let files = file::shown(app, caller, &run, &detail.spec).await?;
     let entries = stored_entries(app, id).await?;
     let (approved_by, decided) = (approvals(app, &state, &entries).await?, decided(app, &entries).await?);
-    let ask = ask(app, caller, headers, &run, &state).await?;
+    let ask = ask(app, caller, address, &run, &state).await?;
     let fast = flow::pace(app, caller.identity.id).await?.is_fast();
     let waits = ask == Ask::Yes && state.status == ActionStatus::PendingApproval && !fast;
     let page = ActionPage {
@@ -153,7 +154,7 @@ fn blast(run: &Run, state: &ActionState) -> Blast {
 }
 
 /// Whether this person may decide now: asked of the domain itself, so that no form is offered that would be refused.
-async fn ask(app: &App, caller: &Caller, headers: &HeaderMap, run: &Run, state: &ActionState) -> Result<Ask, Failure> {
+async fn ask(app: &App, caller: &Caller, address: &Address, run: &Run, state: &ActionState) -> Result<Ask, Failure> {
     let Some(command) = usual_decision(state) else { return Ok(Ask::Settled) };
     if !caller.identity.has(Role::Reviewer) {
         return Ok(Ask::No(Refusal::Role { needed: Role::Reviewer }.to_string()));
@@ -164,7 +165,7 @@ async fn ask(app: &App, caller: &Caller, headers: &HeaderMap, run: &Run, state: 
     Ok(match action::decide(state.id, Some(state), &command, &setting) {
         Ok(_) => Ask::Yes,
         Err(Refusal::PasskeyNeeded) if caller.identity.doors.passkeys().is_empty() => Ask::NoPasskey,
-        Err(Refusal::PasskeyNeeded) => Ask::Sign(passkey::place_of(headers, state.id)),
+        Err(Refusal::PasskeyNeeded) => Ask::Sign(passkey::place_of(address, state.id)),
         Err(_) if state.status == ActionStatus::Rehearsed => Ask::Settled,
         Err(refusal) => Ask::No(refusal.to_string()),
     })

@@ -4,7 +4,7 @@
 //! Nothing is decided here: a form without an answer goes to the domain as it is, which takes it where nobody has a passkey.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use placet_domain::command::About;
 use placet_domain::id::IdentityId;
@@ -16,6 +16,7 @@ use serde_json::json;
 
 use super::super::extract::{Path, Query};
 use super::super::problem::Failure;
+use super::address::Address;
 use super::form::{Fields, Sent};
 use super::guard::Visiting;
 use super::passkey::{credentials, encoded, field, is_answered, needs_site, noted, prove, recall, told};
@@ -36,10 +37,10 @@ fn bad_change() -> Failure {
 pub(super) async fn ask(
     State(app): State<App>,
     visiting: Visiting,
-    headers: HeaderMap,
+    address: Address,
     Query(asked): Query<Vec<(String, String)>>,
 ) -> Result<Response, Failure> {
-    let (site, fields, by) = (needs_site(&headers)?, Fields::of(asked), visiting.identity.id);
+    let (site, fields, by) = (needs_site(&address)?, Fields::of(asked), visiting.identity.id);
     let change = match fields.text("change")?.as_str() {
         "add" => {
             let (_, attested) =
@@ -85,9 +86,9 @@ pub(super) async fn signed(app: &App, sent: &Sent, of: IdentityId, change: Chang
     }
 }
 
-pub(super) async fn add_passkey(State(app): State<App>, headers: HeaderMap, sent: Sent) -> Result<Response, Failure> {
+pub(super) async fn add_passkey(State(app): State<App>, address: Address, sent: Sent) -> Result<Response, Failure> {
     let Sent { visiting, caller, fields } = &sent;
-    let site = needs_site(&headers)?;
+    let site = needs_site(&address)?;
     // Before anything is remembered as answered, of which there is room for so many.
     has_come_in(&visiting.identity, visiting.visit, app.store().now()).map_err(No::from)?;
     let made = attested(&app, visiting, site, fields).and_then(|(question, attested)| {
@@ -127,27 +128,26 @@ async fn taken_away(app: &App, sent: &Sent, of: IdentityId) -> Result<Response, 
 pub(super) async fn make_link(
     State(app): State<App>,
     Path(id): Path<String>,
-    headers: HeaderMap,
+    address: Address,
     sent: Sent,
 ) -> Result<Response, Failure> {
     let id = id.parse().map_err(Failure::bad_id)?;
     let proof = signed(&app, &sent, id, Change::Link).await?;
     let pass = flow::invite(&app, &sent.caller, id, proof).await?;
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let link = format!("http://{host}/enter/{}", pass.told());
-    settings::page(&app, &sent.visiting, &sent.caller, &headers, Some(Once::Link(pass.identity.name, link))).await
+    let link = format!("{}/enter/{}", address.origin(), pass.told());
+    settings::page(&app, &sent.visiting, &sent.caller, &address, Some(Once::Link(pass.identity.name, link))).await
 }
 
 /// A new token for somebody, shown this once. Every door of theirs is closed by it.
 pub(super) async fn new_token(
     State(app): State<App>,
     Path(id): Path<String>,
-    headers: HeaderMap,
+    address: Address,
     sent: Sent,
 ) -> Result<Response, Failure> {
     let id = id.parse().map_err(Failure::bad_id)?;
     let proof = signed(&app, &sent, id, Change::Token).await?;
     let (person, token) = flow::replace_token(&app, &sent.caller, id, proof).await?;
     let once = Once::Token(person.name, token.reveal().to_owned());
-    settings::page(&app, &sent.visiting, &sent.caller, &headers, Some(once)).await
+    settings::page(&app, &sent.visiting, &sent.caller, &address, Some(once)).await
 }

@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 
 use super::super::extract::{Path, Query};
 use super::super::problem::Failure;
+use super::address::Address;
 use super::form::{Fields, Sent};
 use super::guard::{self, Speaks, VISIT, html};
 use super::passkey::{self, place};
@@ -35,9 +36,9 @@ pub(super) struct EnterQuery {
 
 /// What is shown to somebody who is not in: the sign-in, that leads where they wanted to go. Whoever sent a form is told that it decided
 /// nothing.
-pub(super) fn first(app: &App, request: &Request, lang: Lang) -> Response {
+pub(super) fn first(app: &App, address: &Address, request: &Request, lang: Lang) -> Response {
     if *request.method() != Method::GET {
-        return refused(app, lang, request.headers(), None, (StatusCode::FORBIDDEN, Refused::NotIn));
+        return refused(app, lang, address, None, (StatusCode::FORBIDDEN, Refused::NotIn));
     }
     let asked = request.uri().path_and_query().map(ToString::to_string);
     let Some(to) = asked.filter(|asked| asked != "/").and_then(way) else {
@@ -58,29 +59,29 @@ pub(super) fn way(to: String) -> Option<String> {
 pub(super) async fn show(
     State(app): State<App>,
     Speaks(lang): Speaks,
-    headers: HeaderMap,
+    address: Address,
     Query(query): Query<EnterQuery>,
 ) -> Response {
-    html(placet_pages::enter(lang, &ways(&app, &headers, query.to.and_then(way)), None))
+    html(placet_pages::enter(lang, &ways(&app, &address, query.to.and_then(way)), None))
 }
 
 /// The ways in besides a password, at this address; all of them lead where somebody wanted to go.
-fn ways(app: &App, headers: &HeaderMap, to: Option<String>) -> Ways {
+fn ways(app: &App, address: &Address, to: Option<String>) -> Ways {
     let provider = app.settings().provider.as_ref().map(|provider| provider.name().to_owned());
     let asked = to.as_ref().map(|to| form_urlencoded::byte_serialize(to.as_bytes()).collect::<String>());
     let asked = asked.map_or_else(String::new, |to| format!("?to={to}"));
-    Ways { place: place(headers, &format!("/enter{asked}")), provider: provider.map(|name| (name, asked)), to }
+    Ways { place: place(address, &format!("/enter{asked}")), provider: provider.map(|name| (name, asked)), to }
 }
 
 /// Not in yet; where somebody wanted to go is not forgotten by that.
 pub(super) fn refused(
     app: &App,
     lang: Lang,
-    headers: &HeaderMap,
+    address: &Address,
     to: Option<String>,
     (status, why): (StatusCode, Refused),
 ) -> Response {
-    (status, html(placet_pages::enter(lang, &ways(app, headers, to), Some(why)))).into_response()
+    (status, html(placet_pages::enter(lang, &ways(app, address, to), Some(why)))).into_response()
 }
 
 /// What a link shows: whose it is. It is used by the button below, never by looking.
@@ -88,14 +89,14 @@ pub(super) async fn invitation(
     State(app): State<App>,
     Path(code): Path<String>,
     Speaks(lang): Speaks,
-    headers: HeaderMap,
+    address: Address,
 ) -> Result<Response, Failure> {
     let Some((id, secret)) = guard::split_secret(&code) else {
-        return Ok(refused(&app, lang, &headers, None, (StatusCode::NOT_FOUND, Refused::Spent)));
+        return Ok(refused(&app, lang, &address, None, (StatusCode::NOT_FOUND, Refused::Spent)));
     };
     Ok(match flow::invited(&app, id, &secret).await? {
         Some(identity) => html(placet_pages::invitation(lang, &code, &identity.name)),
-        None => refused(&app, lang, &headers, None, (StatusCode::NOT_FOUND, Refused::Spent)),
+        None => refused(&app, lang, &address, None, (StatusCode::NOT_FOUND, Refused::Spent)),
     })
 }
 
@@ -103,14 +104,14 @@ pub(super) async fn by_link(
     State(app): State<App>,
     Path(code): Path<String>,
     Speaks(lang): Speaks,
-    headers: HeaderMap,
+    address: Address,
 ) -> Result<Response, Failure> {
-    let spent = || refused(&app, lang, &headers, None, (StatusCode::NOT_FOUND, Refused::Spent));
+    let spent = || refused(&app, lang, &address, None, (StatusCode::NOT_FOUND, Refused::Spent));
     let Some((id, secret)) = guard::split_secret(&code) else { return Ok(spent()) };
     let Some(identity) = flow::invited(&app, id, &secret).await? else { return Ok(spent()) };
     let link = token_digest(&secret);
     match flow::enter(&app, identity, Entrance::Link { link }).await {
-        Ok(pass) => Ok(visiting(&pass, "/settings")),
+        Ok(pass) => Ok(visiting(&address, &pass, "/settings")),
         // Somebody else was faster with the same link.
         Err(No::Refused(Refusal::Invalid { .. })) => Ok(spent()),
         Err(no) => Err(no.into()),
@@ -120,35 +121,35 @@ pub(super) async fn by_link(
 pub(super) async fn by_password(
     State(app): State<App>,
     Speaks(lang): Speaks,
-    headers: HeaderMap,
+    address: Address,
     fields: Fields,
 ) -> Result<Response, Failure> {
     let (name, password) = (fields.text("name")?, Zeroizing::new(fields.text("password")?));
     let (passwords, to) = (&app.page_state().passwords, fields.get("to")?.and_then(way));
     // Nobody has a longer name; what strangers send is not remembered.
     if name.len() > LONGEST_NAME {
-        return Ok(refused(&app, lang, &headers, to, (StatusCode::FORBIDDEN, Refused::Wrong)));
+        return Ok(refused(&app, lang, &address, to, (StatusCode::FORBIDDEN, Refused::Wrong)));
     }
     if !passwords.may_try(&name) {
-        return Ok(refused(&app, lang, &headers, to, (StatusCode::TOO_MANY_REQUESTS, Refused::TooOften)));
+        return Ok(refused(&app, lang, &address, to, (StatusCode::TOO_MANY_REQUESTS, Refused::TooOften)));
     }
     let Some((identity, by)) = recognised(&app, &name, &password).await? else {
-        return Ok(refused(&app, lang, &headers, to, (StatusCode::FORBIDDEN, Refused::Wrong)));
+        return Ok(refused(&app, lang, &address, to, (StatusCode::FORBIDDEN, Refused::Wrong)));
     };
     let pass = flow::enter(&app, identity, by).await?;
     passwords.came_in(&name);
-    Ok(visiting(&pass, to.as_deref().unwrap_or("/")))
+    Ok(visiting(&address, &pass, to.as_deref().unwrap_or("/")))
 }
 
 /// Whoever a passkey knows as its person, once it signed. Why not is told to nobody but the record.
 pub(super) async fn by_passkey(
     State(app): State<App>,
     Speaks(lang): Speaks,
-    headers: HeaderMap,
+    address: Address,
     fields: Fields,
 ) -> Result<Response, Failure> {
     let to = fields.get("to")?.and_then(way);
-    let unknown = || refused(&app, lang, &headers, to.clone(), (StatusCode::FORBIDDEN, Refused::Passkey));
+    let unknown = || refused(&app, lang, &address, to.clone(), (StatusCode::FORBIDDEN, Refused::Passkey));
     let Some(identity) = passkey::person(&app, &fields).await? else { return Ok(unknown()) };
     let proof = match passkey::prove_entrance(&app, &identity, &fields) {
         Ok(proof) => proof,
@@ -158,7 +159,7 @@ pub(super) async fn by_passkey(
         }
     };
     match flow::enter_by_passkey(&app, identity, proof).await {
-        Ok(pass) => Ok(visiting(&pass, to.as_deref().unwrap_or("/"))),
+        Ok(pass) => Ok(visiting(&address, &pass, to.as_deref().unwrap_or("/"))),
         Err(No::Refused(_)) => Ok(unknown()),
         Err(no) => Err(no.into()),
     }
@@ -200,30 +201,35 @@ async fn note_failed(app: App, identity: Identity, refusal: Refusal) {
 }
 
 /// With the cookie that stands for the visit: out of reach of scripts, and not sent along from elsewhere.
-pub(super) fn visiting(pass: &Pass, to: &str) -> Response {
-    let cookie = format!("{VISIT}={}; Path=/; HttpOnly; SameSite=Lax; Max-Age=43200", pass.told());
+pub(super) fn visiting(address: &Address, pass: &Pass, to: &str) -> Response {
+    let (told, end) = (pass.told(), address.cookie_end());
+    let cookie = format!("{VISIT}={told}; Path=/; HttpOnly; SameSite=Lax; Max-Age=43200{end}");
     ([(header::SET_COOKIE, cookie)], Redirect::to(to)).into_response()
 }
 
-pub(super) async fn leave(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {
+pub(super) async fn leave(State(app): State<App>, address: Address, sent: Sent) -> Result<Response, Failure> {
     flow::leave(&app, &sent.caller, sent.visiting.visit).await?;
-    let cookie = format!("{VISIT}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0");
+    let cookie = format!("{VISIT}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0{}", address.cookie_end());
     Ok(([(header::SET_COOKIE, cookie)], Redirect::to("/enter")).into_response())
 }
 
 /// Remembers the language in the browser and goes back to where it was chosen.
-pub(super) async fn language(Path(code): Path<String>, headers: HeaderMap) -> Result<Response, Failure> {
+pub(super) async fn language(
+    Path(code): Path<String>,
+    address: Address,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
     let unknown = || Failure::new(StatusCode::NOT_FOUND, "unknown", "there is no such language");
     let lang = Lang::parse(&code).ok_or_else(unknown)?;
-    let cookie = format!("{}={}; Path=/; SameSite=Lax; Max-Age=31536000", guard::LANGUAGE, lang.code());
-    Ok(([(header::SET_COOKIE, cookie)], Redirect::to(&came_from(&headers))).into_response())
+    let (name, code, end) = (guard::LANGUAGE, lang.code(), address.cookie_end());
+    let cookie = format!("{name}={code}; Path=/; SameSite=Lax; Max-Age=31536000{end}");
+    Ok(([(header::SET_COOKIE, cookie)], Redirect::to(&came_from(&address, &headers))).into_response())
 }
 
 /// The path of the page before, if it was one of ours: never an address that somebody else chose.
-fn came_from(headers: &HeaderMap) -> String {
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let ours = format!("http://{}/", text(header::HOST));
-    let path = text(header::REFERER).strip_prefix(&ours).unwrap_or_default();
+fn came_from(address: &Address, headers: &HeaderMap) -> String {
+    let referer = headers.get(header::REFERER).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let path = referer.strip_prefix(address.origin()).filter(|path| path.starts_with('/')).unwrap_or_default();
     format!("/{}", path.trim_start_matches(['/', '\\']))
 }
 
@@ -260,12 +266,12 @@ mod tests {
             ("http://127.0.0.1:1/runs?x=1", "/runs?x=1"),
             ("http://evil.example/x", "/"),
             ("http://127.0.0.1:1//evil.example", "/evil.example"),
+            ("http://127.0.0.1:1.evil.example/x", "/"),
             ("", "/"),
         ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::HOST, HeaderValue::from_static("127.0.0.1:1"));
-            headers.insert(header::REFERER, HeaderValue::from_str(referer).unwrap());
-            assert_eq!(came_from(&headers), to, "{referer}");
+            let address = Address::of("127.0.0.1:1", None).unwrap();
+            let headers = HeaderMap::from_iter([(header::REFERER, HeaderValue::from_str(referer).unwrap())]);
+            assert_eq!(came_from(&address, &headers), to, "{referer}");
         }
     }
 }

@@ -23,9 +23,11 @@ use super::super::access::{Known, refuse};
 use super::super::caller::single;
 use super::super::problem::Failure;
 use super::super::route::Access;
+use super::address::Address;
 use super::{enter, viewer};
 use crate::app::App;
 use crate::names::token_digest;
+use crate::public_url::PublicUrl;
 
 pub(super) const VISIT: &str = "placet_visit";
 pub(super) const LANGUAGE: &str = "placet_language";
@@ -67,23 +69,26 @@ impl<S: Send + Sync> FromRequestParts<S> for Speaks {
     }
 }
 
-pub(super) async fn guard(State((app, access)): State<(App, Access)>, request: Request, next: Next) -> Response {
+pub(super) async fn guard(State((app, access)): State<(App, Access)>, mut request: Request, next: Next) -> Response {
     let lang = language(request.headers());
-    let answered = match check_origin(&request) {
-        Err(failure) => as_page(lang, None, "/".to_owned(), failure.into_response()),
-        Ok(()) => admit(&app, access, lang, request, next).await,
-    };
-    with_headers(answered)
+    match came_to(&request, app.settings().public_url.as_ref()) {
+        Err(failure) => with_headers(as_page(lang, None, "/".to_owned(), failure.into_response())),
+        Ok(address) => {
+            request.extensions_mut().insert(address.clone());
+            let answered = with_headers(admit(&app, access, &address, lang, request, next).await);
+            if address.is_secure() { for_tls_alone(answered) } else { answered }
+        }
+    }
 }
 
-async fn admit(app: &App, access: Access, lang: Lang, mut request: Request, next: Next) -> Response {
+async fn admit(app: &App, access: Access, address: &Address, lang: Lang, mut request: Request, next: Next) -> Response {
     if matches!(access, Access::Public) {
         return as_page(lang, None, "/enter".to_owned(), next.run(request).await);
     }
     let back = back(&request);
     let visiting = match find_visit(app, request.headers(), lang).await {
         Err(failure) => return as_page(lang, None, back, failure.into_response()),
-        Ok(None) => return enter::first(app, &request, lang),
+        Ok(None) => return enter::first(app, address, &request, lang),
         Ok(Some(visiting)) => visiting,
     };
     let most = app.settings().limits.in_flight_per_identity();
@@ -145,34 +150,25 @@ pub(super) fn csrf_of(secret: &str) -> String {
     URL_SAFE_NO_PAD.encode(digest.as_bytes())
 }
 
-/// Requests for this address under a name that is not ours, and forms that come from elsewhere.
-fn check_origin(request: &Request) -> Result<(), Failure> {
+/// Under which of our names it came. Refuses requests under any other, and forms that come from elsewhere.
+fn came_to(request: &Request, public: Option<&PublicUrl>) -> Result<Address, Failure> {
     let headers = request.headers();
     let host = single(headers, &header::HOST)?.unwrap_or_default();
-    if !is_ours(host) {
-        let why = "pages answer to 127.0.0.1, [::1] and localhost only; from elsewhere, come through a tunnel";
+    let Some(address) = Address::of(host, public) else {
+        let why = "pages answer to 127.0.0.1, [::1], localhost and the `public_url` of the settings only; from elsewhere, come through a tunnel";
         return Err(Failure::new(StatusCode::MISDIRECTED_REQUEST, "bad_host", why));
-    }
+    };
     if matches!(*request.method(), Method::GET | Method::HEAD) {
-        return Ok(());
+        return Ok(address);
     }
     let origin = single(headers, &header::ORIGIN)?;
     let site = single(headers, &FETCH_SITE)?;
-    let ours = format!("http://{host}");
-    let is_foreign = origin.is_some_and(|origin| origin != ours) || site.is_some_and(|site| site != "same-origin");
+    let is_foreign =
+        origin.is_some_and(|origin| origin != address.origin()) || site.is_some_and(|site| site != "same-origin");
     if is_foreign || (origin.is_none() && site.is_none()) {
         return Err(Failure::new(StatusCode::FORBIDDEN, "csrf", "this form does not come from a page of ours"));
     }
-    Ok(())
-}
-
-/// Names that nobody else can point here.
-fn is_ours(host: &str) -> bool {
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
-        _ => host,
-    };
-    matches!(name, "127.0.0.1" | "[::1]" | "localhost")
+    Ok(address)
 }
 
 /// Where to look again after a form; after anything else, at what waits.
@@ -217,6 +213,13 @@ fn with_headers(mut answered: Response) -> Response {
     answered
 }
 
+/// Whoever came by TLS once comes by nothing else for a year.
+fn for_tls_alone(mut answered: Response) -> Response {
+    let year = HeaderValue::from_static("max-age=31536000");
+    answered.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, year);
+    answered
+}
+
 fn language(headers: &HeaderMap) -> Lang {
     let chosen = cookie(headers, LANGUAGE).and_then(|code| Lang::parse(&code));
     let accepted = || headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).map(Lang::accepted);
@@ -256,7 +259,7 @@ mod tests {
             (false, vec![host, ("origin", "http://127.0.0.1:7070"), ("origin", "http://evil.example")]),
             (false, vec![("host", "evil.example"), ("origin", "http://evil.example")]),
         ] {
-            assert_eq!(check_origin(&request("POST", &pairs)).is_ok(), allowed, "{pairs:?}");
+            assert_eq!(came_to(&request("POST", &pairs), None).is_ok(), allowed, "{pairs:?}");
         }
     }
 
@@ -271,8 +274,29 @@ mod tests {
             ("localhost.", false),
             ("", false),
         ] {
-            assert_eq!(check_origin(&request("GET", &[("host", host)])).is_ok(), ours, "{host}");
+            assert_eq!(came_to(&request("GET", &[("host", host)]), None).is_ok(), ours, "{host}");
         }
+    }
+
+    #[test]
+    fn t8_behind_a_proxy_forms_come_from_its_name_over_tls_alone() {
+        let public: PublicUrl = "https://placet.example.org".parse().unwrap();
+        let host = ("host", "placet.example.org");
+        for (allowed, pairs) in [
+            (true, vec![host, ("origin", "https://placet.example.org")]),
+            (true, vec![("host", "127.0.0.1:7070"), ("origin", "http://127.0.0.1:7070")]),
+            (false, vec![host, ("origin", "http://placet.example.org")]),
+            (false, vec![host, ("origin", "https://placet.example.org:444")]),
+            (false, vec![host, ("origin", "https://evil.example"), ("x-forwarded-host", "evil.example")]),
+            (false, vec![("host", "127.0.0.1:7070"), ("origin", "https://placet.example.org")]),
+            (false, vec![("host", "placet.example.org:7070"), ("origin", "http://placet.example.org:7070")]),
+            (false, vec![("host", "evil.example"), ("x-forwarded-host", "placet.example.org")]),
+        ] {
+            assert_eq!(came_to(&request("POST", &pairs), Some(&public)).is_ok(), allowed, "{pairs:?}");
+        }
+        let came = |host| came_to(&request("GET", &[("host", host)]), Some(&public)).unwrap();
+        assert_eq!((came("Placet.Example.org").origin(), came("localhost").cookie_end()), (public.as_str(), ""));
+        assert_eq!(came("placet.example.org").cookie_end(), "; Secure");
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::response::Response;
 use placet_domain::action::ActionState;
 use placet_domain::approval::{self, Width};
@@ -15,6 +14,7 @@ use serde::Deserialize;
 
 use super::super::extract::Query;
 use super::super::problem::Failure;
+use super::address::Address;
 use super::guard::{Visiting, made};
 use super::{action, names, viewer};
 use crate::app::App;
@@ -36,7 +36,7 @@ pub(super) async fn show(
     State(app): State<App>,
     visiting: Visiting,
     caller: Caller,
-    headers: HeaderMap,
+    address: Address,
     Query(query): Query<InboxQuery>,
 ) -> Result<Response, Failure> {
     let reach = visiting.identity.reach.clone();
@@ -48,7 +48,7 @@ pub(super) async fn show(
         query.tier.as_ref().is_none_or(|tier| listed.verdict.tier().to_string() == *tier)
     };
     let actions = folded(&app, queue.into_iter().filter(of_tier).collect()).await?;
-    let chosen = chosen(&app, &caller, &headers, query.action.as_deref(), &actions).await?;
+    let chosen = chosen(&app, &caller, &address, query.action.as_deref(), &actions).await?;
     let absent = flow::standing_in(&app, visiting.identity.id).await?;
     let absent = absent.into_iter().map(|absence| (absence.name, absence.until)).collect();
     let (was_chosen, tier, chosen) = (query.action.is_some(), query.tier, chosen.map(Box::new));
@@ -60,7 +60,7 @@ pub(super) async fn show(
 async fn chosen(
     app: &App,
     caller: &Caller,
-    headers: &HeaderMap,
+    address: &Address,
     asked: Option<&str>,
     rows: &[Waiting],
 ) -> Result<Option<ActionPage>, Failure> {
@@ -69,7 +69,7 @@ async fn chosen(
         (None, Some(first)) => first.detail.action.id,
         (None, None) => return Ok(None),
     };
-    let mut page = action::page(app, caller, headers, id).await?;
+    let mut page = action::page(app, caller, address, id).await?;
     let row = rows.iter().find(|row| row.detail.action.id == id);
     page.twins = row.map(|row| row.twins.clone()).unwrap_or_default();
     Ok(Some(page))

@@ -5,6 +5,7 @@
 //! here, and whatever is sent counts only from the visit that it was shown to ([`guard`]).
 
 mod action;
+mod address;
 mod brake;
 mod deciding;
 mod doors;
@@ -30,6 +31,7 @@ mod timeline;
 mod viewer;
 
 pub(super) use action::{decider, page as action_page};
+pub(super) use address::Address;
 pub(super) use guard::unanswered;
 pub(super) use inbox::folded;
 pub(crate) use live::{News, spread as spread_news};

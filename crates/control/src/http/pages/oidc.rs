@@ -9,6 +9,7 @@ use tokio::sync::SemaphorePermit;
 
 use super::super::extract::Query;
 use super::super::problem::Failure;
+use super::address::Address;
 use super::enter::{EnterQuery, refused, visiting, way};
 use super::guard::{Speaks, cookie};
 use crate::app::App;
@@ -24,13 +25,13 @@ fn provider(app: &App) -> Result<&Provider, Failure> {
 }
 
 /// The address to come back to: at the very name that the browser knows us by, which the guard has looked at.
-fn back(headers: &HeaderMap) -> String {
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    format!("http://{host}{BACK}")
+fn back(address: &Address) -> String {
+    format!("{}{BACK}", address.origin())
 }
 
-fn trip_cookie(value: &str, seconds: u32) -> String {
-    format!("{TRIP}={value}; Path=/enter/provider; HttpOnly; SameSite=Lax; Max-Age={seconds}")
+fn trip_cookie(address: &Address, value: &str, seconds: u32) -> String {
+    let end = address.cookie_end();
+    format!("{TRIP}={value}; Path=/enter/provider; HttpOnly; SameSite=Lax; Max-Age={seconds}{end}")
 }
 
 /// Strangers come here: they have a share of all requests and no more.
@@ -43,17 +44,17 @@ fn place(app: &App) -> Result<SemaphorePermit<'_>, Failure> {
 pub(super) async fn set_out(
     State(app): State<App>,
     Speaks(lang): Speaks,
-    headers: HeaderMap,
+    address: Address,
     Query(query): Query<EnterQuery>,
 ) -> Result<Response, Failure> {
     let (provider, _place) = (provider(&app)?, place(&app)?);
     let to = query.to.and_then(way);
     let (trip, cookie) = app.page_state().trips.begin(to.clone(), app.store().now());
-    match provider.authorize(&trip, &back(&headers)).await {
-        Ok(to) => Ok(([(header::SET_COOKIE, trip_cookie(&cookie, 600))], Redirect::to(&to)).into_response()),
+    match provider.authorize(&trip, &back(&address)).await {
+        Ok(to) => Ok(([(header::SET_COOKIE, trip_cookie(&address, &cookie, 600))], Redirect::to(&to)).into_response()),
         Err(why) => {
             tracing::warn!(%why, "nobody can sign on by the provider");
-            Ok(refused(&app, lang, &headers, to, (StatusCode::BAD_GATEWAY, Refused::Provider)))
+            Ok(refused(&app, lang, &address, to, (StatusCode::BAD_GATEWAY, Refused::Provider)))
         }
     }
 }
@@ -70,31 +71,37 @@ pub(super) struct Brought {
 pub(super) async fn come_back(
     State(app): State<App>,
     Speaks(lang): Speaks,
+    address: Address,
     headers: HeaderMap,
     Query(brought): Query<Brought>,
 ) -> Result<Response, Failure> {
     let _place = place(&app)?;
-    let mut answered = match signed_on(&app, &headers, &brought).await? {
+    let mut answered = match signed_on(&app, &address, &headers, &brought).await? {
         Ok(answered) => answered,
         Err(why) => {
             tracing::warn!(why, "a sign-on by the provider was refused");
-            refused(&app, lang, &headers, None, (StatusCode::FORBIDDEN, Refused::Provider))
+            refused(&app, lang, &address, None, (StatusCode::FORBIDDEN, Refused::Provider))
         }
     };
     // It was used, whatever came of it.
-    if let Ok(gone) = trip_cookie("", 0).parse() {
+    if let Ok(gone) = trip_cookie(&address, "", 0).parse() {
         answered.headers_mut().append(header::SET_COOKIE, gone);
     }
     Ok(answered)
 }
 
-async fn signed_on(app: &App, headers: &HeaderMap, brought: &Brought) -> Result<Result<Response, String>, Failure> {
+async fn signed_on(
+    app: &App,
+    address: &Address,
+    headers: &HeaderMap,
+    brought: &Brought,
+) -> Result<Result<Response, String>, Failure> {
     let (provider, now) = (provider(app)?, app.store().now());
     let trip = cookie(headers, TRIP).and_then(|cookie| app.page_state().trips.resume(&cookie, now));
     let Some(trip) = trip.filter(|trip| trip.is_state(&brought.state)) else {
         return Ok(Err("somebody came back who did not set out here".to_owned()));
     };
-    let (code, redirect_uri) = (brought.code.as_str(), &back(headers));
+    let (code, redirect_uri) = (brought.code.as_str(), &back(address));
     let vouched = match provider.sign_on(&trip, &SignOn { code, redirect_uri, now }).await {
         Ok(vouched) => vouched,
         Err(why) => return Ok(Err(why.to_string())),
@@ -105,7 +112,7 @@ async fn signed_on(app: &App, headers: &HeaderMap, brought: &Brought) -> Result<
     };
     match flow::enter_vouched(app, person, vouched).await {
         // Only we could write where, and it is looked at all the same.
-        Ok(pass) => Ok(Ok(visiting(&pass, trip.to.and_then(way).as_deref().unwrap_or("/")))),
+        Ok(pass) => Ok(Ok(visiting(address, &pass, trip.to.and_then(way).as_deref().unwrap_or("/")))),
         Err(No::Refused(refusal)) => Ok(Err(refusal.to_string())),
         Err(no) => Err(no.into()),
     }

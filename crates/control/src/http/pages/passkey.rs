@@ -5,7 +5,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use placet_domain::action::ActionState;
 use placet_domain::command::About;
@@ -22,26 +22,23 @@ use serde_json::{Value, json};
 
 use super::super::extract::{Path, Query};
 use super::super::problem::Failure;
+use super::address::Address;
 use super::form::{Fields, Sent};
 use super::guard::Visiting;
 use crate::app::App;
 use crate::flow::{self, Caller, No};
 
-/// Where the page is, if passkeys can be used there. The guard lets our own names through and nothing else.
-fn site(headers: &HeaderMap) -> Option<Site> {
-    format!("http://{}", host(headers)).parse().ok()
-}
-
-fn host(headers: &HeaderMap) -> &str {
-    headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default()
+/// Where the page is, if passkeys can be used there.
+fn site(address: &Address) -> Option<Site> {
+    address.origin().parse().ok()
 }
 
 /// Whether passkeys can be used here, or where the same page is found under a name.
-pub(super) fn place(headers: &HeaderMap, path: &str) -> Place {
-    match site(headers) {
+pub(super) fn place(address: &Address, path: &str) -> Place {
+    match site(address) {
         Some(_) => Place::Here,
         None => {
-            let port = host(headers).rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+            let port = address.origin().rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
             let port = port.map_or_else(String::new, |port| format!(":{port}"));
             Place::Elsewhere(format!("http://localhost{port}{path}"))
         }
@@ -61,22 +58,22 @@ pub(super) fn told(question: &Question, site: &Site, more: Value) -> Response {
     Json(told).into_response()
 }
 
-pub(super) fn needs_site(headers: &HeaderMap) -> Result<Site, Failure> {
+pub(super) fn needs_site(address: &Address) -> Result<Site, Failure> {
     let why = "browsers know passkeys by a name, not by a number; open the page at `localhost`";
-    site(headers).ok_or_else(|| Failure::new(StatusCode::CONFLICT, "no_passkeys_here", why))
+    site(address).ok_or_else(|| Failure::new(StatusCode::CONFLICT, "no_passkeys_here", why))
 }
 
-pub(super) async fn ask_to_enter(State(app): State<App>, headers: HeaderMap) -> Result<Response, Failure> {
+pub(super) async fn ask_to_enter(State(app): State<App>, address: Address) -> Result<Response, Failure> {
     let question = app.page_state().questions.ask(Purpose::Enter, None, app.store().now());
-    Ok(told(&question, &needs_site(&headers)?, json!({})))
+    Ok(told(&question, &needs_site(&address)?, json!({})))
 }
 
 pub(super) async fn ask_to_add(
     State(app): State<App>,
     visiting: Visiting,
-    headers: HeaderMap,
+    address: Address,
 ) -> Result<Response, Failure> {
-    let (site, who) = (needs_site(&headers)?, &visiting.identity);
+    let (site, who) = (needs_site(&address)?, &visiting.identity);
     let purpose = Purpose::Register { person: who.id };
     let question = app.page_state().questions.ask(purpose, Some(visiting.visit), app.store().now());
     let user = Encoded::new(who.id.as_bytes().to_vec());
@@ -99,10 +96,10 @@ pub(super) async fn ask_to_approve(
     Path(id): Path<String>,
     visiting: Visiting,
     caller: Caller,
-    headers: HeaderMap,
+    address: Address,
     Query(shown): Query<Shown>,
 ) -> Result<Response, Failure> {
-    let site = needs_site(&headers)?;
+    let site = needs_site(&address)?;
     let action = flow::find_action(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?.id;
     let (person, review) = (visiting.identity.id, shown.seen.parse().map_err(Failure::bad_id)?);
     let purpose = Purpose::Approve { person, action, review };
@@ -212,19 +209,14 @@ fn key(passkey: &Passkey) -> Key {
 }
 
 /// What settings show of them.
-pub(super) async fn keys(
-    app: &App,
-    visiting: &Visiting,
-    caller: &Caller,
-    headers: &HeaderMap,
-) -> Result<Keys, Failure> {
+pub(super) async fn keys(app: &App, visiting: &Visiting, caller: &Caller, address: &Address) -> Result<Keys, Failure> {
     let (who, now) = (&visiting.identity, app.store().now());
     let organisation = app.store().organisation().await?;
     Ok(Keys {
-        place: place(headers, "/settings"),
+        place: place(address, "/settings"),
         own: who.doors.passkeys().iter().map(key).collect(),
         may_add: has_come_in(who, visiting.visit, now).is_ok(),
-        may_sign: site(headers).is_some_and(|site| !credentials(who, &site).is_empty()),
+        may_sign: site(address).is_some_and(|site| !credentials(who, &site).is_empty()),
         of_others: of_others(app, caller).await?,
         demanded: organisation.passkeys.map(|demanded| demanded.reason),
         may_demand: who.has(Role::Admin) && who.reach == Reach::Everywhere,
@@ -246,6 +238,6 @@ async fn of_others(app: &App, caller: &Caller) -> Result<Vec<(IdentityId, String
 }
 
 /// Where the card of an action is, under a name that passkeys know.
-pub(super) fn place_of(headers: &HeaderMap, action: ActionId) -> Place {
-    place(headers, &format!("/actions/{action}"))
+pub(super) fn place_of(address: &Address, action: ActionId) -> Place {
+    place(address, &format!("/actions/{action}"))
 }

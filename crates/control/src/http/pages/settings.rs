@@ -1,7 +1,7 @@
 //! One's own visits and password, and the switches; what is shown of passkeys and of others.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use placet_domain::identity::{Identity, Role};
 use placet_domain::organisation::OrganisationCommand;
@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 
 use super::super::problem::Failure;
 use super::super::view;
+use super::address::Address;
 use super::form::Sent;
 use super::guard::{Visiting, html};
 use super::passkey;
@@ -27,16 +28,16 @@ pub(super) async fn show(
     State(app): State<App>,
     visiting: Visiting,
     caller: Caller,
-    headers: HeaderMap,
+    address: Address,
 ) -> Result<Response, Failure> {
-    page(&app, &visiting, &caller, &headers, None).await
+    page(&app, &visiting, &caller, &address, None).await
 }
 
 pub(super) async fn page(
     app: &App,
     visiting: &Visiting,
     caller: &Caller,
-    headers: &HeaderMap,
+    address: &Address,
     once: Option<Once>,
 ) -> Result<Response, Failure> {
     let viewer = viewer::viewer(app, visiting).await?;
@@ -46,7 +47,7 @@ pub(super) async fn page(
     let settings = Settings {
         has_password: who.doors.password().is_some(),
         visits: visits.collect(),
-        keys: passkey::keys(app, visiting, caller, headers).await?,
+        keys: passkey::keys(app, visiting, caller, address).await?,
         people: people(app, caller).await?,
         once,
         may_go: DECIDE.iter().any(|role| who.has(*role)),

@@ -40,7 +40,7 @@ pub(super) async fn enrol(app: &App) -> Result<(), No> {
 
 /// One pump for each route. Links lead to the public address, or else to where this control plane listens.
 pub(super) fn start(app: &App, address: SocketAddr, pumps: &mut JoinSet<()>) {
-    let public = app.settings().notify.public_url().map(ToString::to_string);
+    let public = app.settings().public_url.as_ref().map(ToString::to_string);
     let base = public.unwrap_or_else(|| format!("http://{address}"));
     for route in app.settings().notify.all() {
         pumps.spawn(Teller::new(app.clone(), Arc::clone(route), base.clone()).run());

@@ -59,7 +59,7 @@ fn quiet(from: &str, until: &str) -> Option<QuietHours> {
 
 fn routes(all: Vec<RouteParts>) -> Routes {
     let all = all.into_iter().map(|parts| Route::new(parts).unwrap()).collect();
-    Routes::new(all, None).unwrap().retried(Backoff { first_ms: 5, most_ms: 20 })
+    Routes::new(all).unwrap().retried(Backoff { first_ms: 5, most_ms: 20 })
 }
 
 /// A control plane that tells by these routes, with an agent at work and a reviewer.

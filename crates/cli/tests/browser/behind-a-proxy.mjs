@@ -1,0 +1,51 @@
+// Comes by a proxy that speaks TLS, under the name that the settings say: in, a decision, news, and out. The proxy passes on bytes and
+// knows nothing of pages.
+import net from 'node:net';
+import tls from 'node:tls';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { assert, enter, finish, given, isLive, screen, send } from './browser.mjs';
+
+const { hostname, port } = new URL(given.url);
+const dir = mkdtempSync(join(tmpdir(), 'placet-proxy-'));
+const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(dir, name));
+execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2',
+  '-keyout', key, '-out', cert, '-subj', `/CN=${hostname}`], { stdio: 'pipe' });
+const proxy = tls.createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (secure) => {
+  const plain = net.connect(new URL(given.behind).port, '127.0.0.1');
+  secure.pipe(plain).pipe(secure);
+  for (const end of [secure, plain]) end.on('error', () => [secure, plain].forEach((other) => other.destroy()));
+});
+await new Promise((listening) => proxy.listen(port, '127.0.0.1', listening));
+
+const page = await screen({ ignoreHTTPSErrors: true });
+assert.ok(given.links[0].startsWith(`${given.url}/enter/`), `a link leads there: ${given.links[0]}`);
+await enter(page, given.links[0]);
+assert.equal(new URL(page.url()).origin, given.url);
+const visit = (await page.context().cookies()).find(({ name }) => name === 'placet_visit');
+assert.deepEqual([visit.secure, visit.httpOnly, visit.sameSite], [true, true, 'Lax']);
+
+await page.goto(given.url);
+await isLive(page);
+await page.locator('main').getByRole('link', { name: /nmap/ }).first().click();
+await send(page, page.getByRole('button', { name: /Approve once/ }));
+await page.getByRole('heading', { name: /Inbox/ }).waitFor();
+
+// The language leads back to where it was chosen, also under this name.
+await page.goto(`${given.url}/runs`);
+await page.getByRole('link', { name: 'Français' }).click();
+await page.waitForURL(`${given.url}/runs`);
+
+// The same cookie does not go over anything else.
+const plain = await page.context().newPage();
+await plain.goto(given.behind);
+await plain.waitForURL('**/enter');
+
+await page.goto(given.url);
+await send(page, page.getByRole('button', { name: /Sortir|Quitter|Sign out|déconnecter/i }));
+await page.waitForURL('**/enter');
+await finish();
+proxy.close();
+process.exit(0);
