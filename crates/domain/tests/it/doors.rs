@@ -297,7 +297,8 @@ fn b4_a_stranger_knows_who_had_to_sign_from_the_entries_alone() {
     let (seq, at, by, record) = first[approved].clone();
     let Event::Action(_, event) = record.event else { panic!("an approval") };
     other.ledger.push(Record { event: Event::Action(other.action, event), ..record });
-    (other.times.push(at), other.actors.push(by));
+    other.times.push(at);
+    other.actors.push(by);
     unsigned_by(&other, Who::Reviewer);
     assert!(seq > 0);
 
