@@ -108,7 +108,7 @@ mod tests {
         for (more, said) in [
             (hook("http:", "ftp:"), "not an address"),
             (hook("run.*\"]\n", "run.*\"]\nnetworks = [\"10.0.0.1/8\"]\n"), "host bits"),
-            (hook("127.0.0.1", "example.com"), "loopback"),
+            (hook("127.0.0.1", "example.com"), "is not on this machine"),
             (hook("run.*", "*.run"), "no kind of entry"),
             (hook("\"run.*\"", ""), "at least one kind"),
             (hook("\"chat\"", "\"Chat\""), "lowercase"),

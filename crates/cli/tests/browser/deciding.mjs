@@ -13,7 +13,7 @@ async function decides(page, of, looks) {
 
   // Where two people are asked, a yes takes the tool's name; one of two is not enough.
   await open(of.two);
-  await page.getByLabel(/type the tool's name/).fill('nmap');
+  await page.locator('form').filter({ has: button(/Approve once/) }).getByLabel(/type the tool's name/).fill('nmap');
   await send(page, button(/Approve once/));
   await open(of.two);
   await page.getByText('1 of 2').first().waitFor();
