@@ -42,7 +42,8 @@ fn needs_loopback(address: SocketAddr) -> Result<(), CliError> {
         return Ok(());
     }
     let message = format!("{address} is not a loopback address; without TLS the API is served on loopback only");
-    Err(CliError::usage(message).hint("use 127.0.0.1, and put a proxy that speaks TLS in front (docs/pages.md, From elsewhere)"))
+    Err(CliError::usage(message)
+        .hint("use 127.0.0.1, and put a proxy that speaks TLS in front (docs/pages.md, From elsewhere)"))
 }
 
 /// Opens the store and serves the API.

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{Said, World, clean};
+use crate::support::{Said, Window, World, clean};
 
 const COUNT: &str = "wc -l < notes.txt > out/lines.txt";
 
@@ -18,15 +18,20 @@ fn waiting(world: &World, run: &str) -> String {
     id(&world.propose(run, &["sh", "mkdir -p out; cat notes.txt", "--file", "notes.txt"]))
 }
 
-/// Types into the command as at a terminal: `script` gives it one.
-fn at_a_terminal(world: &World, editor: &str, typed: &str, args: &[&str]) -> Said {
-    let quoted: Vec<String> = args.iter().map(|word| format!("'{word}'")).collect();
-    let line = format!("'{}' --as ada {}", env!("CARGO_BIN_EXE_placet"), quoted.join(" "));
-    let mut command = clean(Command::new("sh"));
-    let piped = format!("printf '{typed}' | script -q -e -c \"$LINE\" /dev/null");
-    command.current_dir(world.dir()).env("LINE", line).env("EDITOR", editor).env_remove("VISUAL");
-    command.env("TMPDIR", world.dir()).args(["-c", &piped]).stdin(Stdio::null());
-    Said::by(&mut command)
+/// A command at a terminal, with this editor.
+fn at_a_terminal(world: &World, editor: &str, args: &[&str]) -> Window {
+    let mut command = world.command(&[&["--as", "ada"], args].concat());
+    command.env("EDITOR", editor).env_remove("VISUAL").env("TMPDIR", world.dir());
+    Window::open(&command, 120, 50)
+}
+
+/// The same, and this answer when it asks. Gives how it ended.
+fn answered(world: &World, editor: &str, answer: &str, args: &[&str]) -> (Window, Option<i32>) {
+    let mut window = at_a_terminal(world, editor, args);
+    window.says("[y/N]");
+    window.type_in(answer);
+    let ended = window.wait().code();
+    (window, ended)
 }
 
 #[test]
@@ -122,20 +127,22 @@ fn b4_an_editor_shows_what_can_be_changed_and_what_was_changed_before_it_asks() 
     let old = waiting(&world, &run);
     let edit = ["approve", &old, "--edit", "--reason", "only the first"];
     let editor = "sed -i s/one/uno/";
-    let no = at_a_terminal(&world, editor, "n\\n", &edit).exits(5);
-    assert!(no.out().contains("approve with these changes?") && no.out().contains("your text is kept"), "{}", no.out());
+    let (window, ended) = answered(&world, editor, "n\n", &edit);
+    assert_eq!(ended, Some(5), "{}", window.lines());
+    window.says("approve with these changes?");
+    window.says("your text is kept");
     let kept: Vec<_> =
         crate::support::names_in(world.dir()).into_iter().filter(|name| name.starts_with("placet-")).collect();
     let [kept] = &kept[..] else { panic!("{kept:?}") };
     assert!(std::fs::read_to_string(world.path(kept)).unwrap().contains(r#""text": "uno\ntwo\n""#));
     std::fs::remove_file(world.path(kept)).unwrap();
     assert_eq!(world.status(&old), "PENDING_APPROVAL");
-    let yes = at_a_terminal(&world, editor, "y\\n", &edit).ok();
-    let shown = anstream::adapter::strip_str(yes.out()).to_string();
+    let (window, ended) = answered(&world, editor, "y\n", &edit);
+    assert_eq!(ended, Some(0), "{}", window.lines());
     for part in
         ["Your changes", "reads          - notes.txt", "notes.txt      - one", "notes.txt      + uno", "APPROVED"]
     {
-        assert!(shown.contains(part), "{part}: {shown}");
+        window.says(part);
     }
     assert_eq!(world.status(&old), "SUPERSEDED");
     assert!(
@@ -149,9 +156,15 @@ fn b4_an_editor_that_changes_nothing_or_fails_decides_nothing() {
     let (world, run) = World::start();
     let old = waiting(&world, &run);
     let edit = ["approve", &old, "--edit", "--reason", "hm"];
-    assert!(at_a_terminal(&world, "true", "y\\n", &edit).exits(5).out().contains("nothing was changed"));
-    assert!(at_a_terminal(&world, "false", "y\\n", &edit).exits(1).out().contains("the editor `false` ended"));
-    assert!(at_a_terminal(&world, "echo x >", "y\\n", &edit).exits(2).out().contains("not a JSON object"));
+    for (editor, code, said) in [
+        ("true", 5, "nothing was changed"),
+        ("false", 1, "the editor `false` ended"),
+        ("echo x >", 2, "not a JSON object"),
+    ] {
+        let mut window = at_a_terminal(&world, editor, &edit);
+        window.says(said);
+        assert_eq!(window.wait().code(), Some(code), "{editor}");
+    }
     assert_eq!(world.status(&old), "PENDING_APPROVAL");
 }
 

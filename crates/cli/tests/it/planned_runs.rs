@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use crate::support::{Process, Said, World, clean, eventually, placet};
+use crate::support::{Process, Said, Window, World, clean, eventually, placet};
 
 const SOON: Duration = Duration::from_secs(60);
 
@@ -198,17 +198,13 @@ fn c10_at_a_terminal_a_plan_is_approved_only_by_an_explicit_yes() {
     let world = scene();
     let run = planned(&world);
     let typed = |answer: &str| {
-        let mut terminal = clean(Command::new("script"));
-        terminal.current_dir(world.path("")).env("PLACET", placet().get_program()).env("TERM", "dumb");
-        let line = format!("\"$PLACET\" --as ada run approve {run}; echo \"ended $?\"");
-        terminal.env("SHELL", "/bin/sh").args(["-qfec", &line, "/dev/null"]);
-        let mut asked = Process::start(&mut terminal);
-        asked.line(SOON, |line| line.contains("actions in"));
+        let mut asked = Window::open(&world.command(&["--as", "ada", "run", "approve", &run]), 100, 30);
+        asked.says("[y/N]");
         asked.type_in(&format!("{answer}\n"));
-        asked.line(SOON, |line| line.contains("ended "))
+        asked.wait().code()
     };
-    assert!(typed("no").contains("ended 5"));
+    assert_eq!(typed("no"), Some(5));
     assert_eq!(world.json("ada", &["run", "show", &run])["run"]["status"], "PENDING_APPROVAL");
-    assert!(typed("y").contains("ended 0"));
+    assert_eq!(typed("y"), Some(0));
     assert_eq!(world.json("ada", &["run", "show", &run])["run"]["status"], "APPROVED");
 }
