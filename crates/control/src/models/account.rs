@@ -8,7 +8,6 @@ use placet_domain::budget::{Amounts, Ceiling, Purpose};
 use placet_domain::id::RunId;
 use placet_gateway::llm::purse::{Allotment, Draw};
 use tokio::sync::Notify;
-use tokio::sync::futures::Notified;
 
 /// What every name of a part begins with, so that what a crash left held is found again.
 const PREFIX: &str = "model-";
@@ -31,8 +30,11 @@ pub(super) struct Account {
     took_ms: AtomicU64,
     /// One at a time asks the ledger for more.
     pub(super) asking: Arc<tokio::sync::Mutex<()>>,
+    /// How many calls are over, and how many of them are in the ledger.
+    over: AtomicU64,
+    recorded: AtomicU64,
     /// Told each time calls got into the ledger.
-    recorded: Notify,
+    recording: Notify,
 }
 
 #[derive(Debug)]
@@ -89,7 +91,8 @@ pub(super) struct Rest {
 impl Account {
     pub(super) fn new(run: RunId) -> Self {
         let (parts, pace, took_ms) = (Mutex::default(), Mutex::default(), AtomicU64::new(0));
-        Self { run, parts, pace, took_ms, asking: Arc::default(), recorded: Notify::new() }
+        let (over, recorded, recording) = (AtomicU64::new(0), AtomicU64::new(0), Notify::new());
+        Self { run, parts, pace, took_ms, asking: Arc::default(), over, recorded, recording }
     }
 
     fn parts(&self) -> MutexGuard<'_, Vec<Part>> {
@@ -145,6 +148,7 @@ impl Account {
     /// A call that was drawn from this part is over, and on its way into the ledger.
     pub(super) fn queue(&self, purpose: &str) {
         self.change(purpose, |part| part.queued += 1);
+        self.over.fetch_add(1, Ordering::Relaxed);
     }
 
     /// So many calls are in the ledger, with what they took.
@@ -153,17 +157,29 @@ impl Account {
             part.queued = part.queued.saturating_sub(calls);
             part.recorded = part.recorded.plus(spent);
         });
-        self.recorded.notify_waiters();
+        self.recorded.fetch_add(calls as u64, Ordering::Relaxed);
+        self.recording.notify_waiters();
     }
 
-    /// Whether calls are over and not in the ledger yet.
-    pub(super) fn is_recording(&self) -> bool {
-        self.parts().iter().any(|part| part.queued > 0)
+    /// How many calls are over.
+    pub(super) fn over(&self) -> u64 {
+        self.over.load(Ordering::Relaxed)
     }
 
-    /// Returns when calls got into the ledger after this was asked for.
-    pub(super) fn recorded(&self) -> Notified<'_> {
-        self.recorded.notified()
+    /// How many of these are not in the ledger yet.
+    pub(super) fn behind(&self, over: u64) -> u64 {
+        over.saturating_sub(self.recorded.load(Ordering::Relaxed))
+    }
+
+    /// Returns when these are in the ledger. Those that end later do not matter: a run that calls all the time always has some.
+    pub(super) async fn recorded(&self, over: u64) {
+        loop {
+            let more = self.recording.notified();
+            if self.behind(over) == 0 {
+                return;
+            }
+            more.await;
+        }
     }
 
     /// The most that one call could have without asking for more.
@@ -212,5 +228,22 @@ mod tests {
         assert_eq!(account.covers(amounts(600, 10)), 2, "two halves are no whole");
         let _draw = account.draw(amounts(500, 40)).unwrap();
         assert_eq!(account.covers(amounts(100, 10)), 10);
+    }
+
+    #[tokio::test]
+    async fn c12_calls_that_end_later_keep_nobody_waiting_for_those_before_to_be_recorded() {
+        let account = Account::new(RunId::from_bytes([1; 16]));
+        let purpose = new_purpose("a");
+        account.add(purpose.clone(), Amounts { usd_micros: 100, ..Amounts::NONE }, Duration::ZERO);
+        let queue = || account.queue(&purpose.to_string());
+        queue();
+        let over = account.over();
+        let recorded = async {
+            tokio::task::yield_now().await;
+            queue();
+            account.record(&purpose.to_string(), 1, Amounts::NONE);
+        };
+        tokio::join!(account.recorded(over), recorded);
+        assert_eq!((account.behind(over), account.behind(account.over())), (0, 1));
     }
 }

@@ -12,7 +12,7 @@ use placet_domain::id::RunId;
 use placet_domain::identity::Actor;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{ModelCall, RunCommand};
-use placet_gateway::llm::purse::{Draw, NotDrawn, Purse};
+use placet_gateway::llm::purse::{Draw, NotDrawn, Purse, Unclaimed};
 use placet_gateway::llm::words::Words;
 use tokio::sync::{Notify, mpsc};
 
@@ -39,7 +39,9 @@ const RETRY: Duration = Duration::from_millis(200);
 /// that says much, must not take the memory of everybody else.
 const MOST_WAITING_BYTES: usize = 256 << 20;
 /// How long a call waits for others to be recorded, where only what they left over would suffice for it.
-const MOST_HURRY: Duration = Duration::from_secs(1);
+const MOST_HURRY: Duration = Duration::from_secs(2);
+/// Calls of one run that wait to be recorded. Beyond, it is told to come again: some calls cost nothing, so no budget bounds them.
+const MOST_BEHIND: u64 = 4_096;
 /// An agent thinks for a while between two calls.
 const IDLE: Duration = Duration::from_secs(5);
 
@@ -70,7 +72,7 @@ pub(super) struct RunPurse {
 
 impl RunPurse {
     pub(super) fn open(app: App) -> (Arc<Self>, mpsc::UnboundedReceiver<Charged>) {
-        // Not bounded by itself: there are no more calls than were drawn for, and what can be drawn is bounded.
+        // Not bounded by itself: a run that is too far behind draws nothing more.
         let (calls, recorded) = mpsc::unbounded_channel();
         let (accounts, words) = (Mutex::default(), Mutex::default());
         let (closing, hurry, waiting_bytes) = (AtomicBool::new(false), Notify::new(), AtomicUsize::new(0));
@@ -110,8 +112,12 @@ impl RunPurse {
         if let Some(draw) = account.draw(worst) {
             return Ok(draw);
         }
+        // Counted first: what is recorded from here on has not gone back yet when that is looked at.
+        let over = account.over();
+        let is_behind = account.behind(over) > 0;
         let mut budget = self.gathered_budget(account, run).await?;
-        if !covers(left(&budget), worst) && self.is_recorded(account).await {
+        if is_behind && !covers(left(&budget), worst) {
+            self.have_recorded(account, over).await?;
             budget = self.gathered_budget(account, run).await?;
         }
         let left = left(&budget);
@@ -129,22 +135,11 @@ impl RunPurse {
         self.budget(run).await
     }
 
-    /// Has calls recorded that are over: what they did not take can go back only then. Gives whether there were any.
-    async fn is_recorded(&self, account: &Account) -> bool {
-        let was_recording = account.is_recording();
-        let all = async {
-            loop {
-                let recorded = account.recorded();
-                if !account.is_recording() {
-                    return;
-                }
-                self.hurry.notify_one();
-                recorded.await;
-            }
-        };
-        // A store that is away for longer is for the recorder to wait for.
-        let _ = tokio::time::timeout(MOST_HURRY, all).await;
-        was_recording
+    /// Has calls recorded that are over: what they did not take can go back only then. That it takes long is no sign of an empty purse.
+    async fn have_recorded(&self, account: &Account, over: u64) -> Result<(), NotDrawn> {
+        self.hurry.notify_one();
+        let recorded = tokio::time::timeout(MOST_HURRY, account.recorded(over)).await;
+        recorded.map_err(|_| NotDrawn::Fault("calls that are over are not recorded yet".to_owned()))
     }
 
     /// Returns when a batch of calls should be recorded: after this time, or at once if somebody waits for it.
@@ -244,7 +239,8 @@ impl RunPurse {
     }
 
     async fn let_go_of(&self, run: RunId, account: &Account, idle_for: Duration) {
-        let _asking = account.asking.lock().await;
+        // Not waited for: whoever asks may wait for calls to be recorded, and this is called by whoever records them.
+        let Ok(_asking) = account.asking.try_lock() else { return };
         self.give_back(run, account.take_idle(idle_for)).await;
     }
 
@@ -293,29 +289,9 @@ fn part(worst: Amounts, left: Amounts, calls: u64) -> Amounts {
     }
 }
 
+/// What they take, which may be more than there is in them.
 const fn size_of_words(words: &Words) -> usize {
-    words.request.bytes.len() + words.response.bytes.len()
-}
-
-/// A draw that was made for somebody who may have hung up meanwhile. Nothing was sent for it, so nothing of it is spent.
-struct Unclaimed(Option<Draw>);
-
-impl Unclaimed {
-    const fn new(draw: Draw) -> Self {
-        Self(Some(draw))
-    }
-
-    fn claim(mut self) -> Draw {
-        self.0.take().expect("taken here alone, and here once")
-    }
-}
-
-impl Drop for Unclaimed {
-    fn drop(&mut self) {
-        if let Some(draw) = self.0.take() {
-            draw.spend(Amounts::NONE);
-        }
-    }
+    words.request.bytes.capacity() + words.response.bytes.capacity()
 }
 
 impl Purse for RunPurse {
@@ -324,6 +300,9 @@ impl Purse for RunPurse {
             return Err(NotDrawn::Closed("the control plane is stopping; try again in a moment".to_owned()));
         }
         let account = self.account(run);
+        if account.behind(account.over()) > MOST_BEHIND {
+            return Err(NotDrawn::Fault("too many calls of this run wait to be recorded".to_owned()));
+        }
         if let Some(draw) = account.draw(worst) {
             self.look_ahead(&account, run, worst);
             return Ok(draw);
@@ -367,23 +346,10 @@ impl Purse for RunPurse {
 
 #[cfg(test)]
 mod tests {
-    use placet_domain::budget::Ceiling;
-    use placet_gateway::llm::purse::Allotment;
-
     use super::*;
 
     fn amounts(tokens: u64, usd_micros: u64) -> Amounts {
         Amounts { tokens, usd_micros, ..Amounts::NONE }
-    }
-
-    #[test]
-    fn c12_who_hangs_up_while_money_is_held_for_it_spends_nothing() {
-        let ceiling = Ceiling { usd_micros: Some(100), ..Ceiling::default() };
-        let allotment = Allotment::new(RunId::from_bytes([1; 16]), ceiling);
-        drop(Unclaimed::new(allotment.draw(amounts(0, 60)).unwrap()));
-        assert_eq!((allotment.held(), allotment.spent()), (Amounts::NONE, Amounts::NONE));
-        Unclaimed::new(allotment.draw(amounts(0, 60)).unwrap()).claim().spend(amounts(0, 60));
-        assert_eq!(allotment.spent(), amounts(0, 60));
     }
 
     #[test]

@@ -59,28 +59,57 @@ fn take_waiting(calls: &mut mpsc::UnboundedReceiver<Charged>, batch: &mut Vec<Ch
     }
 }
 
-/// One command for each run and part, in the order of the calls.
+/// Calls without words first: to keep words takes longer, and nobody else's money waits for that.
 async fn write(purse: &RunPurse, batch: &mut Vec<Charged>) {
-    let mut charges: Vec<(RunId, String, Vec<ModelCall>)> = Vec::new();
-    for Charged { run, purpose, mut call, words } in batch.drain(..) {
-        if let Some(words) = words {
+    let (mut wordy, plain): (Vec<Charged>, Vec<Charged>) = batch.drain(..).partition(|charged| charged.words.is_some());
+    charge_all(purse, plain).await;
+    for charged in &mut wordy {
+        if let Some(words) = charged.words.take() {
             purse.took_words(&words);
-            call.words = keep(purse.app(), run, &call, words).await;
+            charged.call.words = keep(purse.app(), charged.run, &charged.call, words).await;
         }
+    }
+    charge_all(purse, wordy).await;
+}
+
+/// One command for each run and part, in the order of the calls. All at once: the store writes in one commit what comes together.
+async fn charge_all(purse: &RunPurse, batch: Vec<Charged>) {
+    let mut charges: Vec<(RunId, String, Vec<ModelCall>)> = Vec::new();
+    for Charged { run, purpose, call, words: _ } in batch {
         match charges.iter_mut().find(|(of, part, _)| *of == run && *part == purpose) {
             Some((_, _, calls)) => calls.push(call),
             None => charges.push((run, purpose, vec![call])),
         }
     }
-    for (run, purpose, calls) in charges {
-        let (count, spent) = (calls.len(), calls.iter().map(ModelCall::spent).sum());
-        let is_charged = match purpose.parse::<Purpose>() {
-            Ok(named) => charge(purse.app(), run, named, calls).await,
-            Err(_) => false,
-        };
-        // What the ledger does not know of counts as lost when the part is let go of, and so as spent.
-        purse.recorded(run, &purpose, count, if is_charged { spent } else { Amounts::NONE });
+    let charged = charges.into_iter().map(|(run, purpose, calls)| charge_part(purse, run, purpose, calls));
+    futures_util::future::join_all(charged).await;
+}
+
+async fn charge_part(purse: &RunPurse, run: RunId, purpose: String, calls: Vec<ModelCall>) {
+    let count = calls.len();
+    let spent = match purpose.parse::<Purpose>() {
+        Ok(named) => charged(purse.app(), run, &named, calls).await,
+        Err(_) => Amounts::NONE,
+    };
+    // What the ledger does not know of counts as lost when the part is let go of, and so as spent.
+    purse.recorded(run, &purpose, count, spent);
+}
+
+/// What of it is in the ledger. Where one call keeps all from being recorded, each is tried by itself.
+async fn charged(app: &App, run: RunId, purpose: &Purpose, calls: Vec<ModelCall>) -> Amounts {
+    let all = calls.iter().map(ModelCall::spent).sum();
+    let is_one = calls.len() == 1;
+    if charge(app, run, purpose.clone(), calls.clone()).await {
+        return all;
     }
+    let mut spent = Amounts::NONE;
+    for call in calls.into_iter().filter(|_| !is_one) {
+        let of_it = call.spent();
+        if charge(app, run, purpose.clone(), vec![call]).await {
+            spent = spent.plus(of_it);
+        }
+    }
+    spent
 }
 
 /// Keeps what was said, before the entry that names it. A call whose words cannot be kept is recorded without them: it has happened.

@@ -40,9 +40,12 @@ impl ModelTokens {
     /// The same, with no more than so many in all; what is too much is taken off the output first.
     #[must_use]
     pub fn at_most(mut self, total: u64) -> Self {
-        self.output = self.output.min(total.saturating_sub(self.taken_in()));
+        self.cache_read = self.cache_read.min(total);
+        self.cache_write = self.cache_write.min(total - self.cache_read);
+        self.cache_write_long = self.cache_write_long.min(self.cache_write);
+        self.input = self.input.min(total - self.cache_read - self.cache_write);
+        self.output = self.output.min(total - self.taken_in());
         self.reasoning = self.reasoning.min(self.output);
-        self.input = self.input.min(total.saturating_sub(self.cache_read).saturating_sub(self.cache_write));
         self
     }
 }

@@ -23,7 +23,7 @@ use super::listing;
 use super::patience::Calls;
 use super::portion::{Portion, Use, Whole};
 use super::price::{Prices, Tariff};
-use super::purse::{NotDrawn, Purse};
+use super::purse::{NotDrawn, Purse, Unclaimed};
 use super::record::new_id;
 use super::reserve::{Reserved, Worst};
 use super::settle::Open;
@@ -115,6 +115,14 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
         })
     }
 
+    /// Whether the key stands for what it stood for.
+    async fn is_still(&self, head: &Parts, scope: &CallScope) -> Result<(), Complaint> {
+        if self.scope(head).await? == *scope {
+            return Ok(());
+        }
+        Err(Complaint::new(Kind::Forbidden, "this key stands for something else by now; call again"))
+    }
+
     async fn call<B: RequestBody>(
         &self,
         wire: Wire,
@@ -126,9 +134,7 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
         let scope = self.scope(head).await?;
         let (body, room) = self.collect(scope.run, body).await?;
         // A body may take its time, and its run may have been stopped meanwhile.
-        if self.scope(head).await? != scope {
-            return Err(Complaint::new(Kind::Forbidden, "this key stands for something else by now; call again"));
-        }
+        self.is_still(head, &scope).await?;
         let unreadable = |odd: Unreadable| Complaint::new(Kind::Unreadable, odd.to_string());
         let object = Object::parse(&body).map_err(unreadable)?;
         let mut asked = wire.read(endpoint, &object).map_err(unreadable)?;
@@ -136,6 +142,9 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
         let upstreams = self.choose(wire, &scope, &asked)?;
         let tariffs = self.tariffs(endpoint, &upstreams, &asked)?;
         let reserved = self.reserve(&scope, endpoint, &asked, &tariffs, body.len()).await?;
+        // Money may take its time as well.
+        let draw = Unclaimed::new(reserved.draw);
+        self.is_still(head, &scope).await?;
         let call = Call {
             wire,
             endpoint,
@@ -148,7 +157,7 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
         };
         let open = Open {
             purse: Arc::clone(&self.purse),
-            draw: reserved.draw,
+            draw: draw.claim(),
             id: new_id(),
             wire,
             upstream: upstreams[0].settings.name.clone(),

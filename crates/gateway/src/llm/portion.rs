@@ -51,8 +51,9 @@ pub(crate) struct Portion {
 }
 
 impl Taken {
-    fn most(sum: u64) -> Self {
-        Self { sum, words: sum / FOR_WORDS }
+    /// Whatever is kept of words, the largest body still fits.
+    fn most(sum: u64, largest: u64) -> Self {
+        Self { sum, words: (sum / FOR_WORDS).min(sum.saturating_sub(largest)) }
     }
 
     const fn of(of: Use, amount: u64) -> Self {
@@ -81,7 +82,8 @@ impl Whole {
     /// A run has a quarter of it, or `least` where that is more: what a single call may need.
     pub(crate) fn new(most: u64, least: u64) -> Arc<Self> {
         let each = (most / RUNS).max(least).min(most);
-        Arc::new(Self { most: Taken::most(most), most_each: Taken::most(each), taken: Mutex::default() })
+        let [most, most_each] = [most, each].map(|sum| Taken::most(sum, least));
+        Arc::new(Self { most, most_each, taken: Mutex::default() })
     }
 
     fn taken(&self) -> MutexGuard<'_, All> {

@@ -15,6 +15,8 @@ use super::words::{Heard, Text, Words};
 
 /// Where nothing was counted: about four bytes of JSON to a token. It is not the worst case, it is what is likely.
 const LIKELY_BYTES_PER_TOKEN: u64 = 4;
+/// The largest number that an entry holds.
+const MOST_COUNTED: u64 = (1 << 53) - 1;
 /// What is recorded as the status of a call whose agent left: nobody was told one.
 const LEFT: u16 = 499;
 
@@ -181,7 +183,11 @@ impl<P: Purse> Open<P> {
         let cost = |tokens: &ModelTokens| self.tariff.as_ref().map_or(0, |tariff| tariff.cost(tokens));
         // An estimate is never above what the call was able to take.
         let (tokens, usd_micros) = match known {
-            Known::Counted => (tokens, cost(&tokens)),
+            // Whatever it says, it is a number that can be recorded.
+            Known::Counted => {
+                let tokens = tokens.at_most(MOST_COUNTED);
+                (tokens, cost(&tokens).min(MOST_COUNTED))
+            }
             Known::Likely => {
                 let tokens = tokens.at_most(worst.tokens);
                 (tokens, cost(&tokens).min(worst.usd_micros))
@@ -208,7 +214,9 @@ impl<P: Purse> Open<P> {
         };
         if let Some(request) = self.words {
             // Both rooms are given back below, when the purse has the words: it counts them from then on.
-            let (response, _room) = outcome.heard.into_text();
+            let (mut request, (mut response, _room)) = (request, outcome.heard.into_text());
+            request.text.bytes.shrink_to_fit();
+            response.bytes.shrink_to_fit();
             self.purse.keep_words(&record.id, Words { request: request.text, response });
         }
         self.purse.settle(self.draw, record.spent(), record);

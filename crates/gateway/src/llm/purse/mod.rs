@@ -108,3 +108,45 @@ impl fmt::Debug for Draw {
         f.debug_struct("Draw").field("run", &self.run).field("worst", &self.worst).finish_non_exhaustive()
     }
 }
+
+/// A draw of somebody who may hang up before anything is sent for it: if it is dropped, nothing of it is spent.
+#[derive(Debug)]
+pub struct Unclaimed(Option<Draw>);
+
+impl Unclaimed {
+    pub const fn new(draw: Draw) -> Self {
+        Self(Some(draw))
+    }
+
+    /// From here on it counts.
+    #[expect(clippy::missing_panics_doc, reason = "it never does: it is taken here alone, and here once")]
+    pub fn claim(mut self) -> Draw {
+        self.0.take().expect("taken here alone, and here once")
+    }
+}
+
+impl Drop for Unclaimed {
+    fn drop(&mut self) {
+        if let Some(draw) = self.0.take() {
+            draw.spend(Amounts::NONE);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use placet_domain::budget::Ceiling;
+
+    use super::*;
+
+    #[test]
+    fn c12_who_hangs_up_while_money_is_held_for_it_spends_nothing() {
+        let ceiling = Ceiling { usd_micros: Some(100), ..Ceiling::default() };
+        let allotment = Allotment::new(RunId::from_bytes([1; 16]), ceiling);
+        let worst = Amounts { usd_micros: 60, ..Amounts::NONE };
+        drop(Unclaimed::new(allotment.draw(worst).unwrap()));
+        assert_eq!((allotment.held(), allotment.spent()), (Amounts::NONE, Amounts::NONE));
+        Unclaimed::new(allotment.draw(worst).unwrap()).claim().spend(worst);
+        assert_eq!(allotment.spent(), worst);
+    }
+}

@@ -1,10 +1,22 @@
 //! Money and tokens: held before, settled after, never more than there is.
 
-use placet_domain::budget::{Amounts, Resource};
-use placet_gateway::llm::models::Models;
-use placet_gateway::llm::wire::Wire;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::world::{Plan, Question, VIRTUAL_KEY, World, ceiling, question};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::{Request, StatusCode};
+use placet_domain::budget::{Amounts, Resource};
+use placet_gateway::llm::Gateway;
+use placet_gateway::llm::config::Settings;
+use placet_gateway::llm::key::{CallScope, KeyRefusal, Keys, VirtualKey};
+use placet_gateway::llm::memory::Wallet;
+use placet_gateway::llm::models::Models;
+use placet_gateway::llm::purse::Allotment;
+use placet_gateway::llm::wire::Wire;
+use placet_gateway::model_script::{Script, start};
+
+use super::world::{Plan, Question, VIRTUAL_KEY, World, ceiling, question, run};
 
 const SCRIPT: &str = "[[turn]]\nwhen = 'hello'\ntext = 'hi'\nused = { input = 10, output = 20 }\n";
 
@@ -153,4 +165,40 @@ async fn a_thinking_budget_is_never_cut_into() {
     world.agent.send("/v1/messages", &[("x-api-key", VIRTUAL_KEY)], thinking).await;
     let heard = String::from_utf8(world.upstreams[0].heard()[0].body.clone()).unwrap();
     assert_eq!(heard, thinking.replace("9000", "2001"));
+}
+
+/// A key whose run is stopped after it was looked at so often.
+struct Stopped {
+    looked: AtomicUsize,
+    after: usize,
+}
+
+impl Keys for Stopped {
+    async fn scope(&self, _: &VirtualKey) -> Result<CallScope, KeyRefusal> {
+        let is_open = self.looked.fetch_add(1, Ordering::Relaxed) < self.after;
+        let stopped = || KeyRefusal::Closed("the run stands still".to_owned());
+        is_open.then(|| CallScope::new(run(), Models::all())).ok_or_else(stopped)
+    }
+}
+
+#[tokio::test]
+async fn c12_a_run_that_is_stopped_while_money_is_held_for_its_call_sends_nothing_and_spends_nothing() {
+    let model = start(Script::read(SCRIPT).unwrap()).await.unwrap();
+    let text = format!(
+        "[[upstream]]\nname = 'up'\nwire = ['chat']\nbase_url = '{}'\nmodels = ['m']\n[[price]]\nmodel = 'm'\ninput = 1\noutput = 1\n",
+        model.url()
+    );
+    // When it comes, when its body is here, and when its money is.
+    for (after, status, sent) in [(1, 403, 0), (2, 403, 0), (3, 200, 1)] {
+        let allotment = Allotment::new(run(), ceiling(1_000_000, 1_000_000));
+        let purse = Arc::new(Wallet::default().with(run(), Arc::clone(&allotment)));
+        let keys = Stopped { looked: AtomicUsize::new(0), after };
+        let gateway = Gateway::open(Settings::read(&text).unwrap(), keys, purse).await.unwrap();
+        let Question { path, body } = question(Wire::Chat, false);
+        let request = Request::post(path).header("authorization", "Bearer vk").body(Full::new(Bytes::from(body)));
+        let answered = gateway.handle(request.unwrap()).await;
+        assert_eq!(answered.status(), StatusCode::from_u16(status).unwrap(), "{after}");
+        assert_eq!((model.heard().len(), allotment.held()), (sent, Amounts::NONE), "{after}");
+        assert_eq!(allotment.spent() == Amounts::NONE, sent == 0, "{after}");
+    }
 }
