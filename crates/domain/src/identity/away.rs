@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::rights::self_or_admin;
 use super::{Actor, Identity, IdentityEvent, Role};
 use crate::id::IdentityId;
 use crate::refusal::Refusal;
@@ -94,15 +95,6 @@ fn can_stand_in(identity: &Identity, to: &Identity, now: Timestamp) -> Result<()
     match to.away_at(now) {
         Some(_) => Err(Refusal::invalid("who is away stands in for nobody; name somebody who is there")),
         None => Ok(()),
-    }
-}
-
-fn self_or_admin(identity: &Identity, actor: &Actor) -> Result<(), Refusal> {
-    match actor {
-        Actor::Runtime => Ok(()),
-        Actor::Identity(actor) if actor.id == identity.id => Ok(()),
-        Actor::Identity(actor) if actor.has(Role::Admin) && identity.reach.is_within(&actor.reach) => Ok(()),
-        Actor::Identity(_) => Err(Refusal::Unknown { what: "identity" }),
     }
 }
 

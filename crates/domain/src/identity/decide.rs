@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::away::{self, AwayCommand};
 use super::doors::{self, DoorCommand, Entrance};
+use super::rights::{administered, check_reach, may_administer, standing};
 use super::{Actor, Identity, Lineage, Reach, Role, signed};
 use crate::digest::Digest;
 use crate::id::IdentityId;
@@ -163,41 +164,6 @@ pub fn decide(
         IdentityCommand::Away(command) => away::decide(standing(state)?, command, actor, now)?,
     };
     Ok(vec![event])
-}
-
-/// Somebody who was not revoked.
-fn standing(state: Option<&Identity>) -> Result<&Identity, Refusal> {
-    state.filter(|identity| !identity.revoked).ok_or(Refusal::Unknown { what: "identity" })
-}
-
-/// Whether there is somebody whom the actor may change.
-fn administered<'a>(state: Option<&'a Identity>, actor: &Actor) -> Result<&'a Identity, Refusal> {
-    may_administer(actor)?;
-    // Whoever could give it a new token would reach as far: to them it does not exist.
-    let within = |identity: &&Identity| check_reach(&identity.reach, actor).is_ok();
-    match state.filter(within) {
-        None => Err(Refusal::Unknown { what: "identity" }),
-        Some(identity) if identity.revoked => Err(Refusal::not_now("changed", "revoked", "register a new identity")),
-        Some(identity) => Ok(identity),
-    }
-}
-
-fn may_administer(actor: &Actor) -> Result<(), Refusal> {
-    match actor {
-        Actor::Runtime => Ok(()),
-        Actor::Identity(identity) if identity.has(Role::Admin) => Ok(()),
-        Actor::Identity(_) => Err(Refusal::Role { needed: Role::Admin }),
-    }
-}
-
-/// Nobody hands out more than they have.
-fn check_reach(reach: &Reach, actor: &Actor) -> Result<(), Refusal> {
-    match actor.identity() {
-        Some(admin) if !reach.is_within(&admin.reach) => {
-            Err(Refusal::invalid("name the projects it may see, and none that you do not see yourself"))
-        }
-        Some(_) | None => Ok(()),
-    }
 }
 
 fn check_name(name: &str) -> Result<(), Refusal> {

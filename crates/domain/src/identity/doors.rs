@@ -6,7 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Actor, Identity, IdentityEvent, Role, keys, signed};
+use super::rights::{self_alone, self_or_admin};
+use super::{Actor, Identity, IdentityEvent, keys, signed};
 use crate::digest::Digest;
 use crate::oidc::Vouched;
 use crate::passkey::{Attested, Change, Encoded, Passkey, Proof};
@@ -246,24 +247,6 @@ fn may_ask(identity: &Identity, command: &DoorCommand, actor: &Actor) -> Result<
     }
 }
 
-/// Whoever could set somebody's password, or come in as them, would decide as them.
-fn self_alone(identity: &Identity, actor: &Actor) -> Result<(), Refusal> {
-    match actor {
-        Actor::Identity(actor) if actor.id == identity.id => Ok(()),
-        Actor::Identity(_) | Actor::Runtime => Err(Refusal::Unknown { what: "identity" }),
-    }
-}
-
-/// An administrator who sees everything that the person sees could give them a new token as well.
-fn self_or_admin(identity: &Identity, actor: &Actor) -> Result<(), Refusal> {
-    match actor {
-        Actor::Runtime => Ok(()),
-        Actor::Identity(actor) if actor.id == identity.id => Ok(()),
-        Actor::Identity(actor) if actor.has(Role::Admin) && identity.reach.is_within(&actor.reach) => Ok(()),
-        Actor::Identity(_) => Err(Refusal::Unknown { what: "identity" }),
-    }
-}
-
 fn ends_within(at: Timestamp, longest_ms: u64, now: Timestamp) -> Result<(), Refusal> {
     if now < at && at <= now.plus_ms(longest_ms) {
         return Ok(());
@@ -325,7 +308,7 @@ fn push(passes: &mut Vec<Pass>, pass: Pass, most: usize) {
 #[cfg(test)]
 mod tests {
     use super::super::decide::tests::{id, identity};
-    use super::super::{IdentityCommand, Lineage, Reach, decide as decide_identity, evolve as evolve_identity};
+    use super::super::{IdentityCommand, Lineage, Reach, Role, decide as decide_identity, evolve as evolve_identity};
     use super::*;
 
     const NOW: Timestamp = Timestamp::from_unix_ms(1_000_000);

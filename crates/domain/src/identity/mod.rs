@@ -7,6 +7,7 @@ mod away;
 mod decide;
 mod doors;
 mod keys;
+mod rights;
 mod signed;
 
 use std::collections::BTreeSet;
@@ -19,6 +20,7 @@ pub use decide::{IdentityCommand, IdentityEvent, decide, evolve};
 pub use doors::{DoorCommand, Doors, Entrance, LONGEST_LINK_MS, LONGEST_VISIT_MS, Pass};
 pub(crate) use keys::used;
 pub use keys::{FRESH_VISIT_MS, has_come_in};
+pub(crate) use rights::could_be;
 
 use crate::digest::Digest;
 use crate::id::{IdentityId, ProjectId};

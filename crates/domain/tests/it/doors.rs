@@ -211,13 +211,16 @@ fn c16_where_all_are_lost_the_host_ends_them_and_everything_begins_anew() {
     assert_eq!(checked(&world), Checked { ended_on_host: 1, ..Checked::default() });
 }
 
+/// An entry: its number, when it was written, who did it, and what.
+pub(crate) type Told = (u64, Timestamp, Option<IdentityId>, Record);
+
 /// What a stranger reads.
-fn entries(world: &World) -> Vec<(u64, Timestamp, Option<IdentityId>, Record)> {
+pub(crate) fn entries(world: &World) -> Vec<Told> {
     let all = world.ledger.iter().zip(&world.times).zip(&world.actors).zip(0..);
     all.map(|(((record, at), by), seq)| (seq, *at, *by, record.clone())).collect()
 }
 
-fn found(entries: Vec<(u64, Timestamp, Option<IdentityId>, Record)>) -> Vec<Finding> {
+pub(crate) fn found(entries: Vec<Told>) -> Vec<Finding> {
     check(entries.into_iter()).findings
 }
 
@@ -268,7 +271,8 @@ fn b4_a_stranger_knows_who_had_to_sign_from_the_entries_alone() {
         let found = found(entries(world));
         let by = |finding: &Finding| match finding.what {
             What::Approval { reviewer, .. } => reviewer,
-            What::Door { of, .. } => of,
+            What::Door { of, .. } | What::Person { of, .. } => of,
+            What::Permission { .. } => panic!("{finding}"),
         };
         assert_eq!(found.iter().map(by).collect::<Vec<_>>(), [who.id().unwrap()], "{found:?}");
         assert_eq!(found[0].wrong, Wrong::Unsigned);

@@ -37,6 +37,7 @@ mod saving;
 mod scenario;
 mod sign_on;
 mod states;
+mod strangers;
 mod trials;
 mod wishes;
 mod worktrees;

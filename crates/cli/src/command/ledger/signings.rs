@@ -1,7 +1,7 @@
 //! Whether passkeys signed what they had to, and as it says, from the entries of an export alone.
 //!
-//! It reads what identities, approvals and the demand for passkeys are about, and nothing else: the public keys stand in the same ledger as
-//! the signatures, and so does what had to be signed.
+//! It reads what identities, approvals, what they permit and the demand for passkeys are about, and nothing else: the public keys stand in the
+//! same ledger as the signatures, and so does what had to be signed and by how many.
 
 use placet_domain::command::About;
 use placet_domain::passkey::{Checker, Told};
@@ -18,9 +18,13 @@ const TOLD_BY: &[&[u8]] = &[
     b"\"kind\":\"identity.",
     b"\"kind\":\"action.approved\"",
     b"\"kind\":\"action.judged\"",
+    b"\"kind\":\"action.to_be_performed\"",
+    b"\"kind\":\"action.resolved\"",
+    b"\"kind\":\"job.leased\"",
+    b"\"kind\":\"permit.redeemed\"",
     b"\"kind\":\"organisation.passkeys_",
 ];
-const READ: &[&str] = &["identity.", "action.", "organisation.passkeys_"];
+const READ: &[&str] = &["identity.", "action.", "job.leased", "permit.redeemed", "organisation.passkeys_"];
 
 #[derive(Debug, Default)]
 pub(super) struct Signings {
@@ -96,9 +100,10 @@ impl Checked {
 
     pub(super) fn check(&self) -> Result<(), CliError> {
         match (self.faults.first(), self.unread) {
-            (Some(first), _) => {
-                Err(CliError::new(Code::Integrity, format!("not everything is signed that had to be: {first}")))
-            }
+            (Some(first), _) => Err(CliError::new(
+                Code::Integrity,
+                format!("not everything was signed and approved as it had to be: {first}"),
+            )),
             (None, 0) => Ok(()),
             // Whoever writes a ledger could hide a false one in what nobody reads.
             (None, unread) => Err(CliError::new(

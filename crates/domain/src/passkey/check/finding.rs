@@ -16,7 +16,7 @@ pub struct Checked {
     pub findings: Vec<Finding>,
 }
 
-/// Something that a passkey should have signed, and did not.
+/// Something that a passkey should have signed and did not, that nobody might do, or that too few people approved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("entry {seq}: {what} {wrong}")]
 pub struct Finding {
@@ -27,8 +27,24 @@ pub struct Finding {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
-    Approval { action: ActionId, reviewer: IdentityId },
-    Door { of: IdentityId, change: &'static str },
+    Approval {
+        action: ActionId,
+        reviewer: IdentityId,
+    },
+    Door {
+        of: IdentityId,
+        change: &'static str,
+    },
+    /// Something else that happened to somebody.
+    Person {
+        of: IdentityId,
+        kind: &'static str,
+    },
+    /// That an action may be executed.
+    Permission {
+        action: ActionId,
+        kind: &'static str,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +53,12 @@ pub enum Wrong {
     Unsigned,
     /// It says that it was signed, and it was not, or otherwise.
     False(PasskeyFlaw),
+    /// Of or by somebody who was never registered, or was revoked.
+    Nobody,
+    /// By somebody who may not do it.
+    MayNot,
+    /// Fewer people approved it than were asked.
+    Unapproved,
 }
 
 impl fmt::Display for What {
@@ -44,6 +66,8 @@ impl fmt::Display for What {
         match self {
             Self::Approval { action, reviewer } => write!(f, "the approval of {action} by {reviewer}"),
             Self::Door { of, change } => write!(f, "the change of a door of {of} ({change})"),
+            Self::Person { of, kind } => write!(f, "`{kind}` of {of}"),
+            Self::Permission { action, kind } => write!(f, "`{kind}` of {action}"),
         }
     }
 }
@@ -53,6 +77,9 @@ impl fmt::Display for Wrong {
         match self {
             Self::Unsigned => f.write_str("is not signed by a passkey, and had to be"),
             Self::False(flaw) => write!(f, "is not signed as it says: {flaw}"),
+            Self::Nobody => f.write_str("is of or by somebody who was never registered, or was revoked"),
+            Self::MayNot => f.write_str("is by somebody who may not do it"),
+            Self::Unapproved => f.write_str("comes before as many people approved it as had to"),
         }
     }
 }

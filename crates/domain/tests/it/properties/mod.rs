@@ -15,6 +15,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 
 use self::walk::{Dice, Walk};
+use crate::passkeys::checked;
 use crate::scenario::World;
 use crate::states;
 
@@ -125,7 +126,9 @@ fn check(alone: bool, steps: &[Dice], seen: &mut Seen) -> Result<(), TestCaseErr
     for (id, run) in &walk.world.runs {
         prop_assert_eq!(reread.runs.get(id), Some(run));
     }
-    prop_assert_eq!(reread.actions, walk.world.actions);
+    prop_assert_eq!(&reread.actions, &walk.world.actions);
+    // A stranger finds nothing where nobody lied.
+    prop_assert_eq!(checked(&walk.world).findings, []);
     Ok(())
 }
 

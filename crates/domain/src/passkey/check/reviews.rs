@@ -1,0 +1,137 @@
+//! Who approved what, as the entries tell it: signed where it had to be, by somebody who decides, and by as many people as its verdict asks for
+//! before anything is executed.
+
+use std::collections::BTreeSet;
+
+use super::{Checker, Told, What, Wrong};
+use crate::action::{ActionEvent, Resolution};
+use crate::approval::{Approval, review_digest};
+use crate::digest::Digest;
+use crate::id::{ActionId, IdentityId};
+use crate::identity::Role;
+use crate::passkey::Purpose;
+use crate::policy::{Ruling, Verdict};
+use crate::refusal::PasskeyFlaw;
+
+/// What stands to be approved: worked out from its verdict.
+#[derive(Debug, Clone)]
+pub(super) struct Review {
+    /// What a passkey signs.
+    card: Digest,
+    /// What approvals name.
+    named: Digest,
+    ruling: Ruling,
+    /// Who said yes to it since it was asked: each is one person, however often they said so.
+    by: BTreeSet<IdentityId>,
+}
+
+impl Review {
+    fn of(verdict: &Verdict, named: Digest) -> Self {
+        Self { card: review_digest(verdict), named, ruling: verdict.ruling(), by: BTreeSet::new() }
+    }
+
+    const fn is_of_two(&self) -> bool {
+        matches!(self.ruling, Ruling::Ask { approvals } if approvals >= 2)
+    }
+
+    fn permits(&self) -> bool {
+        match self.ruling {
+            Ruling::Allow => true,
+            Ruling::Ask { approvals } => self.by.len() >= approvals,
+            Ruling::Deny => false,
+        }
+    }
+}
+
+impl Checker {
+    /// Where two people are asked, everybody signs of whom it is demanded.
+    pub(super) fn check_approval(&mut self, told: Told, action: ActionId, approval: &Approval) {
+        let what = What::Approval { action, reviewer: approval.reviewer };
+        let wrong = self.approval_flaw(told, action, approval).or_else(|| self.no_reviewer(told, approval));
+        if let Some(wrong) = wrong {
+            self.found(told, what, wrong);
+        }
+    }
+
+    fn approval_flaw(&mut self, told: Told, action: ActionId, approval: &Approval) -> Option<Wrong> {
+        let (reviewer, review) = (approval.reviewer, self.reviews.get(&action));
+        // Of what was never judged nobody knows how many people it takes.
+        let of_two = review.is_none_or(Review::is_of_two);
+        // What was signed is what was judged: the harmless card of another verdict is none of this one.
+        let stands = review.is_some_and(|review| review.card == approval.review);
+        let Some(signing) = &approval.signing else {
+            let is_needed = of_two && (self.demanded || self.people.has_passkeys(reviewer));
+            return is_needed.then_some(Wrong::Unsigned);
+        };
+        let purpose = Purpose::Approve { person: reviewer, action, review: approval.review };
+        let checked = self.check(told, reviewer, purpose, signing);
+        match if stands { checked } else { checked.and(Err(PasskeyFlaw::OtherPurpose)) } {
+            Ok(()) => {
+                self.checked.signed += 1;
+                None
+            }
+            Err(flaw) => Some(Wrong::False(flaw)),
+        }
+    }
+
+    /// An approval is by whoever it names, a reviewer who is there. By an order it is recorded when an agent proposes something.
+    fn no_reviewer(&self, told: Told, approval: &Approval) -> Option<Wrong> {
+        let Some(reviewer) = self.people.standing(approval.reviewer) else { return Some(Wrong::Nobody) };
+        let is_theirs = approval.order.is_some() || told.by == Some(reviewer.id);
+        (!is_theirs || !reviewer.has(Role::Reviewer)).then_some(Wrong::MayNot)
+    }
+
+    /// As the runtime itself does: whatever is judged, performed or tried again is approved anew.
+    pub(super) fn follow_review(&mut self, action: ActionId, event: &ActionEvent) {
+        match event {
+            ActionEvent::Judged { verdict, review, .. } => {
+                self.reviews.insert(action, Review::of(verdict, *review));
+            }
+            ActionEvent::Approved { approval, .. } => {
+                let review = self.reviews.get_mut(&action).filter(|review| review.named == approval.review);
+                review.into_iter().for_each(|review| review.by.extend([approval.reviewer]));
+            }
+            ActionEvent::ToBePerformed { .. } | ActionEvent::Resolved { resolution: Resolution::Retry, .. } => {
+                self.reviews.get_mut(&action).into_iter().for_each(|review| review.by.clear());
+            }
+            ActionEvent::Proposed { .. }
+            | ActionEvent::Rehearsed
+            | ActionEvent::Rejected { .. }
+            | ActionEvent::Superseded { .. }
+            | ActionEvent::Withdrawn { .. }
+            | ActionEvent::Leased { .. }
+            | ActionEvent::Redeemed { .. }
+            | ActionEvent::Renewed { .. }
+            | ActionEvent::Completed { .. }
+            | ActionEvent::Quarantined { .. }
+            | ActionEvent::LeaseLapsed { .. }
+            | ActionEvent::DeadlineLapsed
+            | ActionEvent::Resolved { resolution: Resolution::Abandon, .. } => {}
+        }
+    }
+
+    /// Nothing is called approved, handed to a worker or begun that fewer people approved than were asked.
+    pub(super) fn check_permission(&mut self, told: Told, action: ActionId, event: &ActionEvent) {
+        let says_so = match event {
+            ActionEvent::Approved { complete, .. } => *complete,
+            ActionEvent::Leased { .. } | ActionEvent::Redeemed { .. } => true,
+            ActionEvent::Proposed { .. }
+            | ActionEvent::Judged { .. }
+            | ActionEvent::Rehearsed
+            | ActionEvent::ToBePerformed { .. }
+            | ActionEvent::Rejected { .. }
+            | ActionEvent::Superseded { .. }
+            | ActionEvent::Withdrawn { .. }
+            | ActionEvent::Renewed { .. }
+            | ActionEvent::Completed { .. }
+            | ActionEvent::Quarantined { .. }
+            | ActionEvent::LeaseLapsed { .. }
+            | ActionEvent::DeadlineLapsed
+            | ActionEvent::Resolved { .. } => false,
+        };
+        let is_permitted = self.reviews.get(&action).is_some_and(Review::permits);
+        if says_so && !is_permitted {
+            self.found(told, What::Permission { action, kind: event.kind() }, Wrong::Unapproved);
+        }
+    }
+}
