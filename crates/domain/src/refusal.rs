@@ -62,7 +62,7 @@ pub enum Refusal {
     )]
     PasskeyNeeded,
     #[error(
-        "whoever has passkeys keeps them: adding or removing one, a link, a new token or password for them is signed with a passkey of whoever does it, under Settings in a browser; if all are lost, another administrator signs there, or they are ended on the host (`placet identity end-passkeys`)"
+        "whoever has passkeys keeps them: adding or removing one, a link, a new token or password for them, and a link or a token that they make for another administrator, is signed with a passkey of whoever does it, under Settings in a browser; if all are lost, another administrator signs there, or they are ended on the host (`placet identity end-passkeys`)"
     )]
     DoorUnsigned,
     #[error(

@@ -39,7 +39,8 @@ pub enum Once {
 #[derive(Debug, Clone)]
 pub struct Person {
     pub view: IdentityView,
-    pub has_passkeys: bool,
+    /// Whether a passkey of the viewer signs what changes their doors.
+    pub is_guarded: bool,
     pub is_viewer: bool,
 }
 
@@ -140,13 +141,13 @@ fn people(viewer: &Viewer, shown: &Settings) -> Markup {
                 }
             }
         }
-        @if !shown.keys.may_sign && shown.people.iter().any(|person| person.has_passkeys) {
+        @if !shown.keys.may_sign && shown.people.iter().any(|person| person.is_guarded) {
             (guarded(viewer, &shown.keys, &Form::to("", viewer), "", &html! {}))
         }
     }
 }
 
-/// A link; and for whoever has passkeys a new token too, because nothing but a page can sign that.
+/// A link; and where a passkey signs it a new token too, because nothing but a page can sign that.
 fn ways_in(viewer: &Viewer, shown: &Settings, person: &Person) -> Markup {
     let (lang, id) = (viewer.lang, person.view.id);
     let form = |what: &str| Form::to(format!("/settings/people/{id}/{what}"), viewer);
@@ -154,7 +155,7 @@ fn ways_in(viewer: &Viewer, shown: &Settings, person: &Person) -> Markup {
         let button = html! { button.plain { (label) } };
         guarded(viewer, &shown.keys, &form(what), &format!("change={what}&of={id}"), &button)
     };
-    if !person.has_passkeys {
+    if !person.is_guarded {
         return form("link").plain_button(lang.make_link());
     }
     if !shown.keys.may_sign {

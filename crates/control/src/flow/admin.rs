@@ -38,7 +38,10 @@ pub async fn bootstrap(store: &Store, name: &str, roles: BTreeSet<Role>) -> Resu
 /// the entry says that it was done there.
 pub async fn end_passkeys(store: &Store, named: &str, reason: String) -> Result<Identity, No> {
     let everybody = store.identities().await.map_err(No::Fault)?;
-    let is_meant = |person: &&Identity| !person.revoked && (person.name == named || person.id.to_string() == named);
+    // An id is nobody's name here: whoever calls themselves like somebody's id is not them.
+    let by_id = named.parse::<IdentityId>().ok();
+    let is_named = |person: &Identity| by_id.map_or(person.name == named, |id| person.id == id);
+    let is_meant = |person: &&Identity| !person.revoked && is_named(person);
     let mut found = everybody.iter().filter(is_meant);
     let person = found.next().ok_or(Refusal::Unknown { what: "identity" })?;
     if found.next().is_some() {

@@ -21,6 +21,7 @@ pub use doors::{DoorCommand, Doors, Entrance, LONGEST_LINK_MS, LONGEST_VISIT_MS,
 pub(crate) use keys::used;
 pub use keys::{FRESH_VISIT_MS, has_come_in};
 pub(crate) use rights::could_be;
+pub use signed::is_guarded;
 
 use crate::digest::Digest;
 use crate::id::{IdentityId, ProjectId};

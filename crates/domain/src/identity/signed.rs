@@ -1,14 +1,23 @@
 //! Changes of doors are signed: whoever has passkeys keeps them against whoever has a cookie, a token or a password of theirs, and against
-//! administrators who have no passkey themselves.
+//! administrators who have no passkey themselves. And whoever has the token of an administrator with passkeys lets nobody in as another
+//! administrator, who could sign in their place.
+//!
+//! What is not signed is that somebody is registered, an administrator included: that entry is what shows it.
 //!
 //! The first passkey of a person is not signed, because there is nothing to sign it with. Where all are lost, another administrator signs, or
 //! whoever keeps the files of the host ends them there, which is an entry of its own kind.
 
-use super::{Actor, Identity, IdentityEvent};
+use super::{Actor, Identity, IdentityEvent, Role};
 use crate::passkey::{Change, Proof, Purpose, Signing};
 use crate::prose::check_reason;
 use crate::refusal::{PasskeyFlaw, Refusal};
 use crate::time::Timestamp;
+
+/// Whether a change of somebody's doors takes a passkey of whoever makes it.
+pub fn is_guarded(identity: &Identity, by: Option<&Identity>) -> bool {
+    let has_passkeys = |person: &Identity| !person.doors.passkeys().is_empty();
+    has_passkeys(identity) || (identity.has(Role::Admin) && by.is_some_and(has_passkeys))
+}
 
 /// What is recorded of the signature of a change. Nothing, where nobody has a passkey that it could get around.
 pub(super) fn signing(
@@ -19,8 +28,7 @@ pub(super) fn signing(
     now: Timestamp,
 ) -> Result<Option<Box<Signing>>, Refusal> {
     let Some(proof) = proof else {
-        let is_guarded = !identity.doors.passkeys().is_empty();
-        return if is_guarded { Err(Refusal::DoorUnsigned) } else { Ok(None) };
+        return if is_guarded(identity, actor.identity()) { Err(Refusal::DoorUnsigned) } else { Ok(None) };
     };
     let by = actor.identity().ok_or(PasskeyFlaw::Unknown)?;
     proof.counts_for(by, now)?;

@@ -99,6 +99,32 @@ fn c16_whoever_has_a_passkey_signs_the_change_and_what_was_signed_is_recorded() 
     invites(&mut world, Who::Admin, Who::Reviewer, None).unwrap();
 }
 
+/// Whoever has their token would come in as the other, add a passkey there, and sign.
+#[test]
+fn c16_whoever_has_passkeys_signs_what_lets_in_as_another_administrator() {
+    let mut world = World::new();
+    invites(&mut world, Who::Admin, Who::Stranger, None).unwrap();
+    let root = given_a_passkey(&mut world, Who::Admin);
+    unsigned(invites(&mut world, Who::Admin, Who::Stranger, None));
+    unsigned(replaces_token(&mut world, Who::Admin, Who::Stranger, None));
+    let sign = |world: &World, change| Some(changes(world, Who::Admin, Who::Stranger, &root, change).unwrap());
+    let (link, token) = (sign(&world, Change::Link), sign(&world, Change::Token));
+    invites(&mut world, Who::Admin, Who::Stranger, link).unwrap();
+    let honest = entries(&world);
+    replaces_token(&mut world, Who::Admin, Who::Stranger, token).unwrap();
+    // They themselves, the host, and what is no administrator: as ever.
+    for by in [Who::Stranger, Who::Runtime] {
+        invites(&mut world, by, Who::Stranger, None).unwrap();
+    }
+    replaces_token(&mut world, Who::Admin, Who::Agent, None).unwrap();
+    assert_eq!(checked(&world), Checked { doors: 2, ..Checked::default() });
+    let mut lying = honest;
+    let (about, mut body) = (lying.last().unwrap().3.about, lying.last().unwrap().3.body());
+    body["event"].as_object_mut().unwrap().remove("signing").unwrap();
+    lying.last_mut().unwrap().3 = Record::read(about, "identity.invited", body).unwrap();
+    assert_eq!(found(lying).into_iter().map(|found| found.wrong).collect::<Vec<_>>(), [Wrong::Unsigned]);
+}
+
 #[test]
 fn c16_an_answer_changes_this_door_of_this_person_by_this_person_once() {
     let mut world = World::new();

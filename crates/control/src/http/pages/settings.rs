@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use placet_domain::identity::{Identity, Role};
+use placet_domain::identity::{Identity, Role, is_guarded};
 use placet_domain::organisation::OrganisationCommand;
 use placet_domain::passkey::Change;
 use placet_domain::time::Timestamp;
@@ -85,7 +85,7 @@ async fn people(app: &App, caller: &Caller) -> Result<Vec<Person>, Failure> {
     found.retain(|person| !person.is_caged() && !person.revoked && person.reach.is_within(&caller.identity.reach));
     let shown = |person: &Identity| Person {
         view: view::identity(person),
-        has_passkeys: !person.doors.passkeys().is_empty(),
+        is_guarded: is_guarded(person, Some(&caller.identity)),
         is_viewer: person.id == caller.identity.id,
     };
     Ok(found.iter().map(shown).collect())

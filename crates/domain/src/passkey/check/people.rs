@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Checker, Told, What, Wrong};
 use crate::id::IdentityId;
-use crate::identity::{Actor, Identity, IdentityEvent, could_be, evolve};
+use crate::identity::{Actor, Identity, IdentityEvent, could_be, evolve, is_guarded};
 use crate::passkey::{Change, Purpose, Signing};
 use crate::refusal::PasskeyFlaw;
 
@@ -54,7 +54,10 @@ impl Checker {
         }
         let (change, signing) = change(event)?;
         match (signing, told.by) {
-            (None, _) => self.people.has_passkeys(of).then_some(Wrong::Unsigned),
+            (None, by) => {
+                let by = by.and_then(|by| self.people.get(by));
+                self.people.get(of).is_some_and(|of| is_guarded(of, by)).then_some(Wrong::Unsigned)
+            }
             (Some(_), None) => Some(Wrong::False(PasskeyFlaw::Unknown)),
             (Some(signing), Some(by)) => match self.check(told, by, Purpose::Change { by, of, change }, signing) {
                 Ok(()) => {
