@@ -332,6 +332,9 @@ impl Scenario {
         let scrub = self.store().scrub().await.unwrap();
         assert!(scrub.is_sound(), "{scrub:?}");
         assert_eq!(self.store().check_projections().await.unwrap(), []);
+        // A stranger finds nothing where nobody lied.
+        let told = crate::pages::passkeys::checked(&crate::pages::passkeys::entries(self).await);
+        assert_eq!(told.findings, []);
     }
 }
 

@@ -9,7 +9,7 @@ mod forging;
 mod living;
 mod measured;
 mod ordering;
-mod passkeys;
+pub(crate) mod passkeys;
 mod showing;
 mod signing_on;
 mod slowed;

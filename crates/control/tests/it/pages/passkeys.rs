@@ -84,12 +84,12 @@ pub(super) fn told(answer: &Answer, code: &str) {
 }
 
 /// What a stranger has.
-pub(super) async fn entries(app: &Scenario) -> Vec<Entry> {
+pub(crate) async fn entries(app: &Scenario) -> Vec<Entry> {
     app.entries_from(0).await.iter().map(|stored| Entry::parse(&stored.bytes).unwrap()).collect()
 }
 
 /// What a stranger finds in it.
-pub(super) fn checked(entries: &[Entry]) -> Checked {
+pub(crate) fn checked(entries: &[Entry]) -> Checked {
     let mut stranger = Checker::default();
     for entry in entries {
         let about = About {
