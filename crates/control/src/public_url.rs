@@ -34,6 +34,13 @@ impl PublicUrl {
     pub(crate) const fn is_secure(&self) -> bool {
         self.is_secure
     }
+
+    /// Whether browsers may be told that this name is for TLS alone. They keep that for a name whatever the port: it is not said where
+    /// something else may answer at another port of it, nor of names that everybody's own machine has.
+    pub(crate) fn is_for_tls_alone(&self) -> bool {
+        let is_local = self.host == "localhost" || self.host.ends_with(".localhost");
+        self.is_secure && !self.host.contains(':') && !is_local
+    }
 }
 
 impl fmt::Display for PublicUrl {
@@ -108,6 +115,23 @@ mod tests {
         ] {
             let error = bad.parse::<PublicUrl>().expect_err(bad).to_string();
             assert!(error.contains("tunnel") && error.contains("TLS"), "{error}");
+        }
+    }
+
+    #[test]
+    fn t8_a_name_is_for_tls_alone_at_its_usual_port_and_never_on_everybodys_own_machine() {
+        for (url, is_so) in [
+            ("https://placet.example.org", true),
+            ("https://placet.example.org:443", true),
+            ("https://notlocalhost", true),
+            ("https://placet.example.org:8443", false),
+            ("https://localhost", false),
+            ("https://LOCALHOST:443", false),
+            ("https://localhost:8443", false),
+            ("https://placet.localhost", false),
+            ("http://localhost", false),
+        ] {
+            assert_eq!(url.parse::<PublicUrl>().unwrap().is_for_tls_alone(), is_so, "{url}");
         }
     }
 

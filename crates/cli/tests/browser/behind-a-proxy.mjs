@@ -24,7 +24,8 @@ const page = await screen({ ignoreHTTPSErrors: true });
 assert.ok(given.links[0].startsWith(`${given.url}/enter/`), `a link leads there: ${given.links[0]}`);
 await enter(page, given.links[0]);
 assert.equal(new URL(page.url()).origin, given.url);
-const visit = (await page.context().cookies()).find(({ name }) => name === 'placet_visit');
+const visit = (await page.context().cookies()).find(({ name }) => name === '__Host-placet_visit');
+assert.ok(visit, 'the visit is a cookie that no neighbour can set');
 assert.deepEqual([visit.secure, visit.httpOnly, visit.sameSite], [true, true, 'Lax']);
 
 await page.goto(given.url);

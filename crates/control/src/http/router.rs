@@ -66,14 +66,14 @@ fn of_routes(app: App) -> Router {
         .with_state(app)
 }
 
-async fn unknown_route(request: Request) -> Response {
+async fn unknown_route(State(app): State<App>, request: Request) -> Response {
     let unknown = problem(StatusCode::NOT_FOUND, "unknown_route", "no such route; /api/v1/openapi.json lists them");
-    unanswered(&request, unknown)
+    unanswered(&app, &request, unknown)
 }
 
-async fn wrong_method(request: Request) -> Response {
+async fn wrong_method(State(app): State<App>, request: Request) -> Response {
     let wrong = problem(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "this route does not take that method");
-    unanswered(&request, wrong)
+    unanswered(&app, &request, wrong)
 }
 
 /// Refuses what is too much at once, and what takes too long.

@@ -12,24 +12,30 @@ use crate::public_url::{PublicUrl, is_this_machine};
 pub(in crate::http) struct Address {
     origin: String,
     is_secure: bool,
+    is_for_tls_alone: bool,
 }
 
 impl Address {
     /// Nothing for a name that is not ours.
     pub(super) fn of(host: &str, public: Option<&PublicUrl>) -> Option<Self> {
         if let Some(public) = public.filter(|public| public.is_host(host)) {
-            return Some(Self { origin: public.to_string(), is_secure: public.is_secure() });
+            let (is_secure, is_for_tls_alone) = (public.is_secure(), public.is_for_tls_alone());
+            return Some(Self { origin: public.to_string(), is_secure, is_for_tls_alone });
         }
         let name = match host.rsplit_once(':') {
             Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
             _ => host,
         };
-        is_this_machine(name).then(|| Self { origin: format!("http://{host}"), is_secure: false })
+        is_this_machine(name).then(|| Self::plain(format!("http://{host}")))
     }
 
     /// Of somebody who asks by something else than a browser: no passkey can be used there.
     pub(in crate::http) const fn without_browser() -> Self {
-        Self { origin: String::new(), is_secure: false }
+        Self::plain(String::new())
+    }
+
+    const fn plain(origin: String) -> Self {
+        Self { origin, is_secure: false, is_for_tls_alone: false }
     }
 
     /// As browsers write it, without a slash at its end.
@@ -42,8 +48,14 @@ impl Address {
         if self.is_secure { "; Secure" } else { "" }
     }
 
-    pub(super) const fn is_secure(&self) -> bool {
-        self.is_secure
+    /// What a cookie is called here. Browsers take one whose name begins like this over TLS and from this very name alone: neighbours
+    /// under the same domain, and whoever answers without TLS, cannot set it. Such a cookie has `Secure` and `Path=/`, and no domain.
+    pub(super) fn cookie_name(&self, name: &str) -> String {
+        if self.is_secure { format!("__Host-{name}") } else { name.to_owned() }
+    }
+
+    pub(super) const fn is_for_tls_alone(&self) -> bool {
+        self.is_for_tls_alone
     }
 }
 

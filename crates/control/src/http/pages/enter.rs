@@ -202,14 +202,15 @@ async fn note_failed(app: App, identity: Identity, refusal: Refusal) {
 
 /// With the cookie that stands for the visit: out of reach of scripts, and not sent along from elsewhere.
 pub(super) fn visiting(address: &Address, pass: &Pass, to: &str) -> Response {
-    let (told, end) = (pass.told(), address.cookie_end());
-    let cookie = format!("{VISIT}={told}; Path=/; HttpOnly; SameSite=Lax; Max-Age=43200{end}");
+    let (name, told, end) = (address.cookie_name(VISIT), pass.told(), address.cookie_end());
+    let cookie = format!("{name}={told}; Path=/; HttpOnly; SameSite=Lax; Max-Age=43200{end}");
     ([(header::SET_COOKIE, cookie)], Redirect::to(to)).into_response()
 }
 
 pub(super) async fn leave(State(app): State<App>, address: Address, sent: Sent) -> Result<Response, Failure> {
     flow::leave(&app, &sent.caller, sent.visiting.visit).await?;
-    let cookie = format!("{VISIT}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0{}", address.cookie_end());
+    let (name, end) = (address.cookie_name(VISIT), address.cookie_end());
+    let cookie = format!("{name}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0{end}");
     Ok(([(header::SET_COOKIE, cookie)], Redirect::to("/enter")).into_response())
 }
 
@@ -221,7 +222,7 @@ pub(super) async fn language(
 ) -> Result<Response, Failure> {
     let unknown = || Failure::new(StatusCode::NOT_FOUND, "unknown", "there is no such language");
     let lang = Lang::parse(&code).ok_or_else(unknown)?;
-    let (name, code, end) = (guard::LANGUAGE, lang.code(), address.cookie_end());
+    let (name, code, end) = (address.cookie_name(guard::LANGUAGE), lang.code(), address.cookie_end());
     let cookie = format!("{name}={code}; Path=/; SameSite=Lax; Max-Age=31536000{end}");
     Ok(([(header::SET_COOKIE, cookie)], Redirect::to(&came_from(&address, &headers))).into_response())
 }

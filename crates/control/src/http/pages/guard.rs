@@ -65,18 +65,19 @@ impl<S: Send + Sync> FromRequestParts<S> for Speaks {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        Ok(Self(language(&parts.headers)))
+        Ok(Self(language(&parts.headers, parts.extensions.get::<Address>())))
     }
 }
 
 pub(super) async fn guard(State((app, access)): State<(App, Access)>, mut request: Request, next: Next) -> Response {
-    let lang = language(request.headers());
-    match came_to(&request, app.settings().public_url.as_ref()) {
+    let came = came_to(&request, app.settings().public_url.as_ref());
+    let lang = language(request.headers(), came.as_ref().ok());
+    match came {
         Err(failure) => with_headers(as_page(lang, None, "/".to_owned(), failure.into_response())),
         Ok(address) => {
             request.extensions_mut().insert(address.clone());
             let answered = with_headers(admit(&app, access, &address, lang, request, next).await);
-            if address.is_secure() { for_tls_alone(answered) } else { answered }
+            if address.is_for_tls_alone() { for_tls_alone(answered) } else { answered }
         }
     }
 }
@@ -86,7 +87,7 @@ async fn admit(app: &App, access: Access, address: &Address, lang: Lang, mut req
         return as_page(lang, None, "/enter".to_owned(), next.run(request).await);
     }
     let back = back(&request);
-    let visiting = match find_visit(app, request.headers(), lang).await {
+    let visiting = match find_visit(app, address, request.headers(), lang).await {
         Err(failure) => return as_page(lang, None, back, failure.into_response()),
         Ok(None) => return enter::first(app, address, &request, lang),
         Ok(Some(visiting)) => visiting,
@@ -113,21 +114,29 @@ async fn admit(app: &App, access: Access, address: &Address, lang: Lang, mut req
 
 /// What no page answers, to somebody with a browser: as a page. Who asks for what only takes forms, by reloading or by going back to it,
 /// is led to where the form stood.
-pub(in crate::http) fn unanswered(request: &Request, answered: Response) -> Response {
+pub(in crate::http) fn unanswered(app: &App, request: &Request, answered: Response) -> Response {
     let accepts = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if request.uri().path().starts_with("/api/") || !accepts.contains("text/html") {
         return answered;
     }
+    let address = came_to(request, app.settings().public_url.as_ref()).ok();
+    let lang = language(request.headers(), address.as_ref());
     let answered = match (answered.status(), request.method()) {
         (StatusCode::METHOD_NOT_ALLOWED, &Method::GET) => Redirect::to(&place(request)).into_response(),
-        _ => as_page(language(request.headers()), None, "/".to_owned(), answered),
+        _ => as_page(lang, None, "/".to_owned(), answered),
     };
     with_headers(answered)
 }
 
 /// The visit that the cookie names, if it counts.
-async fn find_visit(app: &App, headers: &HeaderMap, lang: Lang) -> Result<Option<Visiting>, Failure> {
-    let Some((id, secret)) = cookie(headers, VISIT).and_then(|value| split_secret(&value)) else { return Ok(None) };
+async fn find_visit(
+    app: &App,
+    address: &Address,
+    headers: &HeaderMap,
+    lang: Lang,
+) -> Result<Option<Visiting>, Failure> {
+    let named = cookie(headers, &address.cookie_name(VISIT));
+    let Some((id, secret)) = named.and_then(|value| split_secret(&value)) else { return Ok(None) };
     let found = app.store().identity(id).await?;
     let (visit, now) = (token_digest(&secret), app.store().now());
     let counts = |identity: &Identity| !identity.revoked && identity.doors.visit(visit, now).is_some();
@@ -220,8 +229,9 @@ fn for_tls_alone(mut answered: Response) -> Response {
     answered
 }
 
-fn language(headers: &HeaderMap) -> Lang {
-    let chosen = cookie(headers, LANGUAGE).and_then(|code| Lang::parse(&code));
+fn language(headers: &HeaderMap, address: Option<&Address>) -> Lang {
+    let name = address.map_or_else(|| LANGUAGE.to_owned(), |address| address.cookie_name(LANGUAGE));
+    let chosen = cookie(headers, &name).and_then(|code| Lang::parse(&code));
     let accepted = || headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).map(Lang::accepted);
     chosen.or_else(accepted).unwrap_or_default()
 }
@@ -297,6 +307,19 @@ mod tests {
         let came = |host| came_to(&request("GET", &[("host", host)]), Some(&public)).unwrap();
         assert_eq!((came("Placet.Example.org").origin(), came("localhost").cookie_end()), (public.as_str(), ""));
         assert_eq!(came("placet.example.org").cookie_end(), "; Secure");
+        assert!(came("placet.example.org").is_for_tls_alone() && !came("localhost").is_for_tls_alone());
+    }
+
+    #[test]
+    fn t8_over_tls_only_a_cookie_that_no_neighbour_can_set_is_read() {
+        let public: PublicUrl = "https://placet.example.org".parse().unwrap();
+        let [proxy, here] = ["placet.example.org", "localhost"].map(|host| Address::of(host, Some(&public)).unwrap());
+        let set = "placet_visit=planted; __Host-placet_visit=ours; placet_language=fr";
+        let headers = HeaderMap::from_iter([(header::COOKIE, HeaderValue::from_static(set))]);
+        let read = |address: &Address| cookie(&headers, &address.cookie_name(VISIT));
+        assert_eq!((read(&proxy).as_deref(), read(&here).as_deref()), (Some("ours"), Some("planted")));
+        assert_eq!(language(&headers, Some(&proxy)), Lang::default());
+        assert_eq!(language(&headers, Some(&here)), Lang::Fr);
     }
 
     #[test]

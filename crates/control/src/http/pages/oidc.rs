@@ -30,8 +30,8 @@ fn back(address: &Address) -> String {
 }
 
 fn trip_cookie(address: &Address, value: &str, seconds: u32) -> String {
-    let end = address.cookie_end();
-    format!("{TRIP}={value}; Path=/enter/provider; HttpOnly; SameSite=Lax; Max-Age={seconds}{end}")
+    let (name, end) = (address.cookie_name(TRIP), address.cookie_end());
+    format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{end}")
 }
 
 /// Strangers come here: they have a share of all requests and no more.
@@ -97,7 +97,8 @@ async fn signed_on(
     brought: &Brought,
 ) -> Result<Result<Response, String>, Failure> {
     let (provider, now) = (provider(app)?, app.store().now());
-    let trip = cookie(headers, TRIP).and_then(|cookie| app.page_state().trips.resume(&cookie, now));
+    let trip =
+        cookie(headers, &address.cookie_name(TRIP)).and_then(|cookie| app.page_state().trips.resume(&cookie, now));
     let Some(trip) = trip.filter(|trip| trip.is_state(&brought.state)) else {
         return Ok(Err("somebody came back who did not set out here".to_owned()));
     };
