@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier};
+use placet_domain::id::IdentityId;
 use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
@@ -25,13 +26,16 @@ pub(super) const LONGEST: usize = 200;
 pub(crate) struct Passwords {
     places: Semaphore,
     tries: Mutex<Tries>,
+    /// Of people who are in, each at their own: strangers who use up the tries of all keep nobody from changing theirs.
+    own: Mutex<HashMap<IdentityId, Count>>,
     /// Compared with where there is nobody, so that whether there is somebody cannot be told by the time it takes.
     nobody: tokio::sync::OnceCell<String>,
 }
 
 impl Default for Passwords {
     fn default() -> Self {
-        Self { places: Semaphore::new(AT_ONCE), tries: Mutex::default(), nobody: tokio::sync::OnceCell::new() }
+        let (tries, own) = (Mutex::default(), Mutex::default());
+        Self { places: Semaphore::new(AT_ONCE), tries, own, nobody: tokio::sync::OnceCell::new() }
     }
 }
 
@@ -72,6 +76,12 @@ impl Passwords {
         // The name first: whoever tries one name for ever must not use up what everybody has together.
         let may_name = tries.by_name.entry(name.to_owned()).or_default().one_more(MOST_TRIES, now);
         may_name && tries.of_all.one_more(MOST_TRIES_OF_ALL, now)
+    }
+
+    /// Whether somebody who is in may try their own password once more now. As many are remembered as there are people.
+    pub(super) fn may_try_own(&self, who: IdentityId) -> bool {
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        own.entry(who).or_default().one_more(MOST_TRIES, Instant::now())
     }
 
     /// Somebody who came in starts counting anew.
@@ -139,5 +149,15 @@ mod tests {
         assert_eq!(allowed, MOST_TRIES as usize);
         assert!(passwords.may_try("carol"), "one name alone does not shut out the others");
         assert!((0..MOST_TRIES_OF_ALL).any(|number| !passwords.may_try(&number.to_string())));
+    }
+
+    #[test]
+    fn t8_strangers_who_use_up_all_tries_keep_nobody_from_changing_their_own() {
+        let passwords = Passwords::default();
+        let [ada, bob] = [1, 2].map(|n| IdentityId::from_bytes([n; 16]));
+        assert!((0..=MOST_TRIES_OF_ALL).any(|number| !passwords.may_try(&number.to_string())));
+        assert!((0..MOST_TRIES).all(|_| passwords.may_try_own(ada)));
+        assert!(!passwords.may_try_own(ada), "whoever found a screen open does not guess for ever");
+        assert!(passwords.may_try_own(bob));
     }
 }

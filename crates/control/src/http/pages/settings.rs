@@ -108,7 +108,7 @@ pub(super) async fn set_password(State(app): State<App>, sent: Sent) -> Result<R
 async fn knows_current(app: &App, sent: &Sent) -> Result<(), Failure> {
     let who = &sent.visiting.identity;
     let Some(verifier) = who.doors.password() else { return Ok(()) };
-    if !app.page_state().passwords.may_try(&who.name) {
+    if !app.page_state().passwords.may_try_own(who.id) {
         return Err(Failure::new(StatusCode::TOO_MANY_REQUESTS, "too_many", "too many tries; wait a minute"));
     }
     let known = app.store().password_verifier(who.id, verifier).await?;
