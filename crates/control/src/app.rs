@@ -23,7 +23,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 use crate::door::{Door, Share, Shares};
 use crate::facts::Facts;
 use crate::flow::{Absences, No, Turns};
-use crate::http::{Looks, Names, News, Passwords, Questions};
+use crate::http::{Looks, Marks, Names, News, Passwords, Questions};
 use crate::kit::{KitFile, Kits};
 use crate::notify::Routes;
 use crate::oidc::{Provider, Trips};
@@ -196,6 +196,7 @@ pub(crate) struct PageState {
     pub(crate) questions: Questions,
     pub(crate) trips: Trips,
     pub(crate) news: News,
+    pub(crate) marks: Marks,
     pub(crate) looks: Looks,
     absences: Absences,
 }

@@ -77,13 +77,16 @@ const isWritten = (field) => field.value !== field.defaultValue;
 const isInUse = (part) => (part.contains(document.activeElement) && isTyping())
   || all('input:not([type=hidden]):not([type=checkbox]), textarea', part).some(isWritten);
 
+// Whether the part is as it should be.
 function replace(part, fresh) {
-  if (part.innerHTML === fresh.innerHTML || isInUse(part)) return;
+  if (part.innerHTML === fresh.innerHTML) return true;
+  if (isInUse(part)) return false;
   const focused = part.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null;
   const open = all('details', part).map((details) => details.open);
   part.replaceChildren(...fresh.childNodes);
   all('details', part).forEach((details, index) => { if (index in open) details.open = open[index]; });
   if (focused) all('a', part).find((link) => link.getAttribute('href') === focused)?.focus();
+  return true;
 }
 
 // A page that shows one moment looks elsewhere for what stands around it.
@@ -93,10 +96,13 @@ async function refresh() {
   const answer = await fetch(elsewhere ?? location.href, { headers: { accept: 'text/html' }, redirect: 'error' });
   if (!answer.ok) return;
   const fresh = parse(await answer.text());
+  let isWhole = true;
   for (const part of all('[data-live]')) {
     const other = fresh.querySelector(`[data-live="${part.dataset.live}"]`);
-    if (other) replace(part, other);
+    if (other && !replace(part, other)) isWhole = false;
   }
+  // What was left alone is looked at again when the stream is opened again.
+  if (isWhole) document.body.dataset.liveSince = fresh.body.dataset.liveSince;
   if (elsewhere) return;
   document.title = fresh.title;
   tellIfOther(fresh);
@@ -128,37 +134,52 @@ async function soon() {
   if (again) { again = false; soon(); }
 }
 
-let lost = false;
+// Browsers open six connections to a place and no more: only pages that somebody sees take one. The stream is told how far the page is,
+// and says at once if something happened since: before it was opened, while it was lost, or while nobody looked.
+let source = null;
+let tries = 0;
+let later = null;
 
-function follow(of) {
+function follow() {
+  const { liveOf: of, liveSince: since } = document.body.dataset;
   const sign = document.getElementById('live');
-  const source = new EventSource(`/live?of=${encodeURIComponent(of)}`);
+  source = new EventSource(`/live?${new URLSearchParams({ of, since })}`);
   source.onopen = () => {
+    tries = 0;
     sign.hidden = false;
     sign.classList.remove('off');
     sign.removeAttribute('title');
-    if (lost) soon();
-    lost = false;
   };
   source.onerror = () => {
-    lost = true;
     sign.classList.add('off');
     sign.title = document.body.dataset.offline;
+    followLater();
   };
   source.addEventListener('news', soon);
-  return source;
 }
 
-// Browsers open six connections to a place and no more: only pages that somebody sees take one. Who comes back gets what happened meanwhile.
-let source = null;
-function followWhileSeen() {
-  if (document.hidden) {
-    source?.close();
-    [source, lost] = [null, true];
-  } else {
-    source ??= follow(document.body.dataset.liveOf);
-  }
+function unfollow() {
+  clearTimeout(later);
+  source?.close();
+  source = null;
 }
+
+// A browser gives a stream up for good that was answered with anything but a stream, by a proxy while Placet restarts. It is asked for
+// again until it is there, ever less often, and not by everybody at the same moment.
+function followLater() {
+  unfollow();
+  const pause = Math.min(60, 2 ** (tries + 1)) * (0.5 + Math.random());
+  tries += 1;
+  later = setTimeout(followWhileSeen, pause * 1000);
+}
+
+function followWhileSeen() {
+  if (document.hidden) return unfollow();
+  if (source) return;
+  clearTimeout(later);
+  follow();
+}
+
 if (document.body.dataset.liveOf) {
   document.addEventListener('visibilitychange', followWhileSeen);
   followWhileSeen();

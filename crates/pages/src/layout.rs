@@ -19,6 +19,8 @@ pub struct Viewer {
     pub lang: Lang,
     /// Ties every form of the page to this visit.
     pub csrf: String,
+    /// Where in what happens the page stands: whoever follows from there misses nothing.
+    pub mark: String,
     /// How many things wait for a person.
     pub waiting: u64,
     pub now: Timestamp,
@@ -125,7 +127,7 @@ pub(crate) fn page(viewer: &Viewer, here: Here, title: &str, live: &Live, conten
     document(
         lang,
         title,
-        Some(live),
+        Some((live, &viewer.mark)),
         &html! {
             header.bar {
                 a.brand href="/" { (mark()) "Placet" }
@@ -168,7 +170,8 @@ pub(crate) fn outside(lang: Lang, title: &str, content: &Markup) -> Markup {
     )
 }
 
-fn document(lang: Lang, title: &str, live: Option<&Live>, body: &Markup) -> Markup {
+fn document(lang: Lang, title: &str, live: Option<(&Live, &str)>, body: &Markup) -> Markup {
+    let (live, mark) = live.unzip();
     html! {
         (DOCTYPE)
         html lang=(lang.code()) {
@@ -181,7 +184,7 @@ fn document(lang: Lang, title: &str, live: Option<&Live>, body: &Markup) -> Mark
                 link rel="stylesheet" href=(assets::STYLE.path());
                 script src=(assets::SCRIPT.path()) defer {}
             }
-            body data-live-of=[live.map(|live| &live.of)] data-live-from=[live.and_then(|live| live.from)] data-offline=(lang.offline()) data-waits=(lang.something_waits()) {
+            body data-live-of=[live.map(|live| &live.of)] data-live-since=[mark] data-live-from=[live.and_then(|live| live.from)] data-offline=(lang.offline()) data-waits=(lang.something_waits()) {
                 a.skip href="#content" { (lang.skip()) }
                 (body)
             }

@@ -160,6 +160,7 @@ mod tests {
             reads_ledger: false,
             lang: Lang::En,
             csrf: "c".to_owned(),
+            mark: "m".to_owned(),
             waiting: 0,
             now: Timestamp::from_unix_ms(1_769_851_800_000),
             halted: None,

@@ -36,7 +36,7 @@ mod wishes;
 mod worktrees;
 
 pub use openapi::api_document;
-pub(crate) use pages::{Looks, Names, News, Passwords, Questions, spread_news};
+pub(crate) use pages::{Looks, Marks, Names, News, Passwords, Questions, spread_news};
 pub(crate) use router::router;
 
 use placet_domain::identity::Role::{Admin, Agent, Auditor, Operator, Reviewer, Worker};

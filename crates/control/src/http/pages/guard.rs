@@ -46,6 +46,8 @@ pub(super) struct Visiting {
     pub(super) visit: Digest,
     /// What every form of this visit holds.
     pub(super) csrf: String,
+    /// How far the ledger was before anything was read for them.
+    pub(super) mark: String,
     pub(super) lang: Lang,
 }
 
@@ -140,8 +142,8 @@ async fn find_visit(
     let found = app.store().identity(id).await?;
     let (visit, now) = (token_digest(&secret), app.store().now());
     let counts = |identity: &Identity| !identity.revoked && identity.doors.visit(visit, now).is_some();
-    let csrf = csrf_of(&secret);
-    Ok(found.filter(counts).map(|identity| Visiting { identity: Arc::new(identity), visit, csrf, lang }))
+    let (csrf, mark) = (csrf_of(&secret), app.page_state().marks.at(app.store().size()));
+    Ok(found.filter(counts).map(|identity| Visiting { identity: Arc::new(identity), visit, csrf, mark, lang }))
 }
 
 /// `idn_….secret`: whose it is, so that it is found without a search, and what proves it.

@@ -1,6 +1,7 @@
 //! Staying up to date: a page is told that something happened to what it shows, and asks for itself again.
 //!
-//! Nothing of what happened is told here, only that it did. The ledger is read once for all viewers, however many there are; each is
+//! Nothing of what happened is told here, only that it did, and no number. A page says how far the ledger was when it was made: what
+//! happened since, until it follows, is told at once, so that nothing is missed and nobody looks again for nothing. The ledger is read once for all viewers, however many there are; each is
 //! told only of what lies within its reach.
 
 use std::convert::Infallible;
@@ -12,7 +13,7 @@ use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::stream::{self, Stream};
 use placet_domain::id::{ProjectId, RunId};
-use placet_domain::identity::Identity;
+use placet_domain::identity::{Identity, Reach};
 use placet_ledger::Entry;
 use placet_store::{EntryFilter, StoredEntry};
 use serde::Deserialize;
@@ -21,6 +22,7 @@ use tokio::sync::broadcast;
 use super::super::extract::Query;
 use super::super::problem::Failure;
 use super::guard::Visiting;
+use super::marks::FURTHEST;
 use crate::app::{App, StreamPlace};
 use crate::flow::{self, Caller};
 
@@ -32,7 +34,6 @@ const MOST_BEHIND: usize = 1_024;
 /// That something was recorded, and where.
 #[derive(Debug, Clone, Copy)]
 struct Notice {
-    seq: u64,
     project: Option<ProjectId>,
     run: Option<RunId>,
 }
@@ -89,7 +90,7 @@ fn notice(stored: &StoredEntry) -> Notice {
     let entry = Entry::parse(&stored.bytes).ok();
     let project = entry.as_ref().and_then(|entry| entry.project.as_ref()?.parse().ok());
     let run = entry.as_ref().and_then(|entry| entry.run.as_ref()?.parse().ok());
-    Notice { seq: stored.seq, project, run }
+    Notice { project, run }
 }
 
 #[derive(Debug, Deserialize)]
@@ -97,6 +98,8 @@ fn notice(stored: &StoredEntry) -> Notice {
 pub(super) struct LiveQuery {
     /// `inbox`, or the id of a run.
     of: String,
+    /// The mark of the page that follows.
+    since: Option<String>,
 }
 
 /// Who follows what.
@@ -106,6 +109,8 @@ struct Viewer {
     visit: placet_domain::digest::Digest,
     run: Option<RunId>,
     news: broadcast::Receiver<Arc<[Notice]>>,
+    /// Something happened between the page and now.
+    is_behind: bool,
     _place: StreamPlace,
 }
 
@@ -122,15 +127,39 @@ pub(super) async fn follow(
     let busy = || Failure::new(StatusCode::SERVICE_UNAVAILABLE, "busy", "too many viewers at once; reload in a moment");
     let place = app.stream_place(visiting.identity.id).ok_or_else(busy)?;
     let news = app.page_state().news.0.subscribe();
-    let viewer = Viewer { app, identity: visiting.identity, visit: visiting.visit, run, news, _place: place };
+    let (identity, visit) = (visiting.identity, visiting.visit);
+    let mut viewer = Viewer { app, identity, visit, run, news, is_behind: false, _place: place };
+    // After it follows: what happens from here on comes as news.
+    viewer.is_behind = match query.since {
+        Some(mark) => viewer.missed(&mark).await,
+        None => false,
+    };
     Ok(Sse::new(stream::unfold(viewer, next)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
-impl Viewer {
-    fn concerns(&self, notice: &Notice) -> bool {
-        let within = notice.project.is_none_or(|project| self.identity.reach.includes(project));
+impl Notice {
+    fn concerns(&self, reach: &Reach, run: Option<RunId>) -> bool {
+        let within = self.project.is_none_or(|project| reach.includes(project));
         // What is of no project concerns everybody: that everything is stopped, above all.
-        within && self.run.is_none_or(|run| notice.run == Some(run) || notice.project.is_none())
+        within && run.is_none_or(|run| self.run == Some(run) || self.project.is_none())
+    }
+}
+
+impl Viewer {
+    fn is_concerned(&self, notice: &Notice) -> bool {
+        notice.concerns(&self.identity.reach, self.run)
+    }
+
+    /// Whether something that concerns them was recorded since a mark. Mostly nothing was, and nothing is read.
+    async fn missed(&self, mark: &str) -> bool {
+        let size = self.app.store().size();
+        let Some(made_at) = self.app.page_state().marks.size_at(mark, size) else { return true };
+        if made_at == size {
+            return false;
+        }
+        let filter = EntryFilter { after: made_at.checked_sub(1), limit: FURTHEST, ..EntryFilter::default() };
+        let entries = self.app.store().entries(filter).await;
+        entries.map_or(true, |entries| entries.iter().map(notice).any(|notice| self.is_concerned(&notice)))
     }
 
     /// Whether the visit still counts: a page in a browser that was left open must not be told for ever.
@@ -142,20 +171,59 @@ impl Viewer {
 }
 
 async fn next(mut viewer: Viewer) -> Option<(Result<Event, Infallible>, Viewer)> {
+    if std::mem::take(&mut viewer.is_behind) {
+        return Some((Ok(told()), viewer));
+    }
     loop {
         let heard = tokio::select! {
             heard = viewer.news.recv() => heard,
             () = viewer.app.closed() => return None,
         };
-        let seq = match heard {
-            Ok(notices) => notices.iter().rev().find(|notice| viewer.concerns(notice)).map(|notice| notice.seq),
-            Err(broadcast::error::RecvError::Lagged(_)) => Some(viewer.app.store().size().saturating_sub(1)),
+        let is_concerned = match heard {
+            Ok(notices) => notices.iter().any(|notice| viewer.is_concerned(notice)),
+            Err(broadcast::error::RecvError::Lagged(_)) => true,
             Err(broadcast::error::RecvError::Closed) => return None,
         };
-        let Some(seq) = seq else { continue };
+        if !is_concerned {
+            continue;
+        }
         if !viewer.still_counts().await {
             return None;
         }
-        return Some((Ok(Event::default().id(seq.to_string()).event("news").data(seq.to_string())), viewer));
+        return Some((Ok(told()), viewer));
+    }
+}
+
+/// Browsers pass on only what has something in it.
+fn told() -> Event {
+    Event::default().event("news").data("look")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn c16_news_concern_whoever_reaches_the_project_and_follows_the_run_or_all() {
+        let [ours, theirs] = [1, 2].map(|n| ProjectId::from_bytes([n; 16]));
+        let [run, other] = [1, 2].map(|n| RunId::from_bytes([n; 16]));
+        let reach = Reach::Only(BTreeSet::from([ours]));
+        for (project, of, told_all, told_run) in [
+            (Some(ours), Some(run), true, true),
+            (Some(ours), Some(other), true, false),
+            (Some(ours), None, true, false),
+            (Some(theirs), Some(other), false, false),
+            (Some(theirs), None, false, false),
+            (None, None, true, true),
+        ] {
+            let notice = Notice { project, run: of };
+            assert_eq!(
+                (notice.concerns(&reach, None), notice.concerns(&reach, Some(run))),
+                (told_all, told_run),
+                "{notice:?}"
+            );
+        }
     }
 }

@@ -32,6 +32,7 @@ pub(super) async fn viewer_of(app: &App, visiting: &Visiting, waiting: u64) -> R
         reads_ledger: identity.has(Role::Auditor) || identity.has(Role::Admin),
         lang: visiting.lang,
         csrf: visiting.csrf.clone(),
+        mark: visiting.mark.clone(),
         waiting,
         now: app.store().now(),
         halted: organisation.halt.map(|halt| halt.reason),

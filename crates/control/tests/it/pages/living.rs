@@ -14,8 +14,21 @@ struct Stream(reqwest::Response);
 
 impl Stream {
     async fn open(person: &Person, browser: &Browser, of: &str) -> Self {
+        Self::open_at(person, browser, &format!("/live?of={of}")).await
+    }
+
+    /// Opens it as the script of this page does.
+    async fn open_from(person: &Person, browser: &Browser, page: &str) -> Self {
+        let [of, since] = ["data-live-of=\"", "data-live-since=\""].map(|name| {
+            let value = page.split(name).nth(1).and_then(|rest| rest.split('"').next());
+            value.unwrap_or_else(|| panic!("no {name} in {page}"))
+        });
+        Self::open_at(person, browser, &format!("/live?of={of}&since={since}")).await
+    }
+
+    async fn open_at(person: &Person, browser: &Browser, path: &str) -> Self {
         let cookie = format!("placet_visit={}", browser.visit.clone().unwrap());
-        let request = person.anonymous(Method::GET, &format!("/live?of={of}")).header("cookie", cookie);
+        let request = person.anonymous(Method::GET, path).header("cookie", cookie);
         let response = request.send().await.unwrap();
         assert_eq!(response.status(), 200);
         Self(response)
@@ -61,24 +74,52 @@ async fn c16_an_open_page_is_told_that_something_happened_and_not_what() {
     for stream in [&mut inbox, &mut run] {
         let news = stream.next().await.unwrap();
         assert!(news.contains("event: news") && !news.contains("nmap"), "{news}");
+        assert!(!news.contains(|c: char| c.is_ascii_digit()), "how much is recorded is nobody's business: {news}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn c16_news_of_other_projects_and_other_runs_do_not_come() {
+async fn c16_what_happens_between_a_page_and_its_stream_is_told_at_once() {
     let (app, agent, reviewer, _) = Scenario::start().await;
+    let rita = Browser::visiting(&app, &reviewer).await;
+    for path in ["/".to_owned(), format!("/runs/{}", app.team.run), "/help".to_owned()] {
+        let page = rita.open(&path).await.is(200).text();
+        agent.proposes(app.team.run, &scan()).await;
+        let mut stream = Stream::open_from(&reviewer, &rita, &page).await;
+        let news = stream.next().await.unwrap();
+        assert!(news.contains("event: news"), "{path}: {news}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn c16_a_page_of_before_the_last_start_looks_again() {
+    let (app, _, reviewer, _) = Scenario::start().await;
+    let rita = Browser::visiting(&app, &reviewer).await;
+    let mut stream = Stream::open_at(&reviewer, &rita, "/live?of=inbox&since=of-another-start").await;
+    assert!(stream.next().await.unwrap().contains("event: news"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn c16_news_of_other_projects_and_other_runs_do_not_come() {
+    let (app, _, reviewer, _) = Scenario::start().await;
     let others = app.neighbours("beta").await;
     let rita = Browser::visiting(&app, &reviewer).await;
-    let mut run = Stream::open(&reviewer, &rita, &app.team.run.to_string()).await;
+    let theirs = Browser::visiting(&app, &others.reviewer).await;
+    let page = rita.open("/").await.is(200).text();
+    let mut told = Stream::open(&others.reviewer, &theirs, "inbox").await;
+    let mut streams = vec![Stream::open(&reviewer, &rita, "inbox").await];
+    streams.push(Stream::open(&reviewer, &rita, &app.team.run.to_string()).await);
     others.agent.proposes(others.run, &scan()).await;
-    let before = app.size();
-    agent.proposes(app.team.run, &scan()).await;
-    let news = run.next().await.unwrap();
-    let seq: u64 = news.lines().find_map(|line| line.strip_prefix("id: ")).unwrap().parse().unwrap();
-    assert!(seq >= before, "{news}");
+    assert!(told.next().await.unwrap().contains("event: news"), "whom it concerns is told");
+    streams.push(Stream::open_from(&reviewer, &rita, &page).await);
     let cookie = format!("placet_visit={}", rita.visit.clone().unwrap());
     let foreign = reviewer.anonymous(Method::GET, &format!("/live?of={}", others.run)).header("cookie", cookie);
     assert_eq!(foreign.send().await.unwrap().status(), 404);
+    // The first thing that concerns her is that she is revoked, which ends her streams: nothing came before that.
+    app.admin.post(&format!("/api/v1/identities/{}/revoke", reviewer.id), &json!({})).await.is(200);
+    for (number, mut stream) in streams.into_iter().enumerate() {
+        assert_eq!(stream.next().await, None, "stream {number}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
