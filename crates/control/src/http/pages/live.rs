@@ -1,8 +1,8 @@
 //! Staying up to date: a page is told that something happened to what it shows, and asks for itself again.
 //!
 //! Nothing of what happened is told here, only that it did, and no number. A page says how far the ledger was when it was made: what
-//! happened since, until it follows, is told at once, so that nothing is missed and nobody looks again for nothing. The ledger is read once for all viewers, however many there are; each is
-//! told only of what lies within its reach.
+//! happened since, until it follows, is told at once, so that nothing is missed and nobody looks again for nothing. The ledger is read
+//! once for all viewers, however many there are; each is told only of what lies within its reach.
 
 use std::convert::Infallible;
 use std::sync::Arc;
