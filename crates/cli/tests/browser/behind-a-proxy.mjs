@@ -6,14 +6,18 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { assert, enter, finish, given, isLive, screen, send } from './browser.mjs';
+import { assert, enter, finish, given, isLive, meanwhile, screen, send } from './browser.mjs';
 
 const { hostname, port } = new URL(given.url);
 const dir = mkdtempSync(join(tmpdir(), 'placet-proxy-'));
 const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(dir, name));
 execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2',
   '-keyout', key, '-out', cert, '-subj', `/CN=${hostname}`], { stdio: 'pipe' });
+const open = new Set();
+let isBroken = false;
 const proxy = tls.createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (secure) => {
+  open.add(secure.on('close', () => open.delete(secure)));
+  if (isBroken) return secure.on('error', () => {}).end('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n');
   const plain = net.connect(new URL(given.behind).port, '127.0.0.1');
   secure.pipe(plain).pipe(secure);
   for (const end of [secure, plain]) end.on('error', () => [secure, plain].forEach((other) => other.destroy()));
@@ -33,6 +37,17 @@ await isLive(page);
 await page.locator('main').getByRole('link', { name: /nmap/ }).first().click();
 await send(page, page.getByRole('button', { name: /Approve once/ }));
 await page.getByRole('heading', { name: /Inbox/ }).waitFor();
+
+// The proxy finds nothing behind it for a while, and something happens meanwhile: the page is told once there is somebody again.
+await page.goto(given.url);
+await isLive(page);
+isBroken = true;
+const refused = page.waitForResponse((answer) => answer.url().includes('/live') && answer.status() === 502);
+for (const secure of open) secure.destroy();
+await refused;
+meanwhile(given.propose);
+isBroken = false;
+await page.getByRole('link', { name: /10\.0\.0\.9/ }).first().waitFor();
 
 // The language leads back to where it was chosen, also under this name.
 await page.goto(`${given.url}/runs`);
