@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn b10_without_being_asked_nothing_is_collected_and_the_digest_is_the_same() {
-        let whole = Whole::new(1 << 20, 1 << 20);
+        let whole = Whole::new(4 << 20, 1 << 19);
         let heard = |room| {
             let mut listener = Listener::new(room);
             listener.update(&Bytes::from_static(b"a"));
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn b10_what_is_beyond_the_bound_is_cut_and_counted() {
-        let whole = Whole::new(64 << 20, 64 << 20);
+        let whole = Whole::new(256 << 20, 32 << 20);
         let mut heard = heard_in(&whole);
         for _ in 0..3 {
             heard.hear(&vec![b'x'; MOST_BYTES / 2]);
@@ -170,8 +170,8 @@ mod tests {
 
     #[test]
     fn c12_words_that_find_no_room_are_cut_there_and_nothing_is_left_out_in_the_middle() {
-        // Half of it is for words.
-        let whole = Whole::new(40_000, 40_000);
+        // A run has a quarter of it, and half of that is for words.
+        let whole = Whole::new(160_000, 20_000);
         let (mut first, mut second) = (heard_in(&whole), heard_in(&whole));
         first.hear(&[b'a'; 15_000]);
         second.hear(&[b'b'; 4_000]);

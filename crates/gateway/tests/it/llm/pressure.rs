@@ -222,8 +222,8 @@ async fn c12_a_body_keeps_its_room_until_its_answer_begins_and_not_a_moment_long
 #[tokio::test]
 async fn c12_words_of_open_calls_take_of_the_same_room_and_are_cut_where_there_is_none() {
     let (model, url) = Told::start().await;
-    let plan = Plan { keeps_words: true, ..limits("request_bytes = 10_000\nbytes_in_flight = 40_000") };
-    // A run has half of the room, and half of that for words: 10,000 bytes.
+    let plan = Plan { keeps_words: true, ..limits("request_bytes = 10_000\nbytes_in_flight = 120_000") };
+    // A run has a quarter of the room, 30,000 bytes; the largest request keeps 20,000 of them, which leaves 10,000 for words.
     let world = World::before(&[url], plan).await;
     for round in 0..3 {
         let mut asked = question(Wire::Chat, false);
