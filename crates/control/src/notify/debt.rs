@@ -1,7 +1,8 @@
 //! What one recipient is owed: what they are to be told of, the message that they may have got already, and when they were told last. Pure.
 //!
 //! It is written down before anything is sent and after it was, so that a restart neither repeats nor forgets. It is bounded: whoever takes
-//! nothing for long is told of the newest one by one, and of how many older ones there were.
+//! nothing for long is told of the newest one by one, and of how many older ones there were; between which entries those stand is kept, so
+//! that they can be looked for when of the newest nothing is left to tell.
 
 use std::collections::BTreeSet;
 
@@ -21,12 +22,15 @@ pub(crate) struct Debt {
     /// Entries that no message is about yet.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     waiting: BTreeSet<u64>,
-    /// How many older ones are only counted.
-    #[serde(default, skip_serializing_if = "is_none")]
-    folded: u64,
+    /// Older ones, which are only counted.
+    #[serde(default, skip_serializing_if = "Folded::is_none")]
+    folded: Folded,
     /// The message that was begun, until it is known what became of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     begun: Option<Begun>,
+    /// Entries that messages were about which are over, the newest of them: they are not owed again.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    had: BTreeSet<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     told_at: Option<Timestamp>,
 }
@@ -37,17 +41,44 @@ pub(crate) struct Debt {
 pub(crate) struct Begun {
     pub(crate) id: Digest,
     seqs: BTreeSet<u64>,
-    /// How many older ones it only counts.
-    #[serde(default, skip_serializing_if = "is_none")]
-    pub(crate) folded: u64,
+    /// Older ones, which it only counts.
+    #[serde(default, skip_serializing_if = "Folded::is_none")]
+    pub(crate) folded: Folded,
     /// How often it was sent whole and not answered.
     #[serde(default, skip_serializing_if = "was_answered")]
     pub(crate) unsure: u32,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
-const fn is_none(folded: &u64) -> bool {
-    *folded == 0
+/// Entries that are only counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Folded {
+    pub(crate) count: u64,
+    /// Between these they stand, both included, among others.
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+}
+
+impl Folded {
+    const fn one(seq: u64) -> Self {
+        Self { count: 1, first: seq, last: seq }
+    }
+
+    const fn is_none(&self) -> bool {
+        self.count == 0
+    }
+
+    fn join(&mut self, other: Self) {
+        *self = match (self.is_none(), other.is_none()) {
+            (_, true) => *self,
+            (true, false) => other,
+            (false, false) => Self {
+                count: self.count + other.count,
+                first: self.first.min(other.first),
+                last: self.last.max(other.last),
+            },
+        };
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
@@ -76,33 +107,44 @@ impl Debt {
         self.begun.as_ref().map_or(&self.waiting, |begun| &begun.seqs)
     }
 
+    /// Unless they had it, or it is on its way.
     pub(crate) fn owe(&mut self, seq: u64) {
         let is_on_its_way = self.begun.as_ref().is_some_and(|begun| begun.seqs.contains(&seq));
-        if !is_on_its_way {
+        if !is_on_its_way && !self.had.contains(&seq) {
             self.waiting.insert(seq);
             self.fold();
         }
     }
 
     fn fold(&mut self) {
-        while self.waiting.len() > MOST_OWED {
-            self.waiting.pop_first();
-            self.folded += 1;
+        while self.waiting.len() > MOST_OWED
+            && let Some(oldest) = self.waiting.pop_first()
+        {
+            self.folded.join(Folded::one(oldest));
         }
     }
 
     /// Of what the next message is about, keeps what is still worth telling; if that is nothing, there is no message.
     pub(crate) fn keep(&mut self, is_worth_telling: impl Fn(u64) -> bool) {
         let Some(begun) = &mut self.begun else {
-            self.waiting.retain(|seq| is_worth_telling(*seq));
-            // How many of the older ones still wait nobody knows; alone they are no news.
-            self.folded = if self.waiting.is_empty() { 0 } else { self.folded };
-            return;
+            return self.waiting.retain(|seq| is_worth_telling(*seq));
         };
         begun.seqs.retain(|seq| is_worth_telling(*seq));
         if begun.seqs.is_empty() {
+            self.folded.join(begun.folded);
             self.begun = None;
         }
+    }
+
+    /// What is only counted, where there is nothing else: how many of those still wait has to be looked up, since a number alone is no news.
+    pub(crate) fn only_counted(&self) -> Option<Folded> {
+        (!self.is_owed() && !self.folded.is_none()).then_some(self.folded)
+    }
+
+    /// Owes again these of what was only counted.
+    pub(crate) fn unfold(&mut self, seqs: impl IntoIterator<Item = u64>) {
+        self.folded = Folded::default();
+        seqs.into_iter().for_each(|seq| self.owe(seq));
     }
 
     /// Begins a message of everything that waits, or the one again that may have arrived.
@@ -115,18 +157,23 @@ impl Debt {
     }
 
     pub(crate) fn taken(&mut self, now: Timestamp) {
-        (self.begun, self.told_at) = (None, Some(now));
+        self.told_at = Some(now);
+        self.give_up();
     }
 
+    /// The message is over, and what it was about with it.
     pub(crate) fn give_up(&mut self) {
-        self.begun = None;
+        self.had.extend(self.begun.take().into_iter().flat_map(|begun| begun.seqs));
+        while self.had.len() > MOST_OWED {
+            self.had.pop_first();
+        }
     }
 
     /// It did not arrive: the next message is about this and what came meanwhile.
     pub(crate) fn not_taken(&mut self) {
         let Some(begun) = self.begun.take() else { return };
         self.waiting.extend(begun.seqs);
-        self.folded += begun.folded;
+        self.folded.join(begun.folded);
         self.fold();
     }
 
@@ -137,7 +184,7 @@ impl Debt {
         if begun.unsure < MOST_UNSURE {
             return Unanswered::SentAgain;
         }
-        self.begun = None;
+        self.give_up();
         Unanswered::GivenUp
     }
 }
@@ -166,15 +213,15 @@ mod tests {
     fn b12_ten_thousand_that_nobody_takes_are_the_newest_hundred_and_a_number() {
         let mut debt = owing(0..10_000);
         assert_eq!(next(&debt), (9_900..10_000).collect::<Vec<_>>());
-        assert_eq!(debt.begin(id).folded, 9_900);
+        assert_eq!(debt.begin(id).folded, Folded { count: 9_900, first: 0, last: 9_899 });
         // It comes back again and again while more comes: the state stays as small.
         for seq in 10_000..20_000 {
             debt.owe(seq);
             debt.not_taken();
             debt.begin(id);
         }
-        assert_eq!((debt.next().len(), debt.begin(id).folded), (100, 19_900));
-        assert!(serde_json::to_string(&debt).unwrap().len() < 1_000);
+        assert_eq!((debt.next().len(), debt.begin(id).folded.count), (100, 19_900));
+        assert!(spelled_length(&debt) < 1_000);
     }
 
     #[test]
@@ -206,14 +253,48 @@ mod tests {
     }
 
     #[test]
-    fn b12_what_is_over_is_not_owed_and_a_number_alone_is_no_news() {
-        let mut debt = owing(0..150);
-        debt.keep(|_| false);
-        assert_eq!(debt, Debt::default());
-        let mut debt = owing([1]);
+    fn b12_where_only_a_number_is_left_it_is_looked_up_what_of_it_still_waits() {
+        let counted = Folded { count: 50, first: 0, last: 49 };
+        // Decided before a message was begun, and after one was that did not arrive.
+        let mut begun = owing(0..150);
+        begun.begin(id);
+        for mut debt in [owing(0..150), begun] {
+            assert_eq!(debt.only_counted(), None, "there is a message that says it");
+            debt.keep(|_| false);
+            assert_eq!((debt.is_owed(), debt.only_counted()), (false, Some(counted)));
+            debt.unfold([3, 7]);
+            assert_eq!((next(&debt), debt.only_counted()), (vec![3, 7], None));
+            debt.keep(|_| false);
+            assert_eq!(debt, Debt::default(), "what is over is not owed");
+        }
+        let mut many = owing(0..1_000);
+        many.keep(|_| false);
+        many.unfold(0..900);
+        assert_eq!((next(&many).len(), many.begin(id).folded.count), (100, 800));
+    }
+
+    #[test]
+    fn b12_what_somebody_had_is_not_owed_again() {
+        let mut debt = owing([1, 2]);
         debt.begin(id);
-        debt.keep(|_| false);
-        assert!(!debt.is_owed());
+        debt.taken(NOW);
+        debt.owe(2);
+        debt.owe(3);
+        assert_eq!(next(&debt), [3]);
+        debt.begin(id);
+        debt.give_up();
+        debt.owe(3);
+        assert!(!debt.is_owed(), "nor what was given up");
+        for seq in 10..1_000 {
+            debt.owe(seq);
+            debt.begin(id);
+            debt.taken(NOW);
+        }
+        assert!(spelled_length(&debt) < 1_000, "the newest of it");
+    }
+
+    fn spelled_length(debt: &Debt) -> usize {
+        serde_json::to_string(debt).unwrap().len()
     }
 
     #[test]

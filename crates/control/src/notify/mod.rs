@@ -27,7 +27,7 @@ mod words;
 pub use channel::Channel;
 pub(crate) use channel::{Effort, Recipient, Told};
 pub use chat::Chat;
-pub(crate) use debt::{Debt, Unanswered};
+pub(crate) use debt::{Debt, Folded, Unanswered};
 pub use hook::SignedHook;
 pub(crate) use look::{Looked, Looker};
 pub use mail::{BadAddress, Login, Mail, MailAddress, Security, Server};

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use placet_domain::id::IdentityId;
 use placet_domain::identity::Identity;
-use placet_store::StoreError;
+use placet_store::{EntryFilter, MOST_ROWS, StoreError};
 
 use crate::app::App;
-use crate::notify::{Absent, Item, Looked, Looker, Notice, People, Recipient, Route, Subject, What};
+use crate::notify::{Absent, Folded, Item, Looked, Looker, Notice, People, Recipient, Route, Subject, What};
 
 pub(super) struct Round<'a> {
     app: &'a App,
@@ -67,7 +67,8 @@ impl<'a> Round<'a> {
         Ok(owed)
     }
 
-    fn recipients(&self, seq: u64) -> BTreeSet<String> {
+    /// Whom something that was looked at concerns now, by the keys of recipients; nobody, if it is over.
+    pub(super) fn recipients(&self, seq: u64) -> BTreeSet<String> {
         let Some(Some(found)) = self.looked.get(&seq) else { return BTreeSet::new() };
         let mut keys: BTreeSet<String> = self.route.channel().rooms().iter().map(Recipient::key).collect();
         let people = self.people();
@@ -134,6 +135,27 @@ impl<'a> Round<'a> {
                 bundle.behind.push(Behind { away: away.id, stand_in: person.id, seq: found.item.seq });
             }
         }
+    }
+
+    /// What is still so of what was only counted.
+    pub(super) async fn unfolded(&mut self, folded: Folded) -> Result<Vec<u64>, StoreError> {
+        let mut notices: Vec<Notice> = Vec::new();
+        let (mut after, mut is_read) = (folded.first.checked_sub(1), false);
+        while !is_read {
+            let page =
+                self.app.store().entries(EntryFilter { after, limit: MOST_ROWS, ..EntryFilter::default() }).await?;
+            after = page.last().map(|last| last.seq);
+            is_read = after.is_none_or(|last| last >= folded.last);
+            let within = page.iter().filter(|entry| entry.seq <= folded.last).filter_map(Notice::of);
+            notices.extend(within.filter(|notice| self.route.wants(notice)));
+        }
+        let mut seqs = Vec::new();
+        for notice in newest(notices.iter()) {
+            self.look(notice).await?;
+            seqs.push(notice.seq);
+        }
+        seqs.retain(|seq| self.looked.get(seq).is_some_and(Option::is_some));
+        Ok(seqs)
     }
 
     async fn notice(&mut self, seq: u64) -> Result<Option<Notice>, StoreError> {

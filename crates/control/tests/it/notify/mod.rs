@@ -46,6 +46,13 @@ fn to_url(name: &str, url: &str) -> RouteParts {
     parts(name, Channel::Chat(chat))
 }
 
+/// A route by mail to these mailboxes, whoever reads them.
+fn to_mailboxes(name: &str, server: Server, mailboxes: &[&str]) -> RouteParts {
+    let all = mailboxes.iter().map(|address| address.parse().unwrap()).collect();
+    let mail = Mail::new(server, "placet@example.org".parse().unwrap(), all, [].into());
+    parts(name, Channel::Mail(mail))
+}
+
 /// A route by mail to these people, by the names of their identities.
 fn to_people(name: &str, server: Server, people: &[&str]) -> RouteParts {
     let address = |name: &&str| ((*name).to_owned(), format!("{name}@example.org").parse::<MailAddress>().unwrap());

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::letters::{PEOPLE, names};
 use super::post_office::{PostOffice, dialer};
 use super::room::Room;
-use super::{settled, telling, to_people, to_room};
+use super::{settled, telling, to_mailboxes, to_people, to_room};
 use crate::moves::scan;
 
 #[tokio::test]
@@ -146,4 +146,52 @@ async fn b12_a_mailbox_that_is_full_for_now_holds_up_nobody_else_of_its_route() 
     assert_eq!(names(&letters), ["rita-alpha", "rita-alpha"]);
     assert!(!letters[1].body.contains("tier B"), "what was told is not told again: {}", letters[1].body);
     assert_eq!(office.said("full").len(), 1, "and it rests");
+}
+
+#[tokio::test]
+async fn b12_what_a_mailbox_that_is_gone_was_owed_comes_to_the_one_that_is_there_instead_and_to_nobody_twice() {
+    let office = PostOffice::open(&json!({ "tls": "none", "full": "old@example.org" })).await;
+    let server = office.server(Security::None, None, dialer(None));
+    let route = to_mailboxes("list", server, &["old@example.org", "team@example.org"]);
+    let (mut app, agent, _) = telling(vec![route]).await;
+    let waiting = agent.proposes(app.team.run, &scan()).await;
+    assert_eq!(office.until_taken(1).await[0].to, "team@example.org");
+    settled(&app, "notify/list").await;
+    // Its owner mends the settings.
+    let after = PostOffice::plain().await;
+    let server = after.server(Security::None, None, dialer(None));
+    let route = to_mailboxes("list", server, &["new@example.org", "team@example.org"]);
+    app.restart_telling(super::routes(vec![route])).await;
+    let letters = after.until_taken(1).await;
+    assert_eq!(letters[0].to, "new@example.org");
+    assert!(letters[0].body.contains(&waiting.id.to_string()), "{}", letters[0].body);
+    agent.proposes(app.team.run, &crate::moves::sweep()).await;
+    let letters = after.until_taken(3).await;
+    assert_eq!(names(&letters), ["new", "new", "team"], "and nobody was told again");
+}
+
+#[tokio::test]
+async fn b12_older_ones_that_were_only_counted_are_told_where_the_newest_are_decided() {
+    const ASKED: usize = 103;
+    let office = PostOffice::open(&json!({ "tls": "none", "full": "ralf-alpha@example.org" })).await;
+    let server = office.server(Security::None, None, dialer(None));
+    let (mut app, agent, rita) = telling(vec![]).await;
+    let slow = Backoff { first_ms: 3_600_000, most_ms: 3_600_000 };
+    app.restart_telling(super::routes(vec![to_people("people", server, PEOPLE)]).retried(slow)).await;
+    let mut asked = Vec::new();
+    for _ in 0..ASKED {
+        asked.push(agent.proposes(app.team.run, &scan()).await);
+    }
+    settled(&app, "notify/people").await;
+    for newer in &asked[2..] {
+        rita.rejects(newer).await.is(200);
+    }
+    let office = PostOffice::plain().await;
+    let server = office.server(Security::None, None, dialer(None));
+    app.restart_telling(super::routes(vec![to_people("people", server, PEOPLE)])).await;
+    let letters = office.until_taken(1).await;
+    assert_eq!(letters[0].to, "ralf-alpha@example.org");
+    let told = |number: usize| letters[0].body.contains(&asked[number].id.to_string());
+    assert!(told(0) && told(1) && !told(2), "just those that wait: {}", letters[0].body);
+    assert!(!letters[0].body.contains("more"), "{}", letters[0].body);
 }

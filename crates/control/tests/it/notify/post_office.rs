@@ -135,6 +135,13 @@ impl PostOffice {
         said.iter().filter(|said| said["letter"].is_string()).map(Letter::of).collect()
     }
 
+    /// Waits until it said something of this kind.
+    pub(super) async fn until_said(&self, kind: &str) {
+        let mut count = self.count.clone();
+        let waited = tokio::time::timeout(PATIENCE, count.wait_for(|_| !self.said(kind).is_empty())).await;
+        assert!(waited.is_ok(), "waited in vain for `{kind}`");
+    }
+
     /// Waits until so many letters came, taken or not.
     pub(super) async fn until_heard(&self, wanted: usize) {
         let mut count = self.count.clone();

@@ -69,6 +69,20 @@ async fn a13_what_a_stand_in_refuses_comes_to_whoever_is_away_and_that_is_on_the
 }
 
 #[tokio::test]
+async fn a13_what_a_stand_in_was_owed_who_is_gone_comes_to_whoever_is_away() {
+    let office = PostOffice::open(&json!({ "tls": "none", "full": "ralf-alpha@example.org" })).await;
+    let server = office.server(Security::None, None, dialer(None));
+    let (app, agent, rita) = telling(vec![to_people("people", server, &["rita-alpha", "ralf-alpha"])]).await;
+    goes_away(&rita, "ralf-alpha").await.is(200);
+    let waiting = agent.proposes(app.team.run, &scan()).await;
+    office.until_said("full").await;
+    app.admin.post(&format!("/api/v1/identities/{}/revoke", app.team.second.id), &json!({})).await.is(200);
+    let letters = office.until_taken(1).await;
+    assert_eq!(letters[0].to, "rita-alpha@example.org");
+    assert!(letters[0].body.contains(&waiting.id.to_string()), "{}", letters[0].body);
+}
+
+#[tokio::test]
 async fn a13_where_two_are_asked_a_stand_in_is_not_enough_and_who_is_away_is_told_too() {
     let office = PostOffice::plain().await;
     let server = office.server(Security::None, None, dialer(None));

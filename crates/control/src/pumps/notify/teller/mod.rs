@@ -127,7 +127,8 @@ impl Teller {
     }
 
     async fn turn(&mut self) -> Result<(), StoreError> {
-        // What was taken is known before anything else is done.
+        // What was taken is known before anything else is done; what is on the record before that, so that an end between the two repeats it.
+        self.record().await;
         self.write().await?;
         self.read().await?;
         let now = self.app.store().now();
@@ -138,7 +139,6 @@ impl Teller {
             self.decide(&ripe).await?;
         }
         self.write().await?;
-        self.record().await;
         if self.route.schedule().is_quiet(now) { Ok(()) } else { self.send_out(now).await }
     }
 

@@ -52,13 +52,9 @@ impl Teller {
         let mut round = Round::begin(&app, &route).await?;
         let mut bundles = Vec::new();
         for key in ready {
-            let Some(debt) = self.debts.get_mut(&key) else { continue };
-            let bundle = round.bundle(&key, &debt.next().clone()).await?;
-            let left: BTreeSet<u64> = bundle.iter().flat_map(|bundle| &bundle.items).map(|item| item.seq).collect();
-            debt.keep(|seq| left.contains(&seq));
-            match bundle {
-                Some(bundle) if !left.is_empty() => bundles.push((key, bundle)),
-                Some(_) | None => self.retries.worked(&key),
+            match self.bundle(&mut round, &key).await? {
+                Some(bundle) => bundles.push((key, bundle)),
+                None => self.retries.worked(&key),
             }
         }
         let sendings: Vec<_> = bundles.into_iter().filter_map(|(key, bundle)| self.begun(key, bundle)).collect();
@@ -69,12 +65,37 @@ impl Teller {
         Ok(())
     }
 
+    /// What somebody is told now. Where nothing is left of what they are owed one by one, what was only counted is looked for.
+    async fn bundle(&mut self, round: &mut Round<'_>, key: &str) -> Result<Option<Bundle>, StoreError> {
+        loop {
+            let bundle = self.still_owed(round, key).await?;
+            let Some(debt) = self.debts.get_mut(key).filter(|_| bundle.is_none()) else { return Ok(bundle) };
+            let Some(folded) = debt.only_counted() else { return Ok(None) };
+            debt.unfold(round.unfolded(folded).await?);
+        }
+    }
+
+    /// What is still so of what they are owed. What is not theirs any more, because they are gone or may not decide it, is owed to whom it
+    /// concerns now: to nobody who had it.
+    async fn still_owed(&mut self, round: &mut Round<'_>, key: &str) -> Result<Option<Bundle>, StoreError> {
+        let Some(owed) = self.debts.get(key).map(|debt| debt.next().clone()) else { return Ok(None) };
+        let bundle = round.bundle(key, &owed).await?;
+        let left: BTreeSet<u64> = bundle.iter().flat_map(|bundle| &bundle.items).map(|item| item.seq).collect();
+        self.debts.entry(key.to_owned()).or_default().keep(|seq| left.contains(&seq));
+        for seq in owed.difference(&left) {
+            for other in round.recipients(*seq) {
+                self.debts.entry(other).or_default().owe(*seq);
+            }
+        }
+        Ok(bundle.filter(|_| !left.is_empty()))
+    }
+
     /// The message for somebody, under the id that it was begun with.
     fn begun(&mut self, key: String, bundle: Bundle) -> Option<(String, Bundle, Message, Effort)> {
         let framing = self.route.framing(&self.base, &key);
         let begun = self.debts.get_mut(&key)?.begin(|seqs| framing.id(seqs));
         let absent: Vec<_> = bundle.absent.iter().cloned().collect();
-        let framing = Framing { left_out: begun.folded, ..framing };
+        let framing = Framing { left_out: begun.folded.count, ..framing };
         let message = Message::of(&bundle.items, &absent, framing).under(begun.id);
         let effort = if begun.unsure == 0 { Effort::First } else { Effort::Last };
         Some((key, bundle, message, effort))
