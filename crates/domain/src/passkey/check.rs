@@ -1,6 +1,6 @@
 //! The stranger's check: from the entries of a ledger alone, whether everything that a passkey had to sign was signed, by a passkey that its
 //! person had at that moment, for exactly that; whether whoever did it was there and might do it; and whether as many people approved what was
-//! executed as its verdict asks for. What had to be follows from the entries too: who there is, who has which passkeys, whether they were
+//! executed, once for each time, as its verdict asks for. What had to be follows from the entries too: who there is, who has which passkeys, whether they were
 //! demanded of everybody, how many people were asked.
 //!
 //! It needs no control plane, no secret and no trust in whoever wrote the entries: a false signing is found whoever put it there, and so is
@@ -34,6 +34,8 @@ pub struct Checker {
     demanded: bool,
     /// Signatures that were seen, by their digests: each counts once.
     seen: BTreeSet<[u8; 32]>,
+    /// The bytes of each action, by their digest.
+    proposed: BTreeMap<ActionId, Digest>,
     /// What stands to be approved of each action, and who did.
     reviews: BTreeMap<ActionId, Review>,
     checked: Checked,
@@ -74,8 +76,10 @@ impl Checker {
         if let ActionEvent::Approved { approval, .. } = event {
             self.check_approval(told, action, approval);
         }
+        self.check_bytes(told, action, event);
         self.follow_review(action, event);
         self.check_permission(told, action, event);
+        self.end_review(action, event);
     }
 
     fn follow_demand(&mut self, event: &OrganisationEvent) {

@@ -499,7 +499,9 @@ fn b4_a_stranger_finds_every_signing_that_is_not_what_it_says() {
         let found = check((0..).zip(ledger).map(|(seq, record)| (seq, now, by(record), record.clone()))).findings;
         let flaws = found.into_iter().map(|found| match found.wrong {
             Wrong::False(flaw) => flaw,
-            Wrong::Unsigned | Wrong::Nobody | Wrong::MayNot | Wrong::Unapproved => panic!("{found}"),
+            Wrong::Unsigned | Wrong::Nobody | Wrong::MayNot | Wrong::Unapproved | Wrong::OtherBytes => {
+                panic!("{found}")
+            }
         });
         flaws.collect::<Vec<_>>()
     };
@@ -528,11 +530,11 @@ fn b4_a_stranger_finds_every_signing_that_is_not_what_it_says() {
     elsewhere[at].event = Event::Action(other, event.clone());
     elsewhere[at].about.action = Some(other);
     assert_eq!(flaw(&elsewhere), [Flaw::OtherChallenge], "of another action");
-    // A harmless card was signed, and something else stands in its place.
+    // A card was signed, and another verdict of the same action stands in its place.
     let judged = world.ledger.iter().position(|record| record.kind() == "action.judged").unwrap();
     let mut exchanged = world.ledger.clone();
     let mut body = exchanged[judged].body();
-    body["verdict"]["action"] = json!(digest("something else"));
+    body["verdict"]["policy"] = json!(digest("something else"));
     exchanged[judged] = Record::read(exchanged[judged].about, "action.judged", body).unwrap();
     assert_eq!(flaw(&exchanged), [Flaw::OtherPurpose]);
 }

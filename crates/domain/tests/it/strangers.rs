@@ -201,6 +201,79 @@ fn b4_a_stranger_misses_every_person_who_was_asked_and_did_not_approve() {
     assert!(wrong(unjudged).contains(&Wrong::Unapproved), "nobody was asked at all");
 }
 
+/// After the first entry of a kind comes what a lying operator puts there.
+fn after(good: &[Told], kind: &str, world: &World, events: impl IntoIterator<Item = ActionEvent>) -> Vec<Told> {
+    let at = good.iter().position(|(.., record)| record.kind() == kind).unwrap();
+    let about = good[at].3.about;
+    let added = |event| (98, world.now, None, Record { about, event: Event::Action(world.action, event) });
+    let mut lying = good.to_vec();
+    lying.splice(at + 1..at + 1, events.into_iter().map(added));
+    lying
+}
+
+fn event_of(good: &[Told], kind: &str) -> ActionEvent {
+    let found = good.iter().find_map(|(.., record)| match &record.event {
+        Event::Action(_, event) if event.kind() == kind => Some(event.clone()),
+        _ => None,
+    });
+    found.unwrap()
+}
+
+/// Whether nobody, one or two people were asked.
+#[test]
+fn b4_a_stranger_sees_that_one_approval_was_used_twice() {
+    for kind in ["read it", "build it", "delete it"] {
+        let world = World::new().with_action(kind, Status::Executing);
+        let good = entries(&world);
+        let (leased, redeemed) = (event_of(&good, "job.leased"), event_of(&good, "permit.redeemed"));
+        let lapsed = |started| ActionEvent::LeaseLapsed { attempt: 1, started };
+        let begun_again = [lapsed(true), leased.clone(), redeemed.clone()];
+        assert_eq!(wrong(after(&good, "permit.redeemed", &world, begun_again)), [Wrong::Unapproved; 2], "{kind}");
+        let judged_again = [event_of(&good, "action.judged"), leased.clone()];
+        assert!(wrong(after(&good, "permit.redeemed", &world, judged_again)).contains(&Wrong::Unapproved), "{kind}");
+        // What was never begun may be handed to another worker.
+        assert!(wrong(after(&good, "job.leased", &world, [lapsed(false), leased])).is_empty(), "{kind}");
+    }
+}
+
+#[test]
+fn b4_a_stranger_sees_that_something_was_executed_which_was_over() {
+    let world = World::new().with_action("build it", Status::Executing);
+    let good = entries(&world);
+    let (reviewer, review) = (Who::Reviewer.id().unwrap(), digest("r"));
+    let reason = || "no".to_owned();
+    let ends = [
+        ActionEvent::Rejected { reviewer, review, reason: reason() },
+        ActionEvent::Superseded { reviewer, review, by: world.action, reason: reason() },
+        ActionEvent::Withdrawn { reason: reason() },
+        ActionEvent::DeadlineLapsed,
+    ];
+    for end in ends {
+        let told = wrong(after(&good, "action.approved", &world, [end.clone()]));
+        assert_eq!(told, [Wrong::Unapproved; 2], "leased and begun after {}", end.kind());
+    }
+}
+
+/// People sign the card of something harmless, and something else is done.
+#[test]
+fn b4_a_stranger_sees_that_something_else_was_judged_or_executed_than_was_proposed() {
+    let world = World::new().with_action("build it", Status::Succeeded);
+    let good = entries(&world);
+    assert!(found(good.clone()).is_empty());
+    let places = [("action.judged", "/verdict/action"), ("permit.redeemed", "/digest"), ("job.completed", "/executed")];
+    for (kind, place) in places {
+        let mut lying = good.clone();
+        let (.., record) = lying.iter_mut().find(|(.., record)| record.kind() == kind).unwrap();
+        let mut body = record.body();
+        *body.pointer_mut(place).expect(place) = json!(digest("another"));
+        *record = Record::read(record.about, kind, body).unwrap();
+        assert!(wrong(lying).contains(&Wrong::OtherBytes), "{kind}");
+    }
+    let mut unproposed = good;
+    unproposed.retain(|(.., record)| record.kind() != "action.proposed");
+    assert!(wrong(unproposed).contains(&Wrong::OtherBytes));
+}
+
 fn kind(what: What) -> &'static str {
     match what {
         What::Permission { kind, .. } | What::Person { kind, .. } => kind,

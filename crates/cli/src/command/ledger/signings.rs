@@ -16,15 +16,14 @@ use crate::out::{BAD, GOOD, styled};
 /// Entries are in one spelling, so these stand in all that matter; where they stand in others, those are read in vain.
 const TOLD_BY: &[&[u8]] = &[
     b"\"kind\":\"identity.",
-    b"\"kind\":\"action.approved\"",
-    b"\"kind\":\"action.judged\"",
-    b"\"kind\":\"action.to_be_performed\"",
-    b"\"kind\":\"action.resolved\"",
+    b"\"kind\":\"action.",
     b"\"kind\":\"job.leased\"",
+    b"\"kind\":\"job.completed\"",
     b"\"kind\":\"permit.redeemed\"",
     b"\"kind\":\"organisation.passkeys_",
 ];
-const READ: &[&str] = &["identity.", "action.", "job.leased", "permit.redeemed", "organisation.passkeys_"];
+const READ: &[&str] =
+    &["identity.", "action.", "job.leased", "job.completed", "permit.redeemed", "organisation.passkeys_"];
 
 #[derive(Debug, Default)]
 pub(super) struct Signings {

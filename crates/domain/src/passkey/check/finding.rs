@@ -57,8 +57,10 @@ pub enum Wrong {
     Nobody,
     /// By somebody who may not do it.
     MayNot,
-    /// Fewer people approved it than were asked.
+    /// Fewer people approved it than were asked, or it was over.
     Unapproved,
+    /// It is about something else than was proposed.
+    OtherBytes,
 }
 
 impl fmt::Display for What {
@@ -79,6 +81,7 @@ impl fmt::Display for Wrong {
             Self::False(flaw) => write!(f, "is not signed as it says: {flaw}"),
             Self::Nobody => f.write_str("is of or by somebody who was never registered, or was revoked"),
             Self::MayNot => f.write_str("is by somebody who may not do it"),
+            Self::OtherBytes => f.write_str("is about other bytes than were proposed"),
             Self::Unapproved => f.write_str("comes before as many people approved it as had to"),
         }
     }

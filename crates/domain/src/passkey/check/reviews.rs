@@ -1,5 +1,5 @@
 //! Who approved what, as the entries tell it: signed where it had to be, by somebody who decides, and by as many people as its verdict asks for
-//! before anything is executed.
+//! before anything is executed; what was judged and executed is what was proposed, and what was approved is executed once.
 
 use std::collections::BTreeSet;
 
@@ -23,11 +23,13 @@ pub(super) struct Review {
     ruling: Ruling,
     /// Who said yes to it since it was asked: each is one person, however often they said so.
     by: BTreeSet<IdentityId>,
+    /// Whether it was begun, rejected or otherwise ended: then nothing more comes of it, unless somebody has it tried again.
+    is_over: bool,
 }
 
 impl Review {
     fn of(verdict: &Verdict, named: Digest) -> Self {
-        Self { card: review_digest(verdict), named, ruling: verdict.ruling(), by: BTreeSet::new() }
+        Self { card: review_digest(verdict), named, ruling: verdict.ruling(), by: BTreeSet::new(), is_over: false }
     }
 
     const fn is_of_two(&self) -> bool {
@@ -35,11 +37,18 @@ impl Review {
     }
 
     fn permits(&self) -> bool {
-        match self.ruling {
+        let suffices = match self.ruling {
             Ruling::Allow => true,
             Ruling::Ask { approvals } => self.by.len() >= approvals,
             Ruling::Deny => false,
-        }
+        };
+        suffices && !self.is_over
+    }
+
+    /// It is asked once more: whoever said yes said it to what was before.
+    fn ask_again(&mut self) {
+        self.by.clear();
+        self.is_over = false;
     }
 }
 
@@ -81,17 +90,49 @@ impl Checker {
         (!is_theirs || !reviewer.has(Role::Reviewer)).then_some(Wrong::MayNot)
     }
 
-    /// As the runtime itself does: whatever is judged, performed or tried again is approved anew.
+    /// What is judged, begun and done is what was proposed: the digest of its bytes stands in each of these entries.
+    pub(super) fn check_bytes(&mut self, told: Told, action: ActionId, event: &ActionEvent) {
+        let named = match event {
+            ActionEvent::Proposed { digest, .. } => {
+                self.proposed.entry(action).or_insert(*digest);
+                *digest
+            }
+            ActionEvent::Judged { verdict, .. } => verdict.action(),
+            ActionEvent::Redeemed { digest, .. } => *digest,
+            ActionEvent::Completed { executed, .. } => *executed,
+            ActionEvent::Rehearsed
+            | ActionEvent::ToBePerformed { .. }
+            | ActionEvent::Approved { .. }
+            | ActionEvent::Rejected { .. }
+            | ActionEvent::Superseded { .. }
+            | ActionEvent::Withdrawn { .. }
+            | ActionEvent::Leased { .. }
+            | ActionEvent::Renewed { .. }
+            | ActionEvent::Quarantined { .. }
+            | ActionEvent::LeaseLapsed { .. }
+            | ActionEvent::DeadlineLapsed
+            | ActionEvent::Resolved { .. } => return,
+        };
+        if self.proposed.get(&action) != Some(&named) {
+            self.found(told, What::Permission { action, kind: event.kind() }, Wrong::OtherBytes);
+        }
+    }
+
+    /// As the runtime itself does: whatever is judged, performed or tried again is approved anew. To judge brings nothing back that is over.
     pub(super) fn follow_review(&mut self, action: ActionId, event: &ActionEvent) {
         match event {
             ActionEvent::Judged { verdict, review, .. } => {
-                self.reviews.insert(action, Review::of(verdict, *review));
+                let is_over = self.reviews.get(&action).is_some_and(|before| before.is_over);
+                self.reviews.insert(action, Review { is_over, ..Review::of(verdict, *review) });
             }
             ActionEvent::Approved { approval, .. } => {
                 let review = self.reviews.get_mut(&action).filter(|review| review.named == approval.review);
                 review.into_iter().for_each(|review| review.by.extend([approval.reviewer]));
             }
-            ActionEvent::ToBePerformed { .. } | ActionEvent::Resolved { resolution: Resolution::Retry, .. } => {
+            ActionEvent::Resolved { resolution: Resolution::Retry, .. } => {
+                self.reviews.get_mut(&action).into_iter().for_each(Review::ask_again);
+            }
+            ActionEvent::ToBePerformed { .. } => {
                 self.reviews.get_mut(&action).into_iter().for_each(|review| review.by.clear());
             }
             ActionEvent::Proposed { .. }
@@ -108,6 +149,29 @@ impl Checker {
             | ActionEvent::DeadlineLapsed
             | ActionEvent::Resolved { resolution: Resolution::Abandon, .. } => {}
         }
+    }
+
+    /// What was begun is not begun again, and what was refused, replaced or too late not at all.
+    pub(super) fn end_review(&mut self, action: ActionId, event: &ActionEvent) {
+        let ends = match event {
+            ActionEvent::Redeemed { .. }
+            | ActionEvent::Rejected { .. }
+            | ActionEvent::Superseded { .. }
+            | ActionEvent::Withdrawn { .. }
+            | ActionEvent::DeadlineLapsed => true,
+            ActionEvent::Proposed { .. }
+            | ActionEvent::Judged { .. }
+            | ActionEvent::Rehearsed
+            | ActionEvent::ToBePerformed { .. }
+            | ActionEvent::Approved { .. }
+            | ActionEvent::Leased { .. }
+            | ActionEvent::Renewed { .. }
+            | ActionEvent::Completed { .. }
+            | ActionEvent::Quarantined { .. }
+            | ActionEvent::LeaseLapsed { .. }
+            | ActionEvent::Resolved { .. } => false,
+        };
+        self.reviews.get_mut(&action).filter(|_| ends).into_iter().for_each(|review| review.is_over = true);
     }
 
     /// Nothing is called approved, handed to a worker or begun that fewer people approved than were asked.
