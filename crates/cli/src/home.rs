@@ -189,13 +189,12 @@ impl Home {
         let path = self.dir.join("placet.toml");
         let text = read(&path)?;
         let refused = |error: String| CliError::usage(format!("`{}`: {error}", path.display()));
-        let config: Config = toml::from_str(&text).map_err(|error| refused(error.to_string()))?;
-        config.terms.asking.check().map_err(|senseless| refused(senseless.to_string()))?;
-        Ok(config)
+        toml::from_str(&text).map_err(|error| refused(error.to_string()))
     }
 
     pub(crate) fn settings(&self) -> Result<Settings, CliError> {
         let config = self.config()?;
+        config.terms.asking.check().map_err(|senseless| CliError::usage(format!("`placet.toml`: {senseless}")))?;
         let (hooks, notify) = (webhooks::hooks(&self.dir, &config)?, notify::routes(&self.dir, &config)?);
         let (models, collector, metrics_every) = (self.gateway()?, collector()?, metrics_every()?);
         let RetentionSettings { evidence_days, results_days, daily: expires_daily } = config.retention;

@@ -94,7 +94,7 @@ const elsewhere = document.body.dataset.liveFrom;
 
 async function refresh() {
   const answer = await fetch(elsewhere ?? location.href, { headers: { accept: 'text/html' }, redirect: 'error' });
-  if (!answer.ok) return;
+  if (!answer.ok) throw new Error(answer.status);
   const fresh = parse(await answer.text());
   let isWhole = true;
   for (const part of all('[data-live]')) {
@@ -123,13 +123,15 @@ function tellIfOther(fresh) {
 
 let waiting = false;
 let again = false;
+let missed = 0;
 
-// At most one look at a time, and not more than two a second, however much happens.
+// At most one look at a time, and not more than two a second, however much happens. News are told once: a look that failed is repeated, ever
+// less often; of a page that nobody sees the stream tells again when it is opened.
 async function soon() {
   if (waiting) { again = true; return; }
   waiting = true;
-  try { await refresh(); } catch { /* the stream says when it is back */ }
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  try { await refresh(); missed = 0; } catch { missed = Math.min(missed + 1, 7); again = !document.hidden; }
+  await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** missed));
   waiting = false;
   if (again) { again = false; soon(); }
 }

@@ -71,7 +71,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
         let looked = Looked::at(&client, typed).await?;
         decided.push(match wanted(&args)? {
             Some(wanted) => amend::amend(&client, &looked, wanted, out).await?,
-            None => plainly(&client, &looked, &args).await?,
+            None => plainly(&client, &who.seat(&client)?, &looked, &args).await?,
         });
     }
     out.answer(&decided, |decided| table(&decided.iter().map(card::row).collect::<Vec<_>>()));
@@ -103,29 +103,35 @@ fn wanted(args: &Args) -> Result<Option<Wanted>, CliError> {
     Ok(Some(Wanted { source, reason, seen, asks: !args.yes }))
 }
 
-async fn plainly(client: &Client, looked: &Looked, args: &Args) -> Result<ActionView, CliError> {
+async fn plainly(client: &Client, seat: &str, looked: &Looked, args: &Args) -> Result<ActionView, CliError> {
     if !args.yes {
         ask(&looked.detail, looked.before.as_ref()).await?;
     }
     let seen = args.seen.clone().unwrap_or_else(|| looked.detail.action.review.to_string());
-    approve(client, &looked.detail, &seen).await
+    approve(client, seat, &looked.detail, &seen).await
 }
 
-pub(super) async fn approve(client: &Client, detail: &ActionDetail, seen: &str) -> Result<ActionView, CliError> {
+/// `seat` is where people come with a browser.
+pub(super) async fn approve(
+    client: &Client,
+    seat: &str,
+    detail: &ActionDetail,
+    seen: &str,
+) -> Result<ActionView, CliError> {
     let path = format!("/api/v1/actions/{}/approve", detail.action.id);
-    let refused = |error: ClientError| signed_elsewhere(client, detail, error);
+    let refused = |error: ClientError| signed_elsewhere(seat, detail, error);
     client.post_if(&path, seen, &Decision::default()).await.map_err(refused)
 }
 
 /// Where a passkey signs, a browser is needed: where its page is, by a name, since browsers know no passkeys for numbers.
-fn signed_elsewhere(client: &Client, detail: &ActionDetail, error: ClientError) -> CliError {
+fn signed_elsewhere(seat: &str, detail: &ActionDetail, error: ClientError) -> CliError {
     let needs_passkey = matches!(&error, ClientError::Refused(problem) if problem.code == "passkey_needed");
     let error = CliError::from(error);
     if !needs_passkey {
         return error;
     }
-    let server = client.server().replacen("//127.0.0.1", "//localhost", 1);
-    error.hint(format!("open {server}/actions/{}", detail.action.id))
+    let named = seat.replacen("//127.0.0.1", "//localhost", 1);
+    error.hint(format!("open {named}/actions/{}", detail.action.id))
 }
 
 /// Shows the card and takes only an explicit yes.

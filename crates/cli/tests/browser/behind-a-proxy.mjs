@@ -49,6 +49,17 @@ meanwhile(given.propose);
 isBroken = false;
 await page.getByRole('link', { name: /10\.0\.0\.9/ }).first().waitFor();
 
+// The stream stays and the page itself is refused for a while: it is looked at again, without more news.
+await page.goto(given.url);
+await isLive(page);
+let refusals = 0;
+const isLook = (url) => url.pathname === '/';
+await page.route(isLook, (route) => (refusals++ < 2 ? route.fulfill({ status: 503, body: '' }) : route.continue()));
+meanwhile(given.proposeMore);
+await page.getByRole('link', { name: /10\.0\.0\.8/ }).first().waitFor();
+assert.equal(refusals, 3);
+await page.unroute(isLook);
+
 // The language leads back to where it was chosen, also under this name.
 await page.goto(`${given.url}/runs`);
 await page.getByRole('link', { name: 'Français' }).click();

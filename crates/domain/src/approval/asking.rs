@@ -33,11 +33,15 @@ impl Asking {
         decided_within_ms: TEN_MINUTES_MS,
     };
 
-    /// Whether every bound can do what it is for: within no time nothing is ever too much.
+    /// Whether every bound that is not switched off can do what it is for: within no time nothing is ever too much.
     pub fn check(&self) -> Result<(), SenselessWindow> {
-        let windows = [("asked_within_ms", self.asked_within_ms), ("decided_within_ms", self.decided_within_ms)];
-        match windows.into_iter().find(|(_, ms)| !(SHORTEST_MS..=LONGEST_MS).contains(ms)) {
-            Some((name, found_ms)) => Err(SenselessWindow { name, found_ms }),
+        let windows = [
+            ("asked_within_ms", self.asked_within_ms, self.most_asked),
+            ("decided_within_ms", self.decided_within_ms, self.most_decided),
+        ];
+        let makes_no_sense = |ms: u64, most: u32| most > 0 && !(SHORTEST_MS..=LONGEST_MS).contains(&ms);
+        match windows.into_iter().find(|(_, ms, most)| makes_no_sense(*ms, *most)) {
+            Some((name, found_ms, _)) => Err(SenselessWindow { name, found_ms }),
             None => Ok(()),
         }
     }
@@ -82,6 +86,9 @@ mod tests {
             let decided = Asking { decided_within_ms: found_ms, ..Asking::default() };
             assert_eq!(decided.check(), Err(SenselessWindow { name: "decided_within_ms", found_ms }));
         }
+        let off =
+            Asking { most_asked: 0, asked_within_ms: 0, most_decided: 0, decided_within_ms: 0, ..Asking::default() };
+        assert_eq!(off.check(), Ok(()), "a bound that is switched off needs no time");
         let told = Asking { asked_within_ms: 0, ..Asking::default() }.check().unwrap_err().to_string();
         assert!(told.contains("`terms.asking.asked_within_ms = 0`") && told.contains("a minute"), "{told}");
     }

@@ -135,7 +135,7 @@ async fn decide(reviewer: &Client, action: &ActionView, yes: bool, out: &Out) ->
     } else {
         ask(&detail, None).await?;
     }
-    approve(reviewer, &detail, &detail.action.review.to_string()).await.map(drop)
+    approve(reviewer, reviewer.server(), &detail, &detail.action.review.to_string()).await.map(drop)
 }
 
 async fn show_evidence(client: &Client, action: &ActionView, out: &Out) -> Result<(), CliError> {

@@ -44,6 +44,7 @@ type Waiting = BTreeMap<Key, String>;
 
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let client = who.client()?;
+    let seat = who.seat(&client)?;
     let mut known: BTreeSet<Key> = look(&client).await?.into_keys().collect();
     out.note(&format!("{} wait already; telling what comes from now on", known.len()));
     let following = async {
@@ -52,7 +53,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
             tokio::time::sleep(Duration::from_secs(args.every)).await;
             match look(&client).await {
                 Ok(waiting) => {
-                    tell(&client, news(&known, &waiting), out).await;
+                    tell(&seat, news(&known, &waiting), out).await;
                     // What is decided is forgotten: if it waits again, that is news again.
                     known = waiting.into_keys().collect();
                     is_troubled = false;
@@ -112,12 +113,12 @@ const fn still(status: RunStatus) -> Option<&'static str> {
 }
 
 /// A few are told each by itself, many as a number.
-async fn tell(client: &Client, news: Vec<(&str, &str)>, out: &Out) {
+async fn tell(seat: &str, news: Vec<(&str, &str)>, out: &Out) {
     if news.len() > MOST_EACH {
-        return show(&format!("{} decisions wait", news.len()), client.server(), out).await;
+        return show(&format!("{} decisions wait", news.len()), seat, out).await;
     }
     for (path, told) in news {
-        show(told, &format!("{}{path}", client.server()), out).await;
+        show(told, &format!("{seat}{path}"), out).await;
     }
 }
 

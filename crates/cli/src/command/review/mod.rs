@@ -73,7 +73,8 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
         return plain::sit(&client, project, first, out).await;
     }
     let letters = if args.ascii { Letters::Ascii } else { Letters::All };
-    shell::sit(client, Manner { ink: ink(), letters, project, first }, out).await
+    let seat = who.seat(&client)?;
+    shell::sit(client, Manner { ink: ink(), letters, project, first, seat }, out).await
 }
 
 /// Colours unless somebody said that they want none.

@@ -47,12 +47,14 @@ impl From<News> for Told {
 }
 
 /// How somebody wants to see it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Manner {
     pub(super) ink: Ink,
     pub(super) letters: Letters,
     pub(super) project: Option<ProjectId>,
     pub(super) first: Option<Subject>,
+    /// Where people come with a browser.
+    pub(super) seat: String,
 }
 
 struct Shell<'a> {
@@ -285,7 +287,7 @@ impl Shell<'_> {
 
     /// The link, and a browser if there is one named.
     fn open(&mut self, page: &str) {
-        let link = format!("{}{page}", self.client.server());
+        let link = format!("{}{page}", self.manner.seat);
         let browser = std::env::var_os("BROWSER").filter(|browser| !browser.is_empty());
         if let Some(browser) = browser {
             let mut command = tokio::process::Command::new(browser);

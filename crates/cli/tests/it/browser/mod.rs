@@ -351,9 +351,12 @@ fn c16_people_come_by_a_proxy_that_speaks_tls_under_the_name_that_the_settings_s
     world.serve();
     let url = format!("https://localhost:{port}");
     let binary = placet().get_program().to_string_lossy().into_owned();
-    let propose = json!([binary, "--as", "tom", "action", "propose", run, "nmap", "--target", "10.0.0.9", "--", "-sV"]);
+    let propose = |target: &str| {
+        json!([binary, "--as", "tom", "action", "propose", run, "nmap", "--target", target, "--", "-sV"])
+    };
     let given = json!({
-        "url": url, "behind": world.url(), "links": links(&world, "eve", 1), "propose": propose, "cwd": world.path(""),
+        "url": url, "behind": world.url(), "links": links(&world, "eve", 1), "propose": propose("10.0.0.9"),
+        "proposeMore": propose("10.0.0.8"), "cwd": world.path(""),
     });
     walk("behind-a-proxy", &given);
 }

@@ -13,6 +13,8 @@ pub(in crate::http) struct Address {
     origin: String,
     is_secure: bool,
     is_for_tls_alone: bool,
+    /// The name that the settings say, where somebody came by another one.
+    public: Option<String>,
 }
 
 impl Address {
@@ -20,13 +22,14 @@ impl Address {
     pub(super) fn of(host: &str, public: Option<&PublicUrl>) -> Option<Self> {
         if let Some(public) = public.filter(|public| public.is_host(host)) {
             let (is_secure, is_for_tls_alone) = (public.is_secure(), public.is_for_tls_alone());
-            return Some(Self { origin: public.to_string(), is_secure, is_for_tls_alone });
+            return Some(Self { origin: public.to_string(), is_secure, is_for_tls_alone, public: None });
         }
         let name = match host.rsplit_once(':') {
             Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
             _ => host,
         };
-        is_this_machine(name).then(|| Self::plain(format!("http://{host}")))
+        let public = public.map(ToString::to_string);
+        is_this_machine(name).then(|| Self { public, ..Self::plain(format!("http://{host}")) })
     }
 
     /// Of somebody who asks by something else than a browser: no passkey can be used there.
@@ -35,12 +38,17 @@ impl Address {
     }
 
     const fn plain(origin: String) -> Self {
-        Self { origin, is_secure: false, is_for_tls_alone: false }
+        Self { origin, is_secure: false, is_for_tls_alone: false, public: None }
     }
 
     /// As browsers write it, without a slash at its end.
     pub(super) fn origin(&self) -> &str {
         &self.origin
+    }
+
+    /// The name that everybody is told, if it is another one than this.
+    pub(super) fn public(&self) -> Option<&str> {
+        self.public.as_deref()
     }
 
     /// What a cookie has besides: one that was given over TLS never goes over anything else.

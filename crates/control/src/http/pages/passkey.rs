@@ -35,9 +35,10 @@ fn site(address: &Address) -> Option<Site> {
 
 /// Whether passkeys can be used here, or where the same page is found under a name.
 pub(super) fn place(address: &Address, path: &str) -> Place {
-    match site(address) {
-        Some(_) => Place::Here,
-        None => {
+    match (site(address), address.public()) {
+        (Some(_), _) => Place::Here,
+        (None, Some(public)) => Place::Elsewhere(format!("{public}{path}")),
+        (None, None) => {
             let port = address.origin().rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
             let port = port.map_or_else(String::new, |port| format!(":{port}"));
             Place::Elsewhere(format!("http://localhost{port}{path}"))
@@ -240,4 +241,22 @@ async fn of_others(app: &App, caller: &Caller) -> Result<Vec<(IdentityId, String
 /// Where the card of an action is, under a name that passkeys know.
 pub(super) fn place_of(address: &Address, action: ActionId) -> Place {
     place(address, &format!("/actions/{action}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::public_url::PublicUrl;
+
+    #[test]
+    fn c16_whoever_comes_by_a_number_is_led_to_the_name_at_which_passkeys_are_made() {
+        let public: PublicUrl = "https://placet.example.org".parse().unwrap();
+        let led = |host: &str, public| match place(&Address::of(host, public).unwrap(), "/settings") {
+            Place::Here => None,
+            Place::Elsewhere(address) => Some(address),
+        };
+        assert_eq!(led("127.0.0.1:7070", None).as_deref(), Some("http://localhost:7070/settings"));
+        assert_eq!(led("127.0.0.1:7070", Some(&public)).as_deref(), Some("https://placet.example.org/settings"));
+        assert_eq!([led("localhost:7070", Some(&public)), led("placet.example.org", Some(&public))], [None, None]);
+    }
 }
