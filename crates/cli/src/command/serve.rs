@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use placet_control::{App, Serving, serve};
 use placet_store::{Config, Store, StoreError};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::context::Who;
 use crate::error::{CliError, Code, chain};
@@ -87,14 +88,15 @@ pub(crate) fn cannot_open(error: &StoreError) -> CliError {
     CliError::failed(message)
 }
 
-/// Ctrl-C or a polite request of the system.
-pub(crate) async fn told_to_stop() {
-    let mut terminate = match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-        Ok(terminate) => terminate,
-        Err(_) => return,
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
+/// Ctrl-C or a polite request of the system. It is listened for from this call on: what comes before somebody waits is not lost, and does
+/// not end the process before it could tidy up.
+pub(crate) fn told_to_stop() -> impl Future<Output = ()> + Send {
+    let listened = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
+    async move {
+        let [Ok(mut interrupt), Ok(mut terminate)] = listened else { return };
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
     }
 }

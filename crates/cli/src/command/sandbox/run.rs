@@ -56,6 +56,8 @@ enum Ended {
 
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<ExitCode, CliError> {
     let profile = args.options.profile(who)?;
+    // Before there is anything to leave behind.
+    let stopped = told_to_stop();
     let private = args.options.is_layered().then(Private::make).transpose()?;
     let doors = args.options.doors()?;
     let mut way_out = match args.options.requests()? {
@@ -69,7 +71,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<ExitCode, Cl
     if let Some(way_out) = &way_out {
         way_out.open(&mut running)?;
     }
-    let (outcome, output) = attend(running, out.is_json()).await?;
+    let (outcome, output) = attend(running, out.is_json(), stopped).await?;
     let changes = private.as_ref().map(Private::changes);
     if out.is_json() {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
@@ -91,10 +93,14 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<ExitCode, Cl
 }
 
 /// Passes the streams on, or keeps them, until the end; ends the cage when this process is told to stop.
-pub(in crate::command) async fn attend(mut running: Running, keep: bool) -> Result<(Outcome, Output), CliError> {
+pub(in crate::command) async fn attend(
+    mut running: Running,
+    keep: bool,
+    stopped: impl Future<Output = ()> + Send + 'static,
+) -> Result<(Outcome, Output), CliError> {
     let killer = running.killer();
     tokio::spawn(async move {
-        told_to_stop().await;
+        stopped.await;
         killer.kill();
     });
     feed(running.take_stdin());

@@ -14,6 +14,7 @@ use super::check::note;
 use super::status::size;
 use super::{Pair, Site, equipped, failed, look_up, profile_of, turn};
 use crate::command::sandbox::attend;
+use crate::command::serve::told_to_stop;
 use crate::context::Who;
 use crate::error::{CliError, Code};
 use crate::out::Out;
@@ -133,7 +134,7 @@ async fn in_cage(profile: &Profile, request: Request, streams: Streams) -> Resul
     let running = launched.map_err(|error| crate::command::sandbox::not_started(&error))?;
     let started = std::time::Instant::now();
     let outcome = match streams {
-        Streams::Pipes => attend(running, false).await?.0,
+        Streams::Pipes => attend(running, false, told_to_stop()).await?.0,
         Streams::Terminal => terminal::attend(running).await?,
     };
     let wall_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
