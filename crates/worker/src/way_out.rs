@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use placet_domain::evidence::Traffic;
 use placet_domain::proposal::ActionSpec;
+use placet_gateway::egress;
 use placet_gateway::egress::tls::TlsError;
 use placet_gateway::egress::{
-    Decision, Egress, EgressRecord, Established, FOLDER, Live, NotKept, NotPutIn, Outfit, Rules, Sink, Team, Wish,
-    serve,
+    Decision, Egress, EgressRecord, Established, FOLDER, Limits, Live, NotKept, NotPutIn, Outfit, Rules, Sink, Team,
+    Wish,
 };
 use placet_sandbox::Request;
 use tempfile::TempDir;
@@ -66,7 +67,11 @@ pub(crate) type Wishes = mpsc::UnboundedReceiver<Wish>;
 
 impl WayOut {
     /// For an action that was sealed with openings; none for one without. Reads the credentials that it uses, and no others.
-    pub(crate) async fn of(spec: &ActionSpec, team: &Team) -> Result<Option<(Self, Wishes)>, NotOpened> {
+    pub(crate) async fn of(
+        spec: &ActionSpec,
+        team: &Team,
+        limits: Limits,
+    ) -> Result<Option<(Self, Wishes)>, NotOpened> {
         if spec.network.is_empty() {
             return Ok(None);
         }
@@ -74,7 +79,8 @@ impl WayOut {
         let (tell, wishes) = mpsc::unbounded_channel();
         let log = Arc::new(Log { told: Mutex::default(), wishes: tell });
         let rules = Rules::for_action(spec);
-        let egress = Egress::new(Live::new(rules.clone()), Arc::<Log>::clone(&log)).for_run(spec.run);
+        let egress =
+            Egress::new(Live::new(rules.clone()), Arc::<Log>::clone(&log)).for_run(spec.run).with_limits(limits);
         let egress = if spec.credentials.is_empty() {
             egress
         } else {
@@ -109,7 +115,7 @@ impl WayOut {
         let (stop, stopped) = oneshot::channel();
         let handle = Handle::current();
         let _entered = handle.enter();
-        let task = tokio::spawn(accept(TcpListener::from_std(door)?, Arc::clone(&self.egress), stopped));
+        let task = tokio::spawn(serve(TcpListener::from_std(door)?, Arc::clone(&self.egress), stopped));
         Ok(Served { way: self, stop, task })
     }
 
@@ -207,18 +213,12 @@ impl Told {
     }
 }
 
-async fn accept(door: TcpListener, egress: Arc<Egress>, mut stopped: oneshot::Receiver<()>) {
+async fn serve(door: TcpListener, egress: Arc<Egress>, mut stopped: oneshot::Receiver<()>) {
     let mut open = JoinSet::new();
     loop {
         tokio::select! {
             _ = &mut stopped => break,
-            accepted = door.accept() => match accepted {
-                Ok((inside, _)) => {
-                    let egress = Arc::clone(&egress);
-                    open.spawn(async move { serve(inside, &egress).await });
-                }
-                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
-            },
+            accepted = egress::accept(&door, &egress) => drop(open.spawn(accepted.serve())),
             Some(_) = open.join_next(), if !open.is_empty() => {}
         }
     }
@@ -248,7 +248,7 @@ mod tests {
     }
 
     async fn open(openings: &[&str]) -> (WayOut, Served, SocketAddr, Wishes) {
-        let (way, wishes) = WayOut::of(&spec(openings), &Team::default()).await.unwrap().unwrap();
+        let (way, wishes) = WayOut::of(&spec(openings), &Team::default(), Limits::default()).await.unwrap().unwrap();
         let door = Door::bind("127.0.0.1:0").unwrap();
         let at = door.local_addr().unwrap();
         (way.clone(), way.serve(door).unwrap(), at, wishes)
@@ -285,7 +285,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_action_without_openings_has_no_way_out() {
-        assert!(WayOut::of(&spec(&[]), &Team::default()).await.unwrap().is_none());
+        assert!(WayOut::of(&spec(&[]), &Team::default(), Limits::default()).await.unwrap().is_none());
     }
 
     #[tokio::test]
@@ -293,7 +293,9 @@ mod tests {
         let mut spec = spec(&["https://a.test/"]);
         spec.credentials =
             serde_json::from_value(serde_json::json!([{"name": "team", "to": ["https://a.test/"]}])).unwrap();
-        let Err(why) = WayOut::of(&spec, &Team::default()).await else { panic!("a way out without its credential") };
+        let Err(why) = WayOut::of(&spec, &Team::default(), Limits::default()).await else {
+            panic!("a way out without its credential")
+        };
         assert!(why.to_string().contains("no credential `team`"), "{why}");
     }
 
