@@ -178,7 +178,8 @@ fn b2_what_is_beyond_the_scope_the_tool_or_the_cage_is_never_opened() {
     let within = server.url("/v1");
     assert!(tried("shut", &within).contains("its network is none"), "{}", tried("shut", &within));
     assert!(tried("cat", &within).contains("`cat` reaches nobody"), "{}", tried("cat", &within));
-    assert!(tried("python3", "GET https://a.example.org/").contains("only of plain"));
+    assert!(tried("python3", "GET a.example.org").contains("methods are for an address"));
+    assert!(tried("python3", "unseen http://a.example.org/").contains("for the whole of a host"));
     assert_eq!(server.was_asked(), 0);
 }
 
