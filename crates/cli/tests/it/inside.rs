@@ -3,10 +3,11 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
 
 use crate::network::{number, printed, requests};
 use crate::requests::Host;
-use crate::support::{Done, Process, World};
+use crate::support::{Done, Process, World, eventually};
 
 /// A home that believes the host, and a run whose scope has it.
 struct Site {
@@ -119,4 +120,25 @@ fn b2_a_tunnel_that_nobody_looks_into_has_to_say_so_and_rules_can_refuse_it() {
     site.world.serve();
     let refused = site.world.by("tom", &["action", "propose", &site.run, "sh", "true", "--network", &tunnel]);
     assert!(refused.stderr.contains("here everything is looked into"), "{}", refused.stderr);
+}
+
+#[test]
+fn c5_a_method_that_was_refused_inside_of_tls_is_opened_by_a_person_while_the_action_runs() {
+    let site = set_up();
+    let url = site.url("/items");
+    let script = format!(
+        "for i in $(seq 300); do curl -sS -o /dev/null -w '%{{http_code}}' -X POST -d a {url} | grep -q 200 && echo open && exit 0; \
+         sleep 0.1; done; echo in vain"
+    );
+    let id = site.world.cleared(&site.run, &["sh", &script, "--network", &format!("GET {}", site.url("/"))]);
+    let wanted = format!("POST {}", site.url("/"));
+    let wish = || {
+        let wishes = site.world.json("ada", &["run", "wishes", &site.run])["wishes"].as_array().unwrap().clone();
+        wishes.into_iter().find(|wish| wish["opening"] == wanted.as_str())
+    };
+    eventually("a person is asked", Duration::from_secs(60), || wish().is_some());
+    let number = wish().unwrap()["number"].to_string();
+    site.world.by("ada", &["run", "allow", &site.run, &number, "--minutes", "5"]).ok();
+    let done = site.world.done(&id);
+    assert_eq!(printed(&site.world, &done), "open\n", "{done:?}");
 }
