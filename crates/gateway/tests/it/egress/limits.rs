@@ -1,5 +1,6 @@
 //! Limits that really hold: slow heads, large heads, silence, age, bytes of a run, connections at once.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -147,20 +148,20 @@ async fn more_connections_than_allowed_are_turned_away_with_a_reason() {
 #[tokio::test]
 async fn a_slow_reader_makes_a_slow_sender_and_no_full_memory() {
     let (origin, listener) = Origin::bind().await;
-    let sent = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
-    let counting = std::sync::Arc::clone(&sent);
+    let sent = Arc::new(AtomicUsize::new(0));
+    let counting = Arc::clone(&sent);
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         while stream.write_all(&[0; 1 << 16]).await.is_ok() {
-            counting.fetch_add(1 << 16, std::sync::atomic::Ordering::SeqCst);
+            counting.fetch_add(1 << 16, Ordering::SeqCst);
         }
     });
     let world = World::with(&rule("127.0.0.1", "tcp", origin.port()));
     let (_, stream) = world.connect(&format!("127.0.0.1:{}", origin.port())).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let stalled = sent.load(std::sync::atomic::Ordering::SeqCst);
+    let stalled = sent.load(Ordering::SeqCst);
     tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(sent.load(std::sync::atomic::Ordering::SeqCst), stalled, "it waits for the reader");
+    assert_eq!(sent.load(Ordering::SeqCst), stalled, "it waits for the reader");
     assert!(world.egress.meter().used().bytes_down < 1 << 20);
     drop(stream);
     assert!(world.record().await.bytes_down < 1 << 20);
@@ -171,12 +172,12 @@ async fn d9_a_cage_that_opens_connections_without_end_takes_no_more_of_this_proc
     let world = World::within(&rule("a.test", "https", 443), Limits { connections: 4, ..Limits::default() });
     let door = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = door.local_addr().unwrap();
-    let egress = std::sync::Arc::clone(&world.egress);
-    let (held, most) = (std::sync::Arc::<AtomicUsize>::default(), std::sync::Arc::<AtomicUsize>::default());
-    let (now, highest) = (std::sync::Arc::clone(&held), std::sync::Arc::clone(&most));
+    let egress = Arc::clone(&world.egress);
+    let (held, most) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+    let (now, highest) = (Arc::clone(&held), Arc::clone(&most));
     tokio::spawn(async move {
         loop {
-            let (accepted, now) = (accept(&door, &egress).await, std::sync::Arc::clone(&now));
+            let (accepted, now) = (accept(&door, &egress).await, Arc::clone(&now));
             highest.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
             tokio::spawn(async move {
                 accepted.serve().await;

@@ -91,7 +91,7 @@ async fn records_name_their_run() {
         Egress::new(Live::new(Rules::default()), std::sync::Arc::<super::world::Kept>::clone(&kept)).for_run(run);
     let (mut inside, outside) = tokio::io::duplex(1 << 16);
     inside.write_all(super::world::get("http://a.test/").as_bytes()).await.unwrap();
-    let (_, said) = tokio::join!(serve(outside, &egress), super::world::heard(&mut inside));
+    let (_, said) = tokio::join!(serve(outside, &egress), heard(&mut inside));
     assert!(said.contains("403"), "{said}");
     assert_eq!(kept.runs(), [Some(run)]);
 }
