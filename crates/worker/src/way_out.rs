@@ -30,6 +30,9 @@ pub(crate) const PORT: u16 = 3128;
 const MOST_LET_OUT: u64 = 10_000;
 /// Refused requests that are listed; the others are counted.
 const MOST_REFUSED_LISTED: u64 = 1_000;
+/// The same of what was allowed and led to no connection: tunnels in which requests have records of their own, names without an
+/// address. Nothing else bounds them.
+const MOST_IDLE_LISTED: u64 = MOST_LET_OUT;
 /// What a program left open ends with it; so long it may take until that is written down.
 const SETTLES: Duration = Duration::from_secs(2);
 
@@ -149,12 +152,13 @@ pub(crate) struct Told {
     /// One record per line, as JSON.
     pub(crate) lines: Vec<u8>,
     let_out: u64,
+    idle: u64,
 }
 
 #[cfg(test)]
 impl Told {
     pub(crate) fn of(traffic: Traffic, lines: Vec<u8>) -> Self {
-        Self { traffic, lines, let_out: 0 }
+        Self { traffic, lines, let_out: 0, idle: 0 }
     }
 }
 
@@ -192,16 +196,23 @@ impl Told {
         match &record.decision {
             Decision::Allowed(_) if recorded => {
                 self.traffic.requests += 1;
-                self.list(record);
+                // What was connected was announced, and not more often than it is listed.
+                let is_idle = record.address.is_none();
+                self.idle += u64::from(is_idle);
+                self.list_if(!is_idle || self.idle <= MOST_IDLE_LISTED, record);
             }
             Decision::Allowed(_) | Decision::Refused(_) => {
                 self.traffic.refused += 1;
-                if self.traffic.refused <= MOST_REFUSED_LISTED {
-                    self.list(record);
-                } else {
-                    self.traffic.unlisted += 1;
-                }
+                self.list_if(self.traffic.refused <= MOST_REFUSED_LISTED, record);
             }
+        }
+    }
+
+    fn list_if(&mut self, has_room: bool, record: &EgressRecord) {
+        if has_room {
+            self.list(record);
+        } else {
+            self.traffic.unlisted += 1;
         }
     }
 
@@ -356,19 +367,36 @@ mod tests {
         assert!(!String::from_utf8_lossy(&rest).contains("HTTP/1.1 200"), "a held connection is over");
     }
 
+    fn record(decision: &serde_json::Value) -> EgressRecord {
+        serde_json::from_value(serde_json::json!({
+            "run": null, "at": 0, "way": "connect", "to": "evil.test:80", "speaks": null, "method": "GET", "path": "/",
+            "decision": decision, "ended": null, "address": null,
+            "encrypted_hello": false, "status": null, "bytes_up": 0, "bytes_down": 0, "duration_ms": 0,
+        }))
+        .unwrap()
+    }
+
     #[test]
     fn a_flood_is_counted_and_a_list_stays_short() {
         let mut told = Told::default();
-        let refused: EgressRecord = serde_json::from_value(serde_json::json!({
-            "run": null, "at": 0, "way": "http", "to": "evil.test:80", "speaks": null, "method": "GET", "path": "/",
-            "decision": {"refused": {"number": 10, "text": "no rule"}}, "ended": null, "address": null,
-            "encrypted_hello": false, "status": null, "bytes_up": 0, "bytes_down": 0, "duration_ms": 0,
-        }))
-        .unwrap();
+        let refused = record(&serde_json::json!({"refused": {"number": 10, "text": "no rule"}}));
         for _ in 0..MOST_REFUSED_LISTED + 7 {
             told.add(&refused);
         }
         assert_eq!((told.traffic.refused, told.traffic.unlisted), (MOST_REFUSED_LISTED + 7, 7));
         assert_eq!(told.lines.iter().filter(|byte| **byte == b'\n').count() as u64, MOST_REFUSED_LISTED);
+    }
+
+    #[test]
+    fn d9_tunnels_that_are_opened_and_not_used_do_not_fill_the_memory_and_hide_no_request() {
+        let mut told = Told::default();
+        let tunnel = record(&serde_json::json!({"allowed": "https a.test port 443 credential none"}));
+        for _ in 0..MOST_IDLE_LISTED + 7 {
+            told.add(&tunnel);
+        }
+        assert_eq!((told.traffic.requests, told.traffic.unlisted), (MOST_IDLE_LISTED + 7, 7));
+        let listed = told.lines.len();
+        told.add(&EgressRecord { address: Some("93.184.216.34:443".parse().unwrap()), ..tunnel });
+        assert!(told.lines.len() > listed && told.traffic.unlisted == 7, "what was connected is always listed");
     }
 }

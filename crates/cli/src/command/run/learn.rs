@@ -65,7 +65,7 @@ struct Learned {
 pub(super) async fn run(args: Args, client: &Client, out: &Out) -> Result<(), CliError> {
     let used = used(client, &args.run).await?;
     if used.unlisted > 0 {
-        out.note(&format!("{} refused requests are counted and not listed", used.unlisted));
+        out.note(&format!("{} requests that were refused or led nowhere are counted and not listed", used.unlisted));
     }
     if used.paths.is_none() && args.scope.is_some() {
         out.note("its actions change files of the run without naming them: `allow` is left as it is");

@@ -94,7 +94,15 @@ pub enum Reason {
     NotRecorded,
 }
 
+/// Longer names are cut: a reason is no place to carry data to.
+const MOST_NAME: usize = 64;
+
 impl Reason {
+    /// About what a request brought under this name, which whoever asks chose.
+    pub(in crate::egress) fn credential(host: impl Into<String>, name: &str) -> Self {
+        Self::Credential { host: host.into(), name: name.chars().take(MOST_NAME).collect() }
+    }
+
     pub const fn number(&self) -> u16 {
         match self {
             Self::Name(_) => 1,

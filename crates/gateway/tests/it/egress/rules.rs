@@ -225,3 +225,10 @@ fn r25_inside_of_tls_an_action_keeps_to_methods_paths_and_to_nobodys_credential(
     assert_eq!(inside("GET", "/v2", Vec::new()), 14);
     assert_eq!(inside("GET", "/v1/items", vec![Brought::foreign("Authorization")]), 15);
 }
+
+#[test]
+fn a_reason_repeats_no_more_of_a_name_than_a_person_reads() {
+    let brought = plain("GET", "a.test:80", "/", Some(&"token".repeat(5_000)));
+    let reason = decide(&for_openings(&["http://a.test/"]), &brought, Timestamp::from_unix_ms(0)).unwrap_err();
+    assert!(reason.number() == 15 && reason.to_string().len() < 200, "{reason}");
+}
