@@ -1,9 +1,8 @@
 //! Requests of a cage to hosts that are allowed, and to nobody else.
 //!
 //! A cage has no network but doors. Whoever holds the outer side of a door takes connections with [`accept`], as many as there is
-//! room for, and each is served ([`serve`]): the proxy
-//! speaks HTTP/1.1 as a proxy (whole addresses and CONNECT) and SOCKS5, told apart by the first byte. Each request goes
-//! the same way: its name is read once ([`name`]), judged by the rules of the run ([`rules`]), resolved and every
+//! room for, and has each served ([`serve`]): as by a proxy for HTTP/1.1 (whole addresses and CONNECT) or SOCKS5, told apart
+//! by the first byte. Each request goes the same way: its name is read once ([`name`]), judged by the rules of the run ([`rules`]), resolved and every
 //! address checked ([`resolve`]), written down ([`record`]), carried and counted ([`carry`]).
 //!
 //! Whoever runs a cage makes the way out from what a team wrote down ([`Settings::read`], [`Settings::open`]) or by hand
