@@ -141,7 +141,7 @@ fn touches(text: &mut String, detail: &ActionDetail) {
     let target = spec.target.as_ref().map_or_else(|| "none".to_owned(), |target| marked(&target.to_string()));
     let _ = writeln!(text, "  target   {target}");
     for opening in &spec.network {
-        let unseen = opening.unseen().map(|why| format!(" ({why})")).unwrap_or_default();
+        let unseen = opening.caveat().map(|why| format!(" ({why})")).unwrap_or_default();
         let _ = writeln!(text, "  reaches  {}{unseen}", marked(&opening.to_string()));
     }
     for used in &spec.credentials {

@@ -12,6 +12,7 @@ mod following;
 mod home;
 mod intent;
 mod journal;
+mod open_files;
 mod out;
 mod planned;
 mod profiles;

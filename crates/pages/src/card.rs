@@ -115,7 +115,7 @@ fn reaches(lang: Lang, spec: &ActionSpec) -> Markup {
     html! {
         @if spec.network.is_empty() { span.good { (lang.nobody()) } }
         @for opening in &spec.network {
-            div { code { (text::line(lang, &opening.to_string())) } @if let Some(why) = opening.unseen() { " " small { (why) } } }
+            div { code { (text::line(lang, &opening.to_string())) } @if let Some(why) = opening.caveat() { " " small { (why) } } }
         }
     }
 }

@@ -1,13 +1,14 @@
 //! GRANTS: while an action with a way out is under way, its wishes go to the control plane, and what a person grants or takes
 //! back is open or closed at once. It decides nothing, and opens nothing that was not signed for this very attempt.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
 use placet_domain::id::ActionId;
 use placet_domain::permit::{PermitVerifier, Slip};
 use placet_domain::proposal::{Method, Opening};
 use placet_domain::time::Timestamp;
-use placet_gateway::egress::rules::Rule;
+use placet_gateway::egress::rules::{Rule, Speaks};
 use placet_gateway::egress::{Rules, Wish};
 use placet_wire::ClientError;
 use placet_wire::api::{NetworkQuery, NetworkView};
@@ -85,11 +86,24 @@ impl Known {
     }
 }
 
-/// What a person would have to open: the address itself, and of plain requests the method.
+/// Where hardly anybody speaks TLS.
+const PLAIN_PORTS: [u16; 5] = [80, 3000, 8000, 8008, 8080];
+
+/// What a person would have to open: the address itself in the language that was spoken, and of requests that were seen the method.
+///
+/// A tunnel that was refused before anything was said is taken for what its port is usual for. Where that was wrong, what is said in
+/// it once it is open is the next wish. TLS of a host that the cage was not prepared for can be opened as a tunnel only.
 fn opening_for(wish: &Wish) -> Option<Opening> {
-    let scheme = if wish.method.is_some() { "http" } else { "https" };
-    let to = format!("{scheme}://{}/", wish.to).parse().ok()?;
-    Opening::new(to, wish.method.iter().cloned().collect::<std::collections::BTreeSet<Method>>()).ok()
+    let usual = if PLAIN_PORTS.contains(&wish.to.port()) { Speaks::Http } else { Speaks::Https };
+    let at = |scheme: &str| format!("{scheme}://{}/", wish.to).parse().ok();
+    let methods: BTreeSet<Method> = wish.method.iter().cloned().collect();
+    match wish.spoken.unwrap_or(usual) {
+        Speaks::Http => Opening::new(at("http")?, methods).ok(),
+        Speaks::Https if methods.is_empty() => Opening::unseen(at("https")?).ok(),
+        Speaks::Https => Opening::new(at("https")?, methods).ok(),
+        // No opening says it.
+        Speaks::Tcp => None,
+    }
 }
 
 /// Each until its own end, by this clock, and cut then.
@@ -138,11 +152,21 @@ mod tests {
         let rules = rules(&slip(5), Timestamp::from_unix_ms(1_000));
         let lines: Vec<String> = rules.allow.iter().map(ToString::to_string).collect();
         assert_eq!(lines, ["http example.org port 80 methods GET until 1500 then cut"]);
-        let wish = |to: &str, method: Option<&str>| Wish {
-            to: to.parse().unwrap(),
-            method: method.map(|method| method.parse().unwrap()),
+    }
+
+    #[test]
+    fn c5_a_wish_is_for_what_was_really_spoken_so_that_a_yes_helps() {
+        let opening = |to: &str, spoken, method: Option<&str>| {
+            let (to, method) = (to.parse().unwrap(), method.map(|method| method.parse().unwrap()));
+            opening_for(&Wish { to, method, spoken }).map_or_else(String::new, |opening| opening.to_string())
         };
-        assert_eq!(opening_for(&wish("a.test:80", Some("POST"))).unwrap().to_string(), "POST http://a.test:80/");
-        assert_eq!(opening_for(&wish("a.test:443", None)).unwrap().to_string(), "https://a.test:443/");
+        let (http, https) = (Some(Speaks::Http), Some(Speaks::Https));
+        assert_eq!(opening("a.test:80", http, Some("POST")), "POST http://a.test:80/");
+        assert_eq!(opening("a.test:9000", http, None), "http://a.test:9000/", "plain, in a tunnel");
+        assert_eq!(opening("a.test:443", https, Some("POST")), "POST https://a.test:443/", "seen inside of TLS");
+        assert_eq!(opening("a.test:80", https, None), "unseen https://a.test:80/");
+        assert_eq!(opening("a.test:80", None, None), "http://a.test:80/", "by its port, before anything was said");
+        assert_eq!(opening("a.test:443", None, None), "unseen https://a.test:443/");
+        assert_eq!(opening("a.test:22", Some(Speaks::Tcp), None), "");
     }
 }

@@ -66,7 +66,7 @@ pub(crate) async fn perform(worker: &Worker, job: Job) -> Result<(), JobError> {
         tracing::warn!(action = %job.action, attempt = job.attempt, why, "not started");
         return report::report(worker, &job, decline(fitting, why)).await;
     }
-    let (way_out, wishes) = match WayOut::of(fitting.sealed().spec(), &worker.config.team).await {
+    let (way_out, wishes) = match WayOut::of(fitting.sealed().spec(), &worker.config.team, worker.limits).await {
         Ok(way) => way.unzip(),
         Err(error) => {
             // Where secrets of this machine are looked for is for its owner, and the agent reads the reason.

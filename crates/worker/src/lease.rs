@@ -8,7 +8,7 @@ use placet_domain::digest::Digest;
 use placet_domain::id::IdentityId;
 use placet_domain::permit::PermitVerifier;
 use placet_domain::proposal::Cages;
-use placet_gateway::egress::Team;
+use placet_gateway::egress::{Limits, Team};
 use placet_sandbox::{Profile, Profiles};
 use placet_wire::api::{IdentityView, Job};
 use placet_wire::{Client, ClientError};
@@ -16,7 +16,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use crate::host::{self, HostConfig, Seats};
-use crate::job;
+use crate::{job, share};
 
 /// How long one request for work waits for some to come.
 pub(crate) const POLL: Duration = Duration::from_secs(20);
@@ -72,6 +72,8 @@ pub struct Worker {
     pub(crate) identity: IdentityId,
     /// What its profiles amount to: they never change while it runs.
     pub(crate) cages: Arc<Cages>,
+    /// Of what each of its actions carries.
+    pub(crate) limits: Limits,
     pub(crate) seats: Arc<Seats>,
 }
 
@@ -84,7 +86,8 @@ impl Worker {
         let runs = config.hosting.as_ref().map(|hosting| hosting.runs.clone()).unwrap_or_default();
         let key = config.hosting.as_ref().and_then(|hosting| hosting.key.clone());
         let seats = Arc::new(Seats::in_folder(runs).sealed_with(key));
-        Ok(Self { config: Arc::new(config), identity: me.id, cages, seats })
+        let limits = share::limits(share::open_files(), config.jobs_at_once);
+        Ok(Self { config: Arc::new(config), identity: me.id, cages, limits, seats })
     }
 
     pub const fn identity(&self) -> IdentityId {

@@ -15,6 +15,7 @@ mod host;
 mod job;
 mod lease;
 mod report;
+pub mod share;
 mod way_out;
 mod workspace;
 

@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use placet_domain::evidence::Traffic;
 use placet_domain::proposal::ActionSpec;
+use placet_gateway::egress;
 use placet_gateway::egress::tls::TlsError;
 use placet_gateway::egress::{
-    Decision, Egress, EgressRecord, Established, FOLDER, Live, NotKept, NotPutIn, Outfit, Rules, Sink, Team, Wish,
-    serve,
+    Decision, Egress, EgressRecord, Established, FOLDER, Limits, Live, NotKept, NotPutIn, Outfit, Rules, Sink, Team,
+    Wish,
 };
 use placet_sandbox::Request;
 use tempfile::TempDir;
@@ -29,6 +30,9 @@ pub(crate) const PORT: u16 = 3128;
 const MOST_LET_OUT: u64 = 10_000;
 /// Refused requests that are listed; the others are counted.
 const MOST_REFUSED_LISTED: u64 = 1_000;
+/// The same of what was allowed and led to no connection: tunnels in which requests have records of their own, names without an
+/// address. Nothing else bounds them.
+const MOST_IDLE_LISTED: u64 = MOST_LET_OUT;
 /// What a program left open ends with it; so long it may take until that is written down.
 const SETTLES: Duration = Duration::from_secs(2);
 
@@ -66,7 +70,11 @@ pub(crate) type Wishes = mpsc::UnboundedReceiver<Wish>;
 
 impl WayOut {
     /// For an action that was sealed with openings; none for one without. Reads the credentials that it uses, and no others.
-    pub(crate) async fn of(spec: &ActionSpec, team: &Team) -> Result<Option<(Self, Wishes)>, NotOpened> {
+    pub(crate) async fn of(
+        spec: &ActionSpec,
+        team: &Team,
+        limits: Limits,
+    ) -> Result<Option<(Self, Wishes)>, NotOpened> {
         if spec.network.is_empty() {
             return Ok(None);
         }
@@ -74,12 +82,11 @@ impl WayOut {
         let (tell, wishes) = mpsc::unbounded_channel();
         let log = Arc::new(Log { told: Mutex::default(), wishes: tell });
         let rules = Rules::for_action(spec);
-        let egress = Egress::new(Live::new(rules.clone()), Arc::<Log>::clone(&log)).for_run(spec.run);
-        let egress = if spec.credentials.is_empty() {
-            egress
-        } else {
-            egress.with_credentials(team.open_for(spec).await?).opening_tls(team.roots()?)?
-        };
+        let egress =
+            Egress::new(Live::new(rules.clone()), Arc::<Log>::clone(&log)).for_run(spec.run).with_limits(limits);
+        let egress = egress.with_credentials(team.open_for(spec).await?);
+        // An action whose rules look into no TLS needs nobody's certificates.
+        let egress = if rules.looks_inside() { egress.opening_tls(team.roots()?)? } else { egress };
         let outfit = egress.outfit(PORT);
         let files = (!outfit.files().is_empty()).then(|| written(&outfit)).transpose()?;
         let (rules, outfit, files) = (Arc::new(rules), Arc::new(outfit), files.map(Arc::new));
@@ -109,7 +116,7 @@ impl WayOut {
         let (stop, stopped) = oneshot::channel();
         let handle = Handle::current();
         let _entered = handle.enter();
-        let task = tokio::spawn(accept(TcpListener::from_std(door)?, Arc::clone(&self.egress), stopped));
+        let task = tokio::spawn(serve(TcpListener::from_std(door)?, Arc::clone(&self.egress), stopped));
         Ok(Served { way: self, stop, task })
     }
 
@@ -145,12 +152,13 @@ pub(crate) struct Told {
     /// One record per line, as JSON.
     pub(crate) lines: Vec<u8>,
     let_out: u64,
+    idle: u64,
 }
 
 #[cfg(test)]
 impl Told {
     pub(crate) fn of(traffic: Traffic, lines: Vec<u8>) -> Self {
-        Self { traffic, lines, let_out: 0 }
+        Self { traffic, lines, let_out: 0, idle: 0 }
     }
 }
 
@@ -188,16 +196,23 @@ impl Told {
         match &record.decision {
             Decision::Allowed(_) if recorded => {
                 self.traffic.requests += 1;
-                self.list(record);
+                // What was connected was announced, and not more often than it is listed.
+                let is_idle = record.address.is_none();
+                self.idle += u64::from(is_idle);
+                self.list_if(!is_idle || self.idle <= MOST_IDLE_LISTED, record);
             }
             Decision::Allowed(_) | Decision::Refused(_) => {
                 self.traffic.refused += 1;
-                if self.traffic.refused <= MOST_REFUSED_LISTED {
-                    self.list(record);
-                } else {
-                    self.traffic.unlisted += 1;
-                }
+                self.list_if(self.traffic.refused <= MOST_REFUSED_LISTED, record);
             }
+        }
+    }
+
+    fn list_if(&mut self, has_room: bool, record: &EgressRecord) {
+        if has_room {
+            self.list(record);
+        } else {
+            self.traffic.unlisted += 1;
         }
     }
 
@@ -207,18 +222,12 @@ impl Told {
     }
 }
 
-async fn accept(door: TcpListener, egress: Arc<Egress>, mut stopped: oneshot::Receiver<()>) {
+async fn serve(door: TcpListener, egress: Arc<Egress>, mut stopped: oneshot::Receiver<()>) {
     let mut open = JoinSet::new();
     loop {
         tokio::select! {
             _ = &mut stopped => break,
-            accepted = door.accept() => match accepted {
-                Ok((inside, _)) => {
-                    let egress = Arc::clone(&egress);
-                    open.spawn(async move { serve(inside, &egress).await });
-                }
-                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
-            },
+            accepted = egress::accept(&door, &egress) => drop(open.spawn(accepted.serve())),
             Some(_) = open.join_next(), if !open.is_empty() => {}
         }
     }
@@ -248,7 +257,7 @@ mod tests {
     }
 
     async fn open(openings: &[&str]) -> (WayOut, Served, SocketAddr, Wishes) {
-        let (way, wishes) = WayOut::of(&spec(openings), &Team::default()).await.unwrap().unwrap();
+        let (way, wishes) = WayOut::of(&spec(openings), &Team::default(), Limits::default()).await.unwrap().unwrap();
         let door = Door::bind("127.0.0.1:0").unwrap();
         let at = door.local_addr().unwrap();
         (way.clone(), way.serve(door).unwrap(), at, wishes)
@@ -285,7 +294,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_action_without_openings_has_no_way_out() {
-        assert!(WayOut::of(&spec(&[]), &Team::default()).await.unwrap().is_none());
+        assert!(WayOut::of(&spec(&[]), &Team::default(), Limits::default()).await.unwrap().is_none());
     }
 
     #[tokio::test]
@@ -293,7 +302,9 @@ mod tests {
         let mut spec = spec(&["https://a.test/"]);
         spec.credentials =
             serde_json::from_value(serde_json::json!([{"name": "team", "to": ["https://a.test/"]}])).unwrap();
-        let Err(why) = WayOut::of(&spec, &Team::default()).await else { panic!("a way out without its credential") };
+        let Err(why) = WayOut::of(&spec, &Team::default(), Limits::default()).await else {
+            panic!("a way out without its credential")
+        };
         assert!(why.to_string().contains("no credential `team`"), "{why}");
     }
 
@@ -356,19 +367,36 @@ mod tests {
         assert!(!String::from_utf8_lossy(&rest).contains("HTTP/1.1 200"), "a held connection is over");
     }
 
+    fn record(decision: &serde_json::Value) -> EgressRecord {
+        serde_json::from_value(serde_json::json!({
+            "run": null, "at": 0, "way": "connect", "to": "evil.test:80", "speaks": null, "method": "GET", "path": "/",
+            "decision": decision, "ended": null, "address": null,
+            "encrypted_hello": false, "status": null, "bytes_up": 0, "bytes_down": 0, "duration_ms": 0,
+        }))
+        .unwrap()
+    }
+
     #[test]
     fn a_flood_is_counted_and_a_list_stays_short() {
         let mut told = Told::default();
-        let refused: EgressRecord = serde_json::from_value(serde_json::json!({
-            "run": null, "at": 0, "way": "http", "to": "evil.test:80", "speaks": null, "method": "GET", "path": "/",
-            "decision": {"refused": {"number": 10, "text": "no rule"}}, "ended": null, "address": null,
-            "encrypted_hello": false, "status": null, "bytes_up": 0, "bytes_down": 0, "duration_ms": 0,
-        }))
-        .unwrap();
+        let refused = record(&serde_json::json!({"refused": {"number": 10, "text": "no rule"}}));
         for _ in 0..MOST_REFUSED_LISTED + 7 {
             told.add(&refused);
         }
         assert_eq!((told.traffic.refused, told.traffic.unlisted), (MOST_REFUSED_LISTED + 7, 7));
         assert_eq!(told.lines.iter().filter(|byte| **byte == b'\n').count() as u64, MOST_REFUSED_LISTED);
+    }
+
+    #[test]
+    fn d9_tunnels_that_are_opened_and_not_used_do_not_fill_the_memory_and_hide_no_request() {
+        let mut told = Told::default();
+        let tunnel = record(&serde_json::json!({"allowed": "https a.test port 443 credential none"}));
+        for _ in 0..MOST_IDLE_LISTED + 7 {
+            told.add(&tunnel);
+        }
+        assert_eq!((told.traffic.requests, told.traffic.unlisted), (MOST_IDLE_LISTED + 7, 7));
+        let listed = told.lines.len();
+        told.add(&EgressRecord { address: Some("93.184.216.34:443".parse().unwrap()), ..tunnel });
+        assert!(told.lines.len() > listed && told.traffic.unlisted == 7, "what was connected is always listed");
     }
 }

@@ -77,7 +77,7 @@ pub(crate) struct ProposeArgs {
     /// NAME=VALUE
     #[arg(long = "env", value_name = "NAME=VALUE")]
     environment: Vec<String>,
-    /// Whom it may reach beside its target, like http://10.0.0.5:8080/v1 or 'GET http://example.org/'
+    /// Whom it may reach beside its target, like http://10.0.0.5:8080/v1 or 'GET https://example.org/v1'
     #[arg(long = "network", value_name = "[METHODS ]TARGET")]
     network: Vec<String>,
     /// A credential of the team that is put into its requests, by its name in credentials.toml; the program never sees it

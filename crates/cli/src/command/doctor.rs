@@ -3,11 +3,14 @@
 use std::process::Command;
 
 use placet_sandbox::{Exit, LeastTier, Profile, Profiles, Request, State, Tier, launch, probe};
+use placet_worker::share;
 use serde::Serialize;
 
 use super::sandbox::Private;
+use super::work::JOBS;
 use crate::context::Who;
 use crate::error::{CliError, Code, chain};
+use crate::open_files;
 use crate::out::{ASK, BAD, DIM, GOOD, Out, styled, table};
 
 #[derive(Debug, clap::Args)]
@@ -43,6 +46,7 @@ pub(crate) fn run(_: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let mut findings: Vec<Finding> = caged.collect();
     findings.push(layers());
     findings.push(git());
+    findings.push(descriptors(open_files::most()));
     findings.push(home(who));
     findings.push(profiles(who, &report.tier));
     let diagnosis = Diagnosis { cage: report.tier, findings };
@@ -78,6 +82,14 @@ fn git() -> Finding {
     let good = version.as_ref().is_ok_and(|output| output.status.success());
     let todo = (!good).then(|| "install git".to_owned());
     Finding { name: "git".into(), good, detail: detail.unwrap_or_else(|error| error.to_string()), todo }
+}
+
+/// What a worker could have open here, and what that means for actions with a way out.
+fn descriptors(most: u64) -> Finding {
+    let (good, connections) = (most >= share::ENOUGH_OPEN_FILES, share::connections(most, JOBS));
+    let detail = format!("{most}; each of {JOBS} actions may hold {connections} connections");
+    let todo = (!good).then(|| format!("raise the hard limit (`ulimit -Hn`) to {} or more", share::ENOUGH_OPEN_FILES));
+    Finding { name: "open files".into(), good, detail, todo }
 }
 
 /// The home is optional here: `doctor` is what people run first.
@@ -119,4 +131,16 @@ fn words(diagnosis: &Diagnosis) -> String {
         Tier::Unavailable { reason } => format!("{} {reason}", styled(BAD, "unavailable:")),
     };
     format!("{}\n\n{verdict}", table(&diagnosis.findings.iter().map(row).collect::<Vec<_>>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn d9_a_machine_on_which_actions_get_few_connections_is_told_what_to_do() {
+        let few = descriptors(256);
+        assert!(!few.good && few.detail.contains("32 connections") && few.todo.unwrap().contains("ulimit"));
+        assert!(descriptors(4_096).good && descriptors(4_096).todo.is_none());
+    }
 }

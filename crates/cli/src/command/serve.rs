@@ -10,6 +10,7 @@ use crate::context::Who;
 use crate::error::{CliError, Code, chain};
 use crate::home::Home;
 use crate::journal;
+use crate::open_files;
 use crate::out::Out;
 use crate::progress::Spinner;
 
@@ -24,6 +25,7 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let home = who.home()?;
     journal::start(&home.logs())?;
+    open_files::raise();
     let address = args.address.unwrap_or(home.config()?.address);
     needs_loopback(address)?;
     let mut serving = start(&home, address, out).await?;

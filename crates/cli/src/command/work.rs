@@ -17,8 +17,12 @@ use crate::context::Who;
 use crate::error::{CliError, Code};
 use crate::home::{read_secret_key, read_verifier, team_at};
 use crate::journal;
+use crate::open_files;
 use crate::out::Out;
 use crate::profiles::profiles_in;
+
+/// As many as most machines have processors for.
+pub(crate) const JOBS: usize = 2;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -47,12 +51,13 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 4, value_name = "N")]
     host: usize,
     /// How many jobs at once
-    #[arg(long, default_value_t = 2, value_name = "N")]
+    #[arg(long, default_value_t = JOBS, value_name = "N")]
     jobs: usize,
 }
 
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     journal::to_stderr();
+    open_files::raise();
     let tier = needs_cage()?;
     let profiles = profiles(args.profiles.as_deref(), who)?;
     for profile in profiles.iter().filter(|profile| profile.demands() == LeastTier::Full && tier != Tier::Full) {

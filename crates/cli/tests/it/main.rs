@@ -24,6 +24,7 @@ mod governed;
 mod help;
 mod hosted;
 mod house;
+mod inside;
 mod journey;
 mod laws;
 mod ledger;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 
-use crate::support::{Done, Process, World};
+use crate::support::{Done, Process, World, eventually};
 
 /// A server that answers with the first line it was sent, or sends on to somebody else.
 pub(crate) struct Server {
@@ -178,7 +178,8 @@ fn b2_what_is_beyond_the_scope_the_tool_or_the_cage_is_never_opened() {
     let within = server.url("/v1");
     assert!(tried("shut", &within).contains("its network is none"), "{}", tried("shut", &within));
     assert!(tried("cat", &within).contains("`cat` reaches nobody"), "{}", tried("cat", &within));
-    assert!(tried("python3", "GET https://a.example.org/").contains("only of plain"));
+    assert!(tried("python3", "GET a.example.org").contains("methods are for an address"));
+    assert!(tried("python3", "unseen http://a.example.org/").contains("for the whole of a host"));
     assert_eq!(server.was_asked(), 0);
 }
 
@@ -292,4 +293,43 @@ print(len(names) * 3)
     assert!(records.iter().all(|record| record["decision"]["refused"]["number"].as_u64().is_some()), "{records:#?}");
     assert_eq!(done.manifest["usage"]["network"]["refused"], tried);
     assert_eq!(server.was_asked(), 0);
+}
+
+/// Descriptors of a worker are shared by all its actions.
+const FEW: u32 = 256;
+
+#[test]
+fn d9_an_action_that_opens_connections_without_end_keeps_no_other_action_from_its_own() {
+    let server = Server::start();
+    let mut world = World::set_up();
+    world.serve();
+    let run = world.undertake_reaching(&[&server.url("/")]);
+    let other = world.run_of("tom");
+    let worker = world.worker_within(FEW);
+    assert!(worker.stderr().contains("few files may be open here"), "{}", worker.stderr());
+    let hold = "
+import os, socket, time
+for _ in range(7):
+    if os.fork() == 0: break
+held = []
+until = time.time() + 25
+while time.time() < until:
+    try:
+        s = socket.socket(); s.setblocking(False); s.connect_ex(('127.0.0.1', 3128)); held.append(s)
+    except OSError: time.sleep(0.05)
+    if len(held) > 150: time.sleep(0.5); held.clear()
+";
+    let holder = world.cleared(&run, &["python3", "--network", &server.url("/"), "--", "-c", hold]);
+    world.reaches(&holder, &["EXECUTING"]);
+    let open = || std::fs::read_dir(format!("/proc/{}/fd", worker.pid())).unwrap().count();
+    eventually("it holds what it gets", std::time::Duration::from_secs(20), || open() > 50);
+    let script = format!("{ASK}\nprint(ask('{}'))", server.url("/neighbour"));
+    for _ in 0..3 {
+        let done = python(&world, &other, &[&server.url("/")], &script);
+        assert_eq!(printed(&world, &done), "GET /neighbour HTTP/1.1\n", "{done:?}");
+        assert!(open() < FEW as usize / 2, "{} descriptors", open());
+    }
+    assert_eq!(world.status(&holder), "EXECUTING", "it was still at it");
+    assert!(!worker.stderr().contains("Too many open files"), "{}", worker.stderr());
+    assert_eq!(world.done(&holder).status, "SUCCEEDED");
 }

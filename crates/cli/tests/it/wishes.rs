@@ -114,3 +114,38 @@ fn c6_what_a_run_used_becomes_a_narrower_scope_that_a_person_can_read() {
     assert!(!diff.out().contains("+  \"127.0.0.0/8\"") && !diff.out().contains("evil.test"), "{}", diff.out());
     assert_eq!(std::fs::read_to_string(world.path("scope.toml")).unwrap(), before, "it changes nothing");
 }
+
+/// The addresses of a name that is this machine's, for whoever has to open them.
+fn addresses_of(name: &str) -> Vec<String> {
+    use std::net::ToSocketAddrs as _;
+    let found: std::collections::BTreeSet<_> =
+        (name, 0).to_socket_addrs().unwrap().map(|address| address.ip()).collect();
+    found.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn c6_what_was_learned_of_a_name_that_leads_to_a_private_place_suffices_to_do_it_again() {
+    let server = Server::start();
+    let url = server.url("/v1/a").replace("127.0.0.1", "localhost");
+    let beside = addresses_of("localhost");
+    let all: Vec<&str> = beside.iter().map(String::as_str).chain(["127.0.0.0/8", "*.example.org", &url]).collect();
+    let (world, run, _worker) = start(&all);
+    let script = format!("{ASK}\nprint(ask('{url}'))");
+    let network: Vec<&str> = beside.iter().map(String::as_str).chain([url.as_str()]).collect();
+    let done = python(&world, &run, &network, &script);
+    assert_eq!(String::from_utf8_lossy(&world.evidence(&done.id, "stdout")), "GET /v1/a HTTP/1.1\n", "{done:?}");
+    let learned = world.json("ada", &["run", "learn", &run, "--scope", "scope.toml"]);
+    std::fs::write(world.path("learned.diff"), learned["diff"].as_str().unwrap()).unwrap();
+    let patched =
+        std::process::Command::new("git").args(["apply", "learned.diff"]).current_dir(world.dir()).output().unwrap();
+    assert!(patched.status.success(), "{}", String::from_utf8_lossy(&patched.stderr));
+    let narrower = std::fs::read_to_string(world.path("scope.toml")).unwrap();
+    assert!(narrower.contains("127.0.0.1") && !narrower.contains("127.0.0.0/8"), "{narrower}");
+    world.cli(&["scope", "lock", "all", "scope.toml"]).ok();
+    let again = world.run_of("tom");
+    let openings: Vec<&str> =
+        learned["openings"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
+    let done = python(&world, &again, &openings, &script);
+    assert_eq!(String::from_utf8_lossy(&world.evidence(&done.id, "stdout")), "GET /v1/a HTTP/1.1\n", "{done:?}");
+    assert_eq!(server.was_asked(), 2);
+}

@@ -24,9 +24,11 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
+use http_body_util::BodyExt as _;
 use placet_gateway::llm::Gateway;
 use placet_gateway::llm::config::Settings;
 use placet_gateway::llm::upstream::OpenError;
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use crate::app::App;
@@ -39,15 +41,20 @@ pub(crate) use words::body_of as words_in;
 
 /// The gateway of this control plane.
 #[derive(Debug, Clone)]
-pub(crate) struct Models(Arc<Gateway<TokenKeys, RunPurse>>);
+pub(crate) struct Models {
+    gateway: Arc<Gateway<TokenKeys, RunPurse>>,
+    /// For calls at once (`connections` of its settings). Who comes beyond waits, as before a door.
+    places: Arc<Semaphore>,
+}
 
 impl Models {
     /// Reads the real keys, and starts to record. The recorder ends when the control plane stops and the last call is recorded.
     pub(crate) async fn open(app: &App, settings: Settings) -> Result<(Self, JoinHandle<()>), OpenError> {
         let (purse, calls) = RunPurse::open(app.clone());
+        let places = Arc::new(Semaphore::new(settings.limits.connections.get().min(Semaphore::MAX_PERMITS)));
         let gateway = Gateway::open(settings, TokenKeys::of(app.clone()), Arc::clone(&purse)).await?;
         let recording = tokio::spawn(recorder::record(purse, calls));
-        Ok((Self(Arc::new(gateway)), recording))
+        Ok((Self { gateway: Arc::new(gateway), places }, recording))
     }
 
     /// Whether a path is one that libraries of language models use. Everything of ours begins otherwise.
@@ -57,10 +64,16 @@ impl Models {
 
     /// Lets calls finish for a while, then has the rest estimated. Returns when each is settled and on its way into the ledger.
     pub(crate) async fn stop(&self, grace: Duration) {
-        self.0.stop(grace).await;
+        self.gateway.stop(grace).await;
     }
 
+    /// Once there is a place for it, which it has until the last byte of its answer is on its way, or whoever asked is gone.
     pub(crate) async fn answer(&self, request: Request) -> Response {
-        self.0.handle(request).await.map(Body::new)
+        let place = Arc::clone(&self.places).acquire_owned().await.expect("nobody closes it");
+        let holding = move |frame| {
+            let _held = &place;
+            frame
+        };
+        self.gateway.handle(request).await.map(|body| Body::new(body.map_frame(holding)))
     }
 }

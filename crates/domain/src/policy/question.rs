@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use cedar_policy::{Context, EntityId, EntityTypeName, EntityUid, Request, RestrictedExpression, Schema, Validator};
 
-use crate::proposal::{Action, ActionKind, ActionSpec};
+use crate::proposal::{Action, ActionKind, ActionSpec, Opening};
 
 pub(super) const SCHEMA_TEXT: &str = include_str!("../../policy/placet.cedarschema");
 
@@ -110,6 +110,7 @@ facts! {
     Target = "target": |q| text(&q.target);
     HasTarget = "has_target": |q| RestrictedExpression::new_bool(q.spec.target.is_some());
     Network = "network": |q| openings(q.spec);
+    UnseenNetwork = "unseen_network": |q| RestrictedExpression::new_bool(q.spec.network.iter().any(Opening::is_unseen));
     Credentials = "credentials": |q| credentials(q.spec);
     UsesCredential = "uses_credential": |q| RestrictedExpression::new_bool(!q.spec.credentials.is_empty());
     Files = "files": |q| texts(q.spec.files.iter().map(|file| &file.path));
@@ -196,7 +197,7 @@ mod tests {
         let request = Question::about(&action).at(1, Fact::ALL);
         let expected = json!({
             "approvals": 1, "tool": "sh", "program": "/bin/sh", "arguments": ["-c", "10.0.0.5", "a b"],
-            "command": "-c a b 10.0.0.5", "target": "10.0.0.5", "has_target": true, "network": [], "credentials": [], "uses_credential": false, "files": ["i"], "outputs": ["o/a", "p"],
+            "command": "-c a b 10.0.0.5", "target": "10.0.0.5", "has_target": true, "network": [], "unseen_network": false, "credentials": [], "uses_credential": false, "files": ["i"], "outputs": ["o/a", "p"],
             "writes": " o/a p ", "environment": ["A"], "profile": "default", "timeout_ms": 120_000,
         });
         assert_eq!(request.context().expect("a context").to_json_value().expect("plain values"), expected);

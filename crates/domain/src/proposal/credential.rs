@@ -129,10 +129,13 @@ impl CredentialBook {
     }
 }
 
-/// Whether something at that host and port is open. Which paths are is kept where requests are seen.
+/// Whether something at that place is open: it, or something below it or above. How much of it is kept where requests are seen.
 fn opens(opening: &Opening, url: &Url) -> bool {
     match opening.to() {
-        TargetRule::Within(Target::Url(open)) => open.scheme() == url.scheme() && open.authority() == url.authority(),
+        TargetRule::Within(Target::Url(open)) => {
+            let is_same = open.scheme() == url.scheme() && open.authority() == url.authority();
+            is_same && (open.path().is_below(url.path()) || url.path().is_below(open.path()))
+        }
         other @ (TargetRule::Within(Target::Host(_) | Target::Network(_)) | TargetRule::Below(_)) => {
             other.covers(&Target::Url(url.clone()))
         }
@@ -168,7 +171,8 @@ mod tests {
         assert_eq!(used.to_string(), "team for GET https://api.example.org:443/v1");
         assert_eq!(usage("curl", &["api.example.org", "127.0.0.1"]).unwrap().to.len(), 2);
         assert_eq!(usage("curl", &["*.example.org"]).unwrap().to.len(), 1);
-        for closed in ["http://api.example.org/", "https://api.example.org:8443/", "other.example.org", "10.0.0.0/8"] {
+        let above = ["http://api.example.org/", "https://api.example.org:8443/", "https://api.example.org/v2"];
+        for closed in above.into_iter().chain(["other.example.org", "10.0.0.0/8"]) {
             let why = usage("curl", &[closed]).unwrap_err();
             assert!(matches!(why, CredentialDenied::Closed { .. }), "{closed}: {why}");
         }

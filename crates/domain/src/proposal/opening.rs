@@ -1,7 +1,8 @@
 //! Openings: whom the cage of an action may reach, one place each, sealed with the action. What is not opened is closed.
 //!
-//! Written as one line, `http://10.0.0.5:8080/v1` or `GET,HEAD http://example.org/prices`. Methods are taken only where they
-//! can be seen: of plain `http`. Nothing here opens anything; the gateway makes rules of it.
+//! Written as one line, `http://10.0.0.5:8080/v1`, `GET,HEAD https://example.org/prices` or `unseen https://example.org/`. Methods and
+//! paths are kept for plain `http` and inside of TLS, which is opened to see them; so is whose account is used. Only what says `unseen`
+//! is a tunnel that nobody looks into. Nothing here opens anything; the gateway makes rules of it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,7 +10,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::scope::{BadTarget, Target, TargetRule};
+use crate::scope::{BadTarget, Target, TargetRule, Url};
 
 crate::names! {
     /// A method of HTTP, in capitals.
@@ -18,13 +19,24 @@ crate::names! {
     }, "capital letters, such as `GET`";
 }
 
+/// What an opening begins with whose TLS is not looked into. No method: those are capitals.
+const UNSEEN: &str = "unseen";
+
+/// Which requests it opens.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Requests {
+    /// Those with these methods, all of them if there are none. Each is seen.
+    With(BTreeSet<Method>),
+    /// Whatever is said inside of TLS: any method, any path, anybody's account.
+    Unseen,
+}
+
 /// One place that may be reached.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Opening {
     to: TargetRule,
-    /// Without methods: any.
-    methods: BTreeSet<Method>,
+    requests: Requests,
 }
 
 /// An opening that is refused.
@@ -34,20 +46,33 @@ pub enum BadOpening {
     Target(#[from] BadTarget),
     #[error(transparent)]
     Method(#[from] crate::name::BadName),
-    #[error("methods can be seen only of plain `http://…`, not of `{0}`; leave them out, or name such an address")]
-    Unseen(TargetRule),
+    #[error("methods are for an address such as `https://example.org/`, not for `{0}`; leave them out, or name one")]
+    NoAddress(TargetRule),
+    #[error("`unseen` is for the whole of a host with TLS, such as `unseen https://example.org/`, not for `{0}`")]
+    NotUnseen(TargetRule),
 }
 
 impl Opening {
-    /// With methods where they are seen: none means any.
+    /// With methods: none means any.
     pub fn new(to: TargetRule, methods: BTreeSet<Method>) -> Result<Self, BadOpening> {
-        let plain = matches!(&to, TargetRule::Within(Target::Url(url)) if url.scheme() == "http");
-        if methods.is_empty() || plain { Ok(Self { to, methods }) } else { Err(BadOpening::Unseen(to)) }
+        if methods.is_empty() || url_of(&to).is_some() {
+            return Ok(Self { to, requests: Requests::With(methods) });
+        }
+        Err(BadOpening::NoAddress(to))
     }
 
-    /// Everything about a target.
+    /// TLS that nobody looks into. It has no paths: they would not be seen.
+    pub fn unseen(to: TargetRule) -> Result<Self, BadOpening> {
+        let is_whole = |url: &Url| url.scheme() == "https" && url.path().as_str() == "/";
+        if url_of(&to).is_some_and(is_whole) {
+            return Ok(Self { to, requests: Requests::Unseen });
+        }
+        Err(BadOpening::NotUnseen(to))
+    }
+
+    /// Everything about a target, as far as it is seen.
     pub const fn all_of(target: Target) -> Self {
-        Self { to: TargetRule::Within(target), methods: BTreeSet::new() }
+        Self { to: TargetRule::Within(target), requests: Requests::With(BTreeSet::new()) }
     }
 
     pub const fn to(&self) -> &TargetRule {
@@ -56,17 +81,31 @@ impl Opening {
 
     /// Without any: all of them.
     pub const fn methods(&self) -> &BTreeSet<Method> {
-        &self.methods
+        static ALL: BTreeSet<Method> = BTreeSet::new();
+        match &self.requests {
+            Requests::With(methods) => methods,
+            Requests::Unseen => &ALL,
+        }
     }
 
-    /// What of it nobody can see, for whoever approves it: inside of TLS a path is no boundary.
-    pub fn unseen(&self) -> Option<&'static str> {
-        match &self.to {
-            TargetRule::Within(Target::Url(url)) if url.scheme() == "https" && url.path().as_str() != "/" => {
-                Some("the whole host: inside of TLS the path is not seen")
-            }
-            TargetRule::Within(_) | TargetRule::Below(_) => None,
+    /// Whether it is a tunnel that nobody looks into.
+    pub const fn is_unseen(&self) -> bool {
+        matches!(self.requests, Requests::Unseen)
+    }
+
+    /// What of it nobody can see, for whoever approves it.
+    pub const fn caveat(&self) -> Option<&'static str> {
+        if self.is_unseen() {
+            return Some("a tunnel: neither requests nor whose account they use are seen");
         }
+        None
+    }
+}
+
+const fn url_of(to: &TargetRule) -> Option<&Url> {
+    match to {
+        TargetRule::Within(Target::Url(url)) => Some(url),
+        TargetRule::Within(Target::Host(_) | Target::Network(_)) | TargetRule::Below(_) => None,
     }
 }
 
@@ -74,17 +113,27 @@ impl FromStr for Opening {
     type Err = BadOpening;
 
     fn from_str(text: &str) -> Result<Self, BadOpening> {
-        let (methods, to) = text.rsplit_once(' ').map_or((None, text), |(methods, to)| (Some(methods), to));
-        let methods = methods.into_iter().flat_map(|methods| methods.split(','));
-        let methods = methods.map(str::parse).collect::<Result<BTreeSet<Method>, _>>()?;
-        Self::new(to.parse()?, methods)
+        match text.rsplit_once(' ') {
+            None => Self::new(text.parse()?, BTreeSet::new()),
+            Some((UNSEEN, to)) => Self::unseen(to.parse()?),
+            Some((methods, to)) => {
+                let methods = methods.split(',').map(str::parse).collect::<Result<_, _>>()?;
+                Self::new(to.parse()?, methods)
+            }
+        }
     }
 }
 
 impl fmt::Display for Opening {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let methods: Vec<&str> = self.methods.iter().map(Method::as_str).collect();
-        if methods.is_empty() { write!(f, "{}", self.to) } else { write!(f, "{} {}", methods.join(","), self.to) }
+        match &self.requests {
+            Requests::Unseen => write!(f, "{UNSEEN} {}", self.to),
+            Requests::With(methods) if methods.is_empty() => write!(f, "{}", self.to),
+            Requests::With(methods) => {
+                let methods: Vec<&str> = methods.iter().map(Method::as_str).collect();
+                write!(f, "{} {}", methods.join(","), self.to)
+            }
+        }
     }
 }
 
@@ -114,6 +163,8 @@ mod tests {
             ("10.0.0.0/24", "10.0.0.0/24"),
             ("HEAD,GET http://example.org/v1", "GET,HEAD http://example.org:80/v1"),
             ("https://example.org", "https://example.org:443/"),
+            ("POST,GET https://example.org/v1", "GET,POST https://example.org:443/v1"),
+            ("unseen https://example.org:8443", "unseen https://example.org:8443/"),
         ] {
             let opening: Opening = given.parse().unwrap();
             assert_eq!(opening.to_string(), written);
@@ -124,8 +175,14 @@ mod tests {
     #[test]
     fn what_cannot_be_kept_is_no_opening() {
         for (given, why) in [
-            ("GET https://example.org/", "only of plain"),
-            ("GET example.org", "only of plain"),
+            ("GET example.org", "methods are for an address"),
+            ("GET 10.0.0.0/24", "methods are for an address"),
+            ("unseen http://example.org/", "for the whole of a host"),
+            ("unseen https://example.org/v1", "for the whole of a host"),
+            ("unseen example.org", "for the whole of a host"),
+            ("unseen GET https://example.org/", "capital letters"),
+            ("GET,unseen https://example.org/", "capital letters"),
+            ("Unseen https://example.org/", "capital letters"),
             ("get http://example.org/", "capital letters"),
             (", http://example.org/", "capital letters"),
             ("127.1", "bad target"),
@@ -139,9 +196,12 @@ mod tests {
     }
 
     #[test]
-    fn a_path_inside_of_tls_is_said_to_be_no_boundary() {
+    fn r25_what_nobody_looks_into_says_so_and_everything_else_is_seen() {
         let opening = |text: &str| text.parse::<Opening>().unwrap();
-        assert!(opening("https://example.org/v1").unseen().is_some());
-        assert!(opening("http://example.org/v1").unseen().is_none() && opening("example.org").unseen().is_none());
+        let tunnel = opening("unseen https://example.org/");
+        assert!(tunnel.is_unseen() && tunnel.caveat().is_some() && tunnel.methods().is_empty());
+        for seen in ["https://example.org/", "https://example.org/v1", "GET https://example.org/", "example.org"] {
+            assert!(!opening(seen).is_unseen() && opening(seen).caveat().is_none(), "{seen}");
+        }
     }
 }

@@ -94,7 +94,7 @@ impl Dialer {
     /// Believes whoever everybody believes about names, or whom the file holds and nobody else.
     pub fn new(ca_file: Option<&Path>, listed: Vec<Network>) -> Result<Self, NoDialer> {
         let tls = Arc::new(Roots::client::<NoDialer>(ca_file)?);
-        Ok(Self { resolver: Arc::new(SystemResolver), listed: listed.into(), tls })
+        Ok(Self { resolver: Arc::new(SystemResolver::default()), listed: listed.into(), tls })
     }
 
     /// The same with another who knows the addresses of names.

@@ -15,11 +15,14 @@ impl<S: AsyncRead + AsyncWrite> Client<S> {
         Self { inbox: Inbox::new(from), out }
     }
 
-    /// Tells it something. A client that is gone is told nothing.
+    /// Tells it something. A client that is gone, or does not read, is told nothing.
     pub(super) async fn tell(&mut self, bytes: &[u8]) {
-        if self.out.write_all(bytes).await.is_ok() {
-            let _ = self.out.flush().await;
-        }
+        const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
+        let told = async {
+            self.out.write_all(bytes).await?;
+            self.out.flush().await
+        };
+        let _ = tokio::time::timeout(PATIENCE, told).await;
     }
 
     /// Tells it the last thing, and waits a moment for it to stop sending: closing at once would take back the answer.

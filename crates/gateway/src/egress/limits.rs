@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Limits of one run's requests.
+/// Limits of one way out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
@@ -20,9 +20,9 @@ pub struct Limits {
     pub idle_ms: u64,
     /// How long a connection may last.
     pub total_ms: u64,
-    /// What a run may carry in both directions together.
+    /// What one way out may carry in both directions together: that of an action, or of a cage by hand.
     pub run_bytes: u64,
-    /// Connections at the same time.
+    /// Connections at the same time. Each takes two descriptors; a worker gives each of its actions what it can spare.
     pub connections: usize,
 }
 

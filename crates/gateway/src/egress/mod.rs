@@ -1,8 +1,8 @@
 //! Requests of a cage to hosts that are allowed, and to nobody else.
 //!
-//! A cage has no network but doors. Whoever holds the outer side of a door hands each connection to [`serve`], which
-//! speaks HTTP/1.1 as a proxy (whole addresses and CONNECT) and SOCKS5, told apart by the first byte. Each request goes
-//! the same way: its name is read once ([`name`]), judged by the rules of the run ([`rules`]), resolved and every
+//! A cage has no network but doors. Whoever holds the outer side of a door takes connections with [`accept`], as many as there is
+//! room for, and has each served ([`serve`]): as by a proxy for HTTP/1.1 (whole addresses and CONNECT) or SOCKS5, told apart
+//! by the first byte. Each request goes the same way: its name is read once ([`name`]), judged by the rules of the run ([`rules`]), resolved and every
 //! address checked ([`resolve`]), written down ([`record`]), carried and counted ([`carry`]).
 //!
 //! Whoever runs a cage makes the way out from what a team wrote down ([`Settings::read`], [`Settings::open`]) or by hand
@@ -22,6 +22,7 @@ mod answer;
 pub mod carry;
 mod client;
 pub mod credential;
+mod door;
 mod http;
 mod inbox;
 pub mod learn;
@@ -40,6 +41,7 @@ mod tunnel;
 
 pub use carry::{Meter, Used};
 pub use credential::{CredentialError, CredentialSettings, Credentials};
+pub use door::{Accepted, accept};
 pub use limits::Limits;
 pub use outfit::{FOLDER, Outfit};
 pub use record::{Decision, EgressRecord, NotKept, Sink, Way, Why, Wish};
@@ -71,7 +73,9 @@ pub struct Egress {
     rules: Live,
     limits: Limits,
     meter: Meter,
+    /// For connections that are served, and for those that are accepted at all.
     places: Semaphore,
+    room: Arc<Semaphore>,
     resolver: Arc<dyn Resolve>,
     credentials: Credentials,
     opening: Option<Opening>,
@@ -90,7 +94,8 @@ impl Egress {
             limits: Limits::default(),
             meter: Meter::new(Limits::default().run_bytes),
             places: Semaphore::new(Limits::default().connections),
-            resolver: Arc::new(SystemResolver),
+            room: door::room(&Limits::default()),
+            resolver: Arc::new(SystemResolver::default()),
             credentials: Credentials::default(),
             opening: None,
             sink,
@@ -111,6 +116,7 @@ impl Egress {
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.meter = Meter::new(limits.run_bytes);
         self.places = Semaphore::new(limits.connections.min(Semaphore::MAX_PERMITS));
+        self.room = door::room(&limits);
         self.limits = limits;
         self
     }
@@ -203,13 +209,18 @@ fn system_time() -> Timestamp {
 /// The first byte of SOCKS5.
 const SOCKS5: u8 = 5;
 
-/// Serves one connection of a cage until it is over. Dropping the future ends it. Whoever accepted it sets `TCP_NODELAY`: head and
-/// body of an answer are two messages, and the second would wait for an acknowledgement of the first.
+/// Who is turned away is told so if it says something within this time: told in its own language, and not waited for.
+const TURNED_AWAY_WITHIN_MS: u64 = 1_000;
+
+/// Serves one connection of a cage until it is over. Dropping the future ends it. Connections of a door come from [`accept`], which
+/// bounds them.
 pub async fn serve<S: AsyncRead + AsyncWrite>(stream: S, egress: &Egress) {
     let mut client = Client::new(stream);
     // Also a connection that says nothing has a place, until it is let go.
     let place = egress.places.try_acquire();
-    let first = tokio::time::timeout(limits::millis(egress.limits.head_ms), client.inbox.more()).await;
+    let head_ms = egress.limits.head_ms;
+    let wait_ms = if place.is_ok() { head_ms } else { head_ms.min(TURNED_AWAY_WITHIN_MS) };
+    let first = tokio::time::timeout(limits::millis(wait_ms), client.inbox.more()).await;
     let Ok(Ok(1..)) = first else { return };
     let is_socks = client.inbox.held().first() == Some(&SOCKS5);
     if place.is_err() {

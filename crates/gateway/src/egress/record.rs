@@ -1,7 +1,7 @@
 //! What is written down about each request: whom, what was decided and why, how much. Never content: no header, no
 //! query, no body.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use placet_domain::id::RunId;
 use placet_domain::scope::Authority;
@@ -63,6 +63,9 @@ pub struct EgressRecord {
     pub ended: Option<Why>,
     /// Where the connection went.
     pub address: Option<SocketAddr>,
+    /// Addresses that are not public among those the name led to, each of which its rule had to list; at most [`MOST_LISTED`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub listed: Vec<IpAddr>,
     /// Whether the first message of TLS has an encrypted part, which may name another host.
     pub encrypted_hello: bool,
     /// The status of the answer, of the same.
@@ -75,6 +78,9 @@ pub struct EgressRecord {
 /// Longer paths are cut: a record is no place to carry data to.
 pub const MOST_PATH: usize = 512;
 
+/// A name with more addresses of a private network than these is hardly meant for one rule.
+pub const MOST_LISTED: usize = 16;
+
 /// Something that was refused and that a person could allow.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -82,6 +88,8 @@ pub struct Wish {
     pub to: Authority,
     /// Only of requests that were seen: plain ones, and those inside of TLS that was opened.
     pub method: Option<Method>,
+    /// What the client spoke; none if it was refused before it said anything, as tunnels to unknown hosts are.
+    pub spoken: Option<Speaks>,
 }
 
 /// The place where records go could not take one.

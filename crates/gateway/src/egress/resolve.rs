@@ -6,11 +6,13 @@
 
 use std::future::Future;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use std::pin::Pin;
+use std::sync::Arc;
 
 use placet_domain::scope::{Authority, Host, Place};
 use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::limits::{Limits, millis};
@@ -27,15 +29,35 @@ pub trait Resolve: Send + Sync {
     fn resolve<'a>(&'a self, host: &'a Host) -> Found<'a>;
 }
 
+/// Names that one way out looks up at once. Each takes a thread until the system's resolver gives up, however long ago whoever asked
+/// did, and cages are started by threads of the same kind.
+const LOOKUPS: usize = 16;
+/// Of all ways out of this process together: a quarter of the threads there are.
+static ALL_LOOKUPS: Semaphore = Semaphore::const_new(128);
+
 /// The resolver of the host this runs on, with whatever its `/etc/hosts` and search list say.
-#[derive(Debug, Clone, Copy)]
-pub struct SystemResolver;
+#[derive(Debug, Clone)]
+pub struct SystemResolver {
+    lookups: Arc<Semaphore>,
+}
+
+impl Default for SystemResolver {
+    fn default() -> Self {
+        Self { lookups: Arc::new(Semaphore::new(LOOKUPS)) }
+    }
+}
 
 impl Resolve for SystemResolver {
     fn resolve<'a>(&'a self, host: &'a Host) -> Found<'a> {
         Box::pin(async move {
-            let found = tokio::net::lookup_host((host.as_str(), 0)).await?;
-            Ok(found.map(|address| address.ip()).collect())
+            let own = Arc::clone(&self.lookups).acquire_owned().await.map_err(io::Error::other)?;
+            let all = ALL_LOOKUPS.acquire().await.map_err(io::Error::other)?;
+            let name = host.as_str().to_owned();
+            let looking = tokio::task::spawn_blocking(move || {
+                let _held = (own, all);
+                (name.as_str(), 0).to_socket_addrs()
+            });
+            Ok(looking.await.map_err(io::Error::other)??.map(|address| address.ip()).collect())
         })
     }
 }

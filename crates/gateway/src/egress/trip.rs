@@ -7,14 +7,16 @@ use tokio::net::TcpStream;
 
 use super::Egress;
 use super::carry::Carriage;
-use super::record::{Decision, EgressRecord, MOST_PATH, Way, Why, Wish};
-use super::resolve;
-use super::rules::{Grant, Kind, Reason, Request, decide};
+use super::record::{Decision, EgressRecord, MOST_LISTED, MOST_PATH, Way, Why, Wish};
+use super::rules::{Asks, Grant, Kind, Reason, Request, Speaks, decide};
+use super::{address, resolve};
 
 pub(super) struct Trip<'a> {
     egress: &'a Egress,
     carriage: Carriage<'a>,
     record: EgressRecord,
+    /// What the client was heard to speak.
+    spoken: Option<Speaks>,
     is_granted: bool,
     is_over: bool,
 }
@@ -32,13 +34,15 @@ impl<'a> Trip<'a> {
             decision: Decision::Refused(Why::from(&Reason::Broken)),
             ended: None,
             address: None,
+            listed: Vec::new(),
             encrypted_hello: false,
             status: None,
             bytes_up: 0,
             bytes_down: 0,
             duration_ms: 0,
         };
-        Self { egress, carriage: Carriage::new(egress.meter()), record, is_granted: false, is_over: false }
+        let carriage = Carriage::new(egress.meter());
+        Self { egress, carriage, record, spoken: None, is_granted: false, is_over: false }
     }
 
     pub(super) const fn carriage(&self) -> &Carriage<'a> {
@@ -49,9 +53,20 @@ impl<'a> Trip<'a> {
         &mut self.record
     }
 
+    /// What the client was heard to speak, whatever is made of it.
+    pub(super) const fn heard(&mut self, spoken: Speaks) {
+        self.spoken = Some(spoken);
+    }
+
     /// Decides by the rules of this moment.
     pub(super) fn judge(&mut self, request: &Request) -> Result<Grant, Reason> {
         self.record.to = Some(request.to.clone());
+        match request.asks {
+            Asks::Http(_) => self.heard(Speaks::Http),
+            Asks::Https(_) => self.heard(Speaks::Https),
+            // Asked for, and not said yet.
+            Asks::Tunnel | Asks::Tls | Asks::Plain => {}
+        }
         if let Some(ask) = request.asks.http() {
             self.record.method = Some(ask.method.clone());
         }
@@ -72,6 +87,8 @@ impl<'a> Trip<'a> {
         let limits = self.egress.limits();
         let addresses = resolve::look_up(self.egress.resolver(), &request.to, grant, limits).await?;
         self.record.address = addresses.first().copied();
+        let special = addresses.iter().map(SocketAddr::ip).filter(|&ip| address::special(ip).is_some());
+        self.record.listed = special.take(MOST_LISTED).collect();
         self.egress.sink().before(&self.record).map_err(|_| Reason::NotRecorded)?;
         self.record.address = None;
         let (stream, address): (TcpStream, SocketAddr) = resolve::connect(&addresses, limits).await?;
@@ -95,9 +112,14 @@ impl<'a> Trip<'a> {
             Kind::Unclear | Kind::Cut | Kind::Trouble if self.is_granted => self.record.ended = Some(why),
             Kind::Unclear | Kind::Refused | Kind::Cut | Kind::Trouble => self.record.decision = Decision::Refused(why),
         }
-        if let (true, Some(to)) = (reason.is_wish(), &self.record.to) {
-            self.egress.wish(Wish { to: to.clone(), method: self.record.method.clone() });
+        if let (true, Some(to)) = (self.is_wish(reason), &self.record.to) {
+            self.egress.wish(Wish { to: to.clone(), method: self.record.method.clone(), spoken: self.spoken });
         }
+    }
+
+    /// What is not TLS can be allowed if it is HTTP.
+    fn is_wish(&self, reason: &Reason) -> bool {
+        reason.is_wish() || (matches!(reason, Reason::NotTls) && self.spoken == Some(Speaks::Http))
     }
 
     fn write_down(&mut self) {

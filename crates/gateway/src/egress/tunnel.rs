@@ -66,6 +66,16 @@ pub(super) async fn open<S: AsyncRead + AsyncWrite>(client: &mut Client<S>, egre
     }
 }
 
+/// What somebody speaks who begins like this, as far as it can be told: TLS, or a method of HTTP.
+fn spoken(begun: &[u8]) -> Option<Speaks> {
+    let word = begun.split(|byte| *byte == b' ').next().unwrap_or_default();
+    match begun.first()? {
+        &HANDSHAKE => Some(Speaks::Https),
+        _ if (1..=20).contains(&word.len()) && word.iter().all(u8::is_ascii_uppercase) => Some(Speaks::Http),
+        _ => None,
+    }
+}
+
 struct Tunnel<'a, S> {
     client: &'a mut Client<S>,
     egress: &'a Egress,
@@ -91,7 +101,9 @@ impl<S: AsyncRead + AsyncWrite> Tunnel<'_, S> {
             Err(_) => Ready::Nobody,
         };
         self.say_open().await;
-        match (self.first_byte().await?, ready) {
+        let first = self.first_byte().await?;
+        spoken(self.client.inbox.held()).into_iter().for_each(|spoken| trip.heard(spoken));
+        match (first, ready) {
             (None, _) => Ok(Went::Over),
             (Some(HANDSHAKE), Ready::Host(outside, grant)) => self.tls(trip, outside, (&tls, &grant)).await,
             (Some(HANDSHAKE), Ready::Us(config, grant)) => {

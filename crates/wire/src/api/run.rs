@@ -367,7 +367,7 @@ pub struct WishList {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct WishView {
     pub number: u32,
-    /// What would be open: `https://example.org:443/`, or with a method `GET http://example.org:80/`.
+    /// What would be open: with a method `GET https://example.org:443/`, or a tunnel `unseen https://example.org:443/`.
     pub opening: String,
     /// The action whose cage asked first.
     #[schema(value_type = String)]

@@ -65,7 +65,10 @@ struct Learned {
 pub(super) async fn run(args: Args, client: &Client, out: &Out) -> Result<(), CliError> {
     let used = used(client, &args.run).await?;
     if used.unlisted > 0 {
-        out.note(&format!("{} refused requests are counted and not listed", used.unlisted));
+        out.note(&format!("{} requests that were refused or led nowhere are counted and not listed", used.unlisted));
+    }
+    if used.paths.is_none() && args.scope.is_some() {
+        out.note("its actions change files of the run without naming them: `allow` is left as it is");
     }
     let diff = match (&args.scope, &args.profile, &args.entry) {
         (Some(file), _, _) => Some(difference(file, |text| scope(text, &used))?),
@@ -114,8 +117,14 @@ fn parsed(lines: &[u8]) -> Result<Vec<EgressRecord>, CliError> {
     lines.map(|line| serde_json::from_slice(line).map_err(bad)).collect()
 }
 
-/// A rule as openings say it: an exact path becomes that path and what is below it, the least an opening can say.
+/// A rule as openings say it: an exact path becomes that path and what is below it, the least an opening can say. Where its name led to
+/// addresses that are not public, each is opened beside it: a name alone does not lead there.
 fn openings(rule: &RuleDraft) -> Vec<Opening> {
+    let beside = rule.networks.iter().map(|network| Opening::all_of(Target::Network(*network)));
+    requests(rule).into_iter().chain(beside).collect()
+}
+
+fn requests(rule: &RuleDraft) -> Vec<Opening> {
     let place = match &rule.host {
         TargetRule::Within(Target::Host(host)) => Place::Named(host.clone()),
         TargetRule::Within(Target::Network(network)) => Place::At(network.address()),
@@ -129,9 +138,12 @@ fn openings(rule: &RuleDraft) -> Vec<Opening> {
     let paths: Vec<String> = rule.paths.iter().map(path_of).collect();
     let paths = if paths.is_empty() { vec!["/".to_owned()] } else { paths };
     let at = |port: u16| Authority::new(place.clone(), port).ok();
+    // Of TLS that was opened requests were seen, with their methods; of a tunnel nothing was.
+    let is_tunnel = rule.speaks == Speaks::Https && rule.methods.is_empty();
     let one = |at: &Authority, path: &String| {
         let to = format!("{scheme}://{at}{path}").parse().ok()?;
-        Opening::new(to, rule.methods.clone()).ok()
+        let opening = if is_tunnel { Opening::unseen(to) } else { Opening::new(to, rule.methods.clone()) };
+        opening.ok()
     };
     let all = rule.ports.iter().filter_map(|port| at(*port));
     all.flat_map(|at| paths.iter().filter_map(|path| one(&at, path)).collect::<Vec<_>>()).collect()
@@ -254,7 +266,10 @@ mod tests {
         let plain =
             "host = \"a.test\"\nspeaks = \"http\"\nports = [80]\nmethods = [\"GET\"]\npaths = [\"=/a\", \"/b\"]";
         assert_eq!(lines(plain), ["GET http://a.test:80/b", "GET http://a.test:80/a"]);
-        assert_eq!(lines("host = \"::1\"\nspeaks = \"https\"\nports = [443]"), ["https://[::1]:443/"]);
+        assert_eq!(lines("host = \"::1\"\nspeaks = \"https\"\nports = [443]"), ["unseen https://[::1]:443/"]);
+        let seen = "host = \"a.test\"\nspeaks = \"https\"\nports = [443]\nmethods = [\"PUT\"]\n";
+        let seen = format!("{seen}paths = [\"=/a\"]\nnetworks = [\"10.1.2.3\"]");
+        assert_eq!(lines(&seen), ["PUT https://a.test:443/a", "10.1.2.3"], "with the address that its name led to");
         assert!(lines("host = \"a.test\"\nspeaks = \"tcp\"\nports = [22]").is_empty());
     }
 }

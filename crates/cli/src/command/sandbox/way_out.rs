@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use placet_gateway::egress::tls::Roots;
 use placet_gateway::egress::{
-    Decision, Egress, EgressRecord, FOLDER, Live, NotKept, Outfit, Rules, Settings, Sink, Wish, serve,
+    Decision, Egress, EgressRecord, FOLDER, Live, NotKept, Outfit, Rules, Settings, Sink, Wish, accept,
 };
 use placet_sandbox::{Request, Running};
 use tokio::net::TcpListener;
@@ -87,7 +87,7 @@ impl WayOut {
     pub(super) fn open(&self, running: &mut Running) -> Result<(), CliError> {
         if let Some(listener) = running.take_door(PORT) {
             listener.set_nonblocking(true)?;
-            tokio::spawn(accept(TcpListener::from_std(listener)?, Arc::clone(&self.egress), Arc::clone(&self.count)));
+            tokio::spawn(serve(TcpListener::from_std(listener)?, Arc::clone(&self.egress), Arc::clone(&self.count)));
         }
         Ok(())
     }
@@ -117,14 +117,12 @@ impl WayOut {
     }
 }
 
-async fn accept(listener: TcpListener, egress: Arc<Egress>, open: Arc<watch::Sender<usize>>) {
-    while let Ok((inside, _)) = listener.accept().await {
-        let (egress, open) = (Arc::clone(&egress), Arc::clone(&open));
-        // Head and body of an answer are two messages: the second should not wait for an acknowledgement of the first.
-        let _ = inside.set_nodelay(true);
+async fn serve(door: TcpListener, egress: Arc<Egress>, open: Arc<watch::Sender<usize>>) {
+    loop {
+        let (accepted, open) = (accept(&door, &egress).await, Arc::clone(&open));
         open.send_modify(|open| *open += 1);
         tokio::spawn(async move {
-            serve(inside, &egress).await;
+            accepted.serve().await;
             open.send_modify(|open| *open -= 1);
         });
     }

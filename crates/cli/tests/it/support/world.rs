@@ -145,6 +145,24 @@ impl World {
         worker
     }
 
+    /// The same, which is given so many open files and cannot take more.
+    pub(crate) fn worker_within(&self, open_files: u32) -> Process {
+        let url = self.url();
+        let plain = self.command(&["--server", &url, "--as", "w1", "work", "--scratch"]);
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", &format!("ulimit -n {open_files} && exec \"$0\" \"$@\"")]);
+        command.arg(plain.get_program()).args(plain.get_args()).arg(self.path("scratch")).current_dir(self.dir.path());
+        for (name, value) in plain.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let worker = Process::start(&mut command);
+        super::eventually("the worker reports in", START, || worker.stderr().contains("working as"));
+        worker
+    }
+
     /// Sets everything up and starts a run; returns its id.
     pub(crate) fn undertake(&self) -> String {
         self.undertake_reaching(&["10.0.0.0/24"])

@@ -121,6 +121,19 @@ async fn c12_a_call_is_answered_charged_and_recorded_without_a_word_of_it() {
 }
 
 #[tokio::test]
+async fn c12_no_more_calls_are_carried_at_once_than_the_settings_say_and_further_ones_wait() {
+    let one = |settings: &mut GatewaySettings| settings.limits.connections = std::num::NonZeroUsize::MIN;
+    let world = World::with(SCRIPT, one).await;
+    world.run(money(1_000_000)).await;
+    let (began, slow) = (std::time::Instant::now(), slow_question());
+    let (first, second) = tokio::join!(asks_for(&world.agent, &slow), asks_for(&world.agent, &slow));
+    first.is(200);
+    second.is(200);
+    assert!(began.elapsed().as_millis() >= 800, "one after the other, 400 ms each: {:?}", began.elapsed());
+    asks(&world.agent, "large-1").await.is(200);
+}
+
+#[tokio::test]
 async fn c10_a_checkpoint_shows_what_models_took_so_far() {
     let world = World::start().await;
     let run = world.run(money(1_000_000)).await;

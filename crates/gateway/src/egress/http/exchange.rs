@@ -176,7 +176,7 @@ fn injected<'e>(egress: &'e Egress, grant: &Grant, asked: &Asked) -> Result<Opti
     let Credential::Inject(name) = grant.credential() else { return Ok(None) };
     let held = egress.credentials().get(name).ok_or_else(|| Reason::NoCredential { name: name.to_string() })?;
     match asked.rival(held.put(), egress.credentials()) {
-        Some(name) => Err(Reason::Credential { host: asked.request.to.place().to_string(), name }),
+        Some(name) => Err(Reason::credential(asked.request.to.place().to_string(), &name)),
         None => Ok(Some(held)),
     }
 }

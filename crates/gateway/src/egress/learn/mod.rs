@@ -64,7 +64,8 @@ fn used(record: &EgressRecord) -> Option<(&EgressRecord, &Authority, Speaks)> {
 impl Seen {
     fn add(&mut self, record: &EgressRecord) {
         let special = record.address.map(|address| address.ip()).filter(|&ip| address::special(ip).is_some());
-        self.networks.extend(special.map(Network::exactly));
+        // All that a name leads to is checked, so that all of it has to be listed.
+        self.networks.extend(special.into_iter().chain(record.listed.iter().copied()).map(Network::exactly));
         if let (Some(method), Some(path)) = (&record.method, &record.path) {
             self.paths.entry(path.parse().ok()).or_default().insert(method.clone());
         }

@@ -159,7 +159,7 @@ fn seen(rule: &Rule, ask: &HttpAsk, host: &str) -> Result<(), Reason> {
         return Err(Reason::Path { host: host() });
     }
     match rule.credential().unwelcome(&ask.brought) {
-        Some(brought) => Err(Reason::Credential { host: host(), name: brought.name.clone() }),
+        Some(brought) => Err(Reason::credential(host(), &brought.name)),
         None => Ok(()),
     }
 }

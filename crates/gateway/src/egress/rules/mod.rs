@@ -40,15 +40,23 @@ impl Rules {
 }
 
 impl Rules {
-    /// What the openings of a sealed action mean: each like a target, with its methods. A name may lead to a network that is
-    /// not public only if that network is opened beside it.
+    /// What the openings of a sealed action mean: each like a target, with its methods, and with nobody's credential. TLS is opened for
+    /// that, unless an opening says that it is not seen; such a tunnel comes first, because nothing else at that address would ever be
+    /// seen. A name may lead to a network that is not public only if that network is opened beside it.
     pub fn for_openings<'a>(openings: impl IntoIterator<Item = &'a Opening> + Clone) -> Self {
         let networks: Vec<Network> = openings.clone().into_iter().filter_map(network_of).collect();
         let beside = |rule: Rule| networks.iter().fold(rule, |rule, network| rule.in_network(*network));
-        let rules =
-            |opening: &'a Opening| rules_for(opening.to()).into_iter().map(|rule| rule.with_methods(opening.methods()));
-        Self { allow: openings.into_iter().flat_map(rules).map(beside).collect() }
+        let (unseen, seen): (Vec<_>, Vec<_>) = openings.into_iter().partition(|opening| opening.is_unseen());
+        Self { allow: unseen.into_iter().chain(seen).flat_map(rules_of).map(beside).collect() }
     }
+}
+
+fn rules_of(opening: &Opening) -> Vec<Rule> {
+    let kept = |rule: Rule| match opening.is_unseen() {
+        true => rule,
+        false => rule.with_methods(opening.methods()).without_credentials(),
+    };
+    rules_for(opening.to()).into_iter().map(kept).collect()
 }
 
 impl Rules {
@@ -59,6 +67,13 @@ impl Rules {
         let used =
             spec.credentials.iter().flat_map(|used| open.iter().flat_map(move |rule| using::narrowed(rule, used)));
         Self { allow: used.chain(open.iter().cloned()).collect() }
+    }
+}
+
+impl Rules {
+    /// Whether TLS has to be opened for one of them.
+    pub fn looks_inside(&self) -> bool {
+        self.allow.iter().any(Rule::looks_inside)
     }
 }
 

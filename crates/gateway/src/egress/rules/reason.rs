@@ -66,7 +66,7 @@ pub enum Reason {
     NotOpened { host: String },
     #[error("TLS with the client did not come about: {0}")]
     NoHandshake(&'static str),
-    #[error("the {most_bytes} bytes that the run may carry are used up")]
+    #[error("the {most_bytes} bytes that this cage may carry are used up")]
     BytesUsedUp { most_bytes: u64 },
     #[error("nothing was carried for {idle_ms} ms")]
     Idle { idle_ms: u64 },
@@ -94,7 +94,15 @@ pub enum Reason {
     NotRecorded,
 }
 
+/// Longer names are cut: a reason is no place to carry data to.
+const MOST_NAME: usize = 64;
+
 impl Reason {
+    /// About what a request brought under this name, which whoever asks chose.
+    pub(in crate::egress) fn credential(host: impl Into<String>, name: &str) -> Self {
+        Self::Credential { host: host.into(), name: name.chars().take(MOST_NAME).collect() }
+    }
+
     pub const fn number(&self) -> u16 {
         match self {
             Self::Name(_) => 1,
@@ -143,9 +151,9 @@ impl Reason {
         }
     }
 
-    /// Whether a rule that a person adds would let the same request pass.
+    /// Whether a rule that a person adds under way would let the same request pass. None of them leads to a place that is not public.
     pub const fn is_wish(&self) -> bool {
-        matches!(self.number(), 10..=14 | 16 | 20)
+        matches!(self.number(), 10..=14 | 16)
     }
 
     /// What to do about it, for whoever reads the answer inside of the cage.

@@ -160,22 +160,38 @@ impl Rule {
         self
     }
 
-    /// Adds a path and everything below it, where paths can be seen.
+    /// Adds a path and everything below it, where requests can be seen; `https` is opened for it.
     #[must_use]
     pub fn below(mut self, path: UrlPath) -> Self {
-        if self.0.speaks == Speaks::Http {
+        if self.shows_requests() {
             self.0.paths.insert(PathRule::Below(path));
         }
         self
     }
 
-    /// With these methods alone, where methods can be seen. None means any.
+    /// With these methods alone, where requests can be seen; `https` is opened for it. None means any.
     #[must_use]
     pub fn with_methods(mut self, methods: &BTreeSet<Method>) -> Self {
-        if self.0.speaks == Speaks::Http {
+        if self.shows_requests() {
             self.0.methods.clone_from(methods);
         }
         self
+    }
+
+    /// Without anybody's credential, wherever it would be carried: `https` is opened for it. Of `http` it is so anyway.
+    #[must_use]
+    pub fn without_credentials(mut self) -> Self {
+        if self.0.speaks == Speaks::Https {
+            self.0.credential = Some(Credential::None);
+        }
+        self
+    }
+
+    fn shows_requests(&self) -> bool {
+        match self.0.speaks {
+            Speaks::Http | Speaks::Https => true,
+            Speaks::Tcp => false,
+        }
     }
 
     /// Until then, and whatever goes by it is cut then.

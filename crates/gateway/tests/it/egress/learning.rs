@@ -20,6 +20,7 @@ fn record(to: &str, speaks: Speaks, asked: Option<(&str, &str)>, address: Option
         decision: Decision::Allowed("a rule".into()),
         ended: None,
         address: address.map(|address| address.parse().unwrap()),
+        listed: Vec::new(),
         encrypted_hello: false,
         status: None,
         bytes_up: 0,
@@ -156,4 +157,21 @@ proptest! {
             prop_assert!(!allows(&learned, &to(&host, port), &method, &path));
         }
     }
+}
+
+#[test]
+fn c6_every_address_that_a_rule_had_to_list_is_learned_and_not_only_the_one_that_answered() {
+    let mut asked = record("db.test:80", Speaks::Http, Some(("GET", "/")), Some("10.1.2.3:80"));
+    asked.listed = vec!["10.1.2.3".parse().unwrap(), "10.1.2.4".parse().unwrap()];
+    assert_eq!(
+        text(&learn(&[asked], &Rules::default())),
+        "allow http db.test port 80 methods GET paths =/ networks 10.1.2.3,10.1.2.4\n"
+    );
+}
+
+#[test]
+fn what_was_recorded_before_all_addresses_were_is_read_as_it_is() {
+    let line = serde_json::to_value(record("a.test:80", Speaks::Http, None, PUBLIC)).unwrap();
+    assert!(line.get("listed").is_none(), "{line}");
+    assert!(serde_json::from_value::<EgressRecord>(line).unwrap().listed.is_empty());
 }

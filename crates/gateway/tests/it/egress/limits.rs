@@ -1,9 +1,12 @@
 //! Limits that really hold: slow heads, large heads, silence, age, bytes of a run, connections at once.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use placet_gateway::egress::Limits;
+use placet_gateway::egress::{Limits, accept};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 
 use super::world::{Origin, World, heard, http_rule, refusal, rule};
 
@@ -145,21 +148,76 @@ async fn more_connections_than_allowed_are_turned_away_with_a_reason() {
 #[tokio::test]
 async fn a_slow_reader_makes_a_slow_sender_and_no_full_memory() {
     let (origin, listener) = Origin::bind().await;
-    let sent = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
-    let counting = std::sync::Arc::clone(&sent);
+    let sent = Arc::new(AtomicUsize::new(0));
+    let counting = Arc::clone(&sent);
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         while stream.write_all(&[0; 1 << 16]).await.is_ok() {
-            counting.fetch_add(1 << 16, std::sync::atomic::Ordering::SeqCst);
+            counting.fetch_add(1 << 16, Ordering::SeqCst);
         }
     });
     let world = World::with(&rule("127.0.0.1", "tcp", origin.port()));
     let (_, stream) = world.connect(&format!("127.0.0.1:{}", origin.port())).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let stalled = sent.load(std::sync::atomic::Ordering::SeqCst);
+    let stalled = sent.load(Ordering::SeqCst);
     tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(sent.load(std::sync::atomic::Ordering::SeqCst), stalled, "it waits for the reader");
+    assert_eq!(sent.load(Ordering::SeqCst), stalled, "it waits for the reader");
     assert!(world.egress.meter().used().bytes_down < 1 << 20);
     drop(stream);
     assert!(world.record().await.bytes_down < 1 << 20);
+}
+
+#[tokio::test]
+async fn d9_a_cage_that_opens_connections_without_end_takes_no_more_of_this_process_than_it_may() {
+    let world = World::within(&rule("a.test", "https", 443), Limits { connections: 4, ..Limits::default() });
+    let door = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = door.local_addr().unwrap();
+    let egress = Arc::clone(&world.egress);
+    let (held, most) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+    let (now, highest) = (Arc::clone(&held), Arc::clone(&most));
+    tokio::spawn(async move {
+        loop {
+            let (accepted, now) = (accept(&door, &egress).await, Arc::clone(&now));
+            highest.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            tokio::spawn(async move {
+                accepted.serve().await;
+                now.fetch_sub(1, Ordering::SeqCst);
+            });
+        }
+    });
+    let mut silent = Vec::new();
+    for _ in 0..60 {
+        silent.push(tokio::net::TcpStream::connect(at).await.unwrap());
+    }
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(most.load(Ordering::SeqCst), 5, "four that are served, and one that is turned away");
+    drop(silent);
+    let mut one = tokio::net::TcpStream::connect(at).await.unwrap();
+    one.write_all(b"GET http://b.test/ HTTP/1.1\r\nHost: b.test\r\n\r\n").await.unwrap();
+    assert!(heard(&mut one).await.starts_with("HTTP/1.1 403 "), "room is given back");
+}
+
+#[tokio::test]
+async fn d9_who_is_turned_away_is_not_waited_for() {
+    let world = World::within(&rule("a.test", "https", 443), Limits { connections: 1, ..Limits::default() });
+    let _first = world.dial();
+    tokio::task::yield_now().await;
+    let began = Instant::now();
+    assert_eq!(heard(&mut world.dial()).await, "");
+    assert!(began.elapsed() < Duration::from_secs(5), "less than a head may take");
+}
+
+#[tokio::test]
+async fn a_body_that_comes_drop_by_drop_is_carried_until_it_is_too_old_and_not_longer() {
+    let (origin, _listener) = Origin::bind().await;
+    let limits = Limits { idle_ms: 300, total_ms: 900, ..Limits::default() };
+    let world = World::within(&http_rule("127.0.0.1", origin.port(), ""), limits);
+    let (to, mut stream, began) = (format!("127.0.0.1:{}", origin.port()), world.dial(), Instant::now());
+    let head = format!("POST http://{to}/ HTTP/1.1\r\nHost: {to}\r\nContent-Length: 100000\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    while stream.write_all(b"x").await.is_ok() && began.elapsed() < Duration::from_secs(10) {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert_eq!(world.ended().await, 42);
 }

@@ -4,7 +4,7 @@ use placet_domain::id::RunId;
 use placet_gateway::egress::{Decision, EgressRecord, Way};
 use tokio::io::AsyncWriteExt as _;
 
-use super::world::{OK, Origin, World, http_rule, rule};
+use super::world::{OK, Origin, World, heard, http_rule, rule};
 
 #[tokio::test]
 async fn each_request_leaves_one_record_without_content() {
@@ -91,7 +91,7 @@ async fn records_name_their_run() {
         Egress::new(Live::new(Rules::default()), std::sync::Arc::<super::world::Kept>::clone(&kept)).for_run(run);
     let (mut inside, outside) = tokio::io::duplex(1 << 16);
     inside.write_all(super::world::get("http://a.test/").as_bytes()).await.unwrap();
-    let (_, said) = tokio::join!(serve(outside, &egress), super::world::heard(&mut inside));
+    let (_, said) = tokio::join!(serve(outside, &egress), heard(&mut inside));
     assert!(said.contains("403"), "{said}");
     assert_eq!(kept.runs(), [Some(run)]);
 }
@@ -101,4 +101,40 @@ async fn a_long_path_is_cut_in_the_record() {
     let world = World::with("");
     world.get(&format!("http://a.test/{}", "x".repeat(5_000))).await;
     assert_eq!(world.record().await.path.unwrap().len(), 512);
+}
+
+#[tokio::test]
+async fn c5_a_wish_says_what_the_client_really_spoke() {
+    let world = World::with(&(rule("tls.test", "https", 80) + &http_rule("plain.test", 443, "")));
+    world.name("tls.test", "93.184.216.34");
+    let spoken = |wishes: Vec<placet_gateway::egress::Wish>| -> Vec<String> {
+        wishes.iter().map(|wish| format!("{} {:?}", wish.to, wish.spoken)).collect()
+    };
+    // Refused before it said anything.
+    world.connect("docs.test:80").await;
+    world.records(1).await;
+    assert_eq!(spoken(world.wishes()), ["docs.test:80 None"]);
+    let (line, mut tunnel) = world.connect("plain.test:443").await;
+    assert!(line.contains(" 200 "), "{line}");
+    tunnel.write_all(&[22, 3, 1, 0, 5]).await.unwrap();
+    heard(&mut tunnel).await;
+    world.records(2).await;
+    assert_eq!(spoken(world.wishes())[1..], ["plain.test:443 Some(Https)"]);
+}
+
+#[tokio::test]
+async fn c5_plain_http_in_a_tunnel_for_tls_is_a_wish_for_plain_http_and_anything_else_is_none() {
+    let origin = Origin::answering(OK).await;
+    let world = World::with(&rule("127.0.0.1", "https", origin.port()));
+    let to = format!("127.0.0.1:{}", origin.port());
+    for first in ["SSH-2.0-x", "\u{1}\u{2}", "GET / HTTP/1.1\r\n"] {
+        let (line, mut tunnel) = world.connect(&to).await;
+        assert!(line.contains(" 200 "), "{line}");
+        tunnel.write_all(first.as_bytes()).await.unwrap();
+        heard(&mut tunnel).await;
+    }
+    world.records(3).await;
+    let wishes = world.wishes();
+    assert_eq!(wishes.len(), 1, "{wishes:?}");
+    assert_eq!(wishes[0].spoken, Some(placet_gateway::egress::rules::Speaks::Http));
 }

@@ -183,3 +183,52 @@ fn rules_made_in_code_allow_nothing_before_they_have_a_port() {
     let one = Rules { allow: vec![Rule::new(host, Speaks::Tcp).at_port(22)] };
     assert_eq!(number(&one, &tunnel("a.test:22")), 0);
 }
+
+fn for_openings(openings: &[&str]) -> Rules {
+    let openings: Vec<placet_domain::proposal::Opening> = openings.iter().map(|text| text.parse().unwrap()).collect();
+    Rules::for_openings(&openings)
+}
+
+#[test]
+fn r25_whatever_an_action_opens_is_seen_unless_it_says_that_it_is_not() {
+    let lines =
+        |openings: &[&str]| -> Vec<String> { for_openings(openings).allow.iter().map(ToString::to_string).collect() };
+    assert_eq!(lines(&["https://a.test/"]), ["https a.test port 443 credential none"]);
+    assert_eq!(
+        lines(&["GET,HEAD https://a.test:8443/v1"]),
+        ["https a.test port 8443 methods GET,HEAD paths /v1 credential none"]
+    );
+    assert_eq!(lines(&["GET http://a.test/v1"]), ["http a.test port 80 methods GET paths /v1"]);
+    assert_eq!(lines(&["*.a.test"]), ["https *.a.test port 443 credential none", "http *.a.test port 80"]);
+    assert_eq!(lines(&["unseen https://a.test/"]), ["https a.test port 443"]);
+    assert_eq!(
+        lines(&["https://a.test/", "unseen https://a.test/"]),
+        ["https a.test port 443", "https a.test port 443 credential none"],
+        "a tunnel comes first: nothing else of that host would ever be seen"
+    );
+    for (opening, looks) in
+        [("https://a.test/", true), ("a.test", true), ("http://a.test/v1", false), ("unseen https://a.test/", false)]
+    {
+        assert_eq!(for_openings(&[opening]).looks_inside(), looks, "{opening}");
+    }
+}
+
+#[test]
+fn r25_inside_of_tls_an_action_keeps_to_methods_paths_and_to_nobodys_credential() {
+    let rules = for_openings(&["GET https://a.test/v1"]);
+    let inside = |method: &str, path: &str, brought: Vec<Brought>| {
+        let ask = HttpAsk { method: method.parse().unwrap(), path: path.parse().ok(), brought };
+        number(&rules, &Request { to: "a.test:443".parse().unwrap(), asks: Asks::Https(ask) })
+    };
+    assert_eq!(inside("GET", "/v1/items", Vec::new()), 0);
+    assert_eq!(inside("POST", "/v1/items", Vec::new()), 13);
+    assert_eq!(inside("GET", "/v2", Vec::new()), 14);
+    assert_eq!(inside("GET", "/v1/items", vec![Brought::foreign("Authorization")]), 15);
+}
+
+#[test]
+fn a_reason_repeats_no_more_of_a_name_than_a_person_reads() {
+    let brought = plain("GET", "a.test:80", "/", Some(&"token".repeat(5_000)));
+    let reason = decide(&for_openings(&["http://a.test/"]), &brought, Timestamp::from_unix_ms(0)).unwrap_err();
+    assert!(reason.number() == 15 && reason.to_string().len() < 200, "{reason}");
+}

@@ -211,3 +211,25 @@ async fn two_hundred_tunnels_at_once_carry_each_its_own() {
     let used = world.egress.meter().used();
     assert_eq!((used.bytes_up, used.requests), ((TUNNELS * BYTES) as u64, TUNNELS as u64));
 }
+
+#[tokio::test]
+async fn r18_another_protocol_in_a_tunnel_for_plain_requests_reaches_nobody() {
+    let origin = Origin::answering(OK).await;
+    let world = World::with(&http_rule("127.0.0.1", origin.port(), ""));
+    let to = format!("127.0.0.1:{}", origin.port());
+    let old = format!(
+        "GET / HTTP/1.1\r\nHost: {to}\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\nConnection: close, Upgrade, HTTP2-Settings\r\n\r\n"
+    );
+    for said in ["PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "SSH-2.0-x\r\n\r\n", "\u{5}\u{1}\u{0}\r\n\r\n"] {
+        let (line, mut stream) = world.connect(&to).await;
+        assert!(line.contains(" 200 "), "{line}");
+        stream.write_all(said.as_bytes()).await.unwrap();
+        assert!(heard(&mut stream).await.contains("(E3)"), "{said:?}");
+    }
+    assert_eq!(origin.connections(), 0);
+    let (_, mut stream) = world.connect(&to).await;
+    stream.write_all(old.as_bytes()).await.unwrap();
+    assert!(heard(&mut stream).await.contains("200 OK"));
+    let heard = origin.heard().concat().to_ascii_lowercase();
+    assert!(!heard.contains("upgrade") && !heard.contains("settings"), "{heard}");
+}
