@@ -21,7 +21,7 @@ pub(crate) struct Call<'a> {
     pub(crate) wire: Wire,
     pub(crate) endpoint: &'a Endpoint,
     pub(crate) asked: &'a Asked,
-    pub(crate) object: &'a Object<'a>,
+    pub(crate) object: &'a Object,
     pub(crate) body: &'a Bytes,
     /// The agent's, cleaned.
     pub(crate) headers: &'a HeaderMap,

@@ -170,7 +170,8 @@ mod tests {
             refers: false,
             wide_context: false,
             hides_usage: false,
-            server_tool: None,
+            needs: Vec::new(),
+            typed_tools: 0,
         }
     }
 

@@ -149,7 +149,7 @@ async fn a_model_that_nobody_serves_is_told() {
 #[tokio::test]
 async fn what_has_no_bytes_to_count_holds_the_whole_context() {
     let world = World::planned(&[SCRIPT], plan(50_000, 1_000_000)).await;
-    let picture = r#"{"model":"m","max_tokens":10,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://x"}}]}]}"#;
+    let picture = r#"{"model":"m","max_tokens":10,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","data":"AAAA"}}]}]}"#;
     let reply = world.agent.send("/v1/messages", &[("x-api-key", VIRTUAL_KEY)], picture).await;
     assert_eq!(reply.status, 402);
     assert!(reply.message().contains("100010 tokens"), "{}", reply.message());
