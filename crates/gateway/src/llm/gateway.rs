@@ -27,7 +27,7 @@ use super::purse::{NotDrawn, Purse, Unclaimed};
 use super::record::new_id;
 use super::reserve::{Reserved, Worst};
 use super::settle::Open;
-use super::upstream::{OpenError, Upstream, asks_for_wide_context, passed_on, passed_query};
+use super::upstream::{OpenError, Upstream, asks_for_wide_context, passed_query};
 use super::wire::{Asked, Complaint, Endpoint, Kind, Object, Route, Unreadable, Wire};
 use super::words::Heard;
 
@@ -151,7 +151,7 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
             asked: &asked,
             object: &object,
             body: &body,
-            headers: &passed_on(&head.headers),
+            headers: &head.headers,
             query: &passed_query(head.uri.query()),
             most_output: (!endpoint.is_free).then_some(reserved.most_output),
         };

@@ -19,7 +19,7 @@ pub use crate::secret::{KeySource, Secret, SecretError};
 pub use base::{BadBase, BaseUrl};
 pub(crate) use client::{Client, NotSent, Outgoing};
 pub(crate) use headers::{asks_for_wide_context, is_events, passed_back, passed_on, passed_query};
-pub use names::{BadName, MemberName};
+pub use names::{AllowedHeader, BadName, MemberName};
 
 use super::models::Models;
 use super::wire::{Need, Wire};
@@ -58,6 +58,9 @@ pub struct UpstreamSettings {
     /// Members of requests that pass beside those that the wire format has.
     #[serde(default)]
     pub allow_members: Vec<MemberName>,
+    /// Headers of agents that pass beside those that are known to be needed.
+    #[serde(default)]
+    pub allow_headers: Vec<AllowedHeader>,
     /// How a limit is added to Chat requests that have none.
     #[serde(default)]
     pub limit_name: LimitName,

@@ -1,8 +1,8 @@
-//! Members that a format does not have, and numbers that mean something else to some servers.
+//! Members and headers that a format does not have, and numbers that mean something else to some servers.
 
 use placet_gateway::llm::wire::Wire;
 
-use super::world::{Plan, Question, World, question};
+use super::world::{Plan, Question, VIRTUAL_KEY, World, question};
 
 const SCRIPT: &str = "[[turn]]\nwhen = ''\ntext = 'hi'\n";
 
@@ -174,4 +174,45 @@ async fn c12_only_text_is_answered_at_the_price_of_text() {
         assert_eq!(reply.status, 400, "{value}");
     }
     assert!(world.upstreams[0].heard().is_empty());
+}
+
+#[tokio::test]
+async fn r24_no_header_of_an_agent_sends_the_real_key_elsewhere() {
+    let evil = [
+        ("x-api-key", VIRTUAL_KEY),
+        ("x-portkey-custom-host", "https://evil.example"),
+        ("x-portkey-provider", "openai"),
+        ("helicone-target-url", "https://evil.example"),
+        ("x-litellm-api-base", "https://evil.example"),
+        ("cf-aig-custom-host", "https://evil.example"),
+        ("x-http-method-override", "DELETE"),
+        ("content-encoding", "gzip"),
+        ("openai-organization", "org-of-somebody"),
+        ("idempotency-key", "of-another-run"),
+        ("user-agent", "agent/1"),
+    ];
+    for wire in Wire::ALL {
+        let world = World::of(&[SCRIPT]).await;
+        let asked = question(wire, false);
+        assert_eq!(world.agent.send(&asked.path, &evil, asked.body).await.status, 200, "{wire}");
+        let heard = &world.upstreams[0].heard()[0];
+        let mut names: Vec<&str> = heard.headers.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        let key = match wire {
+            Wire::Messages => "x-api-key",
+            Wire::Chat | Wire::Responses => "authorization",
+            Wire::Gemini => "x-goog-api-key",
+        };
+        let mut expected = ["accept-encoding", "content-length", "content-type", "host", "user-agent", key];
+        expected.sort_unstable();
+        assert_eq!(names, expected, "{wire}");
+    }
+    let plan = Plan { upstream: "allow_headers = ['x-title']".to_owned(), ..Plan::default() };
+    let world = World::planned(&[SCRIPT], plan).await;
+    let asked = question(Wire::Chat, false);
+    let headers = [("x-api-key", VIRTUAL_KEY), ("x-title", "agent"), ("x-other", "1")];
+    assert_eq!(world.agent.send(&asked.path, &headers, asked.body).await.status, 200);
+    let heard = &world.upstreams[0].heard()[0].headers;
+    assert!(heard.iter().any(|(name, value)| name == "x-title" && value == "agent"));
+    assert!(!heard.iter().any(|(name, _)| name == "x-other"));
 }

@@ -99,6 +99,10 @@ fn c12_what_a_team_lets_pass_is_checked_when_it_is_read() {
         ("allow_members = [\"\"]", "`` is no name of a member"),
         ("allow_members = \"all\"", "invalid type"),
         ("fetches = \"yes\"", "invalid type"),
+        ("allow_headers = [\"X-Title\"]", "write it in small letters"),
+        ("allow_headers = [\"x title\"]", "is no name of a header"),
+        ("allow_headers = [\"authorization\"]", "is the gateway's own to set"),
+        ("allow_headers = [\"x-placet-run\"]", "is the gateway's own to set"),
     ] {
         let told = told(&listing(line));
         assert!(told.starts_with("gateway.toml:17: ") && told.contains(says), "{line}: {told}");
