@@ -30,6 +30,8 @@ pub(crate) enum Unreadable {
 /// No format has a third of these, and the longest list of settings that any of them nests is shorter still. A member takes up to ten times
 /// its bytes here, so whoever sends millions of them would have far more memory than is counted for their body.
 const MOST_MEMBERS: usize = 256;
+/// The longest value that is read as a whole: names, numbers and short lists. What is longer would come once more in what serde says.
+const LONGEST_READ: usize = 64 << 10;
 /// What is told of what serde says: it may quote the value, however long that is.
 const MOST_TOLD: usize = 200;
 
@@ -98,6 +100,9 @@ impl Object {
     /// The value of a member as a type of ours; `null` counts as absent, as it does for the servers.
     pub(crate) fn read<T: DeserializeOwned>(&self, names: &[&str]) -> Result<Option<T>, Unreadable> {
         let Some(value) = self.get_any(names)? else { return Ok(None) };
+        if value.text.len() > LONGEST_READ {
+            return Err(odd(names[0], &format_args!("it is longer than {LONGEST_READ} bytes")));
+        }
         serde_json::from_slice(value.text).map_err(|error| odd(names[0], &error))
     }
 
@@ -232,6 +237,18 @@ mod tests {
             assert!(matches!(object(body), Err(Unreadable::NoObject(_))), "{body}");
         }
         assert!(Object::parse(&Bytes::from_static(b"{\"a\":\"\xff\"}")).is_err());
+    }
+
+    #[test]
+    fn c12_no_object_has_members_without_end() {
+        let with = |count: usize| format!("{{{}}}", vec![r#""a":0"#; count].join(","));
+        assert_eq!(object(&with(MOST_MEMBERS)).unwrap().names().count(), MOST_MEMBERS);
+        let why = object(&with(MOST_MEMBERS + 1)).unwrap_err().to_string();
+        assert!(why.contains("it has more than 256 members"), "{why}");
+        let nested = object(&format!(r#"{{"z":{}}}"#, with(MOST_MEMBERS + 1))).unwrap();
+        assert!(matches!(nested.object(&["z"]), Err(Unreadable::Odd { .. })));
+        let long = object(&format!(r#"{{"z":"{}"}}"#, "x".repeat(LONGEST_READ))).unwrap();
+        assert!(long.read::<u64>(&["z"]).unwrap_err().to_string().len() < 2 * MOST_TOLD);
     }
 
     #[test]

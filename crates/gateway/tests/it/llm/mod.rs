@@ -6,6 +6,7 @@ mod faults;
 mod hang_ups;
 mod keys;
 mod members;
+mod memory;
 mod pass_through;
 mod pressure;
 mod reach;
