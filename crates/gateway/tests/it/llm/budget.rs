@@ -157,6 +157,40 @@ async fn what_has_no_bytes_to_count_holds_the_whole_context() {
 }
 
 #[tokio::test]
+async fn c12_tools_that_the_upstream_explains_in_its_own_words_are_held_for() {
+    for (wire, status, own, explained) in [
+        (
+            Wire::Messages,
+            402,
+            r#"{"name":"a"},{"type":"custom","name":"b"}"#,
+            r#"{"type":"bash_20250124","name":"bash"},{"type":"computer_20251124","name":"computer"}"#,
+        ),
+        (
+            Wire::Responses,
+            400,
+            r#"{"type":"function","name":"a"},{"type":"custom","name":"b"}"#,
+            r#"{"type":"apply_patch"},{"type":"namespace","tools":[]}"#,
+        ),
+        (
+            Wire::Gemini,
+            402,
+            r#"{"functionDeclarations":[]},{"function_declarations":[]}"#,
+            r#"{"computerUse":{}},{"computer_use":{}}"#,
+        ),
+    ] {
+        let ask = |tools: &str| {
+            let Question { path, body } = question(wire, false);
+            Question { path, body: body.replacen('{', &format!("{{\"tools\":[{tools}],"), 1) }
+        };
+        // 1,000 for the answer, 1,000 that is added to any request, some hundred for its bytes; and 4,000 for two such tools.
+        let world = World::planned(&[SCRIPT], plan(4_000, 1_000_000)).await;
+        assert_eq!(world.agent.ask(&ask(own)).await.status, 200, "{wire}");
+        assert_eq!(world.agent.ask(&ask(explained)).await.status, status, "{wire}");
+        assert_eq!(world.upstreams[0].heard().len(), 1, "{wire}");
+    }
+}
+
+#[tokio::test]
 async fn a_thinking_budget_is_never_cut_into() {
     let world =
         World::planned(&[SCRIPT], Plan { more: "[limits]\noutput_tokens = 500\n".to_owned(), ..Plan::default() }).await;
