@@ -47,9 +47,12 @@ struct Frame {
     is_list: bool,
     class: Class,
     part: Part,
+    /// Whether it says where content is; so it is no record, whatever it calls itself.
+    is_place: bool,
     /// What was found in it directly, unless it turns out to be a record.
-    found: Option<(Class, String)>,
-    /// Whether each of its types is that of a record. The source of content is none, whatever it calls itself.
+    address: Option<String>,
+    stored: Option<String>,
+    /// Whether each of its types is that of a record.
     is_record: Option<bool>,
 }
 
@@ -138,8 +141,9 @@ impl Looking<'_> {
             self.find(class);
         }
         let part = if Self::is_looked_at(class) { self.part_of_tools(is_list) } else { Part::None };
-        let is_record = (is_list || self.name == "source" || class == Class::Address).then_some(false);
-        self.frames.push(Frame { is_list, class, part, found: None, is_record });
+        let in_list = self.frames.last().filter(|frame| frame.is_list);
+        let is_place = in_list.map_or(self.name == "source" || class == Class::Address, |list| list.is_place);
+        self.frames.push(Frame { is_list, class, part, is_place, address: None, stored: None, is_record: None });
         Ok(())
     }
 
@@ -166,7 +170,6 @@ impl Looking<'_> {
             Class::Free | Class::Schema | Class::Text => None,
             Class::Stored => (!raw.is_empty()).then_some(Class::Stored),
             Class::Address => (!raw.is_empty() && !is_content(raw)).then_some(Class::Address),
-            Class::Data => (raw.has_colon() && !is_content(raw)).then_some(Class::Address),
             Class::Reference | Class::Other => is_address(raw).then_some(Class::Address),
         };
         if let Some(found) = found {
@@ -197,22 +200,20 @@ impl Looking<'_> {
 
     /// Notes something under the name of this moment. In an object it may turn out to be a record.
     fn find(&mut self, class: Class) {
-        let name = self.written.clone();
-        match self.frames.last_mut() {
-            Some(frame) if !frame.is_list => drop(frame.found.get_or_insert((class, name))),
-            Some(_) | None => self.note(class, name),
-        }
-    }
-
-    fn note(&mut self, class: Class, name: String) {
-        let place = if class == Class::Stored { &mut self.seen.stored } else { &mut self.seen.address };
-        place.get_or_insert(name);
+        let Self { frames, seen, written, .. } = self;
+        let (address, stored) = match frames.last_mut() {
+            Some(frame) if !frame.is_list => (&mut frame.address, &mut frame.stored),
+            Some(_) | None => (&mut seen.address, &mut seen.stored),
+        };
+        let place = if class == Class::Stored { stored } else { address };
+        place.get_or_insert_with(|| written.clone());
     }
 
     fn close(&mut self) -> Result<(), Unreadable> {
         let Some(frame) = self.frames.pop() else { return Ok(()) };
-        if let (Some((class, name)), false) = (frame.found, frame.is_record == Some(true)) {
-            self.note(class, name);
+        if frame.is_place || frame.is_record != Some(true) {
+            self.seen.address = self.seen.address.take().or(frame.address);
+            self.seen.stored = self.seen.stored.take().or(frame.stored);
         }
         match frame.part {
             Part::Tool { kind, foreign } => self.close_tool(kind, foreign)?,

@@ -15,7 +15,7 @@ pub(super) struct Rules {
     free: &'static [&'static str],
     /// What lies with the upstream, beside [`STORED`].
     stored: &'static [&'static str],
-    /// Types of what an upstream found or made earlier; where such a record comes again, nobody fetches what it names.
+    /// Types of what was found or made earlier; where such a record comes again, nobody fetches what it names.
     pub(super) records: &'static [&'static str],
     pub(super) tools: Tools,
 }
@@ -43,8 +43,6 @@ pub(super) enum Class {
     Reference,
     /// For the model to read: an address in it is a text.
     Text,
-    /// Content in base64.
-    Data,
     /// The place of content: itself (`data:`), or an address.
     Address,
     /// What lies with the upstream.
@@ -63,12 +61,11 @@ const SCHEMAS: [&str; 8] = [
     "responseformatschema",
 ];
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicref", "$recursiveref"];
-const DATA: [&str; 2] = ["data", "filedata"];
 const ADDRESSES: [&str; 11] =
     ["url", "uri", "imageurl", "fileurl", "fileuri", "audiourl", "videourl", "documenturl", "serverurl", "href", "src"];
 /// Uploads. An agent cannot upload anything through the gateway, so whatever such a name stands for came from somebody else.
 const STORED: [&str; 3] = ["fileid", "fileids", "vectorstoreids"];
-const TEXTS: [&str; 36] = [
+const TEXTS: [&str; 35] = [
     "text",
     "content",
     "input",
@@ -79,7 +76,6 @@ const TEXTS: [&str; 36] = [
     "description",
     "title",
     "context",
-    "source",
     "query",
     "summary",
     "thinking",
@@ -127,16 +123,15 @@ impl Rules {
             Class::Free => Class::Free,
             Class::Schema | Class::Reference if REFERENCES.contains(&name) => Class::Reference,
             Class::Schema | Class::Reference => Class::Schema,
-            Class::Text | Class::Data | Class::Address | Class::Stored | Class::Other => self.named(name),
+            Class::Text | Class::Address | Class::Stored | Class::Other => self.named(name),
         }
     }
 
     fn named(&self, name: &str) -> Class {
-        let classes: [(&[&str], Class); 7] = [
+        let classes: [(&[&str], Class); 6] = [
             (self.free, Class::Free),
             (&SCHEMAS, Class::Schema),
             (&ADDRESSES, Class::Address),
-            (&DATA, Class::Data),
             (&STORED, Class::Stored),
             (self.stored, Class::Stored),
             (&TEXTS, Class::Text),
@@ -179,6 +174,7 @@ const MESSAGES: Rules = Rules {
     free: &["input", "inputexamples", "metadata", "citations"],
     stored: &[],
     records: &[
+        "search_result",
         "web_search_result",
         "web_search_result_location",
         "web_fetch_result",

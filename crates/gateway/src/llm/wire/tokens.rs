@@ -44,12 +44,6 @@ impl<'a> Raw<'a> {
     pub(super) const fn is_empty(self) -> bool {
         self.0.is_empty()
     }
-
-    /// Whether it has a colon somewhere, however that is written.
-    pub(super) fn has_colon(self) -> bool {
-        let escaped = |at: usize| matches!(self.0.get(at + 5), Some(b'a' | b'A'));
-        self.0.contains(&b':') || memchr::memmem::find_iter(self.0, b"\\u003").any(escaped)
-    }
 }
 
 /// The first sign of a text, and what follows it. Only signs of ASCII matter to anybody here; each byte of another one counts as a
@@ -171,9 +165,7 @@ mod tests {
         for written in ["http://x", r"http:\/\/x", r"\u0068ttp://x", r"\u0048ttp\u003a//x"] {
             let begins: String = Raw(written.as_bytes()).signs().take(5).collect();
             assert!(begins.eq_ignore_ascii_case("http:"), "{written}");
-            assert!(Raw(written.as_bytes()).has_colon(), "{written}");
         }
-        assert!(!Raw(br"aGVsbG8\/\u002B=").has_colon());
         assert_eq!(Raw("é".as_bytes()).word().as_deref(), Some("??"));
     }
 

@@ -54,6 +54,8 @@ fn addresses() -> Vec<Question> {
             Wire::Messages,
             r#"{"type":"im\u0061ge","sourc\u0065":{"type":"url","\u0075rl":"\u0068ttp:\/\/169.254.169.254"}}"#,
         ),
+        (Wire::Messages, r#"{"type":"image","source":"EVIL"}"#),
+        (Wire::Messages, r#"{"type":"image","source":[{"a":0},{"type":"web_search_result","url":"EVIL"}]}"#),
         (Wire::Messages, r#"{"type":"video","source":{"type":"of_tomorrow","place":"EVIL"}}"#),
         (Wire::Chat, r#"{"type":"image_url","image_url":{"url":"EVIL"}}"#),
         (Wire::Chat, r#"{"type":"image_url","image_url":"EVIL"}"#),
@@ -123,6 +125,10 @@ fn harmless() -> Vec<Question> {
     let pieces = [
         (Wire::Messages, r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"//8A+/=="}}"#),
         (Wire::Messages, r#"{"type":"text","text":"EVIL"}"#),
+        (
+            Wire::Messages,
+            r#"{"type":"document","source":{"type":"text","media_type":"text/plain","data":"see: EVIL"},"context":"EVIL"}"#,
+        ),
         (
             Wire::Messages,
             r#"{"type":"tool_use","id":"t","name":"WebFetch","input":{"url":"EVIL","tools":["web_search"]}}"#,
@@ -214,6 +220,13 @@ async fn c12_a_team_may_let_an_upstream_fetch_and_use_what_lies_there() {
         let reply = world.agent.ask(&asked).await;
         assert_eq!(reply.status, 200, "{}: {:?}", asked.body, reply.body);
     }
+    let heard = world.upstreams[0].heard().len();
+    let both = r#"{"type":"input_image","file_id":"file-x","image_url":"EVIL"}"#;
+    assert_eq!(world.agent.ask(&with(Wire::Responses, both)).await.status, 403, "one does not hide the other");
+    for asked in addresses() {
+        assert_eq!(world.agent.ask(&asked).await.status, 403, "{}", asked.body);
+    }
+    assert_eq!(world.upstreams[0].heard().len(), heard);
 }
 
 #[tokio::test]
