@@ -11,8 +11,8 @@ use super::few::Few;
 use super::mention::mentions;
 use super::needs::Need;
 use super::object::{Object, Unreadable};
+use super::priced::{model, only, without};
 use super::tally::Tally;
-use super::tools::{model, only, without};
 
 const REFERENCES: [&str; 4] = ["image_url", "input_audio", "file", "file_id"];
 const LIMITS: [&str; 2] = ["max_completion_tokens", "max_tokens"];

@@ -10,9 +10,9 @@ use super::edits::Edits;
 use super::few::Few;
 use super::mention::mentions;
 use super::object::{Object, Unreadable};
+use super::priced::only;
 use super::route::Endpoint;
 use super::tally::Tally;
-use super::tools::only;
 
 const CONFIG: [&str; 2] = ["generationConfig", "generation_config"];
 const COUNTED: [&str; 2] = ["generateContentRequest", "generate_content_request"];

@@ -8,8 +8,8 @@ use super::edits::Edits;
 use super::few::Few;
 use super::mention::mentions;
 use super::object::{Object, Unreadable};
+use super::priced::{model, only, without};
 use super::tally::Tally;
-use super::tools::{model, only, without};
 
 /// Content whose tokens do not follow from its bytes.
 const REFERENCES: [&str; 5] = ["image", "document", "file", "container_upload", "url"];

@@ -2,7 +2,7 @@
 //!
 //! Of a request only what decides about money and rights is read; everything else passes as it came. A request that could be read in
 //! two ways (a key twice, a key in another spelling) is refused, because the upstream might read it the other way. What reaches past the
-//! cage ([`look`]) and members that a format does not have ([`rules`]) pass only where an upstream's settings say so ([`needs`]).
+//! cage ([`reach`]) and members that a format does not have ([`rules`]) pass only where an upstream's settings say so ([`needs`]).
 
 mod ask;
 pub(crate) mod chat;
@@ -10,17 +10,17 @@ pub(crate) mod complaint;
 mod edits;
 mod few;
 mod gemini;
-mod look;
 mod mention;
 mod messages;
 mod needs;
 pub(crate) mod object;
+mod priced;
+mod reach;
 mod responses;
 mod route;
 mod rules;
 mod tally;
 mod tokens;
-mod tools;
 
 use std::fmt;
 
@@ -71,7 +71,7 @@ impl Wire {
             Self::Gemini => gemini::read(endpoint, body),
         }?;
         let rules = Rules::of(self);
-        let seen = look::look(body.source(), rules)?;
+        let seen = reach::search(body.source(), rules)?;
         asked.typed_tools = seen.typed_tools;
         asked.needs.extend(seen.into_needs());
         // Whatever a tool of the upstream, an address or a file brings into the context has no bytes here.

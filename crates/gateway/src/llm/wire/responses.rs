@@ -7,8 +7,8 @@ use super::chat::{InDetail, OutDetail, take_in};
 use super::edits::Edits;
 use super::mention::mentions;
 use super::object::{Object, Unreadable};
+use super::priced::{model, only, without};
 use super::tally::Tally;
-use super::tools::{model, only, without};
 
 const REFERENCES: [&str; 5] = ["input_image", "input_file", "input_audio", "file_id", "item_reference"];
 /// What an upstream keeps from earlier calls goes in again and is paid again.

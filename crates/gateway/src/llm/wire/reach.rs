@@ -1,4 +1,4 @@
-//! LOOK: what stands anywhere in a request that reaches past the cage: addresses that an upstream would fetch, what lies with it, tools
+//! REACH: what stands anywhere in a request that reaches past the cage: addresses that an upstream would fetch, what lies with it, tools
 //! that it runs itself. Also inside of tool results, of lists within lists, and of tools that come later in a conversation.
 //!
 //! It deliberately knows little about the formats: an address under a name that it does not know is an address. What the model alone reads
@@ -71,17 +71,17 @@ enum Part {
     },
 }
 
-/// Looks through a body, which is known to be JSON.
-pub(super) fn look(body: &[u8], rules: &Rules) -> Result<Seen, Unreadable> {
-    let mut looking =
-        Looking { rules, frames: Vec::new(), name: String::new(), written: String::new(), seen: Seen::default() };
+/// Goes through a body, which is known to be JSON.
+pub(super) fn search(body: &[u8], rules: &Rules) -> Result<Seen, Unreadable> {
+    let mut search =
+        Search { rules, frames: Vec::new(), name: String::new(), written: String::new(), seen: Seen::default() };
     for token in Tokens::of(body) {
-        looking.take(token)?;
+        search.take(token)?;
     }
-    Ok(looking.seen)
+    Ok(search.seen)
 }
 
-struct Looking<'a> {
+struct Search<'a> {
     rules: &'a Rules,
     frames: Vec<Frame>,
     /// Of the value that comes next, as names are compared, and as it was written.
@@ -90,7 +90,7 @@ struct Looking<'a> {
     seen: Seen,
 }
 
-impl Looking<'_> {
+impl Search<'_> {
     fn take(&mut self, token: Token<'_>) -> Result<(), Unreadable> {
         match token {
             Token::OpenObject => self.open(false)?,

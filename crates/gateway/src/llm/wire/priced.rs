@@ -1,5 +1,5 @@
 //! Settings that make a request more than an exchange of text for tokens at the usual price. What tools there are is found by
-//! [`super::look`].
+//! [`super::reach`].
 
 use super::object::{Object, Unreadable};
 use crate::llm::models::is_name;
