@@ -2,13 +2,14 @@
 //!
 //! Of a request only what decides about money and rights is read; everything else passes as it came. A request that could be read in
 //! two ways (a key twice, a key in another spelling) is refused, because the upstream might read it the other way. What reaches past the
-//! cage ([`reach`]) and members that a format does not have ([`rules`]) pass only where an upstream's settings say so ([`needs`]).
+//! cage ([`reach`]) and members that a format does not have ([`formats`]) pass only where an upstream's settings say so ([`needs`]).
 
 mod ask;
 pub(crate) mod chat;
 pub(crate) mod complaint;
 mod edits;
 mod few;
+mod formats;
 mod gemini;
 mod mention;
 mod messages;
@@ -73,6 +74,7 @@ impl Wire {
         let rules = Rules::of(self);
         let seen = reach::search(body.source(), rules)?;
         asked.typed_tools = seen.typed_tools;
+        asked.refers |= seen.has_bare_item;
         asked.needs.extend(seen.into_needs());
         // Whatever a tool of the upstream, an address or a file brings into the context has no bytes here.
         asked.refers |= !asked.needs.is_empty();

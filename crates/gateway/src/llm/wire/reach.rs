@@ -25,6 +25,8 @@ pub(super) struct Seen {
     tools: u64,
     /// Tools that the upstream explains to the model in words of its own.
     pub(super) typed_tools: u64,
+    /// Whether an item of `responses` says neither what it is nor whose: then its id alone stands for something that was kept.
+    pub(super) has_bare_item: bool,
 }
 
 impl Seen {
@@ -45,6 +47,10 @@ impl Seen {
 #[derive(Debug)]
 struct Frame {
     is_list: bool,
+    /// Of the input at the top.
+    is_items: bool,
+    /// Whether it has a type or a role.
+    is_described: bool,
     class: Class,
     part: Part,
     /// Whether it says where content is; so it is no record, whatever it calls itself.
@@ -115,6 +121,9 @@ impl Search<'_> {
     fn named(&mut self, raw: Raw<'_>) {
         let word = raw.word().unwrap_or_default();
         (self.name, self.written) = (plain(&word), word.clone());
+        if let (Some(frame), "type" | "role") = (self.frames.last_mut(), self.name.as_str()) {
+            frame.is_described = true;
+        }
         if let (Tools::Named(own), Some(Part::Tool { foreign, .. })) = (self.rules.tools, self.part()) {
             if !own.contains(&word.as_str()) {
                 foreign.get_or_insert(word);
@@ -143,7 +152,9 @@ impl Search<'_> {
         let part = if Self::is_looked_at(class) { self.part_of_tools(is_list) } else { Part::None };
         let in_list = self.frames.last().filter(|frame| frame.is_list);
         let is_place = in_list.map_or(self.name == "source" || class == Class::Address, |list| list.is_place);
-        self.frames.push(Frame { is_list, class, part, is_place, address: None, stored: None, is_record: None });
+        let is_items = is_list && self.frames.len() == 1 && self.name == "input";
+        let (address, stored, is_record, is_described) = (None, None, None, false);
+        self.frames.push(Frame { is_list, is_items, is_described, class, part, is_place, address, stored, is_record });
         Ok(())
     }
 
@@ -215,6 +226,7 @@ impl Search<'_> {
             self.seen.address = self.seen.address.take().or(frame.address);
             self.seen.stored = self.seen.stored.take().or(frame.stored);
         }
+        self.seen.has_bare_item |= !frame.is_described && self.frames.last().is_some_and(|list| list.is_items);
         match frame.part {
             Part::Tool { kind, foreign } => self.close_tool(kind, foreign)?,
             Part::Place { is_local } if is_local != Some(true) => {

@@ -154,6 +154,14 @@ async fn what_has_no_bytes_to_count_holds_the_whole_context() {
     assert_eq!(reply.status, 402);
     assert!(reply.message().contains("100010 tokens"), "{}", reply.message());
     assert_eq!(world.wallet.ran_dry_of(), [Resource::Tokens]);
+    // What the upstream kept of earlier answers, by its id alone.
+    for items in [r#"{"type":"item_reference","id":"msg_1"}"#, r#"{"role":"user","content":"hello"},{"id":"msg_1"}"#] {
+        let body = format!(r#"{{"model":"m","max_output_tokens":10,"input":[{items}]}}"#);
+        let reply = world.agent.send("/v1/responses", &[("x-api-key", VIRTUAL_KEY)], body).await;
+        assert!(reply.message().contains("100010 tokens"), "{items}: {}", reply.message());
+    }
+    let plain = r#"{"model":"m","max_output_tokens":10,"input":[{"role":"user","content":"hello"}]}"#;
+    assert_eq!(world.agent.send("/v1/responses", &[("x-api-key", VIRTUAL_KEY)], plain).await.status, 200);
 }
 
 #[tokio::test]
