@@ -36,14 +36,13 @@ impl<K, P> Gateway<K, P> {
             let message = format!("no upstream serves `{model}` in the wire format `{wire}`; add one to gateway.toml");
             return Err(Complaint::new(Kind::Unknown, message));
         }
-        let Some(tool) = &asked.server_tool else { return Ok(serving) };
-        let permitting: Vec<_> = serving.into_iter().filter(|upstream| upstream.settings.server_tools).collect();
-        let shown: String = tool.chars().take(60).flat_map(char::escape_default).collect();
-        let message = format!(
-            "the tool `{shown}` would be run by the upstream, past the cage; leave it out, or set `server_tools = true` for the \
-             upstream in gateway.toml"
-        );
-        if permitting.is_empty() { Err(Complaint::new(Kind::Forbidden, message)) } else { Ok(permitting) }
+        let refused = asked.needs.iter().find(|need| !serving[0].settings.permits(need)).cloned();
+        let mut permitting = serving;
+        permitting.retain(|upstream| asked.needs.iter().all(|need| upstream.settings.permits(need)));
+        match refused {
+            Some(need) if permitting.is_empty() => Err(need.complaint()),
+            Some(_) | None => Ok(permitting),
+        }
     }
 
     /// One for each upstream; none at all if the call is free.

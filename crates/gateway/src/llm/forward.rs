@@ -12,7 +12,7 @@ use hyper::http::response::Parts;
 use hyper::{HeaderMap, StatusCode};
 
 use super::settle::MayCost;
-use super::upstream::{NotSent, Outgoing, Secret, Upstream};
+use super::upstream::{NotSent, Outgoing, Secret, Upstream, passed_on};
 use super::wire::{Asked, Change, Complaint, Edits, Endpoint, Kind, Object, Unreadable, Wire};
 
 /// What is sent on, in terms of the agent's request.
@@ -21,9 +21,9 @@ pub(crate) struct Call<'a> {
     pub(crate) wire: Wire,
     pub(crate) endpoint: &'a Endpoint,
     pub(crate) asked: &'a Asked,
-    pub(crate) object: &'a Object<'a>,
+    pub(crate) object: &'a Object,
     pub(crate) body: &'a Bytes,
-    /// The agent's, cleaned.
+    /// The agent's, as they came.
     pub(crate) headers: &'a HeaderMap,
     pub(crate) query: &'a str,
     /// How long the answer may be; nothing for calls that are free.
@@ -60,7 +60,6 @@ enum Tried {
 #[derive(Debug)]
 pub(crate) struct Sending {
     wire: Wire,
-    headers: HeaderMap,
     body: Bytes,
     /// How each upstream is asked, in order.
     tries: Vec<Try>,
@@ -72,19 +71,14 @@ pub(crate) struct Sending {
 struct Try {
     upstream: Arc<Upstream>,
     path_and_query: String,
+    headers: HeaderMap,
     edits: Result<Edits, Unreadable>,
 }
 
 impl Call<'_> {
     pub(crate) fn sending(&self, upstreams: Vec<Arc<Upstream>>) -> Sending {
         let tries = upstreams.into_iter().map(|upstream| self.asking(upstream)).collect();
-        Sending {
-            wire: self.wire,
-            headers: self.headers.clone(),
-            body: self.body.clone(),
-            tries,
-            asking: AtomicUsize::new(0),
-        }
+        Sending { wire: self.wire, body: self.body.clone(), tries, asking: AtomicUsize::new(0) }
     }
 
     fn asking(&self, upstream: Arc<Upstream>) -> Try {
@@ -93,7 +87,8 @@ impl Call<'_> {
         let edits = if as_it_is { Ok(Edits::default()) } else { self.edits(&upstream) };
         let query = if self.query.is_empty() { String::new() } else { format!("?{}", self.query) };
         let path_and_query = format!("{}{query}", self.endpoint.path(model));
-        Try { upstream, path_and_query, edits }
+        let headers = passed_on(self.wire, self.headers, &upstream.settings.allow_headers);
+        Try { upstream, path_and_query, headers, edits }
     }
 
     fn edits(&self, upstream: &Upstream) -> Result<Edits, Unreadable> {
@@ -196,7 +191,7 @@ impl Sending {
         key: Option<&Secret>,
         started: Instant,
     ) -> Result<Answer, NotSent> {
-        let (path_and_query, headers) = (one.path_and_query.clone(), self.headers.clone());
+        let (path_and_query, headers) = (one.path_and_query.clone(), one.headers.clone());
         let outgoing = Outgoing { path_and_query, headers, body: body.clone() };
         let (head, mut rest) = one.upstream.send(self.wire, outgoing, key).await?.into_parts();
         let mut first = None;

@@ -11,7 +11,6 @@ use hyper::body::Body;
 use hyper::http::request::Parts;
 use hyper::{Request, StatusCode};
 use placet_domain::budget::Amounts;
-use placet_domain::digest::Digest;
 use placet_domain::id::RunId;
 
 use super::answer::{Answered, json, refused};
@@ -24,11 +23,12 @@ use super::patience::Calls;
 use super::portion::{Portion, Use, Whole};
 use super::price::{Prices, Tariff};
 use super::purse::{NotDrawn, Purse, Unclaimed};
+use super::reading::{Read, read};
 use super::record::new_id;
 use super::reserve::{Reserved, Worst};
 use super::settle::Open;
-use super::upstream::{OpenError, Upstream, asks_for_wide_context, passed_on, passed_query};
-use super::wire::{Asked, Complaint, Endpoint, Kind, Object, Route, Unreadable, Wire};
+use super::upstream::{OpenError, Upstream, asks_for_wide_context, passed_query};
+use super::wire::{Asked, Complaint, Endpoint, Kind, Route, Wire};
 use super::words::Heard;
 
 /// A body must come within this time; whoever sends it a byte at a time is not waited for.
@@ -135,9 +135,7 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
         let (body, room) = self.collect(scope.run, body).await?;
         // A body may take its time, and its run may have been stopped meanwhile.
         self.is_still(head, &scope).await?;
-        let unreadable = |odd: Unreadable| Complaint::new(Kind::Unreadable, odd.to_string());
-        let object = Object::parse(&body).map_err(unreadable)?;
-        let mut asked = wire.read(endpoint, &object).map_err(unreadable)?;
+        let Read { object, mut asked, digest, room } = read(wire, endpoint, &body, room).await?;
         asked.wide_context = asks_for_wide_context(&head.headers);
         let upstreams = self.choose(wire, &scope, &asked)?;
         let tariffs = self.tariffs(endpoint, &upstreams, &asked)?;
@@ -151,7 +149,7 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
             asked: &asked,
             object: &object,
             body: &body,
-            headers: &passed_on(&head.headers),
+            headers: &head.headers,
             query: &passed_query(head.uri.query()),
             most_output: (!endpoint.is_free).then_some(reserved.most_output),
         };
@@ -163,7 +161,7 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
             upstream: upstreams[0].settings.name.clone(),
             model: asked.model.clone(),
             streams: asked.streams,
-            request: Digest::of(&body),
+            request: digest,
             request_bytes: body.len() as u64,
             most_output: reserved.most_output.saturating_mul(asked.choices.max(1)),
             tariff: tariffs.first().cloned(),
@@ -172,6 +170,9 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
         };
         let (sending, hides_usage) = (call.sending(upstreams), asked.hides_usage);
         let patience = self.calls.patience(scope.run);
+        // From here on nobody but the sending has the body, and gives it back with its room.
+        drop(object);
+        drop(body);
         Carried { sending, tariffs, hides_usage, open, room, patience }.carry().await
     }
 

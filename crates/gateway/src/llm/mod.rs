@@ -25,6 +25,7 @@ mod places;
 mod portion;
 pub mod price;
 pub mod purse;
+mod reading;
 pub mod record;
 mod reserve;
 mod serve;

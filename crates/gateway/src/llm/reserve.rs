@@ -15,8 +15,11 @@ use super::price::Tariff;
 use super::purse::{Draw, NotDrawn, Purse};
 use super::wire::{Asked, Complaint, Kind};
 
-/// What an upstream may add unseen, such as its own explanation of how to call tools.
+/// What an upstream may add unseen, such as its own explanation of how to call tools: Anthropic publishes up to 530 for it.
 const UNSEEN_TOKENS: u64 = 1_000;
+/// What it adds for each tool that the request only names and the upstream explains. Anthropic publishes 245 for its shell, 700 for its editor, and
+/// 735 beside a preface of 499 for its computer; newer models cut the same words into a third more tokens. Others publish nothing.
+const TYPED_TOOL_TOKENS: u64 = 2_000;
 /// The context that some models have only if a header asks for it; tables may list the usual, smaller one.
 const WIDE_CONTEXT_TOKENS: u64 = 1_000_000;
 /// A shorter answer is money thrown away: agents ask again.
@@ -47,7 +50,8 @@ impl<'a> Worst<'a> {
         tariffs: &'a [Tariff],
         limits: &Limits,
     ) -> Result<Self, Complaint> {
-        let text = (body_bytes as u64).div_ceil(limits.input_bytes_per_token.get()) + UNSEEN_TOKENS;
+        let unseen = UNSEEN_TOKENS + asked.typed_tools.saturating_mul(TYPED_TOOL_TOKENS);
+        let text = (body_bytes as u64).div_ceil(limits.input_bytes_per_token.get()).saturating_add(unseen);
         let input = if asked.refers { text.max(context(asked, tariffs)?) } else { text };
         Ok(Self { input, asked, tariffs })
     }
@@ -170,7 +174,8 @@ mod tests {
             refers: false,
             wide_context: false,
             hides_usage: false,
-            server_tool: None,
+            needs: Vec::new(),
+            typed_tools: 0,
         }
     }
 
@@ -184,6 +189,14 @@ mod tests {
         let asked = Asked { choices: 3, ..asked() };
         let worst = Worst::of(&asked, 4_000, &tariffs, &Limits::default()).unwrap();
         assert_eq!(worst.amounts(1_000), left(4_000 + 1_000 + 3_000, 5_000 + 6_000));
+    }
+
+    #[test]
+    fn c12_what_an_upstream_says_about_its_own_tools_is_drawn_as_well() {
+        let tariffs = [tariff()];
+        let asked = Asked { typed_tools: 3, ..asked() };
+        let worst = Worst::of(&asked, 4_000, &tariffs, &Limits::default()).unwrap();
+        assert_eq!(worst.amounts(0).tokens, 4_000 + 1_000 + 3 * 2_000);
     }
 
     #[test]

@@ -30,7 +30,8 @@ pub struct Settings {
 pub struct Limits {
     /// The largest body of a request.
     pub request_bytes: NonZeroU64,
-    /// The longest answer. Agents ask for far more than they use, and all of it would be held while they wait.
+    /// The longest answer. Agents ask for far more than they use, and all of it would be held while they wait. Only how long a model shall
+    /// think (`thinking.budget_tokens`) lifts it: the upstream refuses a limit below that.
     pub output_tokens: NonZeroU64,
     /// How many bytes of a request count as one token when its worst case is held. One is sure; with more, an agent that writes
     /// for it can spend more than was held, which is charged when it is known.

@@ -1,43 +1,42 @@
-//! Which headers, and which parts of a query, cross the gateway. Nothing that belongs to one connection, and nothing that says who somebody is.
+//! Which headers, and which parts of a query, cross the gateway: those that say how a request is to be read, and nothing that says who
+//! somebody is or where it should go instead.
+//!
+//! What is not listed stays behind without a word, because libraries send much that nobody needs. A server in between may take its orders
+//! from headers (`x-portkey-custom-host` sends a request, and the real key with it, wherever it says), and nobody knows all of them.
 
 use hyper::HeaderMap;
 use hyper::header::{self, HeaderName, HeaderValue};
 
-/// Not passed on: they belong to the connection, are set anew here, or would speak for somebody.
-const KEPT_BACK: [&str; 26] = [
-    // of one connection
-    "connection",
-    "keep-alive",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "expect",
-    // set anew
-    "host",
-    "content-length",
-    "accept-encoding",
-    // keys and sessions of the agent
-    "authorization",
-    "proxy-authorization",
-    "proxy-authenticate",
-    "x-api-key",
-    "x-goog-api-key",
-    "api-key",
-    "cookie",
-    // whose account, or where from
-    "x-goog-user-project",
-    // would leave out what was used
-    "x-goog-fieldmask",
-    "openai-organization",
-    "openai-project",
-    "forwarded",
-    "via",
-    "origin",
-    "referer",
+use super::names::AllowedHeader;
+use crate::llm::wire::Wire;
+
+/// A header that passes, and why.
+struct Passed {
+    /// The name, or its beginning where it ends with a dash.
+    name: &'static str,
+    /// For these formats alone; for all of them where there is none.
+    wires: &'static [Wire],
+}
+
+/// What passes. Decided against: `idempotency-key` (the upstream would give again what another run got for the same key), `openai-beta`
+/// (nothing that is carried here needs it), `openai-organization`, `openai-project` and `x-goog-user-project` (whose account it is),
+/// `x-goog-fieldmask` (leaves out what was used), `x-request-id`, `traceparent`, `session-id`, `x-app` and the like (nobody needs them),
+/// `content-encoding` (what is read here is not compressed).
+const PASSED: [Passed; 5] = [
+    // Which program it is: some upstreams refuse whoever says nothing.
+    Passed { name: "user-agent", wires: &[] },
+    // Which library, its version, and for how long it will wait.
+    Passed { name: "x-stainless-", wires: &[] },
+    // How requests and answers are written.
+    Passed { name: "anthropic-version", wires: &[Wire::Messages] },
+    // What is tried out. Whatever costs or reaches more needs members or tools besides, which are looked at.
+    Passed { name: "anthropic-beta", wires: &[Wire::Messages] },
+    // Which library.
+    Passed { name: "x-goog-api-client", wires: &[Wire::Gemini] },
 ];
-const KEPT_BACK_STARTS: [&str; 3] = ["x-forwarded-", "x-placet-", "proxy-"];
+
+/// What an answer may come as. In another form it could not be counted.
+const ACCEPTED: [&str; 3] = ["application/json", "text/event-stream", "*/*"];
 
 /// What an agent may learn from an upstream's head: enough to read the answer and to wait, nothing about the account.
 const PASSED_BACK: [&str; 8] = [
@@ -51,19 +50,34 @@ const PASSED_BACK: [&str; 8] = [
     "x-request-id",
 ];
 
-/// The agent's headers as an upstream gets them.
-pub(crate) fn passed_on(from_agent: &HeaderMap) -> HeaderMap {
+/// The agent's headers as an upstream gets them: those that pass, and those that its settings allow beside them.
+pub(crate) fn passed_on(wire: Wire, from_agent: &HeaderMap, allowed: &[AllowedHeader]) -> HeaderMap {
     let named = named_by_connection(from_agent);
-    let kept = |name: &HeaderName| {
-        let name = name.as_str();
-        KEPT_BACK.contains(&name)
-            || KEPT_BACK_STARTS.iter().any(|start| name.starts_with(start))
-            || named.iter().any(|n| n == name)
+    let passes = |name: &HeaderName| {
+        let listed = PASSED.iter().any(|passed| passed.is(wire, name.as_str()));
+        (listed || allowed.iter().any(|allowed| allowed.name() == name)) && !named.iter().any(|n| n == name.as_str())
     };
-    let mut headers: HeaderMap = from_agent.iter().filter(|(name, _)| !kept(name)).map(owned).collect();
+    let mut headers: HeaderMap = from_agent.iter().filter(|(name, _)| passes(name)).map(owned).collect();
+    // Read here as JSON in UTF-8; a name of another form would have it read as something else there.
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     // Compressed, the answer could not be counted on its way.
     headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    if let Some(accept) = from_agent.get(header::ACCEPT).filter(|accept| is_accepted(accept)) {
+        headers.insert(header::ACCEPT, accept.clone());
+    }
     headers
+}
+
+impl Passed {
+    fn is(&self, wire: Wire, name: &str) -> bool {
+        let alike = if self.name.ends_with('-') { name.starts_with(self.name) } else { name == self.name };
+        alike && (self.wires.is_empty() || self.wires.contains(&wire))
+    }
+}
+
+fn is_accepted(accept: &HeaderValue) -> bool {
+    let kind = |one: &str| ACCEPTED.contains(&one.split(';').next().unwrap_or_default().trim());
+    accept.to_str().is_ok_and(|accept| accept.split(',').all(kind))
 }
 
 /// The upstream's headers as an agent gets them.
@@ -110,21 +124,28 @@ mod tests {
         pairs.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect()
     }
 
+    fn names(headers: &HeaderMap) -> Vec<&str> {
+        headers.keys().map(HeaderName::as_str).collect()
+    }
+
     #[test]
     fn r25_no_credential_of_the_agent_is_passed_on() {
-        let sent = passed_on(&headers(&[
-            ("authorization", "Bearer vk"),
-            ("x-api-key", "vk"),
-            ("x-goog-api-key", "vk"),
-            ("cookie", "session=vk"),
-            ("proxy-authorization", "vk"),
-            ("openai-organization", "org-of-somebody"),
-            ("x-goog-user-project", "project-of-somebody"),
-            ("anthropic-version", "2023-06-01"),
-            ("user-agent", "agent/1"),
-        ]));
-        let names: Vec<&str> = sent.keys().map(HeaderName::as_str).collect();
-        assert_eq!(names, ["anthropic-version", "user-agent", "accept-encoding"]);
+        let sent = passed_on(
+            Wire::Messages,
+            &headers(&[
+                ("authorization", "Bearer vk"),
+                ("x-api-key", "vk"),
+                ("x-goog-api-key", "vk"),
+                ("cookie", "session=vk"),
+                ("proxy-authorization", "vk"),
+                ("openai-organization", "org-of-somebody"),
+                ("x-goog-user-project", "project-of-somebody"),
+                ("anthropic-version", "2023-06-01"),
+                ("user-agent", "agent/1"),
+            ]),
+            &[],
+        );
+        assert_eq!(names(&sent), ["anthropic-version", "user-agent", "content-type", "accept-encoding"]);
         assert_eq!(sent["accept-encoding"], "identity");
     }
 
@@ -140,16 +161,48 @@ mod tests {
     }
 
     #[test]
+    fn r25_what_is_not_listed_stays_behind_unless_a_team_lists_it() {
+        let from_agent = headers(&[
+            ("x-portkey-custom-host", "https://evil.example"),
+            ("x-forwarded-for", "1.2.3.4"),
+            ("idempotency-key", "of-another-run"),
+            ("x-stainless-lang", "js"),
+            ("x-goog-api-client", "genai"),
+            ("x-title", "agent"),
+            ("anthropic-beta", "x"),
+        ]);
+        for (wire, expected) in [
+            (Wire::Messages, ["x-stainless-lang", "anthropic-beta"]),
+            (Wire::Gemini, ["x-stainless-lang", "x-goog-api-client"]),
+        ] {
+            assert_eq!(names(&passed_on(wire, &from_agent, &[]))[..2], expected, "{wire}");
+        }
+        let sent = passed_on(Wire::Chat, &from_agent, &["x-title".parse().unwrap()]);
+        assert_eq!(names(&sent), ["x-stainless-lang", "x-title", "content-type", "accept-encoding"]);
+    }
+
+    #[test]
+    fn r25_a_body_is_what_it_was_read_as_whatever_the_agent_calls_it() {
+        for (accept, passes) in [
+            ("application/json", true),
+            ("text/event-stream, */*;q=0.1", true),
+            ("application/x-protobuf", false),
+            ("application/json, application/x-protobuf", false),
+        ] {
+            let from_agent = headers(&[("content-type", "application/json; charset=utf-16"), ("accept", accept)]);
+            let sent = passed_on(Wire::Gemini, &from_agent, &[]);
+            assert_eq!(sent["content-type"], "application/json");
+            assert_eq!(sent.contains_key("accept"), passes, "{accept}");
+        }
+    }
+
+    #[test]
     fn headers_of_one_connection_end_with_it() {
-        let sent = passed_on(&headers(&[
-            ("connection", "close, X-Own"),
-            ("x-own", "1"),
-            ("te", "trailers"),
-            ("upgrade", "h2c"),
-            ("x-other", "2"),
-        ]));
-        assert_eq!(sent.len(), 2);
-        assert_eq!(sent["x-other"], "2");
+        let from_agent =
+            headers(&[("connection", "close, X-Own"), ("x-own", "1"), ("te", "trailers"), ("x-other", "2")]);
+        let allowed = ["x-own", "x-other"].map(|name| name.parse().unwrap());
+        let sent = passed_on(Wire::Chat, &from_agent, &allowed);
+        assert_eq!(names(&sent), ["x-other", "content-type", "accept-encoding"]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod base;
 mod client;
 mod headers;
 mod key;
+mod names;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -18,9 +19,10 @@ pub use crate::secret::{KeySource, Secret, SecretError};
 pub use base::{BadBase, BaseUrl};
 pub(crate) use client::{Client, NotSent, Outgoing};
 pub(crate) use headers::{asks_for_wide_context, is_events, passed_back, passed_on, passed_query};
+pub use names::{AllowedHeader, BadName, MemberName};
 
 use super::models::Models;
-use super::wire::Wire;
+use super::wire::{Need, Wire};
 use crate::egress::tls::BadRoots;
 use key::RealKey;
 
@@ -47,11 +49,34 @@ pub struct UpstreamSettings {
     /// Whether tools may be used that the upstream runs itself, such as its own search of the web.
     #[serde(default)]
     pub server_tools: bool,
+    /// Whether content may be named by an address, from which the upstream fetches it.
+    #[serde(default)]
+    pub fetches: bool,
+    /// Whether content may be named that lies with the upstream: uploads, prompts, conversations, caches.
+    #[serde(default)]
+    pub stored: bool,
+    /// Members of requests that pass beside those that the wire format has.
+    #[serde(default)]
+    pub allow_members: Vec<MemberName>,
+    /// Headers of agents that pass beside those that are known to be needed.
+    #[serde(default)]
+    pub allow_headers: Vec<AllowedHeader>,
     /// How a limit is added to Chat requests that have none.
     #[serde(default)]
     pub limit_name: LimitName,
     #[serde(default)]
     pub timeouts: Timeouts,
+}
+
+impl UpstreamSettings {
+    pub(crate) fn permits(&self, need: &Need) -> bool {
+        match need {
+            Need::Tool(_) => self.server_tools,
+            Need::Address(_) => self.fetches,
+            Need::Stored(_) => self.stored,
+            Need::Member(name) => self.allow_members.iter().any(|allowed| allowed.as_str() == name),
+        }
+    }
 }
 
 /// How a key is sent to an upstream.

@@ -1,5 +1,7 @@
 //! What a request asks for, in the words of all wire formats, and what is changed in it before it goes on.
 
+use super::needs::Need;
+
 /// Whether what goes in may be written to a cache, which costs more than reading it once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CacheWrites {
@@ -27,8 +29,10 @@ pub(crate) struct Asked {
     pub(crate) wide_context: bool,
     /// Whether the stream would tell the tokens only if asked, and was not asked.
     pub(crate) hides_usage: bool,
-    /// A tool that the upstream itself would use: it reaches the network, or costs more than tokens.
-    pub(crate) server_tool: Option<String>,
+    /// What only passes where the settings of an upstream allow it.
+    pub(crate) needs: Vec<Need>,
+    /// How many tools the upstream explains to the model in words of its own, which go in as well.
+    pub(crate) typed_tools: u64,
 }
 
 /// What is changed in a request.

@@ -1,24 +1,28 @@
 //! OpenAI Chat Completions. `prompt_tokens` includes cached ones; a stream tells the tokens in one extra last piece, and only if it
 //! was asked to. We ask in the agent's place and take out again what it did not ask for.
 
+use bytes::Bytes;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::ask::{Asked, CacheWrites, Change, quoted};
+use super::edits::Edits;
+use super::few::Few;
 use super::mention::mentions;
-use super::object::{Edits, Object, Unreadable};
+use super::needs::Need;
+use super::object::{Object, Unreadable};
+use super::priced::{model, only, without};
 use super::tally::Tally;
-use super::tools::{foreign, model, only, without};
 
-const OWN_TOOLS: [&str; 2] = ["function", "custom"];
 const REFERENCES: [&str; 4] = ["image_url", "input_audio", "file", "file_id"];
 const LIMITS: [&str; 2] = ["max_completion_tokens", "max_tokens"];
 const OPTIONS: &str = "stream_options";
 
-pub(super) fn read(body: &Object<'_>) -> Result<Asked, Unreadable> {
+pub(super) fn read(body: &Object) -> Result<Asked, Unreadable> {
     only(body, &["service_tier"], &["auto", "default", "flex"])?;
     without(body, &["prediction", "audio"])?;
-    let search = body.get("web_search_options")?.map(|_| "web_search_options".to_owned());
+    text_only(body)?;
+    let search = body.has(&["web_search_options"])?.then(|| Need::Tool("web_search_options".to_owned()));
     let told = body.object(&[OPTIONS])?.map(|options| options.read(&["include_usage"])).transpose()?.flatten();
     let streams = body.read(&["stream"])?.unwrap_or(false);
     Ok(Asked {
@@ -26,21 +30,29 @@ pub(super) fn read(body: &Object<'_>) -> Result<Asked, Unreadable> {
         streams,
         most_output: limits(body)?.into_iter().flatten().max(),
         least_output: 0,
-        choices: body.read(&["n"])?.unwrap_or(1),
+        choices: body.count(&["n"])?.unwrap_or(1),
         // Newer models write their cache by themselves, and some have a price for it.
         cache_writes: CacheWrites::Short,
         refers: mentions(body.source(), &REFERENCES),
         wide_context: false,
         hides_usage: streams && told != Some(true),
-        server_tool: foreign(body, &OWN_TOOLS)?.or(search),
+        needs: search.into_iter().collect(),
+        typed_tools: 0,
     })
 }
 
-fn limits(body: &Object<'_>) -> Result<[Option<u64>; 2], Unreadable> {
-    Ok([body.read(&[LIMITS[0]])?, body.read(&[LIMITS[1]])?])
+/// Speech and pictures have prices of their own.
+fn text_only(body: &Object) -> Result<(), Unreadable> {
+    let Few(wanted) = body.read::<Few<String>>(&["modalities"])?.unwrap_or_default();
+    let why = || Unreadable::NotCarried("only text is carried as an answer; leave `modalities` out".to_owned());
+    if wanted.iter().all(|kind| kind == "text") { Ok(()) } else { Err(why()) }
 }
 
-pub(super) fn change(body: &Object<'_>, change: &Change<'_>) -> Result<Edits, Unreadable> {
+fn limits(body: &Object) -> Result<[Option<u64>; 2], Unreadable> {
+    Ok([body.count(&[LIMITS[0]])?, body.count(&[LIMITS[1]])?])
+}
+
+pub(super) fn change(body: &Object, change: &Change<'_>) -> Result<Edits, Unreadable> {
     let mut edits = Edits::default();
     if let Some(model) = change.model {
         body.set("model", &quoted(model), &mut edits)?;
@@ -53,7 +65,7 @@ pub(super) fn change(body: &Object<'_>, change: &Change<'_>) -> Result<Edits, Un
 }
 
 /// Lowers the limit under whichever name it was given; a limit that was not given gets the name the upstream knows.
-fn lower(body: &Object<'_>, change: &Change<'_>, edits: &mut Edits) -> Result<(), Unreadable> {
+fn lower(body: &Object, change: &Change<'_>, edits: &mut Edits) -> Result<(), Unreadable> {
     let given = limits(body)?;
     if given == [None; 2] {
         let most = change.most_output.map(|most| most.to_string());
@@ -73,7 +85,7 @@ fn lower(body: &Object<'_>, change: &Change<'_>, edits: &mut Edits) -> Result<()
     Ok(())
 }
 
-fn ask_for_usage(body: &Object<'_>, edits: &mut Edits) -> Result<(), Unreadable> {
+fn ask_for_usage(body: &Object, edits: &mut Edits) -> Result<(), Unreadable> {
     match body.object(&[OPTIONS])? {
         Some(options) => options.set("include_usage", "true", edits),
         None => body.set(OPTIONS, r#"{"include_usage":true}"#, edits),
@@ -135,14 +147,14 @@ struct Piece {
 /// the `"usage":null` in all others. `None` if nothing of it is left.
 pub(crate) fn without_usage(data: &str) -> Option<String> {
     let unchanged = || Some(data.to_owned());
-    let Ok(object) = Object::parse(data.as_bytes()) else { return unchanged() };
+    let Ok(object) = Object::parse(&Bytes::copy_from_slice(data.as_bytes())) else { return unchanged() };
     let Ok(Some(usage)) = object.get("usage") else { return unchanged() };
-    if usage.get() != "null" {
+    if !usage.is_null() {
         let has_text =
             serde_json::from_str::<Piece>(data).is_ok_and(|piece| piece.choices.is_none_or(|all| !all.is_empty()));
         return if has_text { unchanged() } else { None };
     }
-    let Some(place) = object.with_comma(usage) else { return unchanged() };
+    let Some(place) = object.with_comma(&usage) else { return unchanged() };
     Some(format!("{}{}", &data[..place.start], &data[place.end..]))
 }
 

@@ -4,27 +4,29 @@
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use std::collections::BTreeMap;
 
 use super::ask::{Asked, CacheWrites, Change};
+use super::edits::Edits;
+use super::few::Few;
 use super::mention::mentions;
-use super::object::{Edits, Object, Unreadable};
+use super::object::{Object, Unreadable};
+use super::priced::only;
 use super::route::Endpoint;
 use super::tally::Tally;
-use super::tools::only;
 
 const CONFIG: [&str; 2] = ["generationConfig", "generation_config"];
+const COUNTED: [&str; 2] = ["generateContentRequest", "generate_content_request"];
 const MOST: [&str; 2] = ["maxOutputTokens", "max_output_tokens"];
 const CHOICES: [&str; 2] = ["candidateCount", "candidate_count"];
 const MODALITIES: [&str; 2] = ["responseModalities", "response_modalities"];
-const OWN_TOOLS: [&str; 4] = ["functionDeclarations", "function_declarations", "computerUse", "computer_use"];
 const REFERENCES: [&str; 6] = ["inlineData", "inline_data", "fileData", "file_data", "cachedContent", "cached_content"];
 
-pub(super) fn read(endpoint: &Endpoint, body: &Object<'_>) -> Result<Asked, Unreadable> {
+pub(super) fn read(endpoint: &Endpoint, body: &Object) -> Result<Asked, Unreadable> {
     only(body, &["serviceTier", "service_tier"], &["standard", "flex"])?;
     let config = body.object(&CONFIG)?;
-    let number = |names: &[&str]| config.as_ref().map_or(Ok(None), |config| config.read::<u64>(names));
+    let number = |names: &[&str]| config.as_ref().map_or(Ok(None), |config| config.count(names));
     text_only(config.as_ref())?;
+    counts(endpoint, body)?;
     Ok(Asked {
         model: model(endpoint, body)?,
         streams: endpoint.streams(),
@@ -35,35 +37,44 @@ pub(super) fn read(endpoint: &Endpoint, body: &Object<'_>) -> Result<Asked, Unre
         refers: mentions(body.source(), &REFERENCES),
         wide_context: false,
         hides_usage: false,
-        server_tool: server_tool(body)?,
+        needs: Vec::new(),
+        typed_tools: 0,
     })
 }
 
 /// The model of the path; the body may repeat it, not contradict it.
-fn model(endpoint: &Endpoint, body: &Object<'_>) -> Result<String, Unreadable> {
+fn model(endpoint: &Endpoint, body: &Object) -> Result<String, Unreadable> {
     let model = endpoint.model_in_path().ok_or(Unreadable::Missing("model"))?;
-    let repeated: Option<String> = body.read(&["model"])?;
-    let same = repeated.is_none_or(|name| name.strip_prefix("models/").unwrap_or(&name) == model);
-    if same { Ok(model.to_owned()) } else { Err(Unreadable::Twice("model".to_owned())) }
+    let counted = body.object(&COUNTED)?;
+    for object in [Some(body), counted.as_ref()].into_iter().flatten() {
+        let repeated: Option<String> = object.read(&["model"])?;
+        if repeated.is_some_and(|name| name.strip_prefix("models/").unwrap_or(&name) != model) {
+            return Err(Unreadable::Twice("model".to_owned()));
+        }
+    }
+    Ok(model.to_owned())
+}
+
+/// A whole request inside of one that has its tokens counted; nobody else has it.
+fn counts(endpoint: &Endpoint, body: &Object) -> Result<(), Unreadable> {
+    if endpoint.is_free || !body.has(&COUNTED)? {
+        return Ok(());
+    }
+    Err(Unreadable::NotCarried(format!("`{}` is for counting tokens; send what it holds", COUNTED[0])))
 }
 
 /// Pictures and speech have prices of their own.
-fn text_only(config: Option<&Object<'_>>) -> Result<(), Unreadable> {
-    let wanted: Option<Vec<String>> = config.map(|config| config.read(&MODALITIES)).transpose()?.flatten();
+fn text_only(config: Option<&Object>) -> Result<(), Unreadable> {
+    let wanted: Option<Few<String>> = config.map(|config| config.read(&MODALITIES)).transpose()?.flatten();
     match wanted {
-        Some(wanted) if wanted.iter().any(|kind| !kind.eq_ignore_ascii_case("text")) => {
+        Some(Few(wanted)) if wanted.iter().any(|kind| !kind.eq_ignore_ascii_case("text")) => {
             Err(Unreadable::NotCarried("only text is carried as an answer; leave `responseModalities` out".to_owned()))
         }
         Some(_) | None => Ok(()),
     }
 }
 
-fn server_tool(body: &Object<'_>) -> Result<Option<String>, Unreadable> {
-    let tools: Vec<BTreeMap<String, IgnoredAny>> = body.read(&["tools"])?.unwrap_or_default();
-    Ok(tools.into_iter().flat_map(BTreeMap::into_keys).find(|name| !OWN_TOOLS.contains(&name.as_str())))
-}
-
-pub(super) fn change(body: &Object<'_>, change: &Change<'_>) -> Result<Edits, Unreadable> {
+pub(super) fn change(body: &Object, change: &Change<'_>) -> Result<Edits, Unreadable> {
     let mut edits = Edits::default();
     let config = body.object(&CONFIG)?;
     let asked = config.as_ref().map(|config| config.read(&MOST)).transpose()?.flatten();

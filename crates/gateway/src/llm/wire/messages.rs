@@ -4,16 +4,17 @@
 use serde::Deserialize;
 
 use super::ask::{Asked, CacheWrites, Change, quoted};
+use super::edits::Edits;
+use super::few::Few;
 use super::mention::mentions;
-use super::object::{Edits, Object, Unreadable};
+use super::object::{Object, Unreadable};
+use super::priced::{model, only, without};
 use super::tally::Tally;
-use super::tools::{foreign, model, only, without};
 
-const OWN_TOOLS: [&str; 6] = ["custom", "bash", "text_editor", "computer", "memory", "str_replace_based_edit_tool"];
 /// Content whose tokens do not follow from its bytes.
 const REFERENCES: [&str; 5] = ["image", "document", "file", "container_upload", "url"];
 
-pub(super) fn read(body: &Object<'_>) -> Result<Asked, Unreadable> {
+pub(super) fn read(body: &Object) -> Result<Asked, Unreadable> {
     only(body, &["service_tier"], &["auto", "standard_only"])?;
     only(body, &["speed"], &["standard"])?;
     only(body, &["inference_geo"], &["global"])?;
@@ -23,7 +24,7 @@ pub(super) fn read(body: &Object<'_>) -> Result<Asked, Unreadable> {
     Ok(Asked {
         model: model(body)?,
         streams: body.read(&["stream"])?.unwrap_or(false),
-        most_output: body.read(&["max_tokens"])?,
+        most_output: body.count(&["max_tokens"])?,
         // The upstream wants the limit above what may be thought.
         least_output: thinking.flatten().map_or(0, |budget| budget.saturating_add(1)),
         choices: 1,
@@ -31,13 +32,14 @@ pub(super) fn read(body: &Object<'_>) -> Result<Asked, Unreadable> {
         refers: mentions(body.source(), &REFERENCES),
         wide_context: false,
         hides_usage: false,
-        server_tool: foreign(body, &OWN_TOOLS)?,
+        needs: Vec::new(),
+        typed_tools: 0,
     })
 }
 
 #[derive(Deserialize)]
 struct Managed {
-    edits: Option<Vec<Edit>>,
+    edits: Option<Few<Edit>>,
 }
 
 #[derive(Deserialize)]
@@ -48,9 +50,9 @@ struct Edit {
 
 /// Refuses edits of the context for which the upstream asks the model once more, such as `compact_20260112`: it charges a second
 /// pass over everything, and the sums at the top of its answer leave that out. What only clears content costs nothing of its own.
-fn one_pass(body: &Object<'_>) -> Result<(), Unreadable> {
+fn one_pass(body: &Object) -> Result<(), Unreadable> {
     let managed: Option<Managed> = body.read(&["context_management"])?;
-    let edits = managed.and_then(|managed| managed.edits).unwrap_or_default();
+    let Few(edits) = managed.and_then(|managed| managed.edits).unwrap_or_default();
     let costs = edits.into_iter().map(|edit| edit.kind.unwrap_or_default()).find(|kind| !kind.starts_with("clear_"));
     let Some(kind) = costs else { return Ok(()) };
     let shown: String = kind.chars().take(40).flat_map(char::escape_default).collect();
@@ -60,7 +62,7 @@ fn one_pass(body: &Object<'_>) -> Result<(), Unreadable> {
     )))
 }
 
-fn cache_writes(body: &str) -> CacheWrites {
+fn cache_writes(body: &[u8]) -> CacheWrites {
     match (mentions(body, &["cache_control"]), mentions(body, &["1h"])) {
         (false, _) => CacheWrites::None,
         (true, false) => CacheWrites::Short,
@@ -68,7 +70,7 @@ fn cache_writes(body: &str) -> CacheWrites {
     }
 }
 
-pub(super) fn change(body: &Object<'_>, change: &Change<'_>) -> Result<Edits, Unreadable> {
+pub(super) fn change(body: &Object, change: &Change<'_>) -> Result<Edits, Unreadable> {
     let mut edits = Edits::default();
     if let Some(model) = change.model {
         body.set("model", &quoted(model), &mut edits)?;

@@ -4,28 +4,17 @@ use serde::Deserialize;
 
 use super::ask::{Asked, CacheWrites, Change, quoted};
 use super::chat::{InDetail, OutDetail, take_in};
+use super::edits::Edits;
 use super::mention::mentions;
-use super::object::{Edits, Object, Unreadable};
+use super::object::{Object, Unreadable};
+use super::priced::{model, only, without};
 use super::tally::Tally;
-use super::tools::{foreign, model, only, without};
 
-const OWN_TOOLS: [&str; 9] = [
-    "function",
-    "custom",
-    "local_shell",
-    "shell",
-    "apply_patch",
-    "computer",
-    "computer_use_preview",
-    // Groups of the agent's own functions, and the search among them.
-    "namespace",
-    "tool_search",
-];
 const REFERENCES: [&str; 5] = ["input_image", "input_file", "input_audio", "file_id", "item_reference"];
 /// What an upstream keeps from earlier calls goes in again and is paid again.
 const KEPT: [&str; 3] = ["previous_response_id", "conversation", "prompt"];
 
-pub(super) fn read(body: &Object<'_>) -> Result<Asked, Unreadable> {
+pub(super) fn read(body: &Object) -> Result<Asked, Unreadable> {
     only(body, &["service_tier"], &["auto", "default", "flex"])?;
     // It would go on when the stream is over, and nobody would count it.
     without(body, &["background"])?;
@@ -34,26 +23,27 @@ pub(super) fn read(body: &Object<'_>) -> Result<Asked, Unreadable> {
     Ok(Asked {
         model: model(body)?,
         streams: body.read(&["stream"])?.unwrap_or(false),
-        most_output: body.read(&["max_output_tokens"])?,
+        most_output: body.count(&["max_output_tokens"])?,
         least_output: 0,
         choices: 1,
         cache_writes: CacheWrites::Short,
         refers: names_kept(body)? || mentions(body.source(), &REFERENCES),
         wide_context: false,
         hides_usage: false,
-        server_tool: foreign(body, &OWN_TOOLS)?,
+        needs: Vec::new(),
+        typed_tools: 0,
     })
 }
 
-fn names_kept(body: &Object<'_>) -> Result<bool, Unreadable> {
+fn names_kept(body: &Object) -> Result<bool, Unreadable> {
     let mut found = false;
     for name in KEPT {
-        found |= body.get(name)?.is_some_and(|value| value.get() != "null");
+        found |= body.has(&[name])?;
     }
     Ok(found)
 }
 
-pub(super) fn change(body: &Object<'_>, change: &Change<'_>) -> Result<Edits, Unreadable> {
+pub(super) fn change(body: &Object, change: &Change<'_>) -> Result<Edits, Unreadable> {
     let mut edits = Edits::default();
     if let Some(model) = change.model {
         body.set("model", &quoted(model), &mut edits)?;

@@ -149,11 +149,53 @@ async fn a_model_that_nobody_serves_is_told() {
 #[tokio::test]
 async fn what_has_no_bytes_to_count_holds_the_whole_context() {
     let world = World::planned(&[SCRIPT], plan(50_000, 1_000_000)).await;
-    let picture = r#"{"model":"m","max_tokens":10,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://x"}}]}]}"#;
+    let picture = r#"{"model":"m","max_tokens":10,"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","data":"AAAA"}}]}]}"#;
     let reply = world.agent.send("/v1/messages", &[("x-api-key", VIRTUAL_KEY)], picture).await;
     assert_eq!(reply.status, 402);
     assert!(reply.message().contains("100010 tokens"), "{}", reply.message());
     assert_eq!(world.wallet.ran_dry_of(), [Resource::Tokens]);
+    // What the upstream kept of earlier answers, by its id alone.
+    for items in [r#"{"type":"item_reference","id":"msg_1"}"#, r#"{"role":"user","content":"hello"},{"id":"msg_1"}"#] {
+        let body = format!(r#"{{"model":"m","max_output_tokens":10,"input":[{items}]}}"#);
+        let reply = world.agent.send("/v1/responses", &[("x-api-key", VIRTUAL_KEY)], body).await;
+        assert!(reply.message().contains("100010 tokens"), "{items}: {}", reply.message());
+    }
+    let plain = r#"{"model":"m","max_output_tokens":10,"input":[{"role":"user","content":"hello"}]}"#;
+    assert_eq!(world.agent.send("/v1/responses", &[("x-api-key", VIRTUAL_KEY)], plain).await.status, 200);
+}
+
+#[tokio::test]
+async fn c12_tools_that_the_upstream_explains_in_its_own_words_are_held_for() {
+    for (wire, status, own, explained) in [
+        (
+            Wire::Messages,
+            402,
+            r#"{"name":"a"},{"type":"custom","name":"b"}"#,
+            r#"{"type":"bash_20250124","name":"bash"},{"type":"computer_20251124","name":"computer"}"#,
+        ),
+        (
+            Wire::Responses,
+            400,
+            r#"{"type":"function","name":"a"},{"type":"custom","name":"b"}"#,
+            r#"{"type":"apply_patch"},{"type":"namespace","tools":[]}"#,
+        ),
+        (
+            Wire::Gemini,
+            402,
+            r#"{"functionDeclarations":[]},{"function_declarations":[]}"#,
+            r#"{"computerUse":{}},{"computer_use":{}}"#,
+        ),
+    ] {
+        let ask = |tools: &str| {
+            let Question { path, body } = question(wire, false);
+            Question { path, body: body.replacen('{', &format!("{{\"tools\":[{tools}],"), 1) }
+        };
+        // 1,000 for the answer, 1,000 that is added to any request, some hundred for its bytes; and 4,000 for two such tools.
+        let world = World::planned(&[SCRIPT], plan(4_000, 1_000_000)).await;
+        assert_eq!(world.agent.ask(&ask(own)).await.status, 200, "{wire}");
+        assert_eq!(world.agent.ask(&ask(explained)).await.status, status, "{wire}");
+        assert_eq!(world.upstreams[0].heard().len(), 1, "{wire}");
+    }
 }
 
 #[tokio::test]

@@ -88,6 +88,28 @@ fn a_key_is_not_sent_in_the_open_and_a_provider_must_be_known() {
 }
 
 #[test]
+fn c12_what_a_team_lets_pass_is_checked_when_it_is_read() {
+    let listing = |line: &str| GOOD.replace("limit_name", &format!("{line}\nlimit_name"));
+    let settings = Settings::read(&listing("allow_members = [\"n_predict\", \"provider\"]")).unwrap();
+    let names: Vec<&str> = settings.upstreams[1].allow_members.iter().map(|name| name.as_str()).collect();
+    assert_eq!(names, ["n_predict", "provider"]);
+    assert!(settings.upstreams[0].allow_members.is_empty() && !settings.upstreams[0].fetches);
+    for (line, says) in [
+        ("allow_members = [\"*\"]", "`*` is no name of a member"),
+        ("allow_members = [\"\"]", "`` is no name of a member"),
+        ("allow_members = \"all\"", "invalid type"),
+        ("fetches = \"yes\"", "invalid type"),
+        ("allow_headers = [\"X-Title\"]", "write it in small letters"),
+        ("allow_headers = [\"x title\"]", "is no name of a header"),
+        ("allow_headers = [\"authorization\"]", "is the gateway's own to set"),
+        ("allow_headers = [\"x-placet-run\"]", "is the gateway's own to set"),
+    ] {
+        let told = told(&listing(line));
+        assert!(told.starts_with("gateway.toml:17: ") && told.contains(says), "{line}: {told}");
+    }
+}
+
+#[test]
 fn the_example_in_the_documentation_is_valid() {
     let page = include_str!("../../../../../docs/gateway.md");
     let (_, after) = page.split_once("```toml\n").unwrap();
