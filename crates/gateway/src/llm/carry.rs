@@ -97,10 +97,10 @@ async fn pass<P: Purse>(
     patience: Patience,
     tell: Tell,
 ) {
-    let Answer { head, first, rest, first_byte, .. } = answer;
+    let Answer { head, first, rest, first_byte, scrubber, .. } = answer;
     let (call, started, status) = (open.id.clone(), open.started, head.status.as_u16());
     let (reader, words) = (reader(open.wire, &head.headers, hides_usage), open.words.as_ref().map(Heard::beside));
-    let passing = Passing { first, rest, reader, idle, started, words };
+    let passing = Passing { first, rest, scrubber, reader, idle, started, words };
     let mut metered = Metered::new(passing, move |ending| open.passed(status, first_byte, ending));
     // Whoever left meanwhile gets nothing; the answer is read all the same.
     if let Some(whole) = metered.at_once() {
@@ -187,7 +187,8 @@ mod tests {
     async fn c12_an_agent_that_takes_its_time_does_not_break_its_own_call() {
         let (rest, mut upstream) = begun().await;
         let (first, reader, started) = (None, Reader::of_opaque(Wire::Chat), Instant::now());
-        let metered = Metered::new(Passing { first, rest, reader, idle: IDLE, started, words: None }, |_| ());
+        let metered =
+            Metered::new(Passing { first, rest, scrubber: None, reader, idle: IDLE, started, words: None }, |_| ());
         let (sender, mut receiver) = mpsc::channel(1);
         let calls = Calls::new(&Limits::default());
         tokio::spawn(pump(metered, Some(sender), calls.patience(RunId::from_bytes([1; 16]))));

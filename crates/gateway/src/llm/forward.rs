@@ -14,6 +14,7 @@ use hyper::{HeaderMap, StatusCode};
 use super::settle::MayCost;
 use super::upstream::{NotSent, Outgoing, Secret, Upstream};
 use super::wire::{Asked, Change, Complaint, Edits, Endpoint, Kind, Object, Unreadable, Wire};
+use crate::scrub::Scrubber;
 
 /// What is sent on, in terms of the agent's request.
 #[derive(Debug)]
@@ -38,6 +39,9 @@ pub(crate) struct Answer {
     pub(crate) first: Option<Bytes>,
     pub(crate) rest: Incoming,
     pub(crate) first_byte: Duration,
+    /// What takes the real key out of it, if one was sent: some servers put a request into their errors, some echo it. The head is
+    /// clean already.
+    pub(crate) scrubber: Option<Scrubber>,
 }
 
 /// No answer, and what the upstream may have worked for it all the same.
@@ -198,7 +202,9 @@ impl Sending {
     ) -> Result<Answer, NotSent> {
         let (path_and_query, headers) = (one.path_and_query.clone(), self.headers.clone());
         let outgoing = Outgoing { path_and_query, headers, body: body.clone() };
-        let (head, mut rest) = one.upstream.send(self.wire, outgoing, key).await?.into_parts();
+        let (mut head, mut rest) = one.upstream.send(self.wire, outgoing, key).await?.into_parts();
+        let scrubber = key.and_then(Scrubber::of_key);
+        scrubber.iter().for_each(|scrubber| scrubber.cover_values(&mut head.headers));
         let mut first = None;
         while first.is_none() {
             match rest.frame().await {
@@ -207,7 +213,7 @@ impl Sending {
                 None => break,
             }
         }
-        Ok(Answer { by, head, first, rest, first_byte: started.elapsed() })
+        Ok(Answer { by, head, first, rest, first_byte: started.elapsed(), scrubber })
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod budget;
+mod echoes;
 mod faults;
 mod hang_ups;
 mod keys;
