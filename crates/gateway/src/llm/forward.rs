@@ -11,7 +11,7 @@ use hyper::body::Incoming;
 use hyper::http::response::Parts;
 use hyper::{HeaderMap, StatusCode};
 
-use super::settle::MayCost;
+use super::settle::{MayCost, gave_up};
 use super::upstream::{NotSent, Outgoing, Secret, Upstream};
 use super::wire::{Asked, Change, Complaint, Edits, Endpoint, Kind, Object, Unreadable, Wire};
 use crate::scrub::Scrubber;
@@ -217,13 +217,18 @@ impl Sending {
     }
 }
 
-/// Whether an answer is passed on. An upstream that is not well leaves the call to the next one; one that refuses our key or points
+/// Whether an answer is passed on. An upstream that is not well leaves the call to the next one, unless it gave up waiting; one that refuses our key or points
 /// elsewhere has nothing to say to an agent: its words may hold a part of the key.
 fn judge(answer: Answer, name: &str) -> Tried {
     let status = answer.head.status;
     let by = answer.by;
     let none =
         |message| NoAnswer { complaint: Complaint::new(Kind::Upstream, message), by, may_cost: MayCost::Nothing };
+    // The model behind it may be at work, and be paid; two would be.
+    if gave_up(status.as_u16()) {
+        tracing::warn!(upstream = %name, status = status.as_u16(), "an upstream waited for its model no longer");
+        return Tried::Answer(answer);
+    }
     if status.is_server_error() {
         tracing::warn!(upstream = %name, status = status.as_u16(), "an upstream is not well");
         return Tried::Next(Ok(answer));

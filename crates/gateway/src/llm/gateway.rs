@@ -162,6 +162,7 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
             wire,
             upstream: upstreams[0].settings.name.clone(),
             model: asked.model.clone(),
+            called: asked.model.clone(),
             streams: asked.streams,
             request: Digest::of(&body),
             request_bytes: body.len() as u64,

@@ -2,12 +2,14 @@
 
 mod attacks;
 mod budget;
+mod conformance;
 mod echoes;
 mod faults;
 mod hang_ups;
 mod keys;
 mod pass_through;
 mod pressure;
+mod prices;
 mod settings;
 mod tls;
 mod world;
