@@ -9,16 +9,13 @@ use super::models::is_form_of;
 use super::portion::Portion;
 use super::price::Tariff;
 use super::purse::{Draw, Purse};
-use super::record::{ModelCall, ModelTokens};
+use super::record::ModelCall;
 use super::stream::{Ending, Reached};
+use super::took::{Known, Took};
 use super::upstream::{Upstream, is_request_id};
 use super::wire::{Tally, Wire};
 use super::words::{Heard, Text, Words};
 
-/// Where nothing was counted: about four bytes of JSON to a token. It is not the worst case, it is what is likely.
-const LIKELY_BYTES_PER_TOKEN: u64 = 4;
-/// The largest number that an entry holds.
-const MOST_COUNTED: u64 = (1 << 53) - 1;
 /// What is recorded as the status of a call whose agent left: nobody was told one.
 const LEFT: u16 = 499;
 /// What servers in front of a model say when they wait for it no longer (408 is Azure's, 524 Cloudflare's). The model may work on, and bills.
@@ -93,27 +90,6 @@ impl Answered {
     }
 }
 
-/// What a call took.
-#[derive(Debug, Default)]
-struct Took {
-    tokens: ModelTokens,
-    known: Known,
-}
-
-/// How that is known.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Known {
-    /// The upstream said so, or nothing can have been taken.
-    #[default]
-    Counted,
-    /// By what came of it.
-    Likely,
-    /// What went in was counted, and what came out counts as the longest, as whatever the model charges most for.
-    Longest,
-    /// Not at all: it counts as everything that was drawn for it.
-    Worst,
-}
-
 /// What an upstream may have worked for an answer that never came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MayCost {
@@ -185,7 +161,7 @@ impl<P: Purse> Open<P> {
     /// What an upstream has likely used that sent nothing until it broke. A stream shows what it makes, so
     /// there was only the input; an answer that is sent in one piece may have been finished, so it is the longest.
     fn begun(&self) -> Took {
-        if self.streams { likely(&Tally::default(), self.request_bytes, 0) } else { self.longest(&Tally::default()) }
+        if self.streams { Took::likely(&Tally::default(), self.request_bytes, 0) } else { self.longest(&Tally::default()) }
     }
 
     /// An answer as long as it could be, beside what it said about its input. Where it said nothing, as much went in as was drawn for:
@@ -215,34 +191,15 @@ impl<P: Purse> Open<P> {
             Reached::Left => self.longest(&ending.tally),
             // An answer in one piece was finished before its first byte came.
             Reached::Break if !self.streams => self.longest(&ending.tally),
-            Reached::End | Reached::Break => likely(&ending.tally, self.request_bytes, ending.received_bytes),
+            Reached::End | Reached::Break => Took::likely(&ending.tally, self.request_bytes, ending.received_bytes),
         }
     }
 
     fn settle(self, outcome: Outcome) {
-        let (worst, Took { tokens, known }) = (self.draw.worst(), outcome.took);
+        let took = outcome.took;
         let other = outcome.model_answered.as_deref().filter(|answered| !is_form_of(answered, &self.called));
-        let tariff = self.tariff.map(|tariff| dearer(tariff, other, &tokens));
-        let cost = |tokens: &ModelTokens| tariff.as_ref().map_or(0, |tariff| tariff.cost(tokens));
-        // An estimate is never above what the call was able to take.
-        let (tokens, usd_micros) = match known {
-            // Whatever it says, it is a number that can be recorded.
-            Known::Counted => {
-                let tokens = tokens.at_most(MOST_COUNTED);
-                (tokens, cost(&tokens).min(MOST_COUNTED))
-            }
-            Known::Likely => {
-                let tokens = tokens.at_most(worst.tokens);
-                (tokens, cost(&tokens).min(worst.usd_micros))
-            }
-            Known::Longest => {
-                let tokens = tokens.at_most(worst.tokens);
-                let cost = tariff.as_ref().map_or(0, |tariff| tariff.cost_at_most(&tokens));
-                (tokens, cost.min(worst.usd_micros))
-            }
-            // Also for what may have been written to a cache.
-            Known::Worst => (tokens.at_most(worst.tokens), worst.usd_micros),
-        };
+        let tariff = self.tariff.map(|tariff| took.by_the_dearer(tariff, other));
+        let (tokens, usd_micros) = took.priced(self.draw.worst(), tariff.as_ref());
         let record = ModelCall {
             id: self.id,
             wire: self.wire.to_string(),
@@ -256,7 +213,7 @@ impl<P: Purse> Open<P> {
             tokens,
             usd_micros,
             prices: tariff.map_or_else(|| "free".to_owned(), |tariff| tariff.version),
-            estimated: known != Known::Counted,
+            estimated: took.known != Known::Counted,
             status: outcome.status,
             failed: outcome.failed,
             latency_ms: whole_ms(outcome.latency),
@@ -272,22 +229,6 @@ impl<P: Purse> Open<P> {
         }
         self.purse.settle(self.draw, record.spent(), record);
     }
-}
-
-/// By whichever price is higher, where another model answered than was asked for and it has one.
-fn dearer(tariff: Tariff, other: Option<&str>, tokens: &ModelTokens) -> Tariff {
-    let of_other = other.and_then(|model| tariff.of_other(model));
-    of_other.into_iter().fold(tariff, |one, other| if other.cost(tokens) > one.cost(tokens) { other } else { one })
-}
-
-/// What an answer that broke off has likely taken: what it said about its input, or a guess, and what came of it.
-fn likely(tally: &Tally, request_bytes: u64, received_bytes: u64) -> Took {
-    let mut tokens = tally.tokens;
-    if !tally.input_known {
-        tokens.input = request_bytes.div_ceil(LIKELY_BYTES_PER_TOKEN);
-    }
-    tokens.output = tokens.output.max(received_bytes.div_ceil(LIKELY_BYTES_PER_TOKEN));
-    Took { tokens, known: Known::Likely }
 }
 
 fn whole_ms(duration: Duration) -> u64 {
