@@ -9,6 +9,8 @@ use crate::refusal::Refusal;
 
 /// They are written by the gateway, but they name what agents and servers sent.
 const LONGEST_NAME: usize = 256;
+/// A sentence that an agent was told.
+const LONGEST_SAID: usize = 1_024;
 const LONGEST_MODEL: usize = 128;
 const MOST_MODELS: usize = 64;
 
@@ -161,6 +163,54 @@ impl ModelCall {
         } else {
             Ok(())
         }
+    }
+}
+
+/// Calls that are counted instead of being recorded one by one, so that no agent fills the ledger with what costs it nothing: those that
+/// were refused before they were sent, and those beyond so many in a minute that took nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallCount {
+    pub outcome: CallOutcome,
+    /// What kind of refusal, or why they took nothing: one of a few words.
+    pub reason: String,
+    pub calls: u64,
+    /// How long it took from the first of them to the last.
+    pub within_ms: u64,
+    /// What the first of them was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
+    /// Of the digests of all requests and answers, in order, where there were answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+}
+
+/// What became of calls that are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallOutcome {
+    /// By the gateway, before anything was sent.
+    Refused,
+    /// By an upstream, and nothing is paid for it.
+    Answered,
+}
+
+impl CallOutcome {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Answered => "answered",
+        }
+    }
+}
+
+impl CallCount {
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        let said = self.said.as_ref().map_or(0, String::len);
+        if self.reason.len() > LONGEST_NAME || said > LONGEST_SAID || self.calls == 0 {
+            return Err(Refusal::invalid("a count of calls has a short reason and at least one call"));
+        }
+        Ok(())
     }
 }
 

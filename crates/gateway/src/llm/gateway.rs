@@ -132,19 +132,34 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
         started: Instant,
     ) -> Result<Answered, Complaint> {
         let scope = self.scope(head).await?;
+        let prepared = self.prepare(wire, endpoint, head, body, started, &scope).await;
+        let noted = |no: &Complaint| self.purse.refused(scope.run, no.kind.as_str(), &no.message);
+        prepared.inspect_err(noted)?.carry().await
+    }
+
+    /// Everything before a call is sent. What is refused here costs nothing.
+    async fn prepare<B: RequestBody>(
+        &self,
+        wire: Wire,
+        endpoint: &Endpoint,
+        head: &Parts,
+        body: B,
+        started: Instant,
+        scope: &CallScope,
+    ) -> Result<Carried<P>, Complaint> {
         let (body, room) = self.collect(scope.run, body).await?;
         // A body may take its time, and its run may have been stopped meanwhile.
-        self.is_still(head, &scope).await?;
+        self.is_still(head, scope).await?;
         let unreadable = |odd: Unreadable| Complaint::new(Kind::Unreadable, odd.to_string());
         let object = Object::parse(&body).map_err(unreadable)?;
         let mut asked = wire.read(endpoint, &object).map_err(unreadable)?;
         asked.wide_context = asks_for_wide_context(&head.headers);
-        let upstreams = self.choose(wire, &scope, &asked)?;
+        let upstreams = self.choose(wire, scope, &asked)?;
         let tariffs = self.tariffs(endpoint, &upstreams, &asked)?;
-        let reserved = self.reserve(&scope, endpoint, &asked, &tariffs, body.len()).await?;
+        let reserved = self.reserve(scope, endpoint, &asked, &tariffs, body.len()).await?;
         // Money may take its time as well.
         let draw = Unclaimed::new(reserved.draw);
-        self.is_still(head, &scope).await?;
+        self.is_still(head, scope).await?;
         let call = Call {
             wire,
             endpoint,
@@ -173,7 +188,7 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
         };
         let (sending, hides_usage) = (call.sending(upstreams), asked.hides_usage);
         let patience = self.calls.patience(scope.run);
-        Carried { sending, tariffs, hides_usage, open, room, patience }.carry().await
+        Ok(Carried { sending, tariffs, hides_usage, open, room, patience })
     }
 
     /// The body, and its part of what all bodies may take. It cannot be priced before it is here: its model, and how long the answer
