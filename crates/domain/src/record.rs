@@ -106,7 +106,16 @@ struct IdentityBody {
 impl Event {
     /// Whether nothing is different after it but how much of a budget is held or spent: who may do what is as it was.
     pub const fn moves_amounts_only(&self) -> bool {
-        matches!(self, Self::Run(_, RunEvent::Held { .. } | RunEvent::Settled { .. } | RunEvent::Called { .. }))
+        matches!(
+            self,
+            Self::Run(
+                _,
+                RunEvent::Held { .. }
+                    | RunEvent::Settled { .. }
+                    | RunEvent::Called { .. }
+                    | RunEvent::CallsCounted { .. }
+            )
+        )
     }
 }
 

@@ -12,6 +12,7 @@ pub mod llm;
 pub mod measure;
 pub mod model_script;
 mod patient;
+mod scrub;
 mod secret;
 
 pub use patient::Patient;

@@ -109,6 +109,21 @@ impl Secret {
         &self.0
     }
 
+    /// Everything that could mean something in a query is escaped.
+    pub(crate) fn escaped(&self) -> Zeroizing<String> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+        let one = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+        Zeroizing::new(self.0.bytes().map(one).collect())
+    }
+
+    /// Every way in which whoever was sent it could say it back: as it is, as in a query, as in a text of JSON.
+    pub(crate) fn spellings(&self) -> Vec<Zeroizing<String>> {
+        let in_json = Zeroizing::new(self.0.replace('\\', "\\\\").replace('"', "\\\""));
+        let mut all = vec![Zeroizing::new(self.0.to_string()), in_json, self.escaped()];
+        all.dedup();
+        all
+    }
+
     /// The value of a header, with something in front; marked so that no library prints it.
     pub(crate) fn header(&self, before: &str) -> HeaderValue {
         let text = Zeroizing::new(format!("{before}{}", self.0.as_str()));

@@ -155,6 +155,12 @@ fn describe_run(row: &mut AuditRow, event: &RunEvent) {
             (row.input_digest, row.output_digest) = (Some(call.request.to_string()), Some(call.response.to_string()));
             return;
         }
+        RunEvent::CallsCounted { count } => {
+            let (calls, outcome, reason) = (count.calls, count.outcome.as_str(), &count.reason);
+            row.approval_status = Some(format!("{calls} calls {outcome}: {reason}"));
+            row.output_digest = count.digest.map(|digest| digest.to_string());
+            return;
+        }
         RunEvent::ResultsApproved { .. } => "results approved",
         RunEvent::ResultsRejected { .. } => "results rejected",
         RunEvent::NetworkGranted { .. } => "host opened",

@@ -4,6 +4,7 @@
 //! keys     whose call it is: the token of an agent names its run
 //! purse    a part of the run's budget, held in the ledger once and drawn from in memory
 //! account  what is held for one run, and what of it is free
+//! counts   calls that were refused or took nothing, where they are too many for an entry each
 //! recorder each call becomes an entry, after it, in batches
 //! words    what was said, without secrets, where a project keeps it
 //! planner  a model splits what somebody wants into steps
@@ -12,6 +13,7 @@
 //! The gateway itself knows nothing of runs. What is said is read nowhere, but where a project keeps its words.
 
 mod account;
+mod counts;
 mod keys;
 mod planner;
 mod purse;

@@ -17,6 +17,7 @@ use placet_gateway::llm::words::Words;
 use tokio::sync::{Notify, mpsc};
 
 use super::account::{Account, Rest, new_purpose};
+use super::counts::Counts;
 use crate::app::App;
 use crate::flow::No;
 use crate::names::fresh_uuid;
@@ -66,6 +67,7 @@ pub(super) struct RunPurse {
     /// What was said in calls that are about to be settled.
     words: Mutex<HashMap<String, Words>>,
     waiting_bytes: AtomicUsize,
+    counts: Counts,
     /// Itself, for what must go on when nobody waits for it any more.
     this: Weak<Self>,
 }
@@ -74,7 +76,7 @@ impl RunPurse {
     pub(super) fn open(app: App) -> (Arc<Self>, mpsc::UnboundedReceiver<Charged>) {
         // Not bounded by itself: a run that is too far behind draws nothing more.
         let (calls, recorded) = mpsc::unbounded_channel();
-        let (accounts, words) = (Mutex::default(), Mutex::default());
+        let (accounts, words, counts) = (Mutex::default(), Mutex::default(), Counts::default());
         let (closing, hurry, waiting_bytes) = (AtomicBool::new(false), Notify::new(), AtomicUsize::new(0));
         let purse = Arc::new_cyclic(|this| Self {
             app,
@@ -84,6 +86,7 @@ impl RunPurse {
             hurry,
             words,
             waiting_bytes,
+            counts,
             this: Weak::clone(this),
         });
         (purse, recorded)
@@ -92,6 +95,10 @@ impl RunPurse {
     /// These words wait no longer.
     pub(super) fn took_words(&self, words: &Words) {
         self.waiting_bytes.fetch_sub(size_of_words(words), Ordering::Relaxed);
+    }
+
+    pub(super) const fn counts(&self) -> &Counts {
+        &self.counts
     }
 
     pub(super) const fn app(&self) -> &App {
@@ -331,6 +338,10 @@ impl Purse for RunPurse {
             return;
         }
         self.words.lock().unwrap_or_else(PoisonError::into_inner).insert(call.to_owned(), words);
+    }
+
+    fn refused(&self, run: RunId, reason: &'static str, said: &str) {
+        self.counts.refused(run, reason, said);
     }
 
     fn ran_dry(&self, run: RunId, short: Resource) {

@@ -40,7 +40,10 @@ pub(super) async fn record(purse: Arc<RunPurse>, mut calls: mpsc::UnboundedRecei
                 take_waiting(&mut calls, &mut batch);
                 write(&purse, &mut batch).await;
             }
-            _ = tidying.tick() => purse.tidy().await,
+            _ = tidying.tick() => {
+                purse.tidy().await;
+                count(&purse, false).await;
+            }
             () = app.closed() => break,
         }
     }
@@ -49,6 +52,7 @@ pub(super) async fn record(purse: Arc<RunPurse>, mut calls: mpsc::UnboundedRecei
             write(&purse, &mut batch).await;
         }
     }
+    count(&purse, true).await;
 }
 
 fn take_waiting(calls: &mut mpsc::UnboundedReceiver<Charged>, batch: &mut Vec<Charged>) {
@@ -59,8 +63,25 @@ fn take_waiting(calls: &mut mpsc::UnboundedReceiver<Charged>, batch: &mut Vec<Ch
     }
 }
 
+/// Writes what was counted: what is due, or all of it.
+async fn count(purse: &RunPurse, all: bool) {
+    for (run, count) in purse.counts().due(all) {
+        let count = RunCommand::CountCalls { counts: vec![count] };
+        submit(purse.app(), run, &count).await;
+    }
+}
+
+/// Takes calls out that have no entry of their own. Nothing is paid for them, so nothing waits for them either.
+fn count_free(purse: &RunPurse, batch: &mut Vec<Charged>) {
+    for charged in batch.extract_if(.., |charged| purse.counts().takes(charged.run, &charged.call)) {
+        charged.words.iter().for_each(|words| purse.took_words(words));
+        purse.recorded(charged.run, &charged.purpose, 1, Amounts::NONE);
+    }
+}
+
 /// Calls without words first: to keep words takes longer, and nobody else's money waits for that.
 async fn write(purse: &RunPurse, batch: &mut Vec<Charged>) {
+    count_free(purse, batch);
     let (mut wordy, plain): (Vec<Charged>, Vec<Charged>) = batch.drain(..).partition(|charged| charged.words.is_some());
     charge_all(purse, plain).await;
     for charged in &mut wordy {
@@ -139,9 +160,12 @@ async fn try_keep(app: &App, run: RunId, call: ModelCall, words: Words) -> Resul
 
 /// A store that is away for a moment is waited for: without the entry the call would have cost nothing. Gives whether there is one.
 async fn charge(app: &App, run: RunId, purpose: Purpose, calls: Vec<ModelCall>) -> bool {
+    submit(app, run, &RunCommand::Charge { purpose, calls }).await
+}
+
+async fn submit(app: &App, run: RunId, command: &RunCommand) -> bool {
     loop {
-        let charge = RunCommand::Charge { purpose: purpose.clone(), calls: calls.clone() };
-        match app.submit(Actor::Runtime, Command::Run { id: run, command: charge }, None).await {
+        match app.submit(Actor::Runtime, Command::Run { id: run, command: command.clone() }, None).await {
             Ok(_) => return true,
             Err(No::Refused(refusal)) => {
                 tracing::error!(%run, %refusal, "calls of models could not be recorded; what they took counts as spent");

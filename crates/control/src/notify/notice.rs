@@ -166,6 +166,7 @@ fn of_run(id: RunId, event: &RunEvent) -> Option<Told> {
         | RunEvent::NetworkRejected { .. }
         | RunEvent::NetworkRevoked { .. }
         | RunEvent::Called { .. }
+        | RunEvent::CallsCounted { .. }
         | RunEvent::Overasked { .. }
         | RunEvent::OrderGiven { .. }
         | RunEvent::OrderUsed { .. }

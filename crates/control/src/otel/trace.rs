@@ -131,7 +131,8 @@ impl<'e> Book<'e> {
         let mut span = self.span("chat", None, entry, entry);
         span.name = format!("chat {}", call["model_asked"].as_str().unwrap_or_default());
         span.from = Timestamp::from_unix_ms(entry.at.unix_ms().saturating_sub(took_ms));
-        span.failed = call["status"].as_u64().is_some_and(|status| status >= 400);
+        // Some upstreams fail in the middle of an answer that began well.
+        span.failed = call["status"].as_u64().is_some_and(|status| status >= 400) || call["failed"] == true;
         span.attributes.extend(of_model(call));
         span
     }

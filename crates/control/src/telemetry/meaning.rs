@@ -45,6 +45,7 @@ pub(super) const fn outcome(event: &RunEvent) -> Option<&'static str> {
         | RunEvent::Held { .. }
         | RunEvent::Settled { .. }
         | RunEvent::Called { .. }
+        | RunEvent::CallsCounted { .. }
         | RunEvent::NetworkWished { .. }
         | RunEvent::NetworkGranted { .. }
         | RunEvent::NetworkRejected { .. }

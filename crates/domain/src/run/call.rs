@@ -9,6 +9,8 @@ use crate::refusal::Refusal;
 
 /// They are written by the gateway, but they name what agents and servers sent.
 const LONGEST_NAME: usize = 256;
+/// A sentence that an agent was told.
+const LONGEST_SAID: usize = 1_024;
 const LONGEST_MODEL: usize = 128;
 const MOST_MODELS: usize = 64;
 
@@ -25,6 +27,49 @@ pub struct ModelTokens {
     pub cache_write_long: u64,
     /// The part of `output` that the agent does not see.
     pub reasoning: u64,
+    /// The part of `input` that is no text, which some models charge otherwise.
+    #[serde(skip_serializing_if = "NotText::is_none")]
+    pub input_not_text: NotText,
+    /// The part of `cache_read` that is no text.
+    #[serde(skip_serializing_if = "NotText::is_none")]
+    pub cache_read_not_text: NotText,
+    /// The part of `output` that is no text.
+    #[serde(skip_serializing_if = "NotText::is_none")]
+    pub output_not_text: NotText,
+}
+
+/// Tokens that stand for something else than text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NotText {
+    pub audio: u64,
+    pub image: u64,
+    pub video: u64,
+}
+
+impl NotText {
+    pub const fn is_none(&self) -> bool {
+        self.total() == 0
+    }
+
+    pub const fn total(&self) -> u64 {
+        self.audio.saturating_add(self.image).saturating_add(self.video)
+    }
+
+    /// So many of one kind, for each kind.
+    pub const fn each(count: u64) -> [Self; 3] {
+        let none = Self { audio: 0, image: 0, video: 0 };
+        [Self { audio: count, ..none }, Self { image: count, ..none }, Self { video: count, ..none }]
+    }
+
+    /// The same, with no more than so many in all.
+    #[must_use]
+    pub fn at_most(mut self, total: u64) -> Self {
+        self.audio = self.audio.min(total);
+        self.image = self.image.min(total - self.audio);
+        self.video = self.video.min(total - self.audio - self.image);
+        self
+    }
 }
 
 impl ModelTokens {
@@ -46,6 +91,9 @@ impl ModelTokens {
         self.input = self.input.min(total - self.cache_read - self.cache_write);
         self.output = self.output.min(total - self.taken_in());
         self.reasoning = self.reasoning.min(self.output);
+        self.input_not_text = self.input_not_text.at_most(self.input);
+        self.cache_read_not_text = self.cache_read_not_text.at_most(self.cache_read);
+        self.output_not_text = self.output_not_text.at_most(self.output);
         self
     }
 }
@@ -62,6 +110,12 @@ pub struct ModelCall {
     pub model_asked: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_answered: Option<String>,
+    /// Whether the model that answered is neither the one that was asked for nor a dated form of it. It is priced by the dearer of both.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub other_model: bool,
+    /// What the upstream calls this call, so that its bill can be compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream_request: Option<String>,
     /// Of the body as the agent sent it.
     pub request: Digest,
     /// Of the body as the agent got it, as far as it got.
@@ -73,6 +127,9 @@ pub struct ModelCall {
     /// Whether the tokens were counted by the gateway, because the answer broke off or did not say.
     pub estimated: bool,
     pub status: u16,
+    /// Whether the upstream said in the middle of its answer that it failed, whatever the status.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
     pub latency_ms: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte_ms: Option<u64>,
@@ -98,14 +155,62 @@ impl ModelCall {
     }
 
     pub(super) fn check(&self) -> Result<(), Refusal> {
-        let answered = self.model_answered.as_deref().unwrap_or_default();
+        let of_upstream = [&self.model_answered, &self.upstream_request];
         let names = [&self.id, &self.wire, &self.upstream, &self.model_asked, &self.prices];
-        let longest = names.map(String::len).into_iter().chain([answered.len()]).max().unwrap_or(0);
+        let longest = names.into_iter().chain(of_upstream.into_iter().flatten()).map(String::len).max().unwrap_or(0);
         if longest > LONGEST_NAME {
             Err(Refusal::invalid("a name in the record of a call is too long"))
         } else {
             Ok(())
         }
+    }
+}
+
+/// Calls that are counted instead of being recorded one by one, so that no agent fills the ledger with what costs it nothing: those that
+/// were refused before they were sent, and those beyond so many in a minute that took nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallCount {
+    pub outcome: CallOutcome,
+    /// What kind of refusal, or why they took nothing: one of a few words.
+    pub reason: String,
+    pub calls: u64,
+    /// How long it took from the first of them to the last.
+    pub within_ms: u64,
+    /// What the first of them was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
+    /// Of the digests of all requests and answers, in order, where there were answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+}
+
+/// What became of calls that are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallOutcome {
+    /// By the gateway, before anything was sent.
+    Refused,
+    /// By an upstream, and nothing is paid for it.
+    Answered,
+}
+
+impl CallOutcome {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Answered => "answered",
+        }
+    }
+}
+
+impl CallCount {
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        let said = self.said.as_ref().map_or(0, String::len);
+        if self.reason.len() > LONGEST_NAME || said > LONGEST_SAID || self.calls == 0 {
+            return Err(Refusal::invalid("a count of calls has a short reason and at least one call"));
+        }
+        Ok(())
     }
 }
 

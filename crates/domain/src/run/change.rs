@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::call::ModelCall;
+use super::call::{CallCount, ModelCall};
 use super::command::{Allowance, Founding, RunCommand};
 use super::decide::has;
 use super::event::RunEvent;
@@ -117,6 +117,7 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
         }
         RunCommand::Settle { purpose, spent } => return settle(run, purpose, *spent),
         RunCommand::Charge { purpose, calls } => return charge(run, purpose, calls),
+        RunCommand::CountCalls { counts } => return count_calls(counts),
         RunCommand::RunDry { resource } => exhausted(*resource),
         RunCommand::Finish { summary } => finish(run, summary, context.now),
         RunCommand::Wish { action, opening } => wish::wish(run, *action, opening, context.now)?,
@@ -328,6 +329,11 @@ fn charge(run: &Run, purpose: &Purpose, calls: &[ModelCall]) -> Decision {
     calls.iter().try_for_each(ModelCall::check)?;
     let called = |call: &ModelCall| RunEvent::Called { purpose: purpose.clone(), call: Box::new(call.clone()) };
     Ok(calls.iter().map(called).collect())
+}
+
+fn count_calls(counts: &[CallCount]) -> Decision {
+    counts.iter().try_for_each(CallCount::check)?;
+    Ok(counts.iter().map(|count| RunEvent::CallsCounted { count: count.clone() }).collect())
 }
 
 /// The events, and what a run that is at work after them must stop for: something is used up, or a person is to be asked because

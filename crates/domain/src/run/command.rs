@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::call::ModelCall;
+use super::call::{CallCount, ModelCall};
 use super::hosting::{Hosting, Output};
 use super::mode::Posture;
 use crate::budget::{Amounts, Budget, Ceiling, Purpose, Resource};
@@ -168,6 +168,10 @@ pub enum RunCommand {
         purpose: Purpose,
         calls: Vec<ModelCall>,
     },
+    /// Calls of models that are not recorded one by one.
+    CountCalls {
+        counts: Vec<CallCount>,
+    },
     /// There is too little left of something for what its agent wants.
     RunDry {
         resource: Resource,
@@ -247,6 +251,7 @@ impl RunCommand {
             | Self::Restore { .. }
             | Self::Settle { .. }
             | Self::Charge { .. }
+            | Self::CountCalls { .. }
             | Self::Wish { .. }
             | Self::RejectWish { .. }
             | Self::Revoke { .. }
@@ -314,6 +319,7 @@ kinds! {
     Hold = "hold", "charged";
     Settle = "settle", "settled";
     Charge = "charge", "charged for calls";
+    CountCalls = "count-calls", "told of calls";
     Wish = "wish", "asked for more of the network";
     Grant = "grant", "given more of the network";
     RejectWish = "reject-wish", "denied a wish";

@@ -100,6 +100,11 @@ fn lawful(run: &Run, kind: Kind) -> bool {
         Kind::Destroy => status.is_final() && !run.destroyed,
         // What was begun is settled, whatever became of the run meanwhile.
         Kind::Settle | Kind::Charge => run.budget.is_some(),
+        // What was tried is recorded a while later, so it may follow the end; but nothing follows the end of a run that could not pay.
+        Kind::CountCalls => {
+            let is_begun = !matches!(status, Status::Draft | Status::PendingApproval | Status::Approved);
+            is_begun && (!status.is_final() || run.budget.is_some())
+        }
         Kind::RunDry => matches!(status, Status::Executing),
         // An action may be under way wherever a run stands between its start and its end.
         Kind::Wish | Kind::Grant => status.is_open() || status == Status::PendingExport,
@@ -154,7 +159,7 @@ fn authority(run: &Run, kind: Kind, actor: &Actor) -> Result<bool, Refusal> {
         Kind::Equip | Kind::KeepSnapshot | Kind::FailSnapshot | Kind::Restore | Kind::Collect | Kind::Destroy => {
             is_its_host(run, identity)
         }
-        Kind::Hold | Kind::Settle | Kind::Charge | Kind::RunDry | Kind::Lapse => {
+        Kind::Hold | Kind::Settle | Kind::Charge | Kind::CountCalls | Kind::RunDry | Kind::Lapse => {
             Err(Refusal::Role { needed: Role::Admin })
         }
     }
@@ -171,6 +176,7 @@ const fn runtime_may(run: &Run, kind: Kind) -> bool {
         | Kind::Hold
         | Kind::Settle
         | Kind::Charge
+        | Kind::CountCalls
         | Kind::RunDry
         | Kind::Lapse => true,
         Kind::SetBudget => matches!(run.status, Status::Draft),

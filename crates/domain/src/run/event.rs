@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::call::ModelCall;
+use super::call::{CallCount, ModelCall};
 use super::gate::GateKind;
 use super::hosting::{Hosting, Output};
 use super::mode::Posture;
@@ -210,6 +210,10 @@ pub enum RunEvent {
         purpose: Purpose,
         call: Box<ModelCall>,
     },
+    /// Its agent made calls that are not recorded one by one.
+    CallsCounted {
+        count: CallCount,
+    },
     Finished {
         summary: String,
     },
@@ -299,6 +303,7 @@ impl RunEvent {
             Self::OrderUsed { .. } => "run.order_used",
             Self::OrderRevoked { .. } => "run.order_revoked",
             Self::Called { .. } => "run.model_called",
+            Self::CallsCounted { .. } => "run.calls_counted",
             Self::Finished { .. } => "run.finished",
             Self::Collected { .. } => "run.collected",
             Self::Performing { .. } => "run.performing",

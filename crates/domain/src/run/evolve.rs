@@ -176,7 +176,9 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         | RunEvent::Started
         | RunEvent::Equipped
         | RunEvent::Attached
-        | RunEvent::ResultsRejected { .. } => {}
+        | RunEvent::ResultsRejected { .. }
+        // They took nothing.
+        | RunEvent::CallsCounted { .. } => {}
     }
 }
 
@@ -368,6 +370,7 @@ fn status_after(run: &Run, event: &RunEvent) -> RunStatus {
         | RunEvent::Held { .. }
         | RunEvent::Settled { .. }
         | RunEvent::Called { .. }
+        | RunEvent::CallsCounted { .. }
         | RunEvent::NetworkWished { .. }
         | RunEvent::NetworkGranted { .. }
         | RunEvent::NetworkRejected { .. }
@@ -431,6 +434,7 @@ fn because(event: &RunEvent) -> Option<Option<&str>> {
         | RunEvent::Held { .. }
         | RunEvent::Settled { .. }
         | RunEvent::Called { .. }
+        | RunEvent::CallsCounted { .. }
         | RunEvent::NetworkWished { .. }
         | RunEvent::NetworkGranted { .. }
         | RunEvent::NetworkRejected { .. }

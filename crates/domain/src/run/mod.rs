@@ -28,7 +28,7 @@ mod wish;
 pub(crate) use agent::own_agent;
 pub(crate) use asking::instead_of_asking;
 pub use asking::{Questions, refusal as too_many_questions};
-pub use call::{KeptWords, ModelCall, ModelTokens};
+pub use call::{CallCount, CallOutcome, KeptWords, ModelCall, ModelTokens, NotText};
 pub(crate) use change::question;
 pub use command::{Allowance, Founding, RunCommand, RunCommandKind};
 pub use decide::decide;

@@ -42,6 +42,7 @@ pub(super) fn check_text(command: &RunCommand) -> Result<(), Refusal> {
         | RunCommand::Hold { .. }
         | RunCommand::Settle { .. }
         | RunCommand::Charge { .. }
+        | RunCommand::CountCalls { .. }
         | RunCommand::RunDry { .. }
         | RunCommand::Wish { .. }
         | RunCommand::Grant { .. }

@@ -66,6 +66,7 @@ pub(crate) const fn lawful_for_run(kind: RunCommandKind) -> RunStatus {
         | RunCommandKind::Hold
         | RunCommandKind::Settle
         | RunCommandKind::Charge
+        | RunCommandKind::CountCalls
         | RunCommandKind::Wish
         | RunCommandKind::Grant
         | RunCommandKind::RejectWish
@@ -153,6 +154,7 @@ pub(crate) fn run_world(world: World, kind: RunCommandKind) -> World {
         | K::ApproveResults
         | K::RejectResults
         | K::Fail
+        | K::CountCalls
         | K::Cancel => world.with_run(status),
     }
 }

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use crate::people::Who;
 use crate::scenario::{HOUR_MS, World, run_id};
-use crate::trials::{model_call, pass_gate, worth};
+use crate::trials::{call_count, model_call, pass_gate, worth};
 
 fn usd(usd_micros: u64) -> Allowance {
     let ceiling = Ceiling { usd_micros: Some(usd_micros), ..Ceiling::default() };
@@ -45,6 +45,44 @@ fn c12_calls_of_models_are_charged_one_by_one_to_what_is_held_and_the_rest_goes_
     assert_eq!(world.ledger.iter().filter(|record| record.kind() == "run.model_called").count(), 2, "one entry each");
     world.clockwork().run(RunCommand::Settle { purpose: call("purse"), spent: Amounts::NONE }).unwrap();
     assert_eq!(world.run().budget.as_ref().unwrap().left(Resource::UsdMicros), Some(85));
+}
+
+#[test]
+fn b10_calls_that_are_counted_cost_nothing_and_are_told_whatever_became_of_the_run() {
+    let mut world = spending(100);
+    let before = world.run().clone();
+    let counts = || RunCommand::CountCalls { counts: vec![call_count(3), call_count(40)] };
+    world.clockwork().run(counts()).unwrap();
+    assert_eq!(*world.run(), before, "nothing is different");
+    assert_eq!(world.ledger.iter().filter(|record| record.kind() == "run.calls_counted").count(), 2);
+    let none = RunCommand::CountCalls { counts: vec![call_count(0)] };
+    assert_eq!(world.clockwork().run(none).unwrap_err().code(), "invalid");
+    world.operator().run(RunCommand::Cancel { reason: "enough".to_owned() }).unwrap();
+    world.clockwork().run(counts()).unwrap();
+    assert_eq!(world.agent().run(counts()).unwrap_err().code(), "role");
+}
+
+/// The price of a model was wrong by a thousand, and a call took everything. Nothing is taken back: a person gives more, which is an entry
+/// of its own beside the one that is wrong.
+#[test]
+fn r31_a_price_that_was_wrong_is_made_up_for_by_an_entry_of_a_person_and_nothing_is_rewritten() {
+    let mut world = spending(100);
+    world.clockwork().run(RunCommand::Hold { purpose: call("purse"), amounts: worth(50) }).unwrap();
+    let charge = RunCommand::Charge { purpose: call("purse"), calls: vec![model_call(3, 10_000)] };
+    world.clockwork().run(charge).unwrap();
+    assert_eq!((world.run_status(), world.ledger.last().unwrap().kind()), (RunStatus::Paused, "run.exhausted"));
+    let written = world.ledger.clone();
+    for who in [Who::Agent, Who::Worker, Who::Operator, Who::Runtime] {
+        let more = RunCommand::SetBudget { allowance: usd(20_000) };
+        assert_eq!(world.by(who).run(more).unwrap_err().code(), "role", "{who:?}");
+    }
+    world.reviewer().run(RunCommand::SetBudget { allowance: usd(20_000) }).unwrap();
+    world.reviewer().run(RunCommand::Resume).unwrap();
+    assert_eq!(world.run_status(), RunStatus::Executing);
+    let budget = world.run().budget.clone().unwrap();
+    assert_eq!((budget.spent.usd_micros, budget.left(Resource::UsdMicros)), (10_000, Some(10_000)), "it stays charged");
+    assert_eq!(world.ledger[..written.len()], written[..], "what was written stays");
+    assert!(world.ledger[written.len()..].iter().any(|record| record.kind() == "run.budget_set"));
 }
 
 #[test]

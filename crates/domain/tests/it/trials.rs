@@ -13,7 +13,8 @@ use placet_domain::policy::Tier;
 use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{
-    Allowance, Answer, ModelCall, ModelTokens, Output, Run, RunCommand, RunCommandKind, RunEvent, RunStatus, Wanted,
+    Allowance, Answer, CallCount, CallOutcome, ModelCall, ModelTokens, Output, Run, RunCommand, RunCommandKind,
+    RunEvent, RunStatus, Wanted,
 };
 
 use crate::orders::extent;
@@ -54,6 +55,7 @@ pub(crate) const RUN_TRIALS: &[Trial<RunCommandKind>] = {
         Trial { label: "hold", kind: K::Hold, usual: Who::Runtime },
         Trial { label: "settle", kind: K::Settle, usual: Who::Runtime },
         Trial { label: "charge", kind: K::Charge, usual: Who::Runtime },
+        Trial { label: "count-calls", kind: K::CountCalls, usual: Who::Runtime },
         Trial { label: "wish", kind: K::Wish, usual: Who::Worker },
         Trial { label: "grant", kind: K::Grant, usual: Who::Reviewer },
         Trial { label: "reject-wish", kind: K::RejectWish, usual: Who::Reviewer },
@@ -107,6 +109,7 @@ pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
         },
         RunCommandKind::Hold => RunCommand::Hold { purpose: Purpose::Call("another".to_owned()), amounts: worth(1) },
         RunCommandKind::Settle => RunCommand::Settle { purpose: Purpose::Call("call".to_owned()), spent: worth(1) },
+        RunCommandKind::CountCalls => RunCommand::CountCalls { counts: vec![call_count(3)] },
         RunCommandKind::Charge => {
             RunCommand::Charge { purpose: Purpose::Call("call".to_owned()), calls: vec![model_call(10, 1)] }
         }
@@ -210,6 +213,8 @@ pub(crate) fn model_call(tokens: u64, usd_micros: u64) -> ModelCall {
         upstream: "cloud".to_owned(),
         model_asked: "large-1".to_owned(),
         model_answered: Some("large-1".to_owned()),
+        other_model: false,
+        upstream_request: None,
         request: Digest::of(b"question"),
         response: Digest::of(b"answer"),
         tokens: ModelTokens { input: tokens, ..ModelTokens::default() },
@@ -217,10 +222,17 @@ pub(crate) fn model_call(tokens: u64, usd_micros: u64) -> ModelCall {
         prices: "test".to_owned(),
         estimated: false,
         status: 200,
+        failed: false,
         latency_ms: 5,
         first_byte_ms: Some(2),
         words: None,
     }
+}
+
+/// So many calls of a model that the run may not use.
+pub(crate) fn call_count(calls: u64) -> CallCount {
+    let (outcome, reason, said) = (CallOutcome::Refused, "forbidden".to_owned(), Some("not this model".to_owned()));
+    CallCount { outcome, reason, calls, within_ms: 5, said, digest: None }
 }
 
 /// Money, in millionths of a dollar.

@@ -18,9 +18,9 @@ use super::patience::Patience;
 use super::portion::Portion;
 use super::price::Tariff;
 use super::purse::Purse;
-use super::settle::{MayCost, Open};
+use super::settle::{Head, MayCost, Open};
 use super::stream::{Metered, Passing, Reader};
-use super::upstream::is_events;
+use super::upstream::{is_events, request_id};
 use super::wire::{Complaint, Kind, Wire};
 use super::words::Heard;
 
@@ -64,8 +64,8 @@ impl<P: Purse> Carried<P> {
             Some(Err(none)) => none.by,
             None => sending.asking(),
         };
-        let upstream = &sending.upstream(by).settings;
-        let (open, idle) = (open.answered_by(&upstream.name, tariffs.get(by).cloned()), upstream.timeouts.idle());
+        let upstream = sending.upstream(by);
+        let (open, idle) = (open.answered_by(upstream, tariffs.get(by).cloned()), upstream.settings.timeouts.idle());
         // The body first, then its room: answers last for minutes, and what was given back must be free.
         drop(sending);
         drop(room);
@@ -97,11 +97,12 @@ async fn pass<P: Purse>(
     patience: Patience,
     tell: Tell,
 ) {
-    let Answer { head, first, rest, first_byte, .. } = answer;
-    let (call, started, status) = (open.id.clone(), open.started, head.status.as_u16());
+    let Answer { head, first, rest, first_byte, scrubber, .. } = answer;
+    let (call, started) = (open.id.clone(), open.started);
+    let begun = Head { status: head.status.as_u16(), first_byte, request_id: request_id(open.wire, &head.headers) };
     let (reader, words) = (reader(open.wire, &head.headers, hides_usage), open.words.as_ref().map(Heard::beside));
-    let passing = Passing { first, rest, reader, idle, started, words };
-    let mut metered = Metered::new(passing, move |ending| open.passed(status, first_byte, ending));
+    let passing = Passing { first, rest, scrubber, reader, idle, started, words };
+    let mut metered = Metered::new(passing, move |ending| open.passed(begun, ending));
     // Whoever left meanwhile gets nothing; the answer is read all the same.
     if let Some(whole) = metered.at_once() {
         let _ = tell.send(Ok(with_head(&head, &call, AnswerBody::whole(whole))));
@@ -187,7 +188,8 @@ mod tests {
     async fn c12_an_agent_that_takes_its_time_does_not_break_its_own_call() {
         let (rest, mut upstream) = begun().await;
         let (first, reader, started) = (None, Reader::of_opaque(Wire::Chat), Instant::now());
-        let metered = Metered::new(Passing { first, rest, reader, idle: IDLE, started, words: None }, |_| ());
+        let metered =
+            Metered::new(Passing { first, rest, scrubber: None, reader, idle: IDLE, started, words: None }, |_| ());
         let (sender, mut receiver) = mpsc::channel(1);
         let calls = Calls::new(&Limits::default());
         tokio::spawn(pump(metered, Some(sender), calls.patience(RunId::from_bytes([1; 16]))));

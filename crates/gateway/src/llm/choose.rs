@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::gateway::Gateway;
 use super::key::CallScope;
-use super::price::Tariff;
+use super::price::{Takes, Tariff};
 use super::upstream::Upstream;
 use super::wire::{Asked, Complaint, Endpoint, Kind, Wire};
 
@@ -55,9 +55,10 @@ impl<K, P> Gateway<K, P> {
         if endpoint.is_free {
             return Ok(Vec::new());
         }
+        let takes = if asked.refers { Takes::Anything } else { Takes::Text };
         let tariff = |upstream: &Arc<Upstream>| {
             let provider = upstream.settings.provider.as_deref();
-            self.prices.tariff(provider, upstream.calls(&asked.model))
+            self.prices.tariff(provider, upstream.calls(&asked.model)).map(|tariff| tariff.taking(takes))
         };
         let all: Result<_, _> = upstreams.iter().map(tariff).collect();
         all.map_err(|none| Complaint::new(Kind::Forbidden, none.to_string()))

@@ -11,9 +11,10 @@ use hyper::body::Incoming;
 use hyper::http::response::Parts;
 use hyper::{HeaderMap, StatusCode};
 
-use super::settle::MayCost;
+use super::settle::{MayCost, gave_up};
 use super::upstream::{NotSent, Outgoing, Secret, Upstream, passed_on};
 use super::wire::{Asked, Change, Complaint, Edits, Endpoint, Kind, Object, Unreadable, Wire};
+use crate::scrub::Scrubber;
 
 /// What is sent on, in terms of the agent's request.
 #[derive(Debug)]
@@ -38,6 +39,9 @@ pub(crate) struct Answer {
     pub(crate) first: Option<Bytes>,
     pub(crate) rest: Incoming,
     pub(crate) first_byte: Duration,
+    /// What takes the real key out of it, if one was sent: some servers put a request into their errors, some echo it. The head is
+    /// clean already.
+    pub(crate) scrubber: Option<Scrubber>,
 }
 
 /// No answer, and what the upstream may have worked for it all the same.
@@ -193,7 +197,9 @@ impl Sending {
     ) -> Result<Answer, NotSent> {
         let (path_and_query, headers) = (one.path_and_query.clone(), one.headers.clone());
         let outgoing = Outgoing { path_and_query, headers, body: body.clone() };
-        let (head, mut rest) = one.upstream.send(self.wire, outgoing, key).await?.into_parts();
+        let (mut head, mut rest) = one.upstream.send(self.wire, outgoing, key).await?.into_parts();
+        let scrubber = key.and_then(Scrubber::of_key);
+        scrubber.iter().for_each(|scrubber| scrubber.cover_values(&mut head.headers));
         let mut first = None;
         while first.is_none() {
             match rest.frame().await {
@@ -202,17 +208,22 @@ impl Sending {
                 None => break,
             }
         }
-        Ok(Answer { by, head, first, rest, first_byte: started.elapsed() })
+        Ok(Answer { by, head, first, rest, first_byte: started.elapsed(), scrubber })
     }
 }
 
-/// Whether an answer is passed on. An upstream that is not well leaves the call to the next one; one that refuses our key or points
+/// Whether an answer is passed on. An upstream that is not well leaves the call to the next one, unless it gave up waiting; one that refuses our key or points
 /// elsewhere has nothing to say to an agent: its words may hold a part of the key.
 fn judge(answer: Answer, name: &str) -> Tried {
     let status = answer.head.status;
     let by = answer.by;
     let none =
         |message| NoAnswer { complaint: Complaint::new(Kind::Upstream, message), by, may_cost: MayCost::Nothing };
+    // The model behind it may be at work, and be paid; two would be.
+    if gave_up(status.as_u16()) {
+        tracing::warn!(upstream = %name, status = status.as_u16(), "an upstream waited for its model no longer");
+        return Tried::Answer(answer);
+    }
     if status.is_server_error() {
         tracing::warn!(upstream = %name, status = status.as_u16(), "an upstream is not well");
         return Tried::Next(Ok(answer));

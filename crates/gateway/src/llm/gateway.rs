@@ -132,17 +132,32 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
         started: Instant,
     ) -> Result<Answered, Complaint> {
         let scope = self.scope(head).await?;
+        let prepared = self.prepare(wire, endpoint, head, body, started, &scope).await;
+        let noted = |no: &Complaint| self.purse.refused(scope.run, no.kind.as_str(), &no.message);
+        prepared.inspect_err(noted)?.carry().await
+    }
+
+    /// Everything before a call is sent. What is refused here costs nothing.
+    async fn prepare<B: RequestBody>(
+        &self,
+        wire: Wire,
+        endpoint: &Endpoint,
+        head: &Parts,
+        body: B,
+        started: Instant,
+        scope: &CallScope,
+    ) -> Result<Carried<P>, Complaint> {
         let (body, room) = self.collect(scope.run, body).await?;
         // A body may take its time, and its run may have been stopped meanwhile.
-        self.is_still(head, &scope).await?;
+        self.is_still(head, scope).await?;
         let Read { object, mut asked, digest, room } = read(wire, endpoint, &body, room).await?;
         asked.wide_context = asks_for_wide_context(&head.headers);
-        let upstreams = self.choose(wire, &scope, &asked)?;
+        let upstreams = self.choose(wire, scope, &asked)?;
         let tariffs = self.tariffs(endpoint, &upstreams, &asked)?;
-        let reserved = self.reserve(&scope, endpoint, &asked, &tariffs, body.len()).await?;
+        let reserved = self.reserve(scope, endpoint, &asked, &tariffs, body.len()).await?;
         // Money may take its time as well.
         let draw = Unclaimed::new(reserved.draw);
-        self.is_still(head, &scope).await?;
+        self.is_still(head, scope).await?;
         let call = Call {
             wire,
             endpoint,
@@ -160,6 +175,7 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
             wire,
             upstream: upstreams[0].settings.name.clone(),
             model: asked.model.clone(),
+            called: asked.model.clone(),
             streams: asked.streams,
             request: digest,
             request_bytes: body.len() as u64,
@@ -173,7 +189,7 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
         // From here on nobody but the sending has the body, and gives it back with its room.
         drop(object);
         drop(body);
-        Carried { sending, tariffs, hides_usage, open, room, patience }.carry().await
+        Ok(Carried { sending, tariffs, hides_usage, open, room, patience })
     }
 
     /// The body, and its part of what all bodies may take. It cannot be priced before it is here: its model, and how long the answer

@@ -31,6 +31,7 @@ mod reserve;
 mod serve;
 mod settle;
 mod stream;
+mod took;
 pub mod upstream;
 pub mod wire;
 pub mod words;

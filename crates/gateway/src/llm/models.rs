@@ -36,6 +36,17 @@ pub(crate) fn is_name(text: &str) -> bool {
     (1..=LONGEST_NAME).contains(&text.len()) && text.bytes().all(plain) && !text.contains("..")
 }
 
+/// Whether this is what an upstream calls a model that it was asked for: its name, or its name with the date or the number of a version
+/// behind it. A number of one digit is another model (`opus-4`, `opus-4-1`).
+pub(crate) fn is_form_of(answered: &str, asked: &str) -> bool {
+    let plain = |name: &str| name.rsplit('/').next().unwrap_or(name).replace('@', "-").to_ascii_lowercase();
+    let (answered, asked) = (plain(answered), plain(asked));
+    let Some(rest) = answered.strip_prefix(asked.strip_suffix("-latest").unwrap_or(&asked)) else { return false };
+    let Some(version) = rest.strip_prefix('-') else { return rest.is_empty() };
+    let is_number = |part: &str| part.len() >= 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+    version.len() >= 3 && version.split('-').all(is_number)
+}
+
 impl FromStr for Pattern {
     type Err = BadPattern;
 
@@ -97,6 +108,33 @@ mod tests {
 
     fn models(patterns: &[&str]) -> Models {
         Models::new(patterns.iter().map(|text| text.parse().unwrap()))
+    }
+
+    #[test]
+    fn b10_a_dated_form_is_the_same_model_and_a_sibling_is_not() {
+        for (asked, answered) in [
+            ("claude-sonnet-4-5", "claude-sonnet-4-5-20250929"),
+            ("claude-sonnet-4-5@20250929", "claude-sonnet-4-5-20250929"),
+            ("claude-3-5-haiku-latest", "claude-3-5-haiku-20241022"),
+            ("gpt-5", "gpt-5-2025-08-07"),
+            ("gpt-4", "gpt-4-0613"),
+            ("openai/gpt-5", "gpt-5"),
+            ("gemini-2.0-flash", "models/gemini-2.0-flash-001"),
+            ("qwen3-coder:30b", "qwen3-coder:30b"),
+        ] {
+            assert!(is_form_of(answered, asked), "{asked} {answered}");
+        }
+        for (asked, answered) in [
+            ("gpt-5", "gpt-5-mini"),
+            ("gpt-5-mini", "gpt-5"),
+            ("gpt-4", "gpt-4-32k"),
+            ("claude-opus-4", "claude-opus-4-1"),
+            ("claude-opus-4", "claude-opus-4-5-20251101"),
+            ("gpt-5", "gpt-5.4"),
+            ("gpt-5", "gpt-52025"),
+        ] {
+            assert!(!is_form_of(answered, asked), "{asked} {answered}");
+        }
     }
 
     #[test]

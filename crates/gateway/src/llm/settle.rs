@@ -5,20 +5,26 @@ use std::time::{Duration, Instant};
 
 use placet_domain::digest::Digest;
 
+use super::models::is_form_of;
 use super::portion::Portion;
 use super::price::Tariff;
 use super::purse::{Draw, Purse};
-use super::record::{ModelCall, ModelTokens};
+use super::record::ModelCall;
 use super::stream::{Ending, Reached};
+use super::took::{Known, Took};
+use super::upstream::{Upstream, is_request_id};
 use super::wire::{Tally, Wire};
 use super::words::{Heard, Text, Words};
 
-/// Where nothing was counted: about four bytes of JSON to a token. It is not the worst case, it is what is likely.
-const LIKELY_BYTES_PER_TOKEN: u64 = 4;
-/// The largest number that an entry holds.
-const MOST_COUNTED: u64 = (1 << 53) - 1;
 /// What is recorded as the status of a call whose agent left: nobody was told one.
 const LEFT: u16 = 499;
+/// What servers in front of a model say when they wait for it no longer (408 is Azure's, 524 Cloudflare's). The model may work on, and bills.
+const GAVE_UP: [u16; 3] = [408, 504, 524];
+
+/// Whether an upstream says by this status that it has waited long enough.
+pub(crate) fn gave_up(status: u16) -> bool {
+    GAVE_UP.contains(&status)
+}
 
 /// Everything about a call that is known when it is sent.
 pub(crate) struct Open<P> {
@@ -28,6 +34,8 @@ pub(crate) struct Open<P> {
     pub(crate) wire: Wire,
     pub(crate) upstream: String,
     pub(crate) model: String,
+    /// What the upstream calls it.
+    pub(crate) called: String,
     pub(crate) streams: bool,
     pub(crate) request: Digest,
     pub(crate) request_bytes: u64,
@@ -40,6 +48,15 @@ pub(crate) struct Open<P> {
     pub(crate) words: Option<Heard>,
 }
 
+/// How an answer began.
+#[derive(Debug)]
+pub(crate) struct Head {
+    pub(crate) status: u16,
+    pub(crate) first_byte: Duration,
+    /// What the upstream calls the call.
+    pub(crate) request_id: Option<String>,
+}
+
 /// What became of a call.
 struct Outcome {
     status: u16,
@@ -47,6 +64,8 @@ struct Outcome {
     latency: Duration,
     response: Digest,
     model_answered: Option<String>,
+    upstream_request: Option<String>,
+    failed: bool,
     took: Took,
     /// What the agent got, where words are kept.
     heard: Answered,
@@ -71,25 +90,6 @@ impl Answered {
     }
 }
 
-/// What a call took.
-#[derive(Debug, Default)]
-struct Took {
-    tokens: ModelTokens,
-    known: Known,
-}
-
-/// How that is known.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Known {
-    /// The upstream said so, or nothing can have been taken.
-    #[default]
-    Counted,
-    /// By what came of it.
-    Likely,
-    /// Not at all: it counts as everything that was drawn for it.
-    Worst,
-}
-
 /// What an upstream may have worked for an answer that never came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MayCost {
@@ -102,8 +102,9 @@ pub(crate) enum MayCost {
 
 impl<P: Purse> Open<P> {
     /// This upstream answered, or was the last that did not.
-    pub(crate) fn answered_by(self, upstream: &str, tariff: Option<Tariff>) -> Self {
-        Self { upstream: upstream.to_owned(), tariff, ..self }
+    pub(crate) fn answered_by(self, upstream: &Upstream, tariff: Option<Tariff>) -> Self {
+        let called = upstream.calls(&self.model).to_owned();
+        Self { upstream: upstream.settings.name.clone(), called, tariff, ..self }
     }
 
     /// Nothing came, and it is waited for no longer: because its agent left, or because everything stops. What was left may have been
@@ -114,14 +115,16 @@ impl<P: Purse> Open<P> {
     }
 
     /// An answer that was passed on, as far as it got.
-    pub(crate) fn passed(self, status: u16, first_byte: Duration, ending: Ending) {
-        let took = self.used(status, &ending);
+    pub(crate) fn passed(self, head: Head, ending: Ending) {
+        let took = self.used(head.status, &ending);
         self.settle(Outcome {
-            status,
-            first_byte: Some(first_byte),
+            status: head.status,
+            first_byte: Some(head.first_byte),
             latency: ending.latency,
             response: ending.digest,
             model_answered: ending.tally.model,
+            upstream_request: head.request_id.or(ending.tally.name.filter(|name| is_request_id(name))),
+            failed: ending.tally.failed && head.status < 400,
             took,
             heard: Answered::Heard(ending.heard),
         });
@@ -140,14 +143,25 @@ impl<P: Purse> Open<P> {
     fn unheard(self, status: u16, body: &[u8], took: Took) {
         let took = if self.tariff.is_some() { took } else { Took::default() };
         let (latency, response) = (self.started.elapsed(), Digest::of(body));
-        let (model_answered, heard) = (None, Answered::Said(Text::of(body)));
-        self.settle(Outcome { status, first_byte: None, latency, response, model_answered, took, heard });
+        let heard = Answered::Said(Text::of(body));
+        let (first_byte, model_answered, upstream_request, failed) = (None, None, None, false);
+        self.settle(Outcome {
+            status,
+            first_byte,
+            latency,
+            response,
+            model_answered,
+            upstream_request,
+            failed,
+            took,
+            heard,
+        });
     }
 
     /// What an upstream has likely used that sent nothing until it broke. A stream shows what it makes, so
     /// there was only the input; an answer that is sent in one piece may have been finished, so it is the longest.
     fn begun(&self) -> Took {
-        if self.streams { likely(&Tally::default(), self.request_bytes, 0) } else { self.longest(&Tally::default()) }
+        if self.streams { Took::likely(&Tally::default(), self.request_bytes, 0) } else { self.longest(&Tally::default()) }
     }
 
     /// An answer as long as it could be, beside what it said about its input. Where it said nothing, as much went in as was drawn for:
@@ -156,14 +170,17 @@ impl<P: Purse> Open<P> {
         let mut tokens = tally.tokens;
         tokens.output = tokens.output.max(self.most_output);
         if tally.input_known {
-            return Took { tokens, known: Known::Likely };
+            return Took { tokens, known: Known::Longest };
         }
         tokens.input = self.draw.worst().tokens.saturating_sub(self.most_output);
         Took { tokens, known: Known::Worst }
     }
 
-    /// An upstream that refused a request has not worked for it.
+    /// An upstream that refused a request has not worked for it; one that waited for its model no longer may have.
     fn used(&self, status: u16, ending: &Ending) -> Took {
+        if self.tariff.is_some() && gave_up(status) {
+            return self.longest(&Tally::default());
+        }
         if self.tariff.is_none() || status >= 400 {
             return Took::default();
         }
@@ -174,40 +191,31 @@ impl<P: Purse> Open<P> {
             Reached::Left => self.longest(&ending.tally),
             // An answer in one piece was finished before its first byte came.
             Reached::Break if !self.streams => self.longest(&ending.tally),
-            Reached::End | Reached::Break => likely(&ending.tally, self.request_bytes, ending.received_bytes),
+            Reached::End | Reached::Break => Took::likely(&ending.tally, self.request_bytes, ending.received_bytes),
         }
     }
 
     fn settle(self, outcome: Outcome) {
-        let (worst, Took { tokens, known }) = (self.draw.worst(), outcome.took);
-        let cost = |tokens: &ModelTokens| self.tariff.as_ref().map_or(0, |tariff| tariff.cost(tokens));
-        // An estimate is never above what the call was able to take.
-        let (tokens, usd_micros) = match known {
-            // Whatever it says, it is a number that can be recorded.
-            Known::Counted => {
-                let tokens = tokens.at_most(MOST_COUNTED);
-                (tokens, cost(&tokens).min(MOST_COUNTED))
-            }
-            Known::Likely => {
-                let tokens = tokens.at_most(worst.tokens);
-                (tokens, cost(&tokens).min(worst.usd_micros))
-            }
-            // Also for what may have been written to a cache.
-            Known::Worst => (tokens.at_most(worst.tokens), worst.usd_micros),
-        };
+        let took = outcome.took;
+        let other = outcome.model_answered.as_deref().filter(|answered| !is_form_of(answered, &self.called));
+        let tariff = self.tariff.map(|tariff| took.by_the_dearer(tariff, other));
+        let (tokens, usd_micros) = took.priced(self.draw.worst(), tariff.as_ref());
         let record = ModelCall {
             id: self.id,
             wire: self.wire.to_string(),
             upstream: self.upstream,
             model_asked: self.model,
+            other_model: other.is_some(),
             model_answered: outcome.model_answered,
+            upstream_request: outcome.upstream_request,
             request: self.request,
             response: outcome.response,
             tokens,
             usd_micros,
-            prices: self.tariff.map_or_else(|| "free".to_owned(), |tariff| tariff.version),
-            estimated: known != Known::Counted,
+            prices: tariff.map_or_else(|| "free".to_owned(), |tariff| tariff.version),
+            estimated: took.known != Known::Counted,
             status: outcome.status,
+            failed: outcome.failed,
             latency_ms: whole_ms(outcome.latency),
             first_byte_ms: outcome.first_byte.map(whole_ms),
             words: None,
@@ -221,16 +229,6 @@ impl<P: Purse> Open<P> {
         }
         self.purse.settle(self.draw, record.spent(), record);
     }
-}
-
-/// What an answer that broke off has likely taken: what it said about its input, or a guess, and what came of it.
-fn likely(tally: &Tally, request_bytes: u64, received_bytes: u64) -> Took {
-    let mut tokens = tally.tokens;
-    if !tally.input_known {
-        tokens.input = request_bytes.div_ceil(LIKELY_BYTES_PER_TOKEN);
-    }
-    tokens.output = tokens.output.max(received_bytes.div_ceil(LIKELY_BYTES_PER_TOKEN));
-    Took { tokens, known: Known::Likely }
 }
 
 fn whole_ms(duration: Duration) -> u64 {

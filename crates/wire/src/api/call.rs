@@ -21,11 +21,27 @@ pub struct CallView {
     pub id: String,
     pub wire: String,
     pub upstream: String,
+    /// Which model answered, or was asked for where nobody said.
     pub model: String,
+    /// Which one the agent asked for.
+    #[serde(default)]
+    pub model_asked: String,
+    /// Whether the one that answered is neither that nor a dated form of it; then the dearer price was charged.
+    #[serde(default)]
+    pub other_model: bool,
+    /// What the upstream calls the call, for comparing its bill.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream_request: Option<String>,
     pub status: u16,
+    /// Whether the upstream said in the middle of its answer that it failed.
+    #[serde(default)]
+    pub failed: bool,
     pub tokens_in: u64,
     pub tokens_out: u64,
     pub usd_micros: u64,
+    /// By which table of prices.
+    #[serde(default)]
+    pub prices: String,
     /// Whether tokens were counted here, because the answer broke off or did not say.
     pub estimated: bool,
     pub latency_ms: u64,

@@ -38,13 +38,19 @@ fn cells(call: &CallView) -> Vec<String> {
     vec![
         call.entry.to_string(),
         call.at.clone(),
-        spelled_out(&call.model),
-        call.status.to_string(),
+        model(call),
+        if call.failed { format!("{}, failed", call.status) } else { call.status.to_string() },
         format!("{about}{}, {}", call.tokens_in, call.tokens_out),
         dollars(call.usd_micros),
         format!("{} ms", call.latency_ms),
         call.words.clone(),
     ]
+}
+
+/// Another model than was asked for is told with both names.
+fn model(call: &CallView) -> String {
+    let answered = spelled_out(&call.model);
+    if call.other_model { format!("{answered} for {}", spelled_out(&call.model_asked)) } else { answered }
 }
 
 /// One call; with `shows_words` also what was said.
@@ -62,7 +68,15 @@ pub(super) async fn one(client: &Client, run: &str, entry: u64, shows_words: boo
     let none = || CliError::new(Code::NotFound, format!("entry {entry} is no call of this run"));
     let call = call.ok_or_else(|| none().hint(format!("placet run calls {run}")))?;
     out.answer(&call, |call| {
-        let lines = [("request", &call.request), ("response", &call.response), ("call", &call.id)];
+        let upstream = call.upstream_request.as_deref().map_or_else(|| "-".to_owned(), spelled_out);
+        let lines = [
+            ("asked", &spelled_out(&call.model_asked)),
+            ("prices", &call.prices),
+            ("request", &call.request),
+            ("response", &call.response),
+            ("call", &call.id),
+            ("upstream", &format!("{} {upstream}", call.upstream)),
+        ];
         let lines = lines.map(|(name, value)| format!("{name:<9} {value}")).join("\n");
         format!("{}\n{lines}", table(&[cells(call)]))
     });

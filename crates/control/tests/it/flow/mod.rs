@@ -5,6 +5,7 @@ mod approve;
 mod asking;
 mod audit;
 mod bounds;
+mod call_counts;
 mod deciding;
 mod evidence;
 mod executions;

@@ -51,6 +51,7 @@ const KINDS: &[&str] = &[
     "refused",
     "run.attached",
     "run.budget_set",
+    "run.calls_counted",
     "run.cancelled",
     "run.checkpoint_moved",
     "run.checkpoint_passed",

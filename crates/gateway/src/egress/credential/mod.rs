@@ -8,7 +8,6 @@
 
 mod placeholder;
 mod put;
-mod scrub;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,9 +15,9 @@ use serde::Deserialize;
 
 pub use placeholder::Placeholder;
 pub use put::{HeaderName, ParameterName, Put, UserName};
-pub(super) use scrub::Scrubber;
 
 use super::rules::{Brought, CredentialName, is_credential};
+use crate::scrub::{LEAST_BYTES, Scrubber};
 use crate::secret::{KeySource, Secret, SecretError};
 
 placet_domain::names! {
@@ -29,9 +28,6 @@ placet_domain::names! {
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     }, "letters, digits and underscores, at most 64";
 }
-
-/// Shorter ones could not be told from ordinary text in answers, and are no credentials worth the name.
-const LEAST_BYTES: usize = 8;
 
 /// What a team writes down about a credential.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

@@ -68,17 +68,16 @@ impl Put {
             Self::Bearer => format!("Bearer {}", secret.expose()),
             Self::Basic(user) => format!("Basic {}", *pair(user, secret)),
             Self::Header(_) => secret.expose().to_owned(),
-            Self::Query(_) => escaped(secret.expose()),
+            Self::Query(_) => return secret.escaped(),
         })
     }
 
     /// Every way in which a host hears it, and could say it back.
     pub(super) fn spellings(&self, secret: &Secret) -> Vec<Zeroizing<String>> {
-        let mut all = vec![Zeroizing::new(secret.expose().to_owned()), Zeroizing::new(escaped(secret.expose()))];
+        let mut all = secret.spellings();
         if let Self::Basic(user) = self {
             all.push(pair(user, secret));
         }
-        all.dedup();
         all
     }
 }
@@ -87,12 +86,6 @@ impl Put {
 fn pair(user: &UserName, secret: &Secret) -> Zeroizing<String> {
     let plain = Zeroizing::new(format!("{user}:{}", secret.expose()));
     Zeroizing::new(STANDARD.encode(plain.as_bytes()))
-}
-
-/// Everything that could mean something in a query is escaped.
-fn escaped(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
 #[cfg(test)]

@@ -2,15 +2,15 @@
 
 use std::io;
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 
 use super::framing::{Framing, chunk_size};
 use super::head::Flaw;
 use crate::egress::carry::{Carriage, Direction};
-use crate::egress::credential::Scrubber;
 use crate::egress::inbox::{Inbox, Missing};
 use crate::egress::rules::Reason;
+use crate::scrub::Scrubber;
 
 /// Who is to blame when a body does not arrive.
 #[derive(Debug)]
@@ -107,8 +107,8 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Passing<'_, '_, R, W> {
 
     async fn pass(&mut self, part: BytesMut, framed: Framing) -> Result<(), Fault> {
         let part = match &mut self.scrubber {
-            Some(scrubber) => scrubber.pass(part),
-            None => part,
+            Some(scrubber) => scrubber.pass(part.freeze()),
+            None => part.freeze(),
         };
         self.frame(part, framed).await
     }
@@ -121,7 +121,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Passing<'_, '_, R, W> {
         }
     }
 
-    async fn frame(&mut self, part: BytesMut, framed: Framing) -> Result<(), Fault> {
+    async fn frame(&mut self, part: Bytes, framed: Framing) -> Result<(), Fault> {
         // An empty chunk would be the end.
         if part.is_empty() {
             return Ok(());

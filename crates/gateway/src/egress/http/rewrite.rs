@@ -6,8 +6,9 @@ use zeroize::Zeroizing;
 use super::asked::{Asked, in_pair};
 use super::framing::{Framing, length_of};
 use super::head::{AnswerHead, Flaw, Headers};
-use crate::egress::credential::{Credentials, Held, Put, Scrubber};
+use crate::egress::credential::{Credentials, Held, Put};
 use crate::egress::rules::is_credential;
+use crate::scrub::Scrubber;
 
 /// Headers of one connection (RFC 9110, section 7.6.1), and those that are written anew.
 const STAYS_BEHIND: &[&str] = &[

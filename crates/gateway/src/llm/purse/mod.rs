@@ -30,6 +30,12 @@ pub trait Purse: Send + Sync + 'static {
         let _ = (call, words);
     }
 
+    /// A call was refused before anything was sent: which kind of refusal, in one of a few words, and what its agent was told. It must not
+    /// block, and it bounds by itself what it keeps: whoever is refused may ask again at once.
+    fn refused(&self, run: RunId, reason: &'static str, said: &str) {
+        let _ = (run, reason, said);
+    }
+
     /// A call was refused because too little is left of this. It must not block.
     fn ran_dry(&self, run: RunId, short: Resource) {
         let _ = (run, short);

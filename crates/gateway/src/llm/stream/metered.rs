@@ -16,6 +16,7 @@ use crate::llm::patience::Over;
 use crate::llm::portion::Portion;
 use crate::llm::wire::Tally;
 use crate::llm::words::{Heard, Listener};
+use crate::scrub::Scrubber;
 
 /// Why an answer stopped in the middle.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +58,8 @@ pub(crate) struct Ending {
 pub(crate) struct Passing {
     pub(crate) first: Option<Bytes>,
     pub(crate) rest: Incoming,
+    /// What takes the real key out of it.
+    pub(crate) scrubber: Option<Scrubber>,
     pub(crate) reader: Reader,
     pub(crate) idle: Duration,
     pub(crate) started: Instant,
@@ -69,6 +72,7 @@ type OnEnd = Box<dyn FnOnce(Ending) + Send>;
 pub(crate) struct Metered {
     first: Option<Bytes>,
     rest: Incoming,
+    scrubber: Option<Scrubber>,
     /// Taken when the end was told.
     reader: Option<Reader>,
     idle: Duration,
@@ -90,6 +94,7 @@ impl Metered {
         Self {
             first: passing.first,
             rest: passing.rest,
+            scrubber: passing.scrubber,
             reader: Some(passing.reader),
             idle: passing.idle,
             silence: Box::pin(tokio::time::sleep(passing.idle)),
@@ -107,10 +112,7 @@ impl Metered {
         }
         let first = self.first.take().unwrap_or_default();
         let passed = self.take(first);
-        Some(match self.last() {
-            None => passed,
-            Some(rest) => [passed, rest].concat().into(),
-        })
+        Some(joined(passed, self.last().unwrap_or_default()))
     }
 
     /// Silence is counted from here: for as long as its agent took the last piece, nobody listened to the upstream.
@@ -152,18 +154,29 @@ impl Metered {
     /// Reads and hashes; tells the end as soon as it is known, because whoever knows the length of a body may not ask for more.
     fn take(&mut self, bytes: Bytes) -> Bytes {
         self.received_bytes += bytes.len() as u64;
+        let is_over = self.first.is_none() && self.rest.is_end_stream();
+        let bytes = self.scrubbed(bytes, is_over);
         let Some(reader) = &mut self.reader else { return bytes };
         let passed = reader.pass(bytes);
         self.listener.update(&passed);
-        if self.first.is_none() && self.rest.is_end_stream() && reader.is_exact() {
+        if is_over && reader.is_exact() {
             self.end(Reached::End);
         }
         passed
     }
 
+    /// Without the real key, before anybody reads, hashes or keeps it. What may be the beginning of it waits for the next bytes.
+    fn scrubbed(&mut self, bytes: Bytes, is_over: bool) -> Bytes {
+        let Some(scrubber) = &mut self.scrubber else { return bytes };
+        let passed = scrubber.pass(bytes);
+        if is_over { joined(passed, scrubber.rest()) } else { passed }
+    }
+
     /// What was held back, at the end of the upstream's answer.
     fn last(&mut self) -> Option<Bytes> {
-        let rest = self.reader.as_mut()?.finish();
+        let held = self.scrubbed(Bytes::new(), true);
+        let reader = self.reader.as_mut()?;
+        let rest = joined(reader.pass(held), reader.finish());
         self.listener.update(&rest);
         self.end(Reached::End);
         (!rest.is_empty()).then_some(rest)
@@ -181,6 +194,15 @@ impl Metered {
             latency: self.started.elapsed(),
             heard,
         });
+    }
+}
+
+/// One after the other; no copy where one of them is empty.
+fn joined(first: Bytes, second: Bytes) -> Bytes {
+    match (first.is_empty(), second.is_empty()) {
+        (_, true) => first,
+        (true, false) => second,
+        (false, false) => [first, second].concat().into(),
     }
 }
 

@@ -8,8 +8,9 @@ use crate::llm::wire::{Tally, Wire, chat};
 
 /// An answer that is one JSON text is kept until its end to be counted, up to this size.
 const MOST_JSON_BYTES: usize = 32 << 20;
-/// Every format says its tokens under a name that holds this word. Most pieces do not have it and need not be parsed.
-const TELLTALE: &[u8] = b"usage";
+/// Every format says its tokens, its failure and its end under a name that holds one of these. Most pieces have none of them and need not
+/// be parsed.
+const TELLTALES: [&[u8]; 3] = [b"usage", b"error", b"[DONE]"];
 
 #[derive(Debug)]
 pub(crate) struct Reader {
@@ -98,6 +99,8 @@ impl Reader {
             }
             Form::Json(held) => {
                 wire.count(&std::mem::take(held), tally);
+                // Whatever it says, it was there as a whole.
+                tally.complete |= tally.running && !tally.failed;
                 Bytes::new()
             }
             Form::Opaque => Bytes::new(),
@@ -110,7 +113,7 @@ impl Reader {
 }
 
 fn count(wire: Wire, event: &[u8], tally: &mut Tally) {
-    if memmem::find(event, TELLTALE).is_some() {
+    if TELLTALES.iter().any(|word| memmem::find(event, word).is_some()) {
         wire.count(&data_of(event), tally);
     }
 }
@@ -178,7 +181,8 @@ mod tests {
             let (input, cache_write) = if wire == Wire::Gemini { (73, 0) } else { (70, 3) };
             // Messages does not tell what was thought.
             let reasoning = if wire == Wire::Messages { 0 } else { 11 };
-            let tokens = ModelTokens { input, output: 30, cache_read: 5, cache_write, cache_write_long: 0, reasoning };
+            let tokens =
+                ModelTokens { input, output: 30, cache_read: 5, cache_write, reasoning, ..ModelTokens::default() };
             assert_eq!(tally.tokens, tokens, "{wire}");
             assert!(tally.complete && tally.input_known, "{wire}");
             assert_eq!(tally.model.as_deref(), Some("m"), "{wire}");

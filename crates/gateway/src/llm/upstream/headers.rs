@@ -100,6 +100,29 @@ pub(crate) fn asks_for_wide_context(from_agent: &HeaderMap) -> bool {
     betas.flat_map(|value| value.split(',')).any(|beta| beta.trim().starts_with("context-1m"))
 }
 
+/// Where upstreams say what they call a call, the usual one of each wire format first: their bills and their support know it by that.
+const fn request_ids(wire: Wire) -> [&'static str; 4] {
+    match wire {
+        Wire::Messages => ["request-id", "x-request-id", "x-amzn-requestid", "apim-request-id"],
+        Wire::Chat | Wire::Responses | Wire::Gemini => {
+            ["x-request-id", "request-id", "apim-request-id", "x-amzn-requestid"]
+        }
+    }
+}
+
+/// Longer than any that was seen; what is longer goes into no record.
+const LONGEST_REQUEST_ID: usize = 128;
+
+/// What an upstream calls the call, as far as its head says so.
+pub(crate) fn request_id(wire: Wire, from_upstream: &HeaderMap) -> Option<String> {
+    let said = request_ids(wire).into_iter().filter_map(|name| from_upstream.get(name)?.to_str().ok());
+    said.map(str::to_owned).find(|id| is_request_id(id))
+}
+
+pub(crate) fn is_request_id(text: &str) -> bool {
+    (1..=LONGEST_REQUEST_ID).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
 /// Whether an answer is a stream of events.
 pub(crate) fn is_events(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();

@@ -18,7 +18,9 @@ use tokio_rustls::rustls;
 pub use crate::secret::{KeySource, Secret, SecretError};
 pub use base::{BadBase, BaseUrl};
 pub(crate) use client::{Client, NotSent, Outgoing};
-pub(crate) use headers::{asks_for_wide_context, is_events, passed_back, passed_on, passed_query};
+pub(crate) use headers::{
+    asks_for_wide_context, is_events, is_request_id, passed_back, passed_on, passed_query, request_id,
+};
 pub use names::{AllowedHeader, BadName, MemberName};
 
 use super::models::Models;

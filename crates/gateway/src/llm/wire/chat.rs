@@ -13,6 +13,7 @@ use super::needs::Need;
 use super::object::{Object, Unreadable};
 use super::priced::{model, only, without};
 use super::tally::Tally;
+use crate::llm::record::NotText;
 
 const REFERENCES: [&str; 4] = ["image_url", "input_audio", "file", "file_id"];
 const LIMITS: [&str; 2] = ["max_completion_tokens", "max_tokens"];
@@ -96,7 +97,11 @@ fn ask_for_usage(body: &Object, edits: &mut Edits) -> Result<(), Unreadable> {
 struct Said {
     model: Option<String>,
     usage: Option<Usage>,
+    error: Option<IgnoredAny>,
 }
+
+/// The last event of a stream.
+const END: &[u8] = b"[DONE]";
 
 #[derive(Deserialize)]
 struct Usage {
@@ -108,24 +113,50 @@ struct Usage {
 
 #[derive(Deserialize)]
 pub(super) struct InDetail {
-    pub(super) cached_tokens: Option<u64>,
-    pub(super) cache_write_tokens: Option<u64>,
+    cached_tokens: Option<u64>,
+    cache_write_tokens: Option<u64>,
+    #[serde(flatten)]
+    kinds: Kinds,
+    cached_tokens_details: Option<Kinds>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct OutDetail {
-    pub(super) reasoning_tokens: Option<u64>,
+    reasoning_tokens: Option<u64>,
+    #[serde(flatten)]
+    kinds: Kinds,
 }
 
+/// What is no text. The rest is, whatever it is called.
+#[derive(Deserialize, Clone, Copy, Default)]
+struct Kinds {
+    audio_tokens: Option<u64>,
+    image_tokens: Option<u64>,
+    video_tokens: Option<u64>,
+}
+
+impl Kinds {
+    fn not_text(self) -> NotText {
+        let [audio, image, video] =
+            [self.audio_tokens, self.image_tokens, self.video_tokens].map(Option::unwrap_or_default);
+        NotText { audio, image, video }
+    }
+}
+
+/// Some servers tell the sums so far with every piece: they are the last word only at the end of the stream.
 pub(super) fn count(text: &[u8], tally: &mut Tally) {
+    if text.trim_ascii() == END {
+        tally.complete = tally.running && !tally.failed;
+        return;
+    }
     let Ok(said) = serde_json::from_slice::<Said>(text) else { return };
     tally.name_model(said.model);
+    tally.failed |= said.error.is_some();
     let Some(usage) = said.usage else { return };
     let Some(prompt) = usage.prompt_tokens else { return };
     take_in(prompt, usage.prompt_tokens_details.as_ref(), tally);
-    tally.tokens.output = usage.completion_tokens.unwrap_or(0);
-    tally.tokens.reasoning = usage.completion_tokens_details.and_then(|detail| detail.reasoning_tokens).unwrap_or(0);
-    tally.complete = true;
+    put_out(usage.completion_tokens, usage.completion_tokens_details.as_ref(), tally);
+    tally.running = true;
 }
 
 /// Splits a sum that includes cached tokens into what costs differently.
@@ -136,6 +167,16 @@ pub(super) fn take_in(sum: u64, detail: Option<&InDetail>, tally: &mut Tally) {
     (tokens.cache_read, tokens.cache_write) = (read, write);
     tokens.input = sum.saturating_sub(read).saturating_sub(write);
     tally.input_known = true;
+    let all = detail.map(|detail| detail.kinds).unwrap_or_default();
+    let cached = detail.and_then(|detail| detail.cached_tokens_details).unwrap_or_default();
+    tally.took_in_not_text(all.not_text(), cached.not_text());
+}
+
+pub(super) fn put_out(sum: Option<u64>, detail: Option<&OutDetail>, tally: &mut Tally) {
+    let output = sum.unwrap_or(0);
+    tally.tokens.output = output;
+    tally.tokens.reasoning = detail.and_then(|detail| detail.reasoning_tokens).unwrap_or(0);
+    tally.tokens.output_not_text = detail.map(|detail| detail.kinds.not_text().at_most(output)).unwrap_or_default();
 }
 
 #[derive(Deserialize)]

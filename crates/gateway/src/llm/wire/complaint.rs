@@ -29,6 +29,24 @@ pub(crate) enum Kind {
     Busy,
 }
 
+impl Kind {
+    /// One word for it, where refusals are counted.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Key => "key",
+            Self::Budget => "budget",
+            Self::Forbidden => "forbidden",
+            Self::Unreadable => "unreadable",
+            Self::TooLarge => "too_large",
+            Self::Unknown => "unknown",
+            Self::Upstream => "upstream",
+            Self::Slow => "slow",
+            Self::Unavailable => "unavailable",
+            Self::Busy => "busy",
+        }
+    }
+}
+
 /// A refusal in words, with what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Complaint {

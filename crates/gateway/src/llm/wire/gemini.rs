@@ -13,6 +13,7 @@ use super::object::{Object, Unreadable};
 use super::priced::only;
 use super::route::Endpoint;
 use super::tally::Tally;
+use crate::llm::record::NotText;
 
 const CONFIG: [&str; 2] = ["generationConfig", "generation_config"];
 const COUNTED: [&str; 2] = ["generateContentRequest", "generate_content_request"];
@@ -93,6 +94,8 @@ pub(super) fn change(body: &Object, change: &Change<'_>) -> Result<Edits, Unread
 #[serde(rename_all = "camelCase")]
 struct Piece {
     model_version: Option<String>,
+    response_id: Option<String>,
+    error: Option<IgnoredAny>,
     usage_metadata: Option<Usage>,
     #[serde(default)]
     candidates: Vec<Candidate>,
@@ -112,6 +115,31 @@ struct Usage {
     thoughts_token_count: Option<u64>,
     cached_content_token_count: Option<u64>,
     tool_use_prompt_token_count: Option<u64>,
+    prompt_tokens_details: Option<Vec<Detail>>,
+    cache_tokens_details: Option<Vec<Detail>>,
+    tool_use_prompt_tokens_details: Option<Vec<Detail>>,
+    candidates_tokens_details: Option<Vec<Detail>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Detail {
+    modality: Option<String>,
+    token_count: Option<u64>,
+}
+
+/// Documents are priced as text.
+fn not_text<const N: usize>(lists: [&Option<Vec<Detail>>; N]) -> NotText {
+    lists.into_iter().flatten().flatten().fold(NotText::default(), |mut sums, detail| {
+        let sum = match detail.modality.as_deref() {
+            Some("AUDIO") => &mut sums.audio,
+            Some("IMAGE") => &mut sums.image,
+            Some("VIDEO") => &mut sums.video,
+            Some(_) | None => return sums,
+        };
+        *sum = sum.saturating_add(detail.token_count.unwrap_or(0));
+        sums
+    })
 }
 
 /// One piece, or a list of all pieces: a stream that was not asked to be one of events.
@@ -124,6 +152,8 @@ pub(super) fn count(text: &[u8], tally: &mut Tally) {
 
 fn add(piece: Piece, tally: &mut Tally) {
     tally.name_model(piece.model_version);
+    tally.name = piece.response_id.or(tally.name.take());
+    tally.failed |= piece.error.is_some();
     let Some(usage) = piece.usage_metadata else { return };
     let Some(prompt) = usage.prompt_token_count else { return };
     let cached = usage.cached_content_token_count.unwrap_or(0);
@@ -133,7 +163,11 @@ fn add(piece: Piece, tally: &mut Tally) {
     tokens.input = prompt.saturating_sub(cached).saturating_add(usage.tool_use_prompt_token_count.unwrap_or(0));
     tokens.reasoning = thoughts;
     tokens.output = usage.candidates_token_count.unwrap_or(0).saturating_add(thoughts);
+    tokens.output_not_text = not_text([&usage.candidates_tokens_details]).at_most(tokens.output);
+    let taken_in = [&usage.prompt_tokens_details, &usage.tool_use_prompt_tokens_details];
+    tally.took_in_not_text(not_text(taken_in), not_text([&usage.cache_tokens_details]));
     tally.input_known = true;
     tally.running = true;
-    tally.complete |= piece.candidates.iter().any(|candidate| candidate.finish_reason.is_some());
+    // Where there are several candidates, one may go on when another has finished.
+    tally.complete = piece.candidates.iter().any(|candidate| candidate.finish_reason.is_some());
 }

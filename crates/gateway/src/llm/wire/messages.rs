@@ -2,6 +2,7 @@
 //! `message_delta` the sums so far.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::ask::{Asked, CacheWrites, Change, quoted};
 use super::edits::Edits;
@@ -88,6 +89,12 @@ struct Said {
     model: Option<String>,
     usage: Option<Usage>,
     message: Option<Begun>,
+    delta: Option<Delta>,
+}
+
+#[derive(Deserialize)]
+struct Delta {
+    stop_reason: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -117,9 +124,14 @@ pub(super) fn count(text: &[u8], tally: &mut Tally) {
         begun.usage.iter().for_each(|usage| add(usage, tally));
     }
     tally.name_model(said.model);
+    let kind = said.kind.unwrap_or_default();
+    tally.failed |= kind == "error";
     if let Some(usage) = &said.usage {
         add(usage, tally);
-        tally.complete |= matches!(said.kind.as_deref(), Some("message" | "message_delta"));
+        // The sums so far, unless it says why it stops.
+        let stops = said.delta.is_some_and(|delta| delta.stop_reason.is_some());
+        tally.running |= kind == "message_delta";
+        tally.complete |= kind == "message" || (kind == "message_delta" && stops);
     }
 }
 

@@ -1,9 +1,10 @@
 //! OpenAI Responses. `input_tokens` includes cached ones; a stream tells the tokens in its last event.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::ask::{Asked, CacheWrites, Change, quoted};
-use super::chat::{InDetail, OutDetail, take_in};
+use super::chat::{InDetail, OutDetail, put_out, take_in};
 use super::edits::Edits;
 use super::mention::mentions;
 use super::object::{Object, Unreadable};
@@ -57,8 +58,11 @@ pub(super) fn change(body: &Object, change: &Change<'_>) -> Result<Edits, Unread
 /// The whole answer, or an event around it.
 #[derive(Deserialize)]
 struct Said {
+    #[serde(rename = "type")]
+    kind: Option<String>,
     model: Option<String>,
     usage: Option<Usage>,
+    error: Option<IgnoredAny>,
     response: Option<Answer>,
 }
 
@@ -66,6 +70,7 @@ struct Said {
 struct Answer {
     model: Option<String>,
     usage: Option<Usage>,
+    error: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -76,14 +81,19 @@ struct Usage {
     output_tokens_details: Option<OutDetail>,
 }
 
+/// Events after which nothing comes. Others that tell tokens tell them so far.
+const LAST: [&str; 3] = ["response.completed", "response.incomplete", "response.failed"];
+
 pub(super) fn count(text: &[u8], tally: &mut Tally) {
     let Ok(said) = serde_json::from_slice::<Said>(text) else { return };
-    let answer = said.response.unwrap_or(Answer { model: said.model, usage: said.usage });
+    let kind = said.kind.unwrap_or_default();
+    let answer = said.response.unwrap_or(Answer { model: said.model, usage: said.usage, error: said.error });
     tally.name_model(answer.model);
+    tally.failed |= answer.error.is_some() || ["error", "response.failed"].contains(&kind.as_str());
     let Some(usage) = answer.usage else { return };
     let Some(sum) = usage.input_tokens else { return };
     take_in(sum, usage.input_tokens_details.as_ref(), tally);
-    tally.tokens.output = usage.output_tokens.unwrap_or(0);
-    tally.tokens.reasoning = usage.output_tokens_details.and_then(|detail| detail.reasoning_tokens).unwrap_or(0);
-    tally.complete = true;
+    put_out(usage.output_tokens, usage.output_tokens_details.as_ref(), tally);
+    tally.running = true;
+    tally.complete |= LAST.contains(&kind.as_str());
 }

@@ -70,6 +70,22 @@ async fn an_upstream_that_says_nothing_is_not_waited_for() {
 }
 
 #[tokio::test]
+async fn c12_an_upstream_that_waited_for_its_model_no_longer_may_be_paid_so_nobody_else_is_asked() {
+    for (status, streams) in [408, 504, 524].into_iter().flat_map(|status| [(status, true), (status, false)]) {
+        let bad = format!("[[turn]]\nwhen = 'hello'\nerror = {{ status = {status}, message = 'too late' }}\n");
+        let world = World::of(&[&bad, GOOD]).await;
+        let reply = world.agent.ask(&question(Wire::Chat, streams)).await;
+        assert_eq!((reply.status, reply.message().as_str()), (status, "too late"), "it speaks for itself");
+        assert!(world.upstreams[1].heard().is_empty(), "{status}: two would be paid");
+        let record = world.record().await;
+        let input = question(Wire::Chat, streams).body.len() as u64 + 1_000;
+        let took = (record.estimated, record.tokens.input, record.tokens.output, record.status);
+        assert_eq!(took, (true, input, 1_000, status), "{record:?}");
+        assert_eq!(record.spent(), world.allotment.spent());
+    }
+}
+
+#[tokio::test]
 async fn an_answer_that_falls_silent_is_ended_and_estimated() {
     let silent = "[[turn]]\nwhen = 'hello'\ntext = 'a text of several pieces, sent slowly'\npiece_delay_ms = 60_000\n";
     for wire in Wire::ALL {

@@ -2,6 +2,8 @@
 
 mod attacks;
 mod budget;
+mod conformance;
+mod echoes;
 mod faults;
 mod hang_ups;
 mod keys;
@@ -9,6 +11,7 @@ mod members;
 mod memory;
 mod pass_through;
 mod pressure;
+mod prices;
 mod reach;
 mod settings;
 mod tls;

@@ -40,7 +40,7 @@ async fn b10_every_call_leaves_digests_tokens_and_cost() {
         assert_eq!(record.response, Digest::of(&reply.body), "{wire} {streams}");
         let (input, cache_write) = if wire == Wire::Gemini { (73, 0) } else { (70, 3) };
         let reasoning = if wire == Wire::Messages { 0 } else { 11 };
-        let tokens = ModelTokens { input, output: 30, cache_read: 5, cache_write, cache_write_long: 0, reasoning };
+        let tokens = ModelTokens { input, output: 30, cache_read: 5, cache_write, reasoning, ..ModelTokens::default() };
         assert_eq!((record.tokens, record.usd_micros, record.estimated), (tokens, 78 + 60, false), "{wire} {streams}");
         assert_eq!(world.allotment.spent().tokens, 108);
         assert_eq!(world.allotment.held().usd_micros, 0);

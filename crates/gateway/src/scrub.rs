@@ -1,27 +1,47 @@
-//! Takes out of an answer what it repeats of a credential: some hosts echo what they are sent, some put it into errors.
+//! Takes out of an answer what it repeats of a credential: some hosts echo what they are sent, some put it into errors. The credentials of
+//! the team and the keys of models go through the same code.
 //!
 //! Each occurrence is covered with as many asterisks, so that lengths stay true, and no byte waits unless it may be the
 //! beginning of one. What a host encodes in another way (compressed, reversed, in another alphabet) is not recognised.
 
-use bytes::BytesMut;
-use memchr::memmem::Finder;
+use std::fmt;
+
+use bytes::{Bytes, BytesMut};
+use hyper::HeaderMap;
+use hyper::header::HeaderValue;
+use memchr::memmem::{self, Finder};
 use zeroize::Zeroizing;
 
+use crate::secret::Secret;
+
+/// Shorter ones could not be told from ordinary text in answers, and are no credentials worth the name.
+pub(crate) const LEAST_BYTES: usize = 8;
 const COVER: u8 = b'*';
 
-pub(in crate::egress) struct Scrubber {
+pub(crate) struct Scrubber {
     spellings: Vec<Zeroizing<String>>,
     /// The end of what came so far, if it may be the beginning of a credential.
-    held: BytesMut,
+    held: Bytes,
+}
+
+impl fmt::Debug for Scrubber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Scrubber")
+    }
 }
 
 impl Scrubber {
-    pub(super) fn new(spellings: Vec<Zeroizing<String>>) -> Self {
-        Self { spellings, held: BytesMut::new() }
+    pub(crate) const fn new(spellings: Vec<Zeroizing<String>>) -> Self {
+        Self { spellings, held: Bytes::new() }
+    }
+
+    /// For a key that is sent as it is. None for one that is too short to be told from text, such as the `ollama` of local servers.
+    pub(crate) fn of_key(key: &Secret) -> Option<Self> {
+        (key.expose().len() >= LEAST_BYTES).then(|| Self::new(key.spellings()))
     }
 
     /// Covers every occurrence in a text that is there as a whole.
-    pub(in crate::egress) fn cover(&self, text: &mut [u8]) {
+    pub(crate) fn cover(&self, text: &mut [u8]) {
         for spelling in &self.spellings {
             let finder = Finder::new(spelling.as_bytes());
             let mut from = 0;
@@ -33,29 +53,44 @@ impl Scrubber {
         }
     }
 
-    /// Takes the next part, and gives what can go on.
-    pub(in crate::egress) fn pass(&mut self, part: BytesMut) -> BytesMut {
-        let mut whole = std::mem::take(&mut self.held);
-        if whole.is_empty() {
-            whole = part
-        } else {
-            whole.extend_from_slice(&part)
+    /// Covers every occurrence in the values of headers.
+    pub(crate) fn cover_values(&self, headers: &mut HeaderMap) {
+        for value in headers.values_mut().filter(|value| self.occurs(value.as_bytes())) {
+            let mut covered = value.as_bytes().to_vec();
+            self.cover(&mut covered);
+            // Asterisks are allowed wherever a key is.
+            *value = HeaderValue::from_bytes(&covered).unwrap_or(HeaderValue::from_static("*"));
         }
-        self.cover(&mut whole);
+    }
+
+    /// Takes the next part, and gives what can go on: the same bytes, not a copy, where nothing is covered.
+    pub(crate) fn pass(&mut self, part: Bytes) -> Bytes {
+        let mut whole = if self.held.is_empty() { part } else { [self.rest(), part].concat().into() };
+        if self.occurs(&whole) {
+            let mut covered = BytesMut::from(whole);
+            self.cover(&mut covered);
+            whole = covered.freeze();
+        }
         self.held = whole.split_off(whole.len() - self.beginning(&whole));
         whole
     }
 
     /// What is left when nothing more comes.
-    pub(in crate::egress) fn rest(&mut self) -> BytesMut {
+    pub(crate) fn rest(&mut self) -> Bytes {
         std::mem::take(&mut self.held)
+    }
+
+    fn occurs(&self, text: &[u8]) -> bool {
+        self.spellings.iter().any(|spelling| memmem::find(text, spelling.as_bytes()).is_some())
     }
 
     /// How many bytes at the end may be the beginning of a credential.
     fn beginning(&self, text: &[u8]) -> usize {
         let longest = |spelling: &Zeroizing<String>| {
-            let most = text.len().min(spelling.len() - 1);
-            (1..=most).rev().find(|&count| text.ends_with(&spelling.as_bytes()[..count])).unwrap_or(0)
+            let spelling = spelling.as_bytes();
+            let end = &text[text.len() - text.len().min(spelling.len() - 1)..];
+            let mut starts = memchr::memchr_iter(spelling[0], end);
+            starts.find(|&at| spelling.starts_with(&end[at..])).map_or(0, |at| end.len() - at)
         };
         self.spellings.iter().map(longest).max().unwrap_or(0)
     }
@@ -73,7 +108,8 @@ mod tests {
 
     fn in_parts(text: &[u8], size: usize, spellings: &[&str]) -> Vec<u8> {
         let mut scrubber = scrubber(spellings);
-        let mut passed: Vec<u8> = text.chunks(size).flat_map(|part| scrubber.pass(BytesMut::from(part))).collect();
+        let mut passed: Vec<u8> =
+            text.chunks(size).flat_map(|part| scrubber.pass(Bytes::copy_from_slice(part))).collect();
         passed.extend_from_slice(&scrubber.rest());
         passed
     }
@@ -92,9 +128,9 @@ mod tests {
     #[test]
     fn nothing_waits_that_cannot_be_the_beginning_of_a_credential() {
         let mut scrubber = scrubber(&["s3cr3t-canary"]);
-        assert_eq!(&scrubber.pass(BytesMut::from(&b"data: hello\n\n"[..]))[..], b"data: hello\n\n");
-        assert_eq!(&scrubber.pass(BytesMut::from(&b"data: s3c"[..]))[..], b"data: ");
-        assert_eq!(&scrubber.pass(BytesMut::from(&b"rap"[..]))[..], b"s3crap");
+        assert_eq!(&scrubber.pass(Bytes::from_static(b"data: hello\n\n"))[..], b"data: hello\n\n");
+        assert_eq!(&scrubber.pass(Bytes::from_static(b"data: s3c"))[..], b"data: ");
+        assert_eq!(&scrubber.pass(Bytes::from_static(b"rap"))[..], b"s3crap");
     }
 
     proptest! {
@@ -107,7 +143,7 @@ mod tests {
             let whole = in_parts(&text, text.len().max(1), &["ababc"]);
             let passed = in_parts(&text, size, &["ababc"]);
             prop_assert_eq!(&passed, &whole);
-            prop_assert!(memchr::memmem::find(&passed, b"ababc").is_none());
+            prop_assert!(memmem::find(&passed, b"ababc").is_none());
             let same = passed.iter().zip(&text).all(|(now, then)| now == then || *now == COVER);
             prop_assert!(same && passed.len() == text.len());
         }
