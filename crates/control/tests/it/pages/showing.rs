@@ -8,7 +8,7 @@ use crate::moves::{reading, scan};
 use crate::scenario::Scenario;
 
 /// Files of the agent, uploaded, as an action names them.
-async fn file(app: &Scenario, path: &str, content: &[u8]) -> serde_json::Value {
+pub(super) async fn file(app: &Scenario, path: &str, content: &[u8]) -> serde_json::Value {
     let digest = Digest::of(content);
     let to = format!("/api/v1/projects/{}/evidence/{digest}", app.team.project);
     app.team.agent.put(&to, content.to_vec()).await.is(201);
@@ -129,6 +129,26 @@ async fn b3_the_policy_can_be_asked_what_it_would_say_and_nothing_is_recorded() 
     let beyond = rita.send(&form.with("target", "192.0.2.1")).await.is(200).text();
     assert!(beyond.contains("data-tier=\"D\""), "{beyond}");
     assert_eq!(app.size(), before);
+}
+
+#[tokio::test]
+async fn b3_rules_about_files_outputs_and_networks_can_be_tried_without_a_run() {
+    let (app, _, reviewer, _) = Scenario::start().await;
+    let mut rita = Browser::visiting(&app, &reviewer).await;
+    let page = rita.open("/policy").await.is(200);
+    let ground = format!("{}/lab", app.team.project);
+    assert!(page.text().contains(&format!("value=\"{ground}\"")), "{}", page.text());
+    let form = rita.form(&page, "try").with("run", &ground).with("tool", "sh").with("arguments", "true");
+    let plain = rita.send(&form).await.is(200).text();
+    assert!(plain.contains("data-tier=\"B\""), "{plain}");
+    let within = rita.send(&form.clone().with("files", "docs/a.md").with("outputs", "docs/b.md")).await.is(200).text();
+    assert!(!within.contains("data-tier=\"D\"") && within.contains(">docs/a.md</textarea>"), "{within}");
+    let outside = rita.send(&form.clone().with("outputs", "elsewhere/b.md")).await.is(200).text();
+    assert!(outside.contains("data-tier=\"D\"") || outside.contains("note bad"), "{outside}");
+    let stranger = rita.send(&form.clone().with("network", "https://stranger.example")).await.is(200).text();
+    assert!(stranger.contains("data-tier=\"D\"") || stranger.contains("note bad"), "{stranger}");
+    let wrong = rita.send(&form.with("files", "docs/a.md sha256:12 120")).await.is(200).text();
+    assert!(wrong.contains("is no path, digest and size"), "{wrong}");
 }
 
 #[tokio::test]
