@@ -111,13 +111,13 @@ export async function ask(page, expression) {
 }
 
 // What a page says for itself, where it says more than a word: not what agents, people and policies wrote.
-const OWN = 'h2, h3, label, legend, button, summary, dt, th, .note, .empty p, nav a, .keys, footer';
+const OWN = 'h2, h3, p, label, legend, button, summary, dt, th, .note, .empty p, nav a, .keys, footer';
 const WORDS = `(() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const found = new Set();
   while (walker.nextNode()) {
     const [text, place] = [walker.currentNode.data.trim(), walker.currentNode.parentElement];
-    const isQuoted = place.closest('code, pre, blockquote, kbd, [lang]:not(html), main a:not(.button)') !== null;
+    const isQuoted = place.closest('code, pre, blockquote, kbd, q, [lang]:not(html), main a:not(.button)') !== null;
     if (!isQuoted && place.closest('${OWN}') && /[a-zà-ÿ]{2,}.*\\s.*[a-zà-ÿ]{2,}/i.test(text)) found.add(text);
   }
   return [...found];

@@ -1,6 +1,6 @@
 // Every page, light, dark, on a phone and, on a narrow one, in French: nobody is kept out, nothing complains, everything fits, every page
 // stays up to date, and each is kept as a picture.
-import { assert, enter, field, finish, given, isLive, look, lookEveryWay, screen, send, shot, words } from './browser.mjs';
+import { ask, assert, enter, field, finish, given, isLive, look, lookEveryWay, screen, send, shot, words } from './browser.mjs';
 
 const NOWHERE = '/runs/run_00000000000000000000000000000000';
 const pages = { ...given.pages, nowhere: NOWHERE };
@@ -9,6 +9,50 @@ const pages = { ...given.pages, nowhere: NOWHERE };
 async function unfold(page) {
   const folded = page.locator('main details:not([open]) > summary:visible');
   while (await folded.count()) await folded.first().click();
+}
+
+// Where some text stands, seen as a whole: left, top, right, bottom, of the first place that has it within these elements.
+const place = (page, within, text) => ask(page, `(() => {
+  for (const element of document.querySelectorAll(${JSON.stringify(within)})) {
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const at = walker.currentNode.data.indexOf(${JSON.stringify(text)});
+      if (at < 0) continue;
+      const range = document.createRange();
+      range.setStart(walker.currentNode, at);
+      range.setEnd(walker.currentNode, at + ${JSON.stringify(text)}.length);
+      const { left, right, top, bottom } = range.getBoundingClientRect();
+      return { left, right, top: top - element.getBoundingClientRect().top, bottom };
+    }
+  }
+  return null;
+})()`);
+
+const DRAWN = `(() => {
+  const picture = document.querySelector('.pictures img');
+  picture.scrollIntoView();
+  return picture.decode().then(() => picture.naturalWidth);
+})()`;
+
+// Whatever was tried, the eye finds it: what is dangerous stands within the screen, right behind how much was put before it.
+async function nobodyIsFooled(page) {
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    const danger = await place(page, '.argv', '; rm -rf docs');
+    assert.ok(danger && danger.left >= 0 && danger.right <= width, `rm -rf is out of sight at ${width}: ${JSON.stringify(danger)}`);
+    assert.ok(danger.top < 300, `rm -rf is pushed down at ${width}: ${danger.top}`);
+    const end = await place(page, '.argv', 'rm -rf end');
+    assert.ok(end && end.right <= width, `the end of a huge line is out of sight at ${width}: ${JSON.stringify(end)}`);
+  }
+  const shown = await page.locator('article.card').innerText();
+  for (const told of ['⟦1500×U+0020⟧', '⟦U+001B⟧', '⟦U+202E⟧', '⟦U+0261⟧', '⟦U+0430⟧', '⟦U+00A0⟧', '⟦U+2003⟧', '⟦U+2800⟧', '⟦U+0336⟧', '⟦U+000D⟧', '⟦2×U+0020⟧',
+    '⟦U+0301⟧', '<img src=x onerror=alert(1)>', '**bold** [a](javascript:b)', '<script>alert(1)</script>', 'Uninspectable']) {
+    assert.ok(shown.includes(told), `${told} is not seen`);
+  }
+  const [alef, bet, after] = [await place(page, '.argv', '\u05d0'), await place(page, '.argv', '\u05d1'), await place(page, '.argv', ' /tmp')];
+  assert.ok(alef.left < bet.left && bet.left < after.left, 'letters that are written from right to left turn nothing around');
+  const [shalom, equals] = [await place(page, '.code', '\u05e9'), await place(page, '.code', ' = 1')];
+  assert.ok(shalom.left < equals.left, 'nor do they in a file');
 }
 
 const outside = await screen();
@@ -29,6 +73,10 @@ for (const [name, path] of Object.entries(pages)) {
   await unfold(page);
   inEnglish[name] = await words(page);
   await lookEveryWay(page, name);
+  if (name === 'hostile') await nobodyIsFooled(page);
+  if (name === 'folded') assert.equal(await page.locator('#approve').count(), 0, 'what is folded is not approved');
+  if (name === 'changed') assert.equal(await page.locator('.code tr.come u').first().innerText(), '8', 'the word that changed is told');
+  if (name === 'pictured') assert.equal(await ask(page, DRAWN), 120, 'a picture is seen');
   if (name === 'executed') {
     const saved = page.waitForEvent('download');
     await page.locator('a[download]').first().click();
