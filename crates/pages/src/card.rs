@@ -352,7 +352,7 @@ mod tests {
         let limits = Ceiling { actions: Some(20), ..Ceiling::default() };
         let budget = Some(BudgetView { limits, warn_at_percent: 80, spent: Amounts::NONE, held: Amounts::NONE });
         let shown = blast_radius(Lang::En, &detail(), &Blast { budget, held, ..Blast::default() }).into_string();
-        assert!(shown.contains("held for this one: 1 actions, ") && shown.contains("0.25"), "{shown}");
+        assert!(shown.contains("held for this one: 1 Actions, ") && shown.contains("0.25"), "{shown}");
     }
 
     #[test]

@@ -76,6 +76,14 @@ for (const [name, path] of Object.entries(pages)) {
   if (name === 'hostile') await nobodyIsFooled(page);
   if (name === 'folded') assert.equal(await page.locator('#approve').count(), 0, 'what is folded is not approved');
   if (name === 'changed') assert.equal(await page.locator('.code tr.come u').first().innerText(), '8', 'the word that changed is told');
+  if (name === 'found') {
+    const kinds = await page.locator('tbody tr td:nth-child(2)').allInnerTexts();
+    assert.ok(kinds.length > 3 && kinds.every((kind) => kind.startsWith('action.')), `found ${kinds}`);
+    await field(page, 'Number of an entry').fill('3');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await page.waitForURL('**at=3**');
+    await page.goBack();
+  }
   if (name === 'pictured') assert.equal(await ask(page, DRAWN), 120, 'a picture is seen');
   if (name === 'executed') {
     const saved = page.waitForEvent('download');
@@ -86,6 +94,8 @@ for (const [name, path] of Object.entries(pages)) {
 // What only an answer to a form shows.
 await page.goto(`${given.url}/policy`);
 await field(page, 'Tool').selectOption('nmap');
+await field(page, /^Files it is given/).fill('out/a.md');
+await field(page, /^Whom it reaches/).fill('https://elsewhere.example');
 await send(page, page.getByRole('button', { name: 'Judge' }));
 await lookEveryWay(page, 'judged');
 await page.goto(`${given.url}/settings`);

@@ -118,6 +118,47 @@ async fn c14_an_entry_is_shown_with_a_proof_that_was_tried() {
 }
 
 #[tokio::test]
+async fn c14_entries_are_found_by_kind_run_actor_and_number_and_lead_to_what_they_concern() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let action = agent.proposes(app.team.run, &scan()).await;
+    reviewer.approves(&action).await.is(200);
+    let otto = Browser::visiting(&app, &app.auditor).await;
+    let kinds = |page: &str| -> Vec<String> {
+        let rows = page.split("<tbody>").nth(1).unwrap().split("<td><code>").skip(1);
+        rows.map(|row| row.split('<').next().unwrap().to_owned()).collect()
+    };
+    let proposed = otto.open("/ledger?kind=action.proposed").await.is(200).text();
+    assert_eq!(kinds(&proposed), ["action.proposed"]);
+    let of_run = otto.open(&format!("/ledger?run={}&kind=action.", app.team.run)).await.is(200).text();
+    assert_eq!(kinds(&of_run), ["action.approved", "action.proposed"]);
+    let by = otto.open(&format!("/ledger?actor={}&kind=action.", reviewer.id)).await.is(200).text();
+    assert_eq!(kinds(&by), ["action.approved"]);
+    let at = otto.open("/ledger?at=2").await.is(200).text();
+    assert!(at.contains("href=\"/ledger/2\"") && !at.contains("href=\"/ledger/3\""), "{at}");
+    otto.open("/ledger?kind=%3Cscript%3E").await.is(400);
+    otto.open("/ledger?at=x").await.is(400);
+    let entry = otto.open(&format!("/ledger/{}", app.size() - 1)).await.is(200).text();
+    for link in [format!("/actions/{}", action.id), format!("/runs/{}", app.team.run), format!("/ledger?actor={}", reviewer.id)] {
+        assert!(entry.contains(&format!("href=\"{link}\"")), "{link}: {entry}");
+    }
+}
+
+#[tokio::test]
+async fn c16_an_agent_has_a_page_with_its_line_its_runs_and_how_people_decided() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let action = agent.proposes(app.team.run, &scan()).await;
+    reviewer.rejects(&action).await.is(200);
+    let rita = Browser::visiting(&app, &reviewer).await;
+    let list = rita.open("/agents").await.is(200).text();
+    assert!(list.contains(&format!("href=\"/agents/{}\"", agent.id)), "{list}");
+    let page = rita.open(&format!("/agents/{}", agent.id)).await.is(200).text();
+    assert!(page.contains("100 %") && page.contains(&format!("/runs/{}", app.team.run)) && page.contains("class=\"tree\""), "{page}");
+    rita.open(&format!("/agents/{}", reviewer.id)).await.is(404);
+    let others = app.neighbours("beta").await;
+    Browser::visiting(&app, &others.reviewer).await.open(&format!("/agents/{}", agent.id)).await.is(404);
+}
+
+#[tokio::test]
 async fn b3_the_policy_can_be_asked_what_it_would_say_and_nothing_is_recorded() {
     let (app, _, reviewer, _) = Scenario::start().await;
     let mut rita = Browser::visiting(&app, &reviewer).await;
