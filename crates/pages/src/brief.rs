@@ -8,8 +8,7 @@ use maud::{Markup, html};
 
 use crate::action::{self, ActionPage};
 use crate::card::{self, Ask};
-use crate::colour::Syntax;
-use crate::files::{change, named};
+use crate::files::{beginning, change, named};
 use crate::lang::Lang;
 use crate::layout::Viewer;
 use crate::parts::section;
@@ -29,8 +28,8 @@ pub(crate) fn card_or_beginning(viewer: &Viewer, shown: &ActionPage) -> Markup {
     if whole.0.len() <= MOST_BYTES {
         return whole;
     }
-    let beginning = folded(viewer, shown, &begun(viewer.lang, shown));
-    if beginning.0.len() <= MOST_BYTES { beginning } else { folded(viewer, shown, &html! {}) }
+    let short = folded(viewer, shown, &begun(viewer.lang, shown));
+    if short.0.len() <= MOST_BYTES { short } else { folded(viewer, shown, &html! {}) }
 }
 
 fn folded(viewer: &Viewer, shown: &ActionPage, content: &Markup) -> Markup {
@@ -42,7 +41,7 @@ fn folded(viewer: &Viewer, shown: &ActionPage, content: &Markup) -> Markup {
             (content)
             section.panel.decide aria-labelledby="decide" {
                 h2 #decide { @if matches!(shown.ask, Ask::No(_)) { (lang.you_cannot()) } @else { (lang.decide()) } }
-                p { a.button.main href={ "/actions/" (action.id) } { (lang.read_whole()) } }
+                p { a.button.main #whole href={ "/actions/" (action.id) } { (lang.read_whole()) } }
             }
         }
     }
@@ -89,8 +88,8 @@ fn files(lang: Lang, shown: &ActionPage) -> Markup {
             (section("files", lang.given_files(), &html! {
                 @for file in shown.files.iter().take(MOST_FILES) {
                     @let change = change(file);
-                    p { (named(lang, file, change.as_ref())) }
-                    @if let Some(change) = &change { (change.first(lang, Syntax::of(&file.path), MOST_LINES)) }
+                    p.named { (named(lang, file, change.as_ref())) }
+                    (beginning(lang, file, change.as_ref(), MOST_LINES))
                 }
                 (left_out(shown.files.len().saturating_sub(MOST_FILES), lang.more_files()))
             }))

@@ -124,7 +124,7 @@ const MOST_NAMES: usize = 12;
 
 fn may_decide(lang: Lang, who: &Who) -> Markup {
     html! {
-        p.who {
+        p.deciders {
             (lang.who_can()) " "
             @if who.can.is_empty() { strong.bad { (lang.nobody_can()) } } @else { (names(lang, &who.can)) }
             @if !who.behind.is_empty() { " · " (lang.who_cannot()) " " (names(lang, &who.behind)) }

@@ -104,9 +104,9 @@ fn content(lang: Lang, file: &FileShown, change: Option<&Change<'_>>) -> Markup 
                 Some(change) => {
                     p.note { (lang.changed_since()) }
                     (change.shown(lang, syntax))
-                    details { summary { (lang.whole_file()) } (whole(lang, syntax, now)) }
+                    details { summary { (lang.whole_file()) } (whole(lang, syntax, now, MOST_LINES)) }
                 },
-                None => (whole(lang, syntax, now)),
+                None => (whole(lang, syntax, now, MOST_LINES)),
             }
             @if *is_cut || lines(now).count() > MOST_LINES {
                 p.note { (lang.too_large()) " " a href=(file.link) download { (lang.download()) } }
@@ -115,11 +115,21 @@ fn content(lang: Lang, file: &FileShown, change: Option<&Change<'_>>) -> Markup 
     }
 }
 
-fn whole(lang: Lang, syntax: Syntax, content: &str) -> Markup {
+/// What changed in it, or else how it begins, no further than so many lines.
+pub(crate) fn beginning(lang: Lang, file: &FileShown, change: Option<&Change<'_>>, most: usize) -> Markup {
+    let syntax = Syntax::of(&file.path);
+    match (change, &file.shown) {
+        (Some(change), _) => change.first(lang, syntax, most),
+        (None, Shown::Text { now, .. }) => whole(lang, syntax, now, most),
+        (None, Shown::Opaque | Shown::Unread | Shown::Withheld | Shown::Removed) => html! {},
+    }
+}
+
+fn whole(lang: Lang, syntax: Syntax, content: &str, most: usize) -> Markup {
     html! {
         div.code tabindex="0" role="region" aria-label=(lang.given_files()) {
             table {
-                @for (number, line) in (1..).zip(lines(content).take(MOST_LINES)) {
+                @for (number, line) in (1..).zip(lines(content).take(most)) {
                     tr { th { (number) } td { pre { (colour::line(lang, syntax, line)) } } }
                 }
             }

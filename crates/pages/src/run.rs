@@ -114,7 +114,7 @@ fn head(viewer: &Viewer, shown: &RunPage) -> Markup {
                 strong { (text::line(lang, &shown.agent)) } " · " (shown.project) " · " (lang.mode()) " " (run.mode) " · " (run.effect) " · "
                 (moment(lang, shown.since, viewer.now))
             }
-            p { (meaning::of_status(lang, run.status)) @if let Some(because) = &run.because { " " (text::line(lang, because)) } }
+            p { (meaning::of_status(lang, run.status)) @if let Some(because) = &run.because { " " q { (text::line(lang, because)) } } }
             @if shown.alone { p.ask { (lang.works_alone()) } }
             (controls(viewer, shown))
         }

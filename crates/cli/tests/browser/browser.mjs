@@ -110,8 +110,9 @@ export async function ask(page, expression) {
   return result.value;
 }
 
-// What a page says for itself, where it says more than a word: not what agents, people and policies wrote.
-const OWN = 'h2, h3, p, label, legend, button, summary, dt, th, .note, .empty p, nav a, .keys, footer';
+// What a page says for itself, where it says more than a word: not what agents, people and policies wrote, nor whose something is and in
+// which state, which are names and machines' words.
+const OWN = 'h2, h3, p:not(.by), label, legend, button, summary, dt, th, .note, .empty p, nav a, .keys, footer';
 const WORDS = `(() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const found = new Set();

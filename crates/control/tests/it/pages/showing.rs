@@ -138,7 +138,9 @@ async fn c14_entries_are_found_by_kind_run_actor_and_number_and_lead_to_what_the
     otto.open("/ledger?kind=%3Cscript%3E").await.is(400);
     otto.open("/ledger?at=x").await.is(400);
     let entry = otto.open(&format!("/ledger/{}", app.size() - 1)).await.is(200).text();
-    for link in [format!("/actions/{}", action.id), format!("/runs/{}", app.team.run), format!("/ledger?actor={}", reviewer.id)] {
+    for link in
+        [format!("/actions/{}", action.id), format!("/runs/{}", app.team.run), format!("/ledger?actor={}", reviewer.id)]
+    {
         assert!(entry.contains(&format!("href=\"{link}\"")), "{link}: {entry}");
     }
 }
@@ -152,7 +154,10 @@ async fn c16_an_agent_has_a_page_with_its_line_its_runs_and_how_people_decided()
     let list = rita.open("/agents").await.is(200).text();
     assert!(list.contains(&format!("href=\"/agents/{}\"", agent.id)), "{list}");
     let page = rita.open(&format!("/agents/{}", agent.id)).await.is(200).text();
-    assert!(page.contains("100 %") && page.contains(&format!("/runs/{}", app.team.run)) && page.contains("class=\"tree\""), "{page}");
+    assert!(
+        page.contains("100 %") && page.contains(&format!("/runs/{}", app.team.run)) && page.contains("class=\"tree\""),
+        "{page}"
+    );
     rita.open(&format!("/agents/{}", reviewer.id)).await.is(404);
     let others = app.neighbours("beta").await;
     Browser::visiting(&app, &others.reviewer).await.open(&format!("/agents/{}", agent.id)).await.is(404);
