@@ -130,14 +130,15 @@ async fn c14_entries_are_found_by_kind_run_actor_and_number_and_lead_to_what_the
     let proposed = otto.open("/ledger?kind=action.proposed").await.is(200).text();
     assert_eq!(kinds(&proposed), ["action.proposed"]);
     let of_run = otto.open(&format!("/ledger?run={}&kind=action.", app.team.run)).await.is(200).text();
-    assert_eq!(kinds(&of_run), ["action.approved", "action.proposed"]);
+    assert_eq!(kinds(&of_run), ["action.approved", "action.judged", "action.proposed"]);
     let by = otto.open(&format!("/ledger?actor={}&kind=action.", reviewer.id)).await.is(200).text();
     assert_eq!(kinds(&by), ["action.approved"]);
     let at = otto.open("/ledger?at=2").await.is(200).text();
     assert!(at.contains("href=\"/ledger/2\"") && !at.contains("href=\"/ledger/3\""), "{at}");
     otto.open("/ledger?kind=%3Cscript%3E").await.is(400);
     otto.open("/ledger?at=x").await.is(400);
-    let entry = otto.open(&format!("/ledger/{}", app.size() - 1)).await.is(200).text();
+    let seq = by.split("href=\"/ledger/").nth(1).unwrap().split('"').next().unwrap();
+    let entry = otto.open(&format!("/ledger/{seq}")).await.is(200).text();
     for link in
         [format!("/actions/{}", action.id), format!("/runs/{}", app.team.run), format!("/ledger?actor={}", reviewer.id)]
     {
