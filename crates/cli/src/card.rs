@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use placet_domain::text::marked;
+use placet_domain::text::{lines, marked, marked_line};
 use placet_wire::api::{ActionDetail, ActionView};
 
 use crate::changes;
@@ -175,8 +175,8 @@ fn runs(text: &mut String, detail: &ActionDetail) {
 fn words(text: &mut String, detail: &ActionDetail) {
     if let Some(words) = &detail.justification {
         section(text, "The agent says (untrusted, not part of what you approve)");
-        for line in words.lines() {
-            let _ = writeln!(text, "  {} {}", styled(DIM, "│"), marked(line));
+        for line in lines(words) {
+            let _ = writeln!(text, "  {} {}", styled(DIM, "│"), marked_line(line));
         }
     }
 }
@@ -223,6 +223,21 @@ mod tests {
         place(&format!("cage     default, no network, at most 1000 ms\n           sha256:{}", "a".repeat(64)));
         let invisible = |c: char| c != '\n' && (c.is_control() || placet_domain::text::is_invisible(c));
         assert!(!shown.contains(invisible), "{shown:?}");
+    }
+
+    #[test]
+    fn r5_what_is_padded_imitates_or_turns_is_told_at_a_terminal_too() {
+        let mut detail = deceptive();
+        detail.spec.argv = vec![
+            format!("echo ok{}; rm -rf docs", " ".repeat(1_500)),
+            "\u{261}oogle.com\u{a0}x".to_owned(),
+            "cp \u{5d0} /".to_owned(),
+        ];
+        let shown = anstream::adapter::strip_str(&card(&detail, None)).to_string();
+        for told in ["echo ok⟦1500×U+0020⟧; rm -rf docs", "\u{261}oogle.com⟦U+0261⟧⟦U+00A0⟧x", "cp ⟦U+05D0⟧ /"]
+        {
+            assert!(shown.contains(told), "`{told}` is not shown:\n{shown}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use placet_domain::proposal::{ActionSpec, FileOperand, Opening, Proposal};
-use placet_domain::text::spelled_out;
+use placet_domain::text::marked;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::out::{BAD, GOOD, styled};
@@ -90,7 +90,7 @@ pub(crate) fn between<'a>(before: impl Into<Wish<'a>>, after: impl Into<Wish<'a>
 /// The lines of a text file that were changed.
 pub(crate) fn within_file(path: &str, before: &str, after: &str) -> Vec<String> {
     let mut lines = Lines::default();
-    lines.lines_within(&spelled_out(path), before, after);
+    lines.lines_within(&marked(path), before, after);
     lines.0
 }
 
@@ -118,11 +118,11 @@ struct Lines(Vec<String>);
 
 impl Lines {
     fn gone(&mut self, field: &str, text: &str) {
-        self.0.push(format!("  {field:<14} {}", styled(BAD, format!("- {}", spelled_out(text)))));
+        self.0.push(format!("  {field:<14} {}", styled(BAD, format!("- {}", marked(text)))));
     }
 
     fn come(&mut self, field: &str, text: &str) {
-        self.0.push(format!("  {field:<14} {}", styled(GOOD, format!("+ {}", spelled_out(text)))));
+        self.0.push(format!("  {field:<14} {}", styled(GOOD, format!("+ {}", marked(text)))));
     }
 
     fn value(&mut self, field: &str, before: Option<String>, after: Option<String>) {

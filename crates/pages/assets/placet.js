@@ -23,7 +23,8 @@ function move(by) {
 // The first key brings the button into view and focus, the second one presses it: nobody approves by a slip.
 function approve() {
   const form = document.querySelector('form#approve');
-  if (!form) return;
+  // A card that is folded leads to the whole first.
+  if (!form) return document.querySelector('a#whole')?.focus();
   const field = form.querySelector('input:not([type=hidden])');
   if (field && !field.value) return field.focus();
   const button = form.querySelector('button');

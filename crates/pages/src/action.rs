@@ -6,7 +6,7 @@ use placet_domain::evidence::{Exit, Manifest};
 use placet_domain::time::Timestamp;
 use placet_wire::api::{ActionDetail, OrderOffer};
 
-use crate::card::{self, Ask, Blast, History};
+use crate::card::{self, Ask, Blast, History, Who};
 use crate::files::{FileShown, files};
 use crate::forms::{Form, confirmation, field, reason};
 use crate::inbox::Twins;
@@ -15,6 +15,7 @@ use crate::layout::{Here, Live, Viewer, page};
 use crate::order;
 use crate::parts::{digest, exactly, fact, moment, parsed, section, short, size, status, tier};
 use crate::passkeys::{self, Place};
+use crate::refusals;
 use crate::text;
 
 /// Everything there is to see of an action.
@@ -28,6 +29,10 @@ pub struct ActionPage {
     pub blast: Blast,
     pub files: Vec<FileShown>,
     pub history: History,
+    /// Who can decide, while somebody is asked.
+    pub who: Option<Who>,
+    /// How far its run is: the step that it works on, and how many there are.
+    pub step: Option<(u32, u32)>,
     pub ask: Ask,
     /// What a standing order on it could be, where its viewer could give one.
     pub order: Option<OrderOffer>,
@@ -77,19 +82,19 @@ pub(crate) fn card(viewer: &Viewer, shown: &ActionPage) -> Markup {
         article.card #card data-live={ "card-" (detail.action.review) } {
             (head(viewer, shown))
             @if shown.ask == Ask::Settled { (decided(viewer, shown.decided.as_ref())) }
-            div.two { (card::why(lang, detail)) (card::blast_radius(lang, detail, &shown.blast)) }
+            div.two { (card::why(lang, detail, shown.who.as_ref())) (card::blast_radius(lang, detail, &shown.blast)) }
             (card::exactly(lang, detail))
             @if !shown.files.is_empty() { (section("files", lang.given_files(), &files(lang, &shown.files))) }
             @if shown.ask == Ask::Settled && !shown.approved_by.is_empty() { (section("approvals", lang.approvals(), &approvals(viewer, shown))) }
             (outcome(viewer, shown))
-            (card::history(lang, shown.history))
+            (card::history(lang, &shown.history, viewer.now))
             (card::words(lang, detail))
             (decide(viewer, shown))
         }
     }
 }
 
-fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
+pub(crate) fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let (lang, action) = (viewer.lang, &shown.detail.action);
     html! {
         header {
@@ -98,7 +103,8 @@ fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
             p.by {
                 strong { (text::line(lang, &shown.agent)) } " " (lang.proposed()) " " code { (action.tool) } " (" (action.kind) ") · "
                 (moment(lang, shown.since, viewer.now)) " · " (status(action.status.as_str()))
-                @if let Some(because) = &action.because { " · " (text::line(lang, because)) }
+                @if let Some((step, of)) = shown.step { " · " (lang.step_of(step, of)) }
+                @if let Some(because) = &action.because { " · " q { (text::line(lang, because)) } }
                 (order::by_order(lang, action))
                 @if action.amendment.is_some() { " · " strong.ask { (lang.amended_by()) } }
                 @if let Some(next) = action.superseded_by { " · " a href={ "/actions/" (next) } { (short(&next.to_string())) } }
@@ -114,7 +120,7 @@ fn decide(viewer: &Viewer, shown: &ActionPage) -> Markup {
         Ask::No(why) => html! {
             section.panel.decide aria-labelledby="decide" {
                 h2 #decide { (lang.you_cannot()) }
-                p { (text::line(lang, why)) }
+                p { (refusals::refusal(lang, why)) }
                 (approvals(viewer, shown))
             }
         },

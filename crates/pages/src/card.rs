@@ -3,12 +3,15 @@
 
 use maud::{Markup, html};
 use placet_domain::action::ActionStatus;
-use placet_domain::budget::{Ceiling, dollars};
+use placet_domain::budget::{Amounts, Ceiling, dollars};
+use placet_domain::id::ActionId;
 use placet_domain::proposal::ActionSpec;
+use placet_domain::refusal::Refusal;
+use placet_domain::time::Timestamp;
 use placet_wire::api::{ActionDetail, BudgetView};
 
 use crate::lang::Lang;
-use crate::parts::{digest, fact, section, size, tier};
+use crate::parts::{digest, fact, moment, section, short, size, status, tier};
 use crate::passkeys::Place;
 use crate::text;
 
@@ -24,7 +27,7 @@ pub enum Ask {
     /// With a passkey, and they have none yet.
     NoPasskey,
     /// Not this person, or not now, and why.
-    No(String),
+    No(Refusal),
     /// There is nothing to decide any more.
     Settled,
 }
@@ -35,17 +38,40 @@ pub struct Blast {
     /// The newest snapshot that its run can go back to.
     pub snapshot: Option<u32>,
     pub budget: Option<BudgetView>,
+    /// What is held of it for this one.
+    pub held: Option<Amounts>,
     /// Whether it is only rehearsed for now.
     pub rehearsed: bool,
 }
 
 /// What became of actions with the same tool in the same project.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History {
     pub approved: u64,
     pub rejected: u64,
     pub succeeded: u64,
     pub failed: u64,
+    /// The newest of them.
+    pub recent: Vec<Past>,
+}
+
+/// One that was decided before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Past {
+    pub id: ActionId,
+    pub status: ActionStatus,
+    pub at: Timestamp,
+    /// Why it was rejected, if it was.
+    pub reason: Option<String>,
+}
+
+/// Whom the rules let decide.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Who {
+    /// Who can, by name.
+    pub can: Vec<String>,
+    /// Who decides things here and cannot decide this: they stand behind the agent, or made something of its proposal.
+    pub behind: Vec<String>,
 }
 
 /// One line that tells what it is.
@@ -53,13 +79,13 @@ pub(crate) fn title(spec: &ActionSpec) -> String {
     let mut words = vec![spec.tool.to_string()];
     words.extend(spec.argv.iter().skip(1).cloned());
     let whole = words.join(" ");
-    match whole.char_indices().nth(LONGEST_TITLE) {
-        Some((end, _)) => format!("{}…", &whole[..end]),
-        None => whole,
+    match text::beginning(&whole, LONGEST_TITLE) {
+        (beginning, true) => format!("{beginning}…"),
+        (_, false) => whole,
     }
 }
 
-pub(crate) fn why(lang: Lang, detail: &ActionDetail) -> Markup {
+pub(crate) fn why(lang: Lang, detail: &ActionDetail, who: Option<&Who>) -> Markup {
     let verdict = &detail.action.verdict;
     let heading = match verdict.tier.as_str() {
         "A" => lang.why_passed(),
@@ -87,8 +113,30 @@ pub(crate) fn why(lang: Lang, detail: &ActionDetail) -> Markup {
                 meter min="0" max="100" low="30" high="60" optimum="0" value=(percent) aria-label=(lang.risk()) {}
                 (tier(lang, &verdict.tier))
             }
+            p.note { (lang.policy_version()) " " (digest(verdict.policy)) }
+            @if let Some(who) = who { (may_decide(lang, who)) }
         },
     )
+}
+
+/// More names than anybody reads; how many there are besides is said.
+const MOST_NAMES: usize = 12;
+
+fn may_decide(lang: Lang, who: &Who) -> Markup {
+    html! {
+        p.deciders {
+            (lang.who_can()) " "
+            @if who.can.is_empty() { strong.bad { (lang.nobody_can()) } } @else { (names(lang, &who.can)) }
+            @if !who.behind.is_empty() { " · " (lang.who_cannot()) " " (names(lang, &who.behind)) }
+        }
+    }
+}
+
+fn names(lang: Lang, names: &[String]) -> Markup {
+    html! {
+        @for (index, name) in names.iter().take(MOST_NAMES).enumerate() { @if index > 0 { ", " } strong { (text::line(lang, name)) } }
+        @if names.len() > MOST_NAMES { " +" (names.len() - MOST_NAMES) }
+    }
 }
 
 pub(crate) fn blast_radius(lang: Lang, detail: &ActionDetail, blast: &Blast) -> Markup {
@@ -153,13 +201,23 @@ fn budget(lang: Lang, blast: &Blast) -> Markup {
     });
     let of_money = usd_micros
         .map(|most| format!("{} {} {}", dollars(spent.usd_micros + held.usd_micros), lang.of(), dollars(most)));
-    let told: Vec<String> = of_actions.into_iter().chain(of_money).collect();
+    let told: Vec<String> = of_actions.into_iter().chain(of_money).chain(held_for_it(lang, blast.held)).collect();
     html! { @if told.is_empty() { (lang.no_budget()) } @for line in told { div { (line) } } }
 }
 
+/// What this one holds of it until it is done.
+fn held_for_it(lang: Lang, held: Option<Amounts>) -> Option<String> {
+    let held = held.filter(|held| !held.is_none())?;
+    let money = (held.usd_micros > 0).then(|| dollars(held.usd_micros));
+    let pages = (held.pages > 0).then(|| format!("{} {}", lang.number(held.pages), lang.pages_visited()));
+    let rest = (held.actions > 0).then(|| format!("{} {}", lang.number(held.actions), lang.actions()));
+    let all: Vec<String> = rest.into_iter().chain(pages).chain(money).collect();
+    (!all.is_empty()).then(|| format!("{} {}", lang.held_for_this(), all.join(", ")))
+}
+
 pub(crate) fn exactly(lang: Lang, detail: &ActionDetail) -> Markup {
-    let (spec, status) = (&detail.spec, detail.action.status);
-    let heading = match status {
+    let (spec, stands) = (&detail.spec, detail.action.status);
+    let heading = match stands {
         ActionStatus::Denied
         | ActionStatus::Rejected
         | ActionStatus::Superseded
@@ -205,7 +263,7 @@ fn cage(lang: Lang, spec: &ActionSpec) -> Markup {
     }
 }
 
-pub(crate) fn history(lang: Lang, history: History) -> Markup {
+pub(crate) fn history(lang: Lang, history: &History, now: Timestamp) -> Markup {
     let rows = [
         (history.approved, lang.approved_n()),
         (history.rejected, lang.rejected_n()),
@@ -216,8 +274,18 @@ pub(crate) fn history(lang: Lang, history: History) -> Markup {
         "history",
         lang.history(),
         &html! {
-            @if history == History::default() { p.note { (lang.never_before()) } }
+            @if *history == History::default() { p.note { (lang.never_before()) } }
             @else { p { @for (count, word) in rows { span.tally { strong { (lang.number(count)) } " " (word) } } } }
+            @if !history.recent.is_empty() {
+                ul.plain.past {
+                    @for past in &history.recent {
+                        li {
+                            a href={ "/actions/" (past.id) } { (short(&past.id.to_string())) } " " (status(past.status.as_str())) " " (moment(lang, past.at, now))
+                            @if let Some(reason) = &past.reason { " · " q { (text::line(lang, reason)) } }
+                        }
+                    }
+                }
+            }
         },
     )
 }
@@ -264,6 +332,27 @@ mod tests {
         let shown = blast_radius(Lang::En, &detail(), &Blast::default()).into_string();
         assert!(shown.contains("Uses the team") && shown.contains("github"), "{shown}");
         assert!(shown.contains("api.example.org") && shown.contains("⟦U+200B⟧"), "{shown}");
+    }
+
+    #[test]
+    fn b4_the_card_names_who_can_decide_and_who_stands_behind_it() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let who = Who { can: names(&["ada", "bob"]), behind: names(&["tom"]) };
+        let shown = why(Lang::En, &detail(), Some(&who)).into_string();
+        assert!(shown.contains("Who can decide: <strong>ada</strong>, <strong>bob</strong> · not, because"), "{shown}");
+        assert!(shown.contains("proposal: <strong>tom</strong>"), "{shown}");
+        assert!(
+            why(Lang::En, &detail(), Some(&Who::default())).into_string().contains("nobody who is registered here")
+        );
+    }
+
+    #[test]
+    fn b4_the_card_tells_what_is_held_of_the_budget_for_it() {
+        let held = Some(Amounts { actions: 1, usd_micros: 250_000, ..Amounts::NONE });
+        let limits = Ceiling { actions: Some(20), ..Ceiling::default() };
+        let budget = Some(BudgetView { limits, warn_at_percent: 80, spent: Amounts::NONE, held: Amounts::NONE });
+        let shown = blast_radius(Lang::En, &detail(), &Blast { budget, held, ..Blast::default() }).into_string();
+        assert!(shown.contains("held for this one: 1 Actions, ") && shown.contains("0.25"), "{shown}");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! A helper for the eye and nothing else: a line is coloured by itself, so what spans several lines is coloured as if it did not. It never
 //! hides, joins or moves a character; whatever stands in the line passes through [`text`](crate::text).
 
+use std::ops::Range;
+
 use maud::{Markup, html};
 
 use crate::lang::Lang;
@@ -122,19 +124,45 @@ impl Syntax {
     }
 }
 
-/// What is odd or long is shown by [`text`] alone: colours must not come between the parts of a trick.
+/// What is odd or long is shown by [`text`] alone: colours must not come between the parts of a trick. How a line ends is told behind it.
 pub(crate) fn line(lang: Lang, syntax: Syntax, content: &str) -> Markup {
-    if text::is_odd(content) || text::is_long(content) {
-        return text::line(lang, content);
+    changed_line(lang, syntax, content, &[])
+}
+
+/// The same, with the parts of it told that differ from the line it came from.
+pub(crate) fn changed_line(lang: Lang, syntax: Syntax, content: &str, changed: &[Range<usize>]) -> Markup {
+    let (body, end) = content.split_at(content.strip_suffix('\r').unwrap_or(content).len());
+    if !text::is_plain_line(body) {
+        return text::code_line(lang, content);
     }
     html! {
-        @for (class, part) in parts(syntax, content) {
-            @match class {
-                Some(class) => b class=(class) { (text::line(lang, part)) },
-                None => (text::line(lang, part)),
+        @for (is_changed, (class, part)) in divided(parts(syntax, body), changed) {
+            @match (class, is_changed) {
+                (Some(class), true) => u { b class=(class) { (part) } },
+                (None, true) => u { (part) },
+                (Some(class), false) => b class=(class) { (part) },
+                (None, false) => (part),
             }
         }
+        (text::code_line(lang, end))
     }
+}
+
+/// The parts cut where a change begins or ends, each with whether it is one.
+fn divided<'t>(parts: Vec<Part<'t>>, changed: &[Range<usize>]) -> Vec<(bool, Part<'t>)> {
+    let (mut out, mut at) = (Vec::new(), 0);
+    for (class, mut part) in parts {
+        while !part.is_empty() {
+            let within = changed.iter().find(|range| range.contains(&at));
+            let ahead = changed.iter().map(|range| range.start).filter(|start| *start > at).min();
+            let until = within.map(|range| range.end).or(ahead).unwrap_or(usize::MAX);
+            let (piece, after) = part.split_at(part.len().min(until - at));
+            out.push((within.is_some(), (class, piece)));
+            at += piece.len();
+            part = after;
+        }
+    }
+    out
 }
 
 type Part<'t> = (Option<&'static str>, &'t str);
@@ -196,6 +224,13 @@ mod tests {
         let shown = line(Lang::En, Syntax::of("src/a.rs"), "let x = \"a//b\"; // 42").into_string();
         assert_eq!(shown, "<b class=\"k\">let</b> x = <b class=\"s\">&quot;a//b&quot;</b>; <b class=\"c\">// 42</b>");
         assert_eq!(line(Lang::En, Syntax::of("a.txt"), "let it be").into_string(), "let it be");
+    }
+
+    #[test]
+    fn what_changed_within_a_line_is_told_and_colours_stay() {
+        let shown = changed_line(Lang::En, Syntax::of("a.rs"), "let x = 1;", &[4..5, 8..9]).into_string();
+        assert_eq!(shown, "<b class=\"k\">let</b> <u>x</u> = <u><b class=\"n\">1</b></u>;");
+        assert!(line(Lang::En, Syntax::of("a.rs"), "let x;\r").into_string().ends_with("⟦U+000D⟧</mark>"));
     }
 
     #[test]

@@ -4,19 +4,16 @@
 
 use maud::{Markup, html};
 use placet_domain::digest::Digest;
-use similar::{Algorithm, ChangeTag, capture_diff_slices, group_diff_ops};
+use placet_domain::text::lines;
 
+use crate::change::Change;
 use crate::colour::{self, Syntax};
 use crate::lang::Lang;
 use crate::parts::{digest, size};
 use crate::text;
 
-/// How many lines around a change are shown.
-const CONTEXT: usize = 3;
 /// More lines than anybody reads on a card; the rest is a download away.
 const MOST_LINES: usize = 2_000;
-/// Comparing takes the product of what differs.
-const MOST_COMPARED: usize = 1_500;
 
 /// A file and what there is to see of it.
 #[derive(Debug, Clone)]
@@ -27,6 +24,16 @@ pub struct FileShown {
     pub shown: Shown,
     /// Where all of it is.
     pub link: String,
+    pub ruling: Ruling,
+}
+
+/// Where its path stands in the scope of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ruling {
+    Within,
+    /// Denied, whatever else is allowed.
+    Protected,
+    Outside,
 }
 
 #[derive(Debug, Clone)]
@@ -46,18 +53,43 @@ pub enum Shown {
 pub(crate) fn files(lang: Lang, files: &[FileShown]) -> Markup {
     html! {
         @for file in files {
+            @let change = change(file);
             details.file open {
-                summary {
-                    code { (text::line(lang, &file.path)) }
-                    small { (size(lang, file.size_bytes)) " · " (digest(file.digest)) }
-                }
-                (content(lang, file))
+                summary { (named(lang, file, change.as_ref())) }
+                (content(lang, file, change.as_ref()))
             }
         }
     }
 }
 
-fn content(lang: Lang, file: &FileShown) -> Markup {
+/// What it is called, how large it is, where it stands in the scope, and how much of it changed.
+pub(crate) fn named(lang: Lang, file: &FileShown, change: Option<&Change<'_>>) -> Markup {
+    html! {
+        code { (text::line(lang, &file.path)) }
+        (ruling(lang, file.ruling))
+        @if let Some(change) = change { @let (come, gone) = change.tally(); small.tally-lines { "+" (come) " −" (gone) } }
+        small { (size(lang, file.size_bytes)) " · " (digest(file.digest)) }
+    }
+}
+
+fn ruling(lang: Lang, ruling: Ruling) -> Markup {
+    let (mood, word) = match ruling {
+        Ruling::Within => ("good", lang.within_scope()),
+        Ruling::Protected => ("bad", lang.protected()),
+        Ruling::Outside => ("ask", lang.outside_scope()),
+    };
+    html! { span.status data-mood=(mood) { (word) } }
+}
+
+/// What changed since, where that can be told.
+pub(crate) fn change(file: &FileShown) -> Option<Change<'_>> {
+    match &file.shown {
+        Shown::Text { now, before: Some(before), .. } => Change::between(before, now),
+        Shown::Text { before: None, .. } | Shown::Opaque | Shown::Unread | Shown::Withheld | Shown::Removed => None,
+    }
+}
+
+fn content(lang: Lang, file: &FileShown, change: Option<&Change<'_>>) -> Markup {
     let syntax = Syntax::of(&file.path);
     match &file.shown {
         Shown::Opaque => {
@@ -66,69 +98,42 @@ fn content(lang: Lang, file: &FileShown) -> Markup {
         Shown::Unread => html! { p.note.bad { (lang.unread()) " " a href=(file.link) download { (lang.download()) } } },
         Shown::Withheld => html! { p.note { (lang.withheld()) } },
         Shown::Removed => html! { p.note { (lang.removed_bytes()) } },
-        Shown::Text { now, before, is_cut } => html! {
-            @if now.lines().any(text::is_odd) { p.note.bad { (lang.odd_text()) } }
-            @match before.as_deref().filter(|before| is_comparable(before) && is_comparable(now)) {
-                Some(before) => {
+        Shown::Text { now, is_cut, .. } => html! {
+            @if text::is_odd_anywhere(now) { p.note.bad { (lang.odd_text()) } }
+            @match change {
+                Some(change) => {
                     p.note { (lang.changed_since()) }
-                    (difference(lang, syntax, before, now))
-                    details { summary { (lang.whole_file()) } (whole(lang, syntax, now)) }
+                    (change.shown(lang, syntax))
+                    details { summary { (lang.whole_file()) } (whole(lang, syntax, now, MOST_LINES)) }
                 },
-                None => (whole(lang, syntax, now)),
+                None => (whole(lang, syntax, now, MOST_LINES)),
             }
-            @if *is_cut || now.lines().count() > MOST_LINES {
+            @if *is_cut || lines(now).count() > MOST_LINES {
                 p.note { (lang.too_large()) " " a href=(file.link) download { (lang.download()) } }
             }
         },
     }
 }
 
-fn whole(lang: Lang, syntax: Syntax, content: &str) -> Markup {
+/// What changed in it, or else how it begins, no further than so many lines.
+pub(crate) fn beginning(lang: Lang, file: &FileShown, change: Option<&Change<'_>>, most: usize) -> Markup {
+    let syntax = Syntax::of(&file.path);
+    match (change, &file.shown) {
+        (Some(change), _) => change.first(lang, syntax, most),
+        (None, Shown::Text { now, .. }) => whole(lang, syntax, now, most),
+        (None, Shown::Opaque | Shown::Unread | Shown::Withheld | Shown::Removed) => html! {},
+    }
+}
+
+fn whole(lang: Lang, syntax: Syntax, content: &str, most: usize) -> Markup {
     html! {
         div.code tabindex="0" role="region" aria-label=(lang.given_files()) {
             table {
-                @for (number, line) in (1..).zip(content.lines().take(MOST_LINES)) {
+                @for (number, line) in (1..).zip(lines(content).take(most)) {
                     tr { th { (number) } td { pre { (colour::line(lang, syntax, line)) } } }
                 }
             }
         }
-    }
-}
-
-/// Whether two such texts are compared in a moment, whatever somebody put into them.
-fn is_comparable(text: &str) -> bool {
-    text.lines().count() <= MOST_COMPARED
-}
-
-/// Changed lines with a little around them, each with its number before and after. Line ends count: they are marked where they differ.
-fn difference(lang: Lang, syntax: Syntax, before: &str, now: &str) -> Markup {
-    let (before, now): (Vec<&str>, Vec<&str>) =
-        (before.split_inclusive('\n').collect(), now.split_inclusive('\n').collect());
-    let groups = group_diff_ops(capture_diff_slices(Algorithm::Myers, &before, &now), CONTEXT);
-    html! {
-        div.code tabindex="0" role="region" aria-label=(lang.changed_since()) {
-            table {
-                @for group in &groups {
-                    tr.gap { th {} th {} td { "⋯" } }
-                    @for change in group.iter().flat_map(|op| op.iter_changes(&before, &now)) {
-                        @let (class, sign) = sign(change.tag());
-                        tr class=(class) {
-                            th { @if let Some(index) = change.old_index() { (index + 1) } }
-                            th { @if let Some(index) = change.new_index() { (index + 1) } }
-                            td { pre { span.sign { (sign) } (colour::line(lang, syntax, change.value().strip_suffix('\n').unwrap_or(change.value()))) } }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-const fn sign(tag: ChangeTag) -> (&'static str, &'static str) {
-    match tag {
-        ChangeTag::Equal => ("", " "),
-        ChangeTag::Delete => ("gone", "-"),
-        ChangeTag::Insert => ("come", "+"),
     }
 }
 
@@ -137,8 +142,8 @@ mod tests {
     use super::*;
 
     fn shown(path: &str, shown: Shown) -> String {
-        let file =
-            FileShown { path: path.to_owned(), digest: Digest::of(b""), size_bytes: 3, shown, link: "/e".to_owned() };
+        let (path, digest, link) = (path.to_owned(), Digest::of(b""), "/e".to_owned());
+        let file = FileShown { path, digest, size_bytes: 3, shown, link, ruling: Ruling::Protected };
         files(Lang::En, &[file]).into_string()
     }
 
@@ -149,10 +154,11 @@ mod tests {
         let shown = shown("a.txt", Shown::Text { now, before: Some(before), is_cut: false });
         let (shown, _) = shown.split_once("The whole file").expect("which stands below the change");
         assert!(
-            shown.contains("<tr class=\"gone\"><th>10</th><th></th><td><pre><span class=\"sign\">-</span>line "),
+            shown.contains("<tr class=\"gone\"><th>10</th><th></th><td><pre><span class=\"sign\">-</span>line <u>"),
             "{shown}"
         );
         assert!(shown.contains("<tr class=\"come\"><th></th><th>10</th>"), "{shown}");
+        assert!(shown.contains("+1 −1") && shown.contains("line <u>ten</u>") && shown.contains("protected"), "{shown}");
         assert!(
             shown.contains("line <b class=\"n\">13</b>") && !shown.contains(">14<"),
             "three lines around it: {shown}"
@@ -168,6 +174,10 @@ mod tests {
         assert!(small.contains("The whole file") && small.matches("docs").count() >= 2, "{small}");
         let ends = shown_of("one\r\n", "one\n");
         assert!(ends.contains("class=\"come\"") && ends.contains("⟦U+000D⟧"), "{ends}");
+        let lone = shown_of("# x\rrm -rf docs\n", "one\n");
+        assert!(lone.contains("⟦U+000D⟧</mark>rm -rf docs"), "{lone}");
+        let whole = shown("a.sh", Shown::Text { now: "one\r\ntwo\r\n".into(), before: None, is_cut: false });
+        assert_eq!(whole.matches("⟦U+000D⟧").count(), 2, "{whole}");
         let many: String = (0..40_000).map(|n| format!("{n}\n")).collect();
         let other: String = (0..40_000).map(|n| format!("x{n}\n")).collect();
         let large = shown_of(&many, &other);

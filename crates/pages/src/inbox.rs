@@ -6,7 +6,8 @@ use placet_domain::id::{ActionId, RunId};
 use placet_domain::time::Timestamp;
 use placet_wire::api::{ActionDetail, ActionView};
 
-use crate::action::{ActionPage, card};
+use crate::action::ActionPage;
+use crate::brief::card_or_beginning;
 use crate::card::title;
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
@@ -117,7 +118,7 @@ pub fn inbox(viewer: &Viewer, inbox: &Inbox) -> Markup {
             div.detail {
                 p.back { a href=(back(inbox.tier.as_deref())) { "← " (lang.nav_inbox()) } }
                 @match &inbox.chosen {
-                    Some(chosen) => (card(viewer, chosen)),
+                    Some(chosen) => (card_or_beginning(viewer, chosen)),
                     None => @if !inbox.actions.is_empty() { p.note { (lang.choose_left()) } },
                 }
             }

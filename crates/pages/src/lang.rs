@@ -182,6 +182,9 @@ words! {
     too_large: "Too large to show whole; the beginning is shown. Get all of it:", "Trop grand pour être montré en entier ; voici le début. Tout obtenir :";
     unread: "Not shown here; read it before you approve:", "Non affiché ici ; lisez-le avant d'approuver :";
     withheld: "Only reviewers see this before it is let out.", "Seuls les relecteurs voient ceci avant sa sortie.";
+    within_scope: "within the scope", "dans le périmètre";
+    protected: "protected", "protégé";
+    outside_scope: "outside the scope", "hors du périmètre";
     whole_file: "The whole file", "Le fichier entier";
     removed_bytes: "These bytes were removed after their time.", "Ces octets ont été retirés après leur délai.";
     changed_since: "Changed since the run last had it", "Modifié depuis la dernière version de l'exécution";
@@ -194,8 +197,22 @@ words! {
     failed_n: "failed", "échouées";
     never_before: "first use: nobody has decided on this tool here", "première utilisation : personne n'a encore décidé de cet outil ici";
     rehearsal: "Simulated: it is only rehearsed now. You decide at the results whether it is done.", "Simulation : elle est seulement répétée. Vous déciderez aux résultats si elle est exécutée.";
+    policy_version: "by the policy of version", "selon les règles de version";
+    who_can: "Who can decide:", "Peuvent décider :";
+    nobody_can: "nobody who is registered here", "personne qui soit enregistré ici";
+    who_cannot: "not, because they stand behind the agent or changed its proposal:", "pas, car derrière l'agent ou sa proposition modifiée :";
+    held_for_this: "held for this one:", "réservé pour celle-ci :";
+    pages_visited: "pages", "pages";
+    folded_card: "This card is long: here is only its beginning. What you decide on is the whole of it.", "Cette carte est longue : voici seulement son début. Votre décision porte sur le tout.";
+    read_whole: "Read the whole card and decide there", "Lire la carte entière et y décider";
+    more_reasons: "more reasons", "autres raisons";
+    more_arguments: "more arguments", "autres arguments";
+    more_files: "more files", "autres fichiers";
+    more_characters: "more characters", "caractères de plus";
     odd_text: "Contains characters that hide or imitate others; they are marked.", "Contient des caractères qui en cachent ou en imitent d'autres ; ils sont marqués.";
     looks_like: "imitates Latin letters", "imite des lettres latines";
+    unseen_run: "characters that nobody sees, counted", "caractères que personne ne voit, comptés";
+    right_to_left: "written from right to left, shown as it is stored", "écrit de droite à gauche, montré comme il est stocké";
     long_line: "long line, folded", "longue ligne, repliée";
 
     // Deciding.
@@ -382,6 +399,14 @@ words! {
 
     // The ledger.
     entries: "Entries", "Entrées";
+    one_action: "Action", "Action";
+    one_run: "Run", "Exécution";
+    find: "Find", "Chercher";
+    kind_begins: "Kind, or how it begins", "Genre, ou son début";
+    number_of_entry: "Number of an entry", "Numéro d'une entrée";
+    rejected_share: "rejected of what people decided", "rejetées de ce que des personnes ont décidé";
+    its_runs: "Its runs", "Ses exécutions";
+    its_entries: "What it did, entry by entry", "Ce qu'elle a fait, entrée par entrée";
     entry: "Entry", "Entrée";
     newest_head: "Newest signed head", "Dernière tête signée";
     size: "size", "taille";
@@ -407,7 +432,12 @@ words! {
     version: "version", "version";
     what_if: "What would happen if", "Que se passerait-il si";
     what_if_hint: "Judges an action without proposing it. Nothing is recorded.", "Juge une action sans la proposer. Rien n'est enregistré.";
-    in_run: "In which run", "Dans quelle exécution";
+    in_frame: "In the frame of", "Dans le cadre de";
+    no_grounds: "There is no scope yet in whose frame something could be tried: lock one first (`placet scope lock`).", "Il n'y a pas encore de périmètre dans lequel essayer : verrouillez-en un (`placet scope lock`).";
+    files_lines: "Files it is given, one on each line: a path, or a path, its digest and its size", "Fichiers fournis, un par ligne : un chemin, ou un chemin, son empreinte et sa taille";
+    outputs_lines: "Files it leaves, one on each line", "Fichiers laissés, un par ligne";
+    network_lines: "Whom it reaches, one on each line", "Qui elle atteint, un par ligne";
+    credentials_lines: "Credentials of the team that it uses, one on each line", "Accès de l'équipe utilisés, un par ligne";
     judge: "Judge", "Juger";
     verdict: "Verdict", "Verdict";
     tool: "Tool", "Outil";

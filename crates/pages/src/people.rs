@@ -6,7 +6,7 @@ use placet_wire::api::IdentityView;
 
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
-use crate::parts::{moment, short, status};
+use crate::parts::{moment, section, short, status};
 use crate::text;
 
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ fn agent_table(lang: Lang, rows: &[AgentRow]) -> Markup {
                 tbody {
                     @for row in rows {
                         tr {
-                            td.wide { strong { (text::line(lang, &row.identity.name)) } " " small { (short(&row.identity.id.to_string())) } }
+                            td.wide { a href={ "/agents/" (row.identity.id) } { strong { (text::line(lang, &row.identity.name)) } } " " small { (short(&row.identity.id.to_string())) } }
                             td { @if row.lineage.is_empty() { (lang.nobody()) } @else { (text::line(lang, &row.lineage.join(" → "))) } }
                             td.wide { @if let Some((id, goal, _)) = &row.run { a href={ "/runs/" (id) } { (text::line(lang, goal)) } } }
                             td { (agent_state(lang, row)) }
@@ -54,6 +54,68 @@ fn agent_state(lang: Lang, row: &AgentRow) -> Markup {
         @if row.identity.revoked { span.status data-mood="still" { (lang.revoked()) } }
         @else if let Some((_, _, state)) = &row.run { (status(state)) }
     }
+}
+
+/// One agent: where it comes from, what comes from it, and what became of what it asked.
+#[derive(Debug, Clone)]
+pub struct AgentPage {
+    pub identity: IdentityView,
+    /// Whom it descends from, the eldest first, and who descends from it: id, name, and whether there is a page of it.
+    pub elders: Vec<(String, String, bool)>,
+    pub children: Vec<(String, String, bool)>,
+    /// Its runs, newest first: id, goal and state.
+    pub runs: Vec<(String, String, String)>,
+    /// Of what it proposed in them, what people approved and what they rejected.
+    pub approved: u64,
+    pub rejected: u64,
+}
+
+pub fn agent(viewer: &Viewer, shown: &AgentPage) -> Markup {
+    let lang = viewer.lang;
+    let decided = shown.approved + shown.rejected;
+    let content = html! {
+        p.path { a href="/agents" { (lang.nav_agents()) } }
+        h1 { (text::line(lang, &shown.identity.name)) " " small { (short(&shown.identity.id.to_string())) } @if shown.identity.revoked { " " span.status data-mood="still" { (lang.revoked()) } } }
+        div data-live="agent" {
+            (section("lineage", lang.lineage(), &tree(lang, shown)))
+            (section("asked", lang.nav_decisions(), &html! {
+                p {
+                    span.tally { strong { (lang.number(shown.approved)) } " " (lang.approved_n()) } " "
+                    span.tally { strong { (lang.number(shown.rejected)) } " " (lang.rejected_n()) }
+                    @if decided > 0 { " " span.tally { strong { (shown.rejected * 100 / decided) " %" } " " (lang.rejected_share()) } }
+                }
+                @if viewer.reads_ledger { p { a href={ "/ledger?actor=" (shown.identity.id) } { (lang.its_entries()) } } }
+            }))
+            (section("runs", lang.its_runs(), &html! {
+                @if shown.runs.is_empty() { p.note { (lang.no_runs()) } }
+                ul.plain { @for (id, goal, state) in &shown.runs { li { a href={ "/runs/" (id) } { (text::line(lang, goal)) } " " (status(state)) } } }
+            }))
+        }
+    };
+    page(viewer, Here::Agents, &shown.identity.name, &Live::of_all(), &content)
+}
+
+/// From the eldest down to itself, each a step further in, and whoever descends from it below.
+fn tree(lang: Lang, shown: &AgentPage) -> Markup {
+    html! {
+        (branch(lang, &shown.elders, &html! {
+            strong { (text::line(lang, &shown.identity.name)) }
+            @if !shown.children.is_empty() {
+                ul { @for child in &shown.children { li { (relative(lang, child)) } } }
+            }
+        }))
+    }
+}
+
+fn branch(lang: Lang, elders: &[(String, String, bool)], below: &Markup) -> Markup {
+    match elders {
+        [] => html! { ul.tree { li { (below) } } },
+        [eldest, rest @ ..] => html! { ul.tree { li { (relative(lang, eldest)) (branch(lang, rest, below)) } } },
+    }
+}
+
+fn relative(lang: Lang, (id, name, is_agent): &(String, String, bool)) -> Markup {
+    html! { @if *is_agent { a href={ "/agents/" (id) } { (text::line(lang, name)) } } @else { (text::line(lang, name)) } }
 }
 
 #[derive(Debug, Clone)]

@@ -7,25 +7,44 @@ use placet_wire::api::{PolicyView, RuleView, ToolView, VerdictView};
 use crate::forms::{Form, field};
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
-use crate::parts::{digest, section, short, tier};
+use crate::parts::{digest, section, tier};
 use crate::text;
 
 #[derive(Debug, Clone)]
 pub struct PolicyPage {
     pub policy: PolicyView,
-    /// Runs in whose frame something can be tried: id and goal.
-    pub runs: Vec<(String, String)>,
+    /// In whose frame something can be tried: runs that are under way, and scopes where none has to be.
+    pub grounds: Vec<TrialGround>,
     pub trial: Option<Trial>,
 }
 
-/// What was tried, and what came out.
+/// A run, or a scope of a project.
+#[derive(Debug, Clone)]
+pub struct TrialGround {
+    /// What a form says for it.
+    pub id: String,
+    pub name: String,
+}
+
+/// What was tried, as it was written, and what came out.
 #[derive(Debug, Clone)]
 pub struct Trial {
-    pub run: String,
+    pub wish: Wish,
+    pub outcome: Result<VerdictView, String>,
+}
+
+/// An action that nobody proposes; what there may be several of stands one on a line.
+#[derive(Debug, Clone, Default)]
+pub struct Wish {
+    pub ground: String,
     pub tool: String,
     pub arguments: String,
     pub target: String,
-    pub outcome: Result<VerdictView, String>,
+    /// A path, or a path, its digest and its size.
+    pub files: String,
+    pub outputs: String,
+    pub network: String,
+    pub credentials: String,
 }
 
 pub fn policy(viewer: &Viewer, shown: &PolicyPage) -> Markup {
@@ -41,28 +60,34 @@ pub fn policy(viewer: &Viewer, shown: &PolicyPage) -> Markup {
 
 fn try_it(viewer: &Viewer, shown: &PolicyPage) -> Markup {
     let lang = viewer.lang;
-    let (run, tool, arguments, target) = match &shown.trial {
-        Some(trial) => (trial.run.as_str(), trial.tool.as_str(), trial.arguments.as_str(), trial.target.as_str()),
-        None => ("", "", "", ""),
-    };
+    let wish = shown.trial.as_ref().map(|trial| trial.wish.clone()).unwrap_or_default();
     html! {
         p { (lang.what_if_hint()) }
-        @if shown.runs.is_empty() { p.note { (lang.no_runs()) } }
+        @if shown.grounds.is_empty() { p.note { (lang.no_grounds()) } }
         @else {
             (Form::to("/policy", viewer).named("try").with(&html! {
-                (field("run", lang.in_run(), &html! {
-                    select #run name="run" { @for (id, goal) in &shown.runs { option value=(id) selected[id == run] { (spelled_out(goal)) " (" (short(id)) ")" } } }
+                (field("run", lang.in_frame(), &html! {
+                    select #run name="run" { @for ground in &shown.grounds { option value=(ground.id) selected[ground.id == wish.ground] { (spelled_out(&ground.name)) } } }
                 }))
                 (field("tool", lang.tool(), &html! {
-                    select #tool name="tool" { @for known in &shown.policy.tools { option value=(known.name) selected[known.name == tool] { (known.name) " (" (known.kind) ")" } } }
+                    select #tool name="tool" { @for known in &shown.policy.tools { option value=(known.name) selected[known.name == wish.tool] { (known.name) " (" (known.kind) ")" } } }
                 }))
-                (field("try-arguments", lang.arguments_lines(), &html! { textarea #try-arguments name="arguments" rows="3" spellcheck="false" { (arguments) } }))
-                (field("target", lang.target(), &html! { input #target name="target" value=(target) autocomplete="off"; }))
+                (several("try-arguments", "arguments", lang.arguments_lines(), &wish.arguments))
+                (field("target", lang.target(), &html! { input #target name="target" value=(wish.target) autocomplete="off"; }))
+                (several("try-files", "files", lang.files_lines(), &wish.files))
+                (several("try-outputs", "outputs", lang.outputs_lines(), &wish.outputs))
+                (several("try-network", "network", lang.network_lines(), &wish.network))
+                (several("try-credentials", "credentials", lang.credentials_lines(), &wish.credentials))
                 button.main { (lang.judge()) }
             }))
         }
         @if let Some(trial) = &shown.trial { (outcome(lang, trial)) }
     }
+}
+
+/// A field for what there may be several of, one on a line.
+fn several(id: &str, name: &str, label: &str, written: &str) -> Markup {
+    field(id, label, &html! { textarea id=(id) name=(name) rows="2" spellcheck="false" { (written) } })
 }
 
 fn outcome(lang: Lang, trial: &Trial) -> Markup {

@@ -1,10 +1,11 @@
 //! When something is not as wished: what happened, that nothing was changed, and where to go on.
 
 use maud::{Markup, html};
+use placet_domain::refusal::Refusal;
 
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, outside, page};
-use crate::text;
+use crate::refusals;
 
 /// What is told.
 #[derive(Debug, Clone)]
@@ -12,6 +13,8 @@ pub struct Problem {
     /// A stable word for it.
     pub code: String,
     pub detail: String,
+    /// What the domain refused, if it did.
+    pub refusal: Option<Refusal>,
     /// Where to look again.
     pub back: String,
 }
@@ -32,7 +35,7 @@ pub fn problem(lang: Lang, viewer: Option<&Viewer>, problem: &Problem) -> Markup
     let content = html! {
         div.panel role="alert" {
             h1 { (heading) }
-            p { (text::line(lang, &problem.detail)) }
+            p { @match &problem.refusal { Some(refused) => (refusals::refusal(lang, refused)), None => (refusals::of_code(lang, &problem.code, &problem.detail)) } }
             p { @if is_as_before(&problem.code) { (lang.nothing_changed()) " " } code { (problem.code) } }
             p { a.button href=(problem.back) { (lang.look_again()) } }
         }

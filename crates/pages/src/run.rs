@@ -114,7 +114,7 @@ fn head(viewer: &Viewer, shown: &RunPage) -> Markup {
                 strong { (text::line(lang, &shown.agent)) } " · " (shown.project) " · " (lang.mode()) " " (run.mode) " · " (run.effect) " · "
                 (moment(lang, shown.since, viewer.now))
             }
-            p { (meaning::of_status(lang, run.status)) @if let Some(because) = &run.because { " " (text::line(lang, because)) } }
+            p { (meaning::of_status(lang, run.status)) @if let Some(because) = &run.because { " " q { (text::line(lang, because)) } } }
             @if shown.alone { p.ask { (lang.works_alone()) } }
             (controls(viewer, shown))
         }
@@ -149,7 +149,7 @@ fn standstill(viewer: &Viewer, shown: &RunPage) -> Markup {
         @if let (Some(at), RunStatus::CheckpointReached) = (&shown.checkpoint, status) { (checkpoint::panel(viewer, at, decides, &|id| slowed(id, viewer.lang, shown))) }
         @if decides && status == RunStatus::PendingApproval { (plan_decision(viewer, shown)) }
         @if decides && status == RunStatus::PendingExport { (results_decision(viewer, shown)) }
-        @if let Ask::No(why) = &shown.ask { p.note { (viewer.lang.you_cannot()) ": " (text::line(viewer.lang, why)) } }
+        @if let Ask::No(why) = &shown.ask { p.note { (viewer.lang.you_cannot()) ": " (crate::refusals::refusal(viewer.lang, why)) } }
         @if shown.ask != Ask::Settled {
             details.panel open[status == RunStatus::PendingApproval] { summary { (viewer.lang.everything_bound()) } pre tabindex="0" { (text::lines(viewer.lang, &shown.bound)) } }
         }

@@ -1,10 +1,11 @@
 //! Text that agents, programs and strangers wrote, shown so that people can trust their eyes on it.
 //!
-//! What hides, turns or imitates is marked where it stands, and nothing is left out: a control character, a character without a width,
-//! a letter of another alphabet within a Latin word. Markup stays what it is, text. Whether the words are true, nobody knows here.
+//! What hides, turns, pads or imitates is marked where it stands, and nothing is left out: a control character, a character without a
+//! width, many blanks in a row, a letter of another alphabet within a Latin word. Markup stays what it is, text. Whether the words are
+//! true, nobody knows here.
 
 use maud::{Markup, html};
-use placet_domain::text::{Piece, is_imitating, pieces};
+use placet_domain::text::{Piece, is_imitating, line_pieces, pieces};
 
 use crate::lang::Lang;
 
@@ -14,70 +15,107 @@ const LONGEST_LINE: usize = 2_000;
 /// A text on one line, folded where it is too long to be seen whole. A line break within is marked too: what is one argument must
 /// look like one.
 pub(crate) fn line(lang: Lang, text: &str) -> Markup {
-    html! {
-        @for (index, part) in folded(text).into_iter().enumerate() {
-            @if index > 0 { span.fold title=(lang.long_line()) { "↩" } "\n" }
-            (unfolded(lang, part))
-        }
-    }
+    shown(lang, pieces(text))
 }
 
-fn unfolded(lang: Lang, text: &str) -> Markup {
+/// A line of a text of several: it may begin with blanks, and a tab is a tab.
+pub(crate) fn code_line(lang: Lang, line: &str) -> Markup {
+    shown(lang, line_pieces(line))
+}
+
+/// A text of several lines.
+pub(crate) fn lines(lang: Lang, text: &str) -> Markup {
+    html! { @for whole in placet_domain::text::lines(text) { (code_line(lang, whole)) "\n" } }
+}
+
+fn shown(lang: Lang, pieces: Vec<Piece<'_>>) -> Markup {
     html! {
-        @for piece in pieces(text) {
-            @match piece {
-                Piece::Plain(plain) => (plain),
-                Piece::Hidden(c) => (hidden(c)),
-                Piece::Imitation(word) => {
-                    mark.odd title=(lang.looks_like()) { (word) }
-                    (spelled(word))
-                }
+        @for part in folded(pieces) {
+            @match part {
+                None => { span.fold title=(lang.long_line()) { "↩" } "\n" },
+                Some(Piece::Plain(plain)) => (plain),
+                Some(Piece::Tab) => { span.tab { "⇥" } "\t" },
+                Some(hidden @ Piece::Hidden(_)) => mark.odd { (hidden.told()) },
+                Some(gap @ Piece::Gap(_)) if gap.is_trick() => mark.odd title=(lang.unseen_run()) { (gap.told()) },
+                Some(gap @ Piece::Gap(_)) => small.gap title=(lang.unseen_run()) { (gap.told()) },
+                Some(Piece::Turned(word)) => mark.odd.turned title=(lang.right_to_left()) { (word) },
+                Some(Piece::Imitation(word)) => { mark.odd title=(lang.looks_like()) { (word) } (spelled(word)) },
             }
         }
     }
 }
 
-/// A text of several lines.
-pub(crate) fn lines(lang: Lang, text: &str) -> Markup {
-    html! { @for whole in text.lines() { (line(lang, whole)) "\n" } }
-}
-
-/// Whether something in it is marked.
+/// Whether something in it deceives.
 pub(crate) fn is_odd(text: &str) -> bool {
-    pieces(text).iter().any(|piece| !matches!(piece, Piece::Plain(_)))
+    pieces(text).iter().any(Piece::is_trick)
 }
 
-/// Whether it is folded.
-pub(crate) fn is_long(text: &str) -> bool {
-    text.char_indices().nth(LONGEST_LINE).is_some()
+/// The same of a text of several lines. How lines end is told at their ends; a note for every text from another system would be noise.
+pub(crate) fn is_odd_anywhere(text: &str) -> bool {
+    let mut lines = placet_domain::text::lines(text).map(|line| line.strip_suffix('\r').unwrap_or(line));
+    lines.any(|line| line_pieces(line).iter().any(Piece::is_trick))
 }
 
-fn hidden(c: char) -> Markup {
-    html! { mark.odd { "⟦U+" (format!("{:04X}", u32::from(c))) "⟧" } }
+/// Whether nothing in a line is marked or folded.
+pub(crate) fn is_plain_line(line: &str) -> bool {
+    let is_long = line.char_indices().nth(LONGEST_LINE).is_some();
+    !is_long && line_pieces(line).iter().all(|piece| matches!(piece, Piece::Plain(_)))
+}
+
+/// As much of it as takes so many characters to show, and whether something is left out.
+pub(crate) fn beginning(text: &str, most: usize) -> (&str, bool) {
+    let (mut end, mut room) = (0, most);
+    for piece in pieces(text) {
+        match piece {
+            Piece::Plain(plain) => {
+                let fits = plain.char_indices().nth(room).map_or(plain.len(), |(at, _)| at);
+                end += fits;
+                room -= plain[..fits].chars().count();
+                if fits < plain.len() {
+                    return (&text[..end], true);
+                }
+            }
+            Piece::Hidden(_) | Piece::Gap(_) | Piece::Tab | Piece::Imitation(_) | Piece::Turned(_) => {
+                let told = piece.told().chars().count();
+                if told > room {
+                    return (&text[..end], true);
+                }
+                end += piece.len();
+                room -= told;
+            }
+        }
+    }
+    (text, false)
 }
 
 /// The letters that imitate, by their numbers: an eye cannot tell them.
 fn spelled(word: &str) -> Markup {
-    let foreign = word.chars().filter(|c| c.is_alphabetic() && is_imitating(*c));
-    html! { small.odd { @for c in foreign { "⟦U+" (format!("{:04X}", u32::from(c))) "⟧" } } }
+    html! { small.odd { @for c in word.chars().filter(|c| is_imitating(*c)) { (Piece::Hidden(c).told()) } } }
 }
 
-/// The line in parts that can be seen whole, cut between characters.
-fn folded(line: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut rest = line;
-    while let Some((end, _)) = rest.char_indices().nth(LONGEST_LINE) {
-        let (part, after) = rest.split_at(end);
-        parts.push(part);
-        rest = after;
+/// The pieces in lines that can be seen whole, with nothing where a line ends: told first and cut then, so that no cut divides what
+/// belongs together.
+fn folded(pieces: Vec<Piece<'_>>) -> Vec<Option<Piece<'_>>> {
+    let (mut out, mut room) = (Vec::new(), LONGEST_LINE);
+    for piece in pieces {
+        let Piece::Plain(mut rest) = piece else {
+            out.push(Some(piece));
+            continue;
+        };
+        while let Some((end, _)) = rest.char_indices().nth(room) {
+            let (part, after) = rest.split_at(end);
+            out.extend([Some(Piece::Plain(part)), None]);
+            (rest, room) = (after, LONGEST_LINE);
+        }
+        room -= rest.chars().count();
+        out.push(Some(Piece::Plain(rest)));
     }
-    parts.push(rest);
-    parts
+    out
 }
 
 #[cfg(test)]
 mod tests {
-    use placet_domain::text::is_invisible;
+    use placet_domain::text::is_unseen;
     use proptest::prelude::*;
 
     use super::*;
@@ -114,18 +152,36 @@ mod tests {
 
     #[test]
     fn r5_a_long_line_is_folded_and_nothing_of_it_is_left_out() {
-        let long = format!("{}rm -rf /", " ".repeat(10_000));
+        let long = format!("{}rm -rf /", "x ".repeat(5_000));
         let shown = lines(Lang::En, &long).into_string();
         assert!(shown.contains("rm -rf /") && shown.matches("class=\"fold\"").count() == 5, "{}", shown.len());
+    }
+
+    #[test]
+    fn r5_what_is_padded_out_of_sight_stands_beside_how_much_there_is() {
+        let padded = shown(&format!("echo ok{}; rm -rf docs", " ".repeat(1_500)));
+        assert!(padded.contains(">⟦1500×U+0020⟧</mark>; rm -rf docs"), "{padded}");
+        let end = code_line(Lang::En, "echo ok  ").into_string();
+        assert!(end.contains("<small class=\"gap\"") && end.contains("⟦2×U+0020⟧"), "{end}");
+        assert!(shown("cp \u{5d0}\u{5d1} x").contains("<mark class=\"odd turned\""));
+        assert_eq!(
+            beginning(&format!("sh echo{}; rm", " ".repeat(300)), 90).1,
+            false,
+            "a gap takes as much as it shows"
+        );
+        assert_eq!(beginning("sh echo", 3), ("sh ", true));
     }
 
     proptest! {
         #[test]
         fn r5_nothing_unseen_and_no_markup_remains_in_any_text(text: String) {
             let shown = shown(&text);
-            let unseen = shown.chars().any(|c| (c.is_control() && c != '\t' && c != '\n') || is_invisible(c));
+            let unseen = shown.chars().any(|c| is_unseen(c) && c != '\n');
             prop_assert!(!unseen);
             let without_ours = shown.replace("<mark class=\"odd\">", "").replace("</mark>", "")
+                .replace("<mark class=\"odd\" title=\"characters that nobody sees, counted\">", "")
+                .replace("<small class=\"gap\" title=\"characters that nobody sees, counted\">", "")
+                .replace("<mark class=\"odd turned\" title=\"written from right to left, shown as it is stored\">", "")
                 .replace("<mark class=\"odd\" title=\"imitates Latin letters\">", "")
                 .replace("<small class=\"odd\">", "").replace("</small>", "")
                 .replace("<span class=\"fold\" title=\"long line, folded\">", "").replace("</span>", "");

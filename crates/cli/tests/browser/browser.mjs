@@ -110,14 +110,15 @@ export async function ask(page, expression) {
   return result.value;
 }
 
-// What a page says for itself, where it says more than a word: not what agents, people and policies wrote.
-const OWN = 'h2, h3, label, legend, button, summary, dt, th, .note, .empty p, nav a, .keys, footer';
+// What a page says for itself, where it says more than a word: not what agents, people and policies wrote, nor whose something is and in
+// which state, which are names and machines' words.
+const OWN = 'h2, h3, p:not(.by), label, legend, button, summary, dt, th, .note, .empty p, nav a, .keys, footer';
 const WORDS = `(() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const found = new Set();
   while (walker.nextNode()) {
     const [text, place] = [walker.currentNode.data.trim(), walker.currentNode.parentElement];
-    const isQuoted = place.closest('code, pre, blockquote, kbd, [lang]:not(html), main a:not(.button)') !== null;
+    const isQuoted = place.closest('code, pre, blockquote, kbd, q, [lang]:not(html), main a:not(.button)') !== null;
     if (!isQuoted && place.closest('${OWN}') && /[a-zà-ÿ]{2,}.*\\s.*[a-zà-ÿ]{2,}/i.test(text)) found.add(text);
   }
   return [...found];

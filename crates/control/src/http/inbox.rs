@@ -89,12 +89,12 @@ pub(super) async fn card(
 fn shown(page: ActionPage, entries: Vec<api::HappenedView>) -> api::CardView {
     let (may_decide, cannot) = match page.ask {
         Ask::Yes => (true, None),
-        Ask::No(why) => (false, Some(why)),
+        Ask::No(why) => (false, Some(why.to_string())),
         Ask::Settled => (false, None),
         // A terminal has no passkeys: whoever needs one decides in a browser.
         Ask::Sign(_) | Ask::NoPasskey => (false, Some(Refusal::PasskeyNeeded.to_string())),
     };
-    let placet_pages::History { approved, rejected, succeeded, failed } = page.history;
+    let placet_pages::History { approved, rejected, succeeded, failed, recent: _ } = page.history;
     api::CardView {
         detail: page.detail,
         since: time(page.since),
@@ -112,7 +112,7 @@ fn shown(page: ActionPage, entries: Vec<api::HappenedView>) -> api::CardView {
 }
 
 fn file(file: FileShown) -> api::FileView {
-    let FileShown { path, digest, size_bytes, shown, link: _ } = file;
+    let FileShown { path, digest, size_bytes, shown, link: _, ruling: _ } = file;
     let (shown, text, before, is_cut) = match shown {
         Shown::Text { now, before, is_cut } => (api::FileShownAs::Text, Some(now), before, is_cut),
         Shown::Opaque => (api::FileShownAs::Opaque, None, None, false),

@@ -16,11 +16,13 @@ pub(crate) struct Failure {
     status: StatusCode,
     code: &'static str,
     detail: String,
+    /// What the domain refused, for whoever tells it in another language.
+    refusal: Option<Box<Refusal>>,
 }
 
 impl Failure {
     pub(super) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
-        Self { status, code, detail: detail.into() }
+        Self { status, code, detail: detail.into(), refusal: None }
     }
 
     /// The stable word for it.
@@ -30,6 +32,10 @@ impl Failure {
 
     pub(super) fn detail(&self) -> &str {
         &self.detail
+    }
+
+    pub(super) fn refusal(&self) -> Option<&Refusal> {
+        self.refusal.as_deref()
     }
 
     /// A handler that needs to know its caller sits behind no guard: a mistake of ours, and refused.
@@ -75,7 +81,9 @@ impl From<No> for Failure {
     fn from(no: No) -> Self {
         let detail = no.to_string();
         match no {
-            No::Refused(refusal) => Self::new(status(&refusal), refusal.code(), detail),
+            No::Refused(refusal) => {
+                Self { refusal: Some(Box::new(refusal.clone())), ..Self::new(status(&refusal), refusal.code(), detail) }
+            }
             No::Unsealable(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "unsealable", detail),
             No::Change(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_change", in_plain_words(&detail)),
             No::Evidence(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_evidence", detail),

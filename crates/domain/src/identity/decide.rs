@@ -168,7 +168,7 @@ pub fn decide(
 
 fn check_name(name: &str) -> Result<(), Refusal> {
     // Names become names of files with tokens in them.
-    let plain = |c: char| !c.is_control() && !crate::text::is_invisible(c) && !matches!(c, '/' | '\\');
+    let plain = |c: char| !crate::text::is_unseen(c) && !matches!(c, '/' | '\\');
     if name.trim() == name
         && !name.is_empty()
         && !name.starts_with('.')

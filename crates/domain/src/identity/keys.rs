@@ -62,7 +62,7 @@ pub fn has_come_in(identity: &Identity, visit: Digest, now: Timestamp) -> Result
 }
 
 fn check_name(name: &str) -> Result<(), Refusal> {
-    let plain = |c: char| !c.is_control() && !crate::text::is_invisible(c);
+    let plain = |c: char| !crate::text::is_unseen(c);
     if !name.is_empty() && name.trim() == name && name.len() <= LONGEST_NAME && name.chars().all(plain) {
         return Ok(());
     }

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use placet_domain::text::marked;
+use placet_domain::text::{lines, marked, marked_line};
 use placet_wire::api::{FileShownAs, FileView};
 use similar::{Algorithm, ChangeTag, capture_diff_slices, group_diff_ops};
 
@@ -40,23 +40,18 @@ fn content(out: &mut String, file: &FileView) {
 }
 
 fn whole_or_change(out: &mut String, file: &FileView, now: &str) {
-    let comparable = |text: &&str| text.lines().count() <= MOST_COMPARED;
+    let comparable = |text: &&str| lines(text).count() <= MOST_COMPARED;
     if let Some(before) = file.before.as_deref().filter(|before| comparable(before) && comparable(&now)) {
         let _ = writeln!(out, "  {}", styled(ASK, "what changed since a person approved it under this name"));
         change(out, before, now);
         let _ = writeln!(out, "  {}", styled(DIM, "the whole file"));
     }
-    for (number, line) in (1..).zip(now.lines().take(MOST_LINES)) {
-        let _ = writeln!(out, "{} {}", styled(DIM, format!("{number:>5}")), readable(line));
+    for (number, line) in (1..).zip(lines(now).take(MOST_LINES)) {
+        let _ = writeln!(out, "{} {}", styled(DIM, format!("{number:>5}")), marked_line(line));
     }
-    if file.is_cut || now.lines().count() > MOST_LINES {
+    if file.is_cut || lines(now).count() > MOST_LINES {
         let _ = writeln!(out, "  {}", styled(BAD, "there is more than is shown; fetch it before you decide"));
     }
-}
-
-/// A tab stays a gap; everything else that is not seen is told.
-fn readable(line: &str) -> String {
-    line.split('\t').map(marked).collect::<Vec<_>>().join("    ")
 }
 
 /// Line ends count: they are marked where they differ.
@@ -65,7 +60,7 @@ fn change(out: &mut String, before: &str, now: &str) {
     for group in group_diff_ops(capture_diff_slices(Algorithm::Myers, &before, &now), CONTEXT) {
         let _ = writeln!(out, "  {}", styled(DIM, "⋯"));
         for change in group.iter().flat_map(|op| op.iter_changes(&before, &now)) {
-            let line = readable(change.value().strip_suffix('\n').unwrap_or(change.value()));
+            let line = marked_line(change.value().strip_suffix('\n').unwrap_or(change.value()));
             let number = change.new_index().or(change.old_index()).map_or(0, |index| index + 1);
             let _ = match change.tag() {
                 ChangeTag::Equal => writeln!(out, "{number:>5}   {line}"),

@@ -7,6 +7,7 @@
 
 mod runs;
 mod table;
+mod tricks;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -115,15 +116,22 @@ fn c16_every_page_keeps_nobody_out_light_dark_on_a_phone_and_in_french() {
     world.write("notes.py", "# count\nimport sys\nprint(len(\"a\") + 42)\n");
     let seen = world.propose(&run, &["sh", "python3 notes.py", "--file", "notes.py", "--because", "it is <b>safe</b>"]);
     let two = world.propose(&run, &["nmap", "--target", "10.0.0.0/24", "--", "-sn"]);
+    let (hostile, changed) = (tricks::hostile(world, &run), tricks::changed(world, &run));
+    let pictured = scene.start_steps(tricks::DRAWING, &["draw", "tell"], &["--every-steps", "1"]);
+    scene.stands_at(&pictured, 1);
+    let people = world.json("admin", &["identity", "list"]);
+    let everybody = people.as_array().unwrap_or_else(|| people["identities"].as_array().unwrap());
+    let tom = everybody.iter().find(|person| person["name"] == "tom").unwrap()["id"].as_str().unwrap();
     let (plan, results) = (planned(world, "lab", &[]), finished(world, "lab", &[]));
     scene.stands_at(&hosted, 1);
     let action = |id: &str| format!("/actions/{id}");
     let of_run = |id: &str| format!("/runs/{id}");
     let pages = json!({
         "inbox": "/", "chosen": format!("/?action={}", seen["id"].as_str().unwrap()), "action": action(seen["id"].as_str().unwrap()), "two-people": action(two["id"].as_str().unwrap()),
+        "hostile": action(&hostile), "hostile-inbox": format!("/?action={hostile}"), "folded": format!("/?action={}", tricks::long(world, &run)), "changed": action(&changed), "pictured": of_run(&pictured),
         "executed": action(&done), "rejected": action(&refused[0]), "runs": "/runs", "run": of_run(&run), "plan": of_run(&plan),
         "results": of_run(&results), "checkpoint": of_run(&hosted), "rollback": format!("/runs/{hosted}/rollback/1"),
-        "decisions": "/decisions", "me": "/me", "orders": "/orders", "agents": "/agents", "workers": "/workers", "policy": "/policy",
+        "decisions": "/decisions", "me": "/me", "orders": "/orders", "agents": "/agents", "agent": format!("/agents/{tom}"), "found": format!("/ledger?run={run}&kind=action."), "workers": "/workers", "policy": "/policy",
         "ledger": "/ledger", "entry": "/ledger/3", "settings": "/settings", "help": "/help",
     });
     let links: Vec<String> = ["vera", "zoe"]

@@ -98,7 +98,7 @@ impl Scene {
     }
 
     /// The same, with steps of its own.
-    fn start_steps(&self, script: &str, steps: &[&str], options: &[&str]) -> String {
+    pub(crate) fn start_steps(&self, script: &str, steps: &[&str], options: &[&str]) -> String {
         self.world.write("own.py", script);
         let (own, library) = (self.world.path("own.py"), agents("placet.py"));
         let files = [own.to_str().unwrap(), library.to_str().unwrap()];

@@ -6,6 +6,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Demand, Resolution, Setting};
+use placet_domain::budget::Purpose;
 use placet_domain::deciding::Look;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::Manifest;
@@ -16,8 +17,8 @@ use placet_domain::refusal::Refusal;
 use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
 use placet_ledger::Entry;
-use placet_pages::{ActionPage, Ask, Blast, Decided, History, Twins, Yes};
-use placet_store::{ActionFilter, EntryFilter, Order, StoredEntry};
+use placet_pages::{ActionPage, Ask, Blast, Decided, Twins, Yes};
+use placet_store::{EntryFilter, StoredEntry};
 use placet_wire::api;
 use serde_json::{Map, Value, json};
 
@@ -28,13 +29,10 @@ use super::address::Address;
 use super::form::{Fields, Sent};
 use super::guard::{Visiting, made};
 use super::inbox::class;
-use super::{brake, file, names, order, passkey, viewer};
+use super::{around, brake, file, names, order, passkey, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
 
-/// How many of the newest actions of a project are looked through for what was decided before.
-const MOST_LOOKED_THROUGH: u32 = 400;
-const HISTORY_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
 /// As many entries as an action has, with its heartbeats left out by being few.
 const MOST_ENTRIES: u32 = 50;
 /// How many are approved by one form at most.
@@ -48,7 +46,10 @@ pub(super) async fn show(
     address: Address,
 ) -> Result<Response, Failure> {
     let viewer = viewer::viewer(&app, &visiting).await?;
-    let page = page(&app, &caller, &address, id.parse().map_err(Failure::bad_id)?).await?;
+    let mut page = page(&app, &caller, &address, id.parse().map_err(Failure::bad_id)?).await?;
+    if page.ask == Ask::Yes {
+        page.twins = around::twins(&app, &caller, page.detail.action.id, &page.detail.spec).await?;
+    }
     made(move || placet_pages::action(&viewer, &page)).await
 }
 
@@ -75,7 +76,9 @@ pub(in crate::http) async fn page(
         goal: run.goal.clone(),
         blast: blast(&run, &state),
         files,
-        history: history(app, &state).await?,
+        history: around::history(app, &state).await?,
+        who: around::who(app, &run, &state).await?,
+        step: step(&run),
         ask,
         approved_by,
         fast,
@@ -149,15 +152,22 @@ fn blast(run: &Run, state: &ActionState) -> Blast {
     Blast {
         snapshot: run.snapshots.last().map(|snapshot| snapshot.number),
         budget: run.budget.as_ref().map(api::BudgetView::from),
+        held: run.budget.as_ref().and_then(|budget| budget.held_for(&Purpose::Action(state.id))),
         rehearsed: state.status == ActionStatus::Rehearsed,
     }
+}
+
+/// The step that its run works on, of how many; nothing where all are done.
+fn step(run: &Run) -> Option<(u32, u32)> {
+    let of = u32::try_from(run.plan.len()).ok()?;
+    (run.steps_done < of).then_some((run.steps_done + 1, of))
 }
 
 /// Whether this person may decide now: asked of the domain itself, so that no form is offered that would be refused.
 async fn ask(app: &App, caller: &Caller, address: &Address, run: &Run, state: &ActionState) -> Result<Ask, Failure> {
     let Some(command) = usual_decision(state) else { return Ok(Ask::Settled) };
     if !caller.identity.has(Role::Reviewer) {
-        return Ok(Ask::No(Refusal::Role { needed: Role::Reviewer }.to_string()));
+        return Ok(Ask::No(Refusal::Role { needed: Role::Reviewer }));
     }
     let passkeys = Demand::by(&app.store().organisation().await?);
     let (actor, terms, policy, now) = (caller.actor(), app.settings().terms, app.policy().version(), app.store().now());
@@ -167,7 +177,7 @@ async fn ask(app: &App, caller: &Caller, address: &Address, run: &Run, state: &A
         Err(Refusal::PasskeyNeeded) if caller.identity.doors.passkeys().is_empty() => Ask::NoPasskey,
         Err(Refusal::PasskeyNeeded) => Ask::Sign(passkey::place_of(address, state.id)),
         Err(_) if state.status == ActionStatus::Rehearsed => Ask::Settled,
-        Err(refusal) => Ask::No(refusal.to_string()),
+        Err(refusal) => Ask::No(refusal),
     })
 }
 
@@ -192,27 +202,6 @@ fn usual_decision(state: &ActionState) -> Option<ActionCommand> {
         | ActionStatus::Failed
         | ActionStatus::Abandoned => return None,
     })
-}
-
-/// What was decided about the same tool in the same project.
-async fn history(app: &App, state: &ActionState) -> Result<History, Failure> {
-    let since = Timestamp::from_unix_ms(app.store().now().unix_ms() - HISTORY_MS);
-    let filter = ActionFilter {
-        project: Some(state.project),
-        changed_since: Some(since),
-        order: Order::NewestFirst,
-        limit: MOST_LOOKED_THROUGH,
-        ..ActionFilter::default()
-    };
-    let found = app.store().actions(filter).await?;
-    let others = found.iter().filter(|other| other.tool == state.tool && other.id != state.id);
-    Ok(others.fold(History::default(), |mut counted, other| {
-        counted.approved += u64::from(other.was_looked_at());
-        counted.rejected += u64::from(other.status == ActionStatus::Rejected);
-        counted.succeeded += u64::from(other.status == ActionStatus::Succeeded);
-        counted.failed += u64::from(other.status == ActionStatus::Failed);
-        counted
-    }))
 }
 
 /// After a decision the next thing is looked at.

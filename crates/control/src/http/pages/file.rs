@@ -8,7 +8,8 @@ use axum::response::{IntoResponse as _, Response};
 use placet_domain::id::ProjectId;
 use placet_domain::proposal::{ActionSpec, FileOperand};
 use placet_domain::run::Run;
-use placet_pages::{FileShown, Shown, assets};
+use placet_domain::scope::{PathRuling, ScopePath};
+use placet_pages::{FileShown, Ruling, Shown, assets};
 use placet_store::{ActionFilter, Order};
 
 use super::super::evidence;
@@ -76,9 +77,20 @@ pub(super) async fn shown(app: &App, caller: &Caller, run: &Run, spec: &ActionSp
         let shown = if left == 0 { Shown::Unread } else { one(app, caller, run.project, file, before).await? };
         left = left.saturating_sub(weight(&shown));
         let (path, digest, size_bytes) = (file.path.clone(), file.digest, file.size_bytes);
-        files.push(FileShown { path, digest, size_bytes, shown, link: format!("/evidence/{}/{digest}", run.project) });
+        let (link, ruling) = (format!("/evidence/{}/{digest}", run.project), ruling(run, &path));
+        files.push(FileShown { path, digest, size_bytes, shown, link, ruling });
     }
     Ok(files)
+}
+
+/// Where a path stands in the scope of its run; what is no path of it stands outside.
+fn ruling(run: &Run, path: &str) -> Ruling {
+    let Ok(path) = ScopePath::new(path.as_bytes()) else { return Ruling::Outside };
+    match run.scope.judge_path(&path) {
+        PathRuling::Allowed { .. } => Ruling::Within,
+        PathRuling::Denied { .. } => Ruling::Protected,
+        PathRuling::Outside => Ruling::Outside,
+    }
 }
 
 /// How much of a card something takes.

@@ -200,7 +200,8 @@ fn place(request: &Request) -> String {
 /// A problem, for people: the same status and words, as a page.
 fn as_page(lang: Lang, viewer: Option<&placet_pages::Viewer>, back: String, answered: Response) -> Response {
     let Some(failure) = answered.extensions().get::<Failure>() else { return answered };
-    let problem = placet_pages::Problem { code: failure.code().to_owned(), detail: failure.detail().to_owned(), back };
+    let (code, detail, refusal) = (failure.code().to_owned(), failure.detail().to_owned(), failure.refusal().cloned());
+    let problem = placet_pages::Problem { code, detail, refusal, back };
     (answered.status(), html(placet_pages::problem(lang, viewer, &problem))).into_response()
 }
 

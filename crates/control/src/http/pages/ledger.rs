@@ -1,9 +1,10 @@
 //! The ledger: entries, and the proof for each, hashed up here as a stranger would.
 
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::Response;
 use placet_ledger::{Entry, leaf_hash};
-use placet_pages::{EntryPage, EntryRow, LedgerPage};
+use placet_pages::{Concerns, EntryPage, EntryRow, LedgerPage, Wanted};
 use placet_store::{EntryFilter, Order, StoredEntry};
 use serde::Deserialize;
 
@@ -16,11 +17,22 @@ use crate::app::App;
 use crate::flow::Caller;
 
 const MOST_ROWS: u32 = 100;
+/// As many entries as are looked through for one page: a page is answered in a moment, whatever is looked for.
+const MOST_LOOKED_AT: usize = 5_000;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListQuery {
     before: Option<u64>,
+    /// From this entry on.
+    #[serde(default)]
+    at: String,
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    run: String,
+    #[serde(default)]
+    actor: String,
 }
 
 pub(super) async fn list(
@@ -29,13 +41,59 @@ pub(super) async fn list(
     Query(query): Query<ListQuery>,
 ) -> Result<Response, Failure> {
     let viewer = viewer::viewer(&app, &visiting).await?;
-    let (reach, order, after) = (visiting.identity.reach.clone(), Order::NewestFirst, query.before);
-    let filter = EntryFilter { reach, order, after, limit: MOST_ROWS, ..EntryFilter::default() };
-    let found = app.store().entries(filter).await?;
-    let older = found.last().filter(|_| found.len() == MOST_ROWS as usize).map(|entry| entry.seq);
-    let rows = found.iter().map(row).collect();
+    let from = match query.at.trim() {
+        "" => query.before,
+        at => Some(at.parse::<u64>().map_err(|_| bad("a number of an entry is a whole number"))?.saturating_add(1)),
+    };
+    let wanted = wanted(query)?;
+    let (rows, older) = found(&app, &visiting, &wanted, from).await?;
     let head = Some(ledger::head(State(app)).await?.0);
-    Ok(html(placet_pages::ledger(&viewer, &LedgerPage { head, rows, older })))
+    Ok(html(placet_pages::ledger(&viewer, &LedgerPage { head, rows, older, wanted })))
+}
+
+fn bad(why: &str) -> Failure {
+    Failure::new(StatusCode::BAD_REQUEST, "bad_query", why)
+}
+
+/// Only what such a thing can be: it stands in addresses again.
+fn wanted(query: ListQuery) -> Result<Wanted, Failure> {
+    let [kind, run, actor] = [query.kind, query.run, query.actor].map(|text| text.trim().to_owned());
+    let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));
+    if [&kind, &run, &actor].iter().all(|text| is_plain(text)) {
+        Ok(Wanted { kind, run, actor })
+    } else {
+        Err(bad("look for a kind or an id as entries have them"))
+    }
+}
+
+/// Newest first, and from where to look on. What is rare is not looked for without end: then there are fewer rows, and the way on.
+async fn found(
+    app: &App,
+    visiting: &Visiting,
+    wanted: &Wanted,
+    from: Option<u64>,
+) -> Result<(Vec<EntryRow>, Option<u64>), Failure> {
+    let run = if wanted.run.is_empty() { None } else { Some(wanted.run.parse().map_err(Failure::bad_id)?) };
+    let (mut rows, mut after, mut looked_at) = (Vec::new(), from, 0);
+    loop {
+        let (reach, order) = (visiting.identity.reach.clone(), Order::NewestFirst);
+        let filter = EntryFilter { reach, run, order, after, limit: MOST_ROWS, ..EntryFilter::default() };
+        let batch = app.store().entries(filter).await?;
+        looked_at += batch.len();
+        let is_last = batch.len() < MOST_ROWS as usize;
+        after = batch.last().map(|entry| entry.seq);
+        rows.extend(batch.iter().map(row).filter(|row| is_wanted(wanted, row)));
+        if is_last {
+            return Ok((rows, None));
+        }
+        if wanted.is_any() || rows.len() >= MOST_ROWS as usize || looked_at >= MOST_LOOKED_AT {
+            return Ok((rows, after));
+        }
+    }
+}
+
+fn is_wanted(wanted: &Wanted, row: &EntryRow) -> bool {
+    row.kind.starts_with(&wanted.kind) && (wanted.actor.is_empty() || row.actor == wanted.actor)
 }
 
 fn row(stored: &StoredEntry) -> EntryRow {
@@ -61,8 +119,16 @@ pub(super) async fn show(
         is_verified: proof.verify(&leaf, head.head()).is_ok(),
         note: head.to_string(),
         newest: app.store().size(),
+        concerns: concerns(&stored.bytes),
     };
     Ok(html(placet_pages::entry(&viewer, &page)))
+}
+
+/// Whose it is, and what it is about, as the entry itself says.
+fn concerns(bytes: &[u8]) -> Concerns {
+    let Ok(entry) = Entry::parse(bytes) else { return Concerns::default() };
+    let actor = Some(entry.actor).filter(|actor| actor.starts_with("idn_"));
+    Concerns { actor, run: entry.run, action: entry.action }
 }
 
 /// Over several lines, for people; what is hashed has none.

@@ -6,6 +6,7 @@
 
 mod action;
 mod address;
+mod around;
 mod brake;
 mod deciding;
 mod doors;
@@ -114,6 +115,7 @@ pub(super) fn table() -> Vec<Route> {
         get("/me", deciding::own).access(PEOPLE).about("How one decides oneself; nobody else sees it."),
         get("/orders", order::list).access(PEOPLE).about("The standing orders of all runs."),
         get("/agents", people::agents).access(PEOPLE).about("Agents and whom they descend from."),
+        get("/agents/{identity}", people::agent).access(PEOPLE).about("One agent: its line, its runs, and how people decided about what it proposed."),
         get("/workers", people::workers).access(PEOPLE).about("Workers and how they are."),
         get("/policy", policy::show).access(PEOPLE).about("The rules in force."),
         post("/policy", policy::judge).access(PEOPLE).about("What the rules would say. Nothing is recorded."),

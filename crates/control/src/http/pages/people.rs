@@ -8,21 +8,25 @@ use axum::response::Response;
 use placet_domain::action::ActionStatus;
 use placet_domain::id::IdentityId;
 use placet_domain::identity::{Identity, Role};
+use placet_domain::refusal::Refusal;
 use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
-use placet_pages::{AgentRow, WorkerRow};
+use placet_pages::{AgentPage, AgentRow, WorkerRow};
 use placet_store::{ActionFilter, Listed, Order, RunFilter};
 
+use super::super::extract::Path;
 use super::super::problem::Failure;
 use super::super::view;
 use super::guard::{Visiting, html};
 use super::{names, viewer};
 use crate::app::App;
-use crate::flow::{self, Caller};
+use crate::flow::{self, Caller, No};
 
 /// The newest agents; a run that is hosted has one of its own.
 const MOST_AGENTS: usize = 200;
 const MOST_RUNS: u32 = 500;
+/// The newest runs of one agent; all that it proposed in them is counted.
+const MOST_OWN_RUNS: usize = 20;
 /// A worker asks for work at least this often; twice that without a word, and something is wrong with it.
 const SILENT_AFTER: Duration = Duration::from_secs(90);
 
@@ -57,6 +61,59 @@ async fn lineage(app: &App, identity: &Identity) -> Result<Vec<String>, Failure>
         line.push(names::person(app, elder).await?);
     }
     Ok(line)
+}
+
+/// One agent, if whoever looks may know of it.
+pub(super) async fn agent(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    visiting: Visiting,
+    caller: Caller,
+) -> Result<Response, Failure> {
+    let id: IdentityId = id.parse().map_err(Failure::bad_id)?;
+    let viewer = viewer::viewer(&app, &visiting).await?;
+    let everybody = flow::identities(&app, &caller).await?;
+    let found = everybody.iter().find(|identity| identity.id == id && identity.has(Role::Agent));
+    let identity = found.ok_or(No::Refused(Refusal::Unknown { what: "agent" }))?;
+    let filter = RunFilter { reach: visiting.identity.reach.clone(), limit: MOST_RUNS, ..RunFilter::default() };
+    let own: Vec<Listed<Run>> =
+        app.store().runs(filter).await?.into_iter().filter(|run| run.agent == id).take(MOST_OWN_RUNS).collect();
+    let (approved, rejected) = decided(&app, &own).await?;
+    let page = AgentPage {
+        identity: view::identity(identity),
+        elders: identity.lineage.iter().map(|elder| relative(&everybody, elder)).collect(),
+        children: everybody
+            .iter()
+            .filter(|other| other.lineage.includes(id))
+            .take(MOST_AGENTS)
+            .map(|child| relative(&everybody, child.id))
+            .collect(),
+        runs: own.iter().map(|run| (run.id.to_string(), run.goal.clone(), run.status.to_string())).collect(),
+        approved,
+        rejected,
+    };
+    Ok(html(placet_pages::agent(&viewer, &page)))
+}
+
+/// Somebody of the line: who is out of reach is told by an id.
+fn relative(everybody: &[Identity], id: IdentityId) -> (String, String, bool) {
+    let known = everybody.iter().find(|identity| identity.id == id);
+    let name = known.map_or_else(|| id.to_string(), |identity| identity.name.clone());
+    (id.to_string(), name, known.is_some_and(|identity| identity.has(Role::Agent)))
+}
+
+/// How much of what was proposed in these runs people approved, and how much they rejected.
+async fn decided(app: &App, runs: &[Listed<Run>]) -> Result<(u64, u64), Failure> {
+    let (mut approved, mut rejected) = (0, 0);
+    for run in runs {
+        let filter =
+            ActionFilter { run: Some(run.id), order: Order::NewestFirst, limit: MOST_RUNS, ..ActionFilter::default() };
+        for action in app.store().actions(filter).await? {
+            approved += u64::from(action.was_looked_at());
+            rejected += u64::from(action.status == ActionStatus::Rejected);
+        }
+    }
+    Ok((approved, rejected))
 }
 
 pub(super) async fn workers(State(app): State<App>, visiting: Visiting, caller: Caller) -> Result<Response, Failure> {

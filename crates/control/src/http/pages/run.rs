@@ -108,7 +108,7 @@ fn ask(caller: &Caller, run: &Run, now: Timestamp) -> Ask {
     };
     match run::decide(Some(run), &command, &caller.actor(), now) {
         Ok(_) => Ask::Yes,
-        Err(refusal) => Ask::No(refusal.to_string()),
+        Err(refusal) => Ask::No(refusal),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::moves::{reading, scan};
 use crate::scenario::Scenario;
 
 /// Files of the agent, uploaded, as an action names them.
-async fn file(app: &Scenario, path: &str, content: &[u8]) -> serde_json::Value {
+pub(super) async fn file(app: &Scenario, path: &str, content: &[u8]) -> serde_json::Value {
     let digest = Digest::of(content);
     let to = format!("/api/v1/projects/{}/evidence/{digest}", app.team.project);
     app.team.agent.put(&to, content.to_vec()).await.is(201);
@@ -118,6 +118,53 @@ async fn c14_an_entry_is_shown_with_a_proof_that_was_tried() {
 }
 
 #[tokio::test]
+async fn c14_entries_are_found_by_kind_run_actor_and_number_and_lead_to_what_they_concern() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let action = agent.proposes(app.team.run, &scan()).await;
+    reviewer.approves(&action).await.is(200);
+    let otto = Browser::visiting(&app, &app.auditor).await;
+    let kinds = |page: &str| -> Vec<String> {
+        let rows = page.split("<tbody>").nth(1).unwrap().split("<td><code>").skip(1);
+        rows.map(|row| row.split('<').next().unwrap().to_owned()).collect()
+    };
+    let proposed = otto.open("/ledger?kind=action.proposed").await.is(200).text();
+    assert_eq!(kinds(&proposed), ["action.proposed"]);
+    let of_run = otto.open(&format!("/ledger?run={}&kind=action.", app.team.run)).await.is(200).text();
+    assert_eq!(kinds(&of_run), ["action.approved", "action.judged", "action.proposed"]);
+    let by = otto.open(&format!("/ledger?actor={}&kind=action.", reviewer.id)).await.is(200).text();
+    assert_eq!(kinds(&by), ["action.approved"]);
+    let at = otto.open("/ledger?at=2").await.is(200).text();
+    assert!(at.contains("href=\"/ledger/2\"") && !at.contains("href=\"/ledger/3\""), "{at}");
+    otto.open("/ledger?kind=%3Cscript%3E").await.is(400);
+    otto.open("/ledger?at=x").await.is(400);
+    let seq = by.split("href=\"/ledger/").nth(1).unwrap().split('"').next().unwrap();
+    let entry = otto.open(&format!("/ledger/{seq}")).await.is(200).text();
+    for link in
+        [format!("/actions/{}", action.id), format!("/runs/{}", app.team.run), format!("/ledger?actor={}", reviewer.id)]
+    {
+        assert!(entry.contains(&format!("href=\"{link}\"")), "{link}: {entry}");
+    }
+}
+
+#[tokio::test]
+async fn c16_an_agent_has_a_page_with_its_line_its_runs_and_how_people_decided() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let action = agent.proposes(app.team.run, &scan()).await;
+    reviewer.rejects(&action).await.is(200);
+    let rita = Browser::visiting(&app, &reviewer).await;
+    let list = rita.open("/agents").await.is(200).text();
+    assert!(list.contains(&format!("href=\"/agents/{}\"", agent.id)), "{list}");
+    let page = rita.open(&format!("/agents/{}", agent.id)).await.is(200).text();
+    assert!(
+        page.contains("100 %") && page.contains(&format!("/runs/{}", app.team.run)) && page.contains("class=\"tree\""),
+        "{page}"
+    );
+    rita.open(&format!("/agents/{}", reviewer.id)).await.is(404);
+    let others = app.neighbours("beta").await;
+    Browser::visiting(&app, &others.reviewer).await.open(&format!("/agents/{}", agent.id)).await.is(404);
+}
+
+#[tokio::test]
 async fn b3_the_policy_can_be_asked_what_it_would_say_and_nothing_is_recorded() {
     let (app, _, reviewer, _) = Scenario::start().await;
     let mut rita = Browser::visiting(&app, &reviewer).await;
@@ -129,6 +176,26 @@ async fn b3_the_policy_can_be_asked_what_it_would_say_and_nothing_is_recorded() 
     let beyond = rita.send(&form.with("target", "192.0.2.1")).await.is(200).text();
     assert!(beyond.contains("data-tier=\"D\""), "{beyond}");
     assert_eq!(app.size(), before);
+}
+
+#[tokio::test]
+async fn b3_rules_about_files_outputs_and_networks_can_be_tried_without_a_run() {
+    let (app, _, reviewer, _) = Scenario::start().await;
+    let mut rita = Browser::visiting(&app, &reviewer).await;
+    let page = rita.open("/policy").await.is(200);
+    let ground = format!("{}/lab", app.team.project);
+    assert!(page.text().contains(&format!("value=\"{ground}\"")), "{}", page.text());
+    let form = rita.form(&page, "try").with("run", &ground).with("tool", "sh").with("arguments", "true");
+    let plain = rita.send(&form).await.is(200).text();
+    assert!(plain.contains("data-tier=\"B\""), "{plain}");
+    let within = rita.send(&form.clone().with("files", "docs/a.md").with("outputs", "docs/b.md")).await.is(200).text();
+    assert!(!within.contains("data-tier=\"D\"") && within.contains(">docs/a.md</textarea>"), "{within}");
+    let outside = rita.send(&form.clone().with("outputs", "elsewhere/b.md")).await.is(200).text();
+    assert!(outside.contains("data-tier=\"D\"") || outside.contains("note bad"), "{outside}");
+    let stranger = rita.send(&form.clone().with("network", "https://stranger.example")).await.is(200).text();
+    assert!(stranger.contains("data-tier=\"D\"") || stranger.contains("note bad"), "{stranger}");
+    let wrong = rita.send(&form.with("files", "docs/a.md sha256:12 120")).await.is(200).text();
+    assert!(wrong.contains("is no path, digest and size"), "{wrong}");
 }
 
 #[tokio::test]

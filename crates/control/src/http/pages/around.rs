@@ -1,0 +1,107 @@
+//! What stands around an action on its card: who can decide it, others that are identical, and how similar ones were decided before.
+
+use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Demand, Setting};
+use placet_domain::id::ActionId;
+use placet_domain::identity::{Actor, Identity, Role};
+use placet_domain::policy::Tier;
+use placet_domain::proposal::ActionSpec;
+use placet_domain::refusal::Refusal;
+use placet_domain::run::Run;
+use placet_domain::time::Timestamp;
+use placet_pages::{History, Past, Twin, Twins, Who};
+use placet_store::{ActionFilter, Listed, Order};
+
+use super::super::actions::detail;
+use super::super::problem::Failure;
+use super::inbox::class;
+use super::names;
+use crate::app::App;
+use crate::flow::{self, Caller};
+
+/// How many of the newest actions of a project are looked through for what was decided before.
+const MOST_LOOKED_THROUGH: u32 = 400;
+const HISTORY_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
+/// As many as somebody looks at again before they decide.
+const MOST_RECENT: usize = 5;
+/// As many that wait as are opened to tell which are identical.
+const MOST_COMPARED: u32 = 50;
+
+/// Everybody whom the domain itself would let approve it, and who could not because of whose it is.
+pub(super) async fn who(app: &App, run: &Run, state: &ActionState) -> Result<Option<Who>, Failure> {
+    if state.status != ActionStatus::PendingApproval {
+        return Ok(None);
+    }
+    let passkeys = Demand::by(&app.store().organisation().await?);
+    let (terms, policy, now) = (app.settings().terms, app.policy().version(), app.store().now());
+    let command = ActionCommand::Approve { seen: state.review(), proof: None };
+    let mut who = Who::default();
+    for identity in app.store().identities().await?.into_iter().filter(|identity| decides_here(identity, run)) {
+        let (name, actor) = (identity.name.clone(), Actor::Identity(identity));
+        let setting = Setting { run, actor: &actor, terms: &terms, policy, givers: &[], passkeys, now };
+        match action::decide(state.id, Some(state), &command, &setting) {
+            Ok(_) | Err(Refusal::PasskeyNeeded) => who.can.push(name),
+            Err(Refusal::Kin) => who.behind.push(name),
+            Err(_) => {}
+        }
+    }
+    Ok(Some(who))
+}
+
+fn decides_here(identity: &Identity, run: &Run) -> bool {
+    !identity.revoked && identity.has(Role::Reviewer) && identity.reach.includes(run.project)
+}
+
+/// Others that wait and are identical. Where two people are asked, each action is looked at by itself.
+pub(super) async fn twins(app: &App, caller: &Caller, id: ActionId, spec: &ActionSpec) -> Result<Twins, Failure> {
+    let state = flow::find_action(app, caller, id).await?;
+    let mut twins = Twins::default();
+    if state.status != ActionStatus::PendingApproval || state.verdict.tier() != Tier::B {
+        return Ok(twins);
+    }
+    let own = class(&state, spec);
+    for other in app.store().queue(caller.identity.reach.clone(), MOST_COMPARED).await? {
+        if other.id == state.id
+            || other.project != state.project
+            || other.tool != state.tool
+            || other.verdict.tier() != Tier::B
+        {
+            continue;
+        }
+        let detail = detail(app, &other).await?;
+        if class(&other, &detail.spec) == own {
+            let agent = names::person(app, other.proposer).await?;
+            let goal = app.store().run(other.run).await?.map(|run| run.goal).unwrap_or_default();
+            twins.0.push(Twin { id: other.id, review: detail.action.review, agent, goal });
+        }
+    }
+    Ok(twins)
+}
+
+/// What was decided about the same tool in the same project.
+pub(super) async fn history(app: &App, state: &ActionState) -> Result<History, Failure> {
+    let since = Timestamp::from_unix_ms(app.store().now().unix_ms() - HISTORY_MS);
+    let filter = ActionFilter {
+        project: Some(state.project),
+        changed_since: Some(since),
+        order: Order::NewestFirst,
+        limit: MOST_LOOKED_THROUGH,
+        ..ActionFilter::default()
+    };
+    let found = app.store().actions(filter).await?;
+    let others = found.iter().filter(|other| other.tool == state.tool && other.id != state.id);
+    Ok(others.fold(History::default(), |mut counted, other| {
+        counted.approved += u64::from(other.was_looked_at());
+        counted.rejected += u64::from(other.status == ActionStatus::Rejected);
+        counted.succeeded += u64::from(other.status == ActionStatus::Succeeded);
+        counted.failed += u64::from(other.status == ActionStatus::Failed);
+        if counted.recent.len() < MOST_RECENT && (other.was_looked_at() || other.status == ActionStatus::Rejected) {
+            counted.recent.push(past(other));
+        }
+        counted
+    }))
+}
+
+fn past(other: &Listed<ActionState>) -> Past {
+    let reason = other.because.clone().filter(|_| other.status == ActionStatus::Rejected);
+    Past { id: other.id, status: other.status, at: other.changed_at, reason }
+}
