@@ -17,7 +17,7 @@ use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
 use placet_ledger::Entry;
 use placet_pages::{ActionPage, Ask, Blast, Decided, History, Twins, Yes};
-use placet_store::{ActionFilter, EntryFilter, Order, StoredEntry};
+use placet_store::{ActionFilter, EntryFilter, HEARTBEAT, Kinds, Order, StoredEntry};
 use placet_wire::api;
 use serde_json::{Map, Value, json};
 
@@ -27,16 +27,17 @@ use super::super::problem::Failure;
 use super::address::Address;
 use super::form::{Fields, Sent};
 use super::guard::{Visiting, made};
-use super::inbox::class;
-use super::{brake, file, names, order, passkey, viewer};
+use super::onward::go_on;
+use super::twins::class;
+use super::{brake, file, names, order, output, passkey, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
 
 /// How many of the newest actions of a project are looked through for what was decided before.
 const MOST_LOOKED_THROUGH: u32 = 400;
 const HISTORY_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
-/// As many entries as an action has, with its heartbeats left out by being few.
-const MOST_ENTRIES: u32 = 50;
+/// More entries than an action has, heartbeats left out; of one that has more, the newest.
+const MOST_ENTRIES: u32 = 100;
 /// How many are approved by one form at most.
 const MOST_AT_ONCE: usize = 50;
 
@@ -68,6 +69,7 @@ pub(in crate::http) async fn page(
     let ask = ask(app, caller, address, &run, &state).await?;
     let fast = flow::pace(app, caller.identity.id).await?.is_fast();
     let waits = ask == Ask::Yes && state.status == ActionStatus::PendingApproval && !fast;
+    let evidence = manifest(app, &state).await?;
     let page = ActionPage {
         order: if waits { order::offer(app, caller, id).await? } else { None },
         since: entries.first().map_or(state.deadline, |entry| entry.at),
@@ -81,7 +83,8 @@ pub(in crate::http) async fn page(
         fast,
         decided,
         twins: Twins::default(),
-        evidence: manifest(app, &state).await?,
+        outputs: output::shown(app, caller, state.project, evidence.as_ref()).await?,
+        evidence,
         entries: entries.into_iter().map(|entry| (entry.seq, entry.kind)).collect(),
         detail,
     };
@@ -105,9 +108,12 @@ async fn approvals(app: &App, state: &ActionState, entries: &[StoredEntry]) -> R
     Ok(said)
 }
 
-async fn stored_entries(app: &App, id: ActionId) -> Result<Vec<StoredEntry>, Failure> {
-    let filter = EntryFilter { action: Some(id), limit: MOST_ENTRIES, ..EntryFilter::default() };
-    Ok(app.store().entries(filter).await?)
+pub(super) async fn stored_entries(app: &App, id: ActionId) -> Result<Vec<StoredEntry>, Failure> {
+    let (kinds, order, limit) = (Kinds::But(HEARTBEAT), Order::NewestFirst, MOST_ENTRIES);
+    let filter = EntryFilter { action: Some(id), kinds, order, limit, ..EntryFilter::default() };
+    let mut newest = app.store().entries(filter).await?;
+    newest.reverse();
+    Ok(newest)
 }
 
 /// Entries after which nobody is asked any more.
@@ -128,7 +134,7 @@ pub(in crate::http) fn decider(stored: &StoredEntry) -> Option<IdentityId> {
 }
 
 /// The last decision, with the name of whoever made it.
-async fn decided(app: &App, entries: &[StoredEntry]) -> Result<Option<Decided>, Failure> {
+pub(super) async fn decided(app: &App, entries: &[StoredEntry]) -> Result<Option<Decided>, Failure> {
     let Some(last) = entries.iter().rev().find(|entry| DECISIONS.contains(&entry.kind.as_str())) else {
         return Ok(None);
     };
@@ -215,11 +221,6 @@ async fn history(app: &App, state: &ActionState) -> Result<History, Failure> {
     }))
 }
 
-/// After a decision the next thing is looked at.
-fn next() -> Response {
-    Redirect::to("/").into_response()
-}
-
 fn parse(id: &str) -> Result<ActionId, Failure> {
     id.parse().map_err(Failure::bad_id)
 }
@@ -230,7 +231,7 @@ pub(super) async fn approve(State(app): State<App>, Path(id): Path<String>, sent
     brake::on_action(&app, &sent.caller, &state, &sent.fields).await?;
     let look = looked(&app, &sent.caller, id, seen);
     passkey::approve(&app, &sent, &state, seen, look).await?;
-    Ok(next())
+    Ok(go_on(&sent.fields, id))
 }
 
 /// How whoever decides looked at the card, if it was shown to them here.
@@ -246,7 +247,7 @@ pub(super) async fn reject(
     let (id, seen) = (parse(&id)?, fields.seen()?);
     let look = looked(&app, &caller, id, seen);
     flow::reject_looked(&app, &caller, id, (seen, fields.text("reason")?), look).await?;
-    Ok(next())
+    Ok(go_on(&fields, id))
 }
 
 pub(super) async fn amend(
@@ -296,7 +297,7 @@ pub(super) async fn resolve(
         Resolution::Abandon => {}
     }
     flow::resolve(&app, &caller, id, resolution, fields.text("reason")?).await?;
-    Ok(next())
+    Ok(go_on(&fields, id))
 }
 
 pub(super) async fn perform(
@@ -331,7 +332,7 @@ pub(super) async fn approve_all(
             return Err(bad());
         }
     }
-    let (mut done, mut refused) = (0, Vec::new());
+    let (mut done, mut refused, first) = (0, Vec::new(), items.first().map(|(id, _)| *id).ok_or_else(bad)?);
     for (id, seen) in items {
         match flow::approve(&app, &caller, id, seen).await {
             Ok(_) => done += 1,
@@ -339,7 +340,7 @@ pub(super) async fn approve_all(
         }
     }
     if refused.is_empty() {
-        return Ok(next());
+        return Ok(go_on(&fields, first));
     }
     let why = format!("{done} were approved, {} were not: {}", refused.len(), refused.join("; "));
     Err(Failure::new(StatusCode::CONFLICT, "in_part", why))
