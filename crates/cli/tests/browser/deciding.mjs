@@ -52,20 +52,26 @@ async function decides(page, of, looks) {
   await page.goto(`${given.url}/orders`);
   await page.getByText('No order stands.').waitFor();
 
-  // What was only rehearsed is done when somebody says so.
-  await open(of.perform);
+  // What was only rehearsed is done when somebody says so: the inbox leads to the results, and those to it.
+  await page.goto(`${given.url}/`);
+  await page.locator('a.row', { hasText: 'Results to accept' }).first().click();
+  await page.locator(`[aria-labelledby=rehearsed] a[href="/actions/${of.perform}"]`).click();
   await is('REHEARSED');
   await looks('rehearsed');
   await send(page, button('Have it done'));
   await again(of.perform, 'APPROVED');
 
   // Of what was interrupted nobody knows how far it got: a person decides.
-  await open(of.retry);
+  await page.goto(`${given.url}/`);
+  await page.locator(`a.row[href*="action=${of.retry}"]`).click();
+  await page.waitForURL(/action=/);
   await looks('interrupted');
   await page.getByLabel('Reason').fill('it only sleeps');
   await send(page, button('Run it again'));
   await again(of.retry, 'APPROVED');
-  await open(of.abandon);
+  await page.goto(`${given.url}/?part=interrupted`);
+  await page.locator(`a.row[href*="action=${of.abandon}"]`).click();
+  await page.waitForURL(/action=/);
   await page.getByLabel('Reason').fill('not wanted any more');
   await send(page, button('Give it up'));
   await again(of.abandon, 'ABANDONED');

@@ -34,11 +34,7 @@ pub(crate) struct Board {
 
 impl Board {
     pub(crate) const fn new(letters: Letters) -> Self {
-        let standing = Standing {
-            inbox: InboxView { waiting: 0, actions: Vec::new(), runs: Vec::new() },
-            runs: Vec::new(),
-            workers: Vec::new(),
-        };
+        let standing = Standing { inbox: InboxView::default(), runs: Vec::new(), workers: Vec::new() };
         Self { standing, last: VecDeque::new(), letters, lost: None }
     }
 
