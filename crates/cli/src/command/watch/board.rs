@@ -33,7 +33,7 @@ pub(crate) struct Board {
 }
 
 impl Board {
-    pub(crate) const fn new(letters: Letters) -> Self {
+    pub(crate) fn new(letters: Letters) -> Self {
         let standing = Standing { inbox: InboxView::default(), runs: Vec::new(), workers: Vec::new() };
         Self { standing, last: VecDeque::new(), letters, lost: None }
     }

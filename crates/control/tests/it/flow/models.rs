@@ -11,8 +11,8 @@ use placet_wire::api;
 use serde_json::{Value, json};
 
 use super::governed::working;
-use crate::pages::Browser;
 use crate::metrics::{metrics, value};
+use crate::pages::Browser;
 use crate::person::{Answer, Person};
 use crate::scenario::{Scenario, Setup, rules_planning_with};
 
