@@ -21,23 +21,24 @@ function move(by) {
 }
 
 // The first key brings the button into view and focus, the second one presses it: nobody approves by a slip.
-function approve() {
-  const form = document.querySelector('form#approve');
-  // A card that is folded leads to the whole first.
-  if (!form) return document.querySelector('a#whole')?.focus();
-  const field = form.querySelector('input:not([type=hidden])');
-  if (field && !field.value) return field.focus();
-  const button = form.querySelector('button');
-  if (document.activeElement === button) return form.requestSubmit();
-  button.scrollIntoView({ block: 'center' });
-  button.focus();
+// A form has one button, or one for each key. What has to be filled in comes before.
+function press(form, key) {
+  if (!form) return;
+  const empty = all('input[required]', form).find((field) => !field.value);
+  const button = form.querySelector(`button[data-key=${key}]`) ?? form.querySelector('button');
+  const next = empty ?? button;
+  if (document.activeElement === button && !empty) return form.requestSubmit(button);
+  next.scrollIntoView({ block: 'center' });
+  next.focus();
 }
 
-function reject() {
-  const field = document.querySelector('form#reject input:not([type=hidden])');
-  field?.scrollIntoView({ block: 'center' });
-  field?.focus();
+// A card that is folded leads to the whole first.
+function approve() {
+  const form = document.querySelector('form#approve, form#complete, form#perform, form#resolve');
+  return form ? press(form, 'a') : document.querySelector('a#whole')?.focus();
 }
+
+const reject = () => press(document.querySelector('form#reject, form#resolve'), 'r');
 
 const keys = {
   j: () => move(1),

@@ -13,6 +13,7 @@ use crate::inbox::Twins;
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::order;
+use crate::output::{Output, streams};
 use crate::parts::{digest, exactly, fact, moment, parsed, section, short, size, status, tier};
 use crate::passkeys::{self, Place};
 use crate::refusals;
@@ -45,6 +46,8 @@ pub struct ActionPage {
     /// Others that are identical and can be decided with it.
     pub twins: Twins,
     pub evidence: Option<Manifest>,
+    /// What its program said, as far as it is shown.
+    pub outputs: Vec<Output>,
     /// Its entries of the ledger: number and kind.
     pub entries: Vec<(u64, String)>,
 }
@@ -272,9 +275,10 @@ fn interrupted(viewer: &Viewer, shown: &ActionPage) -> Markup {
                 (reason("reason", lang.reason()))
                 (typed("confirm", lang, shown))
                 div.ways {
-                    button name="resolution" value="retry" { (lang.retry()) }
-                    // To give up takes no name; that it takes a reason is told by the server then.
-                    button.bad name="resolution" value="abandon" formnovalidate[takes_name(shown)] { (lang.abandon()) }
+                    // First, so that the enter key in a field runs nothing again. To give up takes no name; that it takes a reason is told
+                    // by the server then.
+                    button.bad name="resolution" value="abandon" data-key="r" formnovalidate[takes_name(shown)] { (lang.abandon()) " " kbd { "R" } }
+                    button name="resolution" value="retry" data-key="a" { (lang.retry()) " " kbd { "A" } }
                 }
             }))
         }
@@ -303,6 +307,7 @@ fn outcome(viewer: &Viewer, shown: &ActionPage) -> Markup {
                     (fact(lang.exit(), &html! { (text::line(lang, &ending(&manifest.exit))) }))
                     (fact(lang.took(), &html! { (lang.span(manifest.finished_at.unix_ms().abs_diff(manifest.started_at.unix_ms()))) }))
                 }
+                (streams(lang, &shown.outputs))
                 ul.plain {
                     @for item in &manifest.items {
                         li {

@@ -75,7 +75,7 @@ pub struct Who {
 }
 
 /// One line that tells what it is.
-pub(crate) fn title(spec: &ActionSpec) -> String {
+pub fn title(spec: &ActionSpec) -> String {
     let mut words = vec![spec.tool.to_string()];
     words.extend(spec.argv.iter().skip(1).cloned());
     let whole = words.join(" ");

@@ -11,6 +11,7 @@ pub struct Form {
     to: String,
     /// Nothing where nobody is signed in yet.
     csrf: Option<String>,
+    onward: Option<String>,
     seen: Option<Digest>,
     id: Option<&'static str>,
     passkey: Option<Passkey>,
@@ -29,12 +30,19 @@ struct Passkey {
 
 impl Form {
     pub(crate) fn to(path: impl Into<String>, viewer: &Viewer) -> Self {
-        Self { to: path.into(), csrf: Some(viewer.csrf.clone()), seen: None, id: None, passkey: None }
+        Self {
+            to: path.into(),
+            csrf: Some(viewer.csrf.clone()),
+            onward: viewer.onward.clone(),
+            seen: None,
+            id: None,
+            passkey: None,
+        }
     }
 
     /// A form for whoever is not signed in.
     pub(crate) fn of_nobody(path: impl Into<String>) -> Self {
-        Self { to: path.into(), csrf: None, seen: None, id: None, passkey: None }
+        Self { to: path.into(), csrf: None, onward: None, seen: None, id: None, passkey: None }
     }
 
     /// One that is sent with the answer of a passkey to the question that is fetched there.
@@ -65,6 +73,7 @@ impl Form {
                 data-passkey-first=[passkey.and_then(|passkey| (!passkey.signs).then_some("yes"))]
                 data-passkey-failed=[passkey.map(|passkey| passkey.failed)] {
                 @if let Some(csrf) = &self.csrf { input type="hidden" name="csrf" value=(csrf); }
+                @if let Some(onward) = &self.onward { input type="hidden" name="onward" value=(onward); }
                 @if let Some(seen) = self.seen { input type="hidden" name="seen" value=(seen); }
                 (content)
             }

@@ -1,8 +1,10 @@
-//! The inbox: what waits for a person. Actions by risk, then age, those that are identical as one row; then the runs that stand still.
+//! The inbox: what waits for a person. Actions by risk, then age, those that are identical as one row; what was interrupted; what waits for
+//! others; then the runs that stand still. How its parts are addressed is in [`crate::listing`].
 
 use maud::{Markup, html};
+use placet_domain::action::ActionStatus;
 use placet_domain::digest::Digest;
-use placet_domain::id::{ActionId, RunId};
+use placet_domain::id::{ActionId, ProjectId, RunId};
 use placet_domain::time::Timestamp;
 use placet_wire::api::{ActionDetail, ActionView};
 
@@ -11,24 +13,48 @@ use crate::brief::card_or_beginning;
 use crate::card::title;
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
-use crate::parts::{moment, parsed, tier};
+use crate::listing::{Listing, Part};
+use crate::parts::{exactly, moment, parsed, tier};
 use crate::text;
 
 /// Everything that waits, as far as it is shown.
 #[derive(Debug, Clone, Default)]
 pub struct Inbox {
+    /// Which part of it is listed, and how.
+    pub listing: Listing,
+    /// What of that part is on this page.
     pub actions: Vec<Waiting>,
+    /// Where the pages before and after this one begin, if there are any.
+    pub before: Option<String>,
+    pub after: Option<String>,
+    /// What was interrupted, where all parts are shown.
+    pub interrupted: Vec<Waiting>,
+    /// What waits for others, where all parts are shown and nothing else comes before.
+    pub others: Vec<Waiting>,
     /// How many actions wait in all.
     pub waiting: u64,
     pub runs: Vec<Standing>,
-    /// Only actions of this tier, if one was chosen.
-    pub tier: Option<String>,
+    /// The projects to choose from, where there are several.
+    pub projects: Vec<(ProjectId, String)>,
     /// Who is away until when, for whom the viewer stands in.
     pub absent: Vec<(String, Timestamp)>,
+    /// What the viewer has just decided.
+    pub just: Option<Just>,
     /// What is looked at.
     pub chosen: Option<Box<ActionPage>>,
     /// Whether somebody chose it; otherwise it is what comes first.
     pub was_chosen: bool,
+}
+
+/// What the viewer has just decided.
+#[derive(Debug, Clone)]
+pub struct Just {
+    pub id: ActionId,
+    /// The kind of the entry.
+    pub kind: String,
+    pub title: String,
+    /// Whether somebody else is asked too.
+    pub is_awaited: bool,
 }
 
 /// An action that waits, and those that are identical.
@@ -102,23 +128,22 @@ impl Still {
 pub fn inbox(viewer: &Viewer, inbox: &Inbox) -> Markup {
     let lang = viewer.lang;
     let content = html! {
+        @if let Some(just) = &inbox.just { (just_decided(lang, just)) }
         // Where there is no room for both, the list is shown until somebody chooses, and then the card.
         div.split data-shows=(if inbox.was_chosen { "card" } else { "list" }) {
             section.list aria-labelledby="inbox" #list data-live="list" {
                 h1 #inbox { (lang.nav_inbox()) " " small { (lang.waiting(viewer.waiting)) } }
                 @for (name, until) in &inbox.absent {
-                    p.note { (lang.you_stand_in_for()) " " strong { (text::line(lang, name)) } ", " (lang.away_until()) " " (moment(lang, *until, viewer.now)) }
+                    p.note { (lang.you_stand_in_for()) " " strong { (text::line(lang, name)) } ", " (lang.away_until()) " " (exactly(*until)) }
                 }
-                (filters(lang, inbox.tier.as_deref()))
-                @if inbox.waiting == 0 && inbox.runs.is_empty() { (empty(lang)) }
-                (actions(viewer, inbox))
-                (runs(viewer, &inbox.runs))
+                (filters(lang, inbox))
+                (lists(viewer, inbox))
                 p.keys { (lang.keys_hint()) }
             }
             div.detail {
-                p.back { a href=(back(inbox.tier.as_deref())) { "← " (lang.nav_inbox()) } }
+                p.back { a href=(inbox.listing.link()) { "← " (lang.nav_inbox()) } }
                 @match &inbox.chosen {
-                    Some(chosen) => (card_or_beginning(viewer, chosen)),
+                    Some(chosen) => (card_or_beginning(&going_on(viewer, inbox), chosen)),
                     None => @if !inbox.actions.is_empty() { p.note { (lang.choose_left()) } },
                 }
             }
@@ -127,17 +152,80 @@ pub fn inbox(viewer: &Viewer, inbox: &Inbox) -> Markup {
     page(viewer, Here::Inbox, lang.nav_inbox(), &Live::of_all(), &content)
 }
 
-/// To the list, as it was.
-fn back(tier: Option<&str>) -> String {
-    tier.map_or_else(|| "/".to_owned(), |tier| format!("/?tier={tier}"))
+/// The viewer, who goes on with the neighbour of what they decide.
+fn going_on(viewer: &Viewer, inbox: &Inbox) -> Viewer {
+    let here = inbox.chosen.as_ref().map(|chosen| chosen.detail.action.id);
+    let rows: Vec<ActionId> =
+        [&inbox.interrupted, &inbox.actions].into_iter().flatten().map(|row| row.detail.action.id).collect();
+    let at = rows.iter().position(|id| Some(*id) == here);
+    let neighbour = at.and_then(|at| rows.get(at + 1).or_else(|| rows.get(at.checked_sub(1)?)));
+    let onward = neighbour.map_or_else(|| inbox.listing.query(), |next| inbox.listing.query_at(*next));
+    Viewer { onward: Some(onward), ..viewer.clone() }
 }
 
-fn filters(lang: Lang, chosen: Option<&str>) -> Markup {
+fn just_decided(lang: Lang, just: &Just) -> Markup {
+    let did = match just.kind.as_str() {
+        "action.rejected" => lang.you_rejected(),
+        "action.superseded" => lang.you_amended(),
+        "action.resolved" => lang.you_resolved(),
+        _ => lang.you_approved(),
+    };
+    html! {
+        p.notice #just role="status" {
+            (did) " " a href={ "/actions/" (just.id) } { (text::line(lang, &just.title)) }
+            @if just.is_awaited { " · " (lang.more_needed()) }
+        }
+    }
+}
+
+fn filters(lang: Lang, inbox: &Inbox) -> Markup {
+    let (all, here) = (Listing { project: inbox.listing.project, ..Listing::default() }, &inbox.listing);
+    let tiers = ["B", "C"].map(|tier| Listing { tier: Some(tier.to_owned()), ..all.clone() });
+    let parts = [(Part::Others, lang.others_decide()), (Part::Interrupted, lang.filter_interrupted())];
+    let chip = |to: &Listing, name: &str| html! { a href=(to.link()) aria-current=[to.is_like(here).then_some("true")] { (name) } };
     html! {
         p.filters {
-            a href="/" aria-current=[chosen.is_none().then_some("true")] { (lang.filter_all()) }
-            @for tier in ["B", "C"] {
-                a href={ "/?tier=" (tier) } aria-current=[(chosen == Some(tier)).then_some("true")] { (lang.filter_tier()) " " (tier) }
+            (chip(&all, lang.filter_all()))
+            @for to in &tiers { (chip(to, &format!("{} {}", lang.filter_tier(), to.tier.as_deref().unwrap_or_default()))) }
+            @for (part, name) in parts { (chip(&Listing { part, ..all.clone() }, name)) }
+        }
+        @if inbox.projects.len() > 1 {
+            p.filters {
+                (chip(&Listing { project: None, from: None, ..here.clone() }, lang.all_projects()))
+                @for (id, name) in &inbox.projects { (chip(&Listing { project: Some(*id), from: None, ..here.clone() }, name)) }
+            }
+        }
+    }
+}
+
+fn lists(viewer: &Viewer, inbox: &Inbox) -> Markup {
+    let (lang, part) = (viewer.lang, inbox.listing.part);
+    let heading = match part {
+        Part::Mine => lang.actions_waiting(),
+        Part::Others => lang.others_decide(),
+        Part::Interrupted => lang.interrupted_ones(),
+    };
+    let nothing = [&inbox.actions, &inbox.interrupted, &inbox.others].iter().all(|rows| rows.is_empty());
+    let more = |part| Some(Listing { part, ..inbox.listing.clone() }.link());
+    html! {
+        @if nothing && inbox.runs.is_empty() {
+            @if viewer.waiting == 0 { (empty(lang)) } @else { p.note { (lang.none_of_these()) } }
+        }
+        (rows(viewer, inbox, &inbox.interrupted, (lang.interrupted_ones(), None), more(Part::Interrupted)))
+        (rows(viewer, inbox, &inbox.actions, (heading, (part == Part::Others).then_some(lang.others_decide_hint())), None))
+        (ways_on(lang, inbox))
+        (rows(viewer, inbox, &inbox.others, (lang.others_decide(), Some(lang.others_decide_hint())), more(Part::Others)))
+        (runs(viewer, &inbox.runs))
+    }
+}
+
+/// To the pages before and after.
+fn ways_on(lang: Lang, inbox: &Inbox) -> Markup {
+    html! {
+        @if inbox.before.is_some() || inbox.after.is_some() {
+            p.pages {
+                @if let Some(spot) = &inbox.before { a #before rel="prev" href=(inbox.listing.before(spot).link()) { "← " (lang.ones_before()) } " " }
+                @if let Some(spot) = &inbox.after { a #after rel="next" href=(inbox.listing.after(spot).link()) { (lang.next_ones()) " →" } }
             }
         }
     }
@@ -153,32 +241,36 @@ fn empty(lang: Lang) -> Markup {
     }
 }
 
-fn actions(viewer: &Viewer, inbox: &Inbox) -> Markup {
-    let lang = viewer.lang;
+/// Rows under a heading, with a way to all of them where these may not be all.
+fn rows(
+    viewer: &Viewer,
+    inbox: &Inbox,
+    rows: &[Waiting],
+    (heading, hint): (&str, Option<&str>),
+    all: Option<String>,
+) -> Markup {
     let here = inbox.chosen.as_ref().map(|chosen| chosen.detail.action.id);
-    let rows: u64 = inbox.actions.iter().map(|row| 1 + row.twins.len() as u64).sum();
     html! {
-        @if !inbox.actions.is_empty() {
-            h2.quiet { (lang.actions_waiting()) }
-            ol.rows {
-                @for row in &inbox.actions { li { (self::row(viewer, row, here, inbox.tier.as_deref())) } }
-            }
-            @if inbox.tier.is_none() && inbox.waiting > rows { p.note { (lang.number(inbox.waiting - rows)) " " (lang.more_wait()) } }
+        @if !rows.is_empty() {
+            h2.quiet { (heading) @if let Some(all) = &all { " " a href=(all) { (viewer.lang.all_of_them()) } } }
+            @if let Some(hint) = hint { p.note { (hint) } }
+            ol.rows { @for row in rows { li { (self::row(viewer, row, here, &inbox.listing)) } } }
         }
     }
 }
 
-fn row(viewer: &Viewer, row: &Waiting, here: Option<ActionId>, chosen: Option<&str>) -> Markup {
+fn row(viewer: &Viewer, row: &Waiting, here: Option<ActionId>, listing: &Listing) -> Markup {
     let (lang, action) = (viewer.lang, &row.detail.action);
-    let query = chosen.map(|tier| format!("&tier={tier}")).unwrap_or_default();
     html! {
-        a.row href={ "/?action=" (action.id) (query) } aria-current=[(here == Some(action.id)).then_some("true")] {
+        a.row href=(listing.link_at(action.id)) aria-current=[(here == Some(action.id)).then_some("true")] {
             (tier(lang, &action.verdict.tier))
             span.what { (text::line(lang, &title(&row.detail.spec))) }
             span.risk { (lang.decimal(action.verdict.risk)) }
             span.meta {
                 (text::line(lang, &row.agent)) " · " (text::line(lang, &row.goal)) " · " (moment(lang, row.since, viewer.now))
-                " · " (lang.decide_before()) " " (moment(lang, parsed(&action.deadline), viewer.now))
+                @if action.status == ActionStatus::PendingApproval {
+                    " · " (lang.to_decide()) " " (moment(lang, parsed(&action.deadline), viewer.now))
+                }
             }
             @if !row.twins.is_empty() { span.twins { "+" (row.twins.len()) " " (lang.identical()) } }
         }

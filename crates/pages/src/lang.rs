@@ -132,7 +132,29 @@ words! {
     filter_all: "All", "Tout";
     filter_tier: "Tier", "Niveau";
     identical: "identical", "identiques";
-    more_wait: "more wait, less risky or newer", "autres attendent, moins risquées ou plus récentes";
+    uninspectable_output: "No text that can be shown here; fetch it below.", "Aucun texte qui puisse être montré ici ; récupérez-le plus bas.";
+    bytes_left_out: "bytes in between are not shown; fetch it below", "octets entre les deux ne sont pas montrés ; récupérez-le plus bas";
+    heartbeats_left_out: "heartbeats of workers among them are left out", "signes de vie d'exécutants, parmi elles, ne sont pas montrés";
+    checkpoint_after: "then a checkpoint", "puis un point de contrôle";
+    rehearsed_ones: "Only rehearsed", "Seulement répétées";
+    rehearsed_now: "Nothing of it was done. Look at each and say whether it is to be done; what you leave is not.", "Rien n'en a été fait. Regardez chacune et dites si elle doit l'être ; ce que vous laissez ne le sera pas.";
+    rehearsed_later: "Nothing of it was done. You decide on each when the run has its results.", "Rien n'en a été fait. Vous déciderez de chacune quand l'exécution aura ses résultats.";
+    older_ones: "older ones are found below, by what happened", "plus anciennes se retrouvent plus bas, par ce qui s'est passé";
+    to_decide: "to be decided", "à décider";
+    next_ones: "The next ones", "Les suivantes";
+    ones_before: "Back", "Retour";
+    all_of_them: "All of them", "Toutes";
+    interrupted_ones: "Interrupted: say what becomes of them", "Interrompues : dites ce qu'il en advient";
+    filter_interrupted: "Interrupted", "Interrompues";
+    others_decide: "Waits for others", "En attente d'autres personnes";
+    others_decide_hint: "You said yes already, or stand behind it yourself.", "Vous avez déjà dit oui, ou c'est le vôtre.";
+    none_of_these: "Nothing of this kind waits.", "Rien de ce genre n'attend.";
+    all_projects: "All projects", "Tous les projets";
+    you_approved: "You approved", "Vous avez approuvé";
+    you_rejected: "You rejected", "Vous avez rejeté";
+    you_amended: "You put something else in the place of", "Vous avez remplacé";
+    you_resolved: "You settled", "Vous avez réglé";
+    more_needed: "another yes is needed", "un autre oui est nécessaire";
     choose_left: "Choose something on the left.", "Choisissez un élément à gauche.";
     keys_hint: "j k move · a approve · r reject · ? all keys", "j k parcourir · a approuver · r rejeter · ? toutes les touches";
     plan_waits: "Plan to approve", "Plan à approuver";
@@ -492,8 +514,8 @@ words! {
     keys: "Keys", "Touches";
     key_next: "next, previous", "suivant, précédent";
     key_open: "open", "ouvrir";
-    key_approve: "go to approve; again: approve", "aller à approuver ; encore : approuver";
-    key_reject: "write why and reject", "écrire pourquoi et rejeter";
+    key_approve: "go to approve, accept, have it done or run it again; again: do it", "aller à approuver, accepter, faire faire ou relancer ; encore : le faire";
+    key_reject: "write why, and reject, send back or give up", "écrire pourquoi, et rejeter, renvoyer ou abandonner";
     key_help: "this page", "cette page";
     key_inbox: "to the inbox", "à la liste";
     how_it_works: "How it works", "Comment ça marche";
@@ -537,6 +559,22 @@ impl Lang {
         match self {
             Self::En => format!("{value:.2}"),
             Self::Fr => format!("{value:.2}").replace('.', ","),
+        }
+    }
+
+    /// A moment that has passed.
+    pub(crate) fn ago(self, millis: u64) -> String {
+        match self {
+            Self::En => format!("{} ago", self.span(millis)),
+            Self::Fr => format!("il y a {}", self.span(millis)),
+        }
+    }
+
+    /// A moment that comes.
+    pub(crate) fn within(self, millis: u64) -> String {
+        match self {
+            Self::En => format!("in {}", self.span(millis)),
+            Self::Fr => format!("dans {}", self.span(millis)),
         }
     }
 

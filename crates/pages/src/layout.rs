@@ -21,6 +21,8 @@ pub struct Viewer {
     pub csrf: String,
     /// Where in what happens the page stands: whoever follows from there misses nothing.
     pub mark: String,
+    /// Where in the inbox somebody is who decides on this page: told along with every form, so that they go on there.
+    pub onward: Option<String>,
     /// How many things wait for a person.
     pub waiting: u64,
     pub now: Timestamp,

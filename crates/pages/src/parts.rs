@@ -29,10 +29,11 @@ pub(crate) fn status(status: &str) -> Markup {
     html! { span.status data-mood=(mood) { (status) } }
 }
 
-/// A moment, exact to machines and to whoever points at it, and how long ago or until then.
+/// A moment, exact to machines and to whoever points at it, and how long ago it was or how soon it is.
 pub(crate) fn moment(lang: Lang, at: Timestamp, now: Timestamp) -> Markup {
     let distance = now.unix_ms().abs_diff(at.unix_ms());
-    html! { time datetime=(iso(at)) title=(iso(at)) { (lang.span(distance)) } }
+    let told = if at > now { lang.within(distance) } else { lang.ago(distance) };
+    html! { time datetime=(iso(at)) title=(iso(at)) { (told) } }
 }
 
 /// The moment itself.
@@ -95,10 +96,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_moment_is_exact_to_machines_and_a_distance_to_people() {
+    fn c16_a_moment_is_exact_to_machines_and_says_to_people_whether_it_was_or_comes() {
         let at = Timestamp::from_unix_ms(1_769_851_800_000);
         let shown = moment(Lang::En, at, at.plus_ms(185_000)).into_string();
-        assert_eq!(shown, "<time datetime=\"2026-01-31T09:30:00Z\" title=\"2026-01-31T09:30:00Z\">3 min 5 s</time>");
+        assert_eq!(
+            shown,
+            "<time datetime=\"2026-01-31T09:30:00Z\" title=\"2026-01-31T09:30:00Z\">3 min 5 s ago</time>"
+        );
+        let ahead = moment(Lang::En, at.plus_ms(185_000), at).into_string();
+        assert!(ahead.ends_with(">in 3 min 5 s</time>"), "{ahead}");
+        assert!(moment(Lang::Fr, at, at.plus_ms(13_000)).into_string().ends_with(">il y a 13 s</time>"));
+        assert!(moment(Lang::Fr, at.plus_ms(13_000), at).into_string().ends_with(">dans 13 s</time>"));
         assert_eq!(parsed("2026-01-31T09:30:00.000Z"), at);
     }
 

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use placet_domain::budget::dollars;
-use placet_domain::run::{RunStatus, StepState};
+use placet_domain::run::{GateRules, RunStatus, StepState};
 use placet_domain::time::Timestamp;
 use placet_wire::api::{AuditRow, BudgetView, CheckpointView, PipelineStep, RunView, WishView};
 
@@ -16,6 +16,7 @@ use crate::layout::{Here, Live, Viewer, page};
 use crate::meaning;
 use crate::order::{self, OrderRow};
 use crate::parts::{digest, iso, moment, parsed, section, short, size, status};
+use crate::run_actions::{RunAction, actions, waiting_actions};
 use crate::text;
 use crate::timeline::{Bar, timeline};
 
@@ -34,8 +35,17 @@ pub struct RunPage {
     /// The newest entries, oldest first.
     pub audit: Vec<AuditRow>,
     pub bars: Vec<Bar>,
-    /// What calls of models cost, one after the other: when, tokens, millionths of a dollar.
+    /// How many heartbeats were left out of them.
+    pub heartbeats: u64,
+    /// What calls of models took until then, from the first one to the last: when, tokens, millionths of a dollar.
     pub calls: Vec<(Timestamp, u64, u64)>,
+    /// Its newest actions, the newest first, and how many there are.
+    pub actions: Vec<RunAction>,
+    pub action_count: u64,
+    /// Actions of which somebody must say what becomes of them.
+    pub interrupted: Vec<RunAction>,
+    /// What was only rehearsed, and is decided on at the results.
+    pub rehearsed: Vec<RunAction>,
     /// What its executions used, one after the other: when it ended, processor time, most memory.
     pub used: Vec<(Timestamp, u64, u64)>,
     /// Whether one person works alone in its project.
@@ -71,6 +81,7 @@ pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
         div.run data-still=(still(shown)) {
             (head(viewer, shown))
             (standstill(viewer, shown))
+            (waiting_actions(viewer, shown))
             @if asks { (wishes(viewer, shown)) }
             (tiles(lang, shown))
             div.two {
@@ -78,6 +89,7 @@ pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
                 (section("pipeline", lang.pipeline(), &pipeline(lang, &shown.pipeline)))
             }
             @if let Some(budget) = &run.budget { (section("budget", lang.budget(), &meters(lang, budget))) }
+            (section("actions", lang.actions(), &actions(viewer, shown)))
             div data-live="charts" {
                 (money(lang, &shown.calls))
                 (machines(lang, &shown.used))
@@ -91,7 +103,7 @@ pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
                 (section("snapshots", lang.snapshots(), &snapshots(viewer, shown)))
                 (section("outputs", lang.outputs(), &outputs(lang, run)))
             }
-            (section("audit", lang.audit(), &audit(viewer, &shown.audit)))
+            (section("audit", lang.audit(), &audit(viewer, shown)))
         }
     };
     page(viewer, Here::Runs, &run.goal, &Live::of_run(run.id), &content)
@@ -212,15 +224,18 @@ fn results_decision(viewer: &Viewer, shown: &RunPage) -> Markup {
 }
 
 fn tiles(lang: Lang, shown: &RunPage) -> Markup {
-    let spent = shown.run.budget.as_ref().map(|budget| budget.spent).unwrap_or_default();
+    // Where there is no budget, what calls of models took is known all the same.
+    let taken = shown.calls.last().map_or((0, 0), |sum| (sum.1, sum.2));
+    let (tokens, usd_micros) =
+        shown.run.budget.as_ref().map_or(taken, |budget| (budget.spent.tokens, budget.spent.usd_micros));
     let tile = |name: &str, value: String| html! { div.tile { dt { (name) } dd { (value) } } };
     html! {
         dl.tiles #tiles data-live="tiles" {
             (tile(lang.time_at_work(), lang.span(shown.worked_ms)))
             (tile(lang.steps(), format!("{}/{}", shown.run.steps_done, shown.run.plan.len())))
-            (tile(lang.actions(), lang.number(spent.actions)))
-            (tile(lang.tokens(), lang.number(spent.tokens)))
-            (tile(lang.cost(), dollars(spent.usd_micros)))
+            (tile(lang.actions(), lang.number(shown.action_count)))
+            (tile(lang.tokens(), lang.number(tokens)))
+            (tile(lang.cost(), dollars(usd_micros)))
         }
     }
 }
@@ -231,10 +246,17 @@ fn plan(lang: Lang, run: &RunView) -> Markup {
         ol.steps #steps data-live="steps" {
             @for (index, step) in run.plan.iter().enumerate() {
                 @let state = if index < done { ("done", lang.step_done()) } else if index == done && !run.status.is_final() { ("now", lang.step_now()) } else { ("to_come", lang.step_to_come()) };
-                li data-state=(state.0) { (text::line(lang, step)) " " small { (state.1) } }
+                @let stands = stands_after(&run.checkpoints, index as u32 + 1, run.plan.len() as u32);
+                li data-state=(state.0) { (text::line(lang, step)) " " small { (state.1) } @if stands { " " small.ask { (lang.checkpoint_after()) } } }
             }
         }
     }
+}
+
+/// Whether the run stands still after a step although nobody asks it to. The last one is followed by the results.
+fn stands_after(rules: &GateRules, step: u32, steps: u32) -> bool {
+    let every = rules.every_steps.is_some_and(|every| step.is_multiple_of(every.max(1)));
+    step < steps && (every || rules.after.contains(&step))
 }
 
 fn pipeline(lang: Lang, steps: &[PipelineStep]) -> Markup {
@@ -290,15 +312,7 @@ fn meters(lang: Lang, budget: &BudgetView) -> Markup {
 
 /// Cost and tokens over time, where a model was called.
 fn money(lang: Lang, calls: &[(Timestamp, u64, u64)]) -> Markup {
-    let points = |of: fn(&(Timestamp, u64, u64)) -> u64| -> Vec<(Timestamp, u64)> {
-        calls
-            .iter()
-            .scan(0, |sum, call| {
-                *sum += of(call);
-                Some((call.0, *sum))
-            })
-            .collect()
-    };
+    let points = |of: fn(&(Timestamp, u64, u64)) -> u64| calls.iter().map(|sum| (sum.0, of(sum))).collect();
     html! {
         @if !calls.is_empty() {
             div.two {
@@ -399,9 +413,10 @@ fn outputs(lang: Lang, run: &RunView) -> Markup {
     }
 }
 
-fn audit(viewer: &Viewer, rows: &[AuditRow]) -> Markup {
-    let lang = viewer.lang;
+fn audit(viewer: &Viewer, shown: &RunPage) -> Markup {
+    let (lang, rows) = (viewer.lang, &shown.audit);
     html! {
+        @if shown.heartbeats > 0 { p.note data-live="heartbeats" { (lang.number(shown.heartbeats)) " " (lang.heartbeats_left_out()) } }
         div.scroll tabindex="0" role="region" aria-label=(lang.audit()) #audit-list data-live="audit" {
             table.list {
                 thead { tr { th { "#" } th { (lang.when()) } th { (lang.event()) } th { (lang.actor()) } th { (lang.state()) } th { (lang.tokens()) } th { (lang.cost()) } } }

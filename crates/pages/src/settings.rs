@@ -6,7 +6,7 @@ use placet_wire::api::IdentityView;
 
 use crate::forms::{Form, field, reason};
 use crate::layout::{Here, Live, Viewer, page};
-use crate::parts::{moment, section, short};
+use crate::parts::{exactly, moment, section, short};
 use crate::passkeys::{self, Keys, guarded};
 use crate::text;
 
@@ -97,7 +97,7 @@ fn away(viewer: &Viewer, shown: &Settings) -> Markup {
     let lang = viewer.lang;
     if let Some((name, until)) = &shown.away {
         return html! {
-            p { strong { (text::line(lang, name)) } " " (lang.is_told_instead()) " " (moment(lang, *until, viewer.now)) }
+            p { strong { (text::line(lang, name)) } " " (lang.is_told_instead()) " " (exactly(*until)) }
             (Form::to("/settings/back", viewer).named("back").plain_button(lang.i_am_back()))
         };
     }

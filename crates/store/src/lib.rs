@@ -19,6 +19,7 @@ mod clock;
 mod config;
 mod error;
 mod query;
+mod queue;
 mod receipt;
 mod report;
 mod sqlite;
@@ -30,9 +31,10 @@ pub use clock::{Clock, ManualClock};
 pub use config::Config;
 pub use error::{IntegrityFault, StoreError, SubmitError};
 pub use query::{
-    ActionFilter, Debts, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, MOST_ROWS, Order, Removal,
-    RunFilter, StoredEntry, WorktreeFilter,
+    ActionFilter, Debts, DecisionFilter, EntryFilter, Expirable, HEARTBEAT, Kept, Kinds, Listed, LockedScope,
+    MOST_ROWS, Order, Removal, RunFilter, StoredEntry, Taken, WorktreeFilter,
 };
+pub use queue::{BadSpot, Going, QueueFilter, Spot, Waits, Whose};
 pub use receipt::{Extras, Noting, Receipt};
 pub use report::{Difference, EvidenceCheck, Scrub, Swept};
 pub use store::Store;

@@ -14,7 +14,7 @@ use placet_ledger::Hash;
 
 /// No answer is longer, whatever was asked for: page on instead.
 pub const MOST_ROWS: u32 = 1_000;
-const USUAL_ROWS: u32 = 100;
+pub(crate) const USUAL_ROWS: u32 = 100;
 
 /// What a follower of the ledger owes whom after everything before `next_seq`, as it writes that down for itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,6 +116,7 @@ pub struct EntryFilter {
     pub project: Option<ProjectId>,
     pub run: Option<RunId>,
     pub action: Option<ActionId>,
+    pub kinds: Kinds,
     pub order: Order,
     /// Only entries that come, in this order, after the one with this number.
     pub after: Option<u64>,
@@ -124,9 +125,31 @@ pub struct EntryFilter {
 
 impl Default for EntryFilter {
     fn default() -> Self {
-        let (project, run, action, after) = (None, None, None, None);
-        Self { reach: Reach::Everywhere, project, run, action, order: Order::OldestFirst, after, limit: USUAL_ROWS }
+        let (reach, project, run, action, after) = (Reach::Everywhere, None, None, None, None);
+        let (kinds, order, limit) = (Kinds::All, Order::OldestFirst, USUAL_ROWS);
+        Self { reach, project, run, action, kinds, order, after, limit }
     }
+}
+
+/// Entries of which kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Kinds {
+    #[default]
+    All,
+    /// All but this one.
+    But(&'static str),
+    Only(&'static str),
+}
+
+/// The kind of which there are most, and that tells least: a worker still holds what it holds.
+pub const HEARTBEAT: &str = "job.renewed";
+
+/// What calls of models took from the first one until then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taken {
+    pub at: Timestamp,
+    pub tokens: u64,
+    pub usd_micros: u64,
 }
 
 /// Something found in a list, with the entries that made and last changed it. The number of the first is its cursor.

@@ -27,8 +27,9 @@ use crate::config::Config;
 use crate::error::{StoreError, SubmitError};
 use crate::query::{
     ActionFilter, Debts, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter,
-    StoredEntry, WorktreeFilter,
+    StoredEntry, Taken, WorktreeFilter,
 };
+use crate::queue::{QueueFilter, Waits, Whose};
 use crate::receipt::{Extras, Lease, Receipt};
 use crate::report::{Difference, Scrub};
 use crate::sqlite::Sqlite;
@@ -199,14 +200,29 @@ impl Store {
         backend!(self, sqlite => sqlite.actions(filter).await)
     }
 
-    /// What waits for a reviewer in runs that are open: the riskiest first, then the oldest.
-    pub async fn queue(&self, reach: Reach, limit: u32) -> Result<Vec<Listed<ActionState>>, StoreError> {
-        backend!(self, sqlite => sqlite.queue(reach, limit).await)
+    /// What waits for a reviewer: the riskiest first, then the oldest.
+    pub async fn queue(&self, filter: QueueFilter) -> Result<Vec<Listed<ActionState>>, StoreError> {
+        backend!(self, sqlite => sqlite.queue(filter).await)
     }
 
-    /// How many wait for a reviewer in runs that are open.
+    /// How many wait for an approval in runs that are open, whosever.
     pub async fn queue_length(&self, reach: Reach) -> Result<u64, StoreError> {
-        backend!(self, sqlite => sqlite.queue_length(reach).await)
+        backend!(self, sqlite => sqlite.queue_length(Waits::ForApproval(Whose::All), reach).await)
+    }
+
+    /// How many were interrupted and wait for somebody who says what becomes of them.
+    pub async fn interrupted(&self, reach: Reach) -> Result<u64, StoreError> {
+        backend!(self, sqlite => sqlite.queue_length(Waits::ForResolution, reach).await)
+    }
+
+    /// How many actions were proposed in a run.
+    pub async fn action_count(&self, run: RunId) -> Result<u64, StoreError> {
+        backend!(self, sqlite => sqlite.action_count(run).await)
+    }
+
+    /// What calls of models took in a run, from the first call on: so many sums at most, of which the last is of all of them.
+    pub async fn calls(&self, run: RunId, most: u32) -> Result<Vec<Taken>, StoreError> {
+        backend!(self, sqlite => sqlite.calls(run, most).await)
     }
 
     /// How many actions stand where; a status without actions is left out.
@@ -339,6 +355,11 @@ impl Store {
 
     pub async fn entries(&self, filter: EntryFilter) -> Result<Vec<StoredEntry>, StoreError> {
         backend!(self, sqlite => sqlite.entries(filter).await)
+    }
+
+    /// How many entries there are of which a filter tells, however many it would list.
+    pub async fn count_entries(&self, filter: EntryFilter) -> Result<u64, StoreError> {
+        backend!(self, sqlite => sqlite.count_entries(filter).await)
     }
 
     pub async fn entry(&self, seq: u64) -> Result<Option<StoredEntry>, StoreError> {

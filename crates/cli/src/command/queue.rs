@@ -1,5 +1,6 @@
 //! `placet queue`: what waits for a person.
 
+use placet_domain::action::ActionStatus;
 use placet_wire::api::ActionList;
 
 use super::safe_mode;
@@ -24,6 +25,9 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
         return Ok(());
     }
     out.answer(&list, |list| table(&list.actions.iter().map(card::row).collect::<Vec<_>>()));
+    if list.actions.iter().any(|action| action.status == ActionStatus::Interrupted) {
+        out.note("what was interrupted waits for a word too: placet action resolve ID --retry or --abandon");
+    }
     if !list.actions.is_empty() {
         out.next("placet show ID, then placet approve ID or placet reject ID --reason TEXT");
     }

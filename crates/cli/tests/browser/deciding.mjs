@@ -1,7 +1,7 @@
 // Every decision about an action, by its form: with a script, and without one.
 import { assert, enter, finish, given, lookEveryWay, screen, send } from './browser.mjs';
 
-async function decides(page, of, looks) {
+async function decides(page, of, looks, hasKeys) {
   const button = (name) => page.getByRole('button', { name });
   const open = (action) => page.goto(`${given.url}/actions/${action}`);
   const is = (state) => page.locator('header .status', { hasText: state }).first().waitFor();
@@ -52,20 +52,38 @@ async function decides(page, of, looks) {
   await page.goto(`${given.url}/orders`);
   await page.getByText('No order stands.').waitFor();
 
-  // What was only rehearsed is done when somebody says so.
-  await open(of.perform);
+  // What was only rehearsed is done when somebody says so: the inbox leads to the results, and those to it.
+  await page.goto(`${given.url}/`);
+  await page.locator('a.row', { hasText: 'Results to accept' }).first().click();
+  await page.locator(`[aria-labelledby=rehearsed] a[href="/actions/${of.perform}"]`).click();
   await is('REHEARSED');
   await looks('rehearsed');
   await send(page, button('Have it done'));
   await again(of.perform, 'APPROVED');
 
   // Of what was interrupted nobody knows how far it got: a person decides.
-  await open(of.retry);
+  await page.goto(`${given.url}/`);
+  await page.locator(`a.row[href*="action=${of.retry}"]`).click();
+  await page.waitForURL(/action=/);
   await looks('interrupted');
+  // The keys go to what is missing first, and then to their buttons.
+  if (hasKeys) {
+    await page.keyboard.press('a');
+    await page.locator('form#resolve input[name=reason]:focus').waitFor();
+  }
   await page.getByLabel('Reason').fill('it only sleeps');
+  if (hasKeys) {
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('r');
+    await page.locator('button[value=abandon]:focus').waitFor();
+    await page.keyboard.press('a');
+    await page.locator('button[value=retry]:focus').waitFor();
+  }
   await send(page, button('Run it again'));
   await again(of.retry, 'APPROVED');
-  await open(of.abandon);
+  await page.goto(`${given.url}/?part=interrupted`);
+  await page.locator(`a.row[href*="action=${of.abandon}"]`).click();
+  await page.waitForURL(/action=/);
   await page.getByLabel('Reason').fill('not wanted any more');
   await send(page, button('Give it up'));
   await again(of.abandon, 'ABANDONED');
@@ -74,7 +92,7 @@ async function decides(page, of, looks) {
 for (const [index, of] of given.of.entries()) {
   const page = await screen({ javaScriptEnabled: index === 0 });
   await enter(page, given.links[index]);
-  await decides(page, of, async (name) => { if (index === 0) await lookEveryWay(page, name); });
+  await decides(page, of, async (name) => { if (index === 0) await lookEveryWay(page, name); }, index === 0);
   assert.deepEqual(page.complaints, []);
 }
 await finish();

@@ -33,12 +33,15 @@ await isLive(page);
 await page.keyboard.press('a');
 assert.match(page.url(), /action=/, 'one stroke decides nothing');
 await page.keyboard.press('a');
-await page.waitForURL(`${given.url}/`);
+await page.waitForURL(/just=/);
+const there = page.url();
+assert.ok(there.includes('tier=B') && there.includes('action='), 'the neighbour is looked at, in the same list');
+await page.locator('#just[role=status]', { hasText: 'You approved' }).waitFor();
 await page.keyboard.down('a');
 await page.keyboard.down('a');
 await page.keyboard.up('a');
 await page.waitForTimeout(300);
-assert.equal(page.url(), `${given.url}/`, 'a key that is held down decides nothing more');
+assert.equal(page.url(), there, 'a key that is held down decides nothing more');
 await page.goto(`${given.url}/actions/${chosen}`);
 await page.getByText(/APPROVED|LEASED|EXECUTING|SUCCEEDED|FAILED/).first().waitFor();
 
@@ -58,7 +61,8 @@ await page.keyboard.press('r');
 await page.keyboard.type('not this one');
 await page.waitForTimeout(600);
 await page.keyboard.press('Enter');
-await page.waitForURL(`${given.url}/`);
+await page.waitForURL(/just=/);
+await page.locator('#just[role=status]', { hasText: 'You rejected' }).waitFor();
 
 await page.keyboard.press('?');
 await page.waitForURL('**/help');

@@ -43,7 +43,7 @@ pub(crate) use plan::{Turns, plan_run};
 pub(crate) use propose::propose;
 pub(crate) use read::{may_read, may_read_words};
 pub(crate) use receive::{complete, heartbeat, keep_blob, keep_made};
-pub(crate) use record::{audit, note_refusal, reported};
+pub(crate) use record::{audit, newest, note_refusal, reported};
 pub(crate) use retain::{Expired, expirable, expire, preserve};
 pub(crate) use undertake::{change_run, make_run};
 pub(crate) use visit::{

@@ -8,7 +8,7 @@ use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{Run, RunEvent};
 use placet_ledger::Entry;
-use placet_store::{EntryFilter, MOST_ROWS, StoredEntry};
+use placet_store::{EntryFilter, HEARTBEAT, Kinds, MOST_ROWS, Order, StoredEntry};
 use placet_wire::api::AuditRow;
 
 use super::{Caller, No, find_run};
@@ -37,6 +37,16 @@ pub(crate) async fn audit(
     let filter = EntryFilter { run: Some(run.id), after, limit, ..EntryFilter::default() };
     let entries = app.store().entries(filter).await.map_err(No::Fault)?;
     Ok(entries.iter().filter_map(|stored| Entry::parse(&stored.bytes).ok()).map(|entry| row(&run, entry)).collect())
+}
+
+/// The newest rows of it, oldest first, without heartbeats.
+pub(crate) async fn newest(app: &App, caller: &Caller, run: RunId, limit: u32) -> Result<Vec<AuditRow>, No> {
+    let run = find_run(app, caller, run).await?;
+    let (kinds, order) = (Kinds::But(HEARTBEAT), Order::NewestFirst);
+    let filter = EntryFilter { run: Some(run.id), kinds, order, limit, ..EntryFilter::default() };
+    let entries = app.store().entries(filter).await.map_err(No::Fault)?;
+    let parsed = entries.iter().rev().filter_map(|stored| Entry::parse(&stored.bytes).ok());
+    Ok(parsed.map(|entry| row(&run, entry)).collect())
 }
 
 /// The digest, if a manifest with it was ever reported for the action. The ledger says so, and nothing else.

@@ -9,7 +9,7 @@ use placet_domain::id::{ActionId, ProjectId, RunId};
 use placet_domain::identity::Reach;
 use placet_domain::proposal::{Action, Proposal};
 use placet_domain::refusal::Refusal;
-use placet_store::ActionFilter;
+use placet_store::{ActionFilter, QueueFilter, Waits};
 use placet_wire::api;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -83,7 +83,12 @@ pub(super) async fn queue(
         }
     };
     let limit = query.limit.unwrap_or(USUAL_ROWS).min(MOST_ROWS);
-    let waiting = app.store().queue(reach, limit).await.map_err(No::Fault)?;
+    let waits = Waits::ForResolution;
+    let interrupted = QueueFilter { reach: reach.clone(), waits, limit, ..QueueFilter::default() };
+    let mut waiting = app.store().queue(interrupted).await.map_err(No::Fault)?;
+    let left = limit.saturating_sub(u32::try_from(waiting.len()).unwrap_or(limit));
+    let undecided = QueueFilter { reach, limit: left, ..QueueFilter::default() };
+    waiting.extend(app.store().queue(undecided).await.map_err(No::Fault)?);
     Ok(Json(api::ActionList { actions: waiting.iter().map(|listed| view::action(listed)).collect(), next: None }))
 }
 

@@ -3,13 +3,14 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use placet_domain::headline::headline;
 use placet_domain::id::{ActionId, ProjectId};
 use placet_domain::identity::Reach;
 use placet_domain::refusal::Refusal;
 use placet_ledger::Entry;
 use placet_pages::{ActionPage, Ask, FileShown, Shown, Standing, Still, Twin, Waiting, WorkerRow};
-use placet_store::{EntryFilter, StoredEntry};
+use placet_store::{EntryFilter, Going, HEARTBEAT, Kinds, Order, QueueFilter, StoredEntry, Waits, Whose};
 use placet_wire::api;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -17,6 +18,7 @@ use utoipa::IntoParams;
 use super::extract::{Path, Query};
 use super::pages::{self, Address, person};
 use super::problem::Failure;
+use super::queued::{Page, mine, page, tier};
 use super::view::time;
 use crate::app::App;
 use crate::flow::Caller;
@@ -24,7 +26,7 @@ use crate::flow::Caller;
 /// Each row is opened to tell which are identical.
 const MOST_ROWS: u32 = 200;
 const USUAL_ROWS: u32 = 50;
-const MOST_ENTRIES: u32 = 50;
+const MOST_ENTRIES: u32 = 100;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -33,6 +35,12 @@ pub(super) struct InboxQuery {
     project: Option<String>,
     /// At most so many actions, up to 200.
     limit: Option<u32>,
+    /// Only actions of this tier: `B` or `C`.
+    tier: Option<String>,
+    /// `mine`: only what you may still say yes to; `others`: only what waits for others than you. All of it, if left out.
+    whose: Option<String>,
+    /// Only what comes after this place: `next` of the answer before.
+    after: Option<String>,
 }
 
 pub(super) async fn show(
@@ -42,10 +50,40 @@ pub(super) async fn show(
 ) -> Result<Json<api::InboxView>, Failure> {
     let reach = reach(&caller, query.project.as_deref())?;
     let waiting = app.store().queue_length(reach.clone()).await?;
-    let queue = app.store().queue(reach.clone(), query.limit.unwrap_or(USUAL_ROWS).min(MOST_ROWS)).await?;
-    let actions = pages::folded(&app, queue).await?.into_iter().map(row).collect();
+    let filter = filter(&caller, &query, reach.clone())?;
+    let Page { rows, after, .. } = page(&app, filter).await?;
+    let actions = pages::folded(&app, rows).await?.into_iter().map(row).collect();
+    let interrupted = interrupted(&app, reach.clone()).await?.into_iter().map(row).collect();
     let runs = pages::standing(&app, &reach).await?.into_iter().map(standing).collect();
-    Ok(Json(api::InboxView { waiting, actions, runs }))
+    let next = after.map(|spot| spot.to_string());
+    Ok(Json(api::InboxView { waiting, actions, next, interrupted, runs }))
+}
+
+fn filter(caller: &Caller, query: &InboxQuery, reach: Reach) -> Result<QueueFilter, Failure> {
+    let bad = |why: &'static str| Failure::new(StatusCode::BAD_REQUEST, "bad_query", why);
+    let ids = || mine(&caller.identity).unwrap_or_default();
+    let whose = match query.whose.as_deref() {
+        None => Whose::All,
+        Some("mine") => Whose::Of(ids()),
+        Some("others") => Whose::NotOf(ids()),
+        Some(_) => return Err(bad("`whose` is `mine` or `others`")),
+    };
+    let tier = match &query.tier {
+        None => None,
+        Some(word) => Some(tier(word).ok_or_else(|| bad("tiers are A, B, C and D"))?),
+    };
+    let from = match &query.after {
+        None => None,
+        Some(word) => Some(Going::After(word.parse().map_err(|_| bad("`after` is the `next` of an answer"))?)),
+    };
+    let limit = query.limit.unwrap_or(USUAL_ROWS).min(MOST_ROWS);
+    Ok(QueueFilter { reach, waits: Waits::ForApproval(whose), tier, from, limit })
+}
+
+/// What was interrupted, the riskiest first; those that are settled make room for others.
+async fn interrupted(app: &App, reach: Reach) -> Result<Vec<Waiting>, Failure> {
+    let filter = QueueFilter { reach, waits: Waits::ForResolution, limit: MOST_ROWS, ..QueueFilter::default() };
+    pages::folded(app, app.store().queue(filter).await?).await
 }
 
 /// What somebody sees, or one project of it.
@@ -125,9 +163,10 @@ fn file(file: FileShown) -> api::FileView {
 
 /// What happened to an action, and by whom: a name to those who see the action.
 async fn happened(app: &App, id: ActionId) -> Result<Vec<api::HappenedView>, Failure> {
-    let filter = EntryFilter { action: Some(id), limit: MOST_ENTRIES, ..EntryFilter::default() };
+    let (kinds, order, limit) = (Kinds::But(HEARTBEAT), Order::NewestFirst, MOST_ENTRIES);
+    let filter = EntryFilter { action: Some(id), kinds, order, limit, ..EntryFilter::default() };
     let mut rows = Vec::new();
-    for entry in app.store().entries(filter).await? {
+    for entry in app.store().entries(filter).await?.into_iter().rev() {
         let (event, by) = (headline(&entry.kind).into_owned(), actor(app, &entry).await?);
         rows.push(api::HappenedView { seq: entry.seq, at: time(entry.at), event, by });
     }

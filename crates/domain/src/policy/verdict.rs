@@ -24,6 +24,8 @@ pub enum Tier {
 }
 
 impl Tier {
+    pub const ALL: &[Self] = &[Self::A, Self::B, Self::C, Self::D];
+
     /// Approvals needed before it may be executed; none suffice for tier D.
     pub const fn approvals_needed(self) -> Option<usize> {
         match self {

@@ -36,8 +36,9 @@ use crate::clock::Clock;
 use crate::error::{StoreError, SubmitError};
 use crate::query::{
     ActionFilter, Debts, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter,
-    StoredEntry, WorktreeFilter,
+    StoredEntry, Taken, WorktreeFilter,
 };
+use crate::queue::{QueueFilter, Waits};
 use crate::receipt::{Extras, Lease, Receipt};
 use crate::report::{Difference, Scrub};
 use readers::Readers;
@@ -207,8 +208,10 @@ reads! {
     worktrees(filter: WorktreeFilter => &filter) -> Vec<Listed<Worktree>>;
     action(id: ActionId => id) -> Option<ActionState>;
     actions(filter: ActionFilter => &filter) -> Vec<Listed<ActionState>>;
-    queue(reach: Reach => &reach, limit: u32 => limit) -> Vec<Listed<ActionState>>;
-    queue_length(reach: Reach => &reach) -> u64;
+    queue(filter: QueueFilter => &filter) -> Vec<Listed<ActionState>>;
+    queue_length(waits: Waits => &waits, reach: Reach => &reach) -> u64;
+    action_count(run: RunId => run) -> u64;
+    calls(run: RunId => run, most: u32 => most) -> Vec<Taken>;
     counts(reach: Reach => &reach, project: Option<ProjectId> => project) -> std::collections::BTreeMap<ActionStatus, u64>;
     decisions(filter: DecisionFilter => &filter) -> Vec<Decision>;
     has_old_looks(now: Timestamp => now) -> bool;
@@ -229,6 +232,7 @@ reads! {
     is_of_agent(agent: IdentityId => agent, digest: Digest => digest) -> bool;
     withholding(project: ProjectId => project, digest: Digest => digest) -> Vec<Run>;
     entries(filter: EntryFilter => &filter) -> Vec<StoredEntry>;
+    count_entries(filter: EntryFilter => &filter) -> u64;
     entry(seq: u64 => seq) -> Option<StoredEntry>;
     cursor(name: String => &name) -> Option<u64>;
     debts(follower: String => &follower) -> Vec<(String, String)>;

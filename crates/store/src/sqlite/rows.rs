@@ -2,6 +2,8 @@
 //!
 //! A row is made from a domain state and nothing else, so that it can be computed again from the ledger and compared.
 
+use std::collections::BTreeSet;
+
 use placet_domain::action::{ActionState, ActionStatus};
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
@@ -274,12 +276,14 @@ pub(crate) struct ActionRow {
     home: Home,
     status: String,
     is_live: bool,
+    tier: String,
     risk: u8,
     policy: [u8; 32],
     due_ms: Option<i64>,
     rollbacks: u32,
     performing: bool,
     asks: bool,
+    bound: String,
     state: String,
 }
 
@@ -297,12 +301,14 @@ impl ActionRow {
             home,
             status: action.status.as_str().to_owned(),
             is_live: !action.status.is_final(),
+            tier: action.verdict.tier().to_string(),
             risk: action.verdict.risk().hundredths(),
             policy: *action.verdict.policy().as_bytes(),
             due_ms: due(action).map(Timestamp::unix_ms),
             rollbacks: action.rollbacks,
             performing: action.performing,
             asks: asks(action),
+            bound: bound(action),
             state: to_json(action),
         }
     }
@@ -310,11 +316,12 @@ impl ActionRow {
     pub(crate) fn insert(&self, conn: &Connection, id: ActionId) -> rusqlite::Result<()> {
         let sql =
             "INSERT INTO action (created, created_ms, changed, changed_ms, id, project, run, status, is_live, risk,
-            policy, due_ms, rollbacks, performing, asks, state)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
+            policy, due_ms, rollbacks, performing, asks, tier, bound, state)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
         let Span { created, changed } = self.span;
         let (created_ms, changed_ms) = (created.at.unix_ms(), changed.at.unix_ms());
-        let Self { span: _, home, status, is_live, risk, policy, due_ms, rollbacks, performing, asks, state } = self;
+        let Self { span: _, home, status, is_live, tier, risk, policy, due_ms, rollbacks, .. } = self;
+        let Self { performing, asks, bound, state, .. } = self;
         let values = params![
             created.seq,
             created_ms,
@@ -331,6 +338,8 @@ impl ActionRow {
             rollbacks,
             performing,
             asks,
+            tier,
+            bound,
             state
         ];
         conn.prepare_cached(sql)?.execute(values).map(drop)
@@ -339,33 +348,38 @@ impl ActionRow {
     /// Saves a change of where the action stands.
     pub(crate) fn update(&self, conn: &Connection, at: Place) -> rusqlite::Result<()> {
         let sql = "UPDATE action SET changed = ?2, changed_ms = ?3, status = ?4, is_live = ?5, risk = ?6, policy = ?7,
-            due_ms = ?8, performing = ?9, asks = ?10, state = ?11 WHERE created = ?1";
-        let (changed, Self { status, is_live, risk, policy, due_ms, performing, asks, state, .. }) =
+            due_ms = ?8, performing = ?9, asks = ?10, tier = ?11, bound = ?12, state = ?13 WHERE created = ?1";
+        let (changed, Self { status, is_live, tier, risk, policy, due_ms, performing, asks, bound, state, .. }) =
             (self.span.changed, self);
         let (seq, at_ms) = (changed.seq, changed.at.unix_ms());
-        let values = params![at, seq, at_ms, status, is_live, risk, policy, due_ms, performing, asks, state];
+        let values =
+            params![at, seq, at_ms, status, is_live, risk, policy, due_ms, performing, asks, tier, bound, state];
         conn.prepare_cached(sql)?.execute(values).map(drop)
     }
 
-    /// Saves a change that leaves it where it stands, as a heartbeat does: its place in most indexes stays the same, and
+    /// Saves a change that leaves it where it stands, as a heartbeat or the first of two approvals does: its place in most indexes stays the same, and
     /// SQLite does not touch the indexes of columns that are not named.
     pub(crate) fn renew(&self, conn: &Connection, at: Place) -> rusqlite::Result<()> {
-        let sql = "UPDATE action SET changed = ?2, changed_ms = ?3, due_ms = ?4, state = ?5 WHERE created = ?1";
-        let values = params![at, self.span.changed.seq, self.span.changed.at.unix_ms(), self.due_ms, self.state];
+        let sql =
+            "UPDATE action SET changed = ?2, changed_ms = ?3, due_ms = ?4, bound = ?5, state = ?6 WHERE created = ?1";
+        let Self { span: Span { changed, .. }, due_ms, bound, state, .. } = self;
+        let values = params![at, changed.seq, changed.at.unix_ms(), due_ms, bound, state];
         conn.prepare_cached(sql)?.execute(values).map(drop)
     }
 
     pub(crate) const SELECT: &str =
         "SELECT created, created_ms, changed, changed_ms, id, project, run, status, is_live,
-        risk, policy, due_ms, rollbacks, performing, asks, state FROM action";
+        risk, policy, due_ms, rollbacks, performing, asks, tier, bound, state FROM action";
 
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
         let id = ActionId::from_bytes(row.get(4)?).to_string();
         let (home, status, is_live) = (Home { project: row.get(5)?, run: row.get(6)? }, row.get(7)?, row.get(8)?);
         let (risk, policy, due_ms) = (row.get(9)?, row.get(10)?, row.get(11)?);
-        let (rollbacks, performing, asks, state) = (row.get(12)?, row.get(13)?, row.get(14)?, row.get(15)?);
-        let span = Span::read(row)?;
-        Ok((id, Self { span, home, status, is_live, risk, policy, due_ms, rollbacks, performing, asks, state }))
+        let (rollbacks, performing, asks) = (row.get(12)?, row.get(13)?, row.get(14)?);
+        let (span, tier, bound, state) = (Span::read(row)?, row.get(15)?, row.get(16)?, row.get(17)?);
+        let of =
+            Self { span, home, status, is_live, tier, risk, policy, due_ms, rollbacks, performing, asks, bound, state };
+        Ok((id, of))
     }
 }
 
@@ -375,6 +389,16 @@ fn asks(action: &ActionState) -> bool {
     // What a standing order said yes to asked nobody.
     let needs_people = needs_people && action.approvals.iter().all(|approval| approval.order.is_none());
     needs_people && action.amendment.is_none() && action.status != ActionStatus::Rehearsed
+}
+
+/// Who cannot say yes to it (any more), as far as it shows on the action itself. Only lists are ordered by it: who may decide is asked of
+/// the domain each time.
+fn bound(action: &ActionState) -> String {
+    let amenders = action.amendment.iter().flat_map(|amendment| &amendment.amenders).map(|amender| amender.id);
+    let said_yes = action.approvals.iter().map(|approval| approval.reviewer);
+    let behind = std::iter::once(action.proposer).chain(action.proposer_lineage.iter());
+    let ids: BTreeSet<IdentityId> = behind.chain(amenders).chain(said_yes).collect();
+    ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 /// When the clockwork has to end something about an action: its wait, or a worker's hold on it.

@@ -8,12 +8,18 @@ use utoipa::ToSchema;
 use super::action::{ActionDetail, ActionView};
 use super::run::BudgetView;
 
-/// What waits for a person: actions by risk and age, identical ones as one row, then the runs that stand still.
+/// What waits for a person: actions by risk and age, identical ones as one row, what was interrupted, then the runs that stand still.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 pub struct InboxView {
     /// How many actions wait in all; the list may be shorter.
     pub waiting: u64,
     pub actions: Vec<WaitingView>,
+    /// Where the rest of them begins, if there is any: send it as `after`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    /// What was interrupted: somebody says whether it is run again or given up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interrupted: Vec<WaitingView>,
     pub runs: Vec<StandingView>,
 }
 

@@ -10,6 +10,8 @@ use crate::terminal::stroke::Stroke;
 pub(crate) enum Intent {
     /// Fetch what waits.
     List,
+    /// Fetch more of it: somebody came to the end of what was fetched.
+    More,
     /// Fetch a card.
     Look(Subject),
     /// Ask the host of a run what going back to a snapshot would change.

@@ -93,8 +93,18 @@ impl Sitting {
         let at = self.at().unwrap_or_default();
         let to = at.saturating_add_signed(by).min(visible.len().saturating_sub(1));
         let subject = visible.get(to).map(|row| row.subject);
+        let is_last = to + 1 == visible.len();
         self.says = None;
-        self.pass_to(subject.or(self.chosen))
+        let mut intents = self.pass_to(subject.or(self.chosen));
+        intents.extend(self.more().filter(|_| by > 0 && is_last));
+        intents
+    }
+
+    /// At the end of what was fetched, more of it is, once.
+    fn more(&mut self) -> Option<Intent> {
+        let asks = self.has_more && !self.is_paging && self.filter.is_empty();
+        self.is_paging |= asks;
+        asks.then_some(Intent::More)
     }
 
     fn first_of_all(&mut self) -> Vec<Intent> {
@@ -115,7 +125,9 @@ impl Sitting {
             Pane::Card => self.scroll(isize::MAX / 2),
             Pane::Queue => {
                 let last = self.visible().last().map(|row| row.subject);
-                self.pass_to(last)
+                let mut intents = self.pass_to(last);
+                intents.extend(self.more());
+                intents
             }
         }
     }

@@ -17,13 +17,26 @@ use crate::command::run::rollback_text;
 use crate::context::short;
 use crate::error::{CliError, Code};
 
-/// What waits, and a switch that everything waits for too.
+/// So many pages of what waits for whoever sits here, and a switch that everything waits for too. What waits for others comes last.
 pub(super) async fn inbox(
     client: &Client,
     project: Option<ProjectId>,
+    pages: usize,
 ) -> Result<(InboxView, Option<String>), ClientError> {
     let only = project.map(|id| format!("&project={id}")).unwrap_or_default();
-    let inbox = client.get(&format!("/api/v1/inbox?limit=200{only}")).await?;
+    let part = async |whose: &str, after: String| -> Result<InboxView, ClientError> {
+        client.get(&format!("/api/v1/inbox?limit=200&whose={whose}{only}{after}")).await
+    };
+    let mut inbox = part("mine", String::new()).await?;
+    for _ in 1..pages {
+        let Some(spot) = inbox.next.take() else { break };
+        let more = part("mine", format!("&after={spot}")).await?;
+        inbox.actions.extend(more.actions);
+        inbox.next = more.next;
+    }
+    if inbox.next.is_none() {
+        inbox.actions.extend(part("others", String::new()).await?.actions);
+    }
     // Who may not know of switches hears nothing of them.
     let organisation: Option<OrganisationView> = client.get("/api/v1/organisation").await.ok();
     Ok((inbox, organisation.as_ref().and_then(switch)))

@@ -13,6 +13,9 @@ use crate::error::CliError;
 use crate::out::{BOLD, Out, styled};
 use crate::terminal::asked;
 
+/// More than anybody decides at one sitting; what is left is there at the next.
+const MOST_PAGES: usize = 10;
+
 /// One after the other, riskiest first, until the queue or the person is at its end.
 pub(super) async fn sit(
     client: &Client,
@@ -20,7 +23,7 @@ pub(super) async fn sit(
     first: Option<Subject>,
     out: &Out,
 ) -> Result<(), CliError> {
-    let (inbox, switch) = office::inbox(client, project).await?;
+    let (inbox, switch) = office::inbox(client, project, MOST_PAGES).await?;
     switch.iter().for_each(|switch| out.note(switch));
     let rows = rows(&inbox);
     let subjects = match first {

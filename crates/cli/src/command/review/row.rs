@@ -54,9 +54,10 @@ pub(crate) fn ms(rfc3339: &str) -> i64 {
     rfc3339.parse::<Timestamp>().map(Timestamp::as_millisecond).unwrap_or_default()
 }
 
-/// Actions first, riskiest first; then runs that stand still, oldest first: as the control plane orders them.
+/// What was interrupted; then actions, riskiest first, and runs that stand still, oldest first: as the control plane orders them.
 pub(crate) fn rows(inbox: &InboxView) -> Vec<Row> {
-    inbox.actions.iter().map(of_action).chain(inbox.runs.iter().map(of_run)).collect()
+    let interrupted = inbox.interrupted.iter().map(|waiting| Row { until_ms: None, ..of_action(waiting) });
+    interrupted.chain(inbox.actions.iter().map(of_action)).chain(inbox.runs.iter().map(of_run)).collect()
 }
 
 fn of_action(waiting: &WaitingView) -> Row {

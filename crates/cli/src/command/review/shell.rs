@@ -65,6 +65,8 @@ struct Shell<'a> {
     sitting: Sitting,
     strokes: Strokes,
     tell: Sender<Told>,
+    /// How much of what waits is fetched.
+    pages: usize,
     /// Something happened since what waits was last fetched.
     has_news: bool,
     is_listing: bool,
@@ -83,7 +85,7 @@ fn now_ms() -> i64 {
 
 pub(super) async fn sit(client: Client, manner: Manner, out: &Out) -> Result<(), CliError> {
     // Before the window is taken: whoever cannot be reached, or does not let us in, says so where it stays to be read.
-    let (inbox, switch) = office::inbox(&client, manner.project).await?;
+    let (inbox, switch) = office::inbox(&client, manner.project, 1).await?;
     let signals = Signals::listen()?;
     let stage = Stage::enter(manner.ink)?;
     let (tell, told) = channel(MOST_UNHEARD);
@@ -102,6 +104,7 @@ pub(super) async fn sit(client: Client, manner: Manner, out: &Out) -> Result<(),
         sitting,
         strokes,
         tell,
+        pages: 1,
         has_news: false,
         is_listing: false,
         is_changed: true,
@@ -232,6 +235,10 @@ impl Shell<'_> {
             match intent {
                 Intent::Quit => return Ok(Goes::Away),
                 Intent::List => self.list(),
+                Intent::More => {
+                    self.pages += 1;
+                    self.list();
+                }
                 Intent::Look(subject) => self.look(subject),
                 Intent::Foresee(subject, to) => self.foresee(subject, to),
                 Intent::Decide(decision) => self.send(decision),
@@ -254,9 +261,9 @@ impl Shell<'_> {
             return;
         }
         (self.has_news, self.is_listing) = (false, true);
-        let (client, tell, project) = (self.client.clone(), self.tell.clone(), self.manner.project);
+        let (client, tell, project, pages) = (self.client.clone(), self.tell.clone(), self.manner.project, self.pages);
         tokio::spawn(async move {
-            let listed = office::inbox(&client, project).await;
+            let listed = office::inbox(&client, project, pages).await;
             if listed.is_err() {
                 tokio::time::sleep(BETWEEN_TRIES).await;
             }
@@ -317,7 +324,8 @@ impl Shell<'_> {
             match intent {
                 Intent::Look(subject) => self.look(subject),
                 Intent::List => self.list(),
-                Intent::Decide(_)
+                Intent::More
+                | Intent::Decide(_)
                 | Intent::Foresee(..)
                 | Intent::Edit { .. }
                 | Intent::Copy(_)

@@ -65,6 +65,9 @@ pub(crate) struct Sitting {
     /// As the control plane orders them: by risk and age.
     order: Vec<Subject>,
     pub(super) waiting: u64,
+    /// Whether more waits than was fetched, and whether it was asked for.
+    pub(super) has_more: bool,
+    pub(super) is_paging: bool,
     pub(super) chosen: Option<Subject>,
     /// The first row of the list that is seen.
     pub(super) top: usize,
@@ -109,6 +112,8 @@ impl Sitting {
             rows: Vec::new(),
             order: Vec::new(),
             waiting: 0,
+            has_more: false,
+            is_paging: false,
             chosen: None,
             top: 0,
             card: None,
@@ -142,10 +147,15 @@ impl Sitting {
 
     /// What waits now.
     pub(crate) fn listed(&mut self, inbox: &InboxView, switch: Option<String>) -> Vec<Intent> {
-        (self.waiting, self.switch) = (inbox.waiting, switch);
+        (self.waiting, self.switch, self.has_more) = (inbox.waiting, switch, inbox.next.is_some());
         let now = rows(inbox);
         self.order = now.iter().map(|row| row.subject).collect();
+        let known = self.rows.len();
         self.rows = merged(&self.rows, now, self.chosen);
+        // What was behind the end of the list was there before.
+        if std::mem::take(&mut self.is_paging) {
+            self.rows.iter_mut().skip(known.saturating_sub(1)).for_each(|row| row.is_new = false);
+        }
         let intents = if self.chosen.is_none() {
             self.choose(self.first())
         } else {

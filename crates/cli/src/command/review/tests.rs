@@ -1,6 +1,7 @@
 //! Sittings without a terminal: what is seen at several sizes, what strokes mean, and what hostile content cannot do.
 
 mod back;
+mod paging;
 mod resting;
 
 use placet_domain::digest::Digest;

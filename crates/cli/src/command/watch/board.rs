@@ -33,12 +33,8 @@ pub(crate) struct Board {
 }
 
 impl Board {
-    pub(crate) const fn new(letters: Letters) -> Self {
-        let standing = Standing {
-            inbox: InboxView { waiting: 0, actions: Vec::new(), runs: Vec::new() },
-            runs: Vec::new(),
-            workers: Vec::new(),
-        };
+    pub(crate) fn new(letters: Letters) -> Self {
+        let standing = Standing { inbox: InboxView::default(), runs: Vec::new(), workers: Vec::new() };
         Self { standing, last: VecDeque::new(), letters, lost: None }
     }
 

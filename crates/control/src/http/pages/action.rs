@@ -18,7 +18,7 @@ use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
 use placet_ledger::Entry;
 use placet_pages::{ActionPage, Ask, Blast, Decided, Twins, Yes};
-use placet_store::{EntryFilter, StoredEntry};
+use placet_store::{EntryFilter, HEARTBEAT, Kinds, StoredEntry};
 use placet_wire::api;
 use serde_json::{Map, Value, json};
 
@@ -28,13 +28,14 @@ use super::super::problem::Failure;
 use super::address::Address;
 use super::form::{Fields, Sent};
 use super::guard::{Visiting, made};
-use super::inbox::class;
-use super::{around, brake, file, names, order, passkey, viewer};
+use super::onward::go_on;
+use super::twins::class;
+use super::{around, brake, file, names, order, output, passkey, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
 
-/// As many entries as an action has, with its heartbeats left out by being few.
-const MOST_ENTRIES: u32 = 50;
+/// More entries than an action has, heartbeats left out; of one that has more, the newest.
+const MOST_ENTRIES: u32 = 100;
 /// How many are approved by one form at most.
 const MOST_AT_ONCE: usize = 50;
 
@@ -69,6 +70,7 @@ pub(in crate::http) async fn page(
     let ask = ask(app, caller, address, &run, &state).await?;
     let fast = flow::pace(app, caller.identity.id).await?.is_fast();
     let waits = ask == Ask::Yes && state.status == ActionStatus::PendingApproval && !fast;
+    let evidence = manifest(app, &state).await?;
     let page = ActionPage {
         order: if waits { order::offer(app, caller, id).await? } else { None },
         since: entries.first().map_or(state.deadline, |entry| entry.at),
@@ -84,7 +86,8 @@ pub(in crate::http) async fn page(
         fast,
         decided,
         twins: Twins::default(),
-        evidence: manifest(app, &state).await?,
+        outputs: output::shown(app, caller, state.project, evidence.as_ref()).await?,
+        evidence,
         entries: entries.into_iter().map(|entry| (entry.seq, entry.kind)).collect(),
         detail,
     };
@@ -108,9 +111,12 @@ async fn approvals(app: &App, state: &ActionState, entries: &[StoredEntry]) -> R
     Ok(said)
 }
 
-async fn stored_entries(app: &App, id: ActionId) -> Result<Vec<StoredEntry>, Failure> {
-    let filter = EntryFilter { action: Some(id), limit: MOST_ENTRIES, ..EntryFilter::default() };
-    Ok(app.store().entries(filter).await?)
+pub(super) async fn stored_entries(app: &App, id: ActionId) -> Result<Vec<StoredEntry>, Failure> {
+    let (kinds, order, limit) = (Kinds::But(HEARTBEAT), Order::NewestFirst, MOST_ENTRIES);
+    let filter = EntryFilter { action: Some(id), kinds, order, limit, ..EntryFilter::default() };
+    let mut newest = app.store().entries(filter).await?;
+    newest.reverse();
+    Ok(newest)
 }
 
 /// Entries after which nobody is asked any more.
@@ -131,7 +137,7 @@ pub(in crate::http) fn decider(stored: &StoredEntry) -> Option<IdentityId> {
 }
 
 /// The last decision, with the name of whoever made it.
-async fn decided(app: &App, entries: &[StoredEntry]) -> Result<Option<Decided>, Failure> {
+pub(super) async fn decided(app: &App, entries: &[StoredEntry]) -> Result<Option<Decided>, Failure> {
     let Some(last) = entries.iter().rev().find(|entry| DECISIONS.contains(&entry.kind.as_str())) else {
         return Ok(None);
     };
@@ -204,9 +210,6 @@ fn usual_decision(state: &ActionState) -> Option<ActionCommand> {
     })
 }
 
-/// After a decision the next thing is looked at.
-fn next() -> Response {
-    Redirect::to("/").into_response()
 }
 
 fn parse(id: &str) -> Result<ActionId, Failure> {
@@ -219,7 +222,7 @@ pub(super) async fn approve(State(app): State<App>, Path(id): Path<String>, sent
     brake::on_action(&app, &sent.caller, &state, &sent.fields).await?;
     let look = looked(&app, &sent.caller, id, seen);
     passkey::approve(&app, &sent, &state, seen, look).await?;
-    Ok(next())
+    Ok(go_on(&sent.fields, id))
 }
 
 /// How whoever decides looked at the card, if it was shown to them here.
@@ -235,7 +238,7 @@ pub(super) async fn reject(
     let (id, seen) = (parse(&id)?, fields.seen()?);
     let look = looked(&app, &caller, id, seen);
     flow::reject_looked(&app, &caller, id, (seen, fields.text("reason")?), look).await?;
-    Ok(next())
+    Ok(go_on(&fields, id))
 }
 
 pub(super) async fn amend(
@@ -285,7 +288,7 @@ pub(super) async fn resolve(
         Resolution::Abandon => {}
     }
     flow::resolve(&app, &caller, id, resolution, fields.text("reason")?).await?;
-    Ok(next())
+    Ok(go_on(&fields, id))
 }
 
 pub(super) async fn perform(
@@ -320,7 +323,7 @@ pub(super) async fn approve_all(
             return Err(bad());
         }
     }
-    let (mut done, mut refused) = (0, Vec::new());
+    let (mut done, mut refused, first) = (0, Vec::new(), items.first().map(|(id, _)| *id).ok_or_else(bad)?);
     for (id, seen) in items {
         match flow::approve(&app, &caller, id, seen).await {
             Ok(_) => done += 1,
@@ -328,7 +331,7 @@ pub(super) async fn approve_all(
         }
     }
     if refused.is_empty() {
-        return Ok(next());
+        return Ok(go_on(&fields, first));
     }
     let why = format!("{done} were approved, {} were not: {}", refused.len(), refused.join("; "));
     Err(Failure::new(StatusCode::CONFLICT, "in_part", why))

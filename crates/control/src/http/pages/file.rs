@@ -122,7 +122,7 @@ async fn one(
 }
 
 /// The bytes of a file, or why they are not shown. The same people see them as by the API.
-async fn read(
+pub(super) async fn read(
     app: &App,
     caller: &Caller,
     project: ProjectId,
@@ -148,7 +148,7 @@ async fn read(
 }
 
 /// Text, or nothing: what has a zero byte or is not UTF-8 is no text. Cut between characters.
-fn text(bytes: &[u8]) -> Option<String> {
+pub(super) fn text(bytes: &[u8]) -> Option<String> {
     let most = bytes.get(..MOST_SHOWN_BYTES).unwrap_or(bytes);
     let controls = most.iter().filter(|byte| byte.is_ascii_control() && !matches!(byte, b'\n' | b'\r' | b'\t')).count();
     if most.contains(&0) || controls > RAREST_CONTROLS && controls > most.len() / RAREST_CONTROLS {

@@ -1,35 +1,82 @@
-//! The inbox: what waits, with the card of what is looked at beside it.
-
-use std::collections::BTreeMap;
+//! The inbox: what waits, page by page, with the card of what is looked at beside it.
 
 use axum::extract::State;
 use axum::response::Response;
-use placet_domain::action::ActionState;
-use placet_domain::approval::{self, Width};
-use placet_domain::digest::Digest;
-use placet_domain::proposal::ActionSpec;
-use placet_pages::{ActionPage, Inbox, Twin, Twins, Waiting};
-use placet_store::Listed;
+use placet_domain::id::ActionId;
+use placet_domain::identity::{Identity, Reach};
+use placet_domain::policy::Tier;
+use placet_pages::{ActionPage, From, Inbox, Listing, Part, Waiting};
+use placet_store::{Going, QueueFilter, Waits, Whose};
 use serde::Deserialize;
 
 use super::super::extract::Query;
 use super::super::problem::Failure;
+use super::super::queued::{self, Page, mine, page};
 use super::address::Address;
 use super::guard::{Visiting, made};
-use super::{action, names, viewer};
+use super::onward::just;
+use super::twins::folded;
+use super::{action, viewer};
 use crate::app::App;
-use crate::flow::{self, Caller, No};
+use crate::flow::{self, Caller};
 
 /// As many rows as are looked through before something is decided; each is opened to tell which are identical.
 const MOST_ROWS: u32 = 50;
+/// What waits for others, or was interrupted, is listed beside the rest up to here; all of it has pages of its own.
+const MOST_BESIDE: u32 = 10;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct InboxQuery {
     /// What is looked at.
-    action: Option<String>,
+    pub(super) action: Option<String>,
+    /// Who is asked: `mine`, `others` or `interrupted`.
+    pub(super) part: Option<String>,
     /// Only actions of this tier.
-    tier: Option<String>,
+    pub(super) tier: Option<String>,
+    pub(super) project: Option<String>,
+    /// Only what comes after or before this place in the queue.
+    pub(super) after: Option<String>,
+    pub(super) before: Option<String>,
+    /// What was just decided.
+    pub(super) just: Option<String>,
+}
+
+impl InboxQuery {
+    /// Which part it asks for, and from where on.
+    pub(super) fn listing(&self) -> Result<Listing, Failure> {
+        let part = match self.part.as_deref() {
+            None => Part::Mine,
+            Some(word) => Part::parse(word).ok_or_else(|| bad("the inbox has no such part; go back to all of it"))?,
+        };
+        let from = match (&self.after, &self.before) {
+            (Some(spot), _) => Some(From::After(spot.clone())),
+            (None, Some(spot)) => Some(From::Before(spot.clone())),
+            (None, None) => None,
+        };
+        let project = self.project.as_deref().map(str::parse).transpose().map_err(Failure::bad_id)?;
+        let tier = self.tier.as_deref().map(tier).transpose()?.map(|tier| tier.to_string());
+        let listing = Listing { part, tier, project, from };
+        going(&listing)?;
+        Ok(listing)
+    }
+}
+
+fn bad(why: &'static str) -> Failure {
+    Failure::new(axum::http::StatusCode::BAD_REQUEST, "bad_query", why)
+}
+
+fn tier(word: &str) -> Result<Tier, Failure> {
+    queued::tier(word).ok_or_else(|| bad("tiers are A, B, C and D"))
+}
+
+fn going(listing: &Listing) -> Result<Option<Going>, Failure> {
+    let spot = |word: &str| word.parse().map_err(|_| bad("this is no place in the queue; begin at its top"));
+    Ok(match &listing.from {
+        None => None,
+        Some(From::After(word)) => Some(Going::After(spot(word)?)),
+        Some(From::Before(word)) => Some(Going::Before(spot(word)?)),
+    })
 }
 
 pub(super) async fn show(
@@ -39,21 +86,70 @@ pub(super) async fn show(
     address: Address,
     Query(query): Query<InboxQuery>,
 ) -> Result<Response, Failure> {
-    let reach = visiting.identity.reach.clone();
+    let (reach, listing) = (visiting.identity.reach.clone(), query.listing()?);
     let runs = viewer::standing(&app, &reach).await?;
     let waiting = app.store().queue_length(reach.clone()).await?;
-    let viewer = viewer::viewer_of(&app, &visiting, waiting + runs.len() as u64).await?;
-    let queue = app.store().queue(reach, MOST_ROWS).await?;
-    let of_tier = |listed: &Listed<ActionState>| {
-        query.tier.as_ref().is_none_or(|tier| listed.verdict.tier().to_string() == *tier)
-    };
-    let actions = folded(&app, queue.into_iter().filter(of_tier).collect()).await?;
-    let chosen = chosen(&app, &caller, &address, query.action.as_deref(), &actions).await?;
+    let interrupted = app.store().interrupted(reach.clone()).await?;
+    let viewer = viewer::viewer_of(&app, &visiting, waiting + interrupted + runs.len() as u64).await?;
+    let mut inbox = listed(&app, &caller, listing, interrupted > 0).await?;
+    inbox.chosen = chosen(&app, &caller, &address, query.action.as_deref(), &inbox).await?.map(Box::new);
+    inbox.was_chosen = query.action.is_some();
+    inbox.just = just(&app, &caller, query.just.as_deref()).await?;
+    inbox.runs = if is_top(&inbox.listing) { runs } else { Vec::new() };
+    inbox.projects = super::names::projects(&app, &reach).await?;
+    inbox.waiting = waiting;
     let absent = flow::standing_in(&app, visiting.identity.id).await?;
-    let absent = absent.into_iter().map(|absence| (absence.name, absence.until)).collect();
-    let (was_chosen, tier, chosen) = (query.action.is_some(), query.tier, chosen.map(Box::new));
-    let inbox = Inbox { actions, waiting, runs, tier, absent, chosen, was_chosen };
+    inbox.absent = absent.into_iter().map(|absence| (absence.name, absence.until)).collect();
     made(move || placet_pages::inbox(&viewer, &inbox)).await
+}
+
+/// Whether everything that waits is asked for, from its top.
+fn is_top(listing: &Listing) -> bool {
+    listing.part == Part::Mine && listing.from.is_none()
+}
+
+/// One page of a part; beside it what was interrupted, and at the end of one's own what waits for others.
+async fn listed(app: &App, caller: &Caller, listing: Listing, has_interrupted: bool) -> Result<Inbox, Failure> {
+    let filter = filter(&caller.identity, &listing)?;
+    let Page { rows, before, after } = page(app, QueueFilter { limit: MOST_ROWS, ..filter.clone() }).await?;
+    let beside = |waits, from| QueueFilter { waits, from, limit: MOST_BESIDE, ..filter.clone() };
+    let interrupted = if is_top(&listing) && has_interrupted {
+        app.store().queue(beside(Waits::ForResolution, None)).await?
+    } else {
+        Vec::new()
+    };
+    let others = match mine(&caller.identity) {
+        Some(ids) if listing.part == Part::Mine && after.is_none() => {
+            app.store().queue(beside(Waits::ForApproval(Whose::NotOf(ids)), None)).await?
+        }
+        _ => Vec::new(),
+    };
+    Ok(Inbox {
+        actions: folded(app, rows).await?,
+        interrupted: folded(app, interrupted).await?,
+        others: folded(app, others).await?,
+        before: before.map(|spot| spot.to_string()),
+        after: after.map(|spot| spot.to_string()),
+        listing,
+        ..Inbox::default()
+    })
+}
+
+fn filter(who: &Identity, listing: &Listing) -> Result<QueueFilter, Failure> {
+    let reach = match listing.project {
+        Some(project) if who.reach.includes(project) => Reach::Only([project].into()),
+        // Whoever does not see a project sees nothing of it.
+        Some(_) => Reach::Only([].into()),
+        None => who.reach.clone(),
+    };
+    let waits = match (listing.part, mine(who)) {
+        (Part::Mine, None) => Waits::ForApproval(Whose::All),
+        (Part::Mine, Some(ids)) => Waits::ForApproval(Whose::Of(ids)),
+        (Part::Others, ids) => Waits::ForApproval(Whose::NotOf(ids.unwrap_or_default())),
+        (Part::Interrupted, _) => Waits::ForResolution,
+    };
+    let tier = listing.tier.as_deref().map(tier).transpose()?;
+    Ok(QueueFilter { reach, waits, tier, from: going(listing)?, limit: MOST_ROWS })
 }
 
 /// What was asked for, or else what comes first.
@@ -62,9 +158,10 @@ async fn chosen(
     caller: &Caller,
     address: &Address,
     asked: Option<&str>,
-    rows: &[Waiting],
+    inbox: &Inbox,
 ) -> Result<Option<ActionPage>, Failure> {
-    let id = match (asked, rows.first()) {
+    let rows: Vec<&Waiting> = [&inbox.interrupted, &inbox.actions, &inbox.others].into_iter().flatten().collect();
+    let id: ActionId = match (asked, rows.first()) {
         (Some(asked), _) => asked.parse().map_err(Failure::bad_id)?,
         (None, Some(first)) => first.detail.action.id,
         (None, None) => return Ok(None),
@@ -73,34 +170,4 @@ async fn chosen(
     let row = rows.iter().find(|row| row.detail.action.id == id);
     page.twins = row.map(|row| row.twins.clone()).unwrap_or_default();
     Ok(Some(page))
-}
-
-/// Rows of which no two are identical: those that are stand behind the first of them.
-pub(in crate::http) async fn folded(app: &App, queue: Vec<Listed<ActionState>>) -> Result<Vec<Waiting>, Failure> {
-    let mut rows: Vec<Waiting> = Vec::new();
-    let mut known: BTreeMap<Digest, usize> = BTreeMap::new();
-    for listed in queue {
-        let detail = super::super::actions::detail(app, &listed).await?;
-        let class = class(&listed, &detail.spec);
-        // Where two people are asked, each action is looked at by itself.
-        let twin = known.get(&class).filter(|_| detail.action.verdict.tier == "B");
-        let (agent, goal) = (names::person(app, listed.proposer).await?, goal(app, &listed).await?);
-        if let Some(first) = twin.and_then(|index| rows.get_mut(*index)) {
-            first.twins.0.push(Twin { id: detail.action.id, review: detail.action.review, agent, goal });
-            continue;
-        }
-        known.insert(class, rows.len());
-        rows.push(Waiting { detail, since: listed.created_at, agent, goal, twins: Twins::default() });
-    }
-    Ok(rows)
-}
-
-async fn goal(app: &App, action: &ActionState) -> Result<String, Failure> {
-    let run = app.store().run(action.run).await.map_err(No::Fault)?;
-    Ok(run.map(|run| run.goal).unwrap_or_default())
-}
-
-/// What makes two actions identical to a person: everything that is done, where, and why they are asked. Not for whom.
-pub(super) fn class(action: &ActionState, spec: &ActionSpec) -> Digest {
-    approval::class(Width::Exact, action.project, spec, &action.verdict)
 }

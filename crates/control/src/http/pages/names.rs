@@ -4,12 +4,15 @@ use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
 use placet_domain::id::{IdentityId, ProjectId};
+use placet_domain::identity::Reach;
 use placet_store::StoreError;
 
 use crate::app::App;
 
 /// Beyond this everything is forgotten and looked up again.
 const MOST: usize = 10_000;
+/// More links than this are no choice.
+const MOST_TO_CHOOSE_FROM: usize = 20;
 
 #[derive(Debug, Default)]
 pub(crate) struct Names {
@@ -46,4 +49,12 @@ pub(super) async fn project(app: &App, id: ProjectId) -> Result<String, StoreErr
     let Some(project) = app.store().project(id).await? else { return Ok(id.to_string()) };
     remember(&app.page_state().names.projects, id, &project.name);
     Ok(project.name)
+}
+
+/// The projects within reach, by name; not more than somebody chooses from.
+pub(super) async fn projects(app: &App, reach: &Reach) -> Result<Vec<(ProjectId, String)>, StoreError> {
+    let seen = app.store().projects().await?.into_iter().filter(|project| reach.includes(project.id));
+    let mut named: Vec<_> = seen.take(MOST_TO_CHOOSE_FROM).map(|project| (project.id, project.name)).collect();
+    named.sort_by(|one, other| one.1.cmp(&other.1));
+    Ok(named)
 }

@@ -6,15 +6,13 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use placet_domain::evidence::Usage;
+use placet_domain::action::ActionStatus;
 use placet_domain::id::RunId;
 use placet_domain::project::Separation;
 use placet_domain::run::{self, Answer, Awaits, Run, RunCommand};
 use placet_domain::time::Timestamp;
-use placet_ledger::Entry;
 use placet_pages::{Ask, Moves, RollbackPage, RunPage, RunRow};
-use placet_store::{EntryFilter, Order, RunFilter};
-use placet_wire::api;
+use placet_store::{EntryFilter, RunFilter};
 use serde::Deserialize;
 
 use super::super::extract::{Path, Query};
@@ -22,13 +20,11 @@ use super::super::problem::Failure;
 use super::super::{orders, view, wishes};
 use super::form::Sent;
 use super::guard::{Visiting, html, made};
-use super::{brake, names, order, timeline, viewer};
+use super::{brake, course, names, order, timeline, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
 
 const MOST_ROWS: u32 = 50;
-/// The newest entries of a run that a page tells of.
-const MOST_ENTRIES: u32 = 400;
 /// As many of them as are listed.
 const MOST_LISTED: usize = 100;
 /// A page waits this long for the host of a run to say what going back would change.
@@ -73,7 +69,7 @@ pub(super) async fn show(
     let viewer = viewer::viewer(&app, &visiting).await?;
     let look = flow::look(&app, &caller, parse(&id)?).await?;
     let (run, look_now) = (look.run.clone(), look.now);
-    let trail = trail(&app, &caller, run.id).await?;
+    let (trail, heartbeats) = course::trail(&app, &caller, run.id).await?;
     let page = RunPage {
         agent: names::person(&app, run.agent).await?,
         project: names::project(&app, run.project).await?,
@@ -83,8 +79,13 @@ pub(super) async fn show(
         wishes: wishes::listed(&run, &app).wishes,
         orders: order::rows(&app, &caller, orders::listed(&app, &run)).await?,
         bars: timeline::bars(&trail, look.now),
-        calls: timeline::calls(&trail),
-        used: used(&app, run.id).await?,
+        calls: course::calls(&app, run.id).await?,
+        heartbeats,
+        actions: course::actions(&app, &run, Vec::new()).await?,
+        action_count: app.store().action_count(run.id).await?,
+        interrupted: course::actions(&app, &run, vec![ActionStatus::Interrupted]).await?,
+        rehearsed: course::rehearsed(&app, &run).await?,
+        used: course::used(&app, run.id).await?,
         alone: run.separation == Separation::SingleOperator,
         ask: ask(&caller, &run, look.now),
         fast: flow::pace(&app, caller.identity.id).await?.is_fast(),
@@ -149,27 +150,6 @@ fn bound(run: &Run) -> String {
 async fn first_at(app: &App, run: RunId) -> Result<Option<Timestamp>, Failure> {
     let filter = EntryFilter { run: Some(run), limit: 1, ..EntryFilter::default() };
     Ok(app.store().entries(filter).await?.first().map(|entry| entry.at))
-}
-
-/// The newest entries, oldest first.
-async fn trail(app: &App, caller: &Caller, run: RunId) -> Result<Vec<api::AuditRow>, Failure> {
-    let newest =
-        EntryFilter { run: Some(run), order: Order::NewestFirst, limit: MOST_ENTRIES, ..EntryFilter::default() };
-    let oldest = app.store().entries(newest).await?.last().map(|entry| entry.seq);
-    let after = oldest.and_then(|seq| seq.checked_sub(1));
-    Ok(flow::audit(app, caller, run, after, MOST_ENTRIES).await?)
-}
-
-/// What executions of the run used, the newest of them, oldest first: when, processor time, most memory.
-async fn used(app: &App, run: RunId) -> Result<Vec<(Timestamp, u64, u64)>, Failure> {
-    let (order, limit) = (Order::NewestFirst, MOST_ENTRIES);
-    let entries = app.store().entries(EntryFilter { run: Some(run), order, limit, ..EntryFilter::default() }).await?;
-    let completed = entries.iter().rev().filter(|entry| entry.kind == "job.completed");
-    let used = completed.filter_map(|entry| {
-        let usage: Usage = serde_json::from_value(Entry::parse(&entry.bytes).ok()?.body["usage"].take()).ok()?;
-        Some((entry.at, usage.cpu_ms, usage.peak_memory_bytes))
-    });
-    Ok(used.collect())
 }
 
 /// Asks something of a run and shows it again.

@@ -1,4 +1,4 @@
-//! From the audit trail of a run to what a page draws: bars of time, and what calls of models cost.
+//! From the audit trail of a run to what a page draws: bars of time.
 
 use std::collections::BTreeMap;
 
@@ -92,12 +92,6 @@ fn of_course(course: Course, now: Timestamp) -> Vec<Bar> {
     waited.into_iter().chain(executed).collect()
 }
 
-/// Calls of models, one after the other: when, tokens, millionths of a dollar.
-pub(super) fn calls(trail: &[AuditRow]) -> Vec<(Timestamp, u64, u64)> {
-    let called = trail.iter().filter(|row| row.event == "run.model_called");
-    called.map(|row| (at(row), row.tokens, row.cost_usd_micros)).collect()
-}
-
 fn at(row: &AuditRow) -> Timestamp {
     let parsed: Result<jiff::Timestamp, _> = row.timestamp.parse();
     parsed.map_or(Timestamp::END, |instant| Timestamp::from_unix_ms(instant.as_millisecond()))
@@ -143,6 +137,5 @@ mod tests {
             .collect();
         let named = |name: &str, seconds| (name.to_owned(), seconds);
         assert_eq!(drawn, [named("plan", 4), named("execute_code: approval", 9), named("execute_code", 19)]);
-        assert_eq!(calls(&trail).iter().map(|call| (call.1, call.2)).collect::<Vec<_>>(), [(7, 9)]);
     }
 }

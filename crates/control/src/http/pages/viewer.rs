@@ -19,8 +19,9 @@ const STILL: &[RunStatus] =
 pub(super) async fn viewer(app: &App, visiting: &Visiting) -> Result<Viewer, No> {
     let reach = &visiting.identity.reach;
     let actions = app.store().queue_length(reach.clone()).await.map_err(No::Fault)?;
+    let interrupted = app.store().interrupted(reach.clone()).await.map_err(No::Fault)?;
     let runs = standing_runs(app, reach).await?.len() as u64;
-    viewer_of(app, visiting, actions + runs).await
+    viewer_of(app, visiting, actions + interrupted + runs).await
 }
 
 /// The same, where it is known how many things wait.
@@ -33,6 +34,7 @@ pub(super) async fn viewer_of(app: &App, visiting: &Visiting, waiting: u64) -> R
         lang: visiting.lang,
         csrf: visiting.csrf.clone(),
         mark: visiting.mark.clone(),
+        onward: None,
         waiting,
         now: app.store().now(),
         halted: organisation.halt.map(|halt| halt.reason),

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::governed::working;
 use crate::metrics::{metrics, value};
+use crate::pages::Browser;
 use crate::person::{Answer, Person};
 use crate::scenario::{Scenario, Setup, rules_planning_with};
 
@@ -131,6 +132,25 @@ async fn c12_no_more_calls_are_carried_at_once_than_the_settings_say_and_further
     second.is(200);
     assert!(began.elapsed().as_millis() >= 800, "one after the other, 400 ms each: {:?}", began.elapsed());
     asks(&world.agent, "large-1").await.is(200);
+}
+
+#[tokio::test]
+async fn c16_the_curves_of_a_run_end_at_what_was_spent_however_few_points_are_drawn() {
+    let world = World::start().await;
+    let run = world.run(money(1_000_000)).await;
+    for _ in 0..5 {
+        asks(&world.agent, "large-1").await.is(200);
+    }
+    let spent = world.settled(&run).await.spent;
+    for most in [1, 2, 3, 300] {
+        let sums = world.app.store().calls(run.id, most).await.unwrap();
+        let last = sums.last().unwrap();
+        assert_eq!((last.tokens, last.usd_micros), (spent.tokens, spent.usd_micros), "{most} points");
+        assert!(sums.len() as u32 <= most && sums.is_sorted_by_key(|sum| sum.usd_micros), "{sums:?}");
+    }
+    let page = Browser::visiting(&world.app, &world.reviewer).await.open(&format!("/runs/{}", run.id)).await.is(200);
+    let chart = page.text().split("id=\"cost-chart\"").nth(1).expect("a curve of cost").to_owned();
+    assert!(chart.split("</p>").next().unwrap().contains("<strong>$0.0005"), "it ends at what was spent: {chart}");
 }
 
 #[tokio::test]

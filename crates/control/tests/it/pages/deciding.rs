@@ -8,7 +8,7 @@ use crate::moves::{deletion, scan, sweep};
 use crate::person::Person;
 use crate::scenario::Scenario;
 
-async fn state(person: &Person, action: &api::ActionView) -> String {
+pub(super) async fn state(person: &Person, action: &api::ActionView) -> String {
     let detail = person.sees(action).await;
     detail.action.status.as_str().to_owned()
 }
@@ -26,11 +26,13 @@ async fn b4_what_is_approved_on_a_page_is_recorded_as_its_person_and_leads_to_wh
     let page = browser.open("/").await.is(200);
     let form = browser.form(&page, "approve");
     let before = app.size();
-    assert_eq!(browser.send(&form).await.is(303).header("location"), "/");
+    let onward = browser.send(&form).await.is(303).header("location").to_owned();
+    assert_eq!(onward, format!("/?just={}", action.id));
     assert_eq!(state(&reviewer, &action).await, "APPROVED");
     let recorded = app.bodies_from(before).await;
     assert!(recorded.contains("action.approved") && recorded.contains(&reviewer.id.to_string()), "{recorded}");
-    assert!(browser.open("/").await.is(200).text().contains("Nothing waits for you."));
+    let next = browser.open(&onward).await.is(200).text();
+    assert!(next.contains("Nothing waits for you.") && next.contains("You approved"), "{next}");
     browser.send(&form).await.is(409);
 }
 
@@ -137,7 +139,7 @@ async fn d9_what_was_interrupted_again_since_a_page_was_made_is_not_decided_by_i
 }
 
 /// A worker takes it up, begins, and is not heard of again.
-async fn interrupt(app: &Scenario, worker: &Person, reviewer: &Person, action: &api::ActionView) {
+pub(super) async fn interrupt(app: &Scenario, worker: &Person, reviewer: &Person, action: &api::ActionView) {
     let job = worker.leases().await.expect("it can be taken up");
     worker.redeems(&job).await.is(200);
     app.pass_ms(120_000);

@@ -113,7 +113,7 @@ async fn b4_where_two_people_decide_the_second_sees_who_said_yes_and_when() {
     let ralf = Browser::visiting(&app, &app.team.second).await;
     let card = ralf.open(&format!("/actions/{}", action.id)).await.is(200).text();
     assert!(card.contains("<strong>1 of 2</strong>"), "{card}");
-    assert!(card.contains("rita-alpha said yes") && card.contains(">3 min</time>"), "{card}");
+    assert!(card.contains("rita-alpha said yes") && card.contains(">3 min ago</time>"), "{card}");
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ mod living;
 mod measured;
 mod ordering;
 pub(crate) mod passkeys;
+mod queue;
 mod showing;
 mod signing_on;
 mod slowed;

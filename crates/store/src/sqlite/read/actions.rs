@@ -1,4 +1,4 @@
-//! Actions: one, many, those that wait for a person, those that ran out of time.
+//! Actions: one, many, those that ran out of time. Those that wait for a person are in [`super::queue`].
 
 use std::collections::BTreeMap;
 
@@ -43,27 +43,10 @@ fn alive(statuses: &[ActionStatus]) -> &'static str {
     }
 }
 
-/// Actions in runs in which somebody may still decide on them.
-const DECIDABLE: &str = "FROM action
-    JOIN run ON run.created = action.run AND (run.is_open OR action.performing AND run.status = 'PENDING_EXPORT')";
-
-/// What waits for a reviewer and can still be decided: the riskiest first, then the oldest.
-pub(crate) fn queue(conn: &Connection, reach: &Reach, limit: u32) -> Result<Vec<Listed<ActionState>>, StoreError> {
-    let columns = "SELECT action.created, action.created_ms, action.changed, action.changed_ms, action.state";
-    Select::new(&format!("{columns} {DECIDABLE}"))
-        .within("action.project", reach)
-        .literally("action.status = 'PENDING_APPROVAL'")
-        .ordered("action.risk DESC, action.created", limit)
-        .all(conn, |row| listed("action", row))
-}
-
-/// How many of them there are.
-pub(crate) fn queue_length(conn: &Connection, reach: &Reach) -> Result<u64, StoreError> {
-    let counted = Select::new(&format!("SELECT count(*) {DECIDABLE}"))
-        .within("action.project", reach)
-        .literally("action.status = 'PENDING_APPROVAL'")
-        .all(conn, |row| Ok(row.get::<_, u64>(0)?))?;
-    Ok(counted.first().copied().unwrap_or_default())
+/// How many actions were proposed in a run.
+pub(crate) fn action_count(conn: &Connection, run: RunId) -> Result<u64, StoreError> {
+    let sql = "SELECT count(*) FROM action WHERE run = (SELECT created FROM run WHERE id = ?1)";
+    Ok(conn.prepare_cached(sql)?.query_row([run.as_bytes()], |row| row.get(0))?)
 }
 
 /// How many actions stand where; a status without actions is left out.

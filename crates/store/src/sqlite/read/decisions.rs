@@ -53,7 +53,7 @@ fn read(row: &Row<'_>) -> Result<Decision, StoreError> {
 }
 
 fn tier_named(name: &str) -> Option<Tier> {
-    [Tier::A, Tier::B, Tier::C, Tier::D].into_iter().find(|tier| tier.to_string() == name)
+    Tier::ALL.iter().copied().find(|tier| tier.to_string() == name)
 }
 
 /// Looks from before this moment are forgotten.

@@ -6,18 +6,33 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::select::{IN_PROJECT, IN_RUN, Select};
 use crate::error::StoreError;
-use crate::query::{EntryFilter, StoredEntry};
+use crate::query::{EntryFilter, Kinds, StoredEntry};
 
 const SELECT: &str = "SELECT seq, at_ms, kind, bytes, leaf FROM ledger";
 
 pub(crate) fn entries(conn: &Connection, filter: &EntryFilter) -> Result<Vec<StoredEntry>, StoreError> {
-    Select::new(SELECT)
+    about(SELECT, filter).page("seq", filter.order, filter.after, filter.limit).all(conn, stored)
+}
+
+/// How many there are altogether, from the cursor on.
+pub(crate) fn count_entries(conn: &Connection, filter: &EntryFilter) -> Result<u64, StoreError> {
+    let counted = about("SELECT count(*) FROM ledger", filter)
+        .beyond("seq", filter.order, filter.after)
+        .all(conn, |row| Ok(row.get::<_, u64>(0)?))?;
+    Ok(counted.first().copied().unwrap_or_default())
+}
+
+fn about(select: &str, filter: &EntryFilter) -> Select {
+    let select = Select::new(select)
         .within("project", &filter.reach)
         .and(IN_PROJECT, filter.project.map(|id| id.as_bytes().to_vec()))
         .and(IN_RUN, filter.run.map(|id| id.as_bytes().to_vec()))
-        .and("action = (SELECT created FROM action WHERE id = ?)", filter.action.map(|id| id.as_bytes().to_vec()))
-        .page("seq", filter.order, filter.after, filter.limit)
-        .all(conn, stored)
+        .and("action = (SELECT created FROM action WHERE id = ?)", filter.action.map(|id| id.as_bytes().to_vec()));
+    match filter.kinds {
+        Kinds::All => select,
+        Kinds::But(kind) => select.and("kind <> ?", Some(kind.to_owned())),
+        Kinds::Only(kind) => select.and("kind = ?", Some(kind.to_owned())),
+    }
 }
 
 pub(crate) fn entry(conn: &Connection, seq: u64) -> Result<Option<StoredEntry>, StoreError> {

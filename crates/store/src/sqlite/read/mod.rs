@@ -1,25 +1,29 @@
 //! Reading. Each function works within the snapshot of the connection it is given, the writer's or a reader's.
 
 mod actions;
+mod calls;
 mod content;
 mod decisions;
 mod entities;
 mod entries;
 mod holders;
+mod queue;
 mod retention;
 mod select;
 
 use placet_domain::identity::Reach;
 
-pub(crate) use actions::{action, actions, counts, lapsing, outdated, queue, queue_length, void};
+pub(crate) use actions::{action, action_count, actions, counts, lapsing, outdated, void};
+pub(crate) use calls::calls;
 pub(crate) use content::{advice, kept, removal, sealed, verifier};
 pub(crate) use decisions::{decided_since, decisions, has_old_looks, looks_kept_from_ms, questions, waiting};
 pub(crate) use entities::{
     children, identities, identity, identity_by_token, idle_agents, is_token_taken, organisation, project,
     project_by_name, projects, run, runs, runs_due, runs_to_host, scope, scopes, unfinished, worktree, worktrees,
 };
-pub(crate) use entries::{bytes_before, cursor, debts, entries, entry};
+pub(crate) use entries::{bytes_before, count_entries, cursor, debts, entries, entry};
 pub(crate) use holders::{is_of_agent, withholding};
+pub(crate) use queue::{queue, queue_length};
 pub(crate) use retention::{all_kept, count_removals, expirable, is_kept, is_removed, removals, touched};
 
 /// The projects within reach as a JSON list of hexadecimal ids, which is how a list goes into one statement; nothing means

@@ -32,6 +32,14 @@ impl Select {
         self
     }
 
+    /// Adds a condition with as many `?` in it as there are values.
+    pub(super) fn and_with(mut self, condition: &str, values: impl IntoIterator<Item = Value>) -> Self {
+        self.sql.push_str(" AND ");
+        self.sql.push_str(condition);
+        self.values.extend(values);
+        self
+    }
+
     pub(super) fn within(self, column: &str, reach: &Reach) -> Self {
         let reached = "SELECT created FROM project WHERE id IN (SELECT unhex(value) FROM json_each(?))";
         self.and(&format!("{column} IN ({reached})"), reach_as_json(reach))
@@ -62,13 +70,22 @@ impl Select {
 
     /// Goes on after a cursor in the given direction.
     pub(super) fn page(self, column: &str, order: Order, after: Option<u64>, limit: u32) -> Self {
-        let (beyond, direction) = match order {
-            Order::OldestFirst => (">", "ASC"),
-            Order::NewestFirst => ("<", "DESC"),
+        let direction = match order {
+            Order::OldestFirst => "ASC",
+            Order::NewestFirst => "DESC",
+        };
+        self.beyond(column, order, after).ordered(&format!("{column} {direction}"), limit)
+    }
+
+    /// Only what comes after a cursor in the given direction.
+    pub(super) fn beyond(self, column: &str, order: Order, after: Option<u64>) -> Self {
+        let beyond = match order {
+            Order::OldestFirst => ">",
+            Order::NewestFirst => "<",
         };
         // No entry has a larger number than SQLite can hold.
         let after = after.map(|seq| i64::try_from(seq).unwrap_or(i64::MAX));
-        self.and(&format!("{column} {beyond} ?"), after).ordered(&format!("{column} {direction}"), limit)
+        self.and(&format!("{column} {beyond} ?"), after)
     }
 
     pub(super) fn ordered(mut self, by: &str, limit: u32) -> Self {
@@ -80,6 +97,14 @@ impl Select {
     pub(super) fn newest(mut self, column: &str, most: u32) -> Self {
         self.sql.push_str(&format!(" ORDER BY {column} DESC LIMIT {most}"));
         self
+    }
+
+    /// How SQLite would go about it, step by step.
+    #[cfg(test)]
+    pub(super) fn plan(self, conn: &Connection) -> Vec<String> {
+        let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {}", self.sql)).unwrap();
+        let steps = statement.query_map(params_from_iter(self.values), |row| row.get(3)).unwrap();
+        steps.collect::<Result<_, _>>().unwrap()
     }
 
     pub(super) fn all<T>(

@@ -7,7 +7,7 @@ use placet_domain::evidence::SecretsSeen;
 use placet_domain::id::ActionId;
 use placet_domain::identity::{Actor, Reach};
 use placet_domain::run::{RunCommand, RunStatus};
-use placet_store::{ActionFilter, EntryFilter, Listed, Order, RunFilter};
+use placet_store::{ActionFilter, EntryFilter, Listed, Order, QueueFilter, RunFilter};
 
 use crate::world::{Ground, START_MS, World, asking, by, executing_run, make_project, new_action, sealed, submit};
 
@@ -27,7 +27,7 @@ pub(super) async fn the_queue_shows_the_riskiest_first_and_only_open_runs<G: Gro
     );
     world.propose("A").await;
     let queue = async || -> Vec<_> {
-        world.store.queue(Reach::Everywhere, 10).await.unwrap().into_iter().map(|waiting| waiting.id).collect()
+        world.store.queue(QueueFilter::default()).await.unwrap().into_iter().map(|waiting| waiting.id).collect()
     };
     assert_eq!(queue().await, [old, young, mild]);
     let cancel = RunCommand::Cancel { reason: "over".to_owned() };
@@ -142,7 +142,7 @@ pub(super) async fn nobody_sees_beyond_their_reach<G: Ground>() {
     let asked_for = ActionFilter { reach: reach.clone(), project: Some(world.project), ..ActionFilter::default() };
     assert_eq!(store.actions(asked_for).await.unwrap(), []);
     assert_eq!(store.runs(RunFilter { reach: reach.clone(), ..RunFilter::default() }).await.unwrap(), []);
-    assert_eq!(store.queue(reach.clone(), 10).await.unwrap(), []);
+    assert_eq!(store.queue(QueueFilter { reach: reach.clone(), ..QueueFilter::default() }).await.unwrap(), []);
     assert!(store.counts(reach.clone(), None).await.unwrap().is_empty());
     let entries = store.entries(EntryFilter { reach, ..EntryFilter::default() }).await.unwrap();
     assert_eq!(entries.iter().map(|entry| entry.kind.as_str()).collect::<Vec<_>>(), ["project.created"]);

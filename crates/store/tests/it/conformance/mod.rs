@@ -8,6 +8,7 @@ mod leasing;
 mod ledger;
 mod lists;
 mod ordering;
+mod queue;
 mod races;
 mod retaining;
 mod submitting;
@@ -118,6 +119,13 @@ scenarios! {
         c14_a_clock_that_goes_back_or_a_halt_removes_nothing,
         c14_only_an_administrator_removes_and_whoever_else_tries_is_recorded,
         c14_what_is_gone_without_an_entry_is_found,
+    }
+    queue {
+        b4_a_tier_is_found_behind_any_number_of_riskier_ones,
+        b4_the_whole_queue_is_reached_page_by_page_there_and_back,
+        b4_what_somebody_said_yes_to_waits_for_others,
+        c14_what_was_interrupted_waits_for_somebody_until_they_say_what_becomes_of_it,
+        c16_entries_are_found_without_heartbeats_and_these_are_counted,
     }
     lists {
         the_queue_shows_the_riskiest_first_and_only_open_runs,

@@ -1,0 +1,31 @@
+//! The whole queue at the terminal: what was interrupted is in it, and at the end of what was fetched comes the rest.
+
+use super::*;
+use crate::command::review::row::rows;
+
+#[test]
+fn c14_what_was_interrupted_is_listed_first_and_runs_out_of_no_time() {
+    let mut lost = waiting(9, "B", "curl", 0);
+    lost["action"]["status"] = json!("INTERRUPTED");
+    let inbox = InboxView { interrupted: vec![serde_json::from_value(lost).unwrap()], ..inbox() };
+    let listed: Vec<_> = rows(&inbox).into_iter().map(|row| (row.subject, row.until_ms.is_some())).collect();
+    assert_eq!(listed[..2], [(act(9), false), (act(1), true)]);
+}
+
+#[test]
+fn b4_at_the_end_of_what_was_fetched_more_is_fetched_once_and_is_no_news() {
+    let size = Size { columns: 120, rows: 40 };
+    let mut sitting = Sitting::new(size, Letters::All, NOW_MS);
+    let first = InboxView { next: Some("30-7".to_owned()), runs: Vec::new(), ..inbox() };
+    sitting.listed(&first, None);
+    assert!(!strokes(&mut sitting, "j").contains(&Intent::More), "not before the end");
+    assert!(strokes(&mut sitting, "j").contains(&Intent::More));
+    assert!(!strokes(&mut sitting, "jj").contains(&Intent::More), "once");
+    let mut whole = first;
+    whole.next = None;
+    whole.actions.push(serde_json::from_value(waiting(4, "B", "make", 0)).unwrap());
+    sitting.listed(&whole, None);
+    assert!(sitting.rows.iter().all(|row| !row.is_new), "it was there before");
+    assert_eq!(strokes(&mut sitting, "j"), [Intent::Look(act(4))]);
+    assert!(!strokes(&mut sitting, "G").contains(&Intent::More), "there is no more");
+}

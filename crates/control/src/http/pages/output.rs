@@ -1,0 +1,73 @@
+//! What a program said, as far as its card shows it: the beginning and the end of each stream. The same people see it as by the API.
+
+use placet_domain::evidence::Manifest;
+use placet_domain::id::ProjectId;
+use placet_domain::proposal::FileOperand;
+use placet_pages::{Excerpt, Output};
+
+use super::super::problem::Failure;
+use super::file::{read, text};
+use crate::app::App;
+use crate::flow::Caller;
+
+/// Of each end: what somebody reads before they fetch the whole.
+const MOST_BYTES: usize = 8 << 10;
+const STREAMS: &[&str] = &["stdout", "stderr"];
+
+pub(super) async fn shown(
+    app: &App,
+    caller: &Caller,
+    project: ProjectId,
+    manifest: Option<&Manifest>,
+) -> Result<Vec<Output>, Failure> {
+    let mut outputs = Vec::new();
+    let items = manifest.into_iter().flat_map(|manifest| &manifest.items);
+    for item in items.filter(|item| STREAMS.contains(&item.name.as_str()) && item.size_bytes > 0) {
+        let (name, digest, size_bytes) = (item.name.clone(), item.digest, item.size_bytes);
+        let bytes = read(app, caller, project, &FileOperand { path: name.clone(), digest, size_bytes }).await?;
+        outputs.push(Output { name, excerpt: bytes.ok().and_then(|bytes| excerpt(&bytes)) });
+    }
+    Ok(outputs)
+}
+
+/// The first and the last lines; nothing of what is no text.
+fn excerpt(bytes: &[u8]) -> Option<Excerpt> {
+    if bytes.len() <= 2 * MOST_BYTES {
+        return Some(Excerpt { head: text(bytes)?, ..Excerpt::default() });
+    }
+    let head = whole_lines(bytes.get(..MOST_BYTES)?, |bytes| {
+        bytes.iter().rposition(|byte| *byte == b'\n').map(|at| (0, at + 1))
+    });
+    let end = bytes.get(bytes.len() - MOST_BYTES..)?;
+    let tail = whole_lines(end, |bytes| bytes.iter().position(|byte| *byte == b'\n').map(|at| (at + 1, bytes.len())));
+    let left_out_bytes = (bytes.len() - head.len() - tail.len()) as u64;
+    Some(Excerpt { head: text(head)?, tail: text(tail)?, left_out_bytes })
+}
+
+/// Cut between lines, or between characters where there is but one line.
+fn whole_lines(bytes: &[u8], cut: impl Fn(&[u8]) -> Option<(usize, usize)>) -> &[u8] {
+    if let Some((from, to)) = cut(bytes) {
+        return bytes.get(from..to).unwrap_or_default();
+    }
+    let begins = bytes.iter().position(|byte| byte & 0xC0 != 0x80).unwrap_or(bytes.len());
+    let ends = bytes.iter().rposition(|byte| byte & 0xC0 != 0x80).unwrap_or(0);
+    bytes.get(begins..ends.max(begins)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c16_of_a_long_output_the_first_and_the_last_lines_are_shown() {
+        let long: String = (0..10_000).map(|number| format!("line {number}\n")).collect();
+        let shown = excerpt(long.as_bytes()).unwrap();
+        assert!(shown.head.starts_with("line 0\n") && shown.head.ends_with('\n'), "{shown:?}");
+        assert!(shown.tail.starts_with("line ") && shown.tail.ends_with("line 9999\n"), "{shown:?}");
+        assert_eq!(shown.head.len() as u64 + shown.tail.len() as u64 + shown.left_out_bytes, long.len() as u64);
+        let one_line = "é".repeat(40_000);
+        assert!(excerpt(one_line.as_bytes()).is_some_and(|shown| shown.head.chars().all(|c| c == 'é')));
+        assert_eq!(excerpt(b"short").unwrap().head, "short");
+        assert_eq!(excerpt(b"zero\0byte"), None);
+    }
+}

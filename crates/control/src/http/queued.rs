@@ -1,0 +1,50 @@
+//! The queue page by page, for pages and for the API: what is on one, and where those before and after it begin.
+
+use placet_domain::action::ActionState;
+use placet_domain::id::IdentityId;
+use placet_domain::identity::{Identity, Role};
+use placet_domain::policy::Tier;
+use placet_store::{Going, Listed, QueueFilter, Spot};
+
+use super::problem::Failure;
+use crate::app::App;
+
+/// A part of the queue.
+pub(super) struct Page {
+    pub(super) rows: Vec<Listed<ActionState>>,
+    /// Where to go on: backwards from the first, and forwards from the last.
+    pub(super) before: Option<Spot>,
+    pub(super) after: Option<Spot>,
+}
+
+/// Whoever decides, with those whom they descend from; nothing of whom no yes is asked.
+pub(super) fn mine(who: &Identity) -> Option<Vec<IdentityId>> {
+    who.has(Role::Reviewer).then(|| std::iter::once(who.id).chain(who.lineage.iter()).collect())
+}
+
+/// The tier that a word names.
+pub(super) fn tier(word: &str) -> Option<Tier> {
+    Tier::ALL.iter().copied().find(|tier| tier.to_string() == word)
+}
+
+/// One more than is shown is asked for: it tells that there are others.
+pub(super) async fn page(app: &App, filter: QueueFilter) -> Result<Page, Failure> {
+    let (limit, from) = (filter.limit as usize, filter.from);
+    let mut rows = app.store().queue(QueueFilter { limit: filter.limit + 1, ..filter }).await?;
+    let is_more = rows.len() > limit;
+    let backwards = matches!(from, Some(Going::Before(_)));
+    if is_more && backwards {
+        rows.remove(0);
+    }
+    rows.truncate(limit);
+    let (first, last) = (rows.first().map(Spot::of), rows.last().map(Spot::of));
+    let (before, after) = match from {
+        None => (None, last.filter(|_| is_more)),
+        // Where everything beyond was decided meanwhile, the way back is from there.
+        Some(Going::After(spot)) => {
+            (first.or(Some(Spot { created: spot.created.saturating_add(1), ..spot })), last.filter(|_| is_more))
+        }
+        Some(Going::Before(_)) => (first.filter(|_| is_more), last),
+    };
+    Ok(Page { rows, before, after })
+}

@@ -1,0 +1,94 @@
+//! QUEUE: what waits for the word of a person, whose word, and where in it somebody is.
+//!
+//! What is not here: who may decide. Lists are made of what is said here; a decision is the domain's each time.
+
+use std::fmt;
+use std::str::FromStr;
+
+use placet_domain::action::ActionState;
+use placet_domain::id::IdentityId;
+use placet_domain::identity::Reach;
+use placet_domain::policy::Tier;
+
+use crate::query::{Listed, USUAL_ROWS};
+
+/// Which of what waits for people; the riskiest first, then the oldest.
+#[derive(Debug, Clone)]
+pub struct QueueFilter {
+    pub reach: Reach,
+    pub waits: Waits,
+    /// Only actions of this tier.
+    pub tier: Option<Tier>,
+    /// Where in the queue to go on, and in which direction.
+    pub from: Option<Going>,
+    pub limit: u32,
+}
+
+impl Default for QueueFilter {
+    fn default() -> Self {
+        let (waits, tier, from) = (Waits::ForApproval(Whose::All), None, None);
+        Self { reach: Reach::Everywhere, waits, tier, from, limit: USUAL_ROWS }
+    }
+}
+
+/// For which word of a person something waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Waits {
+    /// Whether it is done, in a run that is open.
+    ForApproval(Whose),
+    /// What becomes of it: it was interrupted, in a run that may be over.
+    ForResolution,
+}
+
+/// Of whom a yes is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whose {
+    All,
+    /// Of whoever this is, together with those whom they descend from: they neither stand behind it nor said yes already. Lists are made
+    /// of it, and no decisions: those are the domain's.
+    Of(Vec<IdentityId>),
+    /// Of others than whoever this is.
+    NotOf(Vec<IdentityId>),
+}
+
+/// A place in the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spot {
+    /// Hundredths.
+    pub risk: u8,
+    /// The entry by which the action was made.
+    pub created: u64,
+}
+
+/// Where to go on in the queue; the answer is in its order either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Going {
+    After(Spot),
+    Before(Spot),
+}
+
+impl Spot {
+    pub fn of(listed: &Listed<ActionState>) -> Self {
+        Self { risk: listed.verdict.risk().hundredths(), created: listed.created }
+    }
+}
+
+impl fmt::Display for Spot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.risk, self.created)
+    }
+}
+
+/// A word that names no place in the queue.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("this is no place in the queue; leave it out to begin at the top")]
+pub struct BadSpot;
+
+impl FromStr for Spot {
+    type Err = BadSpot;
+
+    fn from_str(word: &str) -> Result<Self, BadSpot> {
+        let (risk, created) = word.split_once('-').ok_or(BadSpot)?;
+        Ok(Self { risk: risk.parse().map_err(|_| BadSpot)?, created: created.parse().map_err(|_| BadSpot)? })
+    }
+}

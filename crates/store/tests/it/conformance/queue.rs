@@ -1,0 +1,118 @@
+//! The queue of those who decide: all of it can be reached, by whoever may decide it.
+
+use placet_domain::action::ActionCommand;
+use placet_domain::id::ActionId;
+use placet_domain::identity::{Actor, Identity, Reach};
+use placet_domain::policy::Tier;
+use placet_store::{EntryFilter, Going, HEARTBEAT, Kinds, QueueFilter, Spot, Waits, Whose};
+
+use crate::world::{Ground, World, by, make_project, new_action, submit};
+
+async fn propose(world: &World, tier: &str, risk: f64) -> ActionId {
+    let id = new_action();
+    submit(&world.store, world.proposal(id, tier, risk)).await.unwrap();
+    id
+}
+
+async fn found(world: &World, filter: QueueFilter) -> Vec<ActionId> {
+    world.store.queue(filter).await.unwrap().into_iter().map(|waiting| waiting.id).collect()
+}
+
+fn of(waits: Waits) -> QueueFilter {
+    QueueFilter { waits, ..QueueFilter::default() }
+}
+
+pub(super) async fn b4_a_tier_is_found_behind_any_number_of_riskier_ones<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    let mild = propose(&world, "B", 0.1).await;
+    for _ in 0..60 {
+        propose(&world, "C", 0.9).await;
+    }
+    let of_tier = |tier| QueueFilter { tier: Some(tier), limit: 50, ..QueueFilter::default() };
+    assert_eq!(found(&world, of_tier(Tier::B)).await, [mild]);
+    assert_eq!(found(&world, of_tier(Tier::C)).await.len(), 50);
+}
+
+pub(super) async fn b4_the_whole_queue_is_reached_page_by_page_there_and_back<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    for risk in [0.3, 0.9, 0.3, 0.1, 0.9, 0.3, 0.3] {
+        propose(&world, "B", risk).await;
+    }
+    let whole = found(&world, QueueFilter::default()).await;
+    let (mut there, mut from) = (Vec::new(), None);
+    loop {
+        let filter = QueueFilter { from, limit: 3, ..QueueFilter::default() };
+        let page = world.store.queue(filter).await.unwrap();
+        let Some(last) = page.last() else { break };
+        from = Some(Going::After(Spot::of(last)));
+        there.push(page);
+    }
+    assert_eq!(there.iter().flatten().map(|listed| listed.id).collect::<Vec<_>>(), whole);
+    let back = Some(Going::Before(Spot::of(&there[2][0])));
+    let before = found(&world, QueueFilter { from: back, limit: 3, ..QueueFilter::default() }).await;
+    assert_eq!(before, there[1].iter().map(|listed| listed.id).collect::<Vec<_>>(), "in the same order");
+    assert_eq!("90-17".parse(), Ok(Spot { risk: 90, created: 17 }));
+    assert!("".parse::<Spot>().is_err() && "90".parse::<Spot>().is_err() && "-1-2".parse::<Spot>().is_err());
+}
+
+pub(super) async fn b4_what_somebody_said_yes_to_waits_for_others<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    let [ruth, rolf] = &world.reviewers;
+    let grave = world.propose("C").await;
+    let other = world.propose("C").await;
+    submit(&world.store, world.approval(&grave, ruth)).await.unwrap();
+    let wanted = |whose: fn(Vec<_>) -> Whose, who: &Identity| of(Waits::ForApproval(whose(vec![who.id])));
+    assert_eq!(found(&world, wanted(Whose::Of, ruth)).await, [other.id]);
+    assert_eq!(found(&world, wanted(Whose::NotOf, ruth)).await, [grave.id]);
+    assert_eq!(found(&world, wanted(Whose::Of, rolf)).await, [grave.id, other.id]);
+    assert_eq!(found(&world, wanted(Whose::NotOf, rolf)).await, []);
+    let its_agent = wanted(Whose::NotOf, &world.agent);
+    assert_eq!(found(&world, its_agent).await, [grave.id, other.id], "nobody decides about what is theirs");
+    assert_eq!(world.store.queue_length(Reach::Everywhere).await.unwrap(), 2, "it still waits");
+    assert_eq!(world.store.check_projections().await.unwrap(), []);
+}
+
+pub(super) async fn c14_what_was_interrupted_waits_for_somebody_until_they_say_what_becomes_of_it<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    let proposed = world.propose("B").await;
+    submit(&world.store, world.approval(&proposed, &world.reviewers[0])).await.unwrap();
+    let leased = world.lease(&world.worker).await.unwrap();
+    submit(&world.store, world.redemption(&leased)).await.unwrap();
+    assert_eq!(world.store.interrupted(Reach::Everywhere).await.unwrap(), 0);
+    ground.clock().move_by_ms(600_000);
+    submit(&world.store, world.about(leased.id, Actor::Runtime, ActionCommand::Lapse)).await.unwrap();
+    assert_eq!(found(&world, of(Waits::ForResolution)).await, [leased.id]);
+    assert_eq!(world.store.interrupted(Reach::Everywhere).await.unwrap(), 1);
+    let beta = Reach::Only([make_project(&world.store, "beta").await].into());
+    assert_eq!(world.store.interrupted(beta).await.unwrap(), 0);
+    let (resolution, reason) = (placet_domain::action::Resolution::Abandon, "gone".to_owned());
+    let resolve = ActionCommand::Resolve { resolution, reason };
+    submit(&world.store, world.about(leased.id, by(&world.reviewers[0]), resolve)).await.unwrap();
+    assert_eq!(world.store.interrupted(Reach::Everywhere).await.unwrap(), 0);
+}
+
+pub(super) async fn c16_entries_are_found_without_heartbeats_and_these_are_counted<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    let proposed = world.propose("B").await;
+    submit(&world.store, world.approval(&proposed, &world.reviewers[0])).await.unwrap();
+    let leased = world.lease(&world.worker).await.unwrap();
+    submit(&world.store, world.redemption(&leased)).await.unwrap();
+    for _ in 0..60 {
+        ground.clock().move_by_ms(10_000);
+        let beat = ActionCommand::Heartbeat { attempt: leased.attempt };
+        submit(&world.store, world.about(leased.id, by(&world.worker), beat)).await.unwrap();
+    }
+    submit(&world.store, world.completion(&leased)).await.unwrap();
+    let about = |kinds| EntryFilter { action: Some(leased.id), kinds, limit: 50, ..EntryFilter::default() };
+    let told = world.store.entries(about(Kinds::But(HEARTBEAT))).await.unwrap();
+    assert_eq!(told.last().unwrap().kind, "job.completed");
+    assert_eq!(world.store.count_entries(about(Kinds::Only(HEARTBEAT))).await.unwrap(), 60);
+    let since = EntryFilter { after: Some(told.last().unwrap().seq), ..about(Kinds::Only(HEARTBEAT)) };
+    assert_eq!(world.store.count_entries(since).await.unwrap(), 0);
+    assert_eq!(world.store.action_count(world.run.id).await.unwrap(), 1);
+}
