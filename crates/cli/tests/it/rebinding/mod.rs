@@ -98,7 +98,14 @@ impl Scene {
 
     /// Runs a program in a cage. Gives what it printed, line by line, and the records of what it asked for.
     fn asks(&self, script: &str) -> (Vec<String>, Vec<Value>) {
-        let done = python(&self.world, &self.run, &["*.test"], &format!("{ASK}{script}"));
+        self.asks_through(&[], script)
+    }
+
+    /// The same, and TLS to these hosts is a tunnel that nobody looks into.
+    fn asks_through(&self, hosts: &[String], script: &str) -> (Vec<String>, Vec<Value>) {
+        let tunnels: Vec<String> = hosts.iter().map(|host| format!("unseen https://{host}/")).collect();
+        let openings: Vec<&str> = ["*.test"].into_iter().chain(tunnels.iter().map(String::as_str)).collect();
+        let done = python(&self.world, &self.run, &openings, &format!("{ASK}{script}"));
         let errors = String::from_utf8_lossy(&self.world.evidence(&done.id, "stderr")).into_owned();
         assert_eq!(done.status, "SUCCEEDED", "{errors}");
         let lines = printed(&self.world, &done).lines().map(str::to_owned).collect();
@@ -149,21 +156,27 @@ fn r18_a_name_that_leads_elsewhere_at_a_later_look_leads_nowhere_by_any_way_in()
     let mut names: Vec<(String, Leads)> = WAYS.map(|way| (format!("{way}.test"), in_turn(&answers))).to_vec();
     let kept = |(number, answer): (usize, &[&str; 1])| (format!("kept{number}.test"), in_turn(&[&good, answer]));
     names.extend(later.iter().enumerate().map(kept));
+    let elsewhere: Vec<&[&str]> = later.iter().map(|answer| answer.as_slice()).collect();
+    names.push(("inside.test".to_owned(), in_turn(&elsewhere)));
     let scene = Scene::start(names);
     let script = format!(
         "for way in (plain, tunnel, tls, socks): print(*[way(way.__name__ + '.test') for _ in range({})])\n\
+         print(*[follow('https://inside.test/') for _ in range({})])\n\
          for number in range({}): print(kept(f'kept{{number}}.test'))",
         answers.len(),
+        later.len(),
         later.len()
     );
-    let (lines, records) = scene.asks(&script);
+    let (lines, records) = scene.asks_through(&["tls.test".to_owned(), "socks.test".to_owned()], &script);
     let expected = |open: &str, refused: &str| {
         let all = [vec![open], vec![refused; later.len()], vec![open]].concat();
         all.join(" ")
     };
     let (plain, tls) = (expected(PUBLIC[0], "403"), expected("200", "403"));
     assert_eq!(lines[..4], [plain.clone(), plain, tls, expected("0", "2")]);
-    assert_eq!(lines[4..], vec![format!("{} 403", PUBLIC[0]); later.len()], "on a connection that stays open too");
+    assert_eq!(lines[4], vec!["403"; later.len()].join(" "), "inside of TLS that is looked into too");
+    assert_eq!(led_elsewhere(&records, "inside.test"), later.len());
+    assert_eq!(lines[5..], vec![format!("{} 403", PUBLIC[0]); later.len()], "on a connection that stays open too");
     for way in WAYS {
         let host = format!("{way}.test");
         assert_eq!(led_elsewhere(&records, &host), later.len(), "{way}: each refusal is on record");
@@ -198,7 +211,8 @@ fn r18_answers_that_mix_aliases_and_ipv6_alone_lead_to_nobody_who_may_not_be_rea
     let scene = Scene::start(table.iter().map(|(name, leads, _)| (format!("{name}.test"), leads.clone())));
     let names: Vec<&str> = table.iter().map(|(name, ..)| *name).collect();
     let script = format!("for name in {names:?}: print(*[way(name + '.test') for way in (plain, tunnel, tls, socks)])");
-    let (lines, records) = scene.asks(&script);
+    let hosts: Vec<String> = names.iter().map(|name| format!("{name}.test")).collect();
+    let (lines, records) = scene.asks_through(&hosts, &script);
     for ((name, _, leads_to), said) in table.iter().zip(&lines) {
         let expected = leads_to.map_or("403 403 403 2".to_owned(), |at| format!("{at} {at} 200 0"));
         assert_eq!(*said, expected, "{name}");
