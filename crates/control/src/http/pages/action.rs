@@ -18,7 +18,7 @@ use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
 use placet_ledger::Entry;
 use placet_pages::{ActionPage, Ask, Blast, Decided, Twins, Yes};
-use placet_store::{EntryFilter, HEARTBEAT, Kinds, StoredEntry};
+use placet_store::{EntryFilter, HEARTBEAT, Kinds, Order, StoredEntry};
 use placet_wire::api;
 use serde_json::{Map, Value, json};
 
@@ -208,8 +208,6 @@ fn usual_decision(state: &ActionState) -> Option<ActionCommand> {
         | ActionStatus::Failed
         | ActionStatus::Abandoned => return None,
     })
-}
-
 }
 
 fn parse(id: &str) -> Result<ActionId, Failure> {

@@ -2,19 +2,19 @@
 
 use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Demand, Setting};
 use placet_domain::id::ActionId;
-use placet_domain::identity::{Actor, Identity, Role};
+use placet_domain::identity::{Actor, Identity, Reach, Role};
 use placet_domain::policy::Tier;
 use placet_domain::proposal::ActionSpec;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
 use placet_pages::{History, Past, Twin, Twins, Who};
-use placet_store::{ActionFilter, Listed, Order};
+use placet_store::{ActionFilter, Listed, Order, QueueFilter};
 
 use super::super::actions::detail;
 use super::super::problem::Failure;
-use super::inbox::class;
 use super::names;
+use super::twins::class;
 use crate::app::App;
 use crate::flow::{self, Caller};
 
@@ -59,12 +59,11 @@ pub(super) async fn twins(app: &App, caller: &Caller, id: ActionId, spec: &Actio
         return Ok(twins);
     }
     let own = class(&state, spec);
-    for other in app.store().queue(caller.identity.reach.clone(), MOST_COMPARED).await? {
-        if other.id == state.id
-            || other.project != state.project
-            || other.tool != state.tool
-            || other.verdict.tier() != Tier::B
-        {
+    // Whoever sees it sees its project.
+    let reach = Reach::Only([state.project].into());
+    let filter = QueueFilter { reach, tier: Some(Tier::B), limit: MOST_COMPARED, ..QueueFilter::default() };
+    for other in app.store().queue(filter).await? {
+        if other.id == state.id || other.tool != state.tool {
             continue;
         }
         let detail = detail(app, &other).await?;
