@@ -161,7 +161,11 @@ impl<P: Purse> Open<P> {
     /// What an upstream has likely used that sent nothing until it broke. A stream shows what it makes, so
     /// there was only the input; an answer that is sent in one piece may have been finished, so it is the longest.
     fn begun(&self) -> Took {
-        if self.streams { Took::likely(&Tally::default(), self.request_bytes, 0) } else { self.longest(&Tally::default()) }
+        if self.streams {
+            Took::likely(&Tally::default(), self.request_bytes, 0)
+        } else {
+            self.longest(&Tally::default())
+        }
     }
 
     /// An answer as long as it could be, beside what it said about its input. Where it said nothing, as much went in as was drawn for:

@@ -1,7 +1,7 @@
 //! Calls of models that cost nothing: they are counted where they are too many for an entry each, and none is left out.
 
-use placet_wire::api;
 use axum::http::Method;
+use placet_wire::api;
 use serde_json::{Value, json};
 
 use super::models::{World, asks, asks_for, money};
