@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn c16_words_that_are_others_are_told_within_a_line_and_a_line_that_is_all_new_is_not_marked_up() {
-        assert_eq!(changed("let x = 41;", "let x = 42;"), [8..10]);
+        assert_eq!(changed("let x = 41; y = 1", "let x = 42; y = 2"), [8..10, 16..17]);
         assert_eq!(changed("rm -rf a", "curl b | sh"), Vec::<Range<usize>>::new());
         let change = Change::between("a\nb\n", "a\nc\nd\n").expect("small texts");
         assert_eq!(change.tally(), (2, 1));
