@@ -212,10 +212,8 @@ fn after(good: &[Told], kind: &str, world: &World, events: impl IntoIterator<Ite
 }
 
 fn event_of(good: &[Told], kind: &str) -> ActionEvent {
-    let found = good.iter().find_map(|(.., record)| match &record.event {
-        Event::Action(_, event) if event.kind() == kind => Some(event.clone()),
-        _ => None,
-    });
+    let told = |record: &Record| if let Event::Action(_, event) = &record.event { Some(event.clone()) } else { None };
+    let found = good.iter().find_map(|(.., record)| told(record).filter(|event| event.kind() == kind));
     found.unwrap()
 }
 
