@@ -69,6 +69,11 @@ impl<K: Keys, P: Purse> Gateway<K, P> {
         }
         let (prices, limits) = (Prices::new(settings.prices), settings.limits);
         let (calls, room) = (Calls::new(&limits), Whole::new(limits.bytes_in_flight.get(), limits.largest()));
+        if !room.has_room_for_words() {
+            tracing::warn!(
+                "no words of calls can be kept: `bytes_in_flight` is not more than eight times `request_bytes`"
+            );
+        }
         Ok(Self { keys, purse, upstreams, prices, limits, calls, room })
     }
 

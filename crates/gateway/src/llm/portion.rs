@@ -86,6 +86,11 @@ impl Whole {
         Arc::new(Self { most, most_each, taken: Mutex::default() })
     }
 
+    /// Whether a run finds any room for words: none, where the largest request may take all that it has.
+    pub(crate) const fn has_room_for_words(&self) -> bool {
+        self.most_each.words > 0
+    }
+
     fn taken(&self) -> MutexGuard<'_, All> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -190,6 +195,13 @@ mod tests {
         assert!(taking(&whole, 9, Use::Words, 20).is_some() && taking(&whole, 9, Use::Body, 40).is_some());
         drop(bodies);
         assert!(whole.taken().by_run.is_empty());
+    }
+
+    #[test]
+    fn c12_where_the_largest_request_may_take_everything_of_a_run_there_is_no_room_for_words() {
+        // A quarter is 100.
+        assert!(Whole::new(400, 99).has_room_for_words() && !Whole::new(400, 100).has_room_for_words());
+        assert!(taking(&Whole::new(400, 100), 1, Use::Words, 1).is_none());
     }
 
     proptest! {

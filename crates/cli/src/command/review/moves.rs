@@ -152,7 +152,7 @@ impl Sitting {
             if !is_settled && !self.has_card_pane() {
                 self.pane = Pane::Card;
             }
-            if is_settled && self.rows.iter().any(|row| Some(row.subject) == self.chosen && row.is_gone) {
+            if is_settled {
                 self.says = Some("it waits no more; j or k looks at another".to_owned());
             }
             return Vec::new();

@@ -46,7 +46,7 @@ async fn b10_calls_that_are_refused_are_events_of_the_run_and_their_number_is_bo
     assert!(counts.len() <= 4, "the first, and the rest: {counts:?}");
     let bodies = world.app.bodies_from(0).await;
     assert!(
-        bodies.contains("would be run by the upstream") && !bodies.contains("a secret question"),
+        bodies.contains("the upstream would run itself") && !bodies.contains("a secret question"),
         "what it was told"
     );
 }
