@@ -96,7 +96,9 @@ impl Sitting {
         let is_last = to + 1 == visible.len();
         self.says = None;
         let mut intents = self.pass_to(subject.or(self.chosen));
-        intents.extend(self.more().filter(|_| by > 0 && is_last));
+        if by > 0 && is_last {
+            intents.extend(self.more());
+        }
         intents
     }
 
