@@ -269,7 +269,7 @@ fn row(viewer: &Viewer, row: &Waiting, here: Option<ActionId>, listing: &Listing
             span.meta {
                 (text::line(lang, &row.agent)) " · " (text::line(lang, &row.goal)) " · " (moment(lang, row.since, viewer.now))
                 @if action.status == ActionStatus::PendingApproval {
-                    " · " (lang.to_decide()) " " (moment(lang, parsed(&action.deadline), viewer.now))
+                    " · " (lang.expires()) " " (moment(lang, parsed(&action.deadline), viewer.now))
                 }
             }
             @if !row.twins.is_empty() { span.twins { "+" (row.twins.len()) " " (lang.identical()) } }

@@ -140,7 +140,7 @@ words! {
     rehearsed_now: "Nothing of it was done. Look at each and say whether it is to be done; what you leave is not.", "Rien n'en a été fait. Regardez chacune et dites si elle doit l'être ; ce que vous laissez ne le sera pas.";
     rehearsed_later: "Nothing of it was done. You decide on each when the run has its results.", "Rien n'en a été fait. Vous déciderez de chacune quand l'exécution aura ses résultats.";
     older_ones: "older ones are found below, by what happened", "plus anciennes se retrouvent plus bas, par ce qui s'est passé";
-    to_decide: "to be decided", "à décider";
+    expires: "expires", "expire";
     next_ones: "The next ones", "Les suivantes";
     ones_before: "Back", "Retour";
     all_of_them: "All of them", "Toutes";
