@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::support::{Process, Said, Window, names_in, placet, placet_in, processes_with};
+use crate::support::{Process, Said, eventually, names_in, placet, placet_in, processes_with};
 
 fn temp() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
@@ -96,21 +96,26 @@ fn without_a_terminal_and_without_yes_nothing_is_approved() {
 }
 
 /// Runs the demo in a terminal of its own and answers its question, once it is asked: what is typed before is let go of.
-fn answered(tmp: &Path, answer: &str) -> (Option<i32>, String) {
-    let mut window = Window::open(&demo(tmp, &[]), 120, 50);
-    window.says("The agent says");
-    window.says("approve exactly this? [y/N]");
-    window.type_in(answer);
-    let ended = window.wait().code();
-    (ended, window.lines())
+fn answered(tmp: &Path, answer: &str) -> (i32, String) {
+    let mut terminal = Command::new("sh");
+    let line = format!("{} demo", env!("CARGO_BIN_EXE_placet"));
+    // A question does not end its line, and of stderr parts of lines are seen.
+    let script = "exec script --quiet --return --flush --command \"$LINE\" /dev/null >&2";
+    terminal.current_dir(tmp).env("TMPDIR", tmp).env("LINE", line).args(["-c", script]);
+    let mut terminal = Process::start(&mut terminal);
+    eventually("it asks", Duration::from_secs(60), || terminal.stderr().contains("approve exactly this? [y/N]"));
+    terminal.type_in(answer);
+    let status = terminal.wait(Duration::from_secs(60));
+    (status.code().unwrap(), terminal.stderr())
 }
 
 #[test]
 fn on_a_terminal_it_asks_and_takes_yes_for_yes() {
     let tmp = temp();
     let (code, shown) = answered(tmp.path(), "y\n");
-    assert_eq!(code, Some(0), "{shown}");
-    assert!(shown.contains("COMPLETED"), "{shown}");
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("The agent says") && shown.contains("COMPLETED"), "{shown}");
+    assert!(shown.contains("\u{1b}["), "on a terminal it has colours");
     left_nothing_in(tmp.path());
 }
 
@@ -118,7 +123,7 @@ fn on_a_terminal_it_asks_and_takes_yes_for_yes() {
 fn on_a_terminal_anything_but_yes_is_no() {
     let tmp = temp();
     let (code, shown) = answered(tmp.path(), "sure\n");
-    assert_eq!(code, Some(5), "{shown}");
+    assert_eq!(code, 5, "{shown}");
     assert!(shown.contains("not approved; it still waits") && !shown.contains("COMPLETED"), "{shown}");
     left_nothing_in(tmp.path());
 }
@@ -128,7 +133,7 @@ fn an_interrupted_demo_leaves_nothing_behind_either() {
     for signal in ["INT", "TERM"] {
         let tmp = temp();
         let mut running = Process::start(&mut demo(tmp.path(), &["--yes"]));
-        crate::support::eventually("it begins", Duration::from_secs(30), || running.stderr().contains("tier"));
+        eventually("it begins", Duration::from_secs(30), || running.stderr().contains("tier"));
         let status = running.interrupt(signal, Duration::from_secs(30));
         assert_eq!(status.code(), Some(130), "{signal}: {status}\n{}", running.stderr());
         left_nothing_in(tmp.path());
