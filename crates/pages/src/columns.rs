@@ -1,4 +1,4 @@
-//! Columns as SVG, with the same figures as a table below: whoever cannot see the one reads the other.
+//! Columns as SVG, with the same figures as a table folded below: whoever cannot see the one reads the other.
 
 use maud::{Markup, html};
 
@@ -44,7 +44,7 @@ pub(crate) fn columns(lang: Lang, chart: &Columns<'_>) -> Markup {
             }
         }
         p.legend { @for (index, name) in chart.series.iter().enumerate() { span class={ "s" (index) } { (name) } } }
-        (figures(chart, shown))
+        details.figures { summary { (lang.as_a_table()) } (figures(chart, shown)) }
     }
 }
 

@@ -11,10 +11,11 @@ use placet_wire::api::{ActionDetail, ActionView};
 use crate::action::ActionPage;
 use crate::brief::card_or_beginning;
 use crate::card::title;
+use crate::icons::{self, Icon, icon, ring};
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::listing::{Listing, Part};
-use crate::parts::{exactly, moment, parsed, tier};
+use crate::parts::{exactly, moment, parsed, tier_word};
 use crate::text;
 
 /// Everything that waits, as far as it is shown.
@@ -121,6 +122,15 @@ impl Still {
             Self::Checkpoint => lang.checkpoint_waits(),
             Self::Results => lang.results_wait(),
             Self::Wish => lang.wish_waits(),
+        }
+    }
+
+    const fn icon(self) -> Icon {
+        match self {
+            Self::Plan => icons::BOOK,
+            Self::Checkpoint => icons::PLAY,
+            Self::Results => icons::TRAY,
+            Self::Wish => icons::SLIDERS,
         }
     }
 }
@@ -261,13 +271,14 @@ fn rows(
 
 fn row(viewer: &Viewer, row: &Waiting, here: Option<ActionId>, listing: &Listing) -> Markup {
     let (lang, action) = (viewer.lang, &row.detail.action);
+    let letter = &action.verdict.tier;
     html! {
         a.row href=(listing.link_at(action.id)) aria-current=[(here == Some(action.id)).then_some("true")] {
-            (tier(lang, &action.verdict.tier))
+            b.letter data-tier=(letter) { (letter) }
             span.what { (text::line(lang, &title(&row.detail.spec))) }
-            span.risk { (lang.decimal(action.verdict.risk)) }
+            span.aside { (lang.decimal(action.verdict.risk)) @if action.status == ActionStatus::PendingApproval { (ring(left(viewer, row))) } }
             span.meta {
-                (text::line(lang, &row.agent)) " · " (text::line(lang, &row.goal)) " · " (moment(lang, row.since, viewer.now))
+                (tier_word(lang, letter)) " · " strong { (text::line(lang, &row.agent)) } " · " (text::line(lang, &row.goal)) " · " (moment(lang, row.since, viewer.now))
                 @if action.status == ActionStatus::PendingApproval {
                     " · " (lang.expires()) " " (moment(lang, parsed(&action.deadline), viewer.now))
                 }
@@ -275,6 +286,13 @@ fn row(viewer: &Viewer, row: &Waiting, here: Option<ActionId>, listing: &Listing
             @if !row.twins.is_empty() { span.twins { "+" (row.twins.len()) " " (lang.identical()) } }
         }
     }
+}
+
+/// How much of the time in which it can be decided is left, in hundredths.
+fn left(viewer: &Viewer, row: &Waiting) -> u64 {
+    let (now, deadline) = (viewer.now.unix_ms(), parsed(&row.detail.action.deadline).unix_ms());
+    let whole = row.since.unix_ms().abs_diff(deadline).max(1);
+    if now < deadline { now.abs_diff(deadline).saturating_mul(100) / whole } else { 0 }
 }
 
 fn runs(viewer: &Viewer, runs: &[Standing]) -> Markup {
@@ -286,9 +304,9 @@ fn runs(viewer: &Viewer, runs: &[Standing]) -> Markup {
                 @for run in runs {
                     li {
                         a.row href={ "/runs/" (run.run) } {
-                            span.tier data-tier="run" { (run.why.told(lang)) }
+                            b.letter { (icon(run.why.icon())) }
                             span.what { (text::line(lang, &run.goal)) }
-                            span.meta { (text::line(lang, &run.agent)) " · " (moment(lang, run.since, viewer.now)) }
+                            span.meta { (run.why.told(lang)) " · " strong { (text::line(lang, &run.agent)) } " · " (moment(lang, run.since, viewer.now)) }
                         }
                     }
                 }

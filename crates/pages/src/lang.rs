@@ -367,6 +367,11 @@ words! {
     held: "held", "réservé";
     of: "of", "sur";
     timeline: "Timeline", "Chronologie";
+    lane_person: "waits for a person", "attend une personne";
+    lane_action: "is executed", "est exécutée";
+    lane_runtime: "is prepared", "se prépare";
+    as_a_table: "As a table", "En tableau";
+    what_it_is: "What", "Quoi";
     snapshots: "Snapshots", "Instantanés";
     no_snapshots: "Nothing was saved: a worker saves runs that it hosts.", "Rien n'a été enregistré : un exécutant enregistre les exécutions qu'il héberge.";
     roll_back: "Go back…", "Revenir…";

@@ -7,6 +7,7 @@ use placet_domain::time::Timestamp;
 
 use crate::assets;
 use crate::forms::Form;
+use crate::icons::{self, Icon, icon};
 use crate::lang::Lang;
 use crate::text;
 
@@ -90,6 +91,21 @@ impl Here {
             Self::Help => lang.nav_help(),
         }
     }
+
+    const fn icon(self) -> Icon {
+        match self {
+            Self::Inbox => icons::TRAY,
+            Self::Runs => icons::PLAY,
+            Self::Decisions => icons::COLUMNS,
+            Self::Orders => icons::CLOCK,
+            Self::Agents => icons::PERSON,
+            Self::Workers => icons::MACHINE,
+            Self::Policy => icons::SHIELD,
+            Self::Ledger => icons::BOOK,
+            Self::Settings => icons::SLIDERS,
+            Self::Help => icons::QUESTION,
+        }
+    }
 }
 
 /// How a page stays up to date: whose news it follows, and where the parts that keep themselves up to date are fetched.
@@ -133,27 +149,35 @@ pub(crate) fn page(viewer: &Viewer, here: Here, title: &str, live: &Live, conten
         &html! {
             header.bar {
                 a.brand href="/" { (mark()) "Placet" }
-                nav aria-label=(lang.navigation()) {
-                    @for place in Here::ALL.iter().filter(|place| **place != Here::Ledger || viewer.reads_ledger) {
-                        a href=(place.path()) aria-current=[(*place == here).then_some("page")] {
-                            (place.name(lang))
-                            @if *place == Here::Inbox {
-                                span.count #waiting data-live="waiting" { @if viewer.waiting > 0 { (lang.number(viewer.waiting)) } }
-                            }
-                        }
-                    }
-                }
                 div.who {
                     span.live #live hidden { (lang.live()) }
-                    span { (viewer.name) }
+                    span.person { (icon(icons::PERSON)) (viewer.name) }
                     (Form::to("/leave", viewer).named("leave").plain_button(lang.leave()))
                 }
             }
+            (ways(viewer, here))
             (notices(viewer))
             main #content tabindex="-1" { (content) }
             (languages(lang))
         },
     )
+}
+
+/// The way to all other pages.
+fn ways(viewer: &Viewer, here: Here) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        nav aria-label=(lang.navigation()) {
+            @for place in Here::ALL.iter().filter(|place| **place != Here::Ledger || viewer.reads_ledger) {
+                a href=(place.path()) aria-current=[(*place == here).then_some("page")] {
+                    (icon(place.icon())) (place.name(lang))
+                    @if *place == Here::Inbox {
+                        span.count #waiting data-live="waiting" { @if viewer.waiting > 0 { (lang.number(viewer.waiting)) } }
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// A page for somebody who is not signed in.
@@ -197,7 +221,7 @@ fn document(lang: Lang, title: &str, live: Option<(&Live, &str)>, body: &Markup)
 fn notices(viewer: &Viewer) -> Markup {
     let lang = viewer.lang;
     html! {
-        div role="status" data-live="notices" {
+        div.notices role="status" data-live="notices" {
             @if let Some(why) = &viewer.halted {
                 p.notice.bad { strong { (lang.all_stopped()) } " " (text::line(lang, why)) }
             }
@@ -222,7 +246,5 @@ fn languages(lang: Lang) -> Markup {
 
 /// The tick of the vote of assent.
 fn mark() -> Markup {
-    html! {
-        svg.mark viewBox="0 0 24 24" aria-hidden="true" { path d="M4 13 L10 19 L20 5" {} }
-    }
+    html! { span.mark { (icon(icons::TICK)) } }
 }

@@ -19,6 +19,7 @@ mod enter;
 mod files;
 mod forms;
 mod help;
+mod icons;
 mod inbox;
 mod lang;
 mod layout;

@@ -9,13 +9,17 @@ use crate::lang::Lang;
 
 /// The tier as a letter and a word: never a colour alone.
 pub(crate) fn tier(lang: Lang, tier: &str) -> Markup {
-    let word = match tier {
-        "A" => lang.tier_a(),
-        "B" => lang.tier_b(),
-        "C" => lang.tier_c(),
+    html! { span.tier data-tier=(tier) { b { (tier) } " " span { (tier_word(lang, tier)) } } }
+}
+
+/// How many people are asked.
+pub(crate) const fn tier_word(lang: Lang, tier: &str) -> &'static str {
+    match tier.as_bytes() {
+        b"A" => lang.tier_a(),
+        b"B" => lang.tier_b(),
+        b"C" => lang.tier_c(),
         _ => lang.tier_d(),
-    };
-    html! { span.tier data-tier=(tier) { b { (tier) } " " span { (word) } } }
+    }
 }
 
 /// A state, as machines name it, coloured by what it means for people.

@@ -1,5 +1,7 @@
 //! One run: where it stands and what to decide there, its plan, what it used, what happened when, what it made, what was saved.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, html};
 use placet_domain::budget::dollars;
 use placet_domain::run::{GateRules, RunStatus, StepState};
@@ -34,6 +36,8 @@ pub struct RunPage {
     pub orders: Vec<OrderRow>,
     /// The newest entries, oldest first.
     pub audit: Vec<AuditRow>,
+    /// Names of those who are behind them, by their ids.
+    pub names: BTreeMap<String, String>,
     pub bars: Vec<Bar>,
     /// How many heartbeats were left out of them.
     pub heartbeats: u64,
@@ -86,9 +90,9 @@ pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
             (tiles(lang, shown))
             div.two {
                 (section("plan", lang.plan(), &plan(lang, run)))
-                (section("pipeline", lang.pipeline(), &pipeline(lang, &shown.pipeline)))
+                @if let Some(budget) = &run.budget { (section("budget", lang.budget(), &meters(lang, budget))) }
             }
-            @if let Some(budget) = &run.budget { (section("budget", lang.budget(), &meters(lang, budget))) }
+            (section("pipeline", lang.pipeline(), &pipeline(lang, &shown.pipeline)))
             (section("actions", lang.actions(), &actions(viewer, shown)))
             div data-live="charts" {
                 (money(lang, &shown.calls))
@@ -228,14 +232,16 @@ fn tiles(lang: Lang, shown: &RunPage) -> Markup {
     let taken = shown.calls.last().map_or((0, 0), |sum| (sum.1, sum.2));
     let (tokens, usd_micros) =
         shown.run.budget.as_ref().map_or(taken, |budget| (budget.spent.tokens, budget.spent.usd_micros));
-    let tile = |name: &str, value: String| html! { div.tile { dt { (name) } dd { (value) } } };
+    let most = shown.run.budget.as_ref().map(|budget| budget.limits.clone()).unwrap_or_default();
+    let number = |amount: u64| lang.number(amount);
+    let tile = |name: &str, value: String, most: Option<String>| html! { div.tile { dt { (name) } dd { (value) @if let Some(most) = most { " " small { (lang.of()) " " (most) } } } } };
     html! {
         dl.tiles #tiles data-live="tiles" {
-            (tile(lang.time_at_work(), lang.span(shown.worked_ms)))
-            (tile(lang.steps(), format!("{}/{}", shown.run.steps_done, shown.run.plan.len())))
-            (tile(lang.actions(), lang.number(shown.action_count)))
-            (tile(lang.tokens(), lang.number(tokens)))
-            (tile(lang.cost(), dollars(usd_micros)))
+            (tile(lang.time_at_work(), lang.span(shown.worked_ms), most.wall_ms.map(|ms| lang.span(ms))))
+            (tile(lang.steps(), shown.run.steps_done.to_string(), Some(shown.run.plan.len().to_string())))
+            (tile(lang.actions(), number(shown.action_count), most.actions.map(number)))
+            (tile(lang.tokens(), number(tokens), most.tokens.map(number)))
+            (tile(lang.cost(), dollars(usd_micros), most.usd_micros.map(dollars)))
         }
     }
 }
@@ -261,7 +267,7 @@ fn stands_after(rules: &GateRules, step: u32, steps: u32) -> bool {
 
 fn pipeline(lang: Lang, steps: &[PipelineStep]) -> Markup {
     html! {
-        ol.steps #pipeline-steps data-live="pipeline" {
+        ol.steps.across #pipeline-steps data-live="pipeline" {
             @for step in steps {
                 li data-state=(state(step.state)) {
                     b { (meaning::of_step(lang, &step.name)) } @if step.decision { " " small.ask { (lang.person_decides()) } }
@@ -429,7 +435,7 @@ fn audit(viewer: &Viewer, shown: &RunPage) -> Markup {
                                 code { (row.event) }
                                 @if let Some(action) = &row.action { " " a href={ "/actions/" (action) } { (short(action)) } }
                             }
-                            td { (short(&row.actor)) }
+                            td { (actor(lang, shown, &row.actor)) }
                             td { @if let Some(state) = &row.approval_status { (state) } }
                             td { @if row.tokens > 0 { (lang.number(row.tokens)) } }
                             td { @if row.cost_usd_micros > 0 { (dollars(row.cost_usd_micros)) } }
@@ -437,6 +443,16 @@ fn audit(viewer: &Viewer, shown: &RunPage) -> Markup {
                     }
                 }
             }
+        }
+    }
+}
+
+/// By name where there is one; whoever points at it sees the id.
+fn actor(lang: Lang, shown: &RunPage, id: &str) -> Markup {
+    html! {
+        @match shown.names.get(id) {
+            Some(name) => span title=(id) { (text::line(lang, name)) },
+            None => (short(id)),
         }
     }
 }

@@ -8,11 +8,14 @@ use placet_wire::api::ActionView;
 use crate::layout::Viewer;
 use crate::parts::{moment, short, status, tier};
 use crate::run::RunPage;
+use crate::text;
 
 /// An action of a run, in a list.
 #[derive(Debug, Clone)]
 pub struct RunAction {
     pub action: ActionView,
+    /// One line that tells what it is.
+    pub title: String,
     pub since: Timestamp,
 }
 
@@ -51,11 +54,11 @@ fn table(viewer: &Viewer, rows: &[RunAction]) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label=(lang.actions()) {
             table.list {
-                thead { tr { th { (lang.actions()) } th { (lang.state()) } th { (lang.filter_tier()) } th { (lang.when()) } } }
+                thead { tr { th { (lang.what_it_is()) } th { (lang.state()) } th { (lang.filter_tier()) } th { (lang.when()) } } }
                 tbody {
-                    @for RunAction { action, since } in rows {
+                    @for RunAction { action, title, since } in rows {
                         tr {
-                            td { a href={ "/actions/" (action.id) } { code { (action.tool) } " " (short(&action.id.to_string())) } }
+                            td.wide { a href={ "/actions/" (action.id) } { (text::line(lang, title)) } " " small { (short(&action.id.to_string())) } }
                             td { (status(action.status.as_str())) }
                             td { (tier(lang, &action.verdict.tier)) }
                             td { (moment(lang, *since, viewer.now)) }

@@ -1,6 +1,7 @@
 //! What happened when in a run, one row for each thing: people's waits, actions, checkpoints. As SVG, with the words beside it.
 
 use maud::{Markup, html};
+use placet_domain::text::spelled_out;
 use placet_domain::time::Timestamp;
 
 use crate::lang::Lang;
@@ -22,6 +23,16 @@ pub enum Lane {
 }
 
 impl Lane {
+    const ALL: &[Self] = &[Self::Person, Self::Action, Self::Runtime];
+
+    const fn told(self, lang: Lang) -> &'static str {
+        match self {
+            Self::Person => lang.lane_person(),
+            Self::Action => lang.lane_action(),
+            Self::Runtime => lang.lane_runtime(),
+        }
+    }
+
     const fn class(self) -> &'static str {
         match self {
             Self::Person => "person",
@@ -46,15 +57,17 @@ pub(crate) fn timeline(lang: Lang, bars: &[Bar]) -> Markup {
     let whole = from.unix_ms().abs_diff(to.unix_ms()).max(1);
     let across = |at: Timestamp| at.unix_ms().abs_diff(from.unix_ms()) * WIDTH / whole;
     html! {
+        p.legend { @for lane in Lane::ALL { span class=(lane.class()) { (lane.told(lang)) } } }
         div.timeline {
             @for bar in bars {
                 @let length = bar.from.unix_ms().abs_diff(bar.to.unix_ms());
                 div.bar {
-                    span { (text::line(lang, &bar.name)) }
+                    span title=(spelled_out(&bar.name)) { (text::line(lang, &bar.name)) }
                     svg viewBox={ "0 0 " (WIDTH) " " (ROW) } preserveAspectRatio="none" aria-hidden="true" {
                         rect class=(bar.lane.class()) x=(across(bar.from).min(WIDTH - 4)) y=((ROW - BAR) / 2) width=((across(bar.to) - across(bar.from)).max(4)) height=(BAR) rx="3" {}
                     }
-                    small { (lang.span(length)) }
+                    // Never by colour alone.
+                    small { (lang.span(length)) " · " (bar.lane.told(lang)) }
                 }
             }
         }

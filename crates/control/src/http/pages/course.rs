@@ -1,6 +1,8 @@
 //! What happened in a run, as its page tells it: the newest entries, all calls of models, and its actions. Each by a query of its own, so that
 //! nothing crowds out anything else.
 
+use std::collections::BTreeMap;
+
 use placet_domain::action::{ActionState, ActionStatus};
 use placet_domain::evidence::Usage;
 use placet_domain::id::RunId;
@@ -11,8 +13,10 @@ use placet_pages::RunAction;
 use placet_store::{ActionFilter, EntryFilter, HEARTBEAT, Kinds, Listed, Order};
 use placet_wire::api;
 
+use super::super::actions::detail;
 use super::super::problem::Failure;
 use super::super::view;
+use super::names;
 use crate::app::App;
 use crate::flow::{self, Caller};
 
@@ -33,6 +37,17 @@ pub(super) async fn trail(app: &App, caller: &Caller, run: RunId) -> Result<(Vec
     Ok((rows, app.store().count_entries(beats).await?))
 }
 
+/// Whom the entries name as those who acted, by their ids.
+pub(super) async fn names(app: &App, trail: &[api::AuditRow]) -> Result<BTreeMap<String, String>, Failure> {
+    let mut named = BTreeMap::new();
+    for actor in trail.iter().map(|row| &row.actor) {
+        if let (false, Ok(id)) = (named.contains_key(actor), actor.parse()) {
+            named.insert(actor.clone(), names::person(app, id).await?);
+        }
+    }
+    Ok(named)
+}
+
 /// What calls of models took, as sums over time: when, tokens, millionths of a dollar.
 pub(super) async fn calls(app: &App, run: RunId) -> Result<Vec<(Timestamp, u64, u64)>, Failure> {
     let sums = app.store().calls(run, MOST_POINTS).await?;
@@ -43,8 +58,17 @@ pub(super) async fn calls(app: &App, run: RunId) -> Result<Vec<(Timestamp, u64, 
 pub(super) async fn actions(app: &App, run: &Run, statuses: Vec<ActionStatus>) -> Result<Vec<RunAction>, Failure> {
     let (run, order, limit) = (Some(run.id), Order::NewestFirst, MOST_ACTIONS);
     let found = app.store().actions(ActionFilter { run, statuses, order, limit, ..ActionFilter::default() }).await?;
-    let row = |listed: &Listed<ActionState>| RunAction { action: view::action(listed), since: listed.created_at };
-    Ok(found.iter().map(row).collect())
+    rows(app, found.iter()).await
+}
+
+/// Each is opened, to tell in a line what it is.
+async fn rows(app: &App, found: impl Iterator<Item = &Listed<ActionState>>) -> Result<Vec<RunAction>, Failure> {
+    let mut rows = Vec::new();
+    for listed in found {
+        let title = placet_pages::title(&detail(app, listed).await?.spec);
+        rows.push(RunAction { action: view::action(listed), title, since: listed.created_at });
+    }
+    Ok(rows)
 }
 
 /// What it only rehearsed and somebody may have done at its results: not what belongs to a past that is no more.
@@ -52,8 +76,7 @@ pub(super) async fn rehearsed(app: &App, run: &Run) -> Result<Vec<RunAction>, Fa
     let statuses = vec![ActionStatus::Rehearsed];
     let filter = ActionFilter { run: Some(run.id), statuses, limit: MOST_REHEARSED, ..ActionFilter::default() };
     let found = app.store().actions(filter).await?;
-    let stands = found.iter().filter(|listed| listed.rollbacks == run.rollbacks);
-    Ok(stands.map(|listed| RunAction { action: view::action(listed), since: listed.created_at }).collect())
+    rows(app, found.iter().filter(|listed| listed.rollbacks == run.rollbacks)).await
 }
 
 /// What executions of the run used, the newest of them, oldest first: when, processor time, most memory.

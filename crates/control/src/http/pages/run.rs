@@ -70,6 +70,8 @@ pub(super) async fn show(
     let look = flow::look(&app, &caller, parse(&id)?).await?;
     let (run, look_now) = (look.run.clone(), look.now);
     let (trail, heartbeats) = course::trail(&app, &caller, run.id).await?;
+    let actions = course::actions(&app, &run, Vec::new()).await?;
+    let audit = trail[trail.len().saturating_sub(MOST_LISTED)..].to_vec();
     let page = RunPage {
         agent: names::person(&app, run.agent).await?,
         project: names::project(&app, run.project).await?,
@@ -78,10 +80,10 @@ pub(super) async fn show(
         pipeline: view::pipeline(&run).steps,
         wishes: wishes::listed(&run, &app).wishes,
         orders: order::rows(&app, &caller, orders::listed(&app, &run)).await?,
-        bars: timeline::bars(&trail, look.now),
+        bars: timeline::bars(&trail, &actions, look.now),
         calls: course::calls(&app, run.id).await?,
         heartbeats,
-        actions: course::actions(&app, &run, Vec::new()).await?,
+        actions,
         action_count: app.store().action_count(run.id).await?,
         interrupted: course::actions(&app, &run, vec![ActionStatus::Interrupted]).await?,
         rehearsed: course::rehearsed(&app, &run).await?,
@@ -91,7 +93,8 @@ pub(super) async fn show(
         fast: flow::pace(&app, caller.identity.id).await?.is_fast(),
         bound: bound(&run),
         checkpoint: view::checkpoint(look),
-        audit: trail[trail.len().saturating_sub(MOST_LISTED)..].to_vec(),
+        names: course::names(&app, &audit).await?,
+        audit,
         moves: moves(&caller, &run, look_now),
         run: view::run(run),
     };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use placet_domain::time::Timestamp;
-use placet_pages::{Bar, Lane};
+use placet_pages::{Bar, Lane, RunAction};
 use placet_wire::api::AuditRow;
 
 /// More rows than a page can tell apart; the newest are drawn.
@@ -29,9 +29,10 @@ const SPANS: &[(&str, &str, &[&str], Lane)] = &[
 ];
 
 /// One bar for each wait and each action: the wait for its approval and its execution are two.
-pub(super) fn bars(trail: &[AuditRow], now: Timestamp) -> Vec<Bar> {
+pub(super) fn bars(trail: &[AuditRow], actions: &[RunAction], now: Timestamp) -> Vec<Bar> {
+    let titles = actions.iter().map(|row| (row.action.id.to_string(), row.title.as_str())).collect();
     let mut bars: Vec<Bar> =
-        SPANS.iter().flat_map(|span| of_run(trail, span, now)).chain(of_actions(trail, now)).collect();
+        SPANS.iter().flat_map(|span| of_run(trail, span, now)).chain(of_actions(trail, &titles, now)).collect();
     bars.sort_by_key(|bar| bar.from);
     bars.split_off(bars.len().saturating_sub(MOST_BARS))
 }
@@ -55,13 +56,17 @@ struct Course {
     ended: Option<Timestamp>,
 }
 
-fn of_actions(trail: &[AuditRow], now: Timestamp) -> Vec<Bar> {
+/// Each by what it is, where that is known; older ones by their kind.
+fn of_actions(trail: &[AuditRow], titles: &BTreeMap<String, &str>, now: Timestamp) -> Vec<Bar> {
     let mut courses: BTreeMap<&str, Course> = BTreeMap::new();
     for row in trail {
         let Some(action) = row.action.as_deref() else { continue };
         let course = courses.entry(action).or_default();
         match row.event.as_str() {
-            "action.proposed" => course.name = row.action_type.clone().unwrap_or_default(),
+            "action.proposed" => {
+                let title = titles.get(action).map(|title| (*title).to_owned());
+                course.name = title.or_else(|| row.action_type.clone()).unwrap_or_default();
+            }
             "action.judged" if matches!(row.approval_status.as_deref(), Some("tier B" | "tier C")) => {
                 course.asked = Some(at(row));
             }
@@ -83,7 +88,7 @@ fn of_actions(trail: &[AuditRow], now: Timestamp) -> Vec<Bar> {
 fn of_course(course: Course, now: Timestamp) -> Vec<Bar> {
     let Course { name, asked, decided, begun, ended } = course;
     let waited = asked.map(|from| Bar {
-        name: format!("{name}: approval"),
+        name: name.clone(),
         lane: Lane::Person,
         from,
         to: decided.unwrap_or(now),
@@ -131,11 +136,11 @@ mod tests {
             row(30, "run.model_called", None),
         ];
         let now = at(&row(40, "", None));
-        let drawn: Vec<(String, i64)> = bars(&trail, now)
+        let drawn: Vec<(String, i64)> = bars(&trail, &[], now)
             .into_iter()
             .map(|bar| (bar.name, (bar.to.unix_ms() - bar.from.unix_ms()) / 1_000))
             .collect();
         let named = |name: &str, seconds| (name.to_owned(), seconds);
-        assert_eq!(drawn, [named("plan", 4), named("execute_code: approval", 9), named("execute_code", 19)]);
+        assert_eq!(drawn, [named("plan", 4), named("execute_code", 9), named("execute_code", 19)]);
     }
 }
