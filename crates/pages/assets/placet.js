@@ -47,6 +47,7 @@ const keys = {
   r: reject,
   g: () => location.assign('/'),
   '?': () => location.assign('/help'),
+  '/': () => document.querySelector('form.find input:not([hidden])')?.focus(),
 };
 
 document.addEventListener('keydown', (event) => {

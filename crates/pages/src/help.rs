@@ -8,12 +8,13 @@ use crate::parts::section;
 
 pub fn help(viewer: &Viewer) -> Markup {
     let lang = viewer.lang;
-    let keys: [(&[&str], &str); 6] = [
+    let keys: [(&[&str], &str); 7] = [
         (&["j", "k"], lang.key_next()),
         (&["Enter"], lang.key_open()),
         (&["a"], lang.key_approve()),
         (&["r"], lang.key_reject()),
         (&["g"], lang.key_inbox()),
+        (&["/"], lang.key_find()),
         (&["?"], lang.key_help()),
     ];
     let content = html! {

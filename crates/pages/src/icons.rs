@@ -20,6 +20,8 @@ pub(crate) const SLIDERS: Icon = Icon("M4 7h9M17 7h3M4 17h3M11 17h9M15 5v4M9 15v
 pub(crate) const QUESTION: Icon =
     Icon("M12 3a9 9 0 1 0 0 18a9 9 0 0 0 0-18M9.5 9.5a2.5 2.5 0 1 1 3.5 2.3c-.7.3-1 .8-1 1.7M12 17h.01");
 
+pub(crate) const LENS: Icon = Icon("M11 4a7 7 0 1 0 0 14a7 7 0 0 0 0-14M16 16l5 5");
+
 /// The drawing itself.
 pub(crate) fn icon(Icon(lines): Icon) -> Markup {
     html! { svg.icon viewBox="0 0 24 24" aria-hidden="true" { path d=(lines) {} } }

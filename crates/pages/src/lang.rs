@@ -370,6 +370,12 @@ words! {
     lane_person: "waits for a person", "attend une personne";
     lane_action: "is executed", "est exécutée";
     lane_runtime: "is prepared", "se prépare";
+    find_label: "Find actions, runs, agents", "Chercher des actions, exécutions, agents";
+    find_hint: "An id or the number of an entry leads right there. Words are looked for in commands, names of files, goals and names of agents; the end of an id, as lists show it, is enough.", "Un identifiant ou le numéro d'une inscription y mène tout droit. Les mots sont cherchés dans les commandes, les noms de fichiers, les buts et les noms d'agents ; la fin d'un identifiant, comme les listes la montrent, suffit.";
+    found_nothing: "Nothing of that was found.", "Rien de tel n'a été trouvé.";
+    found_among: "Looked through:", "Parcouru :";
+    newest_runs: "newest runs", "exécutions les plus récentes";
+    newest_actions: "actions that wait or are newest", "actions en attente ou les plus récentes";
     as_a_table: "As a table", "En tableau";
     what_it_is: "What", "Quoi";
     snapshots: "Snapshots", "Instantanés";
@@ -517,6 +523,7 @@ words! {
 
     // Help.
     keys: "Keys", "Touches";
+    key_find: "find something", "chercher quelque chose";
     key_next: "next, previous", "suivant, précédent";
     key_open: "open", "ouvrir";
     key_approve: "go to approve, accept, have it done or run it again; again: do it", "aller à approuver, accepter, faire faire ou relancer ; encore : le faire";

@@ -6,6 +6,7 @@ use placet_domain::text::spelled_out;
 use placet_domain::time::Timestamp;
 
 use crate::assets;
+use crate::find;
 use crate::forms::Form;
 use crate::icons::{self, Icon, icon};
 use crate::lang::Lang;
@@ -46,6 +47,8 @@ pub enum Here {
     Ledger,
     Settings,
     Help,
+    /// Reached from every page, and no place of its own in the navigation.
+    Find,
 }
 
 impl Here {
@@ -74,6 +77,7 @@ impl Here {
             Self::Ledger => "/ledger",
             Self::Settings => "/settings",
             Self::Help => "/help",
+            Self::Find => "/find",
         }
     }
 
@@ -89,6 +93,7 @@ impl Here {
             Self::Ledger => lang.nav_ledger(),
             Self::Settings => lang.nav_settings(),
             Self::Help => lang.nav_help(),
+            Self::Find => lang.find(),
         }
     }
 
@@ -104,6 +109,7 @@ impl Here {
             Self::Ledger => icons::BOOK,
             Self::Settings => icons::SLIDERS,
             Self::Help => icons::QUESTION,
+            Self::Find => icons::LENS,
         }
     }
 }
@@ -149,7 +155,9 @@ pub(crate) fn page(viewer: &Viewer, here: Here, title: &str, live: &Live, conten
         &html! {
             header.bar {
                 a.brand href="/" { (mark()) "Placet" }
+                (find::form(lang, "", "find"))
                 div.who {
+                    a.to-find href="/find" { (icon(icons::LENS)) span.unseen { (lang.find()) } }
                     span.live #live hidden { (lang.live()) }
                     span.person { (icon(icons::PERSON)) (viewer.name) }
                     (Form::to("/leave", viewer).named("leave").plain_button(lang.leave()))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use placet_domain::budget::dollars;
+use placet_domain::budget::{Ceiling, dollars};
 use placet_domain::run::{GateRules, RunStatus, StepState};
 use placet_domain::time::Timestamp;
 use placet_wire::api::{AuditRow, BudgetView, CheckpointView, PipelineStep, RunView, WishView};
@@ -95,7 +95,7 @@ pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
             (section("pipeline", lang.pipeline(), &pipeline(lang, &shown.pipeline)))
             (section("actions", lang.actions(), &actions(viewer, shown)))
             div data-live="charts" {
-                (money(lang, &shown.calls))
+                (money(lang, shown))
                 (machines(lang, &shown.used))
                 @if !shown.bars.is_empty() { (section("timeline", lang.timeline(), &timeline(lang, &shown.bars))) }
             }
@@ -317,13 +317,15 @@ fn meters(lang: Lang, budget: &BudgetView) -> Markup {
 }
 
 /// Cost and tokens over time, where a model was called.
-fn money(lang: Lang, calls: &[(Timestamp, u64, u64)]) -> Markup {
+fn money(lang: Lang, shown: &RunPage) -> Markup {
+    let calls = &shown.calls;
+    let most = |of: fn(&Ceiling) -> Option<u64>| shown.run.budget.as_ref().and_then(|budget| of(&budget.limits));
     let points = |of: fn(&(Timestamp, u64, u64)) -> u64| calls.iter().map(|sum| (sum.0, of(sum))).collect();
     html! {
         @if !calls.is_empty() {
             div.two {
-                (section("cost-chart", lang.cost_over_time(), &curve(lang, &Curve { points: points(|call| call.2), written: dollars })))
-                (section("token-chart", lang.tokens_over_time(), &curve(lang, &Curve { points: points(|call| call.1), written: |tokens| tokens.to_string() })))
+                (section("cost-chart", lang.cost_over_time(), &curve(lang, &Curve { points: points(|call| call.2), most: most(|most| most.usd_micros), written: dollars })))
+                (section("token-chart", lang.tokens_over_time(), &curve(lang, &Curve { points: points(|call| call.1), most: most(|most| most.tokens), written: |tokens| tokens.to_string() })))
             }
         }
     }
@@ -430,7 +432,7 @@ fn audit(viewer: &Viewer, shown: &RunPage) -> Markup {
                     @for row in rows.iter().rev() {
                         tr {
                             td.n { @if viewer.reads_ledger { a href={ "/ledger/" (row.seq) } { (row.seq) } } @else { (row.seq) } }
-                            td { (moment(lang, parsed(&row.timestamp), viewer.now)) }
+                            td.n { (moment(lang, parsed(&row.timestamp), viewer.now)) }
                             td.wide {
                                 code { (row.event) }
                                 @if let Some(action) = &row.action { " " a href={ "/actions/" (action) } { (short(action)) } }

@@ -49,7 +49,7 @@ pub(crate) fn actions(viewer: &Viewer, shown: &RunPage) -> Markup {
     }
 }
 
-fn table(viewer: &Viewer, rows: &[RunAction]) -> Markup {
+pub(crate) fn table(viewer: &Viewer, rows: &[RunAction]) -> Markup {
     let lang = viewer.lang;
     html! {
         div.scroll tabindex="0" role="region" aria-label=(lang.actions()) {
@@ -61,7 +61,7 @@ fn table(viewer: &Viewer, rows: &[RunAction]) -> Markup {
                             td.wide { a href={ "/actions/" (action.id) } { (text::line(lang, title)) } " " small { (short(&action.id.to_string())) } }
                             td { (status(action.status.as_str())) }
                             td { (tier(lang, &action.verdict.tier)) }
-                            td { (moment(lang, *since, viewer.now)) }
+                            td.n { (moment(lang, *since, viewer.now)) }
                         }
                     }
                 }

@@ -53,7 +53,7 @@ fn table(viewer: &Viewer, rows: &[RunRow]) -> Markup {
                             td.wide { (text::line(lang, &row.agent)) }
                             td { (row.run.mode) }
                             td { (row.run.steps_done) "/" (row.run.plan.len()) }
-                            td { (moment(lang, row.since, viewer.now)) }
+                            td.n { (moment(lang, row.since, viewer.now)) }
                         }
                     }
                 }

@@ -87,6 +87,14 @@ for (const [name, path] of Object.entries(pages)) {
     await page.waitForURL('**at=3**');
     await page.goBack();
   }
+  if (name === 'asking') {
+    // Six calls, each of 10 and 5 tokens, at 4 and 12 dollars for a million: one curve for each, drawn to where it ends.
+    const curves = await page.locator('svg.chart:has(path.curve)').evaluateAll((charts) => charts.map((chart) => chart.getAttribute('aria-label')));
+    assert.equal(curves.length, 2, `${curves}`);
+    assert.ok(curves[0].endsWith(': $0.0006') && curves[1].endsWith(': 90'), `${curves}`);
+    const high = await page.locator('path.curve').first().evaluate((curve) => curve.getBoundingClientRect().height);
+    assert.ok(high > 60, `a curve of ${high} pixels`);
+  }
   if (name === 'pictured') assert.equal(await ask(page, DRAWN), 120, 'a picture is seen');
   if (name === 'executed') {
     const saved = page.waitForEvent('download');

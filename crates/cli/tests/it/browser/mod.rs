@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::hosted::Scene;
+use crate::hosted::{Scene, model};
 use crate::lying::without_signatures;
 use crate::support::{Process, Said, World, placet};
 
@@ -101,9 +101,11 @@ fn lab(scene: &Scene) {
 
 #[test]
 fn c16_every_page_keeps_nobody_out_light_dark_on_a_phone_and_in_french() {
-    let scene = Scene::new();
+    let mut playing = None;
+    let scene = Scene::prepared("", |world| playing = Some(model(world, "")));
     lab(&scene);
     let world = &scene.world;
+    let asking = scene.start_steps(tricks::ASKING, &["ask"], &["--budget-usd", "1", "--model", "large-*"]);
     let hosted = scene.start("report.py", &["one", "two", "three"], &["--every-steps", "1"]);
     let run = under_way(world, "lab", &["--budget-usd", "5"]);
     // Something was decided and executed, so that every chart has something to draw.
@@ -124,15 +126,16 @@ fn c16_every_page_keeps_nobody_out_light_dark_on_a_phone_and_in_french() {
     let tom = everybody.iter().find(|person| person["name"] == "tom").unwrap()["id"].as_str().unwrap();
     let (plan, results) = (planned(world, "lab", &[]), finished(world, "lab", &[]));
     scene.stands_at(&hosted, 1);
+    scene.reaches(&asking, "PENDING_EXPORT");
     let action = |id: &str| format!("/actions/{id}");
     let of_run = |id: &str| format!("/runs/{id}");
     let pages = json!({
         "inbox": "/", "chosen": format!("/?action={}", seen["id"].as_str().unwrap()), "action": action(seen["id"].as_str().unwrap()), "two-people": action(two["id"].as_str().unwrap()),
         "hostile": action(&hostile), "hostile-inbox": format!("/?action={hostile}"), "folded": format!("/?action={}", tricks::long(world, &run)), "changed": action(&changed), "pictured": of_run(&pictured),
         "executed": action(&done), "rejected": action(&refused[0]), "runs": "/runs", "run": of_run(&run), "plan": of_run(&plan),
-        "results": of_run(&results), "checkpoint": of_run(&hosted), "rollback": format!("/runs/{hosted}/rollback/1"),
+        "results": of_run(&results), "checkpoint": of_run(&hosted), "asking": of_run(&asking), "rollback": format!("/runs/{hosted}/rollback/1"),
         "decisions": "/decisions", "me": "/me", "orders": "/orders", "agents": "/agents", "agent": format!("/agents/{tom}"), "found": format!("/ledger?run={run}&kind=action."), "workers": "/workers", "policy": "/policy",
-        "ledger": "/ledger", "entry": "/ledger/3", "settings": "/settings", "help": "/help",
+        "ledger": "/ledger", "entry": "/ledger/3", "finding": "/find?q=nmap", "settings": "/settings", "help": "/help",
     });
     let links: Vec<String> = ["vera", "zoe"]
         .iter()

@@ -1,4 +1,5 @@
-//! Actions that a reviewer must not be fooled by, and those with much to look at: every trick at once, a file that changed, a picture.
+//! Actions that a reviewer must not be fooled by, and what there is much to look at in: every trick at once, a file that changed, a picture,
+//! calls of a model.
 
 use crate::support::World;
 
@@ -56,4 +57,24 @@ if status != "SUCCEEDED":
 run.done(1, "drew it")
 run.done(2, "told it")
 run.finish("a picture")
+"#;
+
+/// Asks a model so often that what it costs is a curve.
+pub(super) const ASKING: &str = r#"
+import json, os, time, urllib.request
+from placet import Run
+
+def ask(question):
+    body = {"model": "large-1", "max_tokens": 200, "messages": [{"role": "user", "content": question}]}
+    headers = {"content-type": "application/json", "anthropic-version": "2023-06-01", "x-api-key": os.environ["ANTHROPIC_API_KEY"]}
+    request = urllib.request.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", data=json.dumps(body).encode(), headers=headers)
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return json.load(answer)["content"][0]["text"]
+
+run = Run()
+run.wait_for_work()
+for number in range(6):
+    ask(f"What comes {number}th?")
+    time.sleep(0.2)
+run.finish("asked enough")
 "#;

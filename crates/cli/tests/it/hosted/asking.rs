@@ -14,7 +14,7 @@ const THINKING: &str = "delay_ms = 600_000\n";
 const KEY: &str = "canary-of-the-lab-0123456789";
 
 /// Has a model played, and gives the home a gateway to it.
-fn model(world: &World, how: &str) -> Process {
+pub(crate) fn model(world: &World, how: &str) -> Process {
     world.write("answers.toml", format!("{SCRIPT}{how}"));
     let playing = Process::start(&mut world.command(&["model", "script", "answers.toml"]));
     let line = playing.line(Duration::from_secs(20), |line| line.starts_with("serving "));

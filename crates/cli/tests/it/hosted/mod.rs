@@ -22,6 +22,7 @@ use serde_json::Value;
 
 use crate::support::{Process, World, eventually, names_in};
 
+pub(crate) use asking::model;
 pub(crate) use examples::output_of;
 
 /// On a machine that others use too.

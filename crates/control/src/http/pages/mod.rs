@@ -13,6 +13,7 @@ mod deciding;
 mod doors;
 mod enter;
 mod file;
+mod find;
 mod form;
 mod guard;
 mod inbox;
@@ -141,6 +142,7 @@ pub(super) fn table() -> Vec<Route> {
         post("/settings/back", settings::come_back).access(super::DECIDERS).about("Ends that one is away."),
         post("/halt", settings::halt).access(super::DECIDERS).about("Stops everything."),
         post("/release", settings::release).access(Access::Roles(&[Admin])).about("Lets everything go on."),
+        get("/find", find::find).access(PEOPLE).about("Actions, runs and agents by an id, a number or words."),
         get("/help", people::help).access(PEOPLE).about("The keys, and how it works."),
     ]
 }

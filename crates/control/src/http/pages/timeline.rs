@@ -87,12 +87,7 @@ fn of_actions(trail: &[AuditRow], titles: &BTreeMap<String, &str>, now: Timestam
 
 fn of_course(course: Course, now: Timestamp) -> Vec<Bar> {
     let Course { name, asked, decided, begun, ended } = course;
-    let waited = asked.map(|from| Bar {
-        name: name.clone(),
-        lane: Lane::Person,
-        from,
-        to: decided.unwrap_or(now),
-    });
+    let waited = asked.map(|from| Bar { name: name.clone(), lane: Lane::Person, from, to: decided.unwrap_or(now) });
     let executed = begun.map(|from| Bar { name, lane: Lane::Action, from, to: ended.unwrap_or(now) });
     waited.into_iter().chain(executed).collect()
 }

@@ -6,6 +6,7 @@ mod cards;
 mod deciding;
 mod doors;
 mod entering;
+mod finding;
 mod forging;
 mod living;
 mod measured;
