@@ -75,9 +75,9 @@ const policy = globalThis.trustedTypes?.createPolicy('placet', { createHTML: (te
 const parse = (text) => new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, 'text/html');
 
 // What somebody is reading, writing in or has opened is left alone until they are done with it.
-const isWritten = (field) => field.value !== field.defaultValue;
+const isWritten = (field) => (field.type === 'checkbox' ? field.checked !== field.defaultChecked : field.value !== field.defaultValue);
 const isInUse = (part) => (part.contains(document.activeElement) && isTyping())
-  || all('input:not([type=hidden]):not([type=checkbox]), textarea', part).some(isWritten);
+  || all('input:not([type=hidden]), textarea', part).some(isWritten);
 
 // Whether the part is as it should be.
 function replace(part, fresh) {

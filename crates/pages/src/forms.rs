@@ -106,5 +106,14 @@ pub(crate) fn confirmation(id: &str, label: &str, name: &str) -> Markup {
 
 /// One line that must be filled in: a reason.
 pub(crate) fn reason(id: &str, label: &str) -> Markup {
-    field(id, label, &html! { input id=(id) name="reason" required maxlength="500" autocomplete="off"; })
+    reason_again(id, label, None)
+}
+
+/// The same with what somebody wrote there already.
+pub(crate) fn reason_again(id: &str, label: &str, written: Option<&str>) -> Markup {
+    field(
+        id,
+        label,
+        &html! { input id=(id) name="reason" required maxlength="500" autocomplete="off" value=[written]; },
+    )
 }

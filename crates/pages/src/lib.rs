@@ -6,6 +6,7 @@
 //! strictest content policy holds.
 
 mod action;
+mod amend;
 pub mod assets;
 mod brief;
 mod card;
@@ -16,6 +17,7 @@ mod colour;
 mod columns;
 mod deciding;
 mod enter;
+mod fielded;
 mod files;
 mod forms;
 mod help;
@@ -42,9 +44,11 @@ mod text;
 mod timeline;
 
 pub use action::{ActionPage, Decided, Yes, action};
+pub use amend::{Amending, Tried, WITHOUT, file_field};
 pub use card::{Ask, Blast, History, Past, Who, title};
 pub use deciding::{OwnPage, decisions, own};
 pub use enter::{Refused, Ways, enter, invitation};
+pub use fielded::{Ends, Unfit};
 pub use files::{FileShown, Ruling, Shown};
 pub use forms::Form;
 pub use help::help;

@@ -78,6 +78,17 @@ export async function send(page, button) {
   if (answer.status() >= 400) assert.fail(`${answer.url()}: ${answer.status()}: ${await page.locator('main').innerText()}`);
 }
 
+// The same with a form that is not taken: the page that says so.
+export async function refused(page, button, status) {
+  if (Date.now() - (page.sentAt ?? 0) < 2_500) await page.waitForTimeout(600);
+  const arrived = page.waitForEvent('framenavigated', { predicate: (frame) => frame === page.mainFrame() });
+  const answered = page.waitForResponse((answer) => answer.request().method() === 'POST' && answer.request().isNavigationRequest());
+  await button.click();
+  assert.equal((await answered).status(), status);
+  await arrived;
+  page.sentAt = Date.now();
+}
+
 // What is filled in or chosen, by the words beside it.
 export const field = (page, label) => page.locator('input, select, textarea').and(page.getByLabel(label, { exact: typeof label === 'string' }));
 

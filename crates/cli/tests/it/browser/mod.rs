@@ -188,8 +188,12 @@ fn c16_everything_is_decided_without_a_script_as_well() {
         let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
         let waits = waiting(&world, &run, &[hosts[0], hosts[1], hosts[2], hosts[3], hosts[4], hosts[4]]);
         let two = world.propose(&run, &["nmap", "--target", "10.0.0.0/24", "--", "-sn"]);
+        world.write("notes.sh", "#!/bin/sh\necho one\necho two\n");
+        world.write("mixed.txt", "one\r\ntwo\n");
+        let given = ["--file", "notes.sh", "--file", "mixed.txt", "--env", "MODE=fast"];
+        let rewritten = world.propose(&run, &[&["sh", &format!("sh notes.sh {index}")][..], &given].concat());
         json!({
-            "approve": waits[0], "reject": waits[1], "amend": waits[2], "order": waits[3], "twin": waits[4], "two": two["id"],
+            "rewrite": rewritten["id"], "approve": waits[0], "reject": waits[1], "amend": waits[2], "order": waits[3], "twin": waits[4], "two": two["id"],
             "perform": mails[index], "retry": begun[2 * index], "abandon": begun[2 * index + 1],
         })
     };

@@ -5,7 +5,7 @@ use axum::http::{StatusCode, header};
 use placet_domain::digest::Digest;
 use subtle::ConstantTimeEq as _;
 
-use super::super::body::read;
+use super::super::body::{TOO_LONG, read};
 use super::super::caller::single;
 use super::super::problem::Failure;
 use super::guard::Visiting;
@@ -36,6 +36,17 @@ impl Fields {
         Ok(self.get(name)?.unwrap_or_default())
     }
 
+    /// Whether a field of this name came, empty or not.
+    pub(super) fn sent(&self, name: &str) -> bool {
+        self.0.iter().any(|(key, _)| key == name)
+    }
+
+    /// Everything that was written, to be shown again: not what ties the form to its visit.
+    pub(super) fn written(&self) -> Vec<(String, String)> {
+        let own = self.0.iter().filter(|(name, _)| name != "csrf");
+        own.map(|(name, value)| (name.clone(), value.replace("\r\n", "\n"))).collect()
+    }
+
     pub(super) fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
         self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
@@ -62,6 +73,17 @@ impl Fields {
 
 fn bad(why: String) -> Failure {
     Failure::new(StatusCode::BAD_REQUEST, "bad_form", why)
+}
+
+/// What to do about a form that is too long: a browser that goes back has everything that was written in it.
+fn in_a_form(failure: Failure, most: usize) -> Failure {
+    if failure.code() != TOO_LONG {
+        return failure;
+    }
+    let why = format!(
+        "a form takes {most} bytes, and this one has more; go back with your browser, where everything that you wrote still stands, and make it shorter, or do it at a terminal (`placet approve ID --edit` changes files of any length)"
+    );
+    Failure::new(StatusCode::PAYLOAD_TOO_LARGE, TOO_LONG, why)
 }
 
 /// A form from a page that was shown to whoever sends it.
@@ -95,7 +117,8 @@ impl FromRequest<App> for Fields {
         if !kind.starts_with("application/x-www-form-urlencoded") {
             return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "bad_form", "send it as a form does"));
         }
-        let bytes = read(request.into_body(), app.settings().limits.json_bytes).await?;
+        let most = app.settings().limits.json_bytes;
+        let bytes = read(request.into_body(), most).await.map_err(|failure| in_a_form(failure, most))?;
         let pairs = form_urlencoded::parse(&bytes).map(|(name, value)| (name.into_owned(), value.into_owned()));
         Ok(Self(pairs.collect()))
     }

@@ -6,6 +6,7 @@
 
 mod action;
 mod address;
+mod amend;
 mod around;
 mod brake;
 mod course;
@@ -86,7 +87,7 @@ pub(super) fn table() -> Vec<Route> {
         post("/actions/{action}/approve", action::approve).access(REVIEWERS).about("Approves exactly what was shown."),
         post("/actions/{action}/order", order::give).access(REVIEWERS).about("Approves exactly what was shown, and its like in this run until then."),
         post("/actions/{action}/reject", action::reject).access(REVIEWERS).about("Refuses it, with a reason."),
-        post("/actions/{action}/amend", action::amend).access(REVIEWERS).about("Approves something else in its place."),
+        post("/actions/{action}/amend", amend::amend).access(REVIEWERS).about("Approves something else in its place."),
         post("/actions/{action}/resolve", action::resolve).access(REVIEWERS).about("Decides what becomes of an interrupted action."),
         post("/actions/{action}/perform", action::perform).access(REVIEWERS).about("Has what was rehearsed done."),
         post("/batch/approve", action::approve_all).access(REVIEWERS).about("Approves actions that are identical, each by itself."),
