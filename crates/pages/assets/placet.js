@@ -57,13 +57,25 @@ document.addEventListener('keydown', (event) => {
   keys[event.key]();
 });
 
+// What is longer than what is read of a form is not sent, so that nothing that was written is lost.
+const weight = (form) => new URLSearchParams(new FormData(form)).toString().replaceAll('%0D', '').replaceAll('%0A', '%0D%0A').length;
+function isTooLong(form) {
+  if (!form.dataset.most || weight(form) <= Number(form.dataset.most)) return false;
+  const notice = form.querySelector('.too-long') ?? document.createElement('p');
+  notice.className = 'note bad too-long';
+  notice.setAttribute('role', 'alert');
+  notice.textContent = form.dataset.tooLong;
+  form.append(notice);
+  return true;
+}
+
 // A decision is sent once, and the second half of a double click does not decide what came into its place.
 const born = performance.now();
 const isJustDecided = Date.now() - Number(sessionStorage.getItem('decided') ?? 0) < 2000;
 document.addEventListener('submit', (event) => {
   const decides = event.target.closest('.decide') !== null;
   const isSlip = decides && isJustDecided && performance.now() - born < 500;
-  if (isSlip || event.target.dataset.sent) return event.preventDefault();
+  if (isSlip || event.target.dataset.sent || isTooLong(event.target)) return event.preventDefault();
   event.target.dataset.sent = 'yes';
   if (decides) sessionStorage.setItem('decided', String(Date.now()));
 });

@@ -17,7 +17,8 @@ use crate::problem::Problem;
 use crate::refusals;
 use crate::text;
 
-/// What texts of files may take of a form: half of what the control plane reads of one. The other half is for what somebody writes.
+/// What the texts of all files take of a page at most, as a browser sends them: an eighth of what is read of a form, so that there is room for
+/// whatever somebody writes.
 const MOST_FILE_BYTES: usize = 128 << 10;
 /// A field grows no further than what stands on a screen.
 const MOST_ROWS: usize = 24;
@@ -29,6 +30,8 @@ pub struct Amending {
     pub network: bool,
     /// Whether the team has credentials for its tool.
     pub credentials: bool,
+    /// How much of a form is read.
+    pub form_bytes: usize,
     pub tried: Option<Tried>,
 }
 
@@ -75,6 +78,7 @@ pub(crate) fn amend(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
     let (lang, action) = (viewer.lang, &shown.detail.action);
     let Some(proposal) = &shown.detail.proposal else { return html! {} };
     let form = Form::to(format!("/actions/{}/amend", action.id), viewer).on(action.review).named("amend");
+    let form = form.at_most(shown.amending.form_bytes, lang.form_too_long());
     html! {
         details.amend open[shown.amending.tried.is_some()] {
             summary { (lang.amend()) }

@@ -259,6 +259,7 @@ words! {
     unfit_tricky: "It has characters that hide or imitate others.", "Il a des caractères qui en cachent ou en imitent d'autres.";
     unfit_ends: "Its lines end in different ways, and a form would make them the same.", "Ses lignes finissent de plusieurs façons, qu'un formulaire rendrait égales.";
     unfit_words: "Not here: one of them is empty, has several lines, or has characters that hide or imitate others.", "Pas ici : l'un est vide, a plusieurs lignes, ou des caractères qui en cachent ou en imitent d'autres.";
+    form_too_long: "This is more than a form takes. Make it shorter, or do it at a terminal: placet approve ID --edit", "C'est plus qu'un formulaire ne prend. Raccourcissez, ou faites-le dans un terminal : placet approve ID --edit";
     not_taken: "What you made of it was not taken", "Ce que vous en avez fait n'a pas été pris";
     still_written: "What you wrote still stands below", "Ce que vous avez écrit est encore plus bas";
     waits_for_another: "It is riskier than what was proposed, so whoever changed it does not count: it waits for another person.", "C'est plus risqué que ce qui était proposé, et qui l'a modifié ne compte pas : une autre personne doit décider.";

@@ -23,7 +23,7 @@ use super::super::actions::detail;
 use super::super::extract::Path;
 use super::super::problem::Failure;
 use super::address::Address;
-use super::form::{Fields, Sent};
+use super::form::{Fields, LONG_BYTES, Sent, SentLong};
 use super::guard::made;
 use super::{action, brake, file, viewer};
 use crate::app::App;
@@ -36,6 +36,7 @@ pub(super) fn offered(app: &App, detail: &api::ActionDetail) -> Amending {
     Amending {
         network: tool.is_some_and(|tool| tool.network == ToolNetwork::Named),
         credentials: has_credentials || !detail.spec.credentials.is_empty(),
+        form_bytes: LONG_BYTES,
         tried: None,
     }
 }
@@ -44,7 +45,7 @@ pub(super) async fn amend(
     State(app): State<App>,
     Path(id): Path<String>,
     address: Address,
-    sent: Sent,
+    SentLong(sent): SentLong,
 ) -> Result<Response, Failure> {
     let state = flow::find_action(&app, &sent.caller, action::parse(&id)?).await?;
     match taken(&app, &sent.caller, &state, &sent.fields).await {

@@ -201,16 +201,18 @@ async fn b4_what_is_refused_comes_back_with_the_reason_and_with_everything_that_
 }
 
 #[tokio::test]
-async fn b4_a_form_that_is_too_long_says_where_what_was_written_still_stands() {
+async fn b4_several_long_files_are_one_form_and_what_is_longer_says_what_to_do() {
     let (app, _, reviewer, _) = Scenario::start().await;
     let action = given(&app, &[("docs/run.sh", b"echo one\n")]).await;
     let mut rita = Browser::visiting(&app, &reviewer).await;
     let (_, form) = opened(&rita, &action).await;
-    let long = form.with("file-0", &"echo many\r\n".repeat(40_000));
+    let long = form.clone().with("file-0", &"echo many\r\n".repeat(100_000));
     let told = rita.send(&long).await.is(413).text();
-    assert!(told.contains("go back with your browser") && told.contains("placet approve ID --edit"), "{told}");
+    assert!(told.contains("a form takes 1048576 bytes") && told.contains("placet approve ID --edit"), "{told}");
     rita.language = "fr";
-    assert!(rita.send(&long).await.is(413).text().contains("revenez en arrière"));
+    assert!(rita.send(&long).await.is(413).text().contains("trop long"));
+    let now = successor(&reviewer, &mut rita, &form.with("file-0", &"echo many\r\n".repeat(40_000))).await;
+    assert_eq!(now.spec.files[0].size_bytes, 400_000);
 }
 
 #[tokio::test]
