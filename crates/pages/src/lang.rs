@@ -237,6 +237,20 @@ words! {
     right_to_left: "written from right to left, shown as it is stored", "écrit de droite à gauche, montré comme il est stocké";
     long_line: "long line, folded", "longue ligne, repliée";
 
+    // How people are told.
+    routes: "How people are told", "Comment les personnes sont prévenues";
+    no_routes: "Nobody is told anything; placet.toml says by whom and how.", "Personne n'est prévenu ; placet.toml dit par où et comment.";
+    route_leads_to: "leads to", "mène à";
+    route_does: "how it does", "comment elle va";
+    route_last: "last message taken", "dernier message pris";
+    route_quiet: "nothing was taken since Placet started", "rien n'a été pris depuis le démarrage";
+    route_failing: "takes nothing since", "ne prend rien depuis";
+    send_test: "Send a test", "Envoyer un essai";
+    tested: "Test", "Essai";
+    test_taken: "taken", "pris";
+    test_not_taken: "not taken:", "non pris :";
+    test_under_way: "under way; look again", "en cours ; regardez à nouveau";
+
     // Deciding.
     decide: "Decide", "Décider";
     approve: "Approve", "Approuver";

@@ -31,6 +31,7 @@ mod password;
 mod people;
 mod policy;
 mod question;
+mod routes;
 mod run;
 mod settings;
 mod timeline;
@@ -138,6 +139,7 @@ pub(super) fn table() -> Vec<Route> {
         post("/settings/visits/end", settings::end_visit).access(PEOPLE).about("Ends another visit of one's own."),
         post("/settings/people/{identity}/token", doors::new_token).access(Access::Roles(&[Admin])).about("Gives somebody a new token; every door of theirs is closed."),
         post("/settings/people/{identity}/link", doors::make_link).access(Access::Roles(&[Admin])).about("Makes a link for somebody."),
+        post("/settings/routes/{name}/test", routes::test).access(Access::Roles(&[Admin])).about("Sends everybody of a route a message that tells nothing."),
         post("/settings/away", settings::go_away).access(super::DECIDERS).about("Names a stand-in who is told instead."),
         post("/settings/back", settings::come_back).access(super::DECIDERS).about("Ends that one is away."),
         post("/halt", settings::halt).access(super::DECIDERS).about("Stops everything."),
