@@ -23,6 +23,8 @@ pub struct Viewer {
     pub mark: String,
     /// Where in the inbox somebody is who decides on this page: told along with every form, so that they go on there.
     pub onward: Option<String>,
+    /// Where what the page shows is as JSON, if it is anywhere.
+    pub data: Option<String>,
     /// How many things wait for a person.
     pub waiting: u64,
     pub now: Timestamp,
@@ -151,9 +153,14 @@ pub(crate) fn page(viewer: &Viewer, here: Here, title: &str, live: &Live, conten
             }
             (notices(viewer))
             main #content tabindex="-1" { (content) }
-            (languages(lang))
+            (foot(lang, data_of(viewer, here)))
         },
     )
+}
+
+/// Where the data is, for those whom the API gives it: it tells who there is only to those who read the ledger.
+fn data_of(viewer: &Viewer, here: Here) -> Option<&str> {
+    viewer.data.as_deref().filter(|_| here != Here::Agents || viewer.reads_ledger)
 }
 
 /// A page for somebody who is not signed in.
@@ -167,7 +174,7 @@ pub(crate) fn outside(lang: Lang, title: &str, content: &Markup) -> Markup {
                 p.brand { (mark()) "Placet" }
                 (content)
             }
-            (languages(lang))
+            (foot(lang, None))
         },
     )
 }
@@ -208,7 +215,7 @@ fn notices(viewer: &Viewer) -> Markup {
     }
 }
 
-fn languages(lang: Lang) -> Markup {
+fn foot(lang: Lang, data: Option<&str>) -> Markup {
     html! {
         footer {
             span { (lang.language()) }
@@ -216,6 +223,7 @@ fn languages(lang: Lang) -> Markup {
                 @if *other == lang { strong lang=(other.code()) { (other.own_name()) } }
                 @else { a href={ "/language/" (other.code()) } lang=(other.code()) hreflang=(other.code()) { (other.own_name()) } }
             }
+            @if let Some(data) = data { a.data href=(data) type="application/json" { "JSON" } }
         }
     }
 }

@@ -10,6 +10,7 @@ mod amend;
 mod around;
 mod brake;
 mod course;
+mod data;
 mod deciding;
 mod doors;
 mod enter;
@@ -40,6 +41,7 @@ mod viewer;
 
 pub(super) use action::{decider, page as action_page};
 pub(super) use address::Address;
+pub(super) use data::led;
 pub(super) use guard::unanswered;
 pub(crate) use live::{News, spread as spread_news};
 pub(crate) use looks::Looks;
@@ -148,10 +150,10 @@ pub(super) fn table() -> Vec<Route> {
     ]
 }
 
-/// The pages as routes, each behind the guard that knows browsers.
+/// The pages as routes, and what has their data, each behind the guard that knows browsers.
 pub(super) fn router(app: &App) -> Router<App> {
     let routes = table().into_iter();
-    routes.fold(Router::new(), |router, route| {
+    routes.fold(data::router(app), |router, route| {
         let guarded = route.handler.layer(from_fn_with_state((app.clone(), route.access), guard::guard));
         router.route(&route.path, guarded)
     })

@@ -4,6 +4,7 @@
 mod amending;
 pub(crate) mod browser;
 mod cards;
+mod data;
 mod deciding;
 mod doors;
 mod entering;
