@@ -25,7 +25,7 @@ use crate::facts::Facts;
 use crate::flow::{Absences, No, Turns};
 use crate::http::{Looks, Marks, Names, News, Passwords, Questions};
 use crate::kit::{KitFile, Kits};
-use crate::notify::Routes;
+use crate::notify::{Health, Routes};
 use crate::oidc::{Provider, Trips};
 use crate::otel::Collector;
 use crate::previews::Previews;
@@ -223,6 +223,7 @@ struct Inner {
     facts: Facts,
     previews: Previews,
     page_state: PageState,
+    health: Health,
     turns: Turns,
     streams: Arc<Semaphore>,
     viewers: Shares,
@@ -248,6 +249,7 @@ impl App {
             facts,
             previews,
             page_state: PageState::default(),
+            health: Health::default(),
             turns: Turns::default(),
             streams,
             viewers: Shares::default(),
@@ -313,6 +315,10 @@ impl App {
 
     pub(crate) fn page_state(&self) -> &PageState {
         &self.0.page_state
+    }
+
+    pub(crate) fn health(&self) -> &Health {
+        &self.0.health
     }
 
     pub(crate) fn absences(&self) -> &Absences {

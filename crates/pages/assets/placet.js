@@ -58,13 +58,25 @@ document.addEventListener('keydown', (event) => {
   keys[event.key]();
 });
 
+// What is longer than what is read of a form is not sent, so that nothing that was written is lost.
+const weight = (form) => new URLSearchParams(new FormData(form)).toString().replaceAll('%0D', '').replaceAll('%0A', '%0D%0A').length;
+function isTooLong(form) {
+  if (!form.dataset.most || weight(form) <= Number(form.dataset.most)) return false;
+  const notice = form.querySelector('.too-long') ?? document.createElement('p');
+  notice.className = 'note bad too-long';
+  notice.setAttribute('role', 'alert');
+  notice.textContent = form.dataset.tooLong;
+  form.append(notice);
+  return true;
+}
+
 // A decision is sent once, and the second half of a double click does not decide what came into its place.
 const born = performance.now();
 const isJustDecided = Date.now() - Number(sessionStorage.getItem('decided') ?? 0) < 2000;
 document.addEventListener('submit', (event) => {
   const decides = event.target.closest('.decide') !== null;
   const isSlip = decides && isJustDecided && performance.now() - born < 500;
-  if (isSlip || event.target.dataset.sent) return event.preventDefault();
+  if (isSlip || event.target.dataset.sent || isTooLong(event.target)) return event.preventDefault();
   event.target.dataset.sent = 'yes';
   if (decides) sessionStorage.setItem('decided', String(Date.now()));
 });
@@ -76,9 +88,9 @@ const policy = globalThis.trustedTypes?.createPolicy('placet', { createHTML: (te
 const parse = (text) => new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, 'text/html');
 
 // What somebody is reading, writing in or has opened is left alone until they are done with it.
-const isWritten = (field) => field.value !== field.defaultValue;
+const isWritten = (field) => (field.type === 'checkbox' ? field.checked !== field.defaultChecked : field.value !== field.defaultValue);
 const isInUse = (part) => (part.contains(document.activeElement) && isTyping())
-  || all('input:not([type=hidden]):not([type=checkbox]), textarea', part).some(isWritten);
+  || all('input:not([type=hidden]), textarea', part).some(isWritten);
 
 // Whether the part is as it should be.
 function replace(part, fresh) {

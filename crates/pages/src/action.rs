@@ -4,11 +4,12 @@ use maud::{Markup, html};
 use placet_domain::action::ActionStatus;
 use placet_domain::evidence::{Exit, Manifest};
 use placet_domain::time::Timestamp;
-use placet_wire::api::{ActionDetail, OrderOffer};
+use placet_wire::api::{ActionDetail, ActionView, OrderOffer};
 
+use crate::amend::{self, Amending};
 use crate::card::{self, Ask, Blast, History, Who};
 use crate::files::{FileShown, files};
-use crate::forms::{Form, confirmation, field, reason};
+use crate::forms::{Form, confirmation, reason};
 use crate::inbox::Twins;
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
@@ -35,6 +36,8 @@ pub struct ActionPage {
     /// How far its run is: the step that it works on, and how many there are.
     pub step: Option<(u32, u32)>,
     pub ask: Ask,
+    /// What a reviewer may make of it.
+    pub amending: Amending,
     /// What a standing order on it could be, where its viewer could give one.
     pub order: Option<OrderOffer>,
     /// Who approved it so far.
@@ -74,16 +77,29 @@ pub struct Decided {
 
 pub fn action(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let title = card::title(&shown.detail.spec);
-    page(viewer, Here::Inbox, &title, &Live::of_run(shown.detail.action.run), &card(viewer, shown))
+    // What answers a form has no address of its own, and what was written in it stays.
+    let live = if shown.amending.tried.is_some() { Live::around() } else { Live::of_run(shown.detail.action.run) };
+    let content = html! { (amend::not_taken(viewer.lang, shown)) (card(viewer, shown, Room::Own)) };
+    page(viewer, Here::Inbox, &title, &live, &content)
+}
+
+/// Where a card stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// Beside the list, where it has to be there at once.
+    Inbox,
+    /// On a page of its own, with everything there is.
+    Own,
 }
 
 /// The card with everything that can be done about it; part of the inbox too. What keeps itself up to date is named by what it binds:
 /// another card is never put in its place under somebody's hand.
-pub(crate) fn card(viewer: &Viewer, shown: &ActionPage) -> Markup {
+pub(crate) fn card(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
     let (lang, detail) = (viewer.lang, &shown.detail);
     html! {
         article.card #card data-live={ "card-" (detail.action.review) } {
             (head(viewer, shown))
+            (waits_again(lang, &detail.action))
             @if shown.ask == Ask::Settled { (decided(viewer, shown.decided.as_ref())) }
             div.two { (card::why(lang, detail, shown.who.as_ref())) (card::blast_radius(lang, detail, &shown.blast)) }
             (card::exactly(lang, detail))
@@ -92,7 +108,7 @@ pub(crate) fn card(viewer: &Viewer, shown: &ActionPage) -> Markup {
             (outcome(viewer, shown))
             (card::history(lang, &shown.history, viewer.now))
             (card::words(lang, detail))
-            (decide(viewer, shown))
+            (decide(viewer, shown, room))
         }
     }
 }
@@ -116,7 +132,17 @@ pub(crate) fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
     }
 }
 
-fn decide(viewer: &Viewer, shown: &ActionPage) -> Markup {
+/// What a reviewer made of it needs a person again: whose yes it has, and whose it lacks.
+fn waits_again(lang: Lang, action: &ActionView) -> Markup {
+    let waits = action.status == ActionStatus::PendingApproval;
+    html! {
+        @if let Some(amendment) = action.amendment.as_ref().filter(|_| waits) {
+            p.ask role="status" { (if amendment.no_riskier { lang.waits_for_more() } else { lang.waits_for_another() }) }
+        }
+    }
+}
+
+fn decide(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
     let (lang, action) = (viewer.lang, &shown.detail.action);
     match &shown.ask {
         Ask::Settled => html! {},
@@ -140,7 +166,7 @@ fn decide(viewer: &Viewer, shown: &ActionPage) -> Markup {
                 @if shown.fast { p.ask role="status" { (lang.decides_fast()) } }
                 div.ways { (approve(viewer, shown)) (refuse(viewer, shown)) }
                 @if let Some(offer) = &shown.order { (order::give(viewer, action, offer)) }
-                (amend(viewer, shown))
+                (amend::amend(viewer, shown, room))
             }
         },
     }
@@ -217,7 +243,7 @@ fn approve(viewer: &Viewer, shown: &ActionPage) -> Markup {
 }
 
 /// Where two people are asked, and for whoever has decided a lot, the tool's name is typed before it happens, whichever way it does.
-fn typed(id: &str, lang: Lang, shown: &ActionPage) -> Markup {
+pub(crate) fn typed(id: &str, lang: Lang, shown: &ActionPage) -> Markup {
     let action = &shown.detail.action;
     let asked = if shown.fast { lang.type_to_slow() } else { lang.type_to_confirm() };
     html! { @if takes_name(shown) { (confirmation(id, asked, &action.tool.to_string())) } }
@@ -234,34 +260,6 @@ fn refuse(viewer: &Viewer, shown: &ActionPage) -> Markup {
         (reason("reason", lang.reason_needed()))
         button.bad { (lang.reject()) " " kbd { "R" } }
     })
-}
-
-/// What a reviewer makes of it. Offered where its arguments can be written one on a line.
-fn amend(viewer: &Viewer, shown: &ActionPage) -> Markup {
-    let (lang, action) = (viewer.lang, &shown.detail.action);
-    let Some(proposal) = &shown.detail.proposal else { return html! {} };
-    // One on a line must be the same when it comes back, and seen whole while it is edited.
-    if proposal.arguments.iter().any(|argument| argument.is_empty() || text::is_odd(argument)) {
-        return html! {};
-    }
-    let form = Form::to(format!("/actions/{}/amend", action.id), viewer).on(action.review).named("amend");
-    html! {
-        details.amend {
-            summary { (lang.amend()) }
-            p { (lang.amend_hint()) }
-            (form.with(&html! {
-                (field("arguments", lang.arguments_lines(), &html! {
-                    textarea #arguments name="arguments" rows=(proposal.arguments.len().clamp(2, 12)) spellcheck="false" { (proposal.arguments.join("\n")) }
-                }))
-                (field("timeout", lang.timeout_ms(), &html! {
-                    input #timeout name="timeout_ms" inputmode="numeric" pattern="[0-9]*" value=(shown.detail.spec.limits.timeout_ms);
-                }))
-                (reason("amend-reason", lang.reason_needed()))
-                (typed("amend-confirm", lang, shown))
-                button { (lang.amend()) }
-            }))
-        }
-    }
 }
 
 fn interrupted(viewer: &Viewer, shown: &ActionPage) -> Markup {

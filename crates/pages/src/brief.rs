@@ -6,7 +6,7 @@
 
 use maud::{Markup, html};
 
-use crate::action::{self, ActionPage};
+use crate::action::{self, ActionPage, Room};
 use crate::card::{self, Ask};
 use crate::files::{beginning, change, named};
 use crate::lang::Lang;
@@ -24,7 +24,7 @@ const MOST_FILES: usize = 10;
 const MOST_LINES: usize = 8;
 
 pub(crate) fn card_or_beginning(viewer: &Viewer, shown: &ActionPage) -> Markup {
-    let whole = action::card(viewer, shown);
+    let whole = action::card(viewer, shown, Room::Inbox);
     if whole.0.len() <= MOST_BYTES {
         return whole;
     }

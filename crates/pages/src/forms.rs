@@ -15,6 +15,8 @@ pub struct Form {
     seen: Option<Digest>,
     id: Option<&'static str>,
     passkey: Option<Passkey>,
+    /// How many bytes of it are taken, and what is said before more are sent.
+    most: Option<(usize, &'static str)>,
 }
 
 /// What the script is told of a form that a passkey answers.
@@ -37,12 +39,13 @@ impl Form {
             seen: None,
             id: None,
             passkey: None,
+            most: None,
         }
     }
 
     /// A form for whoever is not signed in.
     pub(crate) fn of_nobody(path: impl Into<String>) -> Self {
-        Self { to: path.into(), csrf: None, onward: None, seen: None, id: None, passkey: None }
+        Self { to: path.into(), csrf: None, onward: None, seen: None, id: None, passkey: None, most: None }
     }
 
     /// One that is sent with the answer of a passkey to the question that is fetched there.
@@ -60,6 +63,11 @@ impl Form {
         Self { seen: Some(seen), ..self }
     }
 
+    /// One that may become long. A script says so before it is sent, so that nothing of it is lost; without one the server does.
+    pub(crate) fn at_most(self, bytes: usize, said: &'static str) -> Self {
+        Self { most: Some((bytes, said)), ..self }
+    }
+
     /// A name that keys and tests find it by.
     pub(crate) fn named(self, id: &'static str) -> Self {
         Self { id: Some(id), ..self }
@@ -71,6 +79,7 @@ impl Form {
             form method="post" action=(self.to) id=[self.id] data-passkey=[passkey.map(|passkey| &passkey.question)]
                 data-passkey-makes=[passkey.and_then(|passkey| passkey.makes)]
                 data-passkey-first=[passkey.and_then(|passkey| (!passkey.signs).then_some("yes"))]
+                data-most=[self.most.map(|(bytes, _)| bytes)] data-too-long=[self.most.map(|(_, said)| said)]
                 data-passkey-failed=[passkey.map(|passkey| passkey.failed)] {
                 @if let Some(csrf) = &self.csrf { input type="hidden" name="csrf" value=(csrf); }
                 @if let Some(onward) = &self.onward { input type="hidden" name="onward" value=(onward); }
@@ -106,5 +115,14 @@ pub(crate) fn confirmation(id: &str, label: &str, name: &str) -> Markup {
 
 /// One line that must be filled in: a reason.
 pub(crate) fn reason(id: &str, label: &str) -> Markup {
-    field(id, label, &html! { input id=(id) name="reason" required maxlength="500" autocomplete="off"; })
+    reason_again(id, label, None)
+}
+
+/// The same with what somebody wrote there already.
+pub(crate) fn reason_again(id: &str, label: &str, written: Option<&str>) -> Markup {
+    field(
+        id,
+        label,
+        &html! { input id=(id) name="reason" required maxlength="500" autocomplete="off" value=[written]; },
+    )
 }

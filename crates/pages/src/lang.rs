@@ -237,6 +237,20 @@ words! {
     right_to_left: "written from right to left, shown as it is stored", "écrit de droite à gauche, montré comme il est stocké";
     long_line: "long line, folded", "longue ligne, repliée";
 
+    // How people are told.
+    routes: "How people are told", "Comment les personnes sont prévenues";
+    no_routes: "Nobody is told anything; placet.toml says by whom and how.", "Personne n'est prévenu ; placet.toml dit par où et comment.";
+    route_leads_to: "leads to", "mène à";
+    route_does: "how it does", "comment elle va";
+    route_last: "last message taken", "dernier message pris";
+    route_quiet: "nothing was taken since Placet started", "rien n'a été pris depuis le démarrage";
+    route_failing: "takes nothing since", "ne prend rien depuis";
+    send_test: "Send a test", "Envoyer un essai";
+    tested: "Test", "Essai";
+    test_taken: "taken", "pris";
+    test_not_taken: "not taken:", "non pris :";
+    test_under_way: "under way; look again", "en cours ; regardez à nouveau";
+
     // Deciding.
     decide: "Decide", "Décider";
     approve: "Approve", "Approuver";
@@ -248,6 +262,22 @@ words! {
     amend: "Change and approve", "Modifier et approuver";
     amend_hint: "What you change is sealed and judged anew. The agent reads your reason.", "Ce que vous changez est scellé et jugé à nouveau. L'agent lit votre raison.";
     arguments_lines: "Arguments, one on each line", "Arguments, un par ligne";
+    environment_lines: "Environment, NAME=value on each line", "Environnement, NOM=valeur par ligne";
+    target_of_it: "Target", "Cible";
+    text_of_file: "Text of", "Texte de";
+    leave_file_out: "Leave it out of the action", "Ne pas le donner à l'action";
+    edit_on_card: "The text of its files is changed on the whole card", "Le texte de ses fichiers se modifie sur la fiche entière";
+    edit_at_terminal: "Change it at a terminal:", "À modifier dans un terminal :";
+    unfit_no_text: "It is no text.", "Ce n'est pas du texte.";
+    unfit_large: "It is more than a form has room for.", "C'est plus qu'un formulaire ne peut contenir.";
+    unfit_tricky: "It has characters that hide or imitate others.", "Il a des caractères qui en cachent ou en imitent d'autres.";
+    unfit_ends: "Its lines end in different ways, and a form would make them the same.", "Ses lignes finissent de plusieurs façons, qu'un formulaire rendrait égales.";
+    unfit_words: "Not here: one of them is empty, has several lines, or has characters that hide or imitate others.", "Pas ici : l'un est vide, a plusieurs lignes, ou des caractères qui en cachent ou en imitent d'autres.";
+    form_too_long: "This is more than a form takes. Make it shorter, or do it at a terminal: placet approve ID --edit", "C'est plus qu'un formulaire ne prend. Raccourcissez, ou faites-le dans un terminal : placet approve ID --edit";
+    not_taken: "What you made of it was not taken", "Ce que vous en avez fait n'a pas été pris";
+    still_written: "What you wrote still stands below", "Ce que vous avez écrit est encore plus bas";
+    waits_for_another: "It is riskier than what was proposed, so whoever changed it does not count: it waits for another person.", "C'est plus risqué que ce qui était proposé, et qui l'a modifié ne compte pas : une autre personne doit décider.";
+    waits_for_more: "The yes of whoever changed it counts; it still waits for another person.", "L'accord de qui l'a modifié compte ; une autre personne doit encore décider.";
     timeout_ms: "Time limit, milliseconds", "Limite de temps, millisecondes";
     reason: "Reason", "Raison";
     reason_needed: "Reason (the agent reads it)", "Raison (l'agent la lit)";

@@ -6,6 +6,7 @@
 //! strictest content policy holds.
 
 mod action;
+mod amend;
 pub mod assets;
 mod brief;
 mod card;
@@ -16,6 +17,7 @@ mod colour;
 mod columns;
 mod deciding;
 mod enter;
+mod fielded;
 mod files;
 mod find;
 mod forms;
@@ -36,6 +38,7 @@ mod policy;
 mod problem;
 mod refusals;
 mod rollback;
+mod routes;
 mod run;
 mod run_actions;
 mod runs;
@@ -44,9 +47,11 @@ mod text;
 mod timeline;
 
 pub use action::{ActionPage, Decided, Yes, action};
+pub use amend::{Amending, Tried, WITHOUT, file_field};
 pub use card::{Ask, Blast, History, Past, Who, title};
 pub use deciding::{OwnPage, decisions, own};
 pub use enter::{Refused, Ways, enter, invitation};
+pub use fielded::{Ends, Unfit};
 pub use files::{FileShown, Ruling, Shown};
 pub use find::{Found, LONGEST_WORDS as LONGEST_FIND, find};
 pub use forms::Form;
@@ -64,6 +69,7 @@ pub use people::{AgentPage, AgentRow, WorkerRow, agent, agents, workers};
 pub use policy::{PolicyPage, Trial, TrialGround, Wish, policy};
 pub use problem::{Problem, problem};
 pub use rollback::{RollbackPage, rollback};
+pub use routes::{RouteRow, Tested};
 pub use run::{Moves, RunPage, run};
 pub use run_actions::RunAction;
 pub use runs::{RunRow, runs};

@@ -162,6 +162,7 @@ mod tests {
             csrf: "c".to_owned(),
             mark: "m".to_owned(),
             onward: None,
+            data: None,
             waiting: 0,
             now: Timestamp::from_unix_ms(1_769_851_800_000),
             halted: None,

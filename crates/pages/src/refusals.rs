@@ -181,6 +181,9 @@ pub(crate) fn of_code(lang: Lang, code: &str, detail: &str) -> Markup {
         "too_many" => "trop d'essais ; attendez une minute",
         "too_fast" => "c'était trop rapide après la dernière décision ; regardez et recommencez",
         "busy" => "trop de monde à la fois ; réessayez dans un instant",
+        "too_long" => {
+            "ce formulaire est trop long ; raccourcissez-le, ou faites-le dans un terminal (`placet approve ID --edit`)"
+        }
         "wrong_password" => "le mot de passe actuel n'est pas juste",
         "bad_password" => "ce mot de passe ne convient pas : douze caractères ou plus",
         "fault" => "le registre ne peut être ni écrit ni lu en ce moment",

@@ -8,6 +8,7 @@ use crate::forms::{Form, field, reason};
 use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{exactly, moment, section, short};
 use crate::passkeys::{self, Keys, guarded};
+use crate::routes::{RouteRow, routes};
 use crate::text;
 
 #[derive(Debug, Clone)]
@@ -24,6 +25,8 @@ pub struct Settings {
     pub may_go: bool,
     /// Who is told instead of the viewer, and until when.
     pub away: Option<(String, Timestamp)>,
+    /// How people are told, where the viewer may try it.
+    pub routes: Option<Vec<RouteRow>>,
     pub may_halt: bool,
     pub may_release: bool,
 }
@@ -60,6 +63,7 @@ pub fn settings(viewer: &Viewer, shown: &Settings) -> Markup {
         (passkeys::panel(viewer, &shown.keys))
         @if shown.may_go { (section("away", lang.being_away(), &away(viewer, shown))) }
         @if !shown.people.is_empty() { (section("people", lang.people(), &people(viewer, shown))) }
+        @if let Some(rows) = &shown.routes { (section("routes", lang.routes(), &routes(viewer, rows))) }
         @if shown.may_halt || shown.may_release {
             (section("switch", lang.the_switch(), &html! { div data-live="switch" { (switch(viewer, shown)) } }))
         }

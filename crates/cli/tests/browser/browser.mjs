@@ -29,7 +29,8 @@ const telling = [];
 async function tell(answer, plain) {
   const request = answer.request();
   const { port: at, pathname } = new URL(request.url());
-  if (at !== port || answer.status() >= 400) return;
+  // What a page shows, as JSON, is no page of its own.
+  if (at !== port || answer.status() >= 400 || pathname.endsWith('.json')) return;
   // A page that another one looks up to stay up to date is not looked at.
   const isLookedUp = request.resourceType() === 'fetch' && (answer.headers()['content-type'] ?? '').startsWith('text/html');
   if (request.method() === 'GET') return isLookedUp || walked.add(`GET ${pathname}`);
@@ -76,6 +77,17 @@ export async function send(page, button) {
   await arrived;
   page.sentAt = Date.now();
   if (answer.status() >= 400) assert.fail(`${answer.url()}: ${answer.status()}: ${await page.locator('main').innerText()}`);
+}
+
+// The same with a form that is not taken: the page that says so.
+export async function refused(page, button, status) {
+  if (Date.now() - (page.sentAt ?? 0) < 2_500) await page.waitForTimeout(600);
+  const arrived = page.waitForEvent('framenavigated', { predicate: (frame) => frame === page.mainFrame() });
+  const answered = page.waitForResponse((answer) => answer.request().method() === 'POST' && answer.request().isNavigationRequest());
+  await button.click();
+  assert.equal((await answered).status(), status);
+  await arrived;
+  page.sentAt = Date.now();
 }
 
 // What is filled in or chosen, by the words beside it.

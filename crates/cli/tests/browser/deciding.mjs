@@ -1,5 +1,5 @@
 // Every decision about an action, by its form: with a script, and without one.
-import { assert, enter, finish, given, lookEveryWay, screen, send } from './browser.mjs';
+import { assert, enter, finish, given, lookEveryWay, refused, screen, send } from './browser.mjs';
 
 async function decides(page, of, looks, hasKeys) {
   const button = (name) => page.getByRole('button', { name });
@@ -31,6 +31,43 @@ async function decides(page, of, looks, hasKeys) {
   await send(page, page.locator('form#amend').getByRole('button'));
   await page.getByText('What a reviewer made of the agent').waitFor();
   await again(of.amend, 'SUPERSEDED');
+
+  // All of a wish, the text of a file too. What is refused comes back with everything that was written, and is mended there.
+  await open(of.rewrite);
+  await page.locator('summary', { hasText: 'Change and approve' }).click();
+  const amends = page.locator('form#amend');
+  await amends.getByLabel('Environment, NAME=value on each line').fill('mode=slow');
+  await amends.locator('summary', { hasText: 'mixed.txt' }).click();
+  await amends.getByText('Its lines end in different ways').waitFor();
+  await amends.locator('summary', { hasText: 'notes.sh' }).click();
+  await amends.getByLabel('Text of notes.sh').fill('#!/bin/sh\necho one\necho zwei\n');
+  await amends.getByLabel(/^Reason/).fill('in German');
+  await looks('amending');
+  await refused(page, amends.getByRole('button'), 422);
+  await page.getByText('names are capitals, digits and').waitFor();
+  await looks('amending-refused');
+  assert.equal(await amends.getByLabel('Text of notes.sh').inputValue(), '#!/bin/sh\necho one\necho zwei\n');
+  await amends.getByLabel('Environment, NAME=value on each line').fill('MODE=slow');
+  await send(page, amends.getByRole('button'));
+  await page.getByText('What a reviewer made of the agent').waitFor();
+  await page.locator('#card .code', { hasText: 'echo zwei' }).first().waitFor();
+  await page.locator('#card dl', { hasText: 'MODE=slow' }).first().waitFor();
+  await looks('amended');
+  await again(of.rewrite, 'SUPERSEDED');
+
+  // More than a form takes: a script says so before anything is sent, and nothing is lost that was written.
+  await open(of.order);
+  await page.locator('summary', { hasText: 'Change and approve' }).click();
+  await amends.getByLabel(/^Arguments/).fill('-sn '.repeat(300_000));
+  await amends.getByLabel(/^Reason/).fill('everything');
+  if (hasKeys) {
+    await amends.getByRole('button').click();
+    await page.getByText('This is more than a form takes').waitFor();
+    assert.equal((await amends.getByLabel(/^Arguments/).inputValue()).length, 1_200_000);
+  } else {
+    await refused(page, amends.getByRole('button'), 413);
+    await page.getByText('a form takes 1048576 bytes').waitFor();
+  }
 
   // Identical ones at once, from the inbox.
   await page.goto(`${given.url}/?action=${of.twin}`);
@@ -93,6 +130,7 @@ for (const [index, of] of given.of.entries()) {
   const page = await screen({ javaScriptEnabled: index === 0 });
   await enter(page, given.links[index]);
   await decides(page, of, async (name) => { if (index === 0) await lookEveryWay(page, name); }, index === 0);
-  assert.deepEqual(page.complaints, []);
+  // A browser says of each form that was refused that it was; nothing else is amiss.
+  assert.deepEqual(page.complaints.filter((said) => !/status of (413|422)/.test(said)), []);
 }
 await finish();

@@ -68,6 +68,7 @@ assert.deepEqual(outside.complaints, []);
 
 const page = await screen();
 const inEnglish = {};
+const told = [];
 await enter(page, given.links[0]);
 for (const [name, path] of Object.entries(pages)) {
   const answer = await page.goto(given.url + path);
@@ -76,6 +77,14 @@ for (const [name, path] of Object.entries(pages)) {
   await unfold(page);
   inEnglish[name] = await words(page);
   await lookEveryWay(page, name);
+  // The same as JSON, from the foot of the page.
+  if (await page.locator('footer a.data').count()) {
+    await page.locator('footer a.data').click();
+    await page.waitForURL(/\.json$/);
+    assert.equal(typeof JSON.parse(await page.locator('pre').first().innerText()), 'object', name);
+    told.push(name);
+    await page.goBack();
+  }
   if (name === 'hostile') await nobodyIsFooled(page);
   if (name === 'folded') assert.equal(await page.locator('#approve').count(), 0, 'what is folded is not approved');
   if (name === 'changed') assert.equal(await page.locator('.code tr.come u').first().innerText(), '8', 'the word that changed is told');
@@ -102,6 +111,8 @@ for (const [name, path] of Object.entries(pages)) {
     assert.equal(await (await saved).failure(), null, 'evidence is saved');
   }
 }
+assert.deepEqual(['inbox', 'action', 'runs', 'run', 'rollback', 'decisions', 'me', 'orders', 'agents', 'workers', 'policy', 'ledger', 'entry']
+  .filter((name) => !told.includes(name)), [], 'pages without JSON at their foot');
 // What only an answer to a form shows.
 await page.goto(`${given.url}/policy`);
 await field(page, 'Tool').selectOption('nmap');

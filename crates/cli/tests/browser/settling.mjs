@@ -1,5 +1,5 @@
 // Everything that people set for themselves and for others, by its form: with a script, and without one.
-import { assert, enter, field, finish, given, screen, send } from './browser.mjs';
+import { assert, enter, field, finish, given, lookEveryWay, screen, send } from './browser.mjs';
 
 const PASSWORD = 'a sentence that is long enough';
 
@@ -42,6 +42,19 @@ async function settles(page, of, options) {
   const link = await page.getByRole('status').getByText('/enter/').innerText();
   await elsewhere.goto(link.trim());
   await elsewhere.getByRole('heading', { name: 'tess' }).waitFor();
+
+  // Whether people would be told: one test by each route, and what is wrong with one that leads nowhere.
+  await settings();
+  const route = (name) => panel('How people are told').getByRole('row', { name });
+  await send(page, route(`${of.name}-chat`).getByRole('button', { name: 'Send a test' }));
+  await route(`${of.name}-chat`).getByText('taken', { exact: true }).waitFor();
+  if (options.javaScriptEnabled) {
+    await send(page, route('closed').getByRole('button', { name: 'Send a test' }));
+    await route('closed').getByText('not taken:').waitFor();
+    await lookEveryWay(page, 'routes');
+    await page.setViewportSize({ width: 1440, height: 960 });
+  }
+  assert.ok(!(await page.content()).includes('canary'), 'the path of an address is a secret');
 
   await settings();
   await field(panel('Passkeys where two people are asked'), 'Reason').fill('two people sign');

@@ -14,13 +14,13 @@ use crate::support::{Process, Said, World, eventually};
 const LONG: Duration = Duration::from_secs(60);
 
 /// Settings of a chat behind TLS on this machine, with its address in a private file.
-fn with_chat(world: &World, host: &Host, networks: &str) {
+pub(crate) fn with_chat(world: &World, host: &Host, name: &str, networks: &str) {
     let keys = world.home().join("keys");
     fs::write(keys.join("host.pem"), host.issuer.pem()).unwrap();
     fs::write(keys.join("team.url"), format!("https://{}/services/T0/canary\n", host.address)).unwrap();
     fs::set_permissions(keys.join("team.url"), fs::Permissions::from_mode(0o600)).unwrap();
     let route = format!(
-        "\n[[notify]]\nname = \"team\"\nwhat = [\"action\", \"plan\"]\nchat = {{ url_file = \"keys/team.url\", ca_file = \"keys/host.pem\"{networks} }}\n"
+        "\n[[notify]]\nname = \"{name}\"\nwhat = [\"action\", \"plan\"]\nchat = {{ url_file = \"keys/team.url\", ca_file = \"keys/host.pem\"{networks} }}\n"
     );
     world.edit("placet.toml", |text| text + &route);
 }
@@ -42,7 +42,7 @@ fn plan_for(world: &World, goal: &str) -> String {
 fn b12_a_chat_behind_tls_is_told_by_the_control_plane_and_by_a_test() {
     let mut world = World::set_up();
     let host = Host::start(PathBuf::from("/nowhere"));
-    with_chat(&world, &host, ", networks = [\"127.0.0.0/8\"]");
+    with_chat(&world, &host, "team", ", networks = [\"127.0.0.0/8\"]");
     let listed = world.cli(&["notify", "check"]).ok();
     let listed = listed.out();
     assert!(listed.contains("team") && listed.contains("at once") && !listed.contains("canary"), "{listed}");
@@ -61,7 +61,7 @@ fn b12_a_chat_behind_tls_is_told_by_the_control_plane_and_by_a_test() {
 fn b12_what_is_wrong_with_a_way_to_tell_is_said_before_anybody_waits_for_it() {
     let world = World::set_up();
     let host = Host::start(PathBuf::from("/nowhere"));
-    with_chat(&world, &host, "");
+    with_chat(&world, &host, "team", "");
     let failed = refused(world.cli(&["notify", "test", "team"]));
     assert!(failed.out().contains("this machine") && failed.out().contains("`networks`"), "{}", failed.out());
     assert!(!failed.out().contains("canary") && host.heard().is_empty(), "{}", failed.out());

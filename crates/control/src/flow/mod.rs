@@ -35,7 +35,7 @@ pub(crate) use checkpoint::{Look, Piece, decide_checkpoint, look, newest_pieces}
 pub(crate) use deciding::{Measured, measure, own_alone, own_habits, pace, since as figures_since};
 pub(crate) use dispatch::{lease, redeem};
 pub(crate) use host::{collect, destroyed, equip, hostings, preview, previewed, retire_idle};
-pub(crate) use inspect::seen_in;
+pub(crate) use inspect::{inspect, seen_in};
 pub(crate) use network::{grant, network};
 pub(crate) use order::{Offer, give_order, offer, revoke_order, runs_with_orders};
 pub(crate) use organisation::{change_organisation, give_project};

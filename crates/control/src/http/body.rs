@@ -69,10 +69,13 @@ fn needs_json(headers: &HeaderMap) -> Result<(), Failure> {
     Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not_json", "send `Content-Type: application/json`"))
 }
 
+/// The code of a body that is longer than what is read of it.
+pub(super) const TOO_LONG: &str = "too_long";
+
 pub(super) async fn read(body: Body, limit: usize) -> Result<Bytes, Failure> {
     let too_long = || {
         let detail = format!("the body is longer than {limit} bytes");
-        Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too_long", detail)
+        Failure::new(StatusCode::PAYLOAD_TOO_LARGE, TOO_LONG, detail)
     };
     // What is announced to be too long is not even waited for.
     if body.size_hint().lower() > limit as u64 {

@@ -25,6 +25,10 @@ impl Failure {
         Self { status, code, detail: detail.into(), refusal: None }
     }
 
+    pub(super) const fn status(&self) -> StatusCode {
+        self.status
+    }
+
     /// The stable word for it.
     pub(super) const fn code(&self) -> &'static str {
         self.code

@@ -13,7 +13,7 @@ use tower::ServiceExt as _;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::access::guard;
-use super::pages::unanswered;
+use super::pages::{led, unanswered};
 use super::problem::problem;
 use crate::app::App;
 use crate::models::Models;
@@ -28,14 +28,13 @@ struct Bounds {
 /// Calls of language models go their own way: they last as long as a model thinks, and are bounded by what they may cost.
 pub(crate) fn router(app: App, models: Option<Models>) -> Router {
     let ours = of_routes(app);
-    let Some(models) = models else { return ours };
     Router::new().fallback(move |request: Request| {
         let (ours, models) = (ours.clone(), models.clone());
         async move {
-            if Models::serves(request.uri().path()) {
-                return models.answer(request).await;
+            match models.filter(|_| Models::serves(request.uri().path())) {
+                Some(models) => models.answer(request).await,
+                None => ours.oneshot(led(request)).await.into_response(),
             }
-            ours.oneshot(request).await.into_response()
         }
     })
 }

@@ -11,6 +11,7 @@
 mod channel;
 mod chat;
 mod debt;
+mod health;
 mod hook;
 mod look;
 mod mail;
@@ -28,6 +29,7 @@ pub use channel::Channel;
 pub(crate) use channel::{Effort, Recipient, Told};
 pub use chat::Chat;
 pub(crate) use debt::{Debt, Folded, Unanswered};
+pub(crate) use health::{Health, Standing};
 pub use hook::SignedHook;
 pub(crate) use look::{Looked, Looker};
 pub use mail::{BadAddress, Login, Mail, MailAddress, Security, Server};

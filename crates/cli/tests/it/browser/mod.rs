@@ -17,6 +17,8 @@ use serde_json::{Value, json};
 
 use crate::hosted::{Scene, model};
 use crate::lying::without_signatures;
+use crate::notify::with_chat;
+use crate::requests::Host;
 use crate::support::{Process, Said, World, placet};
 
 fn here(name: &str) -> PathBuf {
@@ -191,8 +193,12 @@ fn c16_everything_is_decided_without_a_script_as_well() {
         let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
         let waits = waiting(&world, &run, &[hosts[0], hosts[1], hosts[2], hosts[3], hosts[4], hosts[4]]);
         let two = world.propose(&run, &["nmap", "--target", "10.0.0.0/24", "--", "-sn"]);
+        world.write("notes.sh", "#!/bin/sh\necho one\necho two\n");
+        world.write("mixed.txt", "one\r\ntwo\n");
+        let given = ["--file", "notes.sh", "--file", "mixed.txt", "--env", "MODE=fast"];
+        let rewritten = world.propose(&run, &[&["sh", &format!("sh notes.sh {index}")][..], &given].concat());
         json!({
-            "approve": waits[0], "reject": waits[1], "amend": waits[2], "order": waits[3], "twin": waits[4], "two": two["id"],
+            "rewrite": rewritten["id"], "approve": waits[0], "reject": waits[1], "amend": waits[2], "order": waits[3], "twin": waits[4], "two": two["id"],
             "perform": mails[index], "retry": begun[2 * index], "abandon": begun[2 * index + 1],
         })
     };
@@ -209,13 +215,21 @@ fn c16_everything_is_decided_without_a_script_as_well() {
 
 #[test]
 fn c16_whatever_people_set_is_set_by_hand_with_a_script_and_without() {
-    let (world, _) = World::start();
+    let (mut world, _) = World::start();
+    world.stop_control();
+    let host = Host::start(PathBuf::from("/nowhere"));
+    for name in ["vera-chat", "zoe-chat"] {
+        with_chat(&world, &host, name, ", networks = [\"127.0.0.0/8\"]");
+    }
+    with_chat(&world, &host, "closed", "");
+    world.serve();
     world.cli(&["identity", "add", "tess", "--role", "auditor"]).ok();
     let of = |name: &str| {
         world.cli(&["identity", "add", name, "--role", "reviewer", "--role", "admin"]).ok();
         json!({ "name": name, "link": links(&world, name, 1)[0] })
     };
     walk("settling", &json!({ "url": world.url(), "of": [of("vera"), of("zoe")] }));
+    assert_eq!(host.heard().len(), 2, "each test arrived once: {:?}", host.heard());
 }
 
 #[test]

@@ -20,17 +20,17 @@ use placet_ledger::Entry;
 use placet_pages::{ActionPage, Ask, Blast, Decided, Twins, Yes};
 use placet_store::{EntryFilter, HEARTBEAT, Kinds, Order, StoredEntry};
 use placet_wire::api;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::super::actions::detail;
 use super::super::extract::Path;
 use super::super::problem::Failure;
 use super::address::Address;
-use super::form::{Fields, Sent};
+use super::form::Sent;
 use super::guard::{Visiting, made};
 use super::onward::go_on;
 use super::twins::class;
-use super::{around, brake, file, names, order, output, passkey, viewer};
+use super::{amend, around, brake, file, names, order, output, passkey, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
 
@@ -81,6 +81,7 @@ pub(in crate::http) async fn page(
         history: around::history(app, &state).await?,
         who: around::who(app, &run, &state).await?,
         step: step(&run),
+        amending: amend::offered(app, &detail),
         ask,
         approved_by,
         fast,
@@ -210,7 +211,7 @@ fn usual_decision(state: &ActionState) -> Option<ActionCommand> {
     })
 }
 
-fn parse(id: &str) -> Result<ActionId, Failure> {
+pub(super) fn parse(id: &str) -> Result<ActionId, Failure> {
     id.parse().map_err(Failure::bad_id)
 }
 
@@ -237,33 +238,6 @@ pub(super) async fn reject(
     let look = looked(&app, &caller, id, seen);
     flow::reject_looked(&app, &caller, id, (seen, fields.text("reason")?), look).await?;
     Ok(go_on(&fields, id))
-}
-
-pub(super) async fn amend(
-    State(app): State<App>,
-    Path(id): Path<String>,
-    Sent { caller, fields, .. }: Sent,
-) -> Result<Response, Failure> {
-    let id = parse(&id)?;
-    let state = flow::find_action(&app, &caller, id).await?;
-    brake::on_action(&app, &caller, &state, &fields).await?;
-    let before = detail(&app, &state).await?;
-    let request = api::AmendmentRequest { changes: changes(&before, &fields)?, reason: fields.text("reason")? };
-    let amended = flow::amend(&app, &caller, id, fields.seen()?, request).await?;
-    Ok(Redirect::to(&format!("/actions/{}", amended.id)).into_response())
-}
-
-/// Only what is not as it was.
-fn changes(before: &api::ActionDetail, fields: &Fields) -> Result<Map<String, Value>, Failure> {
-    let mut changes = Map::new();
-    let arguments = fields.lines("arguments")?;
-    if before.proposal.as_ref().is_some_and(|proposal| proposal.arguments != arguments) {
-        changes.insert("arguments".to_owned(), json!(arguments));
-    }
-    if let Some(timeout_ms) = fields.number("timeout_ms")?.filter(|ms| *ms != before.spec.limits.timeout_ms) {
-        changes.insert("timeout_ms".to_owned(), json!(timeout_ms));
-    }
-    Ok(changes)
 }
 
 pub(super) async fn resolve(

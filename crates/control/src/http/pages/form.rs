@@ -5,7 +5,7 @@ use axum::http::{StatusCode, header};
 use placet_domain::digest::Digest;
 use subtle::ConstantTimeEq as _;
 
-use super::super::body::read;
+use super::super::body::{TOO_LONG, read};
 use super::super::caller::single;
 use super::super::problem::Failure;
 use super::guard::Visiting;
@@ -36,6 +36,17 @@ impl Fields {
         Ok(self.get(name)?.unwrap_or_default())
     }
 
+    /// Whether a field of this name came, empty or not.
+    pub(super) fn sent(&self, name: &str) -> bool {
+        self.0.iter().any(|(key, _)| key == name)
+    }
+
+    /// Everything that was written, to be shown again: not what ties the form to its visit.
+    pub(super) fn written(&self) -> Vec<(String, String)> {
+        let own = self.0.iter().filter(|(name, _)| name != "csrf");
+        own.map(|(name, value)| (name.clone(), value.replace("\r\n", "\n"))).collect()
+    }
+
     pub(super) fn all<'f>(&'f self, name: &'f str) -> impl Iterator<Item = &'f str> {
         self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
@@ -64,6 +75,17 @@ fn bad(why: String) -> Failure {
     Failure::new(StatusCode::BAD_REQUEST, "bad_form", why)
 }
 
+/// What to do about a form that is too long.
+fn in_a_form(failure: Failure, most: usize) -> Failure {
+    if failure.code() != TOO_LONG {
+        return failure;
+    }
+    let why = format!(
+        "a form takes {most} bytes, and this one has more; make it shorter, or do it at a terminal (`placet approve ID --edit` changes files of any length)"
+    );
+    Failure::new(StatusCode::PAYLOAD_TOO_LARGE, TOO_LONG, why)
+}
+
 /// A form from a page that was shown to whoever sends it.
 pub(super) struct Sent {
     pub(super) visiting: Visiting,
@@ -71,12 +93,33 @@ pub(super) struct Sent {
     pub(super) fields: Fields,
 }
 
+/// One that holds texts of files. Only whoever is admitted to what it does sends one.
+pub(super) struct SentLong(pub(super) Sent);
+
+/// Several files of the length that a card shows, however many of their characters a form spells out.
+pub(super) const LONG_BYTES: usize = 1 << 20;
+
 impl FromRequest<App> for Sent {
     type Rejection = Failure;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Failure> {
+        Self::of(request, app.settings().limits.json_bytes).await
+    }
+}
+
+impl FromRequest<App> for SentLong {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, _: &App) -> Result<Self, Failure> {
+        Sent::of(request, LONG_BYTES).await.map(Self)
+    }
+}
+
+impl Sent {
+    /// No longer than so many bytes.
+    async fn of(request: Request, most: usize) -> Result<Self, Failure> {
         let visiting = request.extensions().get::<Visiting>().cloned().ok_or_else(Failure::unguarded)?;
-        let fields = Fields::from_request(request, app).await?;
+        let fields = Fields::read(request, most).await?;
         let given = fields.text("csrf")?;
         if !bool::from(given.as_bytes().ct_eq(visiting.csrf.as_bytes())) {
             let why = "this form was shown to another visit; go back and reload the page";
@@ -91,11 +134,17 @@ impl FromRequest<App> for Fields {
     type Rejection = Failure;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Failure> {
+        Self::read(request, app.settings().limits.json_bytes).await
+    }
+}
+
+impl Fields {
+    async fn read(request: Request, most: usize) -> Result<Self, Failure> {
         let kind = single(request.headers(), &header::CONTENT_TYPE)?.unwrap_or_default();
         if !kind.starts_with("application/x-www-form-urlencoded") {
             return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "bad_form", "send it as a form does"));
         }
-        let bytes = read(request.into_body(), app.settings().limits.json_bytes).await?;
+        let bytes = read(request.into_body(), most).await.map_err(|failure| in_a_form(failure, most))?;
         let pairs = form_urlencoded::parse(&bytes).map(|(name, value)| (name.into_owned(), value.into_owned()));
         Ok(Self(pairs.collect()))
     }

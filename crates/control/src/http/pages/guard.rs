@@ -24,6 +24,7 @@ use super::super::caller::single;
 use super::super::problem::Failure;
 use super::super::route::Access;
 use super::address::Address;
+use super::data::{self, Led};
 use super::{enter, viewer};
 use crate::app::App;
 use crate::names::token_digest;
@@ -49,6 +50,8 @@ pub(super) struct Visiting {
     /// How far the ledger was before anything was read for them.
     pub(super) mark: String,
     pub(super) lang: Lang,
+    /// Where the data of the page is that they look at, if it is anywhere.
+    pub(super) data: Option<String>,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Visiting {
@@ -92,7 +95,7 @@ async fn admit(app: &App, access: Access, address: &Address, lang: Lang, mut req
     let visiting = match find_visit(app, address, request.headers(), lang).await {
         Err(failure) => return as_page(lang, None, back, failure.into_response()),
         Ok(None) => return enter::first(app, address, &request, lang),
-        Ok(Some(visiting)) => visiting,
+        Ok(Some(visiting)) => Visiting { data: data::address_of(request.uri().path()), ..visiting },
     };
     let most = app.settings().limits.in_flight_per_identity();
     let Some(_share) = app.door().share_of(visiting.identity.id, most) else {
@@ -112,6 +115,49 @@ async fn admit(app: &App, access: Access, address: &Address, lang: Lang, mut req
     }
     let viewer = viewer::viewer(app, &visiting).await.ok();
     as_page(lang, viewer.as_ref(), back, answered)
+}
+
+/// The same before what has the data of pages: no page is made of a problem, and nothing is told to a page of strangers.
+pub(super) async fn guard_data(State((app, access)): State<(App, Access)>, request: Request, next: Next) -> Response {
+    match came_to(&request, app.settings().public_url.as_ref()) {
+        Err(failure) => with_headers(failure.into_response()),
+        Ok(address) => {
+            let answered = admit_to_data(&app, access, &address, request, next).await;
+            let answered = with_headers(answered.unwrap_or_else(Failure::into_response));
+            if address.is_for_tls_alone() { for_tls_alone(answered) } else { answered }
+        }
+    }
+}
+
+async fn admit_to_data(
+    app: &App,
+    access: Access,
+    address: &Address,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Failure> {
+    if request.extensions().get::<Led>().is_none() {
+        return Err(Failure::new(StatusCode::NOT_FOUND, "unknown_route", "put `.json` behind the address of a page"));
+    }
+    let site = single(request.headers(), &FETCH_SITE)?;
+    if site.is_some_and(|site| !matches!(site, "same-origin" | "none")) {
+        let why = "the data of a page is for pages of ours, and for whoever types its address";
+        return Err(Failure::new(StatusCode::FORBIDDEN, "csrf", why));
+    }
+    let found = find_visit(app, address, request.headers(), Lang::default()).await?;
+    let unknown = "sign in at /enter; a program asks below /api/v1 with a token";
+    let visiting = found.ok_or_else(|| Failure::new(StatusCode::UNAUTHORIZED, "unauthorized", unknown))?;
+    let most = app.settings().limits.in_flight_per_identity();
+    let Some(_share) = app.door().share_of(visiting.identity.id, most) else {
+        let why = "you have too many requests under way; wait for one to end";
+        return Err(Failure::new(StatusCode::TOO_MANY_REQUESTS, "too_many", why));
+    };
+    if !access.admits(&visiting.identity) {
+        return Ok(refuse(app, &visiting.identity, access).await);
+    }
+    request.extensions_mut().insert(Known(Arc::clone(&visiting.identity)));
+    request.extensions_mut().insert(address.clone());
+    Ok(next.run(request).await)
 }
 
 /// What no page answers, to somebody with a browser: as a page. Who asks for what only takes forms, by reloading or by going back to it,
@@ -143,7 +189,14 @@ async fn find_visit(
     let (visit, now) = (token_digest(&secret), app.store().now());
     let counts = |identity: &Identity| !identity.revoked && identity.doors.visit(visit, now).is_some();
     let (csrf, mark) = (csrf_of(&secret), app.page_state().marks.at(app.store().size()));
-    Ok(found.filter(counts).map(|identity| Visiting { identity: Arc::new(identity), visit, csrf, mark, lang }))
+    Ok(found.filter(counts).map(|identity| Visiting {
+        identity: Arc::new(identity),
+        visit,
+        csrf,
+        mark,
+        lang,
+        data: None,
+    }))
 }
 
 /// `idn_….secret`: whose it is, so that it is found without a search, and what proves it.

@@ -6,9 +6,11 @@
 
 mod action;
 mod address;
+mod amend;
 mod around;
 mod brake;
 mod course;
+mod data;
 mod deciding;
 mod doors;
 mod enter;
@@ -31,6 +33,7 @@ mod password;
 mod people;
 mod policy;
 mod question;
+mod routes;
 mod run;
 mod settings;
 mod timeline;
@@ -39,6 +42,7 @@ mod viewer;
 
 pub(super) use action::{decider, page as action_page};
 pub(super) use address::Address;
+pub(super) use data::led;
 pub(super) use guard::unanswered;
 pub(crate) use live::{News, spread as spread_news};
 pub(crate) use looks::Looks;
@@ -87,7 +91,7 @@ pub(super) fn table() -> Vec<Route> {
         post("/actions/{action}/approve", action::approve).access(REVIEWERS).about("Approves exactly what was shown."),
         post("/actions/{action}/order", order::give).access(REVIEWERS).about("Approves exactly what was shown, and its like in this run until then."),
         post("/actions/{action}/reject", action::reject).access(REVIEWERS).about("Refuses it, with a reason."),
-        post("/actions/{action}/amend", action::amend).access(REVIEWERS).about("Approves something else in its place."),
+        post("/actions/{action}/amend", amend::amend).access(REVIEWERS).about("Approves something else in its place."),
         post("/actions/{action}/resolve", action::resolve).access(REVIEWERS).about("Decides what becomes of an interrupted action."),
         post("/actions/{action}/perform", action::perform).access(REVIEWERS).about("Has what was rehearsed done."),
         post("/batch/approve", action::approve_all).access(REVIEWERS).about("Approves actions that are identical, each by itself."),
@@ -138,6 +142,7 @@ pub(super) fn table() -> Vec<Route> {
         post("/settings/visits/end", settings::end_visit).access(PEOPLE).about("Ends another visit of one's own."),
         post("/settings/people/{identity}/token", doors::new_token).access(Access::Roles(&[Admin])).about("Gives somebody a new token; every door of theirs is closed."),
         post("/settings/people/{identity}/link", doors::make_link).access(Access::Roles(&[Admin])).about("Makes a link for somebody."),
+        post("/settings/routes/{name}/test", routes::test).access(Access::Roles(&[Admin])).about("Sends everybody of a route a message that tells nothing."),
         post("/settings/away", settings::go_away).access(super::DECIDERS).about("Names a stand-in who is told instead."),
         post("/settings/back", settings::come_back).access(super::DECIDERS).about("Ends that one is away."),
         post("/halt", settings::halt).access(super::DECIDERS).about("Stops everything."),
@@ -147,10 +152,10 @@ pub(super) fn table() -> Vec<Route> {
     ]
 }
 
-/// The pages as routes, each behind the guard that knows browsers.
+/// The pages as routes, and what has their data, each behind the guard that knows browsers.
 pub(super) fn router(app: &App) -> Router<App> {
     let routes = table().into_iter();
-    routes.fold(Router::new(), |router, route| {
+    routes.fold(data::router(app), |router, route| {
         let guarded = route.handler.layer(from_fn_with_state((app.clone(), route.access), guard::guard));
         router.route(&route.path, guarded)
     })

@@ -17,7 +17,7 @@ use super::form::Sent;
 use super::guard::{Visiting, html};
 use super::passkey;
 use super::password::{LONGEST, SHORTEST};
-use super::{doors, names, viewer};
+use super::{doors, names, routes, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
 
@@ -52,6 +52,7 @@ pub(super) async fn page(
         once,
         may_go: DECIDE.iter().any(|role| who.has(*role)),
         away: away(app, who).await?,
+        routes: routes::shown(app, who),
         may_halt: DECIDE.iter().any(|role| who.has(*role)),
         may_release: who.has(Role::Admin),
     };

@@ -7,6 +7,7 @@ mod post_office;
 mod room;
 mod rooms;
 mod standing_in;
+mod trying;
 
 use std::collections::BTreeSet;
 use std::time::Duration;

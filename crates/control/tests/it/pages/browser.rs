@@ -123,6 +123,28 @@ impl Browser {
         let pairs = held.map(|input| (attribute(input, "name"), attribute(input, "value"))).collect();
         Filled { to: attribute(form, "action"), fields: pairs }
     }
+
+    /// The same with everything that a browser sends if nobody touches it: what stands in its lines and its texts.
+    pub(crate) fn untouched(&self, page: &Answer, id: &str) -> Filled {
+        let html = page.text();
+        let form = html.split(&format!("id=\"{id}\"")).nth(1).unwrap_or_else(|| panic!("no form `{id}`:\n{html}"));
+        let form = form.split("</form>").next().unwrap();
+        let tags = form.split("<input ").skip(1).map(|input| input.split('>').next().unwrap());
+        let shown = tags.filter(|tag| !tag.contains("type=") && tag.contains("value=\""));
+        let mut filled = self.form(page, id);
+        filled.fields.extend(shown.map(|tag| (attribute(tag, "name"), decoded(&attribute(tag, "value")))));
+        for text in form.split("<textarea ").skip(1) {
+            let (tag, rest) = text.split_once('>').unwrap();
+            let inner = rest.split("</textarea>").next().unwrap().replace("\r\n", "\n");
+            let held = decoded(inner.strip_prefix('\n').unwrap_or(&inner)).replace('\n', "\r\n");
+            filled.fields.push((attribute(tag, "name"), held));
+        }
+        filled
+    }
+}
+
+fn decoded(html: &str) -> String {
+    html.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
 }
 
 fn attribute(tag: &str, name: &str) -> String {

@@ -1,8 +1,10 @@
 //! The pages as browsers see them, with a browser that reads forms and holds one cookie. What a person sees with real eyes is looked at
 //! in real Chromium (`crates/cli/tests/browser`); here is what must hold whatever is shown.
 
+mod amending;
 pub(crate) mod browser;
 mod cards;
+mod data;
 mod deciding;
 mod doors;
 mod entering;

@@ -118,6 +118,7 @@ impl Teller {
         self.is_dirty = true;
         self.app.metrics().notified(self.route.name(), &told);
         let now = self.app.store().now();
+        self.app.health().told(self.route.name(), &key, &told, now);
         let debt = self.debts.entry(key.clone()).or_default();
         match told {
             Told::Yes => debt.taken(now),
