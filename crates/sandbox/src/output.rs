@@ -1,4 +1,5 @@
-//! Reads what a command writes, on both streams at once, and stops keeping it at a limit.
+//! Reads what a command writes, on both streams at once, and stops keeping it at a limit. Somebody may hear it as it is read: what is kept
+//! does not depend on them.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,22 +12,31 @@ use crate::outcome::Output;
 /// As much as a pipe holds.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Reads until both streams end. `over` is called once, with the bytes seen, when there are more than `limit`.
+/// Which of both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// Reads until both streams end. `over` is called once, with the bytes seen, when there are more than `limit`; `hear` with everything that is
+/// kept, in the order in which it is read.
 pub(crate) fn read_both(
     stdout: Option<File>,
     stderr: Option<File>,
     limit: u64,
     over: impl FnMut(u64),
+    hear: impl FnMut(Stream, &[u8]),
 ) -> std::io::Result<(Output, u64)> {
-    let mut reader = Reader { limit, over, seen: 0, kept: Output::default() };
+    let mut reader = Reader { limit, over, hear, seen: 0, kept: Output::default() };
     let mut streams = (stdout, stderr);
     while streams.0.is_some() || streams.1.is_some() {
         let (out_ready, err_ready) = ready(streams.0.as_ref(), streams.1.as_ref())?;
         if out_ready {
-            reader.take(&mut streams.0, |kept| &mut kept.stdout)?;
+            reader.take(&mut streams.0, Stream::Stdout)?;
         }
         if err_ready {
-            reader.take(&mut streams.1, |kept| &mut kept.stderr)?;
+            reader.take(&mut streams.1, Stream::Stderr)?;
         }
     }
     Ok((reader.kept, reader.seen))
@@ -44,15 +54,16 @@ fn ready(stdout: Option<&File>, stderr: Option<&File>) -> std::io::Result<(bool,
     Ok((answer(stdout), answer(stderr)))
 }
 
-struct Reader<F> {
+struct Reader<F, H> {
     limit: u64,
     over: F,
+    hear: H,
     seen: u64,
     kept: Output,
 }
 
-impl<F: FnMut(u64)> Reader<F> {
-    fn take(&mut self, stream: &mut Option<File>, into: fn(&mut Output) -> &mut Vec<u8>) -> std::io::Result<()> {
+impl<F: FnMut(u64), H: FnMut(Stream, &[u8])> Reader<F, H> {
+    fn take(&mut self, stream: &mut Option<File>, which: Stream) -> std::io::Result<()> {
         let mut chunk = [0; CHUNK_BYTES];
         let length = match stream.as_mut().map(|file| file.read(&mut chunk)).transpose()? {
             None | Some(0) => {
@@ -62,7 +73,13 @@ impl<F: FnMut(u64)> Reader<F> {
             Some(length) => length,
         };
         let room = usize::try_from(self.limit.saturating_sub(self.seen)).unwrap_or(usize::MAX);
-        into(&mut self.kept).extend_from_slice(&chunk[..length.min(room)]);
+        let within = &chunk[..length.min(room)];
+        let into = match which {
+            Stream::Stdout => &mut self.kept.stdout,
+            Stream::Stderr => &mut self.kept.stderr,
+        };
+        into.extend_from_slice(within);
+        (self.hear)(which, within);
         let before = self.seen;
         self.seen += length as u64;
         if before <= self.limit && self.seen > self.limit {
@@ -87,15 +104,37 @@ mod tests {
 
     #[test]
     fn both_streams_are_kept_apart_and_whole_within_the_limit() {
-        let (output, seen) = read_both(stream_of(b"out"), stream_of(b"err"), 6, |_| panic!("not over")).expect("read");
+        let (output, seen) =
+            read_both(stream_of(b"out"), stream_of(b"err"), 6, |_| panic!("not over"), |_, _| {}).expect("read");
         assert_eq!((output.stdout, output.stderr, seen), (b"out".to_vec(), b"err".to_vec(), 6));
+    }
+
+    #[test]
+    fn c16_whoever_hears_gets_exactly_what_is_kept_of_each_stream() {
+        let mut heard = Output::default();
+        let (kept, _) = read_both(
+            stream_of(&[b'a'; 100]),
+            stream_of(&[b'b'; 100]),
+            150,
+            |_| {},
+            |which, bytes| {
+                let into = match which {
+                    Stream::Stdout => &mut heard.stdout,
+                    Stream::Stderr => &mut heard.stderr,
+                };
+                into.extend_from_slice(bytes);
+            },
+        )
+        .expect("read");
+        assert_eq!((heard.stdout.len() + heard.stderr.len(), &heard), (150, &kept));
     }
 
     #[test]
     fn the_limit_counts_both_streams_and_is_reported_once() {
         let mut reports = Vec::new();
         let (output, seen) =
-            read_both(stream_of(&[b'a'; 100]), stream_of(&[b'b'; 100]), 150, |seen| reports.push(seen)).expect("read");
+            read_both(stream_of(&[b'a'; 100]), stream_of(&[b'b'; 100]), 150, |seen| reports.push(seen), |_, _| {})
+                .expect("read");
         assert_eq!(output.stdout.len() + output.stderr.len(), 150);
         assert_eq!((reports, seen), (vec![200], 200));
     }

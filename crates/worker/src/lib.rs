@@ -16,6 +16,7 @@ mod job;
 mod lease;
 mod report;
 pub mod share;
+mod tap;
 mod way_out;
 mod workspace;
 

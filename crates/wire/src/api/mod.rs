@@ -9,6 +9,7 @@ mod identity;
 mod inbox;
 mod job;
 mod ledger;
+mod log;
 mod order;
 mod organisation;
 mod preview;
@@ -43,6 +44,7 @@ pub use job::{
     Redemption, RedemptionView, SecretList, SecretView,
 };
 pub use ledger::{AuditRow, AuditTrail, ConsistencyProof, EntryList, EntryView, HeadView, InclusionProof};
+pub use log::{LogHeard, LogKind, LogPiece, LogReport, LogStream, LogView, Said};
 pub use order::{CoveredView, OrderList, OrderOffer, OrderRequest, OrderView, WidthView};
 pub use organisation::{HaltRequest, OrganisationView, SafeModeView};
 pub use preview::{DriftLine, PreviewLine, PreviewPart, PreviewReport, RollbackPreview};

@@ -1,4 +1,4 @@
-//! The last words of a process: all of its output is read, and the end of it kept.
+//! The last words of a process: all of its output is read, and the end of it kept. Those who watch hear it on the way.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -8,9 +8,10 @@ use std::io::Read as _;
 const KEPT_BYTES: usize = 600;
 
 /// Reads until nobody writes any more.
-pub(super) fn read_to_end(mut from: File) -> String {
+pub(super) fn read_to_end(mut from: File, hear: impl Fn(&[u8])) -> String {
     let (mut last, mut chunk) = (VecDeque::new(), [0; 8 << 10]);
     while let Ok(read @ 1..) = from.read(&mut chunk) {
+        hear(&chunk[..read]);
         last.extend(&chunk[..read]);
         let too_many = last.len().saturating_sub(KEPT_BYTES);
         last.drain(..too_many);
@@ -36,7 +37,7 @@ mod tests {
             }
             write.write_all("the reason: no café\n".as_bytes()).unwrap();
         });
-        let kept = read_to_end(File::from(std::os::fd::OwnedFd::from(read)));
+        let kept = read_to_end(File::from(std::os::fd::OwnedFd::from(read)), |_| {});
         writer.join().unwrap();
         assert!(kept.ends_with("the reason: no café") && kept.len() <= KEPT_BYTES, "{kept}");
     }
@@ -47,7 +48,7 @@ mod tests {
         write.write_all(&[0xff; 1_000]).unwrap();
         write.write_all(b"the reason").unwrap();
         drop(write);
-        let kept = read_to_end(File::from(std::os::fd::OwnedFd::from(read)));
+        let kept = read_to_end(File::from(std::os::fd::OwnedFd::from(read)), |_| {});
         assert!(kept.ends_with("the reason") && kept.len() <= KEPT_BYTES, "{kept}");
     }
 }
