@@ -12,6 +12,7 @@ use crate::forms::{Form, confirmation, field, reason};
 use crate::inbox::Twins;
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
+use crate::log::{self, LogShown};
 use crate::order;
 use crate::output::{Output, streams};
 use crate::parts::{digest, exactly, fact, moment, parsed, section, short, size, status, tier};
@@ -48,6 +49,8 @@ pub struct ActionPage {
     pub evidence: Option<Manifest>,
     /// What its program said, as far as it is shown.
     pub outputs: Vec<Output>,
+    /// What its program says while it is executed.
+    pub log: Option<LogShown>,
     /// Its entries of the ledger: number and kind.
     pub entries: Vec<(u64, String)>,
 }
@@ -74,7 +77,12 @@ pub struct Decided {
 
 pub fn action(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let title = card::title(&shown.detail.spec);
-    page(viewer, Here::Inbox, &title, &Live::of_run(shown.detail.action.run), &card(viewer, shown))
+    let content = html! {
+        (card(viewer, shown))
+        // Beside the card: what is told there once a second must not exchange what somebody decides on.
+        @if let Some(said) = &shown.log { (log::section(viewer.lang, said)) }
+    };
+    page(viewer, Here::Inbox, &title, &Live::of_run(shown.detail.action.run), &content)
 }
 
 /// The card with everything that can be done about it; part of the inbox too. What keeps itself up to date is named by what it binds:

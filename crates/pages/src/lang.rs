@@ -132,6 +132,17 @@ words! {
     filter_all: "All", "Tout";
     filter_tier: "Tier", "Niveau";
     identical: "identical", "identiques";
+    log_of_agent: "What its agent says", "Ce que dit son agent";
+    log_of_program: "What its program says", "Ce que dit son programme";
+    log_is_no_evidence: "As it is said, a line when it is whole, without secrets. This is no evidence: only the newest is kept, in memory, and a restart forgets it.", "Au fil de l'eau, chaque ligne une fois entière, sans les secrets. Ce n'est pas une preuve : seul le plus récent est gardé, en mémoire, et un redémarrage l'oublie.";
+    log_whole: "Everything that is kept", "Tout ce qui est gardé";
+    log_earlier: "bytes came before", "octets sont venus avant";
+    log_skipped: "bytes were skipped", "octets ont été sautés";
+    log_no_text: "bytes are no text", "octets ne sont pas du texte";
+    log_began: "started again", "redémarré";
+    log_waits: "bytes of a line that has not ended wait", "octets d'une ligne inachevée attendent";
+    log_silent: "Nothing was said yet.", "Rien n'a encore été dit.";
+    log_ended: "It has ended. What an action said is evidence now.", "C'est terminé. Ce qu'une action a dit est désormais une preuve.";
     uninspectable_output: "No text that can be shown here; fetch it below.", "Aucun texte qui puisse être montré ici ; récupérez-le plus bas.";
     bytes_left_out: "bytes in between are not shown; fetch it below", "octets entre les deux ne sont pas montrés ; récupérez-le plus bas";
     heartbeats_left_out: "heartbeats of workers among them are left out", "signes de vie d'exécutants, parmi elles, ne sont pas montrés";

@@ -29,17 +29,36 @@ pub(crate) fn read_both(
     hear: impl FnMut(Stream, &[u8]),
 ) -> std::io::Result<(Output, u64)> {
     let mut reader = Reader { limit, over, hear, seen: 0, kept: Output::default() };
+    read_each(stdout, stderr, |which, bytes| reader.take(which, bytes))?;
+    Ok((reader.kept, reader.seen))
+}
+
+/// The same without a limit: nothing is kept but what `take` makes of it.
+pub(crate) fn read_each(
+    stdout: Option<File>,
+    stderr: Option<File>,
+    mut take: impl FnMut(Stream, &[u8]),
+) -> std::io::Result<()> {
     let mut streams = (stdout, stderr);
     while streams.0.is_some() || streams.1.is_some() {
         let (out_ready, err_ready) = ready(streams.0.as_ref(), streams.1.as_ref())?;
         if out_ready {
-            reader.take(&mut streams.0, Stream::Stdout)?;
+            read_one(&mut streams.0, |bytes| take(Stream::Stdout, bytes))?;
         }
         if err_ready {
-            reader.take(&mut streams.1, Stream::Stderr)?;
+            read_one(&mut streams.1, |bytes| take(Stream::Stderr, bytes))?;
         }
     }
-    Ok((reader.kept, reader.seen))
+    Ok(())
+}
+
+fn read_one(stream: &mut Option<File>, take: impl FnOnce(&[u8])) -> std::io::Result<()> {
+    let mut chunk = [0; CHUNK_BYTES];
+    match stream.as_mut().map(|file| file.read(&mut chunk)).transpose()? {
+        None | Some(0) => *stream = None,
+        Some(length) => take(&chunk[..length]),
+    }
+    Ok(())
 }
 
 fn ready(stdout: Option<&File>, stderr: Option<&File>) -> std::io::Result<(bool, bool)> {
@@ -63,17 +82,9 @@ struct Reader<F, H> {
 }
 
 impl<F: FnMut(u64), H: FnMut(Stream, &[u8])> Reader<F, H> {
-    fn take(&mut self, stream: &mut Option<File>, which: Stream) -> std::io::Result<()> {
-        let mut chunk = [0; CHUNK_BYTES];
-        let length = match stream.as_mut().map(|file| file.read(&mut chunk)).transpose()? {
-            None | Some(0) => {
-                *stream = None;
-                return Ok(());
-            }
-            Some(length) => length,
-        };
+    fn take(&mut self, which: Stream, bytes: &[u8]) {
         let room = usize::try_from(self.limit.saturating_sub(self.seen)).unwrap_or(usize::MAX);
-        let within = &chunk[..length.min(room)];
+        let within = &bytes[..bytes.len().min(room)];
         let into = match which {
             Stream::Stdout => &mut self.kept.stdout,
             Stream::Stderr => &mut self.kept.stderr,
@@ -81,11 +92,10 @@ impl<F: FnMut(u64), H: FnMut(Stream, &[u8])> Reader<F, H> {
         into.extend_from_slice(within);
         (self.hear)(which, within);
         let before = self.seen;
-        self.seen += length as u64;
+        self.seen += bytes.len() as u64;
         if before <= self.limit && self.seen > self.limit {
             (self.over)(self.seen);
         }
-        Ok(())
     }
 }
 

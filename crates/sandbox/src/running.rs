@@ -15,7 +15,7 @@ use crate::freeze::Freezer;
 use crate::group::Group;
 use crate::helper::Helper;
 use crate::outcome::{Excess, Exit, LimitKind, Outcome, Output, Usage};
-use crate::output::{Stream, read_both};
+use crate::output::{Stream, read_both, read_each};
 use crate::profile::Limits;
 
 /// A running command. Dropping it ends the command.
@@ -225,6 +225,13 @@ impl Running {
     #[must_use]
     pub fn freezer(&self) -> Option<Freezer> {
         self.freezer.clone()
+    }
+
+    /// Reads what the command writes until it writes no more, both streams in the order in which they are read. Nothing is kept, and the
+    /// caller counts what there is to count.
+    pub fn listen(&mut self, hear: impl FnMut(Stream, &[u8])) -> Result<(), SandboxError> {
+        let read = read_each(self.stdout.take(), self.stderr.take(), hear);
+        read.map_err(|source| SandboxError::Io { doing: "read the output", source })
     }
 
     /// Waits for the end. Output that was not taken is read, counted and thrown away.

@@ -287,9 +287,9 @@ mod tests {
         let mut log = log();
         log.hear(&report(0, vec![said("one\nhalf a li")]));
         log.hear(&report(1_000, vec![said("ne\ntwo\n")]));
-        assert_eq!(shown(&log), "Stdout one\n0 Skipped 998 Stdout two\n0 ", "with the parts of lines beside it");
+        assert_eq!(shown(&log), "Stdout one\n0 Skipped 999 Stdout two\n0 ", "with the parts of lines beside it");
         assert_eq!(log.hear(&report(1_000, vec![said("ne\ntwo\n")])), 1_007, "what comes twice counts once");
-        assert_eq!(shown(&log), "Stdout one\n0 Skipped 998 Stdout two\n0 ");
+        assert_eq!(shown(&log), "Stdout one\n0 Skipped 999 Stdout two\n0 ");
     }
 
     #[test]
@@ -333,7 +333,7 @@ mod tests {
         assert!(log.after(0).ended);
         log.hear(&LogReport { start: 2, ..report(0, vec![said("two\n")]) });
         assert_eq!(log.hear(&report(14, vec![said("late\n")])), 4);
-        assert_eq!(shown(&log), "Stdout one\nlast words0 Began 0 Stdout two\n0 ");
+        assert_eq!(shown(&log), "Stdout one\n0 Stdout last words0 Began 0 Stdout two\n0 ");
         assert!(!log.after(0).ended);
     }
 }

@@ -309,7 +309,13 @@ async fn host(walk: &mut Walk<'_>) {
 }
 
 /// Only asks, or answers what was asked: nothing is changed by it.
-const QUESTIONS: &[&str] = &["/api/v1/hostings", "/api/v1/runs/{run}/previews"];
+const QUESTIONS: &[&str] = &[
+    "/api/v1/hostings",
+    "/api/v1/runs/{run}/previews",
+    // What programs say is kept in memory for those who watch.
+    "/api/v1/runs/{run}/log",
+    "/api/v1/jobs/{action}/log",
+];
 
 /// A worktree: given up once, then opened, worked in, exempted, closed and merged.
 async fn open_close(walk: &mut Walk<'_>) {

@@ -33,7 +33,8 @@ pub use hosting::{
     USUAL_AGENT_PROFILE,
 };
 pub use identity::{
-    AwayRequest, AwayView, IdentityList, IdentityView, LinkOnce, NewIdentity, NewLink, NewToken, TokenOnce,
+    AwayRequest, AwayView, IdentityList, IdentityView, LinkOnce, NewIdentity, NewLink, NewToken,
+    TokenOnce,
 };
 pub use inbox::{
     CardView, FileShownAs, FileView, HappenedView, HistoryView, InboxView, StandingView, StandsFor, TwinView,

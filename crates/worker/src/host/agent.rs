@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 use super::handshake::{self, Environment};
 use super::relay::{self, Relay};
 use super::seat::Turn;
-use super::tail::read_to_end;
+use super::tail::Tail;
 use crate::execute::chain;
 use crate::lease::Worker;
 use crate::tap::{Tap, Teller};
@@ -171,14 +171,20 @@ fn start_now() -> u64 {
 }
 
 fn wait(mut running: Running, tap: &Tap) -> Ended {
-    let streams = [(Stream::Stderr, running.take_stderr()), (Stream::Stdout, running.take_stdout())];
-    let readers = streams.map(|(stream, file)| {
-        let tap = tap.clone();
-        file.map(|file| thread::spawn(move || read_to_end(file, |bytes| tap.hear(stream, bytes))))
+    let (mut stdout, mut stderr) = (Tail::default(), Tail::default());
+    let listened = running.listen(|stream, bytes| {
+        tap.hear(stream, bytes);
+        match stream {
+            Stream::Stdout => stdout.take(bytes),
+            Stream::Stderr => stderr.take(bytes),
+        }
     });
+    if let Err(error) = listened {
+        tracing::warn!(error = chain(&error), "what an agent says is not heard any more");
+    }
     let outcome = running.wait();
-    let said = readers.into_iter().flatten().filter_map(|reader| reader.join().ok());
-    let last_words = said.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
+    let said = [stderr, stdout].map(Tail::words);
+    let last_words = said.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
     let how = outcome.map_or_else(|error| format!("was lost: {}", chain(&error)), |outcome| in_words(&outcome.exit));
     Ended { how, last_words }
 }

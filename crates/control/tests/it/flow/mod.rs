@@ -12,6 +12,7 @@ mod executions;
 pub(crate) mod governed;
 mod hosted;
 mod lapse;
+mod logs;
 mod model_money;
 mod models;
 mod network;
