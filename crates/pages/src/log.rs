@@ -71,13 +71,13 @@ fn frame(lang: Lang, shown: &LogShown, pieces: &[LogPiece], earlier: u64, is_par
             p.note { (lang.log_is_no_evidence()) @if is_part { " " a href=(shown.path) { (lang.log_whole()) } } }
             @if earlier > 0 { p.note { (lang.number(earlier)) " " (lang.log_earlier()) } }
             pre.said tabindex="0" role="region" aria-labelledby="log-title" { (told(lang, pieces)) }
-            (state(lang, &shown.view, pieces.is_empty() && earlier == 0))
+            (state(lang, shown.who, &shown.view, pieces.is_empty() && earlier == 0))
         }
     }
 }
 
 /// What came after a place, for a page that is open: the lines, and how it stands now.
-pub fn log_after(lang: Lang, view: &LogView) -> Markup {
+pub fn log_after(lang: Lang, who: Speaks, view: &LogView) -> Markup {
     html! {
         (DOCTYPE)
         html lang=(lang.code()) {
@@ -87,7 +87,7 @@ pub fn log_after(lang: Lang, view: &LogView) -> Markup {
                     @if view.forgotten_bytes > 0 { (gap(lang, view.forgotten_bytes, lang.log_skipped())) }
                     (told(lang, &view.pieces))
                 }
-                (state(lang, view, false))
+                (state(lang, who, view, false))
             }
         }
     }
@@ -101,10 +101,10 @@ const fn heading(lang: Lang, who: Speaks) -> &'static str {
 }
 
 /// How it stands: what waits to be whole, and whether anything follows.
-fn state(lang: Lang, view: &LogView, is_silent: bool) -> Markup {
+fn state(lang: Lang, who: Speaks, view: &LogView, is_silent: bool) -> Markup {
     html! {
         p.note.log-state {
-            @if view.ended { (lang.log_ended()) }
+            @if view.ended { (lang.log_ended()) @if who == Speaks::Program { " " (lang.log_is_evidence_now()) } }
             @else if view.waiting_bytes > 0 { (lang.number(view.waiting_bytes)) " " (lang.log_waits()) }
             @else if is_silent { (lang.log_silent()) }
         }

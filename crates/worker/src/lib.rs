@@ -9,6 +9,7 @@
 //! code cannot run it twice, and redeemed at the control plane first, so that nobody can.
 
 mod collect;
+mod declare;
 mod execute;
 mod grants;
 mod host;

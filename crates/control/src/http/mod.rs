@@ -195,6 +195,8 @@ fn table() -> Vec<Route> {
         post("/api/v1/jobs/{action}/log", logs::action_said).access(Access::Roles(&[Worker])).takes::<api::LogReport>().gives::<api::LogHeard>(200).about("What its program wrote since the last time, for those who watch; nothing is recorded, and all of it is evidence once it is over."),
         post("/api/v1/jobs/{action}/complete", jobs::complete).access(Access::Roles(&[Worker])).takes::<api::Completion>().gives::<api::CompletionView>(200).about("Reports a result; late ones are quarantined."),
 
+        post("/api/v1/declaration", identities::declare).access(Access::Roles(&[Worker])).takes::<api::DeclarationReport>().gives::<api::IdentityView>(200).about("A worker says what it is: binary, how much at once, what its machine enforces, which cages it builds. Written down if it is something new."),
+
         // Hosting: a worker keeps a run's files and its agent's process, and brings about what is wanted.
         post("/api/v1/hostings", hostings::list).access(Access::Roles(&[Worker])).takes::<api::HostingQuery>().gives::<api::HostingList>(200).about("What is wanted of this host, and runs that want one; waits up to `wait_ms` for something new."),
         post("/api/v1/runs/{run}/host", hostings::host).access(Access::Roles(&[Worker])).takes::<api::Decision>().gives::<api::RunView>(200).about("Takes a run in."),

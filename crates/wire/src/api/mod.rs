@@ -33,7 +33,7 @@ pub use hosting::{
     USUAL_AGENT_PROFILE,
 };
 pub use identity::{
-    AwayRequest, AwayView, IdentityList, IdentityView, LinkOnce, NewIdentity, NewLink, NewToken,
+    AwayRequest, AwayView, DeclarationReport, IdentityList, IdentityView, LinkOnce, NewIdentity, NewLink, NewToken,
     TokenOnce,
 };
 pub use inbox::{

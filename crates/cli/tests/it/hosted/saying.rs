@@ -31,8 +31,7 @@ fn action(scene: &Scene, run: &str) -> Value {
 
 /// What the API says of it.
 fn api(scene: &Scene, path: &str) -> Value {
-    let token = std::fs::read_to_string(scene.world.home().join("tokens/ada.token")).unwrap();
-    let client = placet_wire::Client::new(scene.world.url(), placet_wire::Token::new(token.trim()));
+    let client = scene.world.client("ada");
     tokio::runtime::Runtime::new().unwrap().block_on(client.get(path)).unwrap()
 }
 

@@ -55,7 +55,7 @@ pub(super) async fn of_run(
     let id = id.parse().map_err(Failure::bad_id)?;
     let view = flow::log_of_run(&app, &caller, id, query.after.unwrap_or(0), AT_ONCE).await?;
     if query.after.is_some() {
-        return after(&visiting, view).await;
+        return after(&visiting, Speaks::Agent, view).await;
     }
     let run = flow::find_run(&app, &caller, id).await?;
     let (path, of, home) = (format!("/runs/{id}/log"), id.to_string(), format!("/runs/{id}"));
@@ -73,7 +73,7 @@ pub(super) async fn of_action(
     let id = id.parse().map_err(Failure::bad_id)?;
     let view = flow::log_of_action(&app, &caller, id, query.after.unwrap_or(0), AT_ONCE).await?;
     if query.after.is_some() {
-        return after(&visiting, view).await;
+        return after(&visiting, Speaks::Program, view).await;
     }
     let action = flow::find_action(&app, &caller, id).await?;
     let (path, of, home) = (format!("/actions/{id}/log"), id.to_string(), format!("/actions/{id}"));
@@ -81,9 +81,9 @@ pub(super) async fn of_action(
     whole(&app, &visiting, LogPage { log, run: action.run, home, title: action.tool.to_string() }).await
 }
 
-async fn after(visiting: &Visiting, view: LogView) -> Result<Response, Failure> {
+async fn after(visiting: &Visiting, who: Speaks, view: LogView) -> Result<Response, Failure> {
     let lang = visiting.lang;
-    made(move || placet_pages::log_after(lang, &view)).await
+    made(move || placet_pages::log_after(lang, who, &view)).await
 }
 
 async fn whole(app: &App, visiting: &Visiting, page: LogPage) -> Result<Response, Failure> {

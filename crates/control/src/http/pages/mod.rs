@@ -124,6 +124,7 @@ pub(super) fn table() -> Vec<Route> {
         get("/agents", people::agents).access(PEOPLE).about("Agents and whom they descend from."),
         get("/agents/{identity}", people::agent).access(PEOPLE).about("One agent: its line, its runs, and how people decided about what it proposed."),
         get("/workers", people::workers).access(PEOPLE).about("Workers and how they are."),
+        get("/workers/{identity}", people::worker).access(PEOPLE).about("One worker: what it says it is, and what it does now."),
         get("/policy", policy::show).access(PEOPLE).about("The rules in force."),
         post("/policy", policy::judge).access(PEOPLE).about("What the rules would say. Nothing is recorded."),
         get("/ledger", ledger::list).access(Access::Roles(&[Auditor, Admin])).about("Entries, newest first."),

@@ -7,6 +7,7 @@ mod audit;
 mod bounds;
 mod call_counts;
 mod deciding;
+pub(crate) mod declaring;
 mod evidence;
 mod executions;
 pub(crate) mod governed;
