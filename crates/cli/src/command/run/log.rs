@@ -14,21 +14,28 @@ const WAIT_MS: u64 = 20_000;
 
 pub(super) async fn show(client: &Client, run: &str, follow: bool, out: &Out) -> Result<(), CliError> {
     let path = format!("/api/v1/runs/{}", run_id(client, run).await?);
-    let mut view: LogView = client.get(&format!("{path}/log")).await?;
+    let view: LogView = client.get(&format!("{path}/log")).await?;
     told(&view, out);
-    if !follow && view.pieces.is_empty() {
+    if follow {
+        return go_on(client, &path, view.next, out).await;
+    }
+    if view.pieces.is_empty() {
         out.note("nothing is kept of what its agent said; what happened is in `placet run audit`");
     }
-    while follow {
-        let seen: RunView = client.get(&path).await?;
-        view = client.get(&format!("{path}/log?after={}&wait_ms={WAIT_MS}", view.next)).await?;
+    Ok(())
+}
+
+async fn go_on(client: &Client, path: &str, mut after: u64, out: &Out) -> Result<(), CliError> {
+    loop {
+        let seen: RunView = client.get(path).await?;
+        let view: LogView = client.get(&format!("{path}/log?after={after}&wait_ms={WAIT_MS}")).await?;
         told(&view, out);
+        after = view.next;
         // Asked before the last words: whatever was said until then is told.
         if seen.status.is_final() && view.pieces.is_empty() {
             return Ok(());
         }
     }
-    Ok(())
 }
 
 /// For machines a piece is a line of JSON.
