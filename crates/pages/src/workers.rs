@@ -66,7 +66,7 @@ fn table(viewer: &Viewer, rows: &[WorkerRow]) -> Markup {
                         tr {
                             td.wide { a href={ "/workers/" (row.identity.id) } { strong { (text::line(lang, &row.identity.name)) } } }
                             td { (health(lang, row)) }
-                            td { @match row.last_seen { Some(at) => (moment(lang, at, viewer.now)), None => (lang.never()) } }
+                            td { @match row.last_seen { Some(at) => (moment(lang, at.min(viewer.now), viewer.now)), None => (lang.never()) } }
                             td { (used(lang, row.executes, declared.map(|declared| declared.actions_at_once))) }
                             td { (used(lang, row.hosts, declared.map(|declared| declared.runs_at_once))) }
                             td { @if let Some(declared) = declared { (version(lang, declared, row.other_version)) } }
@@ -121,7 +121,7 @@ pub fn worker(viewer: &Viewer, shown: &WorkerPage) -> Markup {
             p.path { a href="/workers" { (lang.nav_workers()) } " / " (short(&row.identity.id.to_string())) }
             h1 { (text::line(lang, &row.identity.name)) " " (health(lang, row)) }
             p.note {
-                (lang.last_seen()) ": " @match row.last_seen { Some(at) => (moment(lang, at, viewer.now)), None => (lang.never()) }
+                (lang.last_seen()) ": " @match row.last_seen { Some(at) => (moment(lang, at.min(viewer.now), viewer.now)), None => (lang.never()) }
                 " · " (lang.worker_claims())
             }
             @match row.declaration.as_deref() {
