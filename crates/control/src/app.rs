@@ -25,6 +25,7 @@ use crate::facts::Facts;
 use crate::flow::{Absences, No, Turns};
 use crate::http::{Looks, Marks, Names, News, Passwords, Questions};
 use crate::kit::{KitFile, Kits};
+use crate::logs::Logs;
 use crate::notify::{Health, Routes};
 use crate::oidc::{Provider, Trips};
 use crate::otel::Collector;
@@ -222,6 +223,7 @@ struct Inner {
     door: Door,
     facts: Facts,
     previews: Previews,
+    logs: Logs,
     page_state: PageState,
     health: Health,
     turns: Turns,
@@ -248,6 +250,7 @@ impl App {
             door,
             facts,
             previews,
+            logs: Logs::default(),
             page_state: PageState::default(),
             health: Health::default(),
             turns: Turns::default(),
@@ -311,6 +314,10 @@ impl App {
 
     pub(crate) fn previews(&self) -> &Previews {
         &self.0.previews
+    }
+
+    pub(crate) fn logs(&self) -> &Logs {
+        &self.0.logs
     }
 
     pub(crate) fn page_state(&self) -> &PageState {

@@ -184,6 +184,7 @@ mod tests {
             revoked: false,
             doors: Box::default(),
             away: None,
+            declaration: None,
         })
     }
 

@@ -16,6 +16,7 @@ mod facts;
 mod flow;
 mod http;
 mod kit;
+mod logs;
 mod models;
 mod names;
 mod notify;

@@ -136,6 +136,45 @@ function tellIfOther(fresh) {
   document.querySelector('main').prepend(notice);
 }
 
+// ---- what a program says: told that there is more, what comes after is asked for and put at the end. Whoever scrolled up or selects
+// something stays where they are.
+
+const log = document.querySelector('[data-log]');
+// As many pieces as a page can hold without becoming slow; those that are not kept any more go from its beginning.
+const MOST_PIECES = 2000;
+const isSelecting = (part) => !getSelection().isCollapsed && part.contains(getSelection().anchorNode);
+
+async function listen() {
+  const answer = await fetch(`${log.dataset.log}?after=${log.dataset.logNext}`, { headers: { accept: 'text/html' }, redirect: 'error' });
+  if (!answer.ok) throw new Error(answer.status);
+  const fresh = parse(await answer.text());
+  const [said, more] = [log.querySelector('pre'), fresh.querySelector('[data-log-next]')];
+  const isAtEnd = said.scrollTop + said.clientHeight >= said.scrollHeight - 8;
+  log.dataset.logNext = more.dataset.logNext;
+  if (more.childNodes.length) log.hidden = false;
+  said.append(...more.childNodes);
+  log.querySelector('.log-state').replaceChildren(...fresh.querySelector('.log-state').childNodes);
+  const isStill = isAtEnd && !isSelecting(said);
+  while (said.childNodes.length > (isStill ? MOST_PIECES : 4 * MOST_PIECES)) said.firstChild.remove();
+  if (isStill) said.scrollTop = said.scrollHeight;
+}
+
+let listening = false;
+let heard = false;
+let unheard = 0;
+
+// Once a second at most; what could not be fetched is asked for again, ever less often.
+async function listenSoon() {
+  if (listening) { heard = true; return; }
+  listening = true;
+  try { await listen(); unheard = 0; } catch { unheard = Math.min(unheard + 1, 6); heard = !document.hidden; }
+  await new Promise((resolve) => setTimeout(resolve, 1000 * 2 ** unheard));
+  listening = false;
+  if (heard) { heard = false; listenSoon(); }
+}
+
+if (log) log.querySelector('pre').scrollTop = log.querySelector('pre').scrollHeight;
+
 let waiting = false;
 let again = false;
 let missed = 0;
@@ -160,9 +199,12 @@ let later = null;
 function follow() {
   const { liveOf: of, liveSince: since } = document.body.dataset;
   const sign = document.getElementById('live');
-  source = new EventSource(`/live?${new URLSearchParams({ of, since })}`);
+  const spoken = log ? { log: log.dataset.logOf } : {};
+  source = new EventSource(`/live?${new URLSearchParams({ of, since, ...spoken })}`);
   source.onopen = () => {
     tries = 0;
+    // What was said while nobody followed.
+    if (log) listenSoon();
     sign.hidden = false;
     sign.classList.remove('off');
     sign.removeAttribute('title');
@@ -173,6 +215,7 @@ function follow() {
     followLater();
   };
   source.addEventListener('news', soon);
+  source.addEventListener('log', listenSoon);
 }
 
 function unfollow() {

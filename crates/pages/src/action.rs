@@ -13,6 +13,7 @@ use crate::forms::{Form, confirmation, reason};
 use crate::inbox::Twins;
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
+use crate::log::{self, LogShown};
 use crate::order;
 use crate::output::{Output, streams};
 use crate::parts::{digest, exactly, fact, moment, parsed, section, short, size, status, tier};
@@ -51,6 +52,8 @@ pub struct ActionPage {
     pub evidence: Option<Manifest>,
     /// What its program said, as far as it is shown.
     pub outputs: Vec<Output>,
+    /// What its program says while it is executed.
+    pub log: Option<LogShown>,
     /// Its entries of the ledger: number and kind.
     pub entries: Vec<(u64, String)>,
 }
@@ -79,7 +82,12 @@ pub fn action(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let title = card::title(&shown.detail.spec);
     // What answers a form has no address of its own, and what was written in it stays.
     let live = if shown.amending.tried.is_some() { Live::around() } else { Live::of_run(shown.detail.action.run) };
-    let content = html! { (amend::not_taken(viewer.lang, shown)) (card(viewer, shown, Room::Own)) };
+    let content = html! {
+        (amend::not_taken(viewer.lang, shown))
+        (card(viewer, shown, Room::Own))
+        // Beside the card: what is told there once a second must not exchange what somebody decides on.
+        @if let Some(said) = &shown.log { (log::section(viewer.lang, said)) }
+    };
     page(viewer, Here::Inbox, &title, &live, &content)
 }
 

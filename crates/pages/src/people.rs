@@ -1,12 +1,11 @@
-//! Agents with whom they descend from, and workers with how they are.
+//! Agents, with whom they descend from.
 
 use maud::{Markup, html};
-use placet_domain::time::Timestamp;
 use placet_wire::api::IdentityView;
 
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
-use crate::parts::{moment, section, short, status};
+use crate::parts::{section, short, status};
 use crate::text;
 
 #[derive(Debug, Clone)]
@@ -118,58 +117,6 @@ fn relative(lang: Lang, (id, name, is_agent): &(String, String, bool)) -> Markup
     html! { @if *is_agent { a href={ "/agents/" (id) } { (text::line(lang, name)) } } @else { (text::line(lang, name)) } }
 }
 
-#[derive(Debug, Clone)]
-pub struct WorkerRow {
-    pub identity: IdentityView,
-    pub last_seen: Option<Timestamp>,
-    /// How many actions it executes now, and how many runs it hosts.
-    pub executes: u64,
-    pub hosts: u64,
-    pub is_well: bool,
-}
-
-pub fn workers(viewer: &Viewer, rows: &[WorkerRow]) -> Markup {
-    let lang = viewer.lang;
-    let content = html! {
-        h1 { (lang.nav_workers()) }
-        div data-live="workers" {
-            @if rows.is_empty() { (none(lang.no_workers(), "placet identity add w1 --role worker && placet --as w1 work")) }
-            @else { (worker_table(viewer, rows)) }
-        }
-    };
-    page(viewer, Here::Workers, lang.nav_workers(), &Live::of_all(), &content)
-}
-
-fn worker_table(viewer: &Viewer, rows: &[WorkerRow]) -> Markup {
-    let lang = viewer.lang;
-    html! {
-        div.scroll tabindex="0" role="region" aria-label=(lang.nav_workers()) {
-            table.list {
-                thead { tr { th { (lang.name()) } th { (lang.health()) } th { (lang.last_seen()) } th { (lang.holds_leases()) } th { (lang.hosts_runs()) } } }
-                tbody {
-                    @for row in rows {
-                        tr {
-                            td.wide { strong { (text::line(lang, &row.identity.name)) } }
-                            td { (health(lang, row)) }
-                            td { @match row.last_seen { Some(at) => (moment(lang, at, viewer.now)), None => (lang.never()) } }
-                            td { (row.executes) }
-                            td { (row.hosts) }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn health(lang: Lang, row: &WorkerRow) -> Markup {
-    html! {
-        @if row.identity.revoked { span.status data-mood="still" { (lang.revoked()) } }
-        @else if row.is_well { span.status data-mood="good" { (lang.well()) } }
-        @else { span.status data-mood="bad" { (lang.silent()) } }
-    }
-}
-
-fn none(told: &str, command: &str) -> Markup {
+pub(crate) fn none(told: &str, command: &str) -> Markup {
     html! { div.empty { p { strong { (told) } } pre { code { (command) } } } }
 }

@@ -15,6 +15,7 @@ use crate::columns::{Columns, Layout, columns};
 use crate::forms::{Form, confirmation, field, reason};
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
+use crate::log::{self, LogShown};
 use crate::meaning;
 use crate::order::{self, OrderRow};
 use crate::parts::{digest, iso, moment, parsed, section, short, size, status};
@@ -61,6 +62,8 @@ pub struct RunPage {
     /// Everything that a decision about its plan or its results is about, as it is kept.
     pub bound: String,
     pub moves: Moves,
+    /// What its agent says, where a host keeps it.
+    pub log: Option<LogShown>,
 }
 
 /// What the viewer may ask of it now, besides the decision that it waits for.
@@ -94,6 +97,7 @@ pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
             }
             (section("pipeline", lang.pipeline(), &pipeline(lang, &shown.pipeline)))
             (section("actions", lang.actions(), &actions(viewer, shown)))
+            @if let Some(said) = &shown.log { (log::section(lang, said)) }
             div data-live="charts" {
                 (money(lang, shown))
                 (machines(lang, &shown.used))

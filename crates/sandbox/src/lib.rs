@@ -72,6 +72,7 @@ pub use group::{Controller, GroupDirectory, GroupVersion, collect_leftovers};
 pub use host::{Entry, EntryKind, HostFacts};
 pub use launch::{Launcher, helper_entry, launch, program_path};
 pub use outcome::{Exit, LimitKind, Outcome, Output, Usage};
+pub use output::Stream;
 pub use plan::{CAGE_USER, WORKSPACE, plan};
 pub use probe::{Check, HostReport, State, Tier, probe};
 pub use profile::{

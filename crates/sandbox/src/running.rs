@@ -15,7 +15,7 @@ use crate::freeze::Freezer;
 use crate::group::Group;
 use crate::helper::Helper;
 use crate::outcome::{Excess, Exit, LimitKind, Outcome, Output, Usage};
-use crate::output::read_both;
+use crate::output::{Stream, read_both, read_each};
 use crate::profile::Limits;
 
 /// A running command. Dropping it ends the command.
@@ -227,19 +227,32 @@ impl Running {
         self.freezer.clone()
     }
 
+    /// Reads what the command writes until it writes no more, both streams in the order in which they are read. Nothing is kept, and the
+    /// caller counts what there is to count.
+    pub fn listen(&mut self, hear: impl FnMut(Stream, &[u8])) -> Result<(), SandboxError> {
+        let read = read_each(self.stdout.take(), self.stderr.take(), hear);
+        read.map_err(|source| SandboxError::Io { doing: "read the output", source })
+    }
+
     /// Waits for the end. Output that was not taken is read, counted and thrown away.
     pub fn wait(self) -> Result<Outcome, SandboxError> {
         self.collect().map(|(outcome, _)| outcome)
     }
 
     /// Waits for the end and keeps the output that was not taken, up to the output limit.
-    pub fn collect(mut self) -> Result<(Outcome, Output), SandboxError> {
+    pub fn collect(self) -> Result<(Outcome, Output), SandboxError> {
+        self.collect_heard(|_, _| {})
+    }
+
+    /// The same, and `hear` is told what is kept as it is read. The command waits for whoever hears, so they must never wait themselves.
+    pub fn collect_heard(mut self, hear: impl FnMut(Stream, &[u8])) -> Result<(Outcome, Output), SandboxError> {
         let killer = self.killer();
         // Nobody can write to it any more: a command that waits for input is told so.
         drop((self.stdin.take(), self.terminal.take()));
         let (stdout, stderr) = (self.stdout.take(), self.stderr.take());
-        let (output, seen) = read_both(stdout, stderr, self.limits.output_bytes, |seen| killer.kill_over_output(seen))
-            .map_err(|source| SandboxError::Io { doing: "read the output", source })?;
+        let (output, seen) =
+            read_both(stdout, stderr, self.limits.output_bytes, |seen| killer.kill_over_output(seen), hear)
+                .map_err(|source| SandboxError::Io { doing: "read the output", source })?;
         let mut outcome = self.end.outcome(&self.limits, &killer)?;
         // A command that wrote too much and ended before it could be stopped broke the limit all the same.
         if seen > self.limits.output_bytes {

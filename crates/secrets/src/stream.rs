@@ -30,6 +30,12 @@ impl<'s> Redactor<'s> {
         Self { scanner, waiting: Vec::new(), passed: Vec::new() }
     }
 
+    /// How many bytes were taken and not given yet.
+    #[must_use]
+    pub fn waiting_bytes(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// Takes a chunk, gives what is safe to pass on.
     pub fn push(&mut self, chunk: &[u8]) -> Vec<u8> {
         let mut safe = Vec::new();

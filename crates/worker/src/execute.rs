@@ -14,6 +14,7 @@ use placet_sandbox::{Killer, Launcher, Output, Profile, Profiles, Program, Reque
 use sha2::{Digest as _, Sha256};
 
 use crate::collect::{Piece, collect};
+use crate::tap::Tap;
 use crate::way_out::{self, Served, Told, WayOut};
 use crate::workspace::Workspace;
 
@@ -57,10 +58,11 @@ impl Cancel {
     }
 }
 
-/// What others hold of an execution while it runs: how it is ended, and whom it reaches.
+/// What others hold of an execution while it runs: how it is ended, what it says, and whom it reaches.
 #[derive(Clone, Default)]
 pub(crate) struct Reins {
     pub(crate) cancel: Cancel,
+    pub(crate) tap: Tap,
     pub(crate) way_out: Option<WayOut>,
 }
 
@@ -176,7 +178,7 @@ fn cage(
     reins.cancel.watch(running.killer());
     let served = open(&mut running, reins.way_out.clone());
     let served = served.map_err(|error| format!("its way out cannot be opened: {error}"))?;
-    let collected = running.collect();
+    let collected = running.collect_heard(|stream, bytes| reins.tap.hear(stream, bytes));
     let told = served.map(Served::close);
     match collected {
         Ok((outcome, output)) => Ok(Caged { outcome, output, told }),

@@ -18,6 +18,7 @@ use crate::grants::{self, Attempt};
 use crate::host::{Seat, SeatError};
 use crate::lease::{Worker, fresh_key};
 use crate::report;
+use crate::tap::{Tap, Teller};
 use crate::way_out::WayOut;
 use crate::workspace::{Files, Workspace, fetch};
 
@@ -110,10 +111,12 @@ pub(crate) async fn perform(worker: &Worker, job: Job) -> Result<(), JobError> {
         let attempt = Attempt { action: job.action, number: job.attempt };
         tokio::spawn(grants::follow(worker.clone(), attempt, way_out, wishes))
     });
-    let (config, reins) = (Arc::clone(&worker.config), Reins { cancel, way_out });
+    let tap = Tap::default();
+    let watched = tokio::spawn(tell(worker.clone(), job.action, job.attempt, tap.clone()));
+    let (config, reins) = (Arc::clone(&worker.config), Reins { cancel, tap, way_out });
     let result = tokio::task::spawn_blocking(move || execute(fitting, workspace, &config.profiles, &reins)).await;
     let result = result.map_err(|error| JobError::Panicked(error.to_string()));
-    asks.iter().for_each(tokio::task::JoinHandle::abort);
+    asks.iter().chain([&watched]).for_each(tokio::task::JoinHandle::abort);
     // The lease is kept until the evidence is in: uploading it is part of the job.
     let reported = match result {
         Ok(execution) => report::report(worker, &job, execution).await,
@@ -169,6 +172,12 @@ async fn redeem(worker: &Worker, job: &Job) -> Result<Lease, JobError> {
     let body = Redemption { permit: job.permit.clone() };
     let view: RedemptionView = report::insist(|| worker.config.client.post_once(&path, &key, &body)).await?;
     Ok(Lease { asked_at, length: Duration::from_millis(view.lease_ms) })
+}
+
+/// What its program says, for those who watch. It ends with the program: from then on what it said is evidence.
+async fn tell(worker: Worker, action: ActionId, attempt: u32, tap: Tap) {
+    let path = format!("/api/v1/jobs/{action}/log");
+    Teller { worker, path, start: u64::from(attempt), tap }.tell().await;
 }
 
 /// How long the job is ours. Counted from when it was asked for: the answer may have been long on its way.

@@ -9,6 +9,7 @@
 //! code cannot run it twice, and redeemed at the control plane first, so that nobody can.
 
 mod collect;
+mod declare;
 mod execute;
 mod grants;
 mod host;
@@ -16,6 +17,7 @@ mod job;
 mod lease;
 mod report;
 pub mod share;
+mod tap;
 mod way_out;
 mod workspace;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use placet_gateway::egress::Team;
-use placet_sandbox::{LeastTier, Profiles, Tier};
+use placet_sandbox::{HostReport, LeastTier, Profiles, Tier};
 use placet_seal::Key;
 use placet_worker::{HostConfig, Worker, WorkerConfig};
 use tokio::sync::watch;
@@ -58,9 +58,10 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     journal::to_stderr();
     open_files::raise();
-    let tier = needs_cage()?;
+    let found = needs_cage()?;
+    let tier = &found.tier;
     let profiles = profiles(args.profiles.as_deref(), who)?;
-    for profile in profiles.iter().filter(|profile| profile.demands() == LeastTier::Full && tier != Tier::Full) {
+    for profile in profiles.iter().filter(|profile| profile.demands() == LeastTier::Full && *tier != Tier::Full) {
         out.note(&format!(
             "the profile `{}` demands more than this machine has: nothing will run in it",
             profile.name()
@@ -79,6 +80,10 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     let scratch = scratch(args.scratch)?;
     let config = WorkerConfig { client, verifier, scratch: scratch.clone(), jobs_at_once, profiles, team, hosting };
     let worker = Worker::connect(config).await?;
+    // An older control plane does not know of it: it works all the same.
+    if let Err(error) = worker.declare(&found).await {
+        tracing::warn!(%error, "what this worker is could not be said");
+    }
     out.note(&format!("working as {}; stop with Ctrl-C", worker.identity()));
     let (stop, stopped) = watch::channel(false);
     tokio::spawn(async move {
@@ -164,13 +169,14 @@ fn profiles(folder: Option<&Path>, who: &Who) -> Result<Profiles, CliError> {
 }
 
 /// A worker that cannot build a cage must not take work.
-pub(crate) fn needs_cage() -> Result<Tier, CliError> {
-    match placet_sandbox::probe().tier {
+pub(crate) fn needs_cage() -> Result<HostReport, CliError> {
+    let found = placet_sandbox::probe();
+    match found.tier {
         Tier::Unavailable { reason } => {
             Err(CliError::new(Code::NoCage, format!("no cage can be built here: {reason}"))
                 .hint("`placet doctor` tells more"))
         }
-        tier @ (Tier::Full | Tier::Degraded { .. }) => Ok(tier),
+        Tier::Full | Tier::Degraded { .. } => Ok(found),
     }
 }
 

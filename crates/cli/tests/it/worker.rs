@@ -15,6 +15,46 @@ fn start(tools: &str) -> (World, String, Process) {
     (world, run, worker)
 }
 
+/// The only worker, as people see it.
+fn seen(world: &World) -> serde_json::Value {
+    let client = world.client("ada");
+    let list: serde_json::Value =
+        tokio::runtime::Runtime::new().unwrap().block_on(client.get("/api/v1/workers")).unwrap();
+    list["workers"][0].clone()
+}
+
+#[test]
+fn c16_a_worker_says_what_it_is_when_it_starts_and_nothing_when_it_starts_again() {
+    let (world, run, worker) = start("");
+    world.perform(&run, &["sh", "true"]);
+    let first = seen(&world);
+    let declared = &first["declaration"];
+    assert_eq!(declared["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!((&declared["actions_at_once"], &declared["runs_at_once"]), (&2.into(), &4.into()));
+    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    assert_eq!(declared["kernel"], kernel.trim());
+    assert_eq!(first["other_version"], false);
+    assert_eq!(first.get("other_profiles"), None, "both read the same files");
+    let doctor = world.cli(&["--json", "doctor"]).ok().json();
+    assert_eq!(declared["cage"]["tier"], doctor["cage"]["tier"], "as the machine itself finds it");
+    let entries = |world: &World| {
+        let client = world.client("admin");
+        let all: serde_json::Value =
+            tokio::runtime::Runtime::new().unwrap().block_on(client.get("/api/v1/ledger/entries?limit=500")).unwrap();
+        all["entries"].as_array().unwrap().iter().filter(|entry| entry["entry"]["kind"] == "identity.declared").count()
+    };
+    assert_eq!(entries(&world), 1);
+    worker.kill();
+    let _again = world.worker(&[]);
+    world.perform(&run, &["sh", "true"]);
+    assert_eq!(entries(&world), 1);
+    let _more = world.worker(&["--jobs", "3", "--host", "0"]);
+    crate::support::eventually("the change is seen", Duration::from_secs(60), || {
+        seen(&world)["declaration"]["actions_at_once"] == 3
+    });
+    assert_eq!(entries(&world), 2);
+}
+
 #[test]
 fn output_is_evidence_byte_for_byte() {
     let (world, run, _worker) = start("");

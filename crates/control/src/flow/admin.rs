@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use placet_domain::command::Command;
 use placet_domain::digest::Digest;
 use placet_domain::id::{IdentityId, ProjectId};
-use placet_domain::identity::{Actor, DoorCommand, Identity, IdentityCommand, Reach, Role};
+use placet_domain::identity::{Actor, Declaration, DoorCommand, Identity, IdentityCommand, Reach, Role};
 use placet_domain::passkey::Proof;
 use placet_domain::project::{Project, ProjectCommand};
 use placet_domain::refusal::Refusal;
@@ -157,5 +157,17 @@ pub(super) fn needs_no_key(caller: &Caller) -> Result<(), No> {
 async fn change(app: &App, caller: &Caller, id: IdentityId, command: IdentityCommand) -> Result<Identity, No> {
     needs_no_key(caller)?;
     let receipt = app.submit(caller.actor(), Command::Identity { id, command }, None).await?;
+    receipt.loaded.identity.ok_or_else(|| Refusal::Unknown { what: "identity" }.into())
+}
+
+/// A worker says what it is. Written down only when that is something new: workers say it whenever they start.
+pub(crate) async fn declare(app: &App, caller: &Caller, declaration: Declaration) -> Result<Identity, No> {
+    let id = caller.identity.id;
+    let known = app.store().identity(id).await.map_err(No::Fault)?;
+    if let Some(known) = known.filter(|known| known.declaration.as_deref() == Some(&declaration)) {
+        return Ok(known);
+    }
+    let command = Command::Identity { id, command: IdentityCommand::Declare(Box::new(declaration)) };
+    let receipt = app.submit(caller.actor(), command, caller.key.clone()).await?;
     receipt.loaded.identity.ok_or_else(|| Refusal::Unknown { what: "identity" }.into())
 }

@@ -12,6 +12,7 @@ mod dispatch;
 mod entry_launch;
 mod host;
 mod inspect;
+mod log;
 mod network;
 mod order;
 mod organisation;
@@ -27,7 +28,7 @@ mod words;
 mod worktree;
 
 pub use admin::{bootstrap, end_passkeys};
-pub(crate) use admin::{identities, lock_scope, make_identity, make_project, replace_token, revoke};
+pub(crate) use admin::{declare, identities, lock_scope, make_identity, make_project, replace_token, revoke};
 pub(crate) use amend::amend;
 pub(crate) use approve::{approve, approve_looked, perform, reject, reject_looked, resolve, withdraw};
 pub(crate) use away::{Absences, come_back, go_away, note_unreached, standing_in};
@@ -36,6 +37,7 @@ pub(crate) use deciding::{Measured, measure, own_alone, own_habits, pace, since 
 pub(crate) use dispatch::{lease, redeem};
 pub(crate) use host::{collect, destroyed, equip, hostings, preview, previewed, retire_idle};
 pub(crate) use inspect::{inspect, seen_in};
+pub(crate) use log::{action_said, agent_said, log_of_action, log_of_run};
 pub(crate) use network::{grant, network};
 pub(crate) use order::{Offer, give_order, offer, revoke_order, runs_with_orders};
 pub(crate) use organisation::{change_organisation, give_project};

@@ -71,7 +71,7 @@ pub(crate) async fn network(
 }
 
 /// The action, if this worker is at this attempt just now.
-async fn held(app: &App, caller: &Caller, id: ActionId, attempt: u32) -> Result<ActionState, No> {
+pub(super) async fn held(app: &App, caller: &Caller, id: ActionId, attempt: u32) -> Result<ActionState, No> {
     let state = find_action(app, caller, id).await?;
     let holds = state.lease().is_some_and(|lease| lease.worker == caller.identity.id);
     if holds && state.attempt == attempt && state.status == ActionStatus::Executing {

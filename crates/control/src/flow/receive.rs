@@ -13,6 +13,7 @@ use super::approve::change;
 use super::inspect::inspect;
 use super::{Caller, No, find_place};
 use crate::app::App;
+use crate::logs::Speaker;
 
 pub(crate) async fn heartbeat(app: &App, caller: &Caller, id: ActionId, attempt: u32) -> Result<ActionState, No> {
     change(app, caller, id, ActionCommand::Heartbeat { attempt }).await
@@ -36,7 +37,10 @@ pub(crate) async fn complete(
     }
     let digest = evidence.digest();
     let command = ActionCommand::Complete { evidence: Box::new(evidence) };
-    Ok((change(app, caller, id, command).await?, digest))
+    let done = change(app, caller, id, command).await?;
+    // What it said is evidence from here on.
+    app.logs().forget(Speaker::Action(id));
+    Ok((done, digest))
 }
 
 /// Whoever uploads something will name it in a moment. Where contents are removed after a time, that time begins anew.

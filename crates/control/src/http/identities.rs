@@ -85,3 +85,10 @@ pub(super) async fn revoke(
     let identity = flow::revoke(&app, &caller, id).await?;
     Ok(Json(view::identity(&identity)))
 }
+
+pub(super) async fn declare(
+    State(app): State<App>,
+    Asked(caller, report): Asked<api::DeclarationReport>,
+) -> Result<Json<api::IdentityView>, Failure> {
+    Ok(Json(view::identity(&flow::declare(&app, &caller, report.declaration).await?)))
+}

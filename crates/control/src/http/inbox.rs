@@ -186,7 +186,19 @@ pub(super) async fn workers(State(app): State<App>, caller: Caller) -> Result<Js
 }
 
 fn worker(row: WorkerRow) -> api::WorkerView {
-    let WorkerRow { identity, last_seen, executes, hosts, is_well } = row;
+    let WorkerRow { identity, last_seen, executes, hosts, is_well, declaration, other_version, other_profiles } = row;
     let (id, name, revoked) = (identity.id, identity.name, identity.revoked);
-    api::WorkerView { id, name, last_seen: last_seen.map(time), executes, hosts, is_well, revoked }
+    let last_seen = last_seen.map(time);
+    api::WorkerView {
+        id,
+        name,
+        last_seen,
+        executes,
+        hosts,
+        is_well,
+        revoked,
+        declaration,
+        other_version,
+        other_profiles,
+    }
 }

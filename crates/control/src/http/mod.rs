@@ -18,6 +18,7 @@ mod identities;
 mod inbox;
 mod jobs;
 mod ledger;
+mod logs;
 mod openapi;
 mod orders;
 mod organisation;
@@ -143,6 +144,7 @@ fn table() -> Vec<Route> {
         get("/api/v1/runs/{run}/calls", calls::list).access(PEOPLE).gives::<api::CallList>(200).asks::<calls::CallsQuery>().about("The calls of language models that a run made, oldest first."),
         get("/api/v1/runs/{run}/calls/{number}/words", calls::words).access(Access::Roles(&[Reviewer, Auditor])).about("What was said in one call, without secrets, where the project keeps it."),
         get("/api/v1/runs/{run}/audit", runs::audit).access(PEOPLE).gives::<api::AuditTrail>(200).asks::<runs::AuditQuery>().about("All that happened in a run, from the ledger."),
+        get("/api/v1/runs/{run}/log", logs::of_run).access(PEOPLE).gives::<api::LogView>(200).asks::<logs::LogQuery>().about("What its agent says while it works, as far as it is kept in memory; waits up to `wait_ms` for more. No evidence, and gone after a restart."),
         get("/api/v1/runs/{run}/stream", stream::run).access(WATCHERS).resumable().about("Server-sent events of a run; resumable with Last-Event-ID."),
 
         // Worktrees: where one agent works at one ticket. The project's duties say who may do what.
@@ -181,6 +183,7 @@ fn table() -> Vec<Route> {
         post("/api/v1/actions/{action}/withdraw", actions::withdraw).access(Access::Roles(&[Agent, Operator])).takes::<api::Withdrawal>().gives::<api::ActionView>(200).about("Takes a proposal back."),
         post("/api/v1/actions/{action}/perform", actions::perform).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::ActionView>(200).on_what_was_seen().about("Has what was only rehearsed done, at the results of its run, exactly as If-Match names it. Where the policy changed since, it is judged again and stays rehearsed: look again."),
         post("/api/v1/actions/{action}/resolve", actions::resolve).access(Access::Roles(&[Reviewer])).takes::<api::ResolutionRequest>().gives::<api::ActionView>(200).about("Decides what becomes of an interrupted action."),
+        get("/api/v1/actions/{action}/log", logs::of_action).access(PEOPLE).gives::<api::LogView>(200).asks::<logs::LogQuery>().about("What its program says while it is executed, as far as it is kept in memory; waits up to `wait_ms` for more. Once it is over, look at its evidence."),
         get("/api/v1/actions/{action}/evidence", evidence::manifest).access(WATCHERS).asks::<evidence::ManifestQuery>().about("The manifest of what its execution left."),
         get("/api/v1/actions/{action}/evidence/secrets", evidence::secrets).access(WATCHERS).gives::<api::SecretList>(200).about("What looked like secrets in what its execution left: where, and never what."),
 
@@ -189,7 +192,10 @@ fn table() -> Vec<Route> {
         post("/api/v1/jobs/{action}/redeem", jobs::redeem).access(Access::Roles(&[Worker])).takes::<api::Redemption>().gives::<api::RedemptionView>(200).about("Spends the permit. From here on the action counts as started."),
         post("/api/v1/jobs/{action}/network", jobs::network).access(Access::Roles(&[Worker])).takes::<api::NetworkQuery>().gives::<api::NetworkView>(200).about("What is open for this attempt beside what was sealed; takes its wishes, and waits up to `wait_ms` for something new."),
         post("/api/v1/jobs/{action}/heartbeat", jobs::heartbeat).access(Access::Roles(&[Worker])).takes::<api::JobReport>().gives::<api::HeartbeatView>(200).about("Keeps the lease; a refusal means: stop."),
+        post("/api/v1/jobs/{action}/log", logs::action_said).access(Access::Roles(&[Worker])).takes::<api::LogReport>().gives::<api::LogHeard>(200).about("What its program wrote since the last time, for those who watch; nothing is recorded, and all of it is evidence once it is over."),
         post("/api/v1/jobs/{action}/complete", jobs::complete).access(Access::Roles(&[Worker])).takes::<api::Completion>().gives::<api::CompletionView>(200).about("Reports a result; late ones are quarantined."),
+
+        post("/api/v1/declaration", identities::declare).access(Access::Roles(&[Worker])).takes::<api::DeclarationReport>().gives::<api::IdentityView>(200).about("A worker says what it is: binary, how much at once, what its machine enforces, which cages it builds. Written down if it is something new."),
 
         // Hosting: a worker keeps a run's files and its agent's process, and brings about what is wanted.
         post("/api/v1/hostings", hostings::list).access(Access::Roles(&[Worker])).takes::<api::HostingQuery>().gives::<api::HostingList>(200).about("What is wanted of this host, and runs that want one; waits up to `wait_ms` for something new."),
@@ -197,6 +203,7 @@ fn table() -> Vec<Route> {
         post("/api/v1/runs/{run}/agent-token", hostings::equip).access(Access::Roles(&[Worker])).takes::<api::NewToken>().gives::<api::TokenOnce>(200).about("A fresh token for the agent that its host is about to start; the one before stops working."),
         post("/api/v1/runs/{run}/snapshots", hostings::keep_snapshot).access(Access::Roles(&[Worker])).takes::<api::SnapshotReport>().gives::<api::RunView>(200).about("The snapshot that was wanted is taken and was tried."),
         post("/api/v1/runs/{run}/previews", hostings::previewed).access(Access::Roles(&[Worker])).takes::<api::PreviewReport>().gives::<api::RunView>(200).about("What a rollback that somebody asked about would change. Nothing of it is kept."),
+        post("/api/v1/runs/{run}/log", logs::agent_said).access(Access::Roles(&[Worker])).takes::<api::LogReport>().gives::<api::LogHeard>(200).about("What its agent wrote since the last time. The newest of it is kept in memory for those who watch; nothing is recorded."),
         post("/api/v1/runs/{run}/snapshot-failed", hostings::fail_snapshot).access(Access::Roles(&[Worker])).takes::<api::Rejection>().gives::<api::RunView>(200).about("The snapshot that somebody asked for cannot be taken; the run goes on without it."),
         post("/api/v1/runs/{run}/restored", hostings::restore).access(Access::Roles(&[Worker])).takes::<api::RestoreReport>().gives::<api::RunView>(200).about("The snapshot that was wanted is back."),
         post("/api/v1/runs/{run}/outputs", hostings::collect).access(Access::Roles(&[Worker])).takes::<api::OutputReport>().gives::<api::RunView>(200).about("What the run made, uploaded before."),

@@ -100,6 +100,7 @@ mod tests {
             revoked: false,
             doors: Box::default(),
             away: None,
+            declaration: None,
         }
     }
 

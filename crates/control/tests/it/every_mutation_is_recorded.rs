@@ -11,6 +11,7 @@ use placet_domain::worktree::Duties;
 use placet_wire::api;
 use serde_json::{Value, json};
 
+use crate::flow::declaring::declaration;
 use crate::moves::{closing, commit, fetching, opening, reading, scan, worktree_of};
 use crate::person::{Answer, Person};
 use crate::scenario::{Scenario, Setup, scope};
@@ -267,6 +268,7 @@ async fn end(walk: &mut Walk<'_>, run: &str) {
 /// A run that a worker hosts: saved, rolled back twice, collected, destroyed.
 async fn host(walk: &mut Walk<'_>) {
     let team = &walk.app.team;
+    walk.plain(&team.worker, "POST /api/v1/declaration", &[], declaration("0.0.0")).await;
     let new = json!({ "project": team.project, "goal": "g", "scope": "lab", "plan": ["look"],
                       "launch": { "program": "/usr/bin/true", "profile": "default" } });
     let run: api::RunView = team.operator.post("/api/v1/runs", &new).await.is(201).json();
@@ -309,7 +311,13 @@ async fn host(walk: &mut Walk<'_>) {
 }
 
 /// Only asks, or answers what was asked: nothing is changed by it.
-const QUESTIONS: &[&str] = &["/api/v1/hostings", "/api/v1/runs/{run}/previews"];
+const QUESTIONS: &[&str] = &[
+    "/api/v1/hostings",
+    "/api/v1/runs/{run}/previews",
+    // What programs say is kept in memory for those who watch.
+    "/api/v1/runs/{run}/log",
+    "/api/v1/jobs/{action}/log",
+];
 
 /// A worktree: given up once, then opened, worked in, exempted, closed and merged.
 async fn open_close(walk: &mut Walk<'_>) {

@@ -115,7 +115,8 @@ pub(super) fn evolve(away: Option<Away>, event: &IdentityEvent) -> Option<Away> 
         | IdentityEvent::PasskeyAdded { .. }
         | IdentityEvent::PasskeyUsed { .. }
         | IdentityEvent::PasskeyRemoved { .. }
-        | IdentityEvent::PasskeysEnded { .. } => away,
+        | IdentityEvent::PasskeysEnded { .. }
+        | IdentityEvent::Declared { .. } => away,
     }
 }
 

@@ -1,4 +1,4 @@
-//! What may happen to an identity: registered, given a new token, let in by a browser, away for a while, revoked. Never renamed, never given other
+//! What may happen to an identity: registered, given a new token, let in by a browser, away for a while, described by itself, revoked. Never renamed, never given other
 //! roles: a different right is a different identity, so that the ledger's "who" keeps its meaning.
 
 use std::collections::BTreeSet;
@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::away::{self, AwayCommand};
+use super::declaration::{self, Declaration};
 use super::doors::{self, DoorCommand, Entrance};
 use super::rights::{administered, check_reach, may_administer, standing};
 use super::{Actor, Identity, Lineage, Reach, Role, signed};
@@ -19,11 +20,22 @@ const LONGEST_NAME: usize = 80;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdentityCommand {
-    Register { name: String, roles: BTreeSet<Role>, reach: Reach, parent: Option<Box<Identity>>, token: Digest },
-    ReplaceToken { token: Digest, proof: Option<Box<Proof>> },
+    Register {
+        name: String,
+        roles: BTreeSet<Role>,
+        reach: Reach,
+        parent: Option<Box<Identity>>,
+        token: Digest,
+    },
+    ReplaceToken {
+        token: Digest,
+        proof: Option<Box<Proof>>,
+    },
     Revoke,
     Door(DoorCommand),
     Away(AwayCommand),
+    /// A worker says what it is.
+    Declare(Box<Declaration>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,6 +107,10 @@ pub enum IdentityEvent {
     StandInUnreached {
         to: IdentityId,
     },
+    /// A worker said what it is, and it is something else than it said before.
+    Declared {
+        declaration: Box<Declaration>,
+    },
 }
 
 impl IdentityEvent {
@@ -114,6 +130,7 @@ impl IdentityEvent {
             Self::WentAway { .. } => "identity.went_away",
             Self::CameBack => "identity.came_back",
             Self::StandInUnreached { .. } => "identity.stand_in_unreached",
+            Self::Declared { .. } => "identity.declared",
         }
     }
 }
@@ -124,7 +141,7 @@ impl IdentityCommand {
         match self {
             Self::ReplaceToken { proof, .. } => proof.as_deref(),
             Self::Door(command) => command.proof(),
-            Self::Register { .. } | Self::Revoke | Self::Away(_) => None,
+            Self::Register { .. } | Self::Revoke | Self::Away(_) | Self::Declare(_) => None,
         }
     }
 }
@@ -162,6 +179,7 @@ pub fn decide(
         }
         IdentityCommand::Door(command) => doors::decide(standing(state)?, command, actor, now)?,
         IdentityCommand::Away(command) => away::decide(standing(state)?, command, actor, now)?,
+        IdentityCommand::Declare(declaration) => declaration::decide(state, declaration, actor)?,
     };
     Ok(vec![event])
 }
@@ -225,9 +243,13 @@ fn evolve_identity(id: IdentityId, state: Option<Identity>, event: &IdentityEven
             revoked: false,
             doors: Box::default(),
             away: None,
+            declaration: None,
         }),
         IdentityEvent::TokenReplaced { token, .. } => state.map(|identity| Identity { token: *token, ..identity }),
         IdentityEvent::Revoked => state.map(|identity| Identity { revoked: true, ..identity }),
+        IdentityEvent::Declared { declaration } => {
+            state.map(|identity| Identity { declaration: Some(declaration.clone()), ..identity })
+        }
         IdentityEvent::Invited { .. }
         | IdentityEvent::Entered { .. }
         | IdentityEvent::Left { .. }
@@ -265,6 +287,7 @@ pub(super) mod tests {
             revoked: false,
             doors: Box::default(),
             away: None,
+            declaration: None,
         }
     }
 

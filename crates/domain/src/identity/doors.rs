@@ -294,7 +294,8 @@ pub(super) fn evolve(mut doors: Doors, event: &IdentityEvent) -> Doors {
         IdentityEvent::Registered { .. }
         | IdentityEvent::WentAway { .. }
         | IdentityEvent::CameBack
-        | IdentityEvent::StandInUnreached { .. } => {}
+        | IdentityEvent::StandInUnreached { .. }
+        | IdentityEvent::Declared { .. } => {}
     }
     doors
 }

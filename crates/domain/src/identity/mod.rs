@@ -5,6 +5,7 @@
 
 mod away;
 mod decide;
+mod declaration;
 mod doors;
 mod keys;
 mod rights;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use away::{Away, AwayCommand, LONGEST_AWAY_MS};
 pub use decide::{IdentityCommand, IdentityEvent, decide, evolve};
+pub use declaration::{CageStanding, CageTier, Declaration};
 pub use doors::{DoorCommand, Doors, Entrance, LONGEST_LINK_MS, LONGEST_VISIT_MS, Pass};
 pub(crate) use keys::used;
 pub use keys::{FRESH_VISIT_MS, has_come_in};
@@ -145,6 +147,9 @@ pub struct Identity {
     /// Who is told instead of them, while they are away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub away: Option<Away>,
+    /// What a worker said last of what it is. Its own claim.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declaration: Option<Box<Declaration>>,
 }
 
 impl Identity {
@@ -166,6 +171,7 @@ impl Identity {
 
 /// On whose behalf a command is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "nearly every actor is somebody, and a command has one")]
 pub enum Actor {
     /// Somebody who showed a valid credential.
     Identity(Identity),

@@ -80,7 +80,8 @@ pub(crate) fn could_be(event: &IdentityEvent, of: Option<&Identity>, actor: &Act
         IdentityEvent::Entered { .. }
         | IdentityEvent::PasswordSet { .. }
         | IdentityEvent::PasskeyAdded { .. }
-        | IdentityEvent::PasskeyUsed { .. } => self_alone(standing(of)?, actor),
+        | IdentityEvent::PasskeyUsed { .. }
+        | IdentityEvent::Declared { .. } => self_alone(standing(of)?, actor),
     }
 }
 
@@ -104,6 +105,7 @@ fn is_agent_of_a_run(event: &IdentityEvent, actor: &Actor) -> bool {
         | IdentityEvent::PasskeysEnded { .. }
         | IdentityEvent::WentAway { .. }
         | IdentityEvent::CameBack
-        | IdentityEvent::StandInUnreached { .. } => false,
+        | IdentityEvent::StandInUnreached { .. }
+        | IdentityEvent::Declared { .. } => false,
     }
 }

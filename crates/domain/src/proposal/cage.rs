@@ -34,6 +34,11 @@ impl Cages {
         Self { narrower, ..self }
     }
 
+    /// Every profile, with the digest of what it amounts to.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Digest)> {
+        self.known.iter().map(|(name, cage)| (name.as_str(), cage.digest))
+    }
+
     pub fn get(&self, profile: &str) -> Option<Digest> {
         self.known.get(profile).map(|cage| cage.digest)
     }

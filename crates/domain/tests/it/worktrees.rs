@@ -67,6 +67,7 @@ fn person(number: u128, roles: &[Role]) -> Actor {
         revoked: false,
         doors: Box::default(),
         away: None,
+        declaration: None,
     })
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use placet_domain::id::{IdentityId, ProjectId};
-use placet_domain::identity::Role;
+use placet_domain::identity::{Declaration, Role};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -102,4 +102,13 @@ pub struct AwayView {
     pub to: IdentityId,
     /// RFC 3339.
     pub until: String,
+}
+
+/// What a worker says it is.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeclarationReport {
+    /// `version`, `host`, `kernel`, `actions_at_once`, `runs_at_once`, `cage` (`tier`, `missing`, `means`), `profiles` (names and digests).
+    #[schema(value_type = Object)]
+    pub declaration: Declaration,
 }

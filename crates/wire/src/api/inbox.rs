@@ -2,6 +2,7 @@
 
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, RunId};
+use placet_domain::identity::Declaration;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -173,4 +174,14 @@ pub struct WorkerView {
     /// Whether it was heard of lately.
     pub is_well: bool,
     pub revoked: bool,
+    /// What it said of itself last: `version`, `host`, `kernel`, `actions_at_once`, `runs_at_once`, `cage`, `profiles`. Its own claim.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub declaration: Option<Box<Declaration>>,
+    /// Whether its binary is another one than the control plane's.
+    #[serde(default)]
+    pub other_version: bool,
+    /// Profiles of the control plane that it has not, or not as they are here: actions that were approved for them are refused there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_profiles: Vec<String>,
 }

@@ -9,6 +9,7 @@ mod identity;
 mod inbox;
 mod job;
 mod ledger;
+mod log;
 mod order;
 mod organisation;
 mod preview;
@@ -32,7 +33,8 @@ pub use hosting::{
     USUAL_AGENT_PROFILE,
 };
 pub use identity::{
-    AwayRequest, AwayView, IdentityList, IdentityView, LinkOnce, NewIdentity, NewLink, NewToken, TokenOnce,
+    AwayRequest, AwayView, DeclarationReport, IdentityList, IdentityView, LinkOnce, NewIdentity, NewLink, NewToken,
+    TokenOnce,
 };
 pub use inbox::{
     CardView, FileShownAs, FileView, HappenedView, HistoryView, InboxView, StandingView, StandsFor, TwinView,
@@ -43,6 +45,7 @@ pub use job::{
     Redemption, RedemptionView, SecretList, SecretView,
 };
 pub use ledger::{AuditRow, AuditTrail, ConsistencyProof, EntryList, EntryView, HeadView, InclusionProof};
+pub use log::{LogHeard, LogKind, LogPiece, LogReport, LogStream, LogView, Said};
 pub use order::{CoveredView, OrderList, OrderOffer, OrderRequest, OrderView, WidthView};
 pub use organisation::{HaltRequest, OrganisationView, SafeModeView};
 pub use preview::{DriftLine, PreviewLine, PreviewPart, PreviewReport, RollbackPreview};

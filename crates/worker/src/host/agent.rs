@@ -2,11 +2,12 @@
 
 use std::io;
 use std::thread;
+use std::time::SystemTime;
 
 use placet_domain::digest::Digest;
 use placet_domain::run::Launch;
 use placet_sandbox::{
-    Exit, FreezeError, Freezer, Frozen, Held, Killer, Launcher, Profile, Request, Running, SandboxError,
+    Exit, FreezeError, Freezer, Frozen, Held, Killer, Launcher, Profile, Request, Running, SandboxError, Stream,
 };
 use placet_wire::ClientError;
 use placet_wire::api::{HostingView, NewToken, TokenOnce};
@@ -17,9 +18,10 @@ use tokio::sync::oneshot;
 use super::handshake::{self, Environment};
 use super::relay::{self, Relay};
 use super::seat::Turn;
-use super::tail::read_to_end;
+use super::tail::Tail;
 use crate::execute::chain;
 use crate::lease::Worker;
+use crate::tap::{Tap, Teller};
 
 /// Why an agent does not run.
 #[derive(Debug, thiserror::Error)]
@@ -84,16 +86,26 @@ impl AgentProcess {
         let cannot = |error: &SandboxError| StartError::Cage(format!("it cannot be started: {}", chain(error)));
         let running = launched.map_err(|lost| StartError::Cage(lost.to_string()))?.map_err(|error| cannot(&error))?;
         let server = client.server().trim_start_matches("http://").to_owned();
-        Self::attend(running, server).map_err(|error| StartError::Cage(format!("its door cannot be opened: {error}")))
+        let teller = Teller {
+            worker: worker.clone(),
+            path: format!("/api/v1/runs/{}/log", hosting.run.id),
+            start: start_now(),
+            tap: Tap::default(),
+        };
+        Self::attend(running, server, teller)
+            .map_err(|error| StartError::Cage(format!("its door cannot be opened: {error}")))
     }
 
-    fn attend(mut running: Running, server: String) -> io::Result<Self> {
+    fn attend(mut running: Running, server: String, teller: Teller) -> io::Result<Self> {
         let door = running.take_door(handshake::DOOR).ok_or(io::ErrorKind::NotFound)?;
         let relay = relay::open(door, server)?;
         let (killer, freezer, (tell, ended)) = (running.killer(), running.freezer(), oneshot::channel());
+        let (tap, (over, is_over)) = (teller.tap.clone(), oneshot::channel());
         thread::Builder::new().name("agent".to_owned()).spawn(move || {
-            let _ = tell.send(wait(running));
+            let _ = tell.send(wait(running, &tap));
+            let _ = over.send(());
         })?;
+        tokio::spawn(watched(teller, is_over));
         Ok(Self { killer, freezer, frozen: None, ended, _relay: relay })
     }
 
@@ -144,12 +156,35 @@ fn approved_profile(worker: &Worker, launch: &Launch) -> Result<Profile, StartEr
     Ok(profile.clone())
 }
 
-fn wait(mut running: Running) -> Ended {
-    let streams = [running.take_stderr(), running.take_stdout()];
-    let readers = streams.map(|stream| stream.map(|file| thread::spawn(move || read_to_end(file))));
+/// Tells what it says, and its last words when it has ended.
+async fn watched(teller: Teller, is_over: oneshot::Receiver<()>) {
+    tokio::select! {
+        () = teller.tell() => {}
+        _ = is_over => teller.farewell().await,
+    }
+}
+
+/// Larger for a later start. A clock that was set back makes a start that nobody hears of; it is started all the same.
+fn start_now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(0)
+}
+
+fn wait(mut running: Running, tap: &Tap) -> Ended {
+    let (mut stdout, mut stderr) = (Tail::default(), Tail::default());
+    let listened = running.listen(|stream, bytes| {
+        tap.hear(stream, bytes);
+        match stream {
+            Stream::Stdout => stdout.take(bytes),
+            Stream::Stderr => stderr.take(bytes),
+        }
+    });
+    if let Err(error) = listened {
+        tracing::warn!(error = chain(&error), "what an agent says is not heard any more");
+    }
     let outcome = running.wait();
-    let said = readers.into_iter().flatten().filter_map(|reader| reader.join().ok());
-    let last_words = said.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
+    let said = [stderr, stdout].map(Tail::words);
+    let last_words = said.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
     let how = outcome.map_or_else(|error| format!("was lost: {}", chain(&error)), |outcome| in_words(&outcome.exit));
     Ended { how, last_words }
 }

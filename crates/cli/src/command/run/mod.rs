@@ -10,6 +10,7 @@ mod effects;
 mod export;
 mod launch;
 mod learn;
+mod log;
 mod new;
 mod onto;
 mod pipeline;
@@ -173,6 +174,14 @@ pub(crate) enum Command {
     Watch(watch::Args),
     /// All that happened, from the ledger
     Audit { run: String },
+    /// What its agent says while it works; no evidence, only the newest is kept
+    #[command(after_help = "Example:\n  placet --as ada run log RUN --follow")]
+    Log {
+        run: String,
+        /// Go on until the run is over
+        #[arg(long)]
+        follow: bool,
+    },
     /// The calls of language models that it made: model, tokens, cost
     Calls { run: String },
     /// One call, by the number of its entry
@@ -229,6 +238,7 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         Command::Complete { run, yes } => complete(&client, &run, Asks::unless(yes), out).await?,
         Command::Watch(args) => watch::run(args, &client, out).await?,
         Command::Audit { run } => audit::show(&client, &run, out).await?,
+        Command::Log { run, follow } => log::show(&client, &run, follow, out).await?,
         Command::Calls { run } => calls::list(&client, &run, out).await?,
         Command::Call { run, entry, show } => calls::one(&client, &run, entry, show, out).await?,
     }

@@ -105,7 +105,7 @@ impl Board {
             );
             let state = if worker.is_well { "well" } else { "silent" };
             let name = padded(&seen(&marked(&worker.name), self.letters), 20, self.letters);
-            let text = format!("  {name} {state:<7} executes {} hosts {}, {ago}", worker.executes, worker.hosts);
+            let text = format!("  {name} {state:<7} {}, {ago}", capacity(worker));
             (text, if worker.is_well { Look::PLAIN } else { Look::ASK })
         };
         let there = self.standing.workers.iter().filter(|worker| !worker.revoked);
@@ -121,6 +121,15 @@ pub(crate) fn line(event: &StreamEvent) -> String {
     let (at, run, action) = (text(&entry["at"]), id(&entry["run"]), id(&entry["action"]));
     let (event_name, tool) = (marked(&event.event), text(&entry["body"]["tool"]));
     format!("{:>6}  {at}  {event_name:<24} {run} {action} {tool}", event.seq).trim_end().to_owned()
+}
+
+/// What it does of how much it can, and its version where that is another one than here.
+fn capacity(worker: &WorkerView) -> String {
+    let (executes, hosts) = (worker.executes, worker.hosts);
+    let Some(declared) = &worker.declaration else { return format!("executes {executes} hosts {hosts}") };
+    let version = if worker.other_version { format!(", version {}", marked(&declared.version)) } else { String::new() };
+    let (actions, runs) = (declared.actions_at_once, declared.runs_at_once);
+    format!("executes {executes}/{actions} hosts {hosts}/{runs}{version}")
 }
 
 #[cfg(test)]

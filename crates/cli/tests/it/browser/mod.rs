@@ -125,7 +125,8 @@ fn c16_every_page_keeps_nobody_out_light_dark_on_a_phone_and_in_french() {
     scene.stands_at(&pictured, 1);
     let people = world.json("admin", &["identity", "list"]);
     let everybody = people.as_array().unwrap_or_else(|| people["identities"].as_array().unwrap());
-    let tom = everybody.iter().find(|person| person["name"] == "tom").unwrap()["id"].as_str().unwrap();
+    let known = |name: &str| everybody.iter().find(|person| person["name"] == name).unwrap()["id"].as_str().unwrap();
+    let (tom, w1) = (known("tom"), known("w1"));
     let (plan, results) = (planned(world, "lab", &[]), finished(world, "lab", &[]));
     scene.stands_at(&hosted, 1);
     scene.reaches(&asking, "PENDING_EXPORT");
@@ -136,7 +137,7 @@ fn c16_every_page_keeps_nobody_out_light_dark_on_a_phone_and_in_french() {
         "hostile": action(&hostile), "hostile-inbox": format!("/?action={hostile}"), "folded": format!("/?action={}", tricks::long(world, &run)), "changed": action(&changed), "pictured": of_run(&pictured),
         "executed": action(&done), "rejected": action(&refused[0]), "runs": "/runs", "run": of_run(&run), "plan": of_run(&plan),
         "results": of_run(&results), "checkpoint": of_run(&hosted), "asking": of_run(&asking), "rollback": format!("/runs/{hosted}/rollback/1"),
-        "decisions": "/decisions", "me": "/me", "orders": "/orders", "agents": "/agents", "agent": format!("/agents/{tom}"), "found": format!("/ledger?run={run}&kind=action."), "workers": "/workers", "policy": "/policy",
+        "decisions": "/decisions", "me": "/me", "orders": "/orders", "agents": "/agents", "agent": format!("/agents/{tom}"), "found": format!("/ledger?run={run}&kind=action."), "workers": "/workers", "worker": format!("/workers/{w1}"), "policy": "/policy",
         "ledger": "/ledger", "entry": "/ledger/3", "finding": "/find?q=nmap", "settings": "/settings", "help": "/help",
     });
     let links: Vec<String> = ["vera", "zoe"]

@@ -63,3 +63,36 @@ fn c10_every_decision_about_a_run_is_made_by_hand_with_a_script_and_without() {
         }),
     );
 }
+
+/// Talks all the time, hostile once, while its action talks too.
+const TALKING: &str = r#"
+import sys, threading, time
+from placet import Run
+run = Run()
+run.catch_up(0)
+print("<b>bold</b> \x1b[31mred \u202etxt.exe", flush=True)
+sys.stdout.buffer.write(b"\xff\xfe\x00\n")
+sys.stdout.flush()
+def talk():
+    number = 0
+    while True:
+        number += 1
+        print("looking at note", number, flush=True)
+        if number % 4 == 0:
+            print("note", number, "is empty", file=sys.stderr, flush=True)
+        time.sleep(0.4)
+threading.Thread(target=talk, daemon=True).start()
+run.act("sh", "for step in $(seq 1000); do echo step $step of 1000; sleep 0.4; done", why="count")
+"#;
+
+#[test]
+fn c16_what_programs_say_appears_on_open_pages_by_itself_and_nobody_is_torn_away() {
+    let scene = Scene::new();
+    let world = &scene.world;
+    let run = scene.start_script(TALKING, &[]);
+    scene.approve_action(&run);
+    let id = world.json("ada", &["run", "show", &run])["actions"][0]["id"].as_str().unwrap().to_owned();
+    world.reaches(&id, &["EXECUTING"]);
+    world.cli(&["identity", "add", "eve", "--role", "reviewer", "--role", "operator"]).ok();
+    walk("saying", &json!({ "url": world.url(), "links": links(world, "eve", 3), "run": run, "action": id }));
+}

@@ -10,6 +10,7 @@ mod from_entry;
 mod losing;
 mod returning;
 mod saving;
+mod saying;
 mod simulating;
 mod standing;
 mod surviving;

@@ -30,7 +30,7 @@ use super::form::Sent;
 use super::guard::{Visiting, made};
 use super::onward::go_on;
 use super::twins::class;
-use super::{amend, around, brake, file, names, order, output, passkey, viewer};
+use super::{amend, around, brake, file, log, names, order, output, passkey, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
 
@@ -51,6 +51,7 @@ pub(super) async fn show(
     if page.ask == Ask::Yes {
         page.twins = around::twins(&app, &caller, page.detail.action.id, &page.detail.spec).await?;
     }
+    page.log = log::of_program(&app, &caller, &page.detail.action).await?;
     made(move || placet_pages::action(&viewer, &page)).await
 }
 
@@ -89,6 +90,7 @@ pub(in crate::http) async fn page(
         twins: Twins::default(),
         outputs: output::shown(app, caller, state.project, evidence.as_ref()).await?,
         evidence,
+        log: None,
         entries: entries.into_iter().map(|entry| (entry.seq, entry.kind)).collect(),
         detail,
     };

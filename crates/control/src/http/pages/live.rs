@@ -2,7 +2,8 @@
 //!
 //! Nothing of what happened is told here, only that it did, and no number. A page says how far the ledger was when it was made: what
 //! happened since, until it follows, is told at once, so that nothing is missed and nobody looks again for nothing. The ledger is read
-//! once for all viewers, however many there are; each is told only of what lies within its reach.
+//! once for all viewers, however many there are; each is told only of what lies within its reach. What a program says while it works is
+//! not in the ledger: a page that shows it is told that there is more, once a second at most, and asks for that part alone.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -17,7 +18,8 @@ use placet_domain::identity::{Identity, Reach};
 use placet_ledger::Entry;
 use placet_store::{EntryFilter, StoredEntry};
 use serde::Deserialize;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
+use tokio::time::Instant;
 
 use super::super::extract::Query;
 use super::super::problem::Failure;
@@ -25,9 +27,12 @@ use super::guard::Visiting;
 use super::marks::FURTHEST;
 use crate::app::{App, StreamPlace};
 use crate::flow::{self, Caller};
+use crate::logs::Speaker;
 
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const BATCH: u32 = 512;
+/// However much a program says: nobody reads faster.
+const BETWEEN_WORDS: Duration = Duration::from_secs(1);
 /// Whoever is further behind than this is told once that something happened, which is all there is to tell.
 const MOST_BEHIND: usize = 1_024;
 
@@ -100,6 +105,8 @@ pub(super) struct LiveQuery {
     of: String,
     /// The mark of the page that follows.
     since: Option<String>,
+    /// Whose words it shows besides: the id of the run, for its agent, or of an action of it.
+    log: Option<String>,
 }
 
 /// Who follows what.
@@ -109,9 +116,36 @@ struct Viewer {
     visit: placet_domain::digest::Digest,
     run: Option<RunId>,
     news: broadcast::Receiver<Arc<[Notice]>>,
+    words: Option<Words>,
     /// Something happened between the page and now.
     is_behind: bool,
     _place: StreamPlace,
+}
+
+/// More of what a program says.
+struct Words {
+    more: watch::Receiver<u64>,
+    not_before: Instant,
+}
+
+/// Until there is more, and not too soon after the last time. For ever, where nothing is followed.
+async fn spoken(words: Option<&mut Words>) {
+    let Some(words) = words else { return std::future::pending().await };
+    tokio::time::sleep_until(words.not_before).await;
+    if words.more.changed().await.is_err() {
+        return std::future::pending().await;
+    }
+    words.not_before = Instant::now() + BETWEEN_WORDS;
+}
+
+/// Whose words an id stands for, if they are of the run that is followed.
+async fn speaker(app: &App, caller: &Caller, run: Option<RunId>, id: &str) -> Result<Speaker, Failure> {
+    if let Ok(of) = id.parse::<RunId>() {
+        return Ok(Speaker::Agent(flow::find_run(app, caller, of).await?.id));
+    }
+    let action = flow::find_action(app, caller, id.parse().map_err(Failure::bad_id)?).await?;
+    let other = || Failure::new(StatusCode::BAD_REQUEST, "bad_query", "follow the run of the action");
+    if run == Some(action.run) { Ok(Speaker::Action(action.id)) } else { Err(other()) }
 }
 
 pub(super) async fn follow(
@@ -124,11 +158,18 @@ pub(super) async fn follow(
         "inbox" => None,
         id => Some(flow::find_run(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?.id),
     };
+    let words = match &query.log {
+        None => None,
+        Some(id) => {
+            let more = app.logs().subscribe(speaker(&app, &caller, run, id).await?, app.store().now());
+            Some(Words { more, not_before: Instant::now() })
+        }
+    };
     let busy = || Failure::new(StatusCode::SERVICE_UNAVAILABLE, "busy", "too many viewers at once; reload in a moment");
     let place = app.stream_place(visiting.identity.id).ok_or_else(busy)?;
     let news = app.page_state().news.0.subscribe();
     let (identity, visit) = (visiting.identity, visiting.visit);
-    let mut viewer = Viewer { app, identity, visit, run, news, is_behind: false, _place: place };
+    let mut viewer = Viewer { app, identity, visit, run, news, words, is_behind: false, _place: place };
     // After it follows: what happens from here on comes as news.
     viewer.is_behind = match query.since {
         Some(mark) => viewer.missed(&mark).await,
@@ -177,6 +218,7 @@ async fn next(mut viewer: Viewer) -> Option<(Result<Event, Infallible>, Viewer)>
     loop {
         let heard = tokio::select! {
             heard = viewer.news.recv() => heard,
+            () = spoken(viewer.words.as_mut()) => return Some((Ok(Event::default().event("log").data("look")), viewer)),
             () = viewer.app.closed() => return None,
         };
         let is_concerned = match heard {

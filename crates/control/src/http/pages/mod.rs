@@ -21,6 +21,7 @@ mod guard;
 mod inbox;
 mod ledger;
 mod live;
+mod log;
 mod looks;
 mod marks;
 mod names;
@@ -87,6 +88,7 @@ pub(super) fn table() -> Vec<Route> {
         get("/", inbox::show).access(PEOPLE).about("What waits for a person."),
         get("/live", live::follow).access(PEOPLE).about("Tells that something changed."),
         get("/actions/{action}", action::show).access(PEOPLE).about("One action."),
+        get("/actions/{action}/log", log::of_action).access(PEOPLE).about("What its program says while it is executed."),
         get("/actions/{action}/question", passkey::ask_to_approve).access(REVIEWERS).about("What a passkey signs to approve it."),
         post("/actions/{action}/approve", action::approve).access(REVIEWERS).about("Approves exactly what was shown."),
         post("/actions/{action}/order", order::give).access(REVIEWERS).about("Approves exactly what was shown, and its like in this run until then."),
@@ -100,6 +102,7 @@ pub(super) fn table() -> Vec<Route> {
         // Runs.
         get("/runs", run::list).access(PEOPLE).about("Runs, newest first."),
         get("/runs/{run}", run::show).access(PEOPLE).about("One run."),
+        get("/runs/{run}/log", log::of_run).access(PEOPLE).about("What its agent says while it works."),
         post("/runs/{run}/approve", run::approve).access(REVIEWERS).about("Approves the plan that was shown."),
         post("/runs/{run}/reject", run::reject).access(REVIEWERS).about("Sends the plan back."),
         post("/runs/{run}/start", run::start).access(Access::Roles(&[Operator])).about("Starts it."),
@@ -126,6 +129,7 @@ pub(super) fn table() -> Vec<Route> {
         get("/agents", people::agents).access(PEOPLE).about("Agents and whom they descend from."),
         get("/agents/{identity}", people::agent).access(PEOPLE).about("One agent: its line, its runs, and how people decided about what it proposed."),
         get("/workers", people::workers).access(PEOPLE).about("Workers and how they are."),
+        get("/workers/{identity}", people::worker).access(PEOPLE).about("One worker: what it says it is, and what it does now."),
         get("/policy", policy::show).access(PEOPLE).about("The rules in force."),
         post("/policy", policy::judge).access(PEOPLE).about("What the rules would say. Nothing is recorded."),
         get("/ledger", ledger::list).access(Access::Roles(&[Auditor, Admin])).about("Entries, newest first."),

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::Response;
-use placet_domain::action::ActionStatus;
+use placet_domain::action::{ActionState, ActionStatus};
 use placet_domain::id::IdentityId;
-use placet_domain::identity::{Identity, Role};
+use placet_domain::identity::{Declaration, Identity, Role};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
-use placet_pages::{AgentPage, AgentRow, WorkerRow};
+use placet_pages::{AgentPage, AgentRow, WorkerPage, WorkerRow};
 use placet_store::{ActionFilter, Listed, Order, RunFilter};
 
 use super::super::extract::Path;
@@ -124,6 +124,13 @@ pub(super) async fn workers(State(app): State<App>, visiting: Visiting, caller: 
 
 /// The workers that somebody sees, and what they do of what somebody sees.
 pub(in crate::http) async fn worker_rows(app: &App, caller: &Caller) -> Result<Vec<WorkerRow>, Failure> {
+    let (leased, runs) = at_work(app, caller).await?;
+    let workers = with_role(app, caller, Role::Worker).await?;
+    Ok(workers.iter().map(|worker| row(app, worker, &leased, &runs)).collect())
+}
+
+/// What is executed and hosted now, of what somebody sees.
+async fn at_work(app: &App, caller: &Caller) -> Result<(Vec<Listed<ActionState>>, Vec<Listed<Run>>), Failure> {
     let reach = caller.identity.reach.clone();
     let busy = vec![ActionStatus::Leased, ActionStatus::Executing];
     let filter = ActionFilter {
@@ -135,23 +142,21 @@ pub(in crate::http) async fn worker_rows(app: &App, caller: &Caller) -> Result<V
     };
     let leased = app.store().actions(filter).await?;
     let runs = app.store().runs(RunFilter { reach, limit: MOST_RUNS, ..RunFilter::default() }).await?;
-    let workers = with_role(app, caller, Role::Worker).await?;
-    Ok(workers.iter().map(|worker| row(app, worker, &leased, &runs)).collect())
+    Ok((leased, runs))
 }
 
-fn row(
-    app: &App,
-    worker: &Identity,
-    leased: &[Listed<placet_domain::action::ActionState>],
-    runs: &[Listed<Run>],
-) -> WorkerRow {
+fn row(app: &App, worker: &Identity, leased: &[Listed<ActionState>], runs: &[Listed<Run>]) -> WorkerRow {
     let silence = app.door().silence_of(worker.id);
     let now = app.store().now();
     let ago = |silence: Duration| {
         let ms = i64::try_from(silence.as_millis()).unwrap_or(i64::MAX);
         Timestamp::from_unix_ms(now.unix_ms().saturating_sub(ms))
     };
+    let declared = worker.declaration.as_deref();
     WorkerRow {
+        declaration: worker.declaration.clone(),
+        other_version: declared.is_some_and(|declared| declared.version != env!("CARGO_PKG_VERSION")),
+        other_profiles: declared.map(|declared| other_profiles(app, declared)).unwrap_or_default(),
         identity: view::identity(worker),
         last_seen: silence.map(ago),
         executes: leased.iter().filter(|action| action.lease().is_some_and(|lease| lease.worker == worker.id)).count()
@@ -159,6 +164,38 @@ fn row(
         hosts: runs.iter().filter(|run| run.host == Some(worker.id) && !run.destroyed).count() as u64,
         is_well: silence.is_some_and(|silence| silence < SILENT_AFTER),
     }
+}
+
+/// Profiles in which nothing that is approved here would run there.
+fn other_profiles(app: &App, declared: &Declaration) -> Vec<String> {
+    let here = app.tools().cages().iter();
+    let others = here.filter(|(name, digest)| declared.profiles.get(*name) != Some(digest));
+    others.map(|(name, _)| name.to_owned()).collect()
+}
+
+/// One worker, with what it executes and hosts now of what whoever looks may see.
+pub(super) async fn worker(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    visiting: Visiting,
+    caller: Caller,
+) -> Result<Response, Failure> {
+    let id: IdentityId = id.parse().map_err(Failure::bad_id)?;
+    let viewer = viewer::viewer(&app, &visiting).await?;
+    let (leased, runs) = at_work(&app, &caller).await?;
+    let workers = with_role(&app, &caller, Role::Worker).await?;
+    let found =
+        workers.iter().find(|worker| worker.id == id).ok_or(No::Refused(Refusal::Unknown { what: "worker" }))?;
+    let executes = leased.iter().filter(|action| action.lease().is_some_and(|lease| lease.worker == id));
+    let hosts = runs.iter().filter(|run| run.host == Some(id) && !run.destroyed);
+    let page = WorkerPage {
+        executes: executes
+            .map(|action| (action.id.to_string(), action.tool.to_string(), action.status.to_string()))
+            .collect(),
+        hosts: hosts.map(|run| (run.id.to_string(), run.goal.clone(), run.status.to_string())).collect(),
+        row: row(&app, found, &leased, &runs),
+    };
+    Ok(html(placet_pages::worker(&viewer, &page)))
 }
 
 pub(super) async fn help(State(app): State<App>, visiting: Visiting) -> Result<Response, Failure> {

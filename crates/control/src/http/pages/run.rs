@@ -20,7 +20,7 @@ use super::super::problem::Failure;
 use super::super::{orders, view, wishes};
 use super::form::Sent;
 use super::guard::{Visiting, html, made};
-use super::{brake, course, names, order, timeline, viewer};
+use super::{brake, course, log, names, order, timeline, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
 
@@ -96,6 +96,7 @@ pub(super) async fn show(
         names: course::names(&app, &audit).await?,
         audit,
         moves: moves(&caller, &run, look_now),
+        log: log::of_agent(&app, &caller, &run).await?,
         run: view::run(run),
     };
     made(move || placet_pages::run(&viewer, &page)).await

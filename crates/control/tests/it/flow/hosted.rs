@@ -34,7 +34,7 @@ fn snapshot(number: u32) -> Value {
 }
 
 /// Hosted, saved once, its agent at work; with the agent's own voice.
-async fn at_work(app: &Scenario) -> (api::RunView, Person) {
+pub(super) async fn at_work(app: &Scenario) -> (api::RunView, Person) {
     let team = &app.team;
     let run = started(team).await;
     let path = |verb: &str| format!("/api/v1/runs/{}/{verb}", run.id);

@@ -117,7 +117,8 @@ fn change(event: &IdentityEvent) -> Option<(Change, Option<&Signing>)> {
         | IdentityEvent::PasskeysEnded { .. }
         | IdentityEvent::WentAway { .. }
         | IdentityEvent::CameBack
-        | IdentityEvent::StandInUnreached { .. } => return None,
+        | IdentityEvent::StandInUnreached { .. }
+        | IdentityEvent::Declared { .. } => return None,
     };
     Some((change, signing.as_deref()))
 }

@@ -41,6 +41,7 @@ scenarios! {
         two_approvals_race_and_exactly_one_is_the_last,
         an_approval_and_a_withdrawal_race_and_one_wins,
         a_revoked_identity_is_no_longer_found_by_its_token,
+        c16_what_a_worker_declared_is_kept_and_the_same_is_not_written_twice,
         b1_who_is_revoked_after_the_door_changes_nothing_any_more,
         scopes_are_versioned_by_name,
     }

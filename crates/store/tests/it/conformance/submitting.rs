@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use placet_domain::action::{ActionCommand, ActionStatus};
 use placet_domain::command::Command;
 use placet_domain::digest::Digest;
-use placet_domain::identity::{Actor, DoorCommand, Entrance, IdentityCommand, Reach, Role};
+use placet_domain::identity::{
+    Actor, CageStanding, CageTier, Declaration, DoorCommand, Entrance, IdentityCommand, Reach, Role,
+};
 use placet_domain::project::{ProjectCommand, Separation};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{Founding, Hosting, Posture, RunCommand, RunStatus};
@@ -225,6 +227,34 @@ pub(super) async fn a_revoked_identity_is_no_longer_found_by_its_token<G: Ground
     change(IdentityCommand::Revoke).await;
     assert_eq!(store.identity_by_token(fresh).await.unwrap(), None);
     assert!(store.identity(worker.id).await.unwrap().unwrap().revoked, "what was done in its name keeps its name");
+}
+
+pub(super) async fn c16_what_a_worker_declared_is_kept_and_the_same_is_not_written_twice<G: Ground>() {
+    let ground = G::fresh();
+    let store = ground.open().await;
+    let worker = register(&store, "worker", &[Role::Worker], Reach::Everywhere).await;
+    let declared = |version: &str| Declaration {
+        version: version.to_owned(),
+        host: "lab".to_owned(),
+        kernel: "6.12".to_owned(),
+        actions_at_once: 2,
+        runs_at_once: 4,
+        cage: CageStanding { tier: CageTier::Full, missing: Vec::new(), means: Vec::new() },
+        profiles: [("default".to_owned(), Digest::of(b"cage"))].into(),
+    };
+    let declares = async |version: &str| {
+        let command = IdentityCommand::Declare(Box::new(declared(version)));
+        submit(&store, asking(by(&worker), Command::Identity { id: worker.id, command })).await
+    };
+    declares("1").await.unwrap();
+    let before = store.size();
+    let refused = declares("1").await;
+    assert!(matches!(refused, Err(SubmitError::Refused(Refusal::Exists { .. }))), "{refused:?}");
+    assert_eq!(store.size(), before);
+    declares("2").await.unwrap();
+    let known = store.identity(worker.id).await.unwrap().unwrap();
+    assert_eq!(known.declaration.as_deref(), Some(&declared("2")));
+    assert_eq!(store.check_projections().await.unwrap(), []);
 }
 
 pub(super) async fn b1_who_is_revoked_after_the_door_changes_nothing_any_more<G: Ground>() {
