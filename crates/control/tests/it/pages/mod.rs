@@ -10,6 +10,7 @@ mod doors;
 mod entering;
 mod forging;
 mod living;
+mod marking;
 mod measured;
 mod ordering;
 pub(crate) mod passkeys;
