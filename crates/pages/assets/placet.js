@@ -80,6 +80,22 @@ document.addEventListener('submit', (event) => {
   event.target.dataset.sent = 'yes';
   if (decides) sessionStorage.setItem('decided', String(Date.now()));
 });
+// A mark is set without leaving the page: what is marked is folded, and the rest of the page is told by itself.
+async function sendInPlace(form) {
+  const files = all('details.file');
+  const at = files.indexOf(form.closest('details'));
+  const answer = await fetch(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)), redirect: 'manual' });
+  if (answer.type !== 'opaqueredirect') return form.submit();
+  if (at >= 0) files[at].open = new FormData(form).get('seen-file') === 'no';
+  await refresh();
+  all('details.file')[at]?.querySelector('summary')?.focus();
+}
+document.addEventListener('submit', (event) => {
+  if (!event.target.dataset.inPlace || event.defaultPrevented) return;
+  event.preventDefault();
+  sendInPlace(event.target).catch(() => event.target.submit());
+});
+
 addEventListener('pageshow', () => all('form').forEach((form) => delete form.dataset.sent));
 
 // ---- staying up to date: told that something happened, the page is asked for again, and the parts that differ are put in place

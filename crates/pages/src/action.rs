@@ -111,7 +111,7 @@ pub(crate) fn card(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
             @if shown.ask == Ask::Settled { (decided(viewer, shown.decided.as_ref())) }
             div.two { (card::why(lang, detail, shown.who.as_ref())) (card::blast_radius(lang, detail, &shown.blast)) }
             (card::exactly(lang, detail))
-            @if !shown.files.is_empty() { (section("files", lang.given_files(), &files(lang, &shown.files))) }
+            @if !shown.files.is_empty() { (section("files", lang.given_files(), &files(viewer, detail.action.id, &shown.files))) }
             @if shown.ask == Ask::Settled && !shown.approved_by.is_empty() { (section("approvals", lang.approvals(), &approvals(viewer, shown))) }
             (outcome(viewer, shown))
             (card::history(lang, &shown.history, viewer.now))

@@ -4,11 +4,14 @@
 
 use maud::{Markup, html};
 use placet_domain::digest::Digest;
+use placet_domain::id::ActionId;
 use placet_domain::text::lines;
 
 use crate::change::Change;
 use crate::colour::{self, Syntax};
+use crate::forms::Form;
 use crate::lang::Lang;
+use crate::layout::Viewer;
 use crate::parts::{digest, size};
 use crate::text;
 
@@ -25,6 +28,8 @@ pub struct FileShown {
     /// Where all of it is.
     pub link: String,
     pub ruling: Ruling,
+    /// Whether whoever looks has marked these bytes at this path as seen; nothing where they mark none.
+    pub seen: Option<bool>,
 }
 
 /// Where its path stands in the scope of the run.
@@ -50,16 +55,36 @@ pub enum Shown {
     Removed,
 }
 
-pub(crate) fn files(lang: Lang, files: &[FileShown]) -> Markup {
+/// What is marked as seen is folded, and says so.
+pub(crate) fn files(viewer: &Viewer, action: ActionId, files: &[FileShown]) -> Markup {
+    let lang = viewer.lang;
     html! {
-        @for file in files {
+        (tally(lang, files))
+        @for (index, file) in files.iter().enumerate() {
             @let change = change(file);
-            details.file open {
-                summary { (named(lang, file, change.as_ref())) }
+            details.file open[file.seen != Some(true)] {
+                summary { (named(lang, file, change.as_ref())) @if file.seen == Some(true) { strong.good { (lang.seen_by_you()) } } }
+                @if let Some(seen) = file.seen { (mark(viewer, action, index, seen)) }
                 (content(lang, file, change.as_ref()))
             }
         }
     }
+}
+
+/// How many of them whoever looks has seen, where they mark them.
+fn tally(lang: Lang, files: &[FileShown]) -> Markup {
+    let (seen, of) = (files.iter().filter(|file| file.seen == Some(true)).count(), files.len());
+    html! { @if files.iter().any(|file| file.seen.is_some()) { p.note { strong { (seen) " " (lang.of()) " " (of) } " " (lang.files_seen()) } } }
+}
+
+/// A mark of one's own: it approves nothing, and whoever sets none decides all the same.
+fn mark(viewer: &Viewer, action: ActionId, index: usize, seen: bool) -> Markup {
+    let (lang, wanted) = (viewer.lang, if seen { "no" } else { "yes" });
+    Form::to(format!("/actions/{action}/seen"), viewer).in_place().with(&html! {
+        input type="hidden" name="file" value=(index);
+        input type="hidden" name="seen-file" value=(wanted);
+        button.plain { (if seen { lang.unmark_seen() } else { lang.mark_seen() }) }
+    })
 }
 
 /// What it is called, how large it is, where it stands in the scope, and how much of it changed.
@@ -140,11 +165,38 @@ fn whole(lang: Lang, syntax: Syntax, content: &str, most: usize) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::order::tests::viewer;
+
+    fn action() -> ActionId {
+        format!("act_{}", "0".repeat(32)).parse().expect("an id")
+    }
+
+    #[test]
+    fn c16_what_is_marked_as_seen_is_folded_and_says_so_and_the_others_are_open() {
+        let file = |path: &str, seen| FileShown {
+            path: path.to_owned(),
+            digest: Digest::of(b""),
+            size_bytes: 3,
+            shown: Shown::Text { now: "text".to_owned(), before: None, is_cut: false },
+            link: "/e".to_owned(),
+            ruling: Ruling::Within,
+            seen,
+        };
+        let marked = files(&viewer(), action(), &[file("a", Some(true)), file("b", Some(false))]).into_string();
+        assert!(marked.contains("<strong>1 of 2</strong> files seen"), "{marked}");
+        assert_eq!((marked.matches("<details class=\"file\">").count(), marked.matches("seen by you").count()), (1, 1));
+        assert_eq!(marked.matches("<details class=\"file\" open>").count(), 1);
+        let plain = files(&viewer(), action(), &[file("a", None)]).into_string();
+        assert!(
+            !plain.contains("<form") && !plain.contains("files seen"),
+            "who marks nothing is offered nothing: {plain}"
+        );
+    }
 
     fn shown(path: &str, shown: Shown) -> String {
         let (path, digest, link) = (path.to_owned(), Digest::of(b""), "/e".to_owned());
-        let file = FileShown { path, digest, size_bytes: 3, shown, link, ruling: Ruling::Protected };
-        files(Lang::En, &[file]).into_string()
+        let file = FileShown { path, digest, size_bytes: 3, shown, link, ruling: Ruling::Protected, seen: None };
+        files(&viewer(), action(), &[file]).into_string()
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub struct Form {
     passkey: Option<Passkey>,
     /// How many bytes of it are taken, and what is said before more are sent.
     most: Option<(usize, &'static str)>,
+    /// Whether a script sends it without leaving the page.
+    in_place: bool,
 }
 
 /// What the script is told of a form that a passkey answers.
@@ -40,12 +42,22 @@ impl Form {
             id: None,
             passkey: None,
             most: None,
+            in_place: false,
         }
     }
 
     /// A form for whoever is not signed in.
     pub(crate) fn of_nobody(path: impl Into<String>) -> Self {
-        Self { to: path.into(), csrf: None, onward: None, seen: None, id: None, passkey: None, most: None }
+        Self {
+            to: path.into(),
+            csrf: None,
+            onward: None,
+            seen: None,
+            id: None,
+            passkey: None,
+            most: None,
+            in_place: false,
+        }
     }
 
     /// One that is sent with the answer of a passkey to the question that is fetched there.
@@ -68,6 +80,11 @@ impl Form {
         Self { most: Some((bytes, said)), ..self }
     }
 
+    /// One after which somebody goes on reading where they are.
+    pub(crate) fn in_place(self) -> Self {
+        Self { in_place: true, onward: None, ..self }
+    }
+
     /// A name that keys and tests find it by.
     pub(crate) fn named(self, id: &'static str) -> Self {
         Self { id: Some(id), ..self }
@@ -79,6 +96,7 @@ impl Form {
             form method="post" action=(self.to) id=[self.id] data-passkey=[passkey.map(|passkey| &passkey.question)]
                 data-passkey-makes=[passkey.and_then(|passkey| passkey.makes)]
                 data-passkey-first=[passkey.and_then(|passkey| (!passkey.signs).then_some("yes"))]
+                data-in-place=[self.in_place.then_some("yes")]
                 data-most=[self.most.map(|(bytes, _)| bytes)] data-too-long=[self.most.map(|(_, said)| said)]
                 data-passkey-failed=[passkey.map(|passkey| passkey.failed)] {
                 @if let Some(csrf) = &self.csrf { input type="hidden" name="csrf" value=(csrf); }

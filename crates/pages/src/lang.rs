@@ -249,6 +249,12 @@ words! {
     right_to_left: "written from right to left, shown as it is stored", "écrit de droite à gauche, montré comme il est stocké";
     long_line: "long line, folded", "longue ligne, repliée";
 
+    // Files that somebody has seen.
+    mark_seen: "Mark as seen", "Marquer comme vu";
+    unmark_seen: "Not seen yet", "Pas encore vu";
+    seen_by_you: "seen by you", "vu par vous";
+    files_seen: "files seen", "fichiers vus";
+
     // How people are told.
     routes: "How people are told", "Comment les personnes sont prévenues";
     no_routes: "Nobody is told anything; placet.toml says by whom and how.", "Personne n'est prévenu ; placet.toml dit par où et comment.";

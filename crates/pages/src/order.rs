@@ -148,13 +148,13 @@ pub fn orders(viewer: &Viewer, rows: &[OrderRow]) -> Markup {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use placet_domain::time::Timestamp;
     use serde_json::json;
 
     use super::*;
 
-    fn viewer() -> Viewer {
+    pub(crate) fn viewer() -> Viewer {
         Viewer {
             name: "rita".to_owned(),
             reads_ledger: false,

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use placet_domain::action::ActionStatus;
+use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
 use placet_domain::identity::Reach;
 use placet_domain::retention::Expiry;
@@ -24,6 +25,15 @@ pub struct Debts {
     pub next_seq: u64,
     /// Recipient and state, of those that changed.
     pub states: Vec<(String, String)>,
+}
+
+/// A file that somebody looks at: which bytes at which path of which project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenFile {
+    pub who: IdentityId,
+    pub project: ProjectId,
+    pub path: String,
+    pub digest: Digest,
 }
 
 /// In which direction a list goes.

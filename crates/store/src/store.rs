@@ -27,7 +27,7 @@ use crate::config::Config;
 use crate::error::{StoreError, SubmitError};
 use crate::query::{
     ActionFilter, Debts, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter,
-    StoredEntry, Taken, WorktreeFilter,
+    SeenFile, StoredEntry, Taken, WorktreeFilter,
 };
 use crate::queue::{QueueFilter, Waits, Whose};
 use crate::receipt::{Extras, Lease, Receipt};
@@ -242,6 +242,16 @@ impl Store {
     /// How many decisions somebody made since then; no further than `most` is counted.
     pub async fn decided_since(&self, who: IdentityId, since: Timestamp, most: u32) -> Result<u64, StoreError> {
         backend!(self, sqlite => sqlite.decided_since(who, since, most).await)
+    }
+
+    /// Marks a file as seen by somebody, or takes that back. It is about people: beside the ledger, and forgotten after its time.
+    pub async fn mark_seen(&self, file: SeenFile, is_seen: bool) -> Result<(), StoreError> {
+        backend!(self, sqlite => sqlite.mark_seen(file, is_seen).await)
+    }
+
+    /// Which of these are marked.
+    pub async fn seen(&self, files: Vec<SeenFile>) -> Result<Vec<bool>, StoreError> {
+        backend!(self, sqlite => sqlite.seen(files).await)
     }
 
     /// Whether it is known of a decision how it was looked at, although the time of that is over.

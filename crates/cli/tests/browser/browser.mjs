@@ -35,7 +35,9 @@ async function tell(answer, plain) {
   const isLookedUp = request.resourceType() === 'fetch' && (answer.headers()['content-type'] ?? '').startsWith('text/html');
   if (request.method() === 'GET') return isLookedUp || walked.add(`GET ${pathname}`);
   const headers = await request.allHeaders();
-  const isByHand = request.isNavigationRequest() && headers['sec-fetch-user'] === '?1';
+  // A mark is sent by the script when its button is pressed, and the page stays.
+  const isMark = request.resourceType() === 'fetch' && pathname.endsWith('/seen');
+  const isByHand = isMark || (request.isNavigationRequest() && headers['sec-fetch-user'] === '?1');
   if (isByHand) walked.add(`${request.method()} ${pathname}${plain ? ' plain' : ''}`);
 }
 

@@ -32,6 +32,24 @@ async function decides(page, of, looks, hasKeys) {
   await page.getByText('What a reviewer made of the agent').waitFor();
   await again(of.amend, 'SUPERSEDED');
 
+  // What is marked as seen is folded wherever it comes again; the mark is taken back where it was set. Nothing is decided by it.
+  await open(of.rewrite);
+  const notes = page.locator('details.file', { has: page.locator('summary', { hasText: 'notes.sh' }) });
+  const isOpen = async () => await notes.getAttribute('open') !== null;
+  const press = (name) => { const button = notes.getByRole('button', { name }); return hasKeys ? button.click() : send(page, button); };
+  await press('Mark as seen');
+  await page.getByText('1 of 2 files seen').waitFor();
+  assert.equal(await isOpen(), false, 'what was seen is folded');
+  await open(of.again);
+  await page.getByText('1 of 1 files seen').waitFor();
+  assert.equal(await isOpen(), false, 'also where it comes again');
+  await page.locator('form#approve').waitFor();
+  await looks('seen');
+  await notes.locator('summary').click();
+  await press('Not seen yet');
+  await page.getByText('0 of 1 files seen').waitFor();
+  assert.equal(await isOpen(), true, 'what is not seen any more is open');
+
   // All of a wish, the text of a file too. What is refused comes back with everything that was written, and is mended there.
   await open(of.rewrite);
   await page.locator('summary', { hasText: 'Change and approve' }).click();
@@ -129,7 +147,10 @@ async function decides(page, of, looks, hasKeys) {
 for (const [index, of] of given.of.entries()) {
   const page = await screen({ javaScriptEnabled: index === 0 });
   await enter(page, given.links[index]);
-  await decides(page, of, async (name) => { if (index === 0) await lookEveryWay(page, name); }, index === 0);
+  await decides(page, of, async (name) => {
+    if (index === 0) await lookEveryWay(page, name);
+    await page.setViewportSize({ width: 1440, height: 960 });
+  }, index === 0);
   // A browser says of each form that was refused that it was; nothing else is amiss.
   assert.deepEqual(page.complaints.filter((said) => !/status of (413|422)/.test(said)), []);
 }

@@ -79,7 +79,9 @@ for (const [name, path] of Object.entries(pages)) {
   await lookEveryWay(page, name);
   // The same as JSON, from the foot of the page.
   if (await page.locator('footer a.data').count()) {
+    const answered = page.waitForResponse((answer) => answer.url().endsWith('.json'));
     await page.locator('footer a.data').click();
+    assert.equal((await answered).status(), 200, `${name} as JSON`);
     await page.waitForURL(/\.json$/);
     assert.equal(typeof JSON.parse(await page.locator('pre').first().innerText()), 'object', name);
     told.push(name);

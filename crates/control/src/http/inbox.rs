@@ -150,7 +150,7 @@ fn shown(page: ActionPage, entries: Vec<api::HappenedView>) -> api::CardView {
 }
 
 fn file(file: FileShown) -> api::FileView {
-    let FileShown { path, digest, size_bytes, shown, link: _, ruling: _ } = file;
+    let FileShown { path, digest, size_bytes, shown, link: _, ruling: _, seen: _ } = file;
     let (shown, text, before, is_cut) = match shown {
         Shown::Text { now, before, is_cut } => (api::FileShownAs::Text, Some(now), before, is_cut),
         Shown::Opaque => (api::FileShownAs::Opaque, None, None, false),

@@ -36,7 +36,7 @@ use crate::clock::Clock;
 use crate::error::{StoreError, SubmitError};
 use crate::query::{
     ActionFilter, Debts, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter,
-    StoredEntry, Taken, WorktreeFilter,
+    SeenFile, StoredEntry, Taken, WorktreeFilter,
 };
 use crate::queue::{QueueFilter, Waits};
 use crate::receipt::{Extras, Lease, Receipt};
@@ -132,6 +132,10 @@ impl Sqlite {
         self.keep(Task::KeepDebts(Box::new(debts))).await
     }
 
+    pub(crate) async fn mark_seen(&self, file: SeenFile, is_seen: bool) -> Result<(), StoreError> {
+        self.keep(Task::MarkSeen(Box::new(file), is_seen)).await
+    }
+
     pub(crate) async fn forget_looks(&self) -> Result<(), StoreError> {
         self.keep(Task::ForgetLooks).await
     }
@@ -215,6 +219,7 @@ reads! {
     counts(reach: Reach => &reach, project: Option<ProjectId> => project) -> std::collections::BTreeMap<ActionStatus, u64>;
     decisions(filter: DecisionFilter => &filter) -> Vec<Decision>;
     has_old_looks(now: Timestamp => now) -> bool;
+    seen(files: Vec<SeenFile> => &files) -> Vec<bool>;
     decided_since(who: IdentityId => who, since: Timestamp => since, most: u32 => most) -> u64;
     waiting(reach: Reach => &reach, limit: u32 => limit) -> Vec<(Tier, Timestamp)>;
     lapsing(now: Timestamp => now, limit: u32 => limit) -> Vec<(RunId, ActionId)>;

@@ -198,8 +198,9 @@ fn c16_everything_is_decided_without_a_script_as_well() {
         world.write("mixed.txt", "one\r\ntwo\n");
         let given = ["--file", "notes.sh", "--file", "mixed.txt", "--env", "MODE=fast"];
         let rewritten = world.propose(&run, &[&["sh", &format!("sh notes.sh {index}")][..], &given].concat());
+        let again = world.propose(&run, &["sh", &format!("sh notes.sh {index} again"), "--file", "notes.sh"]);
         json!({
-            "rewrite": rewritten["id"], "approve": waits[0], "reject": waits[1], "amend": waits[2], "order": waits[3], "twin": waits[4], "two": two["id"],
+            "rewrite": rewritten["id"], "again": again["id"], "approve": waits[0], "reject": waits[1], "amend": waits[2], "order": waits[3], "twin": waits[4], "two": two["id"],
             "perform": mails[index], "retry": begun[2 * index], "abandon": begun[2 * index + 1],
         })
     };

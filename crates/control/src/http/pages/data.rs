@@ -63,7 +63,8 @@ pub(in crate::http) const DATA: &[(&str, Source)] = &[
     ("/runs", api("/runs", "/api/v1/runs")),
     ("/runs/{run}", api("/runs/{run}", "/api/v1/runs/{run}")),
     ("/runs/{run}/log", api("/runs/{run}/log", "/api/v1/runs/{run}/log")),
-    ("/runs/{run}/rollback/{number}", api("/runs/{run}/rollback/{number}", "/api/v1/runs/{run}/rollback/{number}")),
+    // Its host is waited for, as for the page.
+    ("/runs/{run}/rollback/{number}", api("/runs/{run}/rollback/{number}", "/api/v1/runs/{run}/rollback/{number}?wait_ms=8000")),
     ("/decisions", api("/decisions", "/api/v1/decisions/summary")),
     ("/me", api("/me", "/api/v1/decisions/mine")),
     ("/orders", api("/orders", "/api/v1/orders")),
@@ -214,7 +215,7 @@ mod tests {
         for (asked, to) in [
             ("/inbox.json?tier=B", Some("/.json/api/v1/inbox?tier=B")),
             ("/actions/act_1.json", Some("/.json/api/v1/actions/act_1/card")),
-            ("/runs/run_1/rollback/2.json", Some("/.json/api/v1/runs/run_1/rollback/2")),
+            ("/runs/run_1/rollback/2.json", Some("/.json/api/v1/runs/run_1/rollback/2?wait_ms=8000")),
             ("/ledger/7.json?seq=8", Some("/.json/api/v1/ledger/proof?seq=7")),
             ("/ledger/.json", None),
             ("/ledger/7&x=1.json", None),

@@ -15,6 +15,7 @@ use placet_store::{ActionFilter, Order};
 use super::super::evidence;
 use super::super::extract::Path;
 use super::super::problem::Failure;
+use super::seen;
 use crate::app::App;
 use crate::flow::{self, Caller, No};
 
@@ -78,8 +79,9 @@ pub(super) async fn shown(app: &App, caller: &Caller, run: &Run, spec: &ActionSp
         left = left.saturating_sub(weight(&shown));
         let (path, digest, size_bytes) = (file.path.clone(), file.digest, file.size_bytes);
         let (link, ruling) = (format!("/evidence/{}/{digest}", run.project), ruling(run, &path));
-        files.push(FileShown { path, digest, size_bytes, shown, link, ruling });
+        files.push(FileShown { path, digest, size_bytes, shown, link, ruling, seen: None });
     }
+    seen::tell(app, caller, run.project, &mut files).await?;
     Ok(files)
 }
 

@@ -113,6 +113,8 @@ async fn admit(app: &App, access: Access, address: &Address, lang: Lang, mut req
     if answered.extensions().get::<Failure>().is_none() {
         return answered;
     }
+    // That something is not as wished has no data.
+    let visiting = Visiting { data: None, ..visiting };
     let viewer = viewer::viewer(app, &visiting).await.ok();
     as_page(lang, viewer.as_ref(), back, answered)
 }

@@ -36,6 +36,7 @@ mod policy;
 mod question;
 mod routes;
 mod run;
+mod seen;
 mod settings;
 mod timeline;
 mod twins;
@@ -94,6 +95,7 @@ pub(super) fn table() -> Vec<Route> {
         post("/actions/{action}/order", order::give).access(REVIEWERS).about("Approves exactly what was shown, and its like in this run until then."),
         post("/actions/{action}/reject", action::reject).access(REVIEWERS).about("Refuses it, with a reason."),
         post("/actions/{action}/amend", amend::amend).access(REVIEWERS).about("Approves something else in its place."),
+        post("/actions/{action}/seen", seen::mark).access(REVIEWERS).about("Marks a file of it as seen by oneself, or takes that back. Nothing is decided by it."),
         post("/actions/{action}/resolve", action::resolve).access(REVIEWERS).about("Decides what becomes of an interrupted action."),
         post("/actions/{action}/perform", action::perform).access(REVIEWERS).about("Has what was rehearsed done."),
         post("/batch/approve", action::approve_all).access(REVIEWERS).about("Approves actions that are identical, each by itself."),

@@ -108,6 +108,8 @@ async fn c16_pages_lead_to_their_json_at_their_foot_where_there_is_any() {
     for page in ["/settings", "/help", "/agents"] {
         assert!(!rita.open(page).await.is(200).text().contains("class=\"data\""), "{page}");
     }
+    let nowhere = rita.open("/runs/run_00000000000000000000000000000000").await.is(404).text();
+    assert!(!nowhere.contains("class=\"data\""), "{nowhere}");
     let root = Browser::visiting(&app, &app.admin).await;
     assert!(root.open("/agents").await.is(200).text().contains(&link("/agents.json")));
 }

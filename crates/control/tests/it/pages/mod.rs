@@ -11,6 +11,7 @@ mod entering;
 mod finding;
 mod forging;
 mod living;
+mod marking;
 mod measured;
 mod ordering;
 pub(crate) mod passkeys;

@@ -12,7 +12,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::select::{IN_PROJECT, Select};
 use crate::error::StoreError;
-use crate::query::{DecisionFilter, MOST_ROWS};
+use crate::query::{DecisionFilter, MOST_ROWS, SeenFile};
 
 /// The newest first.
 pub(crate) fn decisions(conn: &Connection, filter: &DecisionFilter) -> Result<Vec<Decision>, StoreError> {
@@ -61,9 +61,22 @@ pub(crate) fn looks_kept_from_ms(now: Timestamp) -> i64 {
     now.unix_ms().saturating_sub(i64::try_from(WINDOW_MS).unwrap_or(i64::MAX))
 }
 
-/// Whether there is a look whose time is over.
+/// Which of these files somebody has marked as seen.
+pub(crate) fn seen(conn: &Connection, files: &[SeenFile]) -> Result<Vec<bool>, StoreError> {
+    let sql =
+        "SELECT EXISTS (SELECT 1 FROM seen_file WHERE identity = ?1 AND project = ?2 AND digest = ?3 AND path = ?4)";
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut one = |file: &SeenFile| {
+        let (who, project, digest) = (file.who.as_bytes(), file.project.as_bytes(), file.digest.as_bytes());
+        statement.query_row(rusqlite::params![who, project, digest, file.path], |row| row.get(0))
+    };
+    Ok(files.iter().map(&mut one).collect::<Result<_, _>>()?)
+}
+
+/// Whether there is a look, or a mark on a file, whose time is over.
 pub(crate) fn has_old_looks(conn: &Connection, now: Timestamp) -> Result<bool, StoreError> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM look WHERE seq = (SELECT min(seq) FROM look) AND at_ms < ?1)";
+    let sql = "SELECT EXISTS (SELECT 1 FROM look WHERE seq = (SELECT min(seq) FROM look) AND at_ms < ?1)
+        OR EXISTS (SELECT 1 FROM seen_file WHERE at_ms < ?1)";
     Ok(conn.prepare_cached(sql)?.query_row([looks_kept_from_ms(now)], |row| row.get(0))?)
 }
 

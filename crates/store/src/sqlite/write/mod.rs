@@ -25,7 +25,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::clock::{self, Clock};
 use crate::error::{StoreError, SubmitError};
-use crate::query::Debts;
+use crate::query::{Debts, SeenFile};
 use crate::receipt::{Extras, Lease, Receipt};
 use cache::Cache;
 use checkpoint::Log;
@@ -50,6 +50,8 @@ pub(crate) enum Task {
     SetCursor(String, u64),
     /// The same, and what it owes from now on.
     KeepDebts(Box<Debts>),
+    /// Somebody has seen a file, or says that they have not.
+    MarkSeen(Box<SeenFile>, bool),
     /// How people looked at cards, where that is older than figures are made of.
     ForgetLooks,
 }

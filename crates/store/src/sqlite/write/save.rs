@@ -17,7 +17,7 @@ use rusqlite::params;
 
 use super::session::Session;
 use crate::error::StoreError;
-use crate::query::Debts;
+use crate::query::{Debts, SeenFile};
 use crate::receipt::Extras;
 use crate::sqlite::place::{Place, Thing};
 use crate::sqlite::read;
@@ -29,6 +29,8 @@ use crate::sqlite::tiles::root_over;
 
 /// Looks that are forgotten in one step.
 const MOST_FORGOTTEN: u32 = 512;
+/// Marks of one person: more files than anybody reads in a month.
+const MOST_SEEN: u32 = 2_000;
 
 /// What an action is mostly searched by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,8 +182,29 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Forgets the oldest looks whose time is over, no more at once than others would notice.
+    /// Somebody's mark on a file, or none any more. Of somebody who marks without end the oldest go.
+    pub(super) fn mark_seen(&self, file: &SeenFile, is_seen: bool) -> Result<(), StoreError> {
+        let (who, project, digest) = (file.who.as_bytes(), file.project.as_bytes(), file.digest.as_bytes());
+        if !is_seen {
+            let sql = "DELETE FROM seen_file WHERE identity = ?1 AND project = ?2 AND digest = ?3 AND path = ?4";
+            self.conn.prepare_cached(sql)?.execute(params![who, project, digest, file.path])?;
+            return Ok(());
+        }
+        let sql = "INSERT INTO seen_file (identity, project, digest, path, at_ms) VALUES (?1, ?2, ?3, ?4, ?5)
+            ON CONFLICT (identity, project, digest, path) DO UPDATE SET at_ms = excluded.at_ms";
+        self.conn.prepare_cached(sql)?.execute(params![who, project, digest, file.path, self.now.unix_ms()])?;
+        let sql = "DELETE FROM seen_file WHERE (identity, project, digest, path) IN (
+            SELECT identity, project, digest, path FROM seen_file WHERE identity = ?1
+            ORDER BY at_ms DESC, project, digest, path LIMIT -1 OFFSET ?2)";
+        self.conn.prepare_cached(sql)?.execute(params![who, MOST_SEEN])?;
+        Ok(())
+    }
+
+    /// Forgets the oldest looks and marks whose time is over, no more at once than others would notice.
     pub(super) fn forget_looks(&self) -> Result<(), StoreError> {
+        let sql = "DELETE FROM seen_file WHERE (identity, project, digest, path) IN (
+            SELECT identity, project, digest, path FROM seen_file WHERE at_ms < ?2 ORDER BY at_ms LIMIT ?1)";
+        self.conn.prepare_cached(sql)?.execute(params![MOST_FORGOTTEN, read::looks_kept_from_ms(self.now)])?;
         let sql = "DELETE FROM look WHERE seq IN (SELECT seq FROM look ORDER BY seq LIMIT ?1) AND at_ms < ?2";
         self.conn.prepare_cached(sql)?.execute(params![MOST_FORGOTTEN, read::looks_kept_from_ms(self.now)])?;
         Ok(())

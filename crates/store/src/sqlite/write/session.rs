@@ -61,6 +61,7 @@ impl<'a> Session<'a> {
             Task::KeepHead(head) => Ok(self.keep_head(head).map(|()| None)?),
             Task::SetCursor(name, seq) => Ok(self.set_cursor(name, *seq).map(|()| None)?),
             Task::KeepDebts(debts) => Ok(self.keep_debts(debts).map(|()| None)?),
+            Task::MarkSeen(file, is_seen) => Ok(self.mark_seen(file, *is_seen).map(|()| None)?),
             Task::ForgetLooks => Ok(self.forget_looks().map(|()| None)?),
         }
     }

@@ -3,14 +3,15 @@
 use placet_domain::approval::{Asking, Terms};
 use placet_domain::command::Submission;
 use placet_domain::deciding::{Look, Outcome};
-use placet_domain::id::RunId;
+use placet_domain::digest::Digest;
+use placet_domain::id::{ProjectId, RunId};
 use placet_domain::identity::{Reach, Role};
 use placet_domain::policy::Tier;
 use placet_domain::record::Event;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{RunCommand, RunEvent};
 use placet_domain::time::Timestamp;
-use placet_store::{DecisionFilter, Extras, Store, SubmitError};
+use placet_store::{DecisionFilter, Extras, SeenFile, Store, SubmitError};
 
 use crate::world::{
     Ground, START_MS, World, asking, by, founding, new_action, new_run, policy, register, sealed, submit, verdict,
@@ -76,6 +77,56 @@ pub(super) async fn c17_looks_are_forgotten_after_their_time_and_decisions_are_n
     world.store.forget_looks().await.unwrap();
     assert_eq!((known().await, world.store.has_old_looks().await.unwrap()), (vec![true, false], false));
     assert_eq!(world.store.check_projections().await.unwrap(), []);
+}
+
+fn seen_file(world: &World, path: &str, content: &[u8]) -> SeenFile {
+    let (who, project) = (world.reviewers[0].id, world.project);
+    SeenFile { who, project, path: path.to_owned(), digest: Digest::of(content) }
+}
+
+pub(super) async fn c17_a_mark_on_a_file_is_of_one_person_one_project_one_path_and_these_bytes<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    let file = seen_file(&world, "a.txt", b"one");
+    let others = [
+        SeenFile { who: world.reviewers[1].id, ..file.clone() },
+        SeenFile { project: ProjectId::from_uuid(uuid::Uuid::from_u128(9)), ..file.clone() },
+        SeenFile { path: "b.txt".to_owned(), ..file.clone() },
+        SeenFile { digest: Digest::of(b"two"), ..file.clone() },
+    ];
+    let asked = || [&[file.clone()][..], &others].concat();
+    let size = world.store.size();
+    assert_eq!(world.store.seen(asked()).await.unwrap(), [false; 5]);
+    for _ in 0..2 {
+        world.store.mark_seen(file.clone(), true).await.unwrap();
+        assert_eq!(world.store.seen(asked()).await.unwrap(), [true, false, false, false, false]);
+    }
+    world.store.mark_seen(others[2].clone(), false).await.unwrap();
+    world.store.mark_seen(file.clone(), false).await.unwrap();
+    assert_eq!(world.store.seen(asked()).await.unwrap(), [false; 5]);
+    assert_eq!(world.store.size(), size, "no entry tells of it");
+}
+
+pub(super) async fn c17_marks_are_bounded_for_each_person_and_forgotten_after_their_time<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    let file = |number: u32| seen_file(&world, &format!("{number}.txt"), b"one");
+    let other = SeenFile { who: world.reviewers[1].id, ..file(0) };
+    world.store.mark_seen(other.clone(), true).await.unwrap();
+    for number in 0..2_002 {
+        ground.clock().move_by_ms(1);
+        world.store.mark_seen(file(number), true).await.unwrap();
+    }
+    let asked = vec![file(0), file(1), file(2), file(2_001), other.clone()];
+    assert_eq!(world.store.seen(asked).await.unwrap(), [false, false, true, true, true], "the oldest of one's own go");
+    ground.clock().move_by_ms(30 * DAY_MS);
+    world.store.mark_seen(file(2_001), true).await.unwrap();
+    ground.clock().move_by_ms(DAY_MS);
+    while world.store.has_old_looks().await.unwrap() {
+        world.store.forget_looks().await.unwrap();
+    }
+    let left = world.store.seen(vec![file(2_000), file(2_001), other]).await.unwrap();
+    assert_eq!(left, [false, true, false], "what was marked anew counts from then");
 }
 
 /// A question in a run, under these bounds.

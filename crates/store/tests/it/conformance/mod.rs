@@ -73,6 +73,8 @@ scenarios! {
     deciding {
         c17_how_questions_ended_is_read_back_with_how_it_was_looked_at,
         c17_looks_are_forgotten_after_their_time_and_decisions_are_not,
+        c17_a_mark_on_a_file_is_of_one_person_one_project_one_path_and_these_bytes,
+        c17_marks_are_bounded_for_each_person_and_forgotten_after_their_time,
         b4_a_thousand_at_once_against_a_bound_of_twenty_leave_twenty,
         b4_the_family_of_a_run_is_counted_together,
     }
