@@ -37,6 +37,7 @@ mod sandbox;
 mod scope;
 pub(crate) mod serve;
 mod show;
+mod until;
 mod watch;
 mod work;
 mod worktree;

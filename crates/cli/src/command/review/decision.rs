@@ -1,6 +1,6 @@
 //! What a sitting wants done outside, and the decisions among it: each bound to what was on the screen.
 
-use placet_wire::api::TwinView;
+use placet_wire::api::{OrderRequest, TwinView};
 
 use super::row::Subject;
 use crate::terminal::stroke::Stroke;
@@ -16,6 +16,8 @@ pub(crate) enum Intent {
     Look(Subject),
     /// Ask the host of a run what going back to a snapshot would change.
     Foresee(Subject, u32),
+    /// Ask what an order on an action could be.
+    Offer(Subject),
     Decide(Decision),
     /// Let somebody edit it and approve what they made of it; the terminal is theirs meanwhile.
     Edit {
@@ -41,6 +43,8 @@ pub(crate) struct Decision {
     pub(crate) words: String,
     /// Identical ones that were listed with it.
     pub(crate) twins: Vec<TwinView>,
+    /// The order that is given with an approval, as it stood on the screen.
+    pub(crate) order: Option<OrderRequest>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,6 +80,9 @@ pub(crate) enum Purpose {
     Reason(Verb),
     /// Why it is changed, before it is.
     EditReason,
+    /// Until when an order holds, and for how many more.
+    Until,
+    Times,
     Filter,
 }
 

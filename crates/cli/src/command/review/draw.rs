@@ -27,6 +27,7 @@ const KEYS: &[(&str, &str)] = &[
     ("r", "reject, with a reason that the agent reads"),
     ("e", "change it in your editor and approve that"),
     ("x", "approve identical ones with it, each by itself"),
+    ("s left right t n", "an order: its like too; width, until when, how many"),
     ("m p c", "at a checkpoint: go on with a note, pause, cancel"),
     ("u left right", "at a checkpoint: what going back changes; do it"),
     ("o", "where a browser shows it"),
@@ -158,6 +159,7 @@ impl Sitting {
     fn card_title(&self) -> String {
         match (&self.card, &self.ahead, self.chosen) {
             (Some(card), Ahead::Seen { to, .. }, _) => format!("back to snapshot {to}: {}", card.title),
+            (Some(card), Ahead::Order { .. }, _) => format!("an order on {}", card.title),
             (Some(card), _, _) if self.only_files => format!("files of {}", card.title),
             (Some(card), _, _) => card.title.clone(),
             (None, _, Some(_)) => "loading …".to_owned(),

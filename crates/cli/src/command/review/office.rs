@@ -3,8 +3,8 @@
 use placet_domain::id::ProjectId;
 use placet_domain::text::marked;
 use placet_wire::api::{
-    ActionView, CardView, CheckpointView, Decision as Yes, GrantRequest, InboxView, Modification, OrganisationView,
-    Reason, Rejection, RollbackRequest, RunView, StandsFor, WishList,
+    ActionView, CardView, CheckpointView, Decision as Yes, GrantRequest, InboxView, Modification, OrderOffer,
+    OrderView, OrganisationView, Reason, Rejection, RollbackRequest, RunView, StandsFor, WishList,
 };
 use placet_wire::{Client, ClientError};
 use serde_json::Value;
@@ -13,6 +13,7 @@ use super::card::{self, Card};
 use super::decision::{Decision, Refused, Verb};
 use super::row::Subject;
 use crate::command::approve::before;
+use crate::command::order;
 use crate::command::run::rollback_text;
 use crate::context::short;
 use crate::error::{CliError, Code};
@@ -87,6 +88,14 @@ pub(super) async fn foreseen(client: &Client, subject: Subject, to: u32) -> Resu
     rollback_text(client, &format!("/api/v1/runs/{}", subject.id()), to).await
 }
 
+/// What an order on it could be.
+pub(super) async fn offered(client: &Client, subject: Subject) -> Result<OrderOffer, CliError> {
+    match subject {
+        Subject::Action(id) => Ok(order::offer(client, id).await?),
+        Subject::Run(..) => Err(CliError::usage("orders are given on actions")),
+    }
+}
+
 /// To go back is bound to a snapshot and to no digest: that the run still stands where it was looked at is seen to here.
 async fn still_stands(client: &Client, decision: &Decision) -> Result<(), Refused> {
     if decision.verb != Verb::RollBack {
@@ -124,6 +133,10 @@ pub(super) async fn send(client: &Client, decision: &Decision) -> Result<String,
 async fn one(client: &Client, decision: &Decision) -> Result<String, ClientError> {
     match decision.subject {
         Subject::Action(id) => {
+            if let Some(request) = &decision.order {
+                let order: OrderView = client.post_if(&order::path(id), &decision.seen, request).await?;
+                return Ok(format!("; order {} stands until {}", order.number, order.until));
+            }
             let path = format!("/api/v1/actions/{id}");
             let view: ActionView = match decision.verb {
                 Verb::Approve => client.post_if(&format!("{path}/approve"), &decision.seen, &Yes::default()).await?,

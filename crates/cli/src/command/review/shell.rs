@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use jiff::tz::TimeZone;
 use placet_domain::id::ProjectId;
-use placet_wire::api::InboxView;
+use placet_wire::api::{InboxView, OrderOffer};
 use placet_wire::{Client, ClientError};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::{MissedTickBehavior, interval};
@@ -37,6 +38,7 @@ enum Told {
     Listed(Result<(InboxView, Option<String>), ClientError>),
     Looked(Subject, Result<Card, CliError>),
     Foreseen(Subject, u32, Result<String, CliError>),
+    Offered(Subject, Result<OrderOffer, CliError>),
     Decided(Decision, Result<String, Refused>),
 }
 
@@ -92,7 +94,7 @@ pub(super) async fn sit(client: Client, manner: Manner, out: &Out) -> Result<(),
     let only = manner.project.map(|id| format!("?project={id}")).unwrap_or_default();
     let stream = format!("/api/v1/stream{only}");
     let following = tokio::spawn(follow(client.clone(), stream, LONGEST_SILENCE, tell.clone()));
-    let mut sitting = Sitting::new(stage.size(), manner.letters, now_ms());
+    let mut sitting = Sitting::new(stage.size(), manner.letters, now_ms()).in_zone(TimeZone::system());
     let mut first = manner.first.map(|subject| sitting.open(subject)).unwrap_or_default();
     first.extend(sitting.listed(&inbox, switch));
     let strokes = Strokes::default();
@@ -224,6 +226,7 @@ impl Shell<'_> {
             Told::Foreseen(subject, to, said) => {
                 self.sitting.foreseen(subject, to, said.map_err(|error| error.message));
             }
+            Told::Offered(subject, said) => self.sitting.offered(subject, said.map_err(|error| error.message)),
             Told::Decided(decision, Ok(told)) => return self.sitting.decided(&decision, &told),
             Told::Decided(decision, Err(refused)) => return self.sitting.refused(&decision, &refused),
         }
@@ -241,6 +244,7 @@ impl Shell<'_> {
                 }
                 Intent::Look(subject) => self.look(subject),
                 Intent::Foresee(subject, to) => self.foresee(subject, to),
+                Intent::Offer(subject) => self.ask_for_order(subject),
                 Intent::Decide(decision) => self.send(decision),
                 Intent::Edit { subject, seen, reason } => self.edit(subject, seen, reason).await?,
                 Intent::Copy(id) => {
@@ -281,6 +285,14 @@ impl Shell<'_> {
         tokio::spawn(async move {
             let said = office::foreseen(&client, subject, to).await;
             tell.send(Told::Foreseen(subject, to, said)).await
+        });
+    }
+
+    fn ask_for_order(&self, subject: Subject) {
+        let (client, tell) = (self.client.clone(), self.tell.clone());
+        tokio::spawn(async move {
+            let said = office::offered(&client, subject).await;
+            tell.send(Told::Offered(subject, said)).await
         });
     }
 
@@ -327,6 +339,7 @@ impl Shell<'_> {
                 Intent::More
                 | Intent::Decide(_)
                 | Intent::Foresee(..)
+                | Intent::Offer(_)
                 | Intent::Edit { .. }
                 | Intent::Copy(_)
                 | Intent::Open(_)

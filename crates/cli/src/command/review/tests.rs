@@ -3,6 +3,7 @@
 mod back;
 mod paging;
 mod resting;
+mod similar;
 
 use placet_domain::digest::Digest;
 use placet_wire::api::{CardView, CheckpointView, InboxView, RunView, StandsFor};
