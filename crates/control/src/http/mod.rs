@@ -24,6 +24,7 @@ mod organisation;
 mod pages;
 mod problem;
 mod projects;
+mod queue;
 mod queued;
 mod retention;
 mod route;
@@ -167,7 +168,7 @@ fn table() -> Vec<Route> {
         get("/api/v1/runs/{run}/effects", actions::effects).access(WATCHERS).gives::<api::EffectList>(200).asks::<actions::PageQuery>().about("What the run only rehearsed: each action with everything that would be done, oldest first."),
         get("/api/v1/runs/{run}/actions", actions::of_run).access(WATCHERS).gives::<api::ActionList>(200).asks::<actions::PageQuery>().about("The actions of a run, oldest first."),
         post("/api/v1/hooks/{name}", hooks::propose).access(Access::Signed).takes_any().gives::<api::ActionView>(201).about("Proposes an action by a signed webhook (standard-webhooks), as the agent it is set up for: run, proposal."),
-        get("/api/v1/queue", actions::queue).access(PEOPLE).gives::<api::ActionList>(200).asks::<actions::ListQuery>().about("What waits for a person: what was interrupted, then what is undecided, riskiest first."),
+        get("/api/v1/queue", queue::list).access(PEOPLE).gives::<api::QueueView>(200).asks::<queue::QueueQuery>().about("What waits for a person: what was interrupted, then what is undecided, riskiest first."),
         get("/api/v1/inbox", inbox::show).access(PEOPLE).gives::<api::InboxView>(200).asks::<inbox::InboxQuery>().about("What waits for a person, as rows: actions with those that are identical, then runs that stand still."),
         get("/api/v1/stream", stream::all).access(PEOPLE).asks::<stream::AllQuery>().resumable().about("Server-sent events of all runs you see, from now on; resumable with Last-Event-ID."),
         get("/api/v1/workers", inbox::workers).access(PEOPLE).gives::<api::WorkerList>(200).about("Workers and how they are."),

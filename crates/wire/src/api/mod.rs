@@ -19,7 +19,7 @@ mod worktree;
 
 pub use action::{
     ActionDetail, ActionList, ActionView, AmendmentRequest, AmendmentView, ApprovalView, Decision, EffectList,
-    ReasonView, Rejection, ResolutionRequest, VerdictView, Withdrawal,
+    QueueView, ReasonView, Rejection, ResolutionRequest, VerdictView, Withdrawal,
 };
 pub use call::{CallList, CallView, WordsRequest};
 pub use deciding::{

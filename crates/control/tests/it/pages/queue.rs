@@ -136,3 +136,35 @@ async fn c16_heartbeats_hide_nothing_of_an_action_nor_of_its_run_and_are_counted
     );
     assert!(run.contains("<dt>Actions</dt><dd>1</dd>"), "they are counted where there is no budget");
 }
+
+#[tokio::test]
+async fn b4_the_queue_of_the_api_is_read_to_its_end_however_small_its_pages_are() {
+    let (app, agent, reviewer, worker) = start().await;
+    for _ in 0..2 {
+        let action = agent.proposes(app.team.run, &scan()).await;
+        reviewer.approves(&action).await.is(200);
+        interrupt(&app, &worker, &reviewer, &action).await;
+    }
+    for _ in 0..3 {
+        agent.proposes(app.team.run, &scan()).await;
+        agent.proposes(app.team.run, &sweep()).await;
+    }
+    let whole: api::QueueView = reviewer.get("/api/v1/queue").await.is(200).json();
+    assert_eq!((whole.actions.len(), whole.next), (8, None));
+    let order: Vec<_> = whole.actions.iter().map(|action| action.id).collect();
+    for limit in 1..=8 {
+        let path = format!("/api/v1/queue?limit={limit}&project={}", app.team.project);
+        let (mut seen, mut after) = (Vec::new(), String::new());
+        loop {
+            let page: api::QueueView = reviewer.get(&format!("{path}{after}")).await.is(200).json();
+            assert!(!page.actions.is_empty() && page.actions.len() <= limit, "no page is empty: {limit}");
+            seen.extend(page.actions.iter().map(|action| action.id));
+            let Some(next) = page.next else { break };
+            after = format!("&after={next}");
+        }
+        assert_eq!(seen, order, "{limit}");
+    }
+    for strange in ["x", "70-1", "i", "u70", ""] {
+        reviewer.get(&format!("/api/v1/queue?after={strange}")).await.problem(400, "bad_query");
+    }
+}
