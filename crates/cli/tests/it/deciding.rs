@@ -37,10 +37,12 @@ fn b4_an_agent_that_asks_too_much_is_told_so_by_an_exit_code_and_what_to_wait_fo
 #[test]
 fn b4_the_whole_queue_is_listed_however_many_are_fetched_at_once() {
     let (world, run) = World::start();
+    // By the command line first: its agent reports in with it.
+    world.propose(&run, &["sh", "true"]);
     let tom = world.client("tom");
     let asks = json!({ "tool": "sh", "arguments": ["true"] });
     tokio::runtime::Runtime::new().unwrap().block_on(async {
-        for _ in 0..105 {
+        for _ in 0..104 {
             tom.post::<serde_json::Value>(&format!("/api/v1/runs/{run}/actions"), &asks).await.unwrap();
         }
     });
