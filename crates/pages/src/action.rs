@@ -6,6 +6,7 @@ use placet_domain::evidence::{Exit, Manifest};
 use placet_domain::time::Timestamp;
 use placet_wire::api::{ActionDetail, OrderOffer};
 
+use crate::attention::{self, Attended};
 use crate::card::{self, Ask, Blast, History, Who};
 use crate::files::{FileShown, files};
 use crate::forms::{Form, confirmation, field, reason};
@@ -34,6 +35,8 @@ pub struct ActionPage {
     pub who: Option<Who>,
     /// How far its run is: the step that it works on, and how many there are.
     pub step: Option<(u32, u32)>,
+    /// Who should look at it, who set it aside, and what the viewer can say about that.
+    pub attended: Attended,
     pub ask: Ask,
     /// What a standing order on it could be, where its viewer could give one.
     pub order: Option<OrderOffer>,
@@ -93,6 +96,7 @@ pub(crate) fn card(viewer: &Viewer, shown: &ActionPage) -> Markup {
             (card::history(lang, &shown.history, viewer.now))
             (card::words(lang, detail))
             (decide(viewer, shown))
+            (attention::forms(viewer, shown))
         }
     }
 }
@@ -112,6 +116,7 @@ pub(crate) fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
                 @if action.amendment.is_some() { " · " strong.ask { (lang.amended_by()) } }
                 @if let Some(next) = action.superseded_by { " · " a href={ "/actions/" (next) } { (short(&next.to_string())) } }
             }
+            (attention::told(viewer, &shown.attended.said))
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod action;
 pub mod assets;
+mod attention;
 mod brief;
 mod card;
 mod change;
@@ -42,6 +43,7 @@ mod text;
 mod timeline;
 
 pub use action::{ActionPage, Decided, Yes, action};
+pub use attention::Attended;
 pub use card::{Ask, Blast, History, Past, Who, title};
 pub use deciding::{OwnPage, decisions, own};
 pub use enter::{Refused, Ways, enter, invitation};

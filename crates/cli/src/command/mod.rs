@@ -3,6 +3,7 @@
 mod action;
 mod amend;
 mod approve;
+mod attention;
 mod away;
 mod bench;
 mod catalog;

@@ -6,7 +6,7 @@ use crate::support::{Window, World, eventually};
 
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 /// What is asked about an action by line.
-const QUESTION: &str = "approve (a), its like too (s), reject (r), next (n) or quit (q)?";
+const QUESTION: &str = "approve (a), its like too (s), reject (r), later (l), who (w), next (n) or quit (q)?";
 
 /// A scan that waits for one person.
 fn waiting(world: &World, run: &str, host: &str) -> String {
@@ -188,6 +188,78 @@ fn b4_an_order_is_given_by_line_and_where_none_is_possible_it_says_why() {
     window.shows("Why you are asked");
     window.type_in("s");
     window.shows("no order on this:");
+}
+
+#[test]
+fn b4_somebody_is_named_and_something_is_set_aside_at_the_terminal() {
+    let (world, run) = World::start();
+    world.cli(&["identity", "add", "eve", "--role", "reviewer"]).ok();
+    let id = waiting(&world, &run, "10.0.0.5");
+    let window = review(&world, "ada", &[]);
+    window.shows("Why you are asked");
+    window.type_in("w");
+    window.shows("who should look at it");
+    window.type_in("eve: you know this host\r");
+    window.shows("is for eve, who decides by their own rights");
+    window.shows("for eve");
+    window.shows("eve looks at it, asked by ada: you know this host");
+    let hers = review(&world, "eve", &[]);
+    hers.shows("for you, by ada: you know this host");
+    hers.type_in("l");
+    hers.shows("set aside until when");
+    hers.type_in("soon\r");
+    hers.shows("is no time");
+    hers.type_in("\u{15}2h\r");
+    hers.shows("is set aside until");
+    hers.shows("you set it aside until");
+    hers.shows("Queue 0");
+    assert_eq!(world.times(&run, &id, "action.assigned") + world.times(&run, &id, "action.deferred"), 2);
+    // She may still decide, and so may he who was not named.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    window.type_in("a");
+    window.shows("a again to approve");
+    window.type_in("a");
+    window.shows("approved …");
+    assert_eq!(shown(&world, &id)["status"], "APPROVED");
+}
+
+#[test]
+fn b4_somebody_is_named_and_something_is_set_aside_by_line_and_by_command() {
+    let (world, run) = World::start();
+    world.cli(&["identity", "add", "eve", "--role", "reviewer"]).ok();
+    let id = waiting(&world, &run, "10.0.0.5");
+    let mut window = review(&world, "ada", &["--plain"]);
+    window.says(QUESTION);
+    window.type_in("w\n");
+    window.says("who should look at it");
+    window.type_in("tom\n");
+    window.says("not said: name a reviewer");
+    eventually("it is asked again", PATIENCE, || window.lines().matches(QUESTION).count() == 2);
+    window.type_in("l\n");
+    window.says("set aside until when");
+    window.type_in("90m\n");
+    window.says("is set aside until");
+    eventually("it is asked again", PATIENCE, || window.lines().matches(QUESTION).count() == 3);
+    window.type_in("q\n");
+    assert!(window.wait().success());
+    let asked = tokio::runtime::Runtime::new().unwrap();
+    let listed = |whose: &str, name: &str| {
+        let (client, path) = (world.client(name), format!("/api/v1/inbox?whose={whose}"));
+        let inbox: Value = asked.block_on(async { client.get(&path).await.unwrap() });
+        inbox["actions"].as_array().unwrap().len()
+    };
+    assert_eq!((listed("mine", "ada"), listed("aside", "ada"), listed("mine", "eve")), (0, 1, 1));
+    world.by("ada", &["queue", "defer", &id, "--back"]).ok();
+    assert_eq!((listed("mine", "ada"), listed("aside", "ada")), (1, 0));
+    world.by("ada", &["queue", "assign", &id, "--to", "eve", "--note", "you know it"]).ok();
+    assert_eq!((listed("mine", "ada"), listed("others", "ada"), listed("mine", "eve")), (0, 1, 1));
+    world.by("ada", &["queue", "assign", &id, "--to", "tom"]).exits(2);
+    world.by("tom", &["queue", "assign", &id, "--to", "eve"]).exits(3);
+    world.by("ada", &["queue", "defer", &id, "--until", "48h"]).exits(2);
+    world.by("ada", &["queue", "defer", &id]).exits(2);
+    world.by("ada", &["queue", "assign", &id, "--nobody"]).ok();
+    assert_eq!(listed("mine", "ada"), 1);
+    world.by("ada", &["approve", &id, "--yes"]).ok();
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod access;
 mod actions;
+mod attention;
 mod body;
 mod caller;
 mod calls;
@@ -176,6 +177,8 @@ fn table() -> Vec<Route> {
         get("/api/v1/decisions/summary", deciding::summary).access(PEOPLE).gives::<api::DecisionSummary>(200).asks::<deciding::SummaryQuery>().about("How questions to people ended in the last thirty days and what waits now, without names."),
         get("/api/v1/decisions/mine", deciding::mine).access(PEOPLE).gives::<api::HabitView>(200).about("How you decide. Of nobody else this can be asked."),
         get("/api/v1/actions/{action}", actions::show).access(WATCHERS).gives::<api::ActionDetail>(200).about("One action with everything that will be done."),
+        post("/api/v1/actions/{action}/assign", attention::assign).access(Access::Roles(&[Reviewer, Operator])).takes::<api::AssignRequest>().gives::<api::AttentionView>(200).about("Names who should look at it, or nobody any more. No right changes hands."),
+        post("/api/v1/actions/{action}/defer", attention::defer).access(Access::Roles(&[Reviewer])).takes::<api::DeferRequest>().gives::<api::AttentionView>(200).about("Sets it aside for yourself until a time before its deadline, or brings it back."),
         post("/api/v1/actions/{action}/approve", actions::approve).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::ActionView>(200).on_what_was_seen().about("Approves exactly what If-Match names."),
         post("/api/v1/actions/{action}/amend", actions::amend).access(Access::Roles(&[Reviewer])).takes::<api::AmendmentRequest>().gives::<api::ActionView>(201).on_what_was_seen().about("Approves something else in the place of what If-Match names; gives the new action."),
         post("/api/v1/actions/{action}/reject", actions::reject).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::ActionView>(200).on_what_was_seen().about("Refuses it, with a reason the agent reads."),

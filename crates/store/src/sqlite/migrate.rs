@@ -19,11 +19,12 @@ const STEPS: &[&str] = &[
     include_str!("../../migrations/0009_decisions.sql"),
     include_str!("../../migrations/0010_notice_debt.sql"),
     include_str!("../../migrations/0011_queue.sql"),
+    include_str!("../../migrations/0012_attention.sql"),
 ];
 
 /// How the ledger is read into projections. Count it up whenever an event means something else for a state, or a state has a
 /// field more: what was computed by an older reading is then computed anew, so that every stored state is what the ledger says.
-const READING: u32 = 16;
+const READING: u32 = 17;
 
 pub(crate) fn migrate(conn: &mut Connection) -> Result<(), StoreError> {
     take_steps(conn)?;

@@ -25,6 +25,8 @@ pub(crate) enum Intent {
         seen: String,
         reason: String,
     },
+    /// Say who should look at an action, or when.
+    Attend(Subject, Attend),
     Copy(String),
     Open(String),
     Stop,
@@ -83,7 +85,18 @@ pub(crate) enum Purpose {
     /// Until when an order holds, and for how many more.
     Until,
     Times,
+    /// Who should look at it, and what they should know.
+    Assignee,
+    /// Until when it is set aside.
+    Aside,
     Filter,
+}
+
+/// What is said about looking at an action. Nothing is decided by it, and it is bound to no digest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Attend {
+    Assign { to: Option<String>, note: String },
+    Defer { lasts_ms: Option<u64> },
 }
 
 /// A decision that was not taken.

@@ -46,6 +46,8 @@ impl Sitting {
             Purpose::EditReason => format!("change {title}: why? "),
             Purpose::Until => "until when (18:00), or for how long (90m, 2h)? ".to_owned(),
             Purpose::Times => "for how many more at most? ".to_owned(),
+            Purpose::Assignee => "who should look at it (eve: what they should know; nobody: empty)? ".to_owned(),
+            Purpose::Aside => "set aside until when (18:00, 90m; empty: bring it back)? ".to_owned(),
             Purpose::Filter => "/".to_owned(),
         }
     }

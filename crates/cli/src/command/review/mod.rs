@@ -4,6 +4,7 @@
 //! around them; [`office`] asks the control plane. Nothing is decided here that the control plane would not decide again.
 
 mod ahead;
+mod attend;
 mod card;
 mod decision;
 mod draw;

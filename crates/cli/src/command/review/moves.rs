@@ -78,6 +78,8 @@ impl Sitting {
             'o' => self.chosen.map(|subject| Intent::Open(subject.page())).into_iter().collect(),
             't' if self.is_at_order() => self.write_terms(Purpose::Until),
             'n' if self.is_at_order() => self.write_terms(Purpose::Times),
+            'w' => self.attend(Purpose::Assignee),
+            'l' => self.attend(Purpose::Aside),
             'a' | 'r' | 'e' | 'x' | 's' | 'm' | 'p' | 'c' | 'u' => self.begin(letter),
             _ => Vec::new(),
         }

@@ -10,9 +10,10 @@ use placet_wire::{Client, ClientError};
 use serde_json::Value;
 
 use super::card::{self, Card};
-use super::decision::{Decision, Refused, Verb};
+use super::decision::{Attend, Decision, Refused, Verb};
 use super::row::Subject;
 use crate::command::approve::before;
+use crate::command::attention;
 use crate::command::order;
 use crate::command::run::rollback_text;
 use crate::context::short;
@@ -36,7 +37,9 @@ pub(super) async fn inbox(
         inbox.next = more.next;
     }
     if inbox.next.is_none() {
-        inbox.actions.extend(part("others", String::new()).await?.actions);
+        for whose in ["others", "aside"] {
+            inbox.actions.extend(part(whose, String::new()).await?.actions);
+        }
     }
     // Who may not know of switches hears nothing of them.
     let organisation: Option<OrganisationView> = client.get("/api/v1/organisation").await.ok();
@@ -93,6 +96,15 @@ pub(super) async fn offered(client: &Client, subject: Subject) -> Result<OrderOf
     match subject {
         Subject::Action(id) => Ok(order::offer(client, id).await?),
         Subject::Run(..) => Err(CliError::usage("orders are given on actions")),
+    }
+}
+
+/// Says who should look at it, or when; tells what came of it.
+pub(super) async fn attend(client: &Client, subject: Subject, attend: &Attend) -> Result<String, CliError> {
+    let Subject::Action(id) = subject else { return Err(CliError::usage("only actions are set aside and assigned")) };
+    match attend {
+        Attend::Assign { to, note } => attention::assign(client, id, to.clone(), note.clone()).await,
+        Attend::Defer { lasts_ms } => attention::defer(client, id, *lasts_ms).await,
     }
 }
 

@@ -7,12 +7,14 @@ use placet_domain::text::marked;
 use placet_wire::Client;
 use placet_wire::api::{OrderOffer, OrderRequest};
 
-use super::card::{Card, May, named};
-use super::decision::{Decision, Verb};
+use super::attend::assignment;
+use super::card::{self, Card, May};
+use super::decision::{Attend, Decision, Verb};
 use super::draw::{span, tier_word};
 use super::office;
 use super::row::{Row, Subject, rows};
 use crate::command::order::Terms;
+use crate::command::until;
 use crate::error::CliError;
 use crate::out::{BOLD, Out, styled};
 use crate::terminal::asked;
@@ -51,13 +53,14 @@ pub(super) async fn sit(
 fn line(row: &Row) -> String {
     let kind = match (&row.tier, row.subject) {
         (Some(tier), _) => format!("{tier} ({})", tier_word(tier)),
-        (None, Subject::Run(_, why)) => named(why).to_owned(),
+        (None, Subject::Run(_, why)) => card::named(why).to_owned(),
         (None, Subject::Action(_)) => String::new(),
     };
     let age = span(jiff::Timestamp::now().as_millisecond() - row.since_ms);
     let twins = if row.twins.is_empty() { String::new() } else { format!(", {} identical", row.twins.len()) };
     let [what, agent] = [&row.what, &row.agent].map(|text| marked(text));
-    format!("{kind}: {what}, by {agent}, since {age}{twins}")
+    let mark = row.mark.as_ref().map(|mark| format!(", {}", marked(mark))).unwrap_or_default();
+    format!("{kind}: {what}, by {agent}, since {age}{twins}{mark}")
 }
 
 enum After {
@@ -152,6 +155,30 @@ impl Wanted {
     }
 }
 
+/// Sets it aside by line. What was said is told and the question asked again: nothing was decided.
+async fn later(client: &Client, subject: Subject) -> Result<Wanted, CliError> {
+    let question = "set aside until when (18:00, 90m; nothing brings it back)?";
+    let Some(said) = asked::answer(question).await? else { return Ok(Wanted::Leave) };
+    let lasts_ms = match said.as_str() {
+        "" => None,
+        typed => match until::lasts_ms(typed, &jiff::Zoned::now()) {
+            Ok(lasts_ms) => Some(lasts_ms),
+            Err(error) => return Ok(Wanted::Asked(error.message)),
+        },
+    };
+    Ok(attended(office::attend(client, subject, &Attend::Defer { lasts_ms }).await))
+}
+
+async fn named(client: &Client, subject: Subject) -> Result<Wanted, CliError> {
+    let question = "who should look at it (eve: what they should know; nothing: nobody)?";
+    let Some(said) = asked::answer(question).await? else { return Ok(Wanted::Leave) };
+    Ok(attended(office::attend(client, subject, &assignment(&said)).await))
+}
+
+fn attended(said: Result<String, CliError>) -> Wanted {
+    Wanted::Asked(said.unwrap_or_else(|error| format!("not said: {}", error.message)))
+}
+
 /// What an order on it would be, as somebody chooses it by line. An empty line takes what stands in brackets.
 async fn order(client: &Client, subject: Subject, out: &Out) -> Result<Wanted, CliError> {
     let offer = match office::offered(client, subject).await {
@@ -221,15 +248,18 @@ fn request(terms: &Terms, offer: &OrderOffer) -> Result<OrderRequest, String> {
 /// Asks what is to be done. What was typed before a question was there was not meant for it, and is let go of; the end of what is typed
 /// is a wish to leave, whatever was asked.
 async fn wanted(client: &Client, card: &Card, typed: Option<&str>, out: &Out) -> Result<Wanted, CliError> {
-    let similar = match (card.subject, typed) {
-        (Subject::Action(_), None) => ", its like too (s)",
-        (Subject::Action(_), Some(_)) | (Subject::Run(..), _) => "",
+    let (similar, attend) = match (card.subject, typed) {
+        (Subject::Action(_), None) => (", its like too (s)", ", later (l), who (w)"),
+        (Subject::Action(_), Some(_)) => ("", ", later (l), who (w)"),
+        (Subject::Run(..), _) => ("", ""),
     };
-    let Some(choice) = asked::answer(&format!("approve (a){similar}, reject (r), next (n) or quit (q)?")).await? else {
-        return Ok(Wanted::Leave);
-    };
-    if let ("s" | "similar", false) = (choice.as_str(), similar.is_empty()) {
-        return order(client, card.subject, out).await;
+    let question = format!("approve (a){similar}, reject (r){attend}, next (n) or quit (q)?");
+    let Some(choice) = asked::answer(&question).await? else { return Ok(Wanted::Leave) };
+    match choice.as_str() {
+        "s" | "similar" if !similar.is_empty() => return order(client, card.subject, out).await,
+        "l" | "later" if !attend.is_empty() => return later(client, card.subject).await,
+        "w" | "who" if !attend.is_empty() => return named(client, card.subject).await,
+        _ => {}
     }
     let (verb, question) = match (choice.as_str(), typed) {
         ("a" | "approve", Some(tool)) => (Verb::Approve, format!("two people are asked; type `{tool}` to approve:")),

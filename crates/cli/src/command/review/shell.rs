@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::card::Card;
-use super::decision::{Decision, Intent, Refused};
+use super::decision::{Attend, Decision, Intent, Refused};
 use super::office;
 use super::row::Subject;
 use super::sitting::{Sitting, Wire};
@@ -39,6 +39,7 @@ enum Told {
     Looked(Subject, Result<Card, CliError>),
     Foreseen(Subject, u32, Result<String, CliError>),
     Offered(Subject, Result<OrderOffer, CliError>),
+    Attended(Subject, Result<String, CliError>),
     Decided(Decision, Result<String, Refused>),
 }
 
@@ -227,6 +228,9 @@ impl Shell<'_> {
                 self.sitting.foreseen(subject, to, said.map_err(|error| error.message));
             }
             Told::Offered(subject, said) => self.sitting.offered(subject, said.map_err(|error| error.message)),
+            Told::Attended(subject, said) => {
+                return self.sitting.attended(subject, said.map_err(|error| error.message));
+            }
             Told::Decided(decision, Ok(told)) => return self.sitting.decided(&decision, &told),
             Told::Decided(decision, Err(refused)) => return self.sitting.refused(&decision, &refused),
         }
@@ -245,6 +249,7 @@ impl Shell<'_> {
                 Intent::Look(subject) => self.look(subject),
                 Intent::Foresee(subject, to) => self.foresee(subject, to),
                 Intent::Offer(subject) => self.ask_for_order(subject),
+                Intent::Attend(subject, attend) => self.attend(subject, attend),
                 Intent::Decide(decision) => self.send(decision),
                 Intent::Edit { subject, seen, reason } => self.edit(subject, seen, reason).await?,
                 Intent::Copy(id) => {
@@ -296,6 +301,14 @@ impl Shell<'_> {
         });
     }
 
+    fn attend(&self, subject: Subject, attend: Attend) {
+        let (client, tell) = (self.client.clone(), self.tell.clone());
+        tokio::spawn(async move {
+            let said = office::attend(&client, subject, &attend).await;
+            tell.send(Told::Attended(subject, said)).await
+        });
+    }
+
     fn send(&self, decision: Decision) {
         let (client, tell) = (self.client.clone(), self.tell.clone());
         tokio::spawn(async move {
@@ -340,6 +353,7 @@ impl Shell<'_> {
                 | Intent::Decide(_)
                 | Intent::Foresee(..)
                 | Intent::Offer(_)
+                | Intent::Attend(..)
                 | Intent::Edit { .. }
                 | Intent::Copy(_)
                 | Intent::Open(_)

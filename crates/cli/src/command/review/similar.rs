@@ -88,9 +88,13 @@ impl Sitting {
         let text = text.trim();
         let terms = match purpose {
             Purpose::Times => Terms { times: text.parse().unwrap_or_default(), ..terms.clone() },
-            Purpose::Until | Purpose::Name | Purpose::Reason(_) | Purpose::EditReason | Purpose::Filter => {
-                Terms { until: text.to_owned(), ..terms.clone() }
-            }
+            Purpose::Until
+            | Purpose::Name
+            | Purpose::Reason(_)
+            | Purpose::EditReason
+            | Purpose::Assignee
+            | Purpose::Aside
+            | Purpose::Filter => Terms { until: text.to_owned(), ..terms.clone() },
         };
         match self.now().and_then(|now| terms.request(offer, &now)) {
             Ok(_) => {
@@ -113,7 +117,7 @@ impl Sitting {
         request.map(Some).map_err(|error| said(&error))
     }
 
-    fn now(&self) -> Result<Zoned, CliError> {
+    pub(super) fn now(&self) -> Result<Zoned, CliError> {
         let now =
             Timestamp::from_millisecond(self.now_ms).map_err(|_| CliError::usage("this clock is out of bounds"))?;
         Ok(now.to_zoned(self.zone.clone()))
@@ -130,7 +134,7 @@ impl Sitting {
     }
 }
 
-fn said(error: &CliError) -> String {
+pub(super) fn said(error: &CliError) -> String {
     match &error.hint {
         Some(hint) => format!("{}: {hint}", error.message),
         None => error.message.clone(),

@@ -1,5 +1,6 @@
 //! Sittings without a terminal: what is seen at several sizes, what strokes mean, and what hostile content cannot do.
 
+mod attend;
 mod back;
 mod paging;
 mod resting;

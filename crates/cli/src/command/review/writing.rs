@@ -92,7 +92,9 @@ impl Sitting {
                 self.filter.clear();
                 Vec::new()
             }
-            (Wrote::Done, Purpose::Filter) | (Wrote::GivenUp, Purpose::Until | Purpose::Times) => Vec::new(),
+            (Wrote::Done, Purpose::Filter)
+            | (Wrote::GivenUp, Purpose::Until | Purpose::Times | Purpose::Assignee | Purpose::Aside) => Vec::new(),
+            (Wrote::Done, Purpose::Assignee | Purpose::Aside) => self.attended_to(purpose, &text, line),
             (Wrote::Done, Purpose::Until | Purpose::Times) => self.set_terms(purpose, &text, line),
             (Wrote::GivenUp, Purpose::Name | Purpose::Reason(_) | Purpose::EditReason) => {
                 self.keep_draft(purpose, text);

@@ -30,7 +30,7 @@ use super::form::{Fields, Sent};
 use super::guard::{Visiting, made};
 use super::onward::go_on;
 use super::twins::class;
-use super::{around, brake, file, names, order, output, passkey, viewer};
+use super::{around, attention, brake, file, names, order, output, passkey, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
 
@@ -81,6 +81,7 @@ pub(in crate::http) async fn page(
         history: around::history(app, &state).await?,
         who: around::who(app, &run, &state).await?,
         step: step(&run),
+        attended: attention::attended(app, caller, &state).await?,
         ask,
         approved_by,
         fast,
