@@ -30,6 +30,8 @@ async function decides(page, of, looks, hasKeys) {
   await page.goto(`${given.url}/?part=aside`);
   await page.locator(`a.row[href*="action=${of.reject}"]`, { hasText: 'you set it aside until' }).waitFor();
   await looks('aside');
+  // A phone shows the list or the card, and the rest of this walk needs both.
+  await page.setViewportSize({ width: 1280, height: 900 });
   await open(of.reject);
   await send(page, button('Bring it back'));
 

@@ -19,6 +19,12 @@ fn review(world: &World, name: &str, more: &[&str]) -> Window {
     Window::open(world.command(&["--as", name, "review"]).args(more), 100, 30)
 }
 
+/// Waits until it is seen, and a moment more: what is typed in the very moment in which a card is drawn is let go of.
+fn read(window: &Window, text: &str) {
+    window.shows(text);
+    std::thread::sleep(std::time::Duration::from_millis(400));
+}
+
 fn shown(world: &World, id: &str) -> Value {
     world.json("ada", &["show", id])
 }
@@ -144,17 +150,17 @@ fn b4_an_order_is_given_at_the_terminal_and_covers_what_comes_next() {
     let id = first["id"].as_str().unwrap();
     let window = review(&world, "ada", &[]);
     window.shows("Why you are asked");
-    window.shows("s similar");
+    read(&window, "s similar");
     window.type_in("s");
-    window.shows("What you approve");
+    read(&window, "What you approve");
     window.type_in("n");
     window.shows("for how many more at most?");
     window.type_in("\u{15}1\r");
-    window.shows("1 more at most");
+    read(&window, "1 more at most");
     window.type_in("t");
     window.shows("until when");
     window.type_in("\u{15}90m\r");
-    window.shows("for 90m");
+    read(&window, "for 90m");
     window.type_in("a");
     window.shows("a again: this and 1 more, exact, for 90m");
     assert_eq!(shown(&world, id)["status"], "PENDING_APPROVAL", "one stroke decides nothing");
@@ -185,7 +191,7 @@ fn b4_an_order_is_given_by_line_and_where_none_is_possible_it_says_why() {
     let view = world.propose(&run, &["rm", "--", "out/old.md"]);
     assert_eq!(view["verdict"]["tier"], "C", "{view}");
     let window = review(&world, "ada", &[view["id"].as_str().unwrap()]);
-    window.shows("Why you are asked");
+    read(&window, "Why you are asked");
     window.type_in("s");
     window.shows("no order on this:");
 }
@@ -196,7 +202,7 @@ fn b4_somebody_is_named_and_something_is_set_aside_at_the_terminal() {
     world.cli(&["identity", "add", "eve", "--role", "reviewer"]).ok();
     let id = waiting(&world, &run, "10.0.0.5");
     let window = review(&world, "ada", &[]);
-    window.shows("Why you are asked");
+    read(&window, "Why you are asked");
     window.type_in("w");
     window.shows("who should look at it");
     window.type_in("eve: you know this host\r");
@@ -204,7 +210,7 @@ fn b4_somebody_is_named_and_something_is_set_aside_at_the_terminal() {
     window.shows("for eve");
     window.shows("eve looks at it, asked by ada: you know this host");
     let hers = review(&world, "eve", &[]);
-    hers.shows("for you, by ada: you know this host");
+    read(&hers, "for you, by ada: you know this host");
     hers.type_in("l");
     hers.shows("set aside until when");
     hers.type_in("soon\r");
