@@ -7,6 +7,7 @@ use placet_domain::time::Timestamp;
 use placet_wire::api::{ActionDetail, ActionView, OrderOffer};
 
 use crate::amend::{self, Amending};
+use crate::attention::{self, Attended};
 use crate::card::{self, Ask, Blast, History, Who};
 use crate::files::{FileShown, files};
 use crate::forms::{Form, confirmation, reason};
@@ -36,6 +37,8 @@ pub struct ActionPage {
     pub who: Option<Who>,
     /// How far its run is: the step that it works on, and how many there are.
     pub step: Option<(u32, u32)>,
+    /// Who should look at it, who set it aside, and what the viewer can say about that.
+    pub attended: Attended,
     pub ask: Ask,
     /// What a reviewer may make of it.
     pub amending: Amending,
@@ -117,6 +120,7 @@ pub(crate) fn card(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
             (card::history(lang, &shown.history, viewer.now))
             (card::words(lang, detail))
             (decide(viewer, shown, room))
+            (attention::forms(viewer, shown))
         }
     }
 }
@@ -136,6 +140,7 @@ pub(crate) fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
                 @if action.amendment.is_some() { " · " strong.ask { (lang.amended_by()) } }
                 @if let Some(next) = action.superseded_by { " · " a href={ "/actions/" (next) } { (short(&next.to_string())) } }
             }
+            (attention::told(viewer, &shown.attended.said))
         }
     }
 }

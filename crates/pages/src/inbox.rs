@@ -6,9 +6,10 @@ use placet_domain::action::ActionStatus;
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, ProjectId, RunId};
 use placet_domain::time::Timestamp;
-use placet_wire::api::{ActionDetail, ActionView};
+use placet_wire::api::{ActionDetail, ActionView, AttentionView};
 
 use crate::action::ActionPage;
+use crate::attention;
 use crate::brief::card_or_beginning;
 use crate::card::title;
 use crate::icons::{self, Icon, icon, ring};
@@ -30,8 +31,12 @@ pub struct Inbox {
     pub after: Option<String>,
     /// What was interrupted, where all parts are shown.
     pub interrupted: Vec<Waiting>,
+    /// What somebody named the viewer for, where all parts are shown.
+    pub named: Vec<Waiting>,
     /// What waits for others, where all parts are shown and nothing else comes before.
     pub others: Vec<Waiting>,
+    /// What the viewer set aside, under the same conditions.
+    pub aside: Vec<Waiting>,
     /// How many actions wait in all.
     pub waiting: u64,
     pub runs: Vec<Standing>,
@@ -66,6 +71,8 @@ pub struct Waiting {
     pub agent: String,
     pub goal: String,
     pub twins: Twins,
+    /// Who should look at it, and who set it aside.
+    pub attention: AttentionView,
 }
 
 /// Other waiting actions of the project of which the same would be done, and about which people are asked for the same reasons.
@@ -165,8 +172,11 @@ pub fn inbox(viewer: &Viewer, inbox: &Inbox) -> Markup {
 /// The viewer, who goes on with the neighbour of what they decide.
 fn going_on(viewer: &Viewer, inbox: &Inbox) -> Viewer {
     let here = inbox.chosen.as_ref().map(|chosen| chosen.detail.action.id);
-    let rows: Vec<ActionId> =
-        [&inbox.interrupted, &inbox.actions].into_iter().flatten().map(|row| row.detail.action.id).collect();
+    let rows: Vec<ActionId> = [&inbox.interrupted, &inbox.named, &inbox.actions]
+        .into_iter()
+        .flatten()
+        .map(|row| row.detail.action.id)
+        .collect();
     let at = rows.iter().position(|id| Some(*id) == here);
     let neighbour = at.and_then(|at| rows.get(at + 1).or_else(|| rows.get(at.checked_sub(1)?)));
     let onward = neighbour.map_or_else(|| inbox.listing.query(), |next| inbox.listing.query_at(*next));
@@ -191,7 +201,11 @@ fn just_decided(lang: Lang, just: &Just) -> Markup {
 fn filters(lang: Lang, inbox: &Inbox) -> Markup {
     let (all, here) = (Listing { project: inbox.listing.project, ..Listing::default() }, &inbox.listing);
     let tiers = ["B", "C"].map(|tier| Listing { tier: Some(tier.to_owned()), ..all.clone() });
-    let parts = [(Part::Others, lang.others_decide()), (Part::Interrupted, lang.filter_interrupted())];
+    let parts = [
+        (Part::Others, lang.others_decide()),
+        (Part::Aside, lang.set_aside()),
+        (Part::Interrupted, lang.filter_interrupted()),
+    ];
     let chip = |to: &Listing, name: &str| html! { a href=(to.link()) aria-current=[to.is_like(here).then_some("true")] { (name) } };
     html! {
         p.filters {
@@ -212,20 +226,25 @@ fn lists(viewer: &Viewer, inbox: &Inbox) -> Markup {
     let (lang, part) = (viewer.lang, inbox.listing.part);
     let heading = match part {
         Part::Mine => lang.actions_waiting(),
+        Part::Named => lang.named_for_you(),
         Part::Others => lang.others_decide(),
+        Part::Aside => lang.set_aside(),
         Part::Interrupted => lang.interrupted_ones(),
     };
-    let nothing = [&inbox.actions, &inbox.interrupted, &inbox.others].iter().all(|rows| rows.is_empty());
+    let all = [&inbox.actions, &inbox.named, &inbox.interrupted, &inbox.others, &inbox.aside];
+    let nothing = all.iter().all(|rows| rows.is_empty());
     let more = |part| Some(Listing { part, ..inbox.listing.clone() }.link());
     html! {
         @if nothing && inbox.runs.is_empty() {
             @if viewer.waiting == 0 { (empty(lang)) } @else { p.note { (lang.none_of_these()) } }
         }
         (rows(viewer, inbox, &inbox.interrupted, (lang.interrupted_ones(), None), more(Part::Interrupted)))
+        (rows(viewer, inbox, &inbox.named, (lang.named_for_you(), None), more(Part::Named)))
         (rows(viewer, inbox, &inbox.actions, (heading, (part == Part::Others).then_some(lang.others_decide_hint())), None))
         (ways_on(lang, inbox))
         (rows(viewer, inbox, &inbox.others, (lang.others_decide(), Some(lang.others_decide_hint())), more(Part::Others)))
         (runs(viewer, &inbox.runs))
+        (rows(viewer, inbox, &inbox.aside, (lang.set_aside(), Some(lang.set_aside_hint())), more(Part::Aside)))
     }
 }
 
@@ -283,6 +302,7 @@ fn row(viewer: &Viewer, row: &Waiting, here: Option<ActionId>, listing: &Listing
                     " · " (lang.expires()) " " (moment(lang, parsed(&action.deadline), viewer.now))
                 }
             }
+            (attention::line(viewer, &row.attention))
             @if !row.twins.is_empty() { span.twins { "+" (row.twins.len()) " " (lang.identical()) } }
         }
     }

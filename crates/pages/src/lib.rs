@@ -8,6 +8,7 @@
 mod action;
 mod amend;
 pub mod assets;
+mod attention;
 mod brief;
 mod card;
 mod change;
@@ -50,6 +51,7 @@ mod workers;
 
 pub use action::{ActionPage, Decided, Yes, action};
 pub use amend::{Amending, Tried, WITHOUT, file_field};
+pub use attention::Attended;
 pub use card::{Ask, Blast, History, Past, Who, title};
 pub use deciding::{OwnPage, decisions, own};
 pub use enter::{Refused, Ways, enter, invitation};

@@ -20,19 +20,25 @@ pub enum Part {
     /// The viewer; what else waits is listed after it.
     #[default]
     Mine,
+    /// The viewer, because somebody named them.
+    Named,
     /// Others than the viewer.
     Others,
+    /// The viewer, who set it aside.
+    Aside,
     /// Somebody who says what becomes of it.
     Interrupted,
 }
 
 impl Part {
-    pub const ALL: &[Self] = &[Self::Mine, Self::Others, Self::Interrupted];
+    pub const ALL: &[Self] = &[Self::Mine, Self::Named, Self::Others, Self::Aside, Self::Interrupted];
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Mine => "mine",
+            Self::Named => "named",
             Self::Others => "others",
+            Self::Aside => "aside",
             Self::Interrupted => "interrupted",
         }
     }

@@ -9,6 +9,7 @@ use placet_domain::action::ActionState;
 use placet_domain::id::IdentityId;
 use placet_domain::identity::Reach;
 use placet_domain::policy::Tier;
+use placet_domain::time::Timestamp;
 
 use crate::query::{Listed, USUAL_ROWS};
 
@@ -44,11 +45,25 @@ pub enum Waits {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Whose {
     All,
-    /// Of whoever this is, together with those whom they descend from: they neither stand behind it nor said yes already. Lists are made
-    /// of it, and no decisions: those are the domain's.
-    Of(Vec<IdentityId>),
-    /// Of others than whoever this is.
-    NotOf(Vec<IdentityId>),
+    /// Of whoever this is: they neither stand behind it nor said yes already, nobody in particular was named, and they did not set it aside. Lists
+    /// are made of it, and no decisions: those are the domain's.
+    Of(Seat),
+    /// Of others than whoever this is: only they can, or one of them was named.
+    NotOf(Seat),
+    /// Of whoever this is, because somebody named them.
+    NamedFor(Seat),
+    /// Of whoever this is, who set it aside and is not asked before its time.
+    AsideBy(Seat),
+}
+
+/// Whoever looks at the queue, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seat {
+    pub who: IdentityId,
+    /// Those whom they descend from.
+    pub behind: Vec<IdentityId>,
+    /// By the store's clock: what was set aside until then is back.
+    pub now: Timestamp,
 }
 
 /// A place in the queue.

@@ -29,7 +29,7 @@ use crate::query::{
     ActionFilter, Debts, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter,
     SeenFile, StoredEntry, Taken, WorktreeFilter,
 };
-use crate::queue::{QueueFilter, Waits, Whose};
+use crate::queue::{QueueFilter, Seat, Waits, Whose};
 use crate::receipt::{Extras, Lease, Receipt};
 use crate::report::{Difference, Scrub};
 use crate::sqlite::Sqlite;
@@ -208,6 +208,14 @@ impl Store {
     /// How many wait for an approval in runs that are open, whosever.
     pub async fn queue_length(&self, reach: Reach) -> Result<u64, StoreError> {
         backend!(self, sqlite => sqlite.queue_length(Waits::ForApproval(Whose::All), reach).await)
+    }
+
+    /// How many wait for an approval, but for those that somebody set aside.
+    pub async fn queue_length_for(&self, reach: Reach, seat: Seat) -> Result<u64, StoreError> {
+        let all = self.queue_length(reach.clone()).await?;
+        let waits = Waits::ForApproval(Whose::AsideBy(seat));
+        let aside = backend!(self, sqlite => sqlite.queue_length(waits, reach).await)?;
+        Ok(all.saturating_sub(aside))
     }
 
     /// How many were interrupted and wait for somebody who says what becomes of them.

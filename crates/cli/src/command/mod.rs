@@ -3,6 +3,7 @@
 mod action;
 mod amend;
 mod approve;
+mod attention;
 mod away;
 mod bench;
 mod catalog;
@@ -37,6 +38,7 @@ mod sandbox;
 mod scope;
 pub(crate) mod serve;
 mod show;
+mod until;
 mod watch;
 mod work;
 mod worktree;

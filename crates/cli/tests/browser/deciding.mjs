@@ -18,6 +18,23 @@ async function decides(page, of, looks, hasKeys) {
   await open(of.two);
   await page.getByText('1 of 2').first().waitFor();
 
+  // Somebody is asked to look, and it is set aside for a while: nothing is decided by either.
+  await open(of.reject);
+  await page.getByLabel('Who should look at it').selectOption({ index: 0 });
+  await page.getByLabel(/What they should know/).fill('you know this host');
+  await send(page, button('Ask them'));
+  await page.locator('#attention-told', { hasText: 'you know this host' }).waitFor();
+  await looks('attention');
+  await page.getByLabel('For how many minutes').fill('90');
+  await send(page, button('Set aside for me'));
+  await page.goto(`${given.url}/?part=aside`);
+  await page.locator(`a.row[href*="action=${of.reject}"]`, { hasText: 'you set it aside until' }).waitFor();
+  await looks('aside');
+  // A phone shows the list or the card, and the rest of this walk needs both.
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await open(of.reject);
+  await send(page, button('Bring it back'));
+
   await open(of.reject);
   await page.locator('form#reject').getByLabel(/^Reason/).fill('not this one');
   await send(page, button(/^Reject/));

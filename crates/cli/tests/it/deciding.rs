@@ -33,3 +33,29 @@ fn b4_an_agent_that_asks_too_much_is_told_so_by_an_exit_code_and_what_to_wait_fo
     assert!(said.stderr.contains("2 questions wait") && said.stderr.contains("action_approved"), "{}", said.stderr);
     world.propose(&run, &["cat", "--", "/etc/hostname"]);
 }
+
+#[test]
+fn b4_the_whole_queue_is_listed_however_many_are_fetched_at_once() {
+    let (world, run) = World::start();
+    // By the command line first: its agent reports in with it.
+    world.propose(&run, &["sh", "true"]);
+    let tom = world.client("tom");
+    let asks = json!({ "tool": "sh", "arguments": ["true"] });
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        for _ in 0..104 {
+            tom.post::<serde_json::Value>(&format!("/api/v1/runs/{run}/actions"), &asks).await.unwrap();
+        }
+    });
+    let listed = |more: &[&str]| {
+        let list = world.json("ada", &[&["queue"], more].concat());
+        (list["actions"].as_array().unwrap().len(), list["next"].is_string())
+    };
+    assert_eq!(listed(&[]), (100, true), "a hundred, if nothing is said");
+    assert_eq!(listed(&["--limit", "103"]), (103, true));
+    assert_eq!(listed(&["--all"]), (105, false));
+    let ids = world.json("ada", &["queue", "--all"])["actions"].as_array().unwrap().clone();
+    let ids: std::collections::BTreeSet<_> = ids.iter().map(|action| action["id"].as_str().unwrap()).collect();
+    assert_eq!(ids.len(), 105, "each once");
+    let words = world.by("ada", &["queue", "--limit", "2"]).ok();
+    assert!(words.stderr.contains("more wait: --limit N, or --all"), "{}", words.stderr);
+}

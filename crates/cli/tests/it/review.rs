@@ -5,6 +5,8 @@ use serde_json::Value;
 use crate::support::{Window, World, eventually};
 
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+/// What is asked about an action by line.
+const QUESTION: &str = "approve (a), its like too (s), reject (r), later (l), who (w), next (n) or quit (q)?";
 
 /// A scan that waits for one person.
 fn waiting(world: &World, run: &str, host: &str) -> String {
@@ -15,6 +17,12 @@ fn waiting(world: &World, run: &str, host: &str) -> String {
 
 fn review(world: &World, name: &str, more: &[&str]) -> Window {
     Window::open(world.command(&["--as", name, "review"]).args(more), 100, 30)
+}
+
+/// Waits until it is seen, and a moment more: what is typed in the very moment in which a card is drawn is let go of.
+fn read(window: &Window, text: &str) {
+    window.shows(text);
+    std::thread::sleep(std::time::Duration::from_millis(400));
 }
 
 fn shown(world: &World, id: &str) -> Value {
@@ -132,6 +140,132 @@ fn b4_identical_ones_are_approved_together_and_recorded_each_by_itself() {
     for id in &ids {
         assert_eq!(world.times(&run, id, "action.approved"), 1);
     }
+}
+
+#[test]
+fn b4_an_order_is_given_at_the_terminal_and_covers_what_comes_next() {
+    let (world, run) = World::start();
+    let propose = || world.propose(&run, &["sh", "echo again"]);
+    let first = propose();
+    let id = first["id"].as_str().unwrap();
+    let window = review(&world, "ada", &[]);
+    window.shows("Why you are asked");
+    read(&window, "s similar");
+    window.type_in("s");
+    read(&window, "What you approve");
+    window.type_in("n");
+    window.shows("for how many more at most?");
+    window.type_in("\u{15}1\r");
+    read(&window, "1 more at most");
+    window.type_in("t");
+    window.shows("until when");
+    window.type_in("\u{15}90m\r");
+    read(&window, "for 90m");
+    window.type_in("a");
+    window.shows("a again: this and 1 more, exact, for 90m");
+    assert_eq!(shown(&world, id)["status"], "PENDING_APPROVAL", "one stroke decides nothing");
+    window.type_in("a");
+    window.shows("order 1 stands until");
+    assert_eq!(propose()["status"], "APPROVED");
+    assert_eq!(propose()["status"], "PENDING_APPROVAL", "one is one");
+    assert_eq!(world.json("ada", &["order", "list", "--run", &run])["orders"][0]["used"], 1);
+}
+
+#[test]
+fn b4_an_order_is_given_by_line_and_where_none_is_possible_it_says_why() {
+    let (world, run) = World::start();
+    let propose = || world.propose(&run, &["sh", "echo again"]);
+    propose();
+    let mut window = review(&world, "ada", &["--plain"]);
+    window.says(QUESTION);
+    window.type_in("s\n");
+    window.says("until when (18:00), or for how long (90m, 2h) [1h]?");
+    window.type_in("\n");
+    window.says("for how many more at most [20]?");
+    window.type_in("2\n");
+    window.says("approve this and its like? type yes:");
+    window.type_in("yes\n");
+    window.says("order 1 stands until");
+    assert!(window.wait().success());
+    assert_eq!(propose()["status"], "APPROVED");
+    let view = world.propose(&run, &["rm", "--", "out/old.md"]);
+    assert_eq!(view["verdict"]["tier"], "C", "{view}");
+    let window = review(&world, "ada", &[view["id"].as_str().unwrap()]);
+    read(&window, "Why you are asked");
+    window.type_in("s");
+    window.shows("no order on this:");
+}
+
+#[test]
+fn b4_somebody_is_named_and_something_is_set_aside_at_the_terminal() {
+    let (world, run) = World::start();
+    world.cli(&["identity", "add", "eve", "--role", "reviewer"]).ok();
+    let id = waiting(&world, &run, "10.0.0.5");
+    let window = review(&world, "ada", &[]);
+    read(&window, "Why you are asked");
+    window.type_in("w");
+    window.shows("who should look at it");
+    window.type_in("eve: you know this host\r");
+    window.shows("is for eve, who decides by their own rights");
+    window.shows("for eve");
+    window.shows("eve looks at it, asked by ada: you know this host");
+    let hers = review(&world, "eve", &[]);
+    read(&hers, "for you, by ada: you know this host");
+    hers.type_in("l");
+    hers.shows("set aside until when");
+    hers.type_in("soon\r");
+    hers.shows("is no time");
+    hers.type_in("\u{15}2h\r");
+    hers.shows("is set aside until");
+    hers.shows("you set it aside until");
+    hers.shows("Queue 0");
+    assert_eq!(world.times(&run, &id, "action.assigned") + world.times(&run, &id, "action.deferred"), 2);
+    // She may still decide, and so may he who was not named.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    window.type_in("a");
+    window.shows("a again to approve");
+    window.type_in("a");
+    window.shows("approved …");
+    assert_eq!(shown(&world, &id)["status"], "APPROVED");
+}
+
+#[test]
+fn b4_somebody_is_named_and_something_is_set_aside_by_line_and_by_command() {
+    let (world, run) = World::start();
+    world.cli(&["identity", "add", "eve", "--role", "reviewer"]).ok();
+    let id = waiting(&world, &run, "10.0.0.5");
+    let mut window = review(&world, "ada", &["--plain"]);
+    window.says(QUESTION);
+    window.type_in("w\n");
+    window.says("who should look at it");
+    window.type_in("tom\n");
+    window.says("not said: name a reviewer");
+    eventually("it is asked again", PATIENCE, || window.lines().matches(QUESTION).count() == 2);
+    window.type_in("l\n");
+    window.says("set aside until when");
+    window.type_in("90m\n");
+    window.says("is set aside until");
+    eventually("it is asked again", PATIENCE, || window.lines().matches(QUESTION).count() == 3);
+    window.type_in("q\n");
+    assert!(window.wait().success());
+    let asked = tokio::runtime::Runtime::new().unwrap();
+    let listed = |whose: &str, name: &str| {
+        let (client, path) = (world.client(name), format!("/api/v1/inbox?whose={whose}"));
+        let inbox: Value = asked.block_on(async { client.get(&path).await.unwrap() });
+        inbox["actions"].as_array().unwrap().len()
+    };
+    assert_eq!((listed("mine", "ada"), listed("aside", "ada"), listed("mine", "eve")), (0, 1, 1));
+    world.by("ada", &["queue", "defer", &id, "--back"]).ok();
+    assert_eq!((listed("mine", "ada"), listed("aside", "ada")), (1, 0));
+    world.by("ada", &["queue", "assign", &id, "--to", "eve", "--note", "you know it"]).ok();
+    assert_eq!((listed("mine", "ada"), listed("others", "ada"), listed("mine", "eve")), (0, 1, 1));
+    world.by("ada", &["queue", "assign", &id, "--to", "tom"]).exits(2);
+    world.by("tom", &["queue", "assign", &id, "--to", "eve"]).exits(3);
+    world.by("ada", &["queue", "defer", &id, "--until", "48h"]).exits(2);
+    world.by("ada", &["queue", "defer", &id]).exits(2);
+    world.by("ada", &["queue", "assign", &id, "--nobody"]).ok();
+    assert_eq!(listed("mine", "ada"), 1);
+    world.by("ada", &["approve", &id, "--yes"]).ok();
 }
 
 #[test]
@@ -308,13 +442,12 @@ fn b4_lines_and_questions_for_those_who_listen() {
     let (world, run) = World::start();
     let (first, second) = (waiting(&world, &run, "10.0.0.5"), waiting(&world, &run, "10.0.0.6"));
     let mut window = review(&world, "ada", &["--plain"]);
-    window.says("approve (a), reject (r), next (n) or quit (q)?");
+    window.says(QUESTION);
     window.type_in("a\n");
     window.says("type yes:");
     window.type_in("yes\n");
     window.says("approved …");
-    let question = "approve (a), reject (r), next (n) or quit (q)?";
-    eventually("the next one is asked about", PATIENCE, || window.lines().matches(question).count() == 2);
+    eventually("the next one is asked about", PATIENCE, || window.lines().matches(QUESTION).count() == 2);
     window.type_in("r\n");
     window.says("why? the agent reads it:");
     window.type_in("enough\n");
@@ -329,12 +462,11 @@ fn b4_lines_and_questions_for_those_who_listen() {
 fn b4_at_lines_what_is_typed_ahead_decides_nothing_and_the_end_of_it_leaves() {
     let (world, run) = World::start();
     let ids = ["10.0.0.5", "10.0.0.6"].map(|host| waiting(&world, &run, host));
-    let question = "approve (a), reject (r), next (n) or quit (q)?";
     let mut window = review(&world, "ada", &["--plain"]);
-    window.says(question);
+    window.says(QUESTION);
     // The first card is passed over, and the rest is typed for one that nobody has seen.
     window.type_in("n\na\nyes\n");
-    eventually("the next one is asked about", PATIENCE, || window.lines().matches(question).count() == 2);
+    eventually("the next one is asked about", PATIENCE, || window.lines().matches(QUESTION).count() == 2);
     window.type_in("r\n");
     window.says("why? the agent reads it:");
     window.type_in("\u{4}");
@@ -349,9 +481,8 @@ fn b4_at_lines_what_was_decided_elsewhere_is_told_and_not_asked_about_again() {
     let (world, run) = World::start();
     world.cli(&["identity", "add", "eve", "--role", "reviewer"]).ok();
     let ids = ["10.0.0.5", "10.0.0.6"].map(|host| (host, waiting(&world, &run, host)));
-    let question = "approve (a), reject (r), next (n) or quit (q)?";
     let mut window = review(&world, "ada", &["--plain"]);
-    window.says(question);
+    window.says(QUESTION);
     let card = window.lines();
     let (_, shown_first) = ids.iter().find(|(host, _)| card.contains(host)).unwrap();
     world.by("eve", &["reject", shown_first, "--reason", "mine"]).ok();
@@ -361,7 +492,7 @@ fn b4_at_lines_what_was_decided_elsewhere_is_told_and_not_asked_about_again() {
     window.says("not decided:");
     window.says("it changed since you were shown it");
     window.says("decided: REJECTED: action_rejected by eve");
-    eventually("the next one is asked about", PATIENCE, || window.lines().matches(question).count() == 2);
+    eventually("the next one is asked about", PATIENCE, || window.lines().matches(QUESTION).count() == 2);
     window.type_in("q\n");
     assert!(window.wait().success());
     assert_eq!(shown(&world, shown_first)["because"], "mine");

@@ -57,7 +57,7 @@ pub(crate) async fn go_away(
     to: &str,
     until: Timestamp,
 ) -> Result<Identity, No> {
-    let to = Box::new(stand_in(app, caller, to).await?);
+    let to = Box::new(found(app, caller, to).await?);
     change(app, caller, id, AwayCommand::Leave { to, until }).await
 }
 
@@ -107,7 +107,7 @@ async fn looked_up(app: &App, age: u64) -> Result<Vec<Absence>, StoreError> {
 }
 
 /// Somebody by id, or by name among those whom the caller shares a project with. To them nobody else exists.
-async fn stand_in(app: &App, caller: &Caller, named: &str) -> Result<Identity, No> {
+pub(super) async fn found(app: &App, caller: &Caller, named: &str) -> Result<Identity, No> {
     let unknown = || Refusal::Unknown { what: "identity" };
     let mut found = match named.parse::<IdentityId>() {
         Ok(id) => Vec::from_iter(app.store().identity(id).await.map_err(No::Fault)?),

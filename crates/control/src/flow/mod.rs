@@ -5,6 +5,7 @@
 mod admin;
 mod amend;
 mod approve;
+mod attention;
 mod away;
 mod checkpoint;
 mod deciding;
@@ -31,6 +32,7 @@ pub use admin::{bootstrap, end_passkeys};
 pub(crate) use admin::{declare, identities, lock_scope, make_identity, make_project, replace_token, revoke};
 pub(crate) use amend::amend;
 pub(crate) use approve::{approve, approve_looked, perform, reject, reject_looked, resolve, withdraw};
+pub(crate) use attention::{assign, defer};
 pub(crate) use away::{Absences, come_back, go_away, note_unreached, standing_in};
 pub(crate) use checkpoint::{Look, Piece, decide_checkpoint, look, newest_pieces};
 pub(crate) use deciding::{Measured, measure, own_alone, own_habits, pace, since as figures_since};

@@ -141,6 +141,10 @@ fn describe_action(row: &mut AuditRow, event: &ActionEvent) {
             row.approval_status = Some("to be performed".to_owned());
         }
         ActionEvent::Rehearsed => row.approval_status = Some("rehearsed".to_owned()),
+        ActionEvent::Assigned { to: Some(to), .. } => row.approval_status = Some(format!("for {to} to look at")),
+        ActionEvent::Assigned { to: None, .. } => row.approval_status = Some("for nobody in particular".to_owned()),
+        ActionEvent::Deferred { until: Some(_), .. } => row.approval_status = Some("set aside".to_owned()),
+        ActionEvent::Deferred { until: None, .. } => row.approval_status = Some("set aside no more".to_owned()),
         ActionEvent::Withdrawn { .. }
         | ActionEvent::Leased { .. }
         | ActionEvent::Renewed { .. }

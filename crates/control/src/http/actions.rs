@@ -5,11 +5,10 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use placet_domain::action::{ActionState, ActionStatus};
-use placet_domain::id::{ActionId, ProjectId, RunId};
-use placet_domain::identity::Reach;
+use placet_domain::id::{ActionId, RunId};
 use placet_domain::proposal::{Action, Proposal};
 use placet_domain::refusal::Refusal;
-use placet_store::{ActionFilter, QueueFilter, Waits};
+use placet_store::ActionFilter;
 use placet_wire::api;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -39,15 +38,6 @@ pub(super) async fn propose(
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ListQuery {
-    /// Only what belongs to this project.
-    project: Option<String>,
-    /// At most so many.
-    limit: Option<u32>,
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
 pub(super) struct PageQuery {
     /// Only what was made after the entry of this number.
     after: Option<u64>,
@@ -67,29 +57,6 @@ pub(super) async fn of_run(
     let actions = app.store().actions(filter).await.map_err(No::Fault)?;
     let next = view::next(&actions, limit);
     Ok(Json(api::ActionList { actions: actions.iter().map(|listed| view::action(listed)).collect(), next }))
-}
-
-pub(super) async fn queue(
-    State(app): State<App>,
-    caller: Caller,
-    Query(query): Query<ListQuery>,
-) -> Result<Json<api::ActionList>, Failure> {
-    let reach = match query.project {
-        None => caller.identity.reach,
-        Some(id) => {
-            let project: ProjectId = id.parse().map_err(Failure::bad_id)?;
-            caller.sees(project, "project")?;
-            Reach::Only([project].into())
-        }
-    };
-    let limit = query.limit.unwrap_or(USUAL_ROWS).min(MOST_ROWS);
-    let waits = Waits::ForResolution;
-    let interrupted = QueueFilter { reach: reach.clone(), waits, limit, ..QueueFilter::default() };
-    let mut waiting = app.store().queue(interrupted).await.map_err(No::Fault)?;
-    let left = limit.saturating_sub(u32::try_from(waiting.len()).unwrap_or(limit));
-    let undecided = QueueFilter { reach, limit: left, ..QueueFilter::default() };
-    waiting.extend(app.store().queue(undecided).await.map_err(No::Fault)?);
-    Ok(Json(api::ActionList { actions: waiting.iter().map(|listed| view::action(listed)).collect(), next: None }))
 }
 
 pub(super) async fn show(

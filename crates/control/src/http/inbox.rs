@@ -10,7 +10,7 @@ use placet_domain::identity::Reach;
 use placet_domain::refusal::Refusal;
 use placet_ledger::Entry;
 use placet_pages::{ActionPage, Ask, FileShown, Shown, Standing, Still, Twin, Waiting, WorkerRow};
-use placet_store::{EntryFilter, Going, HEARTBEAT, Kinds, Order, QueueFilter, StoredEntry, Waits, Whose};
+use placet_store::{EntryFilter, Going, HEARTBEAT, Kinds, Order, QueueFilter, Seat, StoredEntry, Waits, Whose};
 use placet_wire::api;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -18,7 +18,7 @@ use utoipa::IntoParams;
 use super::extract::{Path, Query};
 use super::pages::{self, Address, person};
 use super::problem::Failure;
-use super::queued::{Page, mine, page, tier};
+use super::queued::{Page, length, mine, page, tier};
 use super::view::time;
 use crate::app::App;
 use crate::flow::Caller;
@@ -37,7 +37,8 @@ pub(super) struct InboxQuery {
     limit: Option<u32>,
     /// Only actions of this tier: `B` or `C`.
     tier: Option<String>,
-    /// `mine`: only what you may still say yes to; `others`: only what waits for others than you. All of it, if left out.
+    /// `mine`: only what you may still say yes to, beginning with what somebody named you for; `others`: only what waits for others than
+    /// you; `aside`: only what you set aside. All of it, if left out.
     whose: Option<String>,
     /// Only what comes after this place: `next` of the answer before.
     after: Option<String>,
@@ -49,24 +50,37 @@ pub(super) async fn show(
     Query(query): Query<InboxQuery>,
 ) -> Result<Json<api::InboxView>, Failure> {
     let reach = reach(&caller, query.project.as_deref())?;
-    let waiting = app.store().queue_length(reach.clone()).await?;
-    let filter = filter(&caller, &query, reach.clone())?;
+    let waiting = length(&app, &caller.identity, reach.clone()).await?;
+    let filter = filter(&app, &caller, &query, reach.clone())?;
+    let mut actions = named(&app, &caller, &filter).await?;
     let Page { rows, after, .. } = page(&app, filter).await?;
-    let actions = pages::folded(&app, rows).await?.into_iter().map(row).collect();
-    let interrupted = interrupted(&app, reach.clone()).await?.into_iter().map(row).collect();
+    actions.extend(pages::folded(&app, &caller, rows).await?);
+    let actions = actions.into_iter().map(row).collect();
+    let interrupted = interrupted(&app, &caller, reach.clone()).await?.into_iter().map(row).collect();
     let runs = pages::standing(&app, &reach).await?.into_iter().map(standing).collect();
     let next = after.map(|spot| spot.to_string());
     Ok(Json(api::InboxView { waiting, actions, next, interrupted, runs }))
 }
 
-fn filter(caller: &Caller, query: &InboxQuery, reach: Reach) -> Result<QueueFilter, Failure> {
+/// What somebody was named for comes first, at the top of what is theirs; all of it at once, since nobody is named so often.
+async fn named(app: &App, caller: &Caller, filter: &QueueFilter) -> Result<Vec<Waiting>, Failure> {
+    let (Waits::ForApproval(Whose::Of(seat)), None) = (&filter.waits, filter.from) else { return Ok(Vec::new()) };
+    let waits = Waits::ForApproval(Whose::NamedFor(seat.clone()));
+    let rows = app.store().queue(QueueFilter { waits, limit: MOST_ROWS, ..filter.clone() }).await?;
+    pages::folded(app, caller, rows).await
+}
+
+fn filter(app: &App, caller: &Caller, query: &InboxQuery, reach: Reach) -> Result<QueueFilter, Failure> {
     let bad = |why: &'static str| Failure::new(StatusCode::BAD_REQUEST, "bad_query", why);
-    let ids = || mine(&caller.identity).unwrap_or_default();
+    // Of whom no yes is asked, nothing is asked of others than them.
+    let nobody = || Seat { who: caller.identity.id, behind: Vec::new(), now: app.store().now() };
+    let seat = || mine(app, &caller.identity).unwrap_or_else(nobody);
     let whose = match query.whose.as_deref() {
         None => Whose::All,
-        Some("mine") => Whose::Of(ids()),
-        Some("others") => Whose::NotOf(ids()),
-        Some(_) => return Err(bad("`whose` is `mine` or `others`")),
+        Some("mine") => Whose::Of(seat()),
+        Some("others") => Whose::NotOf(seat()),
+        Some("aside") => Whose::AsideBy(seat()),
+        Some(_) => return Err(bad("`whose` is `mine`, `others` or `aside`")),
     };
     let tier = match &query.tier {
         None => None,
@@ -81,9 +95,9 @@ fn filter(caller: &Caller, query: &InboxQuery, reach: Reach) -> Result<QueueFilt
 }
 
 /// What was interrupted, the riskiest first; those that are settled make room for others.
-async fn interrupted(app: &App, reach: Reach) -> Result<Vec<Waiting>, Failure> {
+async fn interrupted(app: &App, caller: &Caller, reach: Reach) -> Result<Vec<Waiting>, Failure> {
     let filter = QueueFilter { reach, waits: Waits::ForResolution, limit: MOST_ROWS, ..QueueFilter::default() };
-    pages::folded(app, app.store().queue(filter).await?).await
+    pages::folded(app, caller, app.store().queue(filter).await?).await
 }
 
 /// What somebody sees, or one project of it.
@@ -95,8 +109,8 @@ pub(super) fn reach(caller: &Caller, project: Option<&str>) -> Result<Reach, Fai
 }
 
 fn row(row: Waiting) -> api::WaitingView {
-    let twins = row.twins.0.into_iter().map(twin).collect();
-    api::WaitingView { action: row.detail.action, since: time(row.since), agent: row.agent, goal: row.goal, twins }
+    let (action, since, twins) = (row.detail.action, time(row.since), row.twins.0.into_iter().map(twin).collect());
+    api::WaitingView { action, since, agent: row.agent, goal: row.goal, twins, attention: row.attention }
 }
 
 fn twin(twin: Twin) -> api::TwinView {
@@ -143,6 +157,7 @@ fn shown(page: ActionPage, entries: Vec<api::HappenedView>) -> api::CardView {
         may_decide,
         cannot,
         approved_by: page.approved_by.into_iter().map(|yes| yes.name).collect(),
+        attention: page.attended.said,
         snapshot: page.blast.snapshot,
         budget: page.blast.budget,
         entries,

@@ -5,6 +5,7 @@
 
 mod access;
 mod actions;
+mod attention;
 mod body;
 mod caller;
 mod calls;
@@ -25,6 +26,7 @@ mod organisation;
 mod pages;
 mod problem;
 mod projects;
+mod queue;
 mod queued;
 mod retention;
 mod route;
@@ -169,7 +171,7 @@ fn table() -> Vec<Route> {
         get("/api/v1/runs/{run}/effects", actions::effects).access(WATCHERS).gives::<api::EffectList>(200).asks::<actions::PageQuery>().about("What the run only rehearsed: each action with everything that would be done, oldest first."),
         get("/api/v1/runs/{run}/actions", actions::of_run).access(WATCHERS).gives::<api::ActionList>(200).asks::<actions::PageQuery>().about("The actions of a run, oldest first."),
         post("/api/v1/hooks/{name}", hooks::propose).access(Access::Signed).takes_any().gives::<api::ActionView>(201).about("Proposes an action by a signed webhook (standard-webhooks), as the agent it is set up for: run, proposal."),
-        get("/api/v1/queue", actions::queue).access(PEOPLE).gives::<api::ActionList>(200).asks::<actions::ListQuery>().about("What waits for a person: what was interrupted, then what is undecided, riskiest first."),
+        get("/api/v1/queue", queue::list).access(PEOPLE).gives::<api::QueueView>(200).asks::<queue::QueueQuery>().about("What waits for a person: what was interrupted, then what is undecided, riskiest first."),
         get("/api/v1/inbox", inbox::show).access(PEOPLE).gives::<api::InboxView>(200).asks::<inbox::InboxQuery>().about("What waits for a person, as rows: actions with those that are identical, then runs that stand still."),
         get("/api/v1/stream", stream::all).access(PEOPLE).asks::<stream::AllQuery>().resumable().about("Server-sent events of all runs you see, from now on; resumable with Last-Event-ID."),
         get("/api/v1/workers", inbox::workers).access(PEOPLE).gives::<api::WorkerList>(200).about("Workers and how they are."),
@@ -177,6 +179,8 @@ fn table() -> Vec<Route> {
         get("/api/v1/decisions/summary", deciding::summary).access(PEOPLE).gives::<api::DecisionSummary>(200).asks::<deciding::SummaryQuery>().about("How questions to people ended in the last thirty days and what waits now, without names."),
         get("/api/v1/decisions/mine", deciding::mine).access(PEOPLE).gives::<api::HabitView>(200).about("How you decide. Of nobody else this can be asked."),
         get("/api/v1/actions/{action}", actions::show).access(WATCHERS).gives::<api::ActionDetail>(200).about("One action with everything that will be done."),
+        post("/api/v1/actions/{action}/assign", attention::assign).access(Access::Roles(&[Reviewer, Operator])).takes::<api::AssignRequest>().gives::<api::AttentionView>(200).about("Names who should look at it, or nobody any more. No right changes hands."),
+        post("/api/v1/actions/{action}/defer", attention::defer).access(Access::Roles(&[Reviewer])).takes::<api::DeferRequest>().gives::<api::AttentionView>(200).about("Sets it aside for yourself until a time before its deadline, or brings it back."),
         post("/api/v1/actions/{action}/approve", actions::approve).access(Access::Roles(&[Reviewer])).takes::<api::Decision>().gives::<api::ActionView>(200).on_what_was_seen().about("Approves exactly what If-Match names."),
         post("/api/v1/actions/{action}/amend", actions::amend).access(Access::Roles(&[Reviewer])).takes::<api::AmendmentRequest>().gives::<api::ActionView>(201).on_what_was_seen().about("Approves something else in the place of what If-Match names; gives the new action."),
         post("/api/v1/actions/{action}/reject", actions::reject).access(Access::Roles(&[Reviewer])).takes::<api::Rejection>().gives::<api::ActionView>(200).on_what_was_seen().about("Refuses it, with a reason the agent reads."),

@@ -1,10 +1,9 @@
 //! The queue page by page, for pages and for the API: what is on one, and where those before and after it begin.
 
 use placet_domain::action::ActionState;
-use placet_domain::id::IdentityId;
-use placet_domain::identity::{Identity, Role};
+use placet_domain::identity::{Identity, Reach, Role};
 use placet_domain::policy::Tier;
-use placet_store::{Going, Listed, QueueFilter, Spot};
+use placet_store::{Going, Listed, QueueFilter, Seat, Spot, StoreError};
 
 use super::problem::Failure;
 use crate::app::App;
@@ -17,9 +16,18 @@ pub(super) struct Page {
     pub(super) after: Option<Spot>,
 }
 
-/// Whoever decides, with those whom they descend from; nothing of whom no yes is asked.
-pub(super) fn mine(who: &Identity) -> Option<Vec<IdentityId>> {
-    who.has(Role::Reviewer).then(|| std::iter::once(who.id).chain(who.lineage.iter()).collect())
+/// Whoever decides, with those whom they descend from, at this moment; nothing of whom no yes is asked.
+pub(super) fn mine(app: &App, who: &Identity) -> Option<Seat> {
+    let behind = who.lineage.iter().collect();
+    who.has(Role::Reviewer).then(|| Seat { who: who.id, behind, now: app.store().now() })
+}
+
+/// How many wait for an approval, but for those that whoever looks has set aside.
+pub(super) async fn length(app: &App, who: &Identity, reach: Reach) -> Result<u64, StoreError> {
+    match mine(app, who) {
+        Some(seat) => app.store().queue_length_for(reach, seat).await,
+        None => app.store().queue_length(reach).await,
+    }
 }
 
 /// The tier that a word names.

@@ -143,12 +143,16 @@ impl What {
     /// An entry of a run is told to whoever sees the run; the rest of the ledger is read by others.
     fn tell(&self, entry: &StoredEntry, viewer: &Identity) -> Event {
         let is_told = match self {
-            // How much of an order is left is nothing that an agent should plan with.
-            Self::Run(_) => !(viewer.has(Role::Agent) && entry.kind.starts_with("run.order_")),
+            // How much of an order is left, and who looks at what, is nothing that an agent should plan with.
+            Self::Run(_) => !(viewer.has(Role::Agent) && is_among_people(&entry.kind)),
             Self::All(_) => Entry::parse(&entry.bytes).is_ok_and(|entry| entry.run.is_some()),
         };
         if is_told { event(entry) } else { Event::default().id(entry.seq.to_string()).event(UNTOLD).data("{}") }
     }
+}
+
+fn is_among_people(kind: &str) -> bool {
+    kind.starts_with("run.order_") || matches!(kind, "action.assigned" | "action.deferred")
 }
 
 fn event(entry: &StoredEntry) -> Event {

@@ -91,7 +91,7 @@ impl<'a> Looker<'a> {
     async fn action(&mut self, notice: &Notice, id: ActionId) -> Result<Option<Looked>, StoreError> {
         let Some(state) = self.app.store().action(id).await? else { return Ok(None) };
         let waits_as = match notice.what {
-            What::Action => Some(ActionStatus::PendingApproval),
+            What::Action | What::Assigned => Some(ActionStatus::PendingApproval),
             What::Interrupted => Some(ActionStatus::Interrupted),
             What::Plan
             | What::Checkpoint
@@ -102,23 +102,32 @@ impl<'a> Looker<'a> {
             | What::Worker
             | What::Informed => None,
         };
-        if waits_as.is_some_and(|status| state.status != status) {
+        let is_taken_back = notice.what == What::Assigned && state.attention.assigned.is_none();
+        if is_taken_back || waits_as.is_some_and(|status| state.status != status) {
             return Ok(None);
         }
         let Some(run) = self.found_run(state.run).await? else { return Ok(None) };
         let facts = Facts {
-            thing: state.tool.to_string(),
+            thing: self.thing(notice.what, &state).await?,
             agent: self.person(state.proposer).await?,
             project: self.project(Some(state.project)).await?,
             goal: Some(run.goal.clone()),
             path: format!("/actions/{id}"),
         };
         let mut found = looked(notice, facts, Some(state.project), Standing::Run(Box::new(run.clone())));
-        if notice.what == What::Action {
+        if matches!(notice.what, What::Action | What::Assigned) {
             (found.item.tier, found.item.deadline) = (Some(state.verdict.tier()), Some(state.deadline));
         }
         found.standing = Standing::Action { state: Box::new(state), run: Box::new(run) };
         Ok(Some(found))
+    }
+
+    /// A room hears for whom it is.
+    async fn thing(&mut self, what: What, state: &ActionState) -> Result<String, StoreError> {
+        match state.attention.assigned.as_ref().filter(|_| what == What::Assigned) {
+            Some(assigned) => Ok(format!("{}: {}", self.person(assigned.to).await?, state.tool)),
+            None => Ok(state.tool.to_string()),
+        }
     }
 
     async fn run(&mut self, notice: &Notice, id: RunId, wish: Option<u32>) -> Result<Option<Looked>, StoreError> {
@@ -181,7 +190,11 @@ impl<'a> Looker<'a> {
         if what == What::Worker {
             return identity.has(Role::Operator);
         }
-        if what != What::Action {
+        // As it stands now: whoever is not named any more is not told.
+        if what == What::Assigned && state.attention.assigned.as_ref().is_none_or(|named| named.to != identity.id) {
+            return false;
+        }
+        if !matches!(what, What::Action | What::Assigned) {
             return identity.has(Role::Reviewer);
         }
         let (actor, terms, policy) =
@@ -203,7 +216,7 @@ impl<'a> Looker<'a> {
             What::Plan => RunCommand::ApprovePlan { seen },
             What::Results => RunCommand::ApproveResults { seen, chosen: None },
             What::Checkpoint => RunCommand::PassGate { seen, note: String::new(), plan: None },
-            What::Wish | What::Action | What::Interrupted => return identity.has(Role::Reviewer),
+            What::Wish | What::Action | What::Assigned | What::Interrupted => return identity.has(Role::Reviewer),
             What::Failed | What::Exhausted | What::Worker | What::Informed => {
                 return identity.has(Role::Reviewer) || identity.has(Role::Operator);
             }
@@ -249,6 +262,6 @@ fn is_still_so(what: What, run: &Run, wish: Option<u32>) -> bool {
         }
         What::Failed => run.status == RunStatus::Failed,
         What::Exhausted => run.dry.is_some(),
-        What::Action | What::Interrupted | What::Worker | What::Informed => true,
+        What::Action | What::Assigned | What::Interrupted | What::Worker | What::Informed => true,
     }
 }

@@ -100,6 +100,8 @@ fn of_action(id: ActionId, event: &ActionEvent) -> Option<Told> {
         ActionEvent::ToBePerformed { deadline, .. } => {
             Some(Told { deadline: Some(*deadline), ..Told::of(What::Action, subject) })
         }
+        // Only whoever is named is told: whom else it concerns was told when it was asked.
+        ActionEvent::Assigned { to: Some(_), .. } => Some(Told::of(What::Assigned, subject)),
         ActionEvent::LeaseLapsed { started: true, .. } => Some(Told::of(What::Interrupted, subject)),
         ActionEvent::LeaseLapsed { started: false, .. } => Some(Told::of(What::Worker, subject)),
         ActionEvent::Judged { .. }
@@ -115,7 +117,9 @@ fn of_action(id: ActionId, event: &ActionEvent) -> Option<Told> {
         | ActionEvent::Completed { .. }
         | ActionEvent::Quarantined { .. }
         | ActionEvent::DeadlineLapsed
-        | ActionEvent::Resolved { .. } => None,
+        | ActionEvent::Resolved { .. }
+        | ActionEvent::Assigned { to: None, .. }
+        | ActionEvent::Deferred { .. } => None,
     }
 }
 

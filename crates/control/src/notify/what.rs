@@ -28,6 +28,7 @@ macro_rules! whats {
 
 whats! {
     Action = "action", true: "An action waits for a decision.";
+    Assigned = "assigned", true: "Somebody named you to look at an action that waits.";
     Interrupted = "interrupted", true: "The worker of an action was lost in the middle of it: somebody has to say what becomes of it.";
     Plan = "plan", true: "The plan of a run waits for a decision.";
     Checkpoint = "checkpoint", true: "A run stands still at a checkpoint.";

@@ -22,6 +22,7 @@ pub(super) fn subject(lang: Lang, waiting: usize, news: usize) -> String {
 pub(super) fn headline(lang: Lang, what: What, thing: &str, agent: &str, project: &str) -> String {
     let said = match (lang, what) {
         (Lang::En, What::Action) => format!("{thing} waits for a decision"),
+        (Lang::En, What::Assigned) => format!("{thing} waits, and a colleague asks for a look"),
         (Lang::En, What::Interrupted) => {
             format!("{thing} was interrupted: its worker was lost, nobody knows how far it got")
         }
@@ -34,6 +35,7 @@ pub(super) fn headline(lang: Lang, what: What, thing: &str, agent: &str, project
         (Lang::En, What::Worker) => format!("a worker was lost before it began {thing}"),
         (Lang::En, What::Informed) => format!("{thing}: you are to be informed"),
         (Lang::Fr, What::Action) => format!("{thing} attend une décision"),
+        (Lang::Fr, What::Assigned) => format!("{thing} attend, et un collègue demande d'y regarder"),
         (Lang::Fr, What::Interrupted) => {
             format!("{thing} a été interrompue : son exécutant est perdu, nul ne sait où elle en était")
         }

@@ -101,6 +101,8 @@ pub(super) fn came_to(event: &ActionEvent) -> Option<ActionStatus> {
         | ActionEvent::ToBePerformed { .. }
         | ActionEvent::Renewed { .. }
         | ActionEvent::Quarantined { .. }
+        | ActionEvent::Assigned { .. }
+        | ActionEvent::Deferred { .. }
         // Back to where its verdict puts it, which is counted when it is judged again or decided.
         | ActionEvent::Resolved { resolution: Resolution::Retry, .. } => return None,
     })

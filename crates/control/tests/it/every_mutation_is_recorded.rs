@@ -201,6 +201,19 @@ async fn order(walk: &mut Walk<'_>, run: &str) {
     team.agent.withdraws(&action).await.is(200);
 }
 
+/// Somebody is named who should look at it, and sets it aside.
+async fn attend(walk: &mut Walk<'_>, run: &str) {
+    let team = &walk.app.team;
+    let action = team.agent.proposes(run.parse().unwrap(), &scan()).await;
+    let id = action.id.to_string();
+    let to = json!({ "to": team.second.id, "note": "look" });
+    walk.plain(&team.reviewer, "POST /api/v1/actions/{action}/assign", &[&id], to).await;
+    let until = walk.app.store().now().plus_ms(60_000).unix_ms();
+    let until = json!({ "until": jiff::Timestamp::from_millisecond(until).unwrap().to_string() });
+    walk.plain(&team.second, "POST /api/v1/actions/{action}/defer", &[&id], until).await;
+    team.agent.withdraws(&action).await.is(200);
+}
+
 /// More of the network for an action under way: asked for, opened, closed again, refused.
 async fn open_more(walk: &mut Walk<'_>, run: &str) {
     let team = &walk.app.team;
@@ -363,6 +376,7 @@ async fn b1_every_route_that_changes_something_writes_to_the_ledger() {
     let run = undertake(&mut walk).await;
     act(&mut walk, &run).await;
     order(&mut walk, &run).await;
+    attend(&mut walk, &run).await;
     open_more(&mut walk, &run).await;
     perform(&mut walk).await;
     let (before, message) = (app.size(), json!({ "run": run, "proposal": scan() }));

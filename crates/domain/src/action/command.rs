@@ -6,10 +6,12 @@ use crate::approval::Extent;
 use crate::digest::Digest;
 use crate::evidence::Evidence;
 use crate::id::{ActionId, IdentityId};
+use crate::identity::Identity;
 use crate::passkey::Proof;
 use crate::permit::Signed;
 use crate::policy::{Ruling, Verdict};
 use crate::proposal::Action;
+use crate::time::Timestamp;
 
 /// What a person decides about an interrupted action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +90,15 @@ pub enum ActionCommand {
         resolution: Resolution,
         reason: String,
     },
+    /// Names who should look at it; nobody takes that back.
+    Assign {
+        to: Option<Box<Identity>>,
+        note: String,
+    },
+    /// Sets it aside for whoever asks until then; no time brings it back.
+    Defer {
+        until: Option<Timestamp>,
+    },
     /// The clockwork noticed that a deadline or a lease ran out.
     Lapse,
 }
@@ -110,6 +121,8 @@ impl ActionCommand {
             | Self::Rejudge { .. }
             | Self::Complete { .. }
             | Self::Resolve { .. }
+            | Self::Assign { .. }
+            | Self::Defer { .. }
             | Self::Lapse => false,
         }
     }
@@ -130,6 +143,8 @@ impl ActionCommand {
             | Self::Heartbeat { .. }
             | Self::Complete { .. }
             | Self::Resolve { .. }
+            | Self::Assign { .. }
+            | Self::Defer { .. }
             | Self::Lapse => false,
         }
     }
@@ -156,6 +171,8 @@ impl ActionCommand {
             | Self::Redeem { .. }
             | Self::Heartbeat { .. }
             | Self::Complete { .. }
+            | Self::Assign { .. }
+            | Self::Defer { .. }
             | Self::Lapse => false,
         }
     }
@@ -207,5 +224,7 @@ kinds! {
     Heartbeat = "heartbeat", "kept alive";
     Complete = "complete", "completed";
     Resolve = "resolve", "resolved";
+    Assign = "assign", "assigned";
+    Defer = "defer", "set aside";
     Lapse = "lapse", "let lapse";
 }

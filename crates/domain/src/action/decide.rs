@@ -1,6 +1,7 @@
 //! What may happen to an action, and who may make it happen.
 
 use super::amend::amend;
+use super::attention;
 use super::command::{ActionCommand, ActionCommandKind as Kind, Resolution};
 use super::event::ActionEvent;
 use super::order;
@@ -95,6 +96,8 @@ fn change(
         ActionCommand::Heartbeat { attempt } => heartbeat(state, *attempt, setting),
         ActionCommand::Complete { evidence } => complete(state, evidence, setting),
         ActionCommand::Resolve { resolution, reason } => resolve(state, *resolution, reason, setting),
+        ActionCommand::Assign { to, note } => attention::assign(state, to.as_deref(), note, setting),
+        ActionCommand::Defer { until } => attention::defer(state, *until, setting),
         ActionCommand::Lapse => lapse(state, setting),
     };
     Ok(about(state.id, events?))
@@ -234,6 +237,14 @@ fn rejudge(state: &ActionState, verdict: &Verdict, setting: &Setting<'_>) -> Dec
     Ok(vec![judged(verdict, setting)])
 }
 
+/// A question that somebody can still answer: in an open run, and in time.
+pub(super) fn needs_waiting(state: &ActionState, kind: Kind, setting: &Setting<'_>) -> Result<(), Refusal> {
+    needs_status(state, kind, Status::PendingApproval)?;
+    needs_open(state, setting.run)?;
+    needs_same_past(state, setting.run, "decided")?;
+    if setting.now >= state.deadline { Err(Refusal::Expired) } else { Ok(()) }
+}
+
 /// What every decision of a person needs: a reviewer, an open run, a waiting action, in time, and the eyes on what stands now.
 pub(super) fn needs_decider<'a>(
     state: &ActionState,
@@ -242,12 +253,7 @@ pub(super) fn needs_decider<'a>(
     setting: &Setting<'a>,
 ) -> Result<&'a Identity, Refusal> {
     let reviewer = needs_role(setting, Role::Reviewer)?;
-    needs_status(state, kind, Status::PendingApproval)?;
-    needs_open(state, setting.run)?;
-    needs_same_past(state, setting.run, "decided")?;
-    if setting.now >= state.deadline {
-        return Err(Refusal::Expired);
-    }
+    needs_waiting(state, kind, setting)?;
     if seen != state.review() {
         return Err(Refusal::Stale { seen, current: state.review() });
     }

@@ -112,6 +112,20 @@ pub enum ActionEvent {
         reason: String,
         deadline: Timestamp,
     },
+    /// Somebody named who should look at it, or takes that back.
+    Assigned {
+        by: IdentityId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<IdentityId>,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        note: String,
+    },
+    /// Somebody set it aside for themselves, or takes that back.
+    Deferred {
+        by: IdentityId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
+    },
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
@@ -138,6 +152,8 @@ impl ActionEvent {
             Self::LeaseLapsed { .. } => "job.lease_lapsed",
             Self::DeadlineLapsed => "action.expired",
             Self::Resolved { .. } => "action.resolved",
+            Self::Assigned { .. } => "action.assigned",
+            Self::Deferred { .. } => "action.deferred",
         }
     }
 }

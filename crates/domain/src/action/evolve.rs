@@ -1,5 +1,6 @@
 //! What a recorded event means for an action. Total: history is taken as it is, never judged again.
 
+use super::attention::Attention;
 use super::command::Resolution;
 use super::event::ActionEvent;
 use super::state::{ActionState, ActionStatus as Status, Lease};
@@ -53,6 +54,7 @@ pub fn evolve(id: ActionId, state: Option<ActionState>, event: &ActionEvent, at:
             evidence: None,
             because: None,
             superseded_by: None,
+            attention: Attention::default(),
         });
     }
     let mut action = state?;
@@ -66,9 +68,11 @@ fn apply(action: &mut ActionState, event: &ActionEvent, at: Timestamp) {
         ActionEvent::Judged { verdict, review, deadline } => judged(action, verdict, *review, *deadline, at),
         ActionEvent::Approved { approval, complete } => {
             action.approvals.push(approval.clone());
+            action.attention.looked_at_by(approval.reviewer);
             if *complete {
                 action.status = Status::Approved;
                 action.deadline = approval.expires_at;
+                action.attention = Attention::default();
             }
         }
         ActionEvent::Rehearsed => {
@@ -115,6 +119,8 @@ fn apply(action: &mut ActionState, event: &ActionEvent, at: Timestamp) {
         ActionEvent::Resolved { resolution: Resolution::Abandon, reason, .. } => {
             end(action, Status::Abandoned, Some(reason))
         }
+        ActionEvent::Assigned { by, to, note } => action.attention.assign(*by, *to, note),
+        ActionEvent::Deferred { by, until } => action.attention.defer(*by, *until),
     }
 }
 
@@ -134,10 +140,13 @@ fn await_decision(action: &mut ActionState, deadline: Timestamp, at: Timestamp) 
     action.deadline = deadline;
     action.asked_at = (action.status == Status::PendingApproval).then_some(at);
     action.approvals.clear();
+    // It is another question now.
+    action.attention = Attention::default();
 }
 
 fn end(action: &mut ActionState, status: Status, because: Option<&String>) {
     action.status = status;
     action.lease = None;
     action.because = because.cloned();
+    action.attention = Attention::default();
 }

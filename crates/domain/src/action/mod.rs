@@ -5,6 +5,7 @@
 //! started is never silently run again: a person decides.
 
 mod amend;
+mod attention;
 mod command;
 mod decide;
 mod event;
@@ -14,6 +15,7 @@ mod perform;
 mod state;
 
 pub use amend::{Amender, Amendment};
+pub use attention::{Aside, Assignment, Attention, LONGEST_NOTE, MOST_ASIDE};
 pub use command::{ActionCommand, ActionCommandKind, Amended, Resolution};
 pub use decide::{Demand, Setting, decide};
 pub use event::ActionEvent;

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::amend::Amendment;
+use super::attention::Attention;
 use crate::approval::Approval;
 use crate::digest::Digest;
 use crate::id::{ActionId, IdentityId, ProjectId, RunId};
@@ -140,6 +141,9 @@ pub struct ActionState {
     /// The action that stands in its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<ActionId>,
+    /// Who should look at it, and who set it aside. Beside the question: no approval is bound to it.
+    #[serde(default, skip_serializing_if = "Attention::is_none")]
+    pub attention: Attention,
 }
 
 impl ActionState {

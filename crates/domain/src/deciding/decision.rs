@@ -128,7 +128,9 @@ fn ended(before: &ActionState, event: &ActionEvent, at: Timestamp) -> Option<(Ou
         | ActionEvent::Completed { .. }
         | ActionEvent::Quarantined { .. }
         | ActionEvent::LeaseLapsed { .. }
-        | ActionEvent::Resolved { .. } => None,
+        | ActionEvent::Resolved { .. }
+        | ActionEvent::Assigned { .. }
+        | ActionEvent::Deferred { .. } => None,
     }
 }
 

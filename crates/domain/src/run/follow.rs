@@ -107,7 +107,9 @@ fn money(run: &Run, id: ActionId, worst: Option<Amounts>, event: &ActionEvent) -
         | ActionEvent::Redeemed { .. }
         | ActionEvent::Renewed { .. }
         | ActionEvent::Quarantined { .. }
-        | ActionEvent::Resolved { resolution: Resolution::Abandon, .. } => return none,
+        | ActionEvent::Resolved { resolution: Resolution::Abandon, .. }
+        | ActionEvent::Assigned { .. }
+        | ActionEvent::Deferred { .. } => return none,
     };
     // What was leased before there was a budget is not in it.
     Ok(Consequence::Also(held.then_some(RunEvent::Settled { purpose, spent }).into_iter().collect()))
@@ -165,7 +167,9 @@ fn gate(
         | ActionEvent::Quarantined { .. }
         | ActionEvent::LeaseLapsed { .. }
         | ActionEvent::DeadlineLapsed
-        | ActionEvent::Resolved { .. } => None,
+        | ActionEvent::Resolved { .. }
+        | ActionEvent::Assigned { .. }
+        | ActionEvent::Deferred { .. } => None,
     })
 }
 
@@ -195,7 +199,9 @@ fn performance(run: &Run, id: ActionId, event: &ActionEvent) -> Result<Option<Ru
         | ActionEvent::Renewed { .. }
         | ActionEvent::Quarantined { .. }
         | ActionEvent::LeaseLapsed { .. }
-        | ActionEvent::Resolved { resolution: Resolution::Retry, .. } => None,
+        | ActionEvent::Resolved { resolution: Resolution::Retry, .. }
+        | ActionEvent::Assigned { .. }
+        | ActionEvent::Deferred { .. } => None,
     })
 }
 

@@ -4,6 +4,7 @@ mod amendments;
 mod approvals;
 mod asking;
 mod attacks;
+mod attention;
 mod authenticator;
 mod budgets;
 mod catalogue;

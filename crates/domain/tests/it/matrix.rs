@@ -186,6 +186,8 @@ const DEEDS: &[(&str, &str, ActionStatus, Move)] = &[
     ("retry B", "build it", ActionStatus::Interrupted, Move::Resolve(Resolution::Retry)),
     ("retry C", "delete it", ActionStatus::Interrupted, Move::Resolve(Resolution::Retry)),
     ("abandon", "build it", ActionStatus::Interrupted, Move::Resolve(Resolution::Abandon)),
+    ("assign", "build it", ActionStatus::PendingApproval, Move::Assign),
+    ("defer", "build it", ActionStatus::PendingApproval, Move::Defer),
     ("lapse", "build it", ActionStatus::PendingApproval, Move::Lapse),
 ];
 

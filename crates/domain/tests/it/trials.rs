@@ -270,6 +270,8 @@ pub(crate) enum Move {
     /// Says that it is not started, and why.
     Decline,
     Resolve(Resolution),
+    Assign,
+    Defer,
     Lapse,
 }
 
@@ -293,6 +295,8 @@ pub(crate) const ACTION_TRIALS: &[Trial<Move>] = &[
     Trial { label: "complete (not started)", kind: Move::Decline, usual: Who::Worker },
     Trial { label: "resolve (retry)", kind: Move::Resolve(Resolution::Retry), usual: Who::Reviewer },
     Trial { label: "resolve (abandon)", kind: Move::Resolve(Resolution::Abandon), usual: Who::Reviewer },
+    Trial { label: "assign", kind: Move::Assign, usual: Who::Reviewer },
+    Trial { label: "defer", kind: Move::Defer, usual: Who::Reviewer },
     Trial { label: "lapse", kind: Move::Lapse, usual: Who::Runtime },
 ];
 
@@ -324,7 +328,9 @@ impl Move {
             | Self::Heartbeat
             | Self::Complete { .. }
             | Self::Decline
-            | Self::Resolve(_) => {}
+            | Self::Resolve(_)
+            | Self::Assign
+            | Self::Defer => {}
         }
     }
 
@@ -360,6 +366,11 @@ impl Move {
                 complete(Manifest { worker, ..manifest })
             }
             Self::Resolve(resolution) => ActionCommand::Resolve { resolution, reason },
+            Self::Assign => {
+                let to = Who::Creator.id().map(|id| Box::new(world.identities[&id].clone()));
+                ActionCommand::Assign { to, note: reason }
+            }
+            Self::Defer => ActionCommand::Defer { until: Some(world.now.plus_ms(60_000)) },
             Self::Lapse => ActionCommand::Lapse,
         }
     }

@@ -20,6 +20,7 @@ const STEPS: &[&str] = &[
     include_str!("../../migrations/0010_notice_debt.sql"),
     include_str!("../../migrations/0011_queue.sql"),
     include_str!("../../migrations/0012_seen_file.sql"),
+    include_str!("../../migrations/0013_attention.sql"),
 ];
 
 /// How the ledger is read into projections. Count it up whenever an event means something else for a state, or a state has a

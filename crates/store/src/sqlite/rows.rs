@@ -2,7 +2,7 @@
 //!
 //! A row is made from a domain state and nothing else, so that it can be computed again from the ledger and compared.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use placet_domain::action::{ActionState, ActionStatus};
 use placet_domain::digest::Digest;
@@ -284,6 +284,8 @@ pub(crate) struct ActionRow {
     performing: bool,
     asks: bool,
     bound: String,
+    named: Option<String>,
+    aside: Option<String>,
     state: String,
 }
 
@@ -309,6 +311,8 @@ impl ActionRow {
             performing: action.performing,
             asks: asks(action),
             bound: bound(action),
+            named: action.attention.assigned.as_ref().map(|assigned| assigned.to.to_string()),
+            aside: aside(action),
             state: to_json(action),
         }
     }
@@ -316,12 +320,12 @@ impl ActionRow {
     pub(crate) fn insert(&self, conn: &Connection, id: ActionId) -> rusqlite::Result<()> {
         let sql =
             "INSERT INTO action (created, created_ms, changed, changed_ms, id, project, run, status, is_live, risk,
-            policy, due_ms, rollbacks, performing, asks, tier, bound, state)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+            policy, due_ms, rollbacks, performing, asks, tier, bound, named, aside, state)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
         let Span { created, changed } = self.span;
         let (created_ms, changed_ms) = (created.at.unix_ms(), changed.at.unix_ms());
         let Self { span: _, home, status, is_live, tier, risk, policy, due_ms, rollbacks, .. } = self;
-        let Self { performing, asks, bound, state, .. } = self;
+        let Self { performing, asks, bound, named, aside, state, .. } = self;
         let values = params![
             created.seq,
             created_ms,
@@ -340,6 +344,8 @@ impl ActionRow {
             asks,
             tier,
             bound,
+            named,
+            aside,
             state
         ];
         conn.prepare_cached(sql)?.execute(values).map(drop)
@@ -348,12 +354,15 @@ impl ActionRow {
     /// Saves a change of where the action stands.
     pub(crate) fn update(&self, conn: &Connection, at: Place) -> rusqlite::Result<()> {
         let sql = "UPDATE action SET changed = ?2, changed_ms = ?3, status = ?4, is_live = ?5, risk = ?6, policy = ?7,
-            due_ms = ?8, performing = ?9, asks = ?10, tier = ?11, bound = ?12, state = ?13 WHERE created = ?1";
-        let (changed, Self { status, is_live, tier, risk, policy, due_ms, performing, asks, bound, state, .. }) =
+            due_ms = ?8, performing = ?9, asks = ?10, tier = ?11, bound = ?12, named = ?13, aside = ?14, state = ?15
+            WHERE created = ?1";
+        let (changed, Self { status, is_live, tier, risk, policy, due_ms, performing, asks, .. }) =
             (self.span.changed, self);
+        let Self { bound, named, aside, state, .. } = self;
         let (seq, at_ms) = (changed.seq, changed.at.unix_ms());
-        let values =
-            params![at, seq, at_ms, status, is_live, risk, policy, due_ms, performing, asks, tier, bound, state];
+        let values = params![
+            at, seq, at_ms, status, is_live, risk, policy, due_ms, performing, asks, tier, bound, named, aside, state
+        ];
         conn.prepare_cached(sql)?.execute(values).map(drop)
     }
 
@@ -369,17 +378,35 @@ impl ActionRow {
 
     pub(crate) const SELECT: &str =
         "SELECT created, created_ms, changed, changed_ms, id, project, run, status, is_live,
-        risk, policy, due_ms, rollbacks, performing, asks, tier, bound, state FROM action";
+        risk, policy, due_ms, rollbacks, performing, asks, tier, bound, named, aside, state FROM action";
 
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
         let id = ActionId::from_bytes(row.get(4)?).to_string();
         let (home, status, is_live) = (Home { project: row.get(5)?, run: row.get(6)? }, row.get(7)?, row.get(8)?);
         let (risk, policy, due_ms) = (row.get(9)?, row.get(10)?, row.get(11)?);
         let (rollbacks, performing, asks) = (row.get(12)?, row.get(13)?, row.get(14)?);
-        let (span, tier, bound, state) = (Span::read(row)?, row.get(15)?, row.get(16)?, row.get(17)?);
-        let of =
-            Self { span, home, status, is_live, tier, risk, policy, due_ms, rollbacks, performing, asks, bound, state };
-        Ok((id, of))
+        let (span, tier, bound) = (Span::read(row)?, row.get(15)?, row.get(16)?);
+        let (named, aside, state) = (row.get(17)?, row.get(18)?, row.get(19)?);
+        Ok((
+            id,
+            Self {
+                span,
+                home,
+                status,
+                is_live,
+                tier,
+                risk,
+                policy,
+                due_ms,
+                rollbacks,
+                performing,
+                asks,
+                bound,
+                named,
+                aside,
+                state,
+            },
+        ))
     }
 }
 
@@ -399,6 +426,14 @@ fn bound(action: &ActionState) -> String {
     let behind = std::iter::once(action.proposer).chain(action.proposer_lineage.iter());
     let ids: BTreeSet<IdentityId> = behind.chain(amenders).chain(said_yes).collect();
     ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// Who set it aside, and until when: an object of ids and milliseconds, so that SQLite compares it with the time.
+fn aside(action: &ActionState) -> Option<String> {
+    let aside = &action.attention.aside;
+    let until: BTreeMap<String, i64> =
+        aside.iter().map(|aside| (aside.who.to_string(), aside.until.unix_ms())).collect();
+    (!until.is_empty()).then(|| to_json(&until))
 }
 
 /// When the clockwork has to end something about an action: its wait, or a worker's hold on it.

@@ -129,6 +129,15 @@ pub struct ActionList {
     pub next: Option<u64>,
 }
 
+/// What waits for a person: what was interrupted, then what is undecided, the riskiest first.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+pub struct QueueView {
+    pub actions: Vec<ActionView>,
+    /// Where the rest of them begins, if there is any: send it as `after`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
 /// Says yes to exactly what the `If-Match` header names.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

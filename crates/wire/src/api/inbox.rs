@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::action::{ActionDetail, ActionView};
+use super::attention::AttentionView;
 use super::run::BudgetView;
 
 /// What waits for a person: actions by risk and age, identical ones as one row, what was interrupted, then the runs that stand still.
@@ -36,6 +37,9 @@ pub struct WaitingView {
     pub goal: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub twins: Vec<TwinView>,
+    /// Who should look at it, and who set it aside.
+    #[serde(default, skip_serializing_if = "AttentionView::is_none")]
+    pub attention: AttentionView,
 }
 
 /// Another action of the project of which the same would be done, and about which people are asked for the same reasons.
@@ -92,6 +96,9 @@ pub struct CardView {
     pub cannot: Option<String>,
     /// Names of those who approved it so far.
     pub approved_by: Vec<String>,
+    /// Who should look at it, and who set it aside. No decision is bound to it.
+    #[serde(default, skip_serializing_if = "AttentionView::is_none")]
+    pub attention: AttentionView,
     /// The newest snapshot that its run can go back to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<u32>,

@@ -1,6 +1,7 @@
 //! The API's types, by resource. Unknown fields are refused: a typo must never silently mean something else.
 
 mod action;
+mod attention;
 mod call;
 mod deciding;
 mod execution;
@@ -20,8 +21,9 @@ mod worktree;
 
 pub use action::{
     ActionDetail, ActionList, ActionView, AmendmentRequest, AmendmentView, ApprovalView, Decision, EffectList,
-    ReasonView, Rejection, ResolutionRequest, VerdictView, Withdrawal,
+    QueueView, ReasonView, Rejection, ResolutionRequest, VerdictView, Withdrawal,
 };
+pub use attention::{AsideView, AssignRequest, AssignmentView, AttentionView, DeferRequest};
 pub use call::{CallList, CallView, WordsRequest};
 pub use deciding::{
     AgeRow, DaySummary, DecisionCounts, DecisionSummary, HabitView, HastyWeekView, ShareView, SpreadView, TierSummary,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use placet_control::harmless;
 use placet_domain::run::{Awaits, RunStatus};
-use placet_wire::api::{ActionList, RunList};
+use placet_wire::api::{QueueView, RunList};
 use placet_wire::{Client, ClientError};
 
 use crate::command::serve::told_to_stop;
@@ -86,7 +86,7 @@ fn is_the_end(error: &ClientError) -> bool {
 }
 
 async fn look(client: &Client) -> Result<Waiting, ClientError> {
-    let queue: ActionList = client.get(&format!("/api/v1/queue?limit={MOST_ROWS}")).await?;
+    let queue: QueueView = client.get(&format!("/api/v1/queue?limit={MOST_ROWS}")).await?;
     let action = |action: &placet_wire::api::ActionView| {
         (
             (format!("/actions/{}", action.id), action.status.as_str()),

@@ -3,11 +3,14 @@
 //! The first stroke asks the host of the run; what it says is drawn; the second stroke asks why, and enter sends it. What is gone by it is
 //! gone, so nothing of that can happen unseen.
 
+use placet_wire::api::OrderOffer;
+
 use super::decision::{Intent, Purpose, Verb};
 use super::row::Subject;
 use super::sitting::{Place, Sitting};
+use crate::command::order::Terms;
 
-/// What is known of what going back would change.
+/// What is shown in the place of the card: what going back would change, or what an order would be ([`super::similar`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ahead {
     /// Nobody asked.
@@ -16,6 +19,10 @@ pub(super) enum Ahead {
     Asked(u32),
     /// What it said, in the place of the card.
     Seen { to: u32, text: String },
+    /// The control plane was asked what an order could be.
+    OrderAsked,
+    /// What it said, in the place of the card, and what is chosen of it.
+    Order { offer: OrderOffer, terms: Terms },
 }
 
 /// Which of the snapshots of a run.
@@ -34,7 +41,7 @@ impl Sitting {
         match self.ahead {
             Ahead::Seen { .. } => self.write_for(Purpose::Reason(Verb::RollBack)),
             Ahead::Asked(_) => self.hindered("the host of the run is asked; wait for what it says".to_owned()),
-            Ahead::No => self.ask_ahead(newest),
+            Ahead::No | Ahead::OrderAsked | Ahead::Order { .. } => self.ask_ahead(newest),
         }
     }
 
@@ -87,11 +94,15 @@ impl Sitting {
     pub(super) const fn looks_ahead_to(&self) -> Option<u32> {
         match self.ahead {
             Ahead::Seen { to, .. } => Some(to),
-            Ahead::No | Ahead::Asked(_) => None,
+            Ahead::No | Ahead::Asked(_) | Ahead::OrderAsked | Ahead::Order { .. } => None,
         }
     }
 
+    /// Whether something stands in the place of the card.
     pub(super) const fn is_looking_ahead(&self) -> bool {
-        self.looks_ahead_to().is_some()
+        match self.ahead {
+            Ahead::Seen { .. } | Ahead::Order { .. } => true,
+            Ahead::No | Ahead::Asked(_) | Ahead::OrderAsked => false,
+        }
     }
 }

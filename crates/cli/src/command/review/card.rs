@@ -4,7 +4,9 @@
 //! says, marked.
 
 use placet_domain::text::marked;
-use placet_wire::api::{CardView, CheckpointView, HistoryView, RunView, StandsFor, TwinView, WishList, WishView};
+use placet_wire::api::{
+    AttentionView, CardView, CheckpointView, HistoryView, RunView, StandsFor, TwinView, WishList, WishView,
+};
 
 use super::draw::tier_word;
 use super::files;
@@ -117,12 +119,30 @@ fn head(view: &CardView) -> String {
         format!("\napproved by {}", marked(&view.approved_by.join(", ")))
     };
     let (agent, goal) = (styled(BOLD, marked(&view.agent)), marked(&view.goal));
+    let attention = attention_text(&view.attention);
     format!(
-        "{tier} {} ({}) {}{because}\nby {agent} for {goal}\n{undo}{approved}\n",
+        "{tier} {} ({}) {}{because}\nby {agent} for {goal}\n{undo}{approved}\n{attention}",
         styled(BOLD, &action.tool),
         action.kind,
         action.status
     )
+}
+
+/// Who should look at it, and who set it aside: beside the question, and no part of what a decision is bound to.
+pub(crate) fn attention_text(attention: &AttentionView) -> String {
+    let note = |note: &str| if note.is_empty() { String::new() } else { format!(": {}", marked(note)) };
+    let assigned = attention.assigned.iter().map(|assigned| match assigned.is_yours {
+        true => format!("{}{}\n", styled(ASK, format!("for you, by {}", marked(&assigned.by))), note(&assigned.note)),
+        false => {
+            let (to, by) = (marked(&assigned.to), marked(&assigned.by));
+            format!("{to} looks at it, asked by {by}{}\n", note(&assigned.note))
+        }
+    });
+    let aside = attention.aside.iter().map(|aside| {
+        let who = if aside.is_yours { "you".to_owned() } else { marked(&aside.who) };
+        format!("{who} set it aside until {}\n", aside.until)
+    });
+    assigned.chain(aside).collect()
 }
 
 /// Who else would get what is approved here, and for what: above the card, for it is no part of it.

@@ -1,6 +1,6 @@
 //! What a sitting wants done outside, and the decisions among it: each bound to what was on the screen.
 
-use placet_wire::api::TwinView;
+use placet_wire::api::{OrderRequest, TwinView};
 
 use super::row::Subject;
 use crate::terminal::stroke::Stroke;
@@ -16,6 +16,8 @@ pub(crate) enum Intent {
     Look(Subject),
     /// Ask the host of a run what going back to a snapshot would change.
     Foresee(Subject, u32),
+    /// Ask what an order on an action could be.
+    Offer(Subject),
     Decide(Decision),
     /// Let somebody edit it and approve what they made of it; the terminal is theirs meanwhile.
     Edit {
@@ -23,6 +25,8 @@ pub(crate) enum Intent {
         seen: String,
         reason: String,
     },
+    /// Say who should look at an action, or when.
+    Attend(Subject, Attend),
     Copy(String),
     Open(String),
     Stop,
@@ -41,6 +45,8 @@ pub(crate) struct Decision {
     pub(crate) words: String,
     /// Identical ones that were listed with it.
     pub(crate) twins: Vec<TwinView>,
+    /// The order that is given with an approval, as it stood on the screen.
+    pub(crate) order: Option<OrderRequest>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,7 +82,21 @@ pub(crate) enum Purpose {
     Reason(Verb),
     /// Why it is changed, before it is.
     EditReason,
+    /// Until when an order holds, and for how many more.
+    Until,
+    Times,
+    /// Who should look at it, and what they should know.
+    Assignee,
+    /// Until when it is set aside.
+    Aside,
     Filter,
+}
+
+/// What is said about looking at an action. Nothing is decided by it, and it is bound to no digest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Attend {
+    Assign { to: Option<String>, note: String },
+    Defer { lasts_ms: Option<u64> },
 }
 
 /// A decision that was not taken.

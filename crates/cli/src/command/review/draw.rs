@@ -27,6 +27,9 @@ const KEYS: &[(&str, &str)] = &[
     ("r", "reject, with a reason that the agent reads"),
     ("e", "change it in your editor and approve that"),
     ("x", "approve identical ones with it, each by itself"),
+    ("s left right t n", "an order: its like too; width, until when, how many"),
+    ("w", "who should look at it; no right changes hands"),
+    ("l", "later: set it aside for yourself until then"),
     ("m p c", "at a checkpoint: go on with a note, pause, cancel"),
     ("u left right", "at a checkpoint: what going back changes; do it"),
     ("o", "where a browser shows it"),
@@ -104,8 +107,8 @@ impl Sitting {
         let new = self.rows.iter().filter(|row| row.is_new).count();
         let more = if new > 0 { format!(" · {new} new *: g") } else { String::new() };
         let filter = if self.filter.is_empty() { String::new() } else { format!(" · /{}", self.filter) };
-        let waiting =
-            self.waiting.max(self.rows.iter().filter(|row| row.tier.is_some() && !row.is_gone).count() as u64);
+        let counts = |row: &&Row| row.tier.is_some() && !row.is_gone && !row.is_aside();
+        let waiting = self.waiting.max(self.rows.iter().filter(counts).count() as u64);
         let runs = self.rows.iter().filter(|row| row.tier.is_none()).count();
         let title = format!("Queue {waiting}{more} · runs {runs}{filter}");
         self.frame(screen, (0, width), &title, self.edge_of(Pane::Queue));
@@ -151,13 +154,16 @@ impl Sitting {
         let room = width.saturating_sub(columns(&tail) + 9);
         let agent_room = room * 2 / 5;
         let what = padded(&self.sign(&marked(&row.what)), room - agent_room, self.letters);
-        let agent = padded(&self.sign(&marked(&row.agent)), agent_room, self.letters);
+        // For whom it is matters more in the list than whose it is: that stands on the card.
+        let agent = row.mark.as_ref().unwrap_or(&row.agent);
+        let agent = padded(&self.sign(&marked(agent)), agent_room, self.letters);
         format!("{kind:<6} {what} {agent} {tail}")
     }
 
     fn card_title(&self) -> String {
         match (&self.card, &self.ahead, self.chosen) {
             (Some(card), Ahead::Seen { to, .. }, _) => format!("back to snapshot {to}: {}", card.title),
+            (Some(card), Ahead::Order { .. }, _) => format!("an order on {}", card.title),
             (Some(card), _, _) if self.only_files => format!("files of {}", card.title),
             (Some(card), _, _) => card.title.clone(),
             (None, _, Some(_)) => "loading …".to_owned(),

@@ -44,6 +44,10 @@ impl Sitting {
             Purpose::Reason(Verb::RollBack) => "go back, and lose what is listed: why? ".to_owned(),
             Purpose::Reason(Verb::Approve | Verb::Pause) => "why? ".to_owned(),
             Purpose::EditReason => format!("change {title}: why? "),
+            Purpose::Until => "until when (18:00), or for how long (90m, 2h)? ".to_owned(),
+            Purpose::Times => "for how many more at most? ".to_owned(),
+            Purpose::Assignee => "who should look at it (eve: what they should know; nobody: empty)? ".to_owned(),
+            Purpose::Aside => "set aside until when (18:00, 90m; empty: bring it back)? ".to_owned(),
             Purpose::Filter => "/".to_owned(),
         }
     }
@@ -77,6 +81,9 @@ impl Sitting {
 
     fn asked(&self, verb: Verb, title: &str, digest: &str) -> String {
         let title = cut(title, self.size.columns / 3, self.letters);
+        if let Some(order) = self.order_in_short() {
+            return format!("a again: {order} {digest}; Escape: no");
+        }
         match (verb, self.selected.len()) {
             (Verb::Pause, _) => "p again to pause the run; Escape: no".to_owned(),
             (_, 0) => format!("a again to approve {title} {digest}; Escape: no"),
@@ -84,11 +91,24 @@ impl Sitting {
         }
     }
 
+    /// Only what would do something: who may not decide, and what has no twins, is offered less.
+    fn keys_of_action(&self) -> &'static str {
+        let may = self.card.as_ref().map(|card| &card.may);
+        let has_twins = self.rows.iter().any(|row| Some(row.subject) == self.chosen && !row.twins.is_empty());
+        match (may, has_twins) {
+            (Some(May::Decide { typed: None }), true) => "a approve  s similar  r reject  e edit  d files  x same",
+            (Some(May::Decide { typed: None }), false) => "a approve  s similar  r reject  e edit  d files",
+            (Some(May::Decide { typed: Some(_) }), _) => "a approve  r reject  e edit  d files",
+            (Some(May::Not(_) | May::Settled(_)) | None, _) => "d files",
+        }
+    }
+
     /// The keys of this pane.
     fn keys(&self) -> String {
         let decide = match self.chosen {
+            Some(_) if self.is_at_order() => "a give it  left right width  t until  n how many  Escape the card",
             Some(_) if self.is_looking_ahead() => "u go back  left older  right newer  Escape the card",
-            Some(Subject::Action(_)) => "a approve  r reject  e edit  d files  x same",
+            Some(Subject::Action(_)) => self.keys_of_action(),
             Some(Subject::Run(_, StandsFor::Checkpoint)) => "a go on  r reject  m note  p pause  c cancel  u back",
             Some(Subject::Run(_, StandsFor::Plan | StandsFor::Results | StandsFor::Wish)) => "a approve  r reject",
             None => "",

@@ -4,6 +4,7 @@
 //! around them; [`office`] asks the control plane. Nothing is decided here that the control plane would not decide again.
 
 mod ahead;
+mod attend;
 mod card;
 mod decision;
 mod draw;
@@ -15,6 +16,7 @@ mod plain;
 mod row;
 mod shell;
 mod shown;
+mod similar;
 mod sitting;
 mod sure;
 #[cfg(test)]
@@ -39,7 +41,7 @@ pub(in crate::command) use draw::{cut, padded, span};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Keys: j k move, space scrolls, a approves (twice), r rejects with a reason, e edits, d shows files, ? lists all.\n\nExamples:\n  placet --as ada review\n  placet --as ada review 3f2a\n  placet --as ada review --plain"
+    after_help = "Keys: j k move, space scrolls, a approves (twice), s approves its like too, r rejects with a reason, e edits, d shows files, ? lists all.\n\nExamples:\n  placet --as ada review\n  placet --as ada review 3f2a\n  placet --as ada review --plain"
 )]
 pub(crate) struct Args {
     /// Only this action or run, by its id or the end of an action's

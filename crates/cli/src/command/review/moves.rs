@@ -55,6 +55,7 @@ impl Sitting {
                 self.says("what is pasted does nothing here".to_owned());
                 Vec::new()
             }
+            Stroke::Left | Stroke::Right if self.is_at_order() => self.widen_order(),
             Stroke::Left => self.go_back_to(Other::Older),
             Stroke::Right => self.go_back_to(Other::Newer),
             Stroke::Backspace | Stroke::Delete | Stroke::Control(_) | Stroke::Unknown => Vec::new(),
@@ -75,7 +76,11 @@ impl Sitting {
             'q' => vec![Intent::Quit],
             'y' => self.chosen.map(|subject| Intent::Copy(subject.id())).into_iter().collect(),
             'o' => self.chosen.map(|subject| Intent::Open(subject.page())).into_iter().collect(),
-            'a' | 'r' | 'e' | 'x' | 'm' | 'p' | 'c' | 'u' => self.begin(letter),
+            't' if self.is_at_order() => self.write_terms(Purpose::Until),
+            'n' if self.is_at_order() => self.write_terms(Purpose::Times),
+            'w' => self.attend(Purpose::Assignee),
+            'l' => self.attend(Purpose::Aside),
+            'a' | 'r' | 'e' | 'x' | 's' | 'm' | 'p' | 'c' | 'u' => self.begin(letter),
             _ => Vec::new(),
         }
     }
@@ -191,8 +196,9 @@ impl Sitting {
         let Some(card) = &self.card else { return Vec::new() };
         let text = match &self.ahead {
             Ahead::Seen { text, .. } => text.clone(),
-            Ahead::No | Ahead::Asked(_) if self.only_files => card.diff.clone(),
-            Ahead::No | Ahead::Asked(_) => twins_text(&self.selected) + &card.body,
+            Ahead::Order { offer, terms } => terms.told(offer),
+            Ahead::No | Ahead::Asked(_) | Ahead::OrderAsked if self.only_files => card.diff.clone(),
+            Ahead::No | Ahead::Asked(_) | Ahead::OrderAsked => twins_text(&self.selected) + &card.body,
         };
         rich::wrapped(&rich::lines(&text, self.letters), self.panes().card_columns, self.letters)
     }

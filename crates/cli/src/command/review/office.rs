@@ -3,16 +3,18 @@
 use placet_domain::id::ProjectId;
 use placet_domain::text::marked;
 use placet_wire::api::{
-    ActionView, CardView, CheckpointView, Decision as Yes, GrantRequest, InboxView, Modification, OrganisationView,
-    Reason, Rejection, RollbackRequest, RunView, StandsFor, WishList,
+    ActionView, CardView, CheckpointView, Decision as Yes, GrantRequest, InboxView, Modification, OrderOffer,
+    OrderView, OrganisationView, Reason, Rejection, RollbackRequest, RunView, StandsFor, WishList,
 };
 use placet_wire::{Client, ClientError};
 use serde_json::Value;
 
 use super::card::{self, Card};
-use super::decision::{Decision, Refused, Verb};
+use super::decision::{Attend, Decision, Refused, Verb};
 use super::row::Subject;
 use crate::command::approve::before;
+use crate::command::attention;
+use crate::command::order;
 use crate::command::run::rollback_text;
 use crate::context::short;
 use crate::error::{CliError, Code};
@@ -35,7 +37,9 @@ pub(super) async fn inbox(
         inbox.next = more.next;
     }
     if inbox.next.is_none() {
-        inbox.actions.extend(part("others", String::new()).await?.actions);
+        for whose in ["others", "aside"] {
+            inbox.actions.extend(part(whose, String::new()).await?.actions);
+        }
     }
     // Who may not know of switches hears nothing of them.
     let organisation: Option<OrganisationView> = client.get("/api/v1/organisation").await.ok();
@@ -87,6 +91,23 @@ pub(super) async fn foreseen(client: &Client, subject: Subject, to: u32) -> Resu
     rollback_text(client, &format!("/api/v1/runs/{}", subject.id()), to).await
 }
 
+/// What an order on it could be.
+pub(super) async fn offered(client: &Client, subject: Subject) -> Result<OrderOffer, CliError> {
+    match subject {
+        Subject::Action(id) => Ok(order::offer(client, id).await?),
+        Subject::Run(..) => Err(CliError::usage("orders are given on actions")),
+    }
+}
+
+/// Says who should look at it, or when; tells what came of it.
+pub(super) async fn attend(client: &Client, subject: Subject, attend: &Attend) -> Result<String, CliError> {
+    let Subject::Action(id) = subject else { return Err(CliError::usage("only actions are set aside and assigned")) };
+    match attend {
+        Attend::Assign { to, note } => attention::assign(client, id, to.clone(), note.clone()).await,
+        Attend::Defer { lasts_ms } => attention::defer(client, id, *lasts_ms).await,
+    }
+}
+
 /// To go back is bound to a snapshot and to no digest: that the run still stands where it was looked at is seen to here.
 async fn still_stands(client: &Client, decision: &Decision) -> Result<(), Refused> {
     if decision.verb != Verb::RollBack {
@@ -124,6 +145,10 @@ pub(super) async fn send(client: &Client, decision: &Decision) -> Result<String,
 async fn one(client: &Client, decision: &Decision) -> Result<String, ClientError> {
     match decision.subject {
         Subject::Action(id) => {
+            if let Some(request) = &decision.order {
+                let order: OrderView = client.post_if(&order::path(id), &decision.seen, request).await?;
+                return Ok(format!("; order {} stands until {}", order.number, order.until));
+            }
             let path = format!("/api/v1/actions/{id}");
             let view: ActionView = match decision.verb {
                 Verb::Approve => client.post_if(&format!("{path}/approve"), &decision.seen, &Yes::default()).await?,

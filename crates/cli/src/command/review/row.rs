@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, RunId};
-use placet_wire::api::{InboxView, StandingView, StandsFor, TwinView, WaitingView};
+use placet_wire::api::{AttentionView, InboxView, StandingView, StandsFor, TwinView, WaitingView};
 
 /// What a decision is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +31,9 @@ impl Subject {
     }
 }
 
+/// How a row says that whoever looks set it aside.
+const ASIDE: &str = "aside";
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) subject: Subject,
@@ -42,12 +45,21 @@ pub(crate) struct Row {
     pub(crate) since_ms: i64,
     pub(crate) until_ms: Option<i64>,
     pub(crate) twins: Vec<TwinView>,
+    /// For whom it is, or that it was set aside, in a word.
+    pub(crate) mark: Option<String>,
     /// The digest that stands now, where the list tells it.
     pub(crate) review: Option<Digest>,
     /// Came since the order was last made.
     pub(crate) is_new: bool,
     /// Waits no more; stays until somebody looks elsewhere.
     pub(crate) is_gone: bool,
+}
+
+impl Row {
+    /// What was set aside counts for others only.
+    pub(crate) fn is_aside(&self) -> bool {
+        self.mark.as_deref() == Some(ASIDE)
+    }
 }
 
 pub(crate) fn ms(rfc3339: &str) -> i64 {
@@ -61,7 +73,7 @@ pub(crate) fn rows(inbox: &InboxView) -> Vec<Row> {
 }
 
 fn of_action(waiting: &WaitingView) -> Row {
-    let WaitingView { action, since, agent, goal: _, twins } = waiting;
+    let WaitingView { action, since, agent, goal: _, twins, attention } = waiting;
     Row {
         subject: Subject::Action(action.id),
         tier: Some(action.verdict.tier.clone()),
@@ -70,6 +82,7 @@ fn of_action(waiting: &WaitingView) -> Row {
         since_ms: ms(since),
         until_ms: Some(ms(&action.deadline)),
         twins: twins.clone(),
+        mark: mark(attention),
         review: Some(action.review),
         is_new: false,
         is_gone: false,
@@ -79,8 +92,17 @@ fn of_action(waiting: &WaitingView) -> Row {
 fn of_run(run: &StandingView) -> Row {
     let StandingView { run, goal, agent, since, why } = run;
     let (subject, what, agent, since_ms) = (Subject::Run(*run, *why), goal.clone(), agent.clone(), ms(since));
-    let (tier, until_ms, review, twins) = (None, None, None, Vec::new());
-    Row { subject, tier, what, agent, since_ms, until_ms, twins, review, is_new: false, is_gone: false }
+    let (tier, until_ms, review, twins, mark) = (None, None, None, Vec::new(), None);
+    Row { subject, tier, what, agent, since_ms, until_ms, twins, mark, review, is_new: false, is_gone: false }
+}
+
+/// What whoever looks set aside says so, whoever else should look.
+fn mark(attention: &AttentionView) -> Option<String> {
+    if attention.aside.iter().any(|aside| aside.is_yours) {
+        return Some(ASIDE.to_owned());
+    }
+    let assigned = attention.assigned.as_ref()?;
+    Some(if assigned.is_yours { "for you".to_owned() } else { format!("for {}", assigned.to) })
 }
 
 /// What was listed and what is listed now: nothing moves, what came is at the end, what is gone goes unless somebody looks at it.
@@ -105,8 +127,8 @@ mod tests {
     fn row(number: u32) -> Row {
         let subject = Subject::Action(format!("act_{number:032x}").parse().unwrap());
         let (what, agent, tier) = ("sh".to_owned(), "tom".to_owned(), Some("B".to_owned()));
-        let (since_ms, until_ms, review, twins) = (0, None, None, Vec::new());
-        Row { subject, tier, what, agent, since_ms, until_ms, twins, review, is_new: false, is_gone: false }
+        let (since_ms, until_ms, review, twins, mark) = (0, None, None, Vec::new(), None);
+        Row { subject, tier, what, agent, since_ms, until_ms, twins, mark, review, is_new: false, is_gone: false }
     }
 
     #[test]

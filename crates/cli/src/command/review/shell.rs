@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use jiff::tz::TimeZone;
 use placet_domain::id::ProjectId;
-use placet_wire::api::InboxView;
+use placet_wire::api::{InboxView, OrderOffer};
 use placet_wire::{Client, ClientError};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::card::Card;
-use super::decision::{Decision, Intent, Refused};
+use super::decision::{Attend, Decision, Intent, Refused};
 use super::office;
 use super::row::Subject;
 use super::sitting::{Sitting, Wire};
@@ -37,6 +38,8 @@ enum Told {
     Listed(Result<(InboxView, Option<String>), ClientError>),
     Looked(Subject, Result<Card, CliError>),
     Foreseen(Subject, u32, Result<String, CliError>),
+    Offered(Subject, Result<OrderOffer, CliError>),
+    Attended(Subject, Result<String, CliError>),
     Decided(Decision, Result<String, Refused>),
 }
 
@@ -92,7 +95,7 @@ pub(super) async fn sit(client: Client, manner: Manner, out: &Out) -> Result<(),
     let only = manner.project.map(|id| format!("?project={id}")).unwrap_or_default();
     let stream = format!("/api/v1/stream{only}");
     let following = tokio::spawn(follow(client.clone(), stream, LONGEST_SILENCE, tell.clone()));
-    let mut sitting = Sitting::new(stage.size(), manner.letters, now_ms());
+    let mut sitting = Sitting::new(stage.size(), manner.letters, now_ms()).in_zone(TimeZone::system());
     let mut first = manner.first.map(|subject| sitting.open(subject)).unwrap_or_default();
     first.extend(sitting.listed(&inbox, switch));
     let strokes = Strokes::default();
@@ -224,6 +227,10 @@ impl Shell<'_> {
             Told::Foreseen(subject, to, said) => {
                 self.sitting.foreseen(subject, to, said.map_err(|error| error.message));
             }
+            Told::Offered(subject, said) => self.sitting.offered(subject, said.map_err(|error| error.message)),
+            Told::Attended(subject, said) => {
+                return self.sitting.attended(subject, said.map_err(|error| error.message));
+            }
             Told::Decided(decision, Ok(told)) => return self.sitting.decided(&decision, &told),
             Told::Decided(decision, Err(refused)) => return self.sitting.refused(&decision, &refused),
         }
@@ -241,6 +248,8 @@ impl Shell<'_> {
                 }
                 Intent::Look(subject) => self.look(subject),
                 Intent::Foresee(subject, to) => self.foresee(subject, to),
+                Intent::Offer(subject) => self.ask_for_order(subject),
+                Intent::Attend(subject, attend) => self.attend(subject, attend),
                 Intent::Decide(decision) => self.send(decision),
                 Intent::Edit { subject, seen, reason } => self.edit(subject, seen, reason).await?,
                 Intent::Copy(id) => {
@@ -281,6 +290,22 @@ impl Shell<'_> {
         tokio::spawn(async move {
             let said = office::foreseen(&client, subject, to).await;
             tell.send(Told::Foreseen(subject, to, said)).await
+        });
+    }
+
+    fn ask_for_order(&self, subject: Subject) {
+        let (client, tell) = (self.client.clone(), self.tell.clone());
+        tokio::spawn(async move {
+            let said = office::offered(&client, subject).await;
+            tell.send(Told::Offered(subject, said)).await
+        });
+    }
+
+    fn attend(&self, subject: Subject, attend: Attend) {
+        let (client, tell) = (self.client.clone(), self.tell.clone());
+        tokio::spawn(async move {
+            let said = office::attend(&client, subject, &attend).await;
+            tell.send(Told::Attended(subject, said)).await
         });
     }
 
@@ -327,6 +352,8 @@ impl Shell<'_> {
                 Intent::More
                 | Intent::Decide(_)
                 | Intent::Foresee(..)
+                | Intent::Offer(_)
+                | Intent::Attend(..)
                 | Intent::Edit { .. }
                 | Intent::Copy(_)
                 | Intent::Open(_)

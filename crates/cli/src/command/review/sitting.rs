@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::tz::TimeZone;
 use placet_wire::api::{InboxView, TwinView};
 
 use super::ahead::Ahead;
@@ -61,6 +62,8 @@ pub(crate) struct Sitting {
     pub(super) size: Size,
     pub(super) letters: Letters,
     pub(super) now_ms: i64,
+    /// Where whoever sits here is: what they mean by a time of day.
+    pub(super) zone: TimeZone,
     pub(super) rows: Vec<Row>,
     /// As the control plane orders them: by risk and age.
     order: Vec<Subject>,
@@ -89,7 +92,7 @@ pub(crate) struct Sitting {
     pub(super) wire: Wire,
     /// A switch that is thrown: everything waits for that too.
     pub(super) switch: Option<String>,
-    /// What going back would change, where somebody asked for it.
+    /// What going back would change or an order would be, where somebody asked for it.
     pub(super) ahead: Ahead,
     /// What was written and did not arrive.
     pub(super) drafts: BTreeMap<(Subject, Purpose), String>,
@@ -109,6 +112,7 @@ impl Sitting {
             size,
             letters,
             now_ms,
+            zone: TimeZone::UTC,
             rows: Vec::new(),
             order: Vec::new(),
             waiting: 0,
@@ -137,6 +141,10 @@ impl Sitting {
             moved_ms: None,
             is_unasked: false,
         }
+    }
+
+    pub(crate) fn in_zone(self, zone: TimeZone) -> Self {
+        Self { zone, ..self }
     }
 
     /// Opens it on one subject, whatever the list begins with.

@@ -74,13 +74,18 @@ impl Sitting {
             self.says = Some(why);
             return Vec::new();
         }
+        let order = match self.order() {
+            Ok(order) => order.filter(|_| verb == Verb::Approve),
+            Err(why) => return self.hindered(why),
+        };
         let Some(card) = &self.card else { return Vec::new() };
         self.sending = true;
         self.says = Some("sending …".to_owned());
-        let twins = if verb == Verb::Approve { self.selected.clone() } else { Vec::new() };
+        // An order is on the action that was looked at, whichever others were chosen before.
+        let twins = if verb == Verb::Approve && order.is_none() { self.selected.clone() } else { Vec::new() };
         let number = if verb == Verb::RollBack { self.looks_ahead_to() } else { card.number };
         let (subject, seen) = (card.subject, card.seen.clone());
-        vec![Intent::Decide(Decision { subject, number, verb, seen, words, twins })]
+        vec![Intent::Decide(Decision { subject, number, verb, seen, words, twins, order })]
     }
 
     /// It was taken: on to the next. What was written for it is not needed any more.

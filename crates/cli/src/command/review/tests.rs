@@ -1,8 +1,10 @@
 //! Sittings without a terminal: what is seen at several sizes, what strokes mean, and what hostile content cannot do.
 
+mod attend;
 mod back;
 mod paging;
 mod resting;
+mod similar;
 
 use placet_domain::digest::Digest;
 use placet_wire::api::{CardView, CheckpointView, InboxView, RunView, StandsFor};

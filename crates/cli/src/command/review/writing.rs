@@ -25,6 +25,11 @@ impl Sitting {
         let at_checkpoint = matches!(self.chosen, Some(Subject::Run(_, StandsFor::Checkpoint)));
         match (letter, &self.card) {
             ('u', _) if at_checkpoint => self.go_back(),
+            ('s', _) => self.ask_for_order(),
+            ('a', _) if self.is_at_order() => self.ask(Verb::Approve),
+            (_, _) if self.is_at_order() => self.hindered(
+                "this is what an order would be: a approves it and its like, Escape shows the card".to_owned(),
+            ),
             (_, _) if self.is_looking_ahead() => {
                 self.hindered("this is what going back would change: u goes back, Escape shows the card".to_owned())
             }
@@ -87,7 +92,10 @@ impl Sitting {
                 self.filter.clear();
                 Vec::new()
             }
-            (Wrote::Done, Purpose::Filter) => Vec::new(),
+            (Wrote::Done, Purpose::Filter)
+            | (Wrote::GivenUp, Purpose::Until | Purpose::Times | Purpose::Assignee | Purpose::Aside) => Vec::new(),
+            (Wrote::Done, Purpose::Assignee | Purpose::Aside) => self.attended_to(purpose, &text, line),
+            (Wrote::Done, Purpose::Until | Purpose::Times) => self.set_terms(purpose, &text, line),
             (Wrote::GivenUp, Purpose::Name | Purpose::Reason(_) | Purpose::EditReason) => {
                 self.keep_draft(purpose, text);
                 self.says = Some("nothing was decided; what you wrote is kept".to_owned());

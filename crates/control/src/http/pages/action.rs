@@ -30,7 +30,7 @@ use super::form::Sent;
 use super::guard::{Visiting, made};
 use super::onward::go_on;
 use super::twins::class;
-use super::{amend, around, brake, file, log, names, order, output, passkey, viewer};
+use super::{amend, around, attention, brake, file, log, names, order, output, passkey, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
 
@@ -83,6 +83,7 @@ pub(in crate::http) async fn page(
         who: around::who(app, &run, &state).await?,
         step: step(&run),
         amending: amend::offered(app, &detail),
+        attended: attention::attended(app, caller, &state).await?,
         ask,
         approved_by,
         fast,

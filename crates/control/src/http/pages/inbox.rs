@@ -6,12 +6,12 @@ use placet_domain::id::ActionId;
 use placet_domain::identity::{Identity, Reach};
 use placet_domain::policy::Tier;
 use placet_pages::{ActionPage, From, Inbox, Listing, Part, Waiting};
-use placet_store::{Going, QueueFilter, Waits, Whose};
+use placet_store::{Going, QueueFilter, Seat, Waits, Whose};
 use serde::Deserialize;
 
 use super::super::extract::Query;
 use super::super::problem::Failure;
-use super::super::queued::{self, Page, mine, page};
+use super::super::queued::{self, Page, length, mine, page};
 use super::address::Address;
 use super::guard::{Visiting, made};
 use super::onward::just;
@@ -88,7 +88,7 @@ pub(super) async fn show(
 ) -> Result<Response, Failure> {
     let (reach, listing) = (visiting.identity.reach.clone(), query.listing()?);
     let runs = viewer::standing(&app, &reach).await?;
-    let waiting = app.store().queue_length(reach.clone()).await?;
+    let waiting = length(&app, &visiting.identity, reach.clone()).await?;
     let interrupted = app.store().interrupted(reach.clone()).await?;
     let viewer = viewer::viewer_of(&app, &visiting, waiting + interrupted + runs.len() as u64).await?;
     let mut inbox = listed(&app, &caller, listing, interrupted > 0).await?;
@@ -110,7 +110,7 @@ fn is_top(listing: &Listing) -> bool {
 
 /// One page of a part; beside it what was interrupted, and at the end of one's own what waits for others.
 async fn listed(app: &App, caller: &Caller, listing: Listing, has_interrupted: bool) -> Result<Inbox, Failure> {
-    let filter = filter(&caller.identity, &listing)?;
+    let filter = filter(app, &caller.identity, &listing)?;
     let Page { rows, before, after } = page(app, QueueFilter { limit: MOST_ROWS, ..filter.clone() }).await?;
     let beside = |waits, from| QueueFilter { waits, from, limit: MOST_BESIDE, ..filter.clone() };
     let interrupted = if is_top(&listing) && has_interrupted {
@@ -118,16 +118,23 @@ async fn listed(app: &App, caller: &Caller, listing: Listing, has_interrupted: b
     } else {
         Vec::new()
     };
-    let others = match mine(&caller.identity) {
-        Some(ids) if listing.part == Part::Mine && after.is_none() => {
-            app.store().queue(beside(Waits::ForApproval(Whose::NotOf(ids)), None)).await?
+    let (mut named, mut others, mut aside) = (Vec::new(), Vec::new(), Vec::new());
+    if let Some(seat) = mine(app, &caller.identity).filter(|_| listing.part == Part::Mine) {
+        let part = async |whose: Whose| app.store().queue(beside(Waits::ForApproval(whose), None)).await;
+        if is_top(&listing) {
+            named = part(Whose::NamedFor(seat.clone())).await?;
         }
-        _ => Vec::new(),
-    };
+        if after.is_none() {
+            others = part(Whose::NotOf(seat.clone())).await?;
+            aside = part(Whose::AsideBy(seat)).await?;
+        }
+    }
     Ok(Inbox {
-        actions: folded(app, rows).await?,
-        interrupted: folded(app, interrupted).await?,
-        others: folded(app, others).await?,
+        actions: folded(app, caller, rows).await?,
+        interrupted: folded(app, caller, interrupted).await?,
+        named: folded(app, caller, named).await?,
+        others: folded(app, caller, others).await?,
+        aside: folded(app, caller, aside).await?,
         before: before.map(|spot| spot.to_string()),
         after: after.map(|spot| spot.to_string()),
         listing,
@@ -135,17 +142,22 @@ async fn listed(app: &App, caller: &Caller, listing: Listing, has_interrupted: b
     })
 }
 
-fn filter(who: &Identity, listing: &Listing) -> Result<QueueFilter, Failure> {
+fn filter(app: &App, who: &Identity, listing: &Listing) -> Result<QueueFilter, Failure> {
     let reach = match listing.project {
         Some(project) if who.reach.includes(project) => Reach::Only([project].into()),
         // Whoever does not see a project sees nothing of it.
         Some(_) => Reach::Only([].into()),
         None => who.reach.clone(),
     };
-    let waits = match (listing.part, mine(who)) {
+    // Whoever decides nothing is behind nothing, and set nothing aside.
+    let nobody = || Seat { who: who.id, behind: Vec::new(), now: app.store().now() };
+    let seat = || mine(app, who).unwrap_or_else(nobody);
+    let waits = match (listing.part, mine(app, who)) {
         (Part::Mine, None) => Waits::ForApproval(Whose::All),
-        (Part::Mine, Some(ids)) => Waits::ForApproval(Whose::Of(ids)),
-        (Part::Others, ids) => Waits::ForApproval(Whose::NotOf(ids.unwrap_or_default())),
+        (Part::Mine, Some(seat)) => Waits::ForApproval(Whose::Of(seat)),
+        (Part::Named, _) => Waits::ForApproval(Whose::NamedFor(seat())),
+        (Part::Others, _) => Waits::ForApproval(Whose::NotOf(seat())),
+        (Part::Aside, _) => Waits::ForApproval(Whose::AsideBy(seat())),
         (Part::Interrupted, _) => Waits::ForResolution,
     };
     let tier = listing.tier.as_deref().map(tier).transpose()?;
@@ -160,7 +172,8 @@ async fn chosen(
     asked: Option<&str>,
     inbox: &Inbox,
 ) -> Result<Option<ActionPage>, Failure> {
-    let rows: Vec<&Waiting> = [&inbox.interrupted, &inbox.actions, &inbox.others].into_iter().flatten().collect();
+    let rows: Vec<&Waiting> =
+        [&inbox.interrupted, &inbox.named, &inbox.actions, &inbox.others, &inbox.aside].into_iter().flatten().collect();
     let id: ActionId = match (asked, rows.first()) {
         (Some(asked), _) => asked.parse().map_err(Failure::bad_id)?,
         (None, Some(first)) => first.detail.action.id,

@@ -8,6 +8,7 @@ mod action;
 mod address;
 mod amend;
 mod around;
+mod attention;
 mod brake;
 mod course;
 mod data;
@@ -93,6 +94,8 @@ pub(super) fn table() -> Vec<Route> {
         get("/actions/{action}/question", passkey::ask_to_approve).access(REVIEWERS).about("What a passkey signs to approve it."),
         post("/actions/{action}/approve", action::approve).access(REVIEWERS).about("Approves exactly what was shown."),
         post("/actions/{action}/order", order::give).access(REVIEWERS).about("Approves exactly what was shown, and its like in this run until then."),
+        post("/actions/{action}/assign", attention::assign).access(MOVERS).about("Names who should look at it."),
+        post("/actions/{action}/defer", attention::defer).access(REVIEWERS).about("Sets it aside for oneself until then."),
         post("/actions/{action}/reject", action::reject).access(REVIEWERS).about("Refuses it, with a reason."),
         post("/actions/{action}/amend", amend::amend).access(REVIEWERS).about("Approves something else in its place."),
         post("/actions/{action}/seen", seen::mark).access(REVIEWERS).about("Marks a file of it as seen by oneself, or takes that back. Nothing is decided by it."),

@@ -25,7 +25,7 @@ pub(super) fn go_on(fields: &Fields, decided: ActionId) -> Response {
 }
 
 /// The same place of the inbox, written anew from what it says; nothing for what says anything else.
-fn address(onward: &str) -> Option<String> {
+pub(super) fn address(onward: &str) -> Option<String> {
     let written: Uri = format!("/?{onward}").parse().ok()?;
     let Query(query): Query<InboxQuery> = Query::try_from_uri(&written).ok()?;
     let listing = query.listing().ok()?;

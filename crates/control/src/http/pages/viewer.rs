@@ -5,6 +5,7 @@ use placet_domain::run::{Answer, Awaits, Run, RunStatus};
 use placet_pages::{Standing, Still, Viewer};
 use placet_store::{Listed, RunFilter};
 
+use super::super::queued::length;
 use super::guard::Visiting;
 use super::names;
 use crate::app::App;
@@ -18,7 +19,7 @@ const STILL: &[RunStatus] =
 
 pub(super) async fn viewer(app: &App, visiting: &Visiting) -> Result<Viewer, No> {
     let reach = &visiting.identity.reach;
-    let actions = app.store().queue_length(reach.clone()).await.map_err(No::Fault)?;
+    let actions = length(app, &visiting.identity, reach.clone()).await.map_err(No::Fault)?;
     let interrupted = app.store().interrupted(reach.clone()).await.map_err(No::Fault)?;
     let runs = standing_runs(app, reach).await?.len() as u64;
     viewer_of(app, visiting, actions + interrupted + runs).await

@@ -3,6 +3,7 @@
 mod amend;
 mod approve;
 mod asking;
+mod attention;
 mod audit;
 mod bounds;
 mod call_counts;

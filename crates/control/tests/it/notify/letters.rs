@@ -213,3 +213,24 @@ async fn b12_a_server_that_is_not_believed_or_offers_no_tls_gets_neither_letter_
     assert!(office.letters().is_empty() && stripped.letters().is_empty());
     assert!(office.said("login").is_empty() && stripped.said("login").is_empty());
 }
+
+#[tokio::test]
+async fn a13_whoever_is_named_to_look_gets_a_letter_once_and_nobody_else_does() {
+    let office = PostOffice::plain().await;
+    let server = office.server(Security::None, None, dialer(None));
+    let route = RouteParts { what: [What::Assigned].into(), ..to_people("people", server, PEOPLE) };
+    let (app, agent, reviewer) = telling(vec![route]).await;
+    let action = agent.proposes(app.team.run, &scan()).await;
+    let path = format!("/api/v1/actions/{}/assign", action.id);
+    let to = |name: &str, note: &str| json!({ "to": name, "note": note });
+    reviewer.post(&path, &to("ralf-alpha", "between us")).await.is(200);
+    let letters = office.until_taken(1).await;
+    assert_eq!(names(&letters), ["ralf-alpha"]);
+    let body = &letters[0].body;
+    assert!(body.contains("ralf-alpha: nmap waits, and a colleague asks for a look"), "{body}");
+    assert!(body.contains(&format!("/actions/{}", action.id)) && !body.contains("between us"), "{body}");
+    reviewer.post(&path, &to("ralf-alpha", "between us")).await.problem(409, "not_now");
+    reviewer.post(&path, &to("rita-alpha", "")).await.is(200);
+    let letters = office.until_taken(2).await;
+    assert_eq!(names(&letters), ["ralf-alpha", "rita-alpha"], "each once");
+}

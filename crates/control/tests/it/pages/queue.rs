@@ -136,3 +136,81 @@ async fn c16_heartbeats_hide_nothing_of_an_action_nor_of_its_run_and_are_counted
     );
     assert!(run.contains("<dt>Actions</dt><dd>1</dd>"), "they are counted where there is no budget");
 }
+
+#[tokio::test]
+async fn b4_the_queue_of_the_api_is_read_to_its_end_however_small_its_pages_are() {
+    let (app, agent, reviewer, worker) = start().await;
+    for _ in 0..2 {
+        let action = agent.proposes(app.team.run, &scan()).await;
+        reviewer.approves(&action).await.is(200);
+        interrupt(&app, &worker, &reviewer, &action).await;
+    }
+    for _ in 0..3 {
+        agent.proposes(app.team.run, &scan()).await;
+        agent.proposes(app.team.run, &sweep()).await;
+    }
+    let whole: api::QueueView = reviewer.get("/api/v1/queue").await.is(200).json();
+    assert_eq!((whole.actions.len(), whole.next), (8, None));
+    let order: Vec<_> = whole.actions.iter().map(|action| action.id).collect();
+    for limit in 1..=8 {
+        let path = format!("/api/v1/queue?limit={limit}&project={}", app.team.project);
+        let (mut seen, mut after) = (Vec::new(), String::new());
+        loop {
+            let page: api::QueueView = reviewer.get(&format!("{path}{after}")).await.is(200).json();
+            assert!(!page.actions.is_empty() && page.actions.len() <= limit, "no page is empty: {limit}");
+            seen.extend(page.actions.iter().map(|action| action.id));
+            let Some(next) = page.next else { break };
+            after = format!("&after={next}");
+        }
+        assert_eq!(seen, order, "{limit}");
+    }
+    for strange in ["x", "70-1", "i", "u70", ""] {
+        reviewer.get(&format!("/api/v1/queue?after={strange}")).await.problem(400, "bad_query");
+    }
+}
+
+#[tokio::test]
+async fn b4_a_person_names_another_on_the_card_and_sets_things_aside_without_a_script() {
+    let (app, agent, rita, _) = start().await;
+    let ralf = &app.team.second;
+    let first = agent.proposes(app.team.run, &scan()).await;
+    let second = agent.proposes(app.team.run, &sweep()).await;
+    let mut browser = Browser::visiting(&app, &rita).await;
+    let page = browser.open(&format!("/?action={}", first.id)).await.is(200);
+    let form = browser.form(&page, "assign").with("to", "ralf-alpha").with("note", "you <b>know</b> it\u{202e}");
+    let back = browser.send(&form).await.is(303).header("location").to_owned();
+    assert_eq!(back, format!("/?action={}", first.id), "nothing was decided: the same card stays");
+    let page = browser.open(&back).await.is(200).text();
+    assert!(page.contains("looks at it") && page.contains("asked by") && page.contains("Waits for others"), "{page}");
+    assert!(!page.contains("<b>know") && page.contains("U+202E"), "what people write is text too");
+    assert!(page.contains("id=\"approve\""), "she may still decide");
+    let mut his = Browser::visiting(&app, ralf).await;
+    let page = his.open("/").await.is(200);
+    let text = page.text();
+    assert!(text.contains("For you") && text.contains("for you, by rita-alpha"), "{text}");
+    let order = [first.id, second.id].map(|id| text.find(&format!("action={id}")).unwrap());
+    assert!(order[0] < order[1], "before what is riskier");
+    let form = his.form(&his.open(&format!("/?action={}", second.id)).await.is(200), "defer").with("minutes", "90");
+    his.send(&form).await.is(303);
+    let text = his.open("/").await.is(200).text();
+    assert!(
+        text.contains("Set aside") && text.contains("you set it aside until") && text.contains("1 waits"),
+        "{text}"
+    );
+    let order = [first.id, second.id].map(|id| text.find(&format!("action={id}")).unwrap());
+    assert!(order[0] < order[1], "at the end");
+    let hers = browser.open(&format!("/actions/{}", second.id)).await.is(200).text();
+    assert!(hers.contains("ralf-alpha") && hers.contains("set it aside until"), "{hers}");
+    let aside = his.open("/?part=aside").await.is(200).text();
+    assert!(rows(&aside) == 1 && aside.contains(&second.id.to_string()), "{aside}");
+    let form = his.form(&his.open(&format!("/actions/{}", second.id)).await.is(200), "defer-back");
+    his.send(&form).await.is(303);
+    assert!(!his.open("/").await.is(200).text().contains("you set it aside"));
+    let named = his.open("/?part=named").await.is(200).text();
+    assert!(rows(&named) == 1 && named.contains(&first.id.to_string()), "{named}");
+    let operator = Browser::visiting(&app, &app.team.operator).await;
+    let card = operator.open(&format!("/actions/{}", first.id)).await.is(200).text();
+    assert!(card.contains("id=\"assign\"") && !card.contains("id=\"defer\""), "an operator names people only");
+    let auditor = Browser::visiting(&app, &app.auditor).await;
+    assert!(!auditor.open(&format!("/actions/{}", first.id)).await.is(200).text().contains("id=\"assign\""));
+}

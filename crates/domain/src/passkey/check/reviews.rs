@@ -111,7 +111,9 @@ impl Checker {
             | ActionEvent::Quarantined { .. }
             | ActionEvent::LeaseLapsed { .. }
             | ActionEvent::DeadlineLapsed
-            | ActionEvent::Resolved { .. } => return,
+            | ActionEvent::Resolved { .. }
+            | ActionEvent::Assigned { .. }
+            | ActionEvent::Deferred { .. } => return,
         };
         if self.proposed.get(&action) != Some(&named) {
             self.found(told, What::Permission { action, kind: event.kind() }, Wrong::OtherBytes);
@@ -147,7 +149,10 @@ impl Checker {
             | ActionEvent::Quarantined { .. }
             | ActionEvent::LeaseLapsed { .. }
             | ActionEvent::DeadlineLapsed
-            | ActionEvent::Resolved { resolution: Resolution::Abandon, .. } => {}
+            | ActionEvent::Resolved { resolution: Resolution::Abandon, .. }
+            // Who should look at it changes nothing of what is asked.
+            | ActionEvent::Assigned { .. }
+            | ActionEvent::Deferred { .. } => {}
         }
     }
 
@@ -169,7 +174,9 @@ impl Checker {
             | ActionEvent::Completed { .. }
             | ActionEvent::Quarantined { .. }
             | ActionEvent::LeaseLapsed { .. }
-            | ActionEvent::Resolved { .. } => false,
+            | ActionEvent::Resolved { .. }
+            | ActionEvent::Assigned { .. }
+            | ActionEvent::Deferred { .. } => false,
         };
         self.reviews.get_mut(&action).filter(|_| ends).into_iter().for_each(|review| review.is_over = true);
     }
@@ -191,7 +198,9 @@ impl Checker {
             | ActionEvent::Quarantined { .. }
             | ActionEvent::LeaseLapsed { .. }
             | ActionEvent::DeadlineLapsed
-            | ActionEvent::Resolved { .. } => false,
+            | ActionEvent::Resolved { .. }
+            | ActionEvent::Assigned { .. }
+            | ActionEvent::Deferred { .. } => false,
         };
         let is_permitted = self.reviews.get(&action).is_some_and(Review::permits);
         if says_so && !is_permitted {

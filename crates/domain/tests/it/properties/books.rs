@@ -216,7 +216,9 @@ impl Page {
             | ActionEvent::Renewed { .. }
             | ActionEvent::LeaseLapsed { .. }
             | ActionEvent::DeadlineLapsed
-            | ActionEvent::Resolved { resolution: Resolution::Abandon, .. } => {}
+            | ActionEvent::Resolved { resolution: Resolution::Abandon, .. }
+            | ActionEvent::Assigned { .. }
+            | ActionEvent::Deferred { .. } => {}
         }
         Ok(())
     }

@@ -31,6 +31,8 @@ struct Seen {
 /// What every record of a walk may be called.
 const KINDS: &[&str] = &[
     "action.approved",
+    "action.assigned",
+    "action.deferred",
     "action.expired",
     "action.judged",
     "action.proposed",

@@ -137,6 +137,8 @@ impl Walk {
             }
             ActionStatus::PendingApproval if die < 16 => (Who::Reviewer, Move::Reject),
             ActionStatus::PendingApproval | ActionStatus::Approved if die < 24 => (Who::Agent, Move::Withdraw),
+            ActionStatus::PendingApproval if die < 32 => (pick(DECIDERS, other), Move::Assign),
+            ActionStatus::PendingApproval if die < 40 => (pick(DECIDERS, other), Move::Defer),
             ActionStatus::PendingApproval if die < 80 => (pick(DECIDERS, other), Move::Amend(pick(TIERS, die))),
             ActionStatus::PendingApproval if die < 120 => (pick(DECIDERS, other), Move::GiveOrder),
             ActionStatus::PendingApproval => (pick(DECIDERS, other), Move::Approve),

@@ -1,7 +1,6 @@
 //! What waits for people, in the order of its indexes: however long the queue is, only the rows that are asked for are read.
 
 use placet_domain::action::ActionState;
-use placet_domain::id::IdentityId;
 use placet_domain::identity::Reach;
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -9,7 +8,7 @@ use rusqlite::types::Value;
 use super::select::Select;
 use crate::error::StoreError;
 use crate::query::Listed;
-use crate::queue::{Going, QueueFilter, Spot, Waits, Whose};
+use crate::queue::{Going, QueueFilter, Seat, Spot, Waits, Whose};
 use crate::sqlite::rows::listed;
 
 /// Actions in runs in which somebody may still decide on them.
@@ -31,8 +30,8 @@ pub(crate) fn queue(conn: &Connection, filter: &QueueFilter) -> Result<Vec<Liste
 
 fn select(filter: &QueueFilter) -> Select {
     let columns = "SELECT action.created, action.created_ms, action.changed, action.changed_ms, action.state";
-    let waiting =
-        waiting(columns, &filter.waits, &filter.reach).and("action.tier = ?", filter.tier.map(|tier| tier.to_string()));
+    let tier = filter.tier.map(|tier| tier.to_string());
+    let waiting = waiting(columns, &filter.waits, &filter.reach).and(tier_of(&filter.waits), tier);
     match filter.from {
         None => waiting.ordered("action.risk DESC, action.created", filter.limit),
         Some(Going::After(spot)) => {
@@ -41,6 +40,14 @@ fn select(filter: &QueueFilter) -> Select {
         Some(Going::Before(spot)) => {
             beyond(waiting, spot, (">", "<")).ordered("action.risk, action.created DESC", filter.limit)
         }
+    }
+}
+
+/// What somebody was named for or set aside is little, whatever its tier: its own index finds it.
+const fn tier_of(waits: &Waits) -> &'static str {
+    match waits {
+        Waits::ForApproval(Whose::NamedFor(_) | Whose::AsideBy(_)) => "+action.tier = ?",
+        Waits::ForApproval(Whose::All | Whose::Of(_) | Whose::NotOf(_)) | Waits::ForResolution => "action.tier = ?",
     }
 }
 
@@ -70,16 +77,44 @@ fn beyond(waiting: Select, spot: Spot, (risk, created): (&str, &str)) -> Select 
 const ALONE: &str = "action.tier = 'B' AND coalesce(json_extract(run.state, '$.separation'), '') = 'single_operator'";
 
 fn of(waiting: Select, whose: &Whose) -> Select {
-    let free = |ids: &[IdentityId]| {
-        let each = " AND instr(action.bound, ?) = 0".repeat(ids.len());
-        format!("(TRUE{each} OR {ALONE})")
-    };
-    let named = |ids: &[IdentityId]| ids.iter().map(|id| Value::Text(id.to_string())).collect::<Vec<_>>();
     match whose {
         Whose::All => waiting,
-        Whose::Of(ids) => waiting.and_with(&free(ids), named(ids)),
-        Whose::NotOf(ids) => waiting.and_with(&format!("NOT {}", free(ids)), named(ids)),
+        Whose::Of(seat) => in_sight(waiting.and_with(&free(seat), named(seat)).literally("action.named IS NULL"), seat),
+        Whose::NotOf(seat) => {
+            let others = format!("(NOT {} OR action.named <> ?)", free(seat));
+            let values = named(seat).into_iter().chain([Value::Text(seat.who.to_string())]);
+            in_sight(waiting.and_with(&others, values), seat)
+        }
+        Whose::NamedFor(seat) => in_sight(waiting.and("action.named = ?", Some(seat.who.to_string())), seat),
+        Whose::AsideBy(seat) => waiting.literally("action.aside IS NOT NULL").and_with(ASIDE, [path(seat), now(seat)]),
     }
+}
+
+/// Whether somebody is free to say yes, as far as it shows on the action itself.
+fn free(seat: &Seat) -> String {
+    let each = " AND instr(action.bound, ?) = 0".repeat(1 + seat.behind.len());
+    format!("(TRUE{each} OR {ALONE})")
+}
+
+fn named(seat: &Seat) -> Vec<Value> {
+    std::iter::once(&seat.who).chain(&seat.behind).map(|id| Value::Text(id.to_string())).collect()
+}
+
+/// Whether somebody does not want to see it yet. Where nobody said so there is nothing to compare.
+const ASIDE: &str = "coalesce(json_extract(action.aside, ?), 0) > ?";
+
+/// Only what they did not set aside.
+fn in_sight(waiting: Select, seat: &Seat) -> Select {
+    waiting.and_with(&format!("NOT {ASIDE}"), [path(seat), now(seat)])
+}
+
+/// Ids have no letters that mean anything in a path.
+fn path(seat: &Seat) -> Value {
+    Value::Text(format!("$.{}", seat.who))
+}
+
+fn now(seat: &Seat) -> Value {
+    Value::Integer(seat.now.unix_ms())
 }
 
 /// How many wait for such a word.
@@ -90,8 +125,9 @@ pub(crate) fn queue_length(conn: &Connection, waits: &Waits, reach: &Reach) -> R
 
 #[cfg(test)]
 mod tests {
-    use placet_domain::id::ProjectId;
+    use placet_domain::id::{IdentityId, ProjectId};
     use placet_domain::policy::Tier;
+    use placet_domain::time::Timestamp;
 
     use super::*;
     use crate::sqlite::migrate::migrate;
@@ -106,11 +142,14 @@ mod tests {
     #[test]
     fn b4_the_queue_is_read_in_the_order_of_an_index_wherever_somebody_is_in_it() {
         let spot = Spot { risk: 70, created: 1_234 };
-        let me = vec![IdentityId::from_bytes([7; 16])];
+        let who = IdentityId::from_bytes([7; 16]);
+        let me = Seat { who, behind: vec![IdentityId::from_bytes([8; 16])], now: Timestamp::from_unix_ms(1_000) };
         let waits = [
             (Waits::ForApproval(Whose::All), "action_waiting"),
             (Waits::ForApproval(Whose::Of(me.clone())), "action_waiting"),
-            (Waits::ForApproval(Whose::NotOf(me)), "action_waiting"),
+            (Waits::ForApproval(Whose::NotOf(me.clone())), "action_waiting"),
+            (Waits::ForApproval(Whose::NamedFor(me.clone())), "action_named"),
+            (Waits::ForApproval(Whose::AsideBy(me)), "action_aside"),
             (Waits::ForResolution, "action_interrupted"),
         ];
         for (waits, index) in waits {

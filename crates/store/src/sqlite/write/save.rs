@@ -1,7 +1,7 @@
 //! Writing what follows from records: projections, tiles, heads, and the content that the ledger names by digest. And how
 //! far followers have come.
 
-use placet_domain::action::{ActionCommand, ActionState, ActionStatus};
+use placet_domain::action::{ActionCommand, ActionState, ActionStatus, Attention};
 use placet_domain::command::Command;
 use placet_domain::decide::Loaded;
 use placet_domain::deciding::{Decision, Look};
@@ -33,16 +33,18 @@ const MOST_FORGOTTEN: u32 = 512;
 const MOST_SEEN: u32 = 2_000;
 
 /// What an action is mostly searched by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Standing {
     status: ActionStatus,
     risk: Risk,
     policy: Digest,
+    attention: Attention,
 }
 
 impl Standing {
     pub(super) fn of(action: &ActionState) -> Self {
-        Self { status: action.status, risk: action.verdict.risk(), policy: action.verdict.policy() }
+        let (status, attention) = (action.status, action.attention.clone());
+        Self { status, risk: action.verdict.risk(), policy: action.verdict.policy(), attention }
     }
 }
 

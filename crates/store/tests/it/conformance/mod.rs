@@ -127,6 +127,7 @@ scenarios! {
         b4_a_tier_is_found_behind_any_number_of_riskier_ones,
         b4_the_whole_queue_is_reached_page_by_page_there_and_back,
         b4_what_somebody_said_yes_to_waits_for_others,
+        b4_what_is_for_somebody_comes_to_them_and_what_was_set_aside_is_back_at_its_time,
         c14_what_was_interrupted_waits_for_somebody_until_they_say_what_becomes_of_it,
         c16_entries_are_found_without_heartbeats_and_these_are_counted,
     }

@@ -4,9 +4,10 @@ use placet_domain::action::ActionCommand;
 use placet_domain::id::ActionId;
 use placet_domain::identity::{Actor, Identity, Reach};
 use placet_domain::policy::Tier;
-use placet_store::{EntryFilter, Going, HEARTBEAT, Kinds, QueueFilter, Spot, Waits, Whose};
+use placet_domain::time::Timestamp;
+use placet_store::{EntryFilter, Going, HEARTBEAT, Kinds, QueueFilter, Seat, Spot, Waits, Whose};
 
-use crate::world::{Ground, World, by, make_project, new_action, submit};
+use crate::world::{Ground, START_MS, World, by, make_project, new_action, submit};
 
 async fn propose(world: &World, tier: &str, risk: f64) -> ActionId {
     let id = new_action();
@@ -64,7 +65,7 @@ pub(super) async fn b4_what_somebody_said_yes_to_waits_for_others<G: Ground>() {
     let grave = world.propose("C").await;
     let other = world.propose("C").await;
     submit(&world.store, world.approval(&grave, ruth)).await.unwrap();
-    let wanted = |whose: fn(Vec<_>) -> Whose, who: &Identity| of(Waits::ForApproval(whose(vec![who.id])));
+    let wanted = |whose: fn(Seat) -> Whose, who: &Identity| of(Waits::ForApproval(whose(seat(who, 0))));
     assert_eq!(found(&world, wanted(Whose::Of, ruth)).await, [other.id]);
     assert_eq!(found(&world, wanted(Whose::NotOf, ruth)).await, [grave.id]);
     assert_eq!(found(&world, wanted(Whose::Of, rolf)).await, [grave.id, other.id]);
@@ -72,6 +73,42 @@ pub(super) async fn b4_what_somebody_said_yes_to_waits_for_others<G: Ground>() {
     let its_agent = wanted(Whose::NotOf, &world.agent);
     assert_eq!(found(&world, its_agent).await, [grave.id, other.id], "nobody decides about what is theirs");
     assert_eq!(world.store.queue_length(Reach::Everywhere).await.unwrap(), 2, "it still waits");
+    assert_eq!(world.store.check_projections().await.unwrap(), []);
+}
+
+/// Somebody who looks at the queue so many seconds after the world began.
+fn seat(who: &Identity, seconds: u64) -> Seat {
+    Seat { who: who.id, behind: Vec::new(), now: Timestamp::from_unix_ms(START_MS).plus_ms(seconds * 1_000) }
+}
+
+pub(super) async fn b4_what_is_for_somebody_comes_to_them_and_what_was_set_aside_is_back_at_its_time<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    let [ruth, rolf] = &world.reviewers;
+    let (first, second) = (world.propose("B").await, world.propose("B").await);
+    let assign = ActionCommand::Assign { to: Some(Box::new(rolf.clone())), note: "you know it".to_owned() };
+    submit(&world.store, world.about(first.id, by(ruth), assign)).await.unwrap();
+    let defer = ActionCommand::Defer { until: Some(Timestamp::from_unix_ms(START_MS + 600_000)) };
+    submit(&world.store, world.about(second.id, by(rolf), defer)).await.unwrap();
+    let wanted = |whose: fn(Seat) -> Whose, who: &Identity, seconds| of(Waits::ForApproval(whose(seat(who, seconds))));
+    for (whose, who, seconds, seen) in [
+        (Whose::NamedFor as fn(Seat) -> Whose, rolf, 60, vec![first.id]),
+        (Whose::Of, rolf, 60, vec![]),
+        (Whose::AsideBy, rolf, 60, vec![second.id]),
+        (Whose::Of, rolf, 600, vec![second.id]),
+        (Whose::AsideBy, rolf, 600, vec![]),
+        (Whose::NotOf, ruth, 60, vec![first.id]),
+        (Whose::Of, ruth, 60, vec![second.id]),
+        (Whose::AsideBy, ruth, 60, vec![]),
+    ] {
+        assert_eq!(found(&world, wanted(whose, who, seconds)).await, seen, "{} after {seconds}", who.name);
+    }
+    let length =
+        async |who, seconds| world.store.queue_length_for(Reach::Everywhere, seat(who, seconds)).await.unwrap();
+    assert_eq!((length(rolf, 60).await, length(rolf, 600).await, length(ruth, 60).await), (1, 2, 2));
+    assert_eq!(world.store.check_projections().await.unwrap(), []);
+    submit(&world.store, world.approval(&first, ruth)).await.unwrap();
+    assert_eq!(found(&world, wanted(Whose::NamedFor, rolf, 60)).await, [], "it ends with the question");
     assert_eq!(world.store.check_projections().await.unwrap(), []);
 }
 

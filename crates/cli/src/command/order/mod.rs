@@ -1,19 +1,22 @@
 //! `placet order`: standing orders. Gives one on an action that waits, lists what stands, takes one back.
 
-use std::fmt::Write as _;
+mod terms;
 
-use jiff::{ToSpan as _, Zoned, civil::Time};
-use placet_domain::action::ActionStatus;
+use jiff::Zoned;
 use placet_domain::approval::Width;
+use placet_domain::id::ActionId;
 use placet_domain::text::spelled_out;
-use placet_wire::Client;
-use placet_wire::api::{OrderList, OrderOffer, OrderRequest, OrderView, Rejection, WidthView};
+use placet_wire::api::{OrderList, OrderOffer, OrderView, Rejection};
+use placet_wire::{Client, ClientError};
 
 use super::approve::{Looked, confirm};
+use super::until;
 use crate::card::card;
 use crate::context::{Who, run_id, short};
 use crate::error::{CliError, Code};
-use crate::out::{BAD, BOLD, DIM, Out, styled, table};
+use crate::out::{BOLD, DIM, Out, styled, table};
+
+pub(super) use terms::{AN_HOUR, SOME, Terms};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -43,10 +46,10 @@ pub(crate) struct GiveArgs {
     /// The action, by its id or the end of it
     action: String,
     /// Until when: a time of day here (18:00), or for how long (90m, 2h)
-    #[arg(long, value_name = "TIME", default_value = "1h")]
+    #[arg(long, value_name = "TIME", default_value = AN_HOUR)]
     until: String,
     /// For how many more actions at most
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = SOME)]
     times: u32,
     /// What is the same: `exact` (everything) or `contents` (all but what stands in the files)
     #[arg(long, default_value = "exact")]
@@ -75,56 +78,36 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
 }
 
 async fn give(client: &Client, args: GiveArgs, out: &Out) -> Result<(), CliError> {
-    let lasts_ms = lasts_ms(&args.until, &Zoned::now())?;
+    let terms = Terms { width: args.width, until: args.until, times: args.times };
+    // What is no time is told before anything is shown.
+    until::lasts_ms(&terms.until, &Zoned::now())?;
     let looked = Looked::at(client, &args.action).await?;
-    let path = format!("/api/v1/actions/{}/order", looked.detail.action.id);
-    let offer: OrderOffer = client.get(&path).await?;
+    let id = looked.detail.action.id;
+    let offer = offer(client, id).await?;
     if let Some(why) = &offer.refused {
         return Err(CliError::new(Code::Refused, why.clone()).hint("decide on it with `placet approve ID`"));
     }
+    terms.request(&offer, &Zoned::now())?;
     if !args.yes {
-        let shown = format!("{}\n{}", card(&looked.detail, looked.before.as_ref()), told(&offer, &args));
+        let shown = format!("{}\n{}", card(&looked.detail, looked.before.as_ref()), terms.told(&offer));
         confirm(&shown, "approve this and its like?").await?;
     }
     let seen = args.seen.unwrap_or_else(|| looked.detail.action.review.to_string());
-    let request = OrderRequest { width: args.width, lasts_ms: Some(lasts_ms), times: Some(args.times) };
-    let order: OrderView = client.post_if(&path, &seen, &request).await?;
+    // A time of day is meant from when somebody said yes.
+    let request = terms.request(&offer, &Zoned::now())?;
+    let order: OrderView = client.post_if(&path(id), &seen, &request).await?;
     out.answer(&order, |order| table(&[row(order)]));
     out.next(&format!("placet order revoke {} {} --reason TEXT", short(order.run), order.number));
     Ok(())
 }
 
-/// What the order says yes to, and what it would have said yes to so far.
-fn told(offer: &OrderOffer, args: &GiveArgs) -> String {
-    let same = match args.width {
-        Width::Exact => "exactly the same, the contents of its files too",
-        Width::Contents => "the same but for what stands in the files it writes",
-    };
-    let mut text = format!(
-        "{}\n  this action, and up to {} more of this run that are {same}, until {}\n",
-        styled(BOLD, "What you approve"),
-        args.times,
-        args.until
-    );
-    text.push_str(
-        "  what a program finds in the workspace or gets from others may differ each time, and nobody will look\n",
-    );
-    let width = offer.widths.iter().find(|width| width.width == args.width.as_str());
-    match width.filter(|width| !width.would_cover.is_empty()) {
-        None => text.push_str("  nothing of this run so far would have been covered\n"),
-        Some(width) => text.push_str(&so_far(width)),
-    }
-    text
+/// Where an order on an action is asked about and given.
+pub(super) fn path(action: ActionId) -> String {
+    format!("/api/v1/actions/{action}/order")
 }
 
-fn so_far(width: &WidthView) -> String {
-    let mut text = "  of this run it would have covered:\n".to_owned();
-    for covered in &width.would_cover {
-        let status = covered.status.as_str();
-        let status = if covered.status == ActionStatus::Rejected { styled(BAD, status) } else { status.to_owned() };
-        let _ = writeln!(text, "    {}  {}  {status}", short(covered.action), covered.proposed_at);
-    }
-    text
+pub(super) async fn offer(client: &Client, action: ActionId) -> Result<OrderOffer, ClientError> {
+    client.get(&path(action)).await
 }
 
 async fn list(client: &Client, run: Option<&str>, out: &Out) -> Result<(), CliError> {
@@ -156,53 +139,4 @@ fn row(order: &OrderView) -> Vec<String> {
         styled(DIM, format!("given by {} on {}", short(order.giver), short(order.action))),
         order.because.as_deref().map(spelled_out).unwrap_or_default(),
     ]
-}
-
-/// How long it is until then: a time of day where one is, today or else tomorrow; or simply how long.
-fn lasts_ms(until: &str, now: &Zoned) -> Result<u64, CliError> {
-    let bad = || {
-        CliError::usage(format!("`{}` is no time", spelled_out(until)))
-            .hint("give a time of day (18:00) or how long (90m, 2h)")
-    };
-    if until.contains(':') {
-        let time: Time = until.parse().map_err(|_| bad())?;
-        let today = now.with().time(time).build().map_err(|_| bad())?;
-        let end = if today > *now { today } else { today.checked_add(1.day()).map_err(|_| bad())? };
-        let millis = end.timestamp().as_millisecond() - now.timestamp().as_millisecond();
-        return u64::try_from(millis).map_err(|_| bad());
-    }
-    let units = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)];
-    let found = units.iter().find_map(|(unit, millis)| Some((until.strip_suffix(unit)?.parse::<u64>().ok()?, *millis)));
-    found.and_then(|(count, millis)| count.checked_mul(millis)).filter(|millis| *millis > 0).ok_or_else(bad)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at_half_past_five() -> Zoned {
-        "2026-01-31T17:30:00+01:00[+01:00]".parse().unwrap()
-    }
-
-    #[test]
-    fn b4_until_is_a_time_of_day_here_or_how_long() {
-        let now = at_half_past_five();
-        for (until, millis) in [
-            ("18:00", 1_800_000),
-            ("17:30", 86_400_000),
-            ("17:00", 84_600_000),
-            ("90m", 5_400_000),
-            ("2h", 7_200_000),
-            ("45s", 45_000),
-        ] {
-            assert_eq!(lasts_ms(until, &now).unwrap(), millis, "{until}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_time_is_not_guessed_at() {
-        for until in ["", "18", "25:00", "2d", "-1h", "0h", "h", "18:00 tomorrow", "99999999999999999h"] {
-            assert_eq!(lasts_ms(until, &at_half_past_five()).unwrap_err().code, Code::Usage, "{until}");
-        }
-    }
 }

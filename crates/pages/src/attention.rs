@@ -1,0 +1,114 @@
+//! Who should look at a question, and who set it aside: words on rows and cards, and the forms that say so. No form here decides anything.
+
+use maud::{Markup, html};
+use placet_wire::api::{AsideView, AssignmentView, AttentionView};
+
+use crate::action::ActionPage;
+use crate::forms::{Form, field};
+use crate::layout::Viewer;
+use crate::parts::{exactly, parsed, section};
+use crate::text;
+
+const USUAL_MINUTES: u64 = 60;
+
+/// What was said, and what the viewer can say.
+#[derive(Debug, Clone, Default)]
+pub struct Attended {
+    pub said: AttentionView,
+    pub may_assign: bool,
+    pub may_defer: bool,
+}
+
+/// In a row: one line below the rest of it.
+pub(crate) fn line(viewer: &Viewer, said: &AttentionView) -> Markup {
+    html! { @if !said.is_none() { span.meta.attention { (words(viewer, said)) } } }
+}
+
+/// On a card: a line of its own.
+pub(crate) fn told(viewer: &Viewer, said: &AttentionView) -> Markup {
+    html! { @if !said.is_none() { p.attention #attention-told { (words(viewer, said)) } } }
+}
+
+fn words(viewer: &Viewer, said: &AttentionView) -> Markup {
+    let joined = said.assigned.is_some();
+    html! {
+        @if let Some(assigned) = &said.assigned { (named(viewer, assigned)) }
+        @for (index, aside) in said.aside.iter().enumerate() {
+            @if joined || index > 0 { " · " }
+            (put_aside(viewer, aside))
+        }
+    }
+}
+
+fn named(viewer: &Viewer, AssignmentView { to, by, note, is_yours }: &AssignmentView) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        @if *is_yours { strong.ask { (lang.for_you_by()) " " (text::line(lang, by)) } }
+        @else { strong { (text::line(lang, to)) } " " (lang.looks_at_it()) ", " (lang.asked_by()) " " (text::line(lang, by)) }
+        @if !note.is_empty() { ": " q { (text::line(lang, note)) } }
+    }
+}
+
+fn put_aside(viewer: &Viewer, AsideView { who, until, is_yours }: &AsideView) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        @if *is_yours { (lang.aside_by_you()) } @else { (text::line(lang, who)) " " (lang.aside_by()) }
+        " " (exactly(parsed(until)))
+    }
+}
+
+/// Below the decision: whoever does not decide now says who should, or when.
+pub(crate) fn forms(viewer: &Viewer, shown: &ActionPage) -> Markup {
+    let (lang, attended) = (viewer.lang, &shown.attended);
+    if !attended.may_assign && !attended.may_defer {
+        return html! {};
+    }
+    section(
+        "attention",
+        lang.attention(),
+        &html! {
+            p.note { (lang.attention_rule()) }
+            div.ways {
+                @if attended.may_assign { (assign(viewer, shown)) }
+                @if attended.may_defer { (defer(viewer, shown)) }
+            }
+        },
+    )
+}
+
+/// Those who can decide it are offered by name; nobody takes it back.
+fn assign(viewer: &Viewer, shown: &ActionPage) -> Markup {
+    let lang = viewer.lang;
+    let can = shown.who.as_ref().map(|who| who.can.as_slice()).unwrap_or_default();
+    let now = shown.attended.said.assigned.as_ref();
+    let form = Form::to(format!("/actions/{}/assign", shown.detail.action.id), viewer).named("assign");
+    form.with(&html! {
+        (field("assign-to", lang.assign_to(), &html! {
+            select #assign-to name="to" {
+                @if now.is_some() { option value="" { (lang.assign_nobody()) } }
+                @for name in can { option value=(name) selected[now.is_some_and(|now| now.to == *name)] { (name) } }
+            }
+        }))
+        (field("assign-note", lang.assign_note(), &html! {
+            input #assign-note name="note" maxlength="280" autocomplete="off" value=[now.map(|now| &now.note)];
+        }))
+        button { (lang.assign()) }
+    })
+}
+
+fn defer(viewer: &Viewer, shown: &ActionPage) -> Markup {
+    let lang = viewer.lang;
+    let path = format!("/actions/{}/defer", shown.detail.action.id);
+    let is_aside = shown.attended.said.aside.iter().any(|aside| aside.is_yours);
+    html! {
+        (Form::to(&path, viewer).named("defer").with(&html! {
+            (field("defer-minutes", lang.defer_minutes(), &html! {
+                input #defer-minutes name="minutes" value=(USUAL_MINUTES) inputmode="numeric" pattern="[0-9]+" required;
+            }))
+            button { (lang.defer()) }
+        }))
+        @if is_aside {
+            (Form::to(&path, viewer).named("defer-back").with(&html! { button { (lang.defer_back()) } }))
+        }
+    }
+}
