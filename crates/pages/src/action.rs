@@ -119,8 +119,8 @@ pub(crate) fn card(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
             (outcome(viewer, shown))
             (card::history(lang, &shown.history, viewer.now))
             (card::words(lang, detail))
-            (decide(viewer, shown, room))
             (attention::forms(viewer, shown))
+            (decide(viewer, shown, room))
         }
     }
 }

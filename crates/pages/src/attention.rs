@@ -6,7 +6,7 @@ use placet_wire::api::{AsideView, AssignmentView, AttentionView};
 use crate::action::ActionPage;
 use crate::forms::{Form, field};
 use crate::layout::Viewer;
-use crate::parts::{exactly, parsed, section};
+use crate::parts::{exactly, parsed};
 use crate::text;
 
 const USUAL_MINUTES: u64 = 60;
@@ -57,23 +57,22 @@ fn put_aside(viewer: &Viewer, AsideView { who, until, is_yours }: &AsideView) ->
     }
 }
 
-/// Below the decision: whoever does not decide now says who should, or when.
+/// Folded before the decision, which stays the last thing on the card: whoever does not decide now says who should, or when.
 pub(crate) fn forms(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let (lang, attended) = (viewer.lang, &shown.attended);
     if !attended.may_assign && !attended.may_defer {
         return html! {};
     }
-    section(
-        "attention",
-        lang.attention(),
-        &html! {
+    html! {
+        details.panel #attention {
+            summary { (lang.attention()) }
             p.note { (lang.attention_rule()) }
             div.ways {
                 @if attended.may_assign { (assign(viewer, shown)) }
                 @if attended.may_defer { (defer(viewer, shown)) }
             }
-        },
-    )
+        }
+    }
 }
 
 /// Those who can decide it are offered by name; nobody takes it back.

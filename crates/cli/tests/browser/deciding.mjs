@@ -19,11 +19,14 @@ async function decides(page, of, looks, hasKeys) {
   await page.getByText('1 of 2').first().waitFor();
 
   // Somebody is asked to look, and it is set aside for a while: nothing is decided by either.
+  const attention = page.locator('summary', { hasText: 'Who looks at it, and when' });
   await open(of.reject);
+  await attention.click();
   await page.getByLabel('Who should look at it').selectOption({ index: 0 });
   await page.getByLabel(/What they should know/).fill('you know this host');
   await send(page, button('Ask them'));
   await page.locator('#attention-told', { hasText: 'you know this host' }).waitFor();
+  await attention.click();
   await looks('attention');
   await page.getByLabel('For how many minutes').fill('90');
   await send(page, button('Set aside for me'));
@@ -33,6 +36,7 @@ async function decides(page, of, looks, hasKeys) {
   // A phone shows the list or the card, and the rest of this walk needs both.
   await page.setViewportSize({ width: 1280, height: 900 });
   await open(of.reject);
+  await attention.click();
   await send(page, button('Bring it back'));
 
   await open(of.reject);
