@@ -136,7 +136,7 @@ fn c16_every_page_keeps_nobody_out_light_dark_on_a_phone_and_in_french() {
         "inbox": "/", "chosen": format!("/?action={}", seen["id"].as_str().unwrap()), "action": action(seen["id"].as_str().unwrap()), "two-people": action(two["id"].as_str().unwrap()),
         "hostile": action(&hostile), "hostile-inbox": format!("/?action={hostile}"), "folded": format!("/?action={}", tricks::long(world, &run)), "changed": action(&changed), "pictured": of_run(&pictured),
         "executed": action(&done), "rejected": action(&refused[0]), "runs": "/runs", "run": of_run(&run), "plan": of_run(&plan),
-        "results": of_run(&results), "checkpoint": of_run(&hosted), "asking": of_run(&asking), "rollback": format!("/runs/{hosted}/rollback/1"),
+        "results": of_run(&results), "checkpoint": of_run(&hosted), "asking": of_run(&asking), "agent-says": format!("/runs/{hosted}/log"), "program-says": format!("/actions/{done}/log"), "rollback": format!("/runs/{hosted}/rollback/1"),
         "decisions": "/decisions", "me": "/me", "orders": "/orders", "agents": "/agents", "agent": format!("/agents/{tom}"), "found": format!("/ledger?run={run}&kind=action."), "workers": "/workers", "worker": format!("/workers/{w1}"), "policy": "/policy",
         "ledger": "/ledger", "entry": "/ledger/3", "finding": "/find?q=nmap", "settings": "/settings", "help": "/help",
     });
