@@ -28,7 +28,12 @@ pub(crate) async fn agent_said(app: &App, caller: &Caller, run: RunId, report: &
 pub(crate) async fn action_said(app: &App, caller: &Caller, id: ActionId, report: &LogReport) -> Result<u64, No> {
     let attempt = u32::try_from(report.start).map_err(|_| Refusal::invalid("`start` is the attempt of the job"))?;
     let action = held(app, caller, id, attempt).await?;
-    Ok(app.logs().hear(Speaker::Action(action.id), report, app.store().now()))
+    let heard = app.logs().hear(Speaker::Action(action.id), report, app.store().now());
+    // It may have ended meanwhile, and been forgotten before this was heard.
+    if find_action(app, caller, id).await?.status.is_final() {
+        app.logs().forget(Speaker::Action(id));
+    }
+    Ok(heard)
 }
 
 /// What is kept of what the agent of a run said after a place; waits for more if there is none.

@@ -38,8 +38,10 @@ pub(crate) async fn complete(
     let digest = evidence.digest();
     let command = ActionCommand::Complete { evidence: Box::new(evidence) };
     let done = change(app, caller, id, command).await?;
-    // What it said is evidence from here on.
-    app.logs().forget(Speaker::Action(id));
+    // What it said is evidence from here on; a result that came too late says nothing about the attempt that is under way.
+    if done.status.is_final() {
+        app.logs().forget(Speaker::Action(id));
+    }
     Ok((done, digest))
 }
 

@@ -118,6 +118,10 @@ impl Ear {
                             left_out += line.len() as u64;
                             self.gap = Gap::Key { line: Vec::new(), after_key: true };
                         }
+                        Looks::Between => {
+                            left_out += line.len() as u64;
+                            self.gap = Gap::Key { line: Vec::new(), after_key };
+                        }
                         Looks::Last => left_out += line.len() as u64,
                     }
                 }
@@ -131,28 +135,60 @@ impl Ear {
 /// What a line after a gap could be.
 enum Looks {
     Unlike,
-    /// A line of a key so far.
+    /// Nobody can tell yet.
     Open,
     Long,
     Like,
+    /// Nothing of a key, but what stands between its lines.
+    Between,
     /// The frame that ends a key.
     Last,
 }
 
+/// What keys stand in: indented, quoted, as comments, in texts of programs. The search for whole ones tolerates the same.
+const FRAMING: &[u8] = b"\t \"'#*|+,:-\\\r\n";
+
+/// What stands in a key beside its lines.
+const HEADERS: &[&[u8]] = &[
+    b"Proc-Type",
+    b"DEK-Info",
+    b"Comment",
+    b"Encryption",
+    b"Key-Derivation",
+    b"Argon2-",
+    b"Public-Lines",
+    b"Private-Lines",
+    b"Private-MAC",
+    b"Private-Hash",
+];
+
+fn bare(mut line: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = line
+        && FRAMING.contains(first)
+    {
+        line = rest;
+    }
+    while let [rest @ .., last] = line
+        && FRAMING.contains(last)
+    {
+        line = rest;
+    }
+    line
+}
+
 fn judge(line: &[u8], is_whole: bool, after_key: bool) -> Looks {
-    let letters = line.trim_ascii_end();
-    if after_key && letters.starts_with(b"-") {
-        return if is_whole { Looks::Last } else { Looks::Open };
-    }
-    if !letters.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte)) {
-        return Looks::Unlike;
-    }
-    match (is_whole, letters.len()) {
-        (_, length) if length > LONGEST_KEY_LINE => Looks::Long,
-        (false, _) => Looks::Open,
-        (true, 0) => Looks::Unlike,
-        (true, length) if length >= SHORTEST_KEY_LINE || after_key => Looks::Like,
-        (true, _) => Looks::Unlike,
+    let letters = bare(line);
+    let is_of_key = letters.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=\\".contains(byte));
+    match (is_whole, is_of_key, letters.len()) {
+        (false, true, length) if length > LONGEST_KEY_LINE => Looks::Long,
+        (false, false, length) if length > LONGEST_KEY_LINE => Looks::Unlike,
+        (false, _, _) => Looks::Open,
+        (true, true, 0) => Looks::Between,
+        (true, true, length) if length >= SHORTEST_KEY_LINE || after_key => Looks::Like,
+        (true, true, _) => Looks::Unlike,
+        (true, false, _) if letters.starts_with(b"END ") && letters.ends_with(b"KEY") => Looks::Last,
+        (true, false, _) if HEADERS.iter().any(|header| letters.starts_with(header)) => Looks::Between,
+        (true, false, _) => Looks::Unlike,
     }
 }
 
@@ -200,6 +236,30 @@ mod tests {
         let mut ear = Ear::default();
         ear.skip();
         assert_eq!(heard(&mut ear, "x\nok\nmore\n"), "ok\nmore\n", "a short word is no key");
+    }
+
+    #[test]
+    fn a9_the_rest_of_a_private_key_is_left_out_whatever_it_stands_in() {
+        let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
+        let lines = |frame: &dyn Fn(&str) -> String| [body, body, "Zz9="].map(frame).concat();
+        for (what, text) in [
+            ("indented", lines(&|line| format!("    {line}\n")) + "    -----END RSA PRIVATE KEY-----\n"),
+            ("quoted", lines(&|line| format!("  \"{line}\\n\" +\n")) + "  \"-----END PRIVATE KEY-----\\n\"\n"),
+            ("commented", lines(&|line| format!("# {line}\r\n")) + "# -----END PRIVATE KEY-----\r\n"),
+            (
+                "headed",
+                "DEK-Info: AES-128-CBC,00\n\n".to_owned() + &lines(&|line| format!("{line}\n")) + "-----END KEY-----\n",
+            ),
+            ("of PuTTY", "Private-Lines: 3\n".to_owned() + &lines(&|line| format!("{line}\n")) + "Private-MAC: 00ff\n"),
+        ] {
+            let whole = format!("x\n{text}done here\n");
+            for cut in 0..whole.len() {
+                let mut ear = Ear::default();
+                ear.skip();
+                let shown = heard(&mut ear, &whole[..cut]) + &heard(&mut ear, &whole[cut..]);
+                assert_eq!(shown, "done here\n", "{what}, cut at {cut}");
+            }
+        }
     }
 
     #[test]
