@@ -20,6 +20,7 @@ use placet_domain::time::Timestamp;
 use placet_store::{Extras, Noting, Receipt, Store, StoreError, SubmitError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, watch};
 
+use crate::declared::Declared;
 use crate::door::{Door, Share, Shares};
 use crate::facts::Facts;
 use crate::flow::{Absences, No, Turns};
@@ -224,6 +225,7 @@ struct Inner {
     facts: Facts,
     previews: Previews,
     logs: Logs,
+    declared: Declared,
     page_state: PageState,
     health: Health,
     turns: Turns,
@@ -251,6 +253,7 @@ impl App {
             facts,
             previews,
             logs: Logs::default(),
+            declared: Declared::default(),
             page_state: PageState::default(),
             health: Health::default(),
             turns: Turns::default(),
@@ -314,6 +317,10 @@ impl App {
 
     pub(crate) fn previews(&self) -> &Previews {
         &self.0.previews
+    }
+
+    pub(crate) fn declared(&self) -> &Declared {
+        &self.0.declared
     }
 
     pub(crate) fn logs(&self) -> &Logs {

@@ -11,6 +11,7 @@
 
 mod accept;
 mod app;
+mod declared;
 mod door;
 mod facts;
 mod flow;

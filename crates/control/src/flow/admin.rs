@@ -167,6 +167,10 @@ pub(crate) async fn declare(app: &App, caller: &Caller, declaration: Declaration
     if let Some(known) = known.filter(|known| known.declaration.as_deref() == Some(&declaration)) {
         return Ok(known);
     }
+    if !app.declared().may(id, app.store().now()) {
+        let hint = "what it said last stands; it is asked again when it starts again, after an hour";
+        return Err(Refusal::not_now("declared", "declared often in this hour", hint).into());
+    }
     let command = Command::Identity { id, command: IdentityCommand::Declare(Box::new(declaration)) };
     let receipt = app.submit(caller.actor(), command, caller.key.clone()).await?;
     receipt.loaded.identity.ok_or_else(|| Refusal::Unknown { what: "identity" }.into())
