@@ -77,6 +77,7 @@ fn body(pattern: &str, team: &Team) -> Value {
         "snapshots" => {
             json!({ "number": 0, "workspace": Digest::of(b""), "memory": Digest::of(b""), "files": 0, "size_bytes": 0 })
         }
+        "log" => json!({ "start": 1, "at": 0, "said": [] }),
         "previews" => json!({ "number": 0, "failed": "no room" }),
         "restored" => json!({ "number": 0, "workspace": Digest::of(b""), "memory": Digest::of(b"") }),
         "outputs" => json!({ "outputs": [] }),

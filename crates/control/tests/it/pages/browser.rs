@@ -109,12 +109,13 @@ impl Browser {
         }
     }
 
-    /// The form of this id on a page; the first one that is not for leaving, without an id.
+    /// The form of this id on a page; without an id, the first one that does not stand around every page.
     pub(crate) fn form(&self, page: &Answer, id: &str) -> Filled {
         let html = page.text();
         let named = |form: &&str| {
             let head = form.split('>').next().unwrap_or_default();
-            if id.is_empty() { !head.contains("/leave") } else { head.contains(&format!("id=\"{id}\"")) }
+            let is_around = head.contains("/leave") || head.contains("role=\"search\"");
+            if id.is_empty() { !is_around } else { head.contains(&format!("id=\"{id}\"")) }
         };
         let form = html.split("<form ").skip(1).find(named).unwrap_or_else(|| panic!("no form `{id}`:\n{html}"));
         let form = form.split("</form>").next().unwrap();
