@@ -6,7 +6,7 @@ use placet_wire::api::{AsideView, AssignmentView, AttentionView};
 use crate::action::ActionPage;
 use crate::forms::{Form, field};
 use crate::layout::Viewer;
-use crate::parts::{exactly, parsed};
+use crate::parts::{exactly, parsed, short};
 use crate::text;
 
 const USUAL_MINUTES: u64 = 60;
@@ -75,17 +75,20 @@ pub(crate) fn forms(viewer: &Viewer, shown: &ActionPage) -> Markup {
     }
 }
 
-/// Those who can decide it are offered by name; nobody takes it back.
+/// Those who can decide it are offered by name, and where two have one name by the ends of their ids; nobody takes it back.
 fn assign(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let lang = viewer.lang;
-    let can = shown.who.as_ref().map(|who| who.can.as_slice()).unwrap_or_default();
+    let who = shown.who.clone().unwrap_or_default();
+    let is_shared = |name: &String| who.can.iter().filter(|other| *other == name).count() > 1;
     let now = shown.attended.said.assigned.as_ref();
     let form = Form::to(format!("/actions/{}/assign", shown.detail.action.id), viewer).named("assign");
     form.with(&html! {
         (field("assign-to", lang.assign_to(), &html! {
-            select #assign-to name="to" {
-                @if now.is_some() { option value="" { (lang.assign_nobody()) } }
-                @for name in can { option value=(name) selected[now.is_some_and(|now| now.to == *name)] { (name) } }
+            select #assign-to name="to" required[now.is_none()] {
+                option value="" { @if now.is_some() { (lang.assign_nobody()) } @else { "…" } }
+                @for (id, name) in who.ids.iter().zip(&who.can) {
+                    option value=(id) selected[now.is_some_and(|now| now.to == *name)] { (name) @if is_shared(name) { " " (short(&id.to_string())) } }
+                }
             }
         }))
         (field("assign-note", lang.assign_note(), &html! {

@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 use placet_domain::action::ActionStatus;
 use placet_domain::budget::{Amounts, Ceiling, dollars};
-use placet_domain::id::ActionId;
+use placet_domain::id::{ActionId, IdentityId};
 use placet_domain::proposal::ActionSpec;
 use placet_domain::refusal::Refusal;
 use placet_domain::time::Timestamp;
@@ -70,6 +70,8 @@ pub struct Past {
 pub struct Who {
     /// Who can, by name.
     pub can: Vec<String>,
+    /// Their ids, in the same order: two people may have one name.
+    pub ids: Vec<IdentityId>,
     /// Who decides things here and cannot decide this: they stand behind the agent, or made something of its proposal.
     pub behind: Vec<String>,
 }
@@ -161,7 +163,7 @@ pub(crate) fn blast_radius(lang: Lang, detail: &ActionDetail, blast: &Blast) -> 
 
 fn reaches(lang: Lang, spec: &ActionSpec) -> Markup {
     html! {
-        @if spec.network.is_empty() { span.good { (lang.nobody()) } }
+        @if spec.network.is_empty() { @if spec.target.is_none() { span.good { (lang.nobody()) } } @else { span.ask { (lang.nobody_caged()) } } }
         @for opening in &spec.network {
             div { code { (text::line(lang, &opening.to_string())) } @if let Some(why) = opening.caveat() { " " small { (why) } } }
         }
@@ -337,7 +339,7 @@ mod tests {
     #[test]
     fn b4_the_card_names_who_can_decide_and_who_stands_behind_it() {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        let who = Who { can: names(&["ada", "bob"]), behind: names(&["tom"]) };
+        let who = Who { can: names(&["ada", "bob"]), ids: Vec::new(), behind: names(&["tom"]) };
         let shown = why(Lang::En, &detail(), Some(&who)).into_string();
         assert!(shown.contains("Who can decide: <strong>ada</strong>, <strong>bob</strong> · not, because"), "{shown}");
         assert!(shown.contains("proposal: <strong>tom</strong>"), "{shown}");

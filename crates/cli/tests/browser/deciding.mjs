@@ -22,7 +22,7 @@ async function decides(page, of, looks, hasKeys) {
   const attention = page.locator('summary', { hasText: 'Who looks at it, and when' });
   await open(of.reject);
   await attention.click();
-  await page.getByLabel('Who should look at it').selectOption({ index: 0 });
+  await page.getByLabel('Who should look at it').selectOption({ index: 1 });
   await page.getByLabel(/What they should know/).fill('you know this host');
   await send(page, button('Ask them'));
   await page.locator('#attention-told', { hasText: 'you know this host' }).waitFor();

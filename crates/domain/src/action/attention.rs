@@ -88,8 +88,8 @@ pub(super) fn assign(
     let by = needs_role(setting, Role::Reviewer).or_else(|_| needs_role(setting, Role::Operator));
     let by = by.map_err(|_| Refusal::Role { needed: Role::Reviewer })?.id;
     needs_waiting(state, Kind::Assign, setting)?;
-    if note.len() > LONGEST_NOTE || note.chars().any(char::is_control) {
-        return Err(Refusal::invalid("a note is one line of 280 bytes at most"));
+    if note.chars().count() > LONGEST_NOTE || note.chars().any(char::is_control) {
+        return Err(Refusal::invalid("a note is one line of 280 letters at most"));
     }
     let assigned = state.attention.assigned.as_ref();
     match to {

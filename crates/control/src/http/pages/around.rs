@@ -36,10 +36,13 @@ pub(super) async fn who(app: &App, run: &Run, state: &ActionState) -> Result<Opt
     let command = ActionCommand::Approve { seen: state.review(), proof: None };
     let mut who = Who::default();
     for identity in app.store().identities().await?.into_iter().filter(|identity| decides_here(identity, run)) {
-        let (name, actor) = (identity.name.clone(), Actor::Identity(identity));
+        let (name, id, actor) = (identity.name.clone(), identity.id, Actor::Identity(identity));
         let setting = Setting { run, actor: &actor, terms: &terms, policy, givers: &[], passkeys, now };
         match action::decide(state.id, Some(state), &command, &setting) {
-            Ok(_) | Err(Refusal::PasskeyNeeded) => who.can.push(name),
+            Ok(_) | Err(Refusal::PasskeyNeeded) => {
+                who.can.push(name);
+                who.ids.push(id);
+            }
             Err(Refusal::Kin) => who.behind.push(name),
             Err(_) => {}
         }

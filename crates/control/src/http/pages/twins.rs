@@ -34,7 +34,9 @@ pub(in crate::http) async fn folded(
             first.twins.0.push(Twin { id: detail.action.id, review: detail.action.review, agent, goal });
             continue;
         }
-        known.insert(class, rows.len());
+        if is_plain {
+            known.insert(class, rows.len());
+        }
         let attention = attention::view(app, caller, &listed).await?;
         rows.push(Waiting { detail, since: listed.created_at, agent, goal, twins: Twins::default(), attention });
     }
