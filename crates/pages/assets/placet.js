@@ -2,10 +2,15 @@
 'use strict';
 
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-const isTyping = () => /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? '');
+const isTyping = () => document.activeElement?.matches('input:not([type=radio]):not([type=checkbox]), textarea, select') ?? false;
 
 // Where the way to other pages is wider than the screen, the page that is shown is in view there.
 document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+
+// What is looked at is in view in its list too, and the keys go on from there.
+const current = document.querySelector('a.row[aria-current]');
+current?.scrollIntoView({ block: 'nearest' });
+if (current && location.search.includes('action=') && !document.activeElement?.matches('[autofocus]')) current.focus({ preventScroll: true });
 
 // ---- keys
 
@@ -14,7 +19,8 @@ const rows = () => all('a.row');
 function move(by) {
   const list = rows();
   if (!list.length) return;
-  const at = list.findIndex((row) => row === document.activeElement || row.hasAttribute('aria-current'));
+  const focused = list.indexOf(document.activeElement);
+  const at = focused < 0 ? list.findIndex((row) => row.hasAttribute('aria-current')) : focused;
   const next = list[Math.max(0, Math.min(list.length - 1, at < 0 ? 0 : at + by))];
   next.focus();
   if (location.pathname === '/' && next.search.includes('action=')) next.click();
@@ -74,7 +80,7 @@ function isTooLong(form) {
 const born = performance.now();
 const isJustDecided = Date.now() - Number(sessionStorage.getItem('decided') ?? 0) < 2000;
 document.addEventListener('submit', (event) => {
-  const decides = event.target.closest('.decide') !== null;
+  const decides = event.target.closest('.decide, .decides') !== null;
   const isSlip = decides && isJustDecided && performance.now() - born < 500;
   if (isSlip || event.target.dataset.sent || isTooLong(event.target)) return event.preventDefault();
   event.target.dataset.sent = 'yes';
@@ -88,7 +94,15 @@ async function sendInPlace(form) {
   if (answer.type !== 'opaqueredirect') return form.submit();
   if (at >= 0) files[at].open = new FormData(form).get('seen-file') === 'no';
   await refresh();
+  if (form.isConnected) turn(form);
   all('details.file')[at]?.querySelector('summary')?.focus();
+}
+// Where somebody writes, the page was left alone: the button that was pressed takes back from here on.
+function turn(form) {
+  const [button, wanted] = [form.querySelector('button'), form.elements['seen-file']];
+  [button.textContent, button.dataset.other] = [button.dataset.other, button.textContent];
+  wanted.value = wanted.value === 'yes' ? 'no' : 'yes';
+  delete form.dataset.sent;
 }
 document.addEventListener('submit', (event) => {
   if (!event.target.dataset.inPlace || event.defaultPrevented) return;
@@ -104,9 +118,13 @@ const policy = globalThis.trustedTypes?.createPolicy('placet', { createHTML: (te
 const parse = (text) => new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, 'text/html');
 
 // What somebody is reading, writing in or has opened is left alone until they are done with it.
-const isWritten = (field) => (field.type === 'checkbox' ? field.checked !== field.defaultChecked : field.value !== field.defaultValue);
+const isChosen = (list) => list.selectedIndex !== Math.max(0, [...list.options].findIndex((option) => option.defaultSelected));
+function isWritten(field) {
+  if (field.tagName === 'SELECT') return isChosen(field);
+  return /^(checkbox|radio)$/.test(field.type) ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
+}
 const isInUse = (part) => (part.contains(document.activeElement) && isTyping())
-  || all('input:not([type=hidden]), textarea', part).some(isWritten);
+  || all('input:not([type=hidden]), textarea, select', part).some(isWritten);
 
 // Whether the part is as it should be.
 function replace(part, fresh) {
@@ -158,6 +176,9 @@ function tellIfOther(fresh) {
 const log = document.querySelector('[data-log]');
 // As many pieces as a page can hold without becoming slow; those that are not kept any more go from its beginning.
 const MOST_PIECES = 2000;
+// As many letters as are kept of a program twice over, and no more elements than marks and tabs make of them in earnest.
+const MOST_LETTERS = 128 * 1024;
+const MOST_ELEMENTS = 20_000;
 const isSelecting = (part) => !getSelection().isCollapsed && part.contains(getSelection().anchorNode);
 
 async function listen() {
@@ -172,6 +193,12 @@ async function listen() {
   log.querySelector('.log-state').replaceChildren(...fresh.querySelector('.log-state').childNodes);
   const isStill = isAtEnd && !isSelecting(said);
   while (said.childNodes.length > (isStill ? MOST_PIECES : 4 * MOST_PIECES)) said.firstChild.remove();
+  let [letters, elements] = [said.textContent.length, said.getElementsByTagName('*').length];
+  while (said.childNodes.length > 1 && (letters > MOST_LETTERS || elements > MOST_ELEMENTS)) {
+    letters -= said.firstChild.textContent.length;
+    elements -= 1 + (said.firstChild.getElementsByTagName?.('*').length ?? 0);
+    said.firstChild.remove();
+  }
   if (isStill) said.scrollTop = said.scrollHeight;
 }
 

@@ -10,7 +10,7 @@ use crate::amend::{self, Amending};
 use crate::attention::{self, Attended};
 use crate::card::{self, Ask, Blast, History, Who};
 use crate::files::{FileShown, files};
-use crate::forms::{Form, confirmation, reason};
+use crate::forms::{Form, confirmation, reason, reason_inside};
 use crate::inbox::Twins;
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
@@ -120,7 +120,8 @@ pub(crate) fn card(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
             (card::history(lang, &shown.history, viewer.now))
             (card::words(lang, detail))
             (attention::forms(viewer, shown))
-            (decide(viewer, shown, room))
+            (otherwise(viewer, shown, room))
+            (decide(viewer, shown))
         }
     }
 }
@@ -155,7 +156,25 @@ fn waits_again(lang: Lang, action: &ActionView) -> Markup {
     }
 }
 
-fn decide(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
+/// Whether a person is asked for a yes or a no.
+fn is_asked(shown: &ActionPage) -> bool {
+    match shown.ask {
+        Ask::Settled | Ask::No(_) => false,
+        Ask::Yes | Ask::Sign(_) | Ask::NoPasskey => shown.detail.action.status == ActionStatus::PendingApproval,
+    }
+}
+
+/// Other ways to say yes, folded before the decision: unfolded within it, they would push it out of sight.
+fn otherwise(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
+    html! {
+        @if is_asked(shown) {
+            @if let Some(offer) = &shown.order { (order::give(viewer, &shown.detail.action, offer)) }
+            (amend::amend(viewer, shown, room))
+        }
+    }
+}
+
+fn decide(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let (lang, action) = (viewer.lang, &shown.detail.action);
     match &shown.ask {
         Ask::Settled => html! {},
@@ -178,8 +197,6 @@ fn decide(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
                 (approvals(viewer, shown))
                 @if shown.fast { p.ask role="status" { (lang.decides_fast()) } }
                 div.ways { (approve(viewer, shown)) (refuse(viewer, shown)) }
-                @if let Some(offer) = &shown.order { (order::give(viewer, action, offer)) }
-                (amend::amend(viewer, shown, room))
             }
         },
     }
@@ -270,7 +287,7 @@ fn refuse(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let (lang, action) = (viewer.lang, &shown.detail.action);
     let form = Form::to(format!("/actions/{}/reject", action.id), viewer).on(action.review).named("reject");
     form.with(&html! {
-        (reason("reason", lang.reason_needed()))
+        (reason_inside("reason", lang.reason_needed()))
         button.bad { (lang.reject()) " " kbd { "R" } }
     })
 }

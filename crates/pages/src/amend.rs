@@ -80,7 +80,7 @@ pub(crate) fn amend(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
     let form = Form::to(format!("/actions/{}/amend", action.id), viewer).on(action.review).named("amend");
     let form = form.at_most(shown.amending.form_bytes, lang.form_too_long());
     html! {
-        details.amend open[shown.amending.tried.is_some()] {
+        details.panel.decides open[shown.amending.tried.is_some()] {
             summary { (lang.amend()) }
             p { (lang.amend_hint()) }
             (form.with(&html! {
@@ -127,7 +127,9 @@ fn several<T: Display>(
     each: impl IntoIterator<Item = T>,
 ) -> Markup {
     let each: Vec<String> = each.into_iter().map(|one| one.to_string()).collect();
-    if each.iter().any(|one| one.is_empty() || text::is_odd(one)) {
+    // What comes back without its blanks, or not at all, would be changed by whoever touches nothing.
+    let is_bare = |one: &String| name == "arguments" || name == "environment" || one.trim() == one;
+    if each.iter().any(|one| one.is_empty() || text::is_odd(one) || !is_bare(one)) {
         return unfit(lang, shown, label, lang.unfit_words());
     }
     let now = written(shown, name).map_or_else(|| each.join("\n"), ToOwned::to_owned);

@@ -83,7 +83,7 @@ fn mark(viewer: &Viewer, action: ActionId, index: usize, seen: bool) -> Markup {
     Form::to(format!("/actions/{action}/seen"), viewer).in_place().with(&html! {
         input type="hidden" name="file" value=(index);
         input type="hidden" name="seen-file" value=(wanted);
-        button.plain { (if seen { lang.unmark_seen() } else { lang.mark_seen() }) }
+        button.plain data-other=(if seen { lang.mark_seen() } else { lang.unmark_seen() }) { (if seen { lang.unmark_seen() } else { lang.mark_seen() }) }
     })
 }
 

@@ -136,6 +136,16 @@ pub(crate) fn reason(id: &str, label: &str) -> Markup {
     reason_again(id, label, None)
 }
 
+/// The same where there is little room: what it is for is said within it, and to whoever does not see it.
+pub(crate) fn reason_inside(id: &str, label: &str) -> Markup {
+    html! {
+        div.field {
+            label.unseen for=(id) { (label) }
+            input id=(id) name="reason" required maxlength="500" autocomplete="off" placeholder=(label);
+        }
+    }
+}
+
 /// The same with what somebody wrote there already.
 pub(crate) fn reason_again(id: &str, label: &str, written: Option<&str>) -> Markup {
     field(

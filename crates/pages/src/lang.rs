@@ -441,6 +441,7 @@ words! {
     found_among: "Looked through:", "Parcouru :";
     newest_runs: "newest runs", "exécutions les plus récentes";
     newest_actions: "actions that wait or are newest", "actions en attente ou les plus récentes";
+    nobody_caged: "nobody: its cage has no network", "personne : sa cage n'a pas de réseau";
     as_a_table: "As a table", "En tableau";
     what_it_is: "What", "Quoi";
     snapshots: "Snapshots", "Instantanés";

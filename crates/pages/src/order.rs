@@ -28,7 +28,7 @@ pub(crate) fn give(viewer: &Viewer, action: &ActionView, offer: &OrderOffer) -> 
     let lang = viewer.lang;
     let form = Form::to(format!("/actions/{}/order", action.id), viewer).on(action.review).named("order");
     html! {
-        details.amend {
+        details.panel.decides {
             summary { (lang.order_give()) }
             p { (lang.order_hint()) }
             p.note { (lang.order_beware()) }

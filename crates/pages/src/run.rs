@@ -134,11 +134,17 @@ fn head(viewer: &Viewer, shown: &RunPage) -> Markup {
                 strong { (text::line(lang, &shown.agent)) } " · " (shown.project) " · " (lang.mode()) " " (run.mode) " · " (run.effect) " · "
                 (moment(lang, shown.since, viewer.now))
             }
-            p { (meaning::of_status(lang, run.status)) @if let Some(because) = &run.because { " " q { (text::line(lang, because)) } } }
+            p { (meaning::of_status(lang, run.status)) @if let Some(because) = because(run, false) { " " q { (text::line(lang, because)) } } }
+            @if let Some(because) = because(run, true) { pre.said tabindex="0" { (text::lines(lang, because)) } }
             @if shown.alone { p.ask { (lang.works_alone()) } }
             (controls(viewer, shown))
         }
     }
+}
+
+/// Why it stands where it stands, if that is said on several lines, as programs say why they failed; or on one.
+fn because(run: &RunView, on_lines: bool) -> Option<&str> {
+    run.because.as_deref().filter(|because| because.trim().contains('\n') == on_lines)
 }
 
 /// What can be asked of it besides the decision that it waits for.

@@ -51,7 +51,7 @@ fn table(viewer: &Viewer, rows: &[RunRow]) -> Markup {
                             td.wide { a href={ "/runs/" (row.run.id) } { (text::line(lang, &row.run.goal)) } }
                             td { (status(row.run.status.as_str())) }
                             td.wide { (text::line(lang, &row.agent)) }
-                            td { (row.run.mode) }
+                            td.n { (row.run.mode) }
                             td { (row.run.steps_done) "/" (row.run.plan.len()) }
                             td.n { (moment(lang, row.since, viewer.now)) }
                         }

@@ -61,11 +61,12 @@ pub(super) async fn actions(app: &App, run: &Run, statuses: Vec<ActionStatus>) -
     rows(app, found.iter()).await
 }
 
-/// Each is opened, to tell in a line what it is.
+/// Each is opened, to tell in a line what it is. One that cannot be opened any more is told by its tool, and takes no other with it.
 async fn rows(app: &App, found: impl Iterator<Item = &Listed<ActionState>>) -> Result<Vec<RunAction>, Failure> {
     let mut rows = Vec::new();
     for listed in found {
-        let title = placet_pages::title(&detail(app, listed).await?.spec);
+        let opened = detail(app, listed).await.ok();
+        let title = opened.map_or_else(|| listed.tool.to_string(), |opened| placet_pages::title(&opened.spec));
         rows.push(RunAction { action: view::action(listed), title, since: listed.created_at });
     }
     Ok(rows)

@@ -106,9 +106,11 @@ async fn matching(app: &App, actions: Vec<Listed<ActionState>>, wanted: &Wanted)
         if rows.len() >= MOST_FOUND {
             break;
         }
-        let spec = detail(app, &listed).await?.spec;
-        if wanted.is_of(&spec) || wanted.ends(&listed.id.to_string()) {
-            rows.push(RunAction { action: view::action(&listed), title: title(&spec), since: listed.created_at });
+        // One that cannot be opened any more is found by its id, and takes no other with it.
+        let spec = detail(app, &listed).await.ok().map(|opened| opened.spec);
+        if spec.as_ref().is_some_and(|spec| wanted.is_of(spec)) || wanted.ends(&listed.id.to_string()) {
+            let title = spec.as_ref().map_or_else(|| listed.tool.to_string(), title);
+            rows.push(RunAction { action: view::action(&listed), title, since: listed.created_at });
         }
     }
     Ok(rows)
