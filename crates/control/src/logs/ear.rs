@@ -186,7 +186,9 @@ fn judge(line: &[u8], is_whole: bool, after_key: bool) -> Looks {
         (true, true, 0) => Looks::Between,
         (true, true, length) if length >= SHORTEST_KEY_LINE || after_key => Looks::Like,
         (true, true, _) => Looks::Unlike,
-        (true, false, _) if letters.starts_with(b"END ") && letters.ends_with(b"KEY") => Looks::Last,
+        (true, false, _) if letters.starts_with(b"END ") && letters.windows(4).any(|word| word == b" KEY") => {
+            Looks::Last
+        }
         (true, false, _) if HEADERS.iter().any(|header| letters.starts_with(header)) => Looks::Between,
         (true, false, _) => Looks::Unlike,
     }
@@ -248,7 +250,9 @@ mod tests {
             ("commented", lines(&|line| format!("# {line}\r\n")) + "# -----END PRIVATE KEY-----\r\n"),
             (
                 "headed",
-                "DEK-Info: AES-128-CBC,00\n\n".to_owned() + &lines(&|line| format!("{line}\n")) + "-----END KEY-----\n",
+                "DEK-Info: AES-128-CBC,00\n\n".to_owned()
+                    + &lines(&|line| format!("{line}\n"))
+                    + "-----END RSA PRIVATE KEY-----\n",
             ),
             ("of PuTTY", "Private-Lines: 3\n".to_owned() + &lines(&|line| format!("{line}\n")) + "Private-MAC: 00ff\n"),
         ] {

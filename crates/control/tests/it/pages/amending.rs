@@ -189,7 +189,7 @@ async fn b4_what_is_refused_comes_back_with_the_reason_and_with_everything_that_
         assert!(matches!(answer.status, 400 | 403 | 422), "{field}={value}: {} {told}", answer.status);
         assert!(told.contains(why) && told.contains("Nothing was changed"), "{field}={value}: {told}");
         assert!(
-            told.contains("echo typed &lt;b&gt;") && told.contains("<details class=\"amend\" open>"),
+            told.contains("echo typed &lt;b&gt;") && told.contains("<details class=\"panel decides\" open>"),
             "{field}: {told}"
         );
         assert_eq!(told.contains("typed &amp; meant"), field != "reason", "{field}");
