@@ -33,6 +33,9 @@ pub(crate) fn panel(viewer: &Viewer, at: &CheckpointView, decides: bool, slowed:
             (pictures(lang, &at.screenshots))
             @if !at.longer.is_empty() { p.note.bad { (lang.longer()) " " (at.longer.join(", ")) } }
             @if let Some(resource) = at.resource { p { strong { (lang.nearly_used()) } " " (resource) } }
+            @if let Some(action) = at.action {
+                p { (lang.decide_on_action()) " " a.button href={ "/actions/" (action) } { (short(&action.to_string())) } }
+            }
             @if decides { (ways(viewer, at, slowed)) }
         }
     }
@@ -111,9 +114,6 @@ fn ways(viewer: &Viewer, at: &CheckpointView, slowed: Slowed<'_>) -> Markup {
     let offers = |way: &str| at.options.iter().any(|option| option == way);
     let to = |verb: &str| Form::to(format!("/runs/{}/checkpoints/{}/{verb}", at.run, at.number), viewer);
     html! {
-        @if let Some(action) = at.action {
-            p { (lang.decide_on_action()) " " a.button href={ "/actions/" (action) } { (short(&action.to_string())) } }
-        }
         div.ways {
             @if offers("approve") {
                 (to("approve").on(at.review).named("approve").with(&html! { (slowed("confirm")) button.main { (lang.let_it_go_on()) } }))

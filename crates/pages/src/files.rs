@@ -39,6 +39,8 @@ pub enum Ruling {
     /// Denied, whatever else is allowed.
     Protected,
     Outside,
+    /// No scope says anything about it: a file of the agent itself.
+    Unjudged,
 }
 
 #[derive(Debug, Clone)]
@@ -53,6 +55,16 @@ pub enum Shown {
     Withheld,
     /// Its bytes are gone.
     Removed,
+}
+
+/// Files that nobody marks: those of the agent that a plan starts.
+pub(crate) fn given(lang: Lang, files: &[FileShown]) -> Markup {
+    html! {
+        @for file in files {
+            @let change = change(file);
+            details.file open { summary { (named(lang, file, change.as_ref())) } (content(lang, file, change.as_ref())) }
+        }
+    }
 }
 
 /// What is marked as seen is folded, and says so.
@@ -102,6 +114,7 @@ fn ruling(lang: Lang, ruling: Ruling) -> Markup {
         Ruling::Within => ("good", lang.within_scope()),
         Ruling::Protected => ("bad", lang.protected()),
         Ruling::Outside => ("ask", lang.outside_scope()),
+        Ruling::Unjudged => return html! {},
     };
     html! { span.status data-mood=(mood) { (word) } }
 }

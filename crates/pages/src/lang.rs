@@ -442,6 +442,8 @@ words! {
     newest_runs: "newest runs", "exécutions les plus récentes";
     newest_actions: "actions that wait or are newest", "actions en attente ou les plus récentes";
     nobody_caged: "nobody: its cage has no network", "personne : sa cage n'a pas de réseau";
+    given_with_plan: "The agent's own files", "Fichiers de l'agent lui-même";
+    no_limit: "nothing is limited", "rien n'est limité";
     as_a_table: "As a table", "En tableau";
     what_it_is: "What", "Quoi";
     snapshots: "Snapshots", "Instantanés";

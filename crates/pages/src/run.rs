@@ -12,13 +12,14 @@ use crate::card::Ask;
 use crate::chart::{Curve, curve};
 use crate::checkpoint;
 use crate::columns::{Columns, Layout, columns};
+use crate::files::{self, FileShown};
 use crate::forms::{Form, confirmation, field, reason};
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::log::{self, LogShown};
 use crate::meaning;
 use crate::order::{self, OrderRow};
-use crate::parts::{digest, iso, moment, parsed, section, short, size, status};
+use crate::parts::{digest, fact, iso, moment, parsed, section, short, size, status};
 use crate::run_actions::{RunAction, actions, waiting_actions};
 use crate::text;
 use crate::timeline::{Bar, timeline};
@@ -59,6 +60,8 @@ pub struct RunPage {
     pub ask: Ask,
     /// Whether the viewer has decided so much lately that they are asked to look twice.
     pub fast: bool,
+    /// The files of the agent that its plan starts, while that waits.
+    pub given: Vec<FileShown>,
     /// Everything that a decision about its plan or its results is about, as it is kept.
     pub bound: String,
     pub moves: Moves,
@@ -175,9 +178,12 @@ fn standstill(viewer: &Viewer, shown: &RunPage) -> Markup {
         @if let (Some(at), RunStatus::CheckpointReached) = (&shown.checkpoint, status) { (checkpoint::panel(viewer, at, decides, &|id| slowed(id, viewer.lang, shown))) }
         @if decides && status == RunStatus::PendingApproval { (plan_decision(viewer, shown)) }
         @if decides && status == RunStatus::PendingExport { (results_decision(viewer, shown)) }
-        @if let Ask::No(why) = &shown.ask { p.note { (viewer.lang.you_cannot()) ": " (crate::refusals::refusal(viewer.lang, why)) } }
+        @if status == RunStatus::PendingApproval { (started(viewer.lang, shown)) }
+        // Where an action is waited for, the way to it is said already.
+        @let leads_on = shown.checkpoint.as_ref().is_some_and(|at| at.action.is_some());
+        @if let (Ask::No(why), false) = (&shown.ask, leads_on) { p.note { (viewer.lang.you_cannot()) ": " (crate::refusals::refusal(viewer.lang, why)) } }
         @if shown.ask != Ask::Settled {
-            details.panel open[status == RunStatus::PendingApproval] { summary { (viewer.lang.everything_bound()) } pre tabindex="0" { (text::lines(viewer.lang, &shown.bound)) } }
+            details.panel { summary { (viewer.lang.everything_bound()) } pre tabindex="0" { (text::lines(viewer.lang, &shown.bound)) } }
         }
     }
 }
@@ -202,6 +208,25 @@ fn plan_decision(viewer: &Viewer, shown: &RunPage) -> Markup {
                 }))
             }
         }
+    }
+}
+
+/// What the plan would start, word by word, with its files: nobody says yes to a program that they were not shown.
+fn started(lang: Lang, shown: &RunPage) -> Markup {
+    html! {
+        @if let Some(launch) = &shown.run.launch {
+            (section("program", lang.exactly_what(), &html! {
+                ol.argv start="0" {
+                    @for word in std::iter::once(&launch.program).chain(&launch.arguments) { li { code { (text::line(lang, word)) } } }
+                }
+                dl.facts.wide {
+                    (fact(lang.cage(), &html! { code { (launch.profile) } " " (digest(launch.profile_digest)) }))
+                    @for input in &launch.inputs { (fact(lang.files(), &html! { code { (text::line(lang, &input.path.to_string())) } " " (input.class) })) }
+                    @if shown.run.budget.is_none() { (fact(lang.budget(), &html! { strong.ask { (lang.no_limit()) } })) }
+                }
+            }))
+        }
+        @if !shown.given.is_empty() { (section("given", lang.given_with_plan(), &files::given(lang, &shown.given))) }
     }
 }
 

@@ -42,12 +42,14 @@ await page.getByRole('heading', { name: /Inbox/ }).waitFor();
 await page.goto(given.url);
 await isLive(page);
 isBroken = true;
-const refused = page.waitForResponse((answer) => answer.url().includes('/live') && answer.status() === 502);
+// A stream is asked for again ever less often: on a busy machine a few tries take their time.
+const patience = { timeout: 90_000 };
+const refused = page.waitForResponse((answer) => answer.url().includes('/live') && answer.status() === 502, patience);
 for (const secure of open) secure.destroy();
 await refused;
 meanwhile(given.propose);
 isBroken = false;
-await page.getByRole('link', { name: /10\.0\.0\.9/ }).first().waitFor();
+await page.getByRole('link', { name: /10\.0\.0\.9/ }).first().waitFor(patience);
 
 // The stream stays and the page itself is refused for a while: it is looked at again, without more news.
 await page.goto(given.url);

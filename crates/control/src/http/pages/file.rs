@@ -85,6 +85,20 @@ pub(super) async fn shown(app: &App, caller: &Caller, run: &Run, spec: &ActionSp
     Ok(files)
 }
 
+/// The files of the agent that a plan starts, as far as they can be seen.
+pub(super) async fn of_plan(app: &App, caller: &Caller, run: &Run) -> Result<Vec<FileShown>, Failure> {
+    let Some(launch) = run.hosting.launch() else { return Ok(Vec::new()) };
+    let (mut files, mut left) = (Vec::new(), MOST_ON_A_CARD_BYTES);
+    for file in &launch.files {
+        let shown = if left == 0 { Shown::Unread } else { one(app, caller, run.project, file, None).await? };
+        left = left.saturating_sub(weight(&shown));
+        let (path, digest, size_bytes) = (file.path.clone(), file.digest, file.size_bytes);
+        let (link, ruling) = (format!("/evidence/{}/{digest}", run.project), Ruling::Unjudged);
+        files.push(FileShown { path, digest, size_bytes, shown, link, ruling, seen: None });
+    }
+    Ok(files)
+}
+
 /// Where a path stands in the scope of its run; what is no path of it stands outside.
 fn ruling(run: &Run, path: &str) -> Ruling {
     let Ok(path) = ScopePath::new(path.as_bytes()) else { return Ruling::Outside };

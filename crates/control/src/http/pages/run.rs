@@ -20,7 +20,7 @@ use super::super::problem::Failure;
 use super::super::{orders, view, wishes};
 use super::form::Sent;
 use super::guard::{Visiting, html, made};
-use super::{brake, course, log, names, order, timeline, viewer};
+use super::{brake, course, file, log, names, order, timeline, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
 
@@ -72,7 +72,9 @@ pub(super) async fn show(
     let (trail, heartbeats) = course::trail(&app, &caller, run.id).await?;
     let actions = course::actions(&app, &run, Vec::new()).await?;
     let audit = trail[trail.len().saturating_sub(MOST_LISTED)..].to_vec();
+    let plan_waits = run.status.awaits() == Some(Awaits::Plan);
     let page = RunPage {
+        given: if plan_waits { file::of_plan(&app, &caller, &run).await? } else { Vec::new() },
         agent: names::person(&app, run.agent).await?,
         project: names::project(&app, run.project).await?,
         since: first_at(&app, run.id).await?.unwrap_or(look.now),

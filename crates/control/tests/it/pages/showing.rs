@@ -234,3 +234,25 @@ async fn c16_runs_agents_workers_and_help_are_there_and_say_what_to_do_where_the
     assert!(rita.open("/help").await.is(200).text().contains("Silence is never consent"));
     assert!(rita.open("/").await.is(200).text().contains("placet run plan"));
 }
+
+#[tokio::test]
+async fn r5_a_plan_shows_the_program_that_it_starts_and_the_files_of_its_agent() {
+    let (app, ..) = Scenario::start().await;
+    let team = &app.team;
+    let content = "import os\nprint('\u{202e}harmless')\n";
+    let digest = Digest::of(content.as_bytes());
+    let to = format!("/api/v1/projects/{}/evidence/{digest}", team.project);
+    team.operator.put(&to, content.as_bytes().to_vec()).await.is(201);
+    let own = json!({ "path": "agent.py", "digest": digest, "size_bytes": content.len() });
+    let launch = json!({ "program": "/usr/bin/python3", "arguments": ["agent.py", "--fast"], "profile": "default", "files": [own] });
+    let new = json!({ "project": team.project, "goal": "g", "scope": "lab", "plan": ["look"], "launch": launch });
+    let run: placet_wire::api::RunView = team.operator.post("/api/v1/runs", &new).await.is(201).json();
+    let rita = Browser::visiting(&app, &team.reviewer).await;
+    let page = rita.open(&format!("/runs/{}", run.id)).await.is(200).text();
+    for shown in ["/usr/bin/python3", "--fast", "agent.py", "import", "⟦U+202E⟧", "nothing is limited"] {
+        assert!(page.contains(shown), "`{shown}` is not shown:\n{page}");
+    }
+    team.reviewer.post_if(&format!("/api/v1/runs/{}/approve", run.id), run.review, &json!({})).await.is(200);
+    let after = rita.open(&format!("/runs/{}", run.id)).await.is(200).text();
+    assert!(!after.contains("⟦U+202E⟧"), "only while it is decided on");
+}
