@@ -267,7 +267,7 @@ fn tiles(lang: Lang, shown: &RunPage) -> Markup {
     let taken = shown.calls.last().map_or((0, 0), |sum| (sum.1, sum.2));
     let (tokens, usd_micros) =
         shown.run.budget.as_ref().map_or(taken, |budget| (budget.spent.tokens, budget.spent.usd_micros));
-    let most = shown.run.budget.as_ref().map(|budget| budget.limits.clone()).unwrap_or_default();
+    let most = shown.run.budget.as_ref().map(|budget| budget.limits).unwrap_or_default();
     let number = |amount: u64| lang.number(amount);
     let tile = |name: &str, value: String, most: Option<String>| html! { div.tile { dt { (name) } dd { (value) @if let Some(most) = most { " " small { (lang.of()) " " (most) } } } } };
     html! {
