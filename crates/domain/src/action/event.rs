@@ -40,6 +40,9 @@ pub enum ActionEvent {
         /// How often its run had been rolled back: what was proposed before that is void.
         #[serde(default, skip_serializing_if = "is_none_yet")]
         rollbacks: u32,
+        /// What would be done, whoever wants it: the same for actions that are identical to a person. Older entries do not say it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deed: Option<Digest>,
     },
     Judged {
         verdict: Verdict,

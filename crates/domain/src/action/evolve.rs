@@ -23,6 +23,7 @@ pub fn evolve(id: ActionId, state: Option<ActionState>, event: &ActionEvent, at:
         advice,
         amendment,
         rollbacks,
+        deed,
     } = event
     {
         return Some(ActionState {
@@ -39,6 +40,7 @@ pub fn evolve(id: ActionId, state: Option<ActionState>, event: &ActionEvent, at:
             advice: *advice,
             amendment: amendment.clone(),
             rollbacks: *rollbacks,
+            deed: *deed,
             performing: false,
             // Until the verdict is in, there is nothing to approve: no card has this digest.
             review: *digest,

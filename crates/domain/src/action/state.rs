@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::amend::Amendment;
 use super::attention::Attention;
 use crate::approval::Approval;
+use crate::canonical;
 use crate::digest::Digest;
 use crate::id::{ActionId, IdentityId, ProjectId, RunId};
 use crate::identity::Lineage;
-use crate::policy::Verdict;
+use crate::policy::{Tier, Verdict};
 use crate::proposal::{ActionKind, ToolName};
 use crate::time::Timestamp;
 
@@ -119,6 +120,9 @@ pub struct ActionState {
     /// How often its run had been rolled back when it was proposed.
     #[serde(default)]
     pub rollbacks: u32,
+    /// What would be done, whoever wants it. Not said by older entries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deed: Option<Digest>,
     /// It was rehearsed first, and is done because a reviewer said so.
     #[serde(default)]
     pub performing: bool,
@@ -166,6 +170,21 @@ impl ActionState {
     /// Whether a person said yes with their eyes on this very action, and not beforehand by an order.
     pub fn was_looked_at(&self) -> bool {
         self.approvals.iter().any(|approval| approval.order.is_none())
+    }
+
+    /// What it asks of people: the same for two actions of a project by which the same would be done, and about which somebody is asked for
+    /// the same reasons. For whom it would be done does not matter.
+    pub fn question(&self) -> Option<Digest> {
+        let asked = (self.project, self.verdict.tier(), self.verdict.reasons(), self.deed?);
+        Some(Digest::of(&canonical::to_bytes(&asked)))
+    }
+
+    /// What it asks, while it may be decided together with others that ask the same. Where two people are asked each is looked at by itself; so
+    /// is one about which somebody said something.
+    pub fn shared_question(&self) -> Option<Digest> {
+        let waits = self.status == ActionStatus::PendingApproval;
+        let is_one_of_many = waits && self.verdict.tier() == Tier::B && self.attention.is_none();
+        is_one_of_many.then(|| self.question()).flatten()
     }
 
     pub fn approvals_missing(&self) -> usize {

@@ -5,7 +5,9 @@
 //! There is no wider one on purpose. Arguments and targets are what is executed: whoever wants to let other ones pass writes a rule of the
 //! policy, which is judged for everybody and tried on examples, and not an order in passing.
 //!
-//! What is not here: what becomes of actions of a class ([`crate::run::Order`], and the pages that fold them into one row).
+//! A deed is what is done alone: what two actions have in common that are the same to a person but for why they are asked.
+//!
+//! What is not here: what becomes of actions of a class ([`crate::run::Order`], and the pages that fold identical ones into one row).
 
 use std::fmt;
 use std::str::FromStr;
@@ -72,13 +74,27 @@ impl FromStr for Width {
     }
 }
 
-/// The class of an action at this width. A field that is added to what is sealed has to be put on one of the two sides.
+/// The class of an action at this width.
 pub fn class(width: Width, project: ProjectId, spec: &ActionSpec, verdict: &Verdict) -> Digest {
+    let asked = (width, project, verdict.tier(), verdict.reasons(), spec.v, spec.scope);
+    let (done, within) = sealed(width, spec);
+    Digest::of(&canonical::to_bytes(&(asked, done, within)))
+}
+
+/// What would be done, whoever wants it in whatever run: everything that is sealed but run and agent. What a policy says of it is no part of
+/// it, so that it stays what it is when the policy changes.
+pub fn deed(spec: &ActionSpec) -> Digest {
+    let (done, within) = sealed(Width::Exact, spec);
+    Digest::of(&canonical::to_bytes(&((spec.v, spec.scope), done, within)))
+}
+
+/// What is done, and within what. A field that is added to what is sealed has to be put on one of the two sides.
+fn sealed(width: Width, spec: &ActionSpec) -> (impl Serialize, impl Serialize) {
     let ActionSpec {
-        v,
+        v: _,
         run: _,
         agent: _,
-        scope,
+        scope: _,
         tool,
         tool_version,
         kind,
@@ -94,10 +110,9 @@ pub fn class(width: Width, project: ProjectId, spec: &ActionSpec, verdict: &Verd
         profile_digest,
         limits,
     } = spec;
-    let asked = (width, project, verdict.tier(), verdict.reasons(), v, scope);
     let done = (tool, tool_version, kind, argv, program_digest, environment, target);
     let within = (given(width, files), outputs, network, credentials, profile, profile_digest, limits);
-    Digest::of(&canonical::to_bytes(&(asked, done, within)))
+    (done, within)
 }
 
 /// What is said of each file.

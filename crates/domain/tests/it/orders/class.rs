@@ -1,7 +1,7 @@
 //! What is the same question: every field of what is sealed, and why somebody is asked.
 
 use placet_domain::action::{ActionCommand, ActionStatus as Status};
-use placet_domain::approval::{Extent, Width, class};
+use placet_domain::approval::{Extent, Width, class, deed};
 use placet_domain::canonical;
 use placet_domain::digest::Digest;
 use placet_domain::policy::{Tier, Verdict};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{extent, ordered};
 use crate::people::Who;
-use crate::scenario::{World, action_id, scope, verdict};
+use crate::scenario::{World, action_id, run_id, scope, verdict};
 
 /// What an agent can write differently, field by field: each of it is another question.
 #[test]
@@ -45,9 +45,26 @@ fn b4_nothing_that_is_sealed_may_differ() {
         spec[*field] = other.clone();
         let spec: ActionSpec = serde_json::from_value(spec).unwrap_or_else(|error| panic!("{field}: {error}"));
         assert_ne!(of(&spec), of(first.spec()), "`{field}` may differ unseen");
+        assert_ne!(deed(&spec), deed(first.spec()), "`{field}` may differ unseen");
     }
     let fields = told.as_object().unwrap().keys();
     assert!(fields.into_iter().all(|name| told_of.contains(&name.as_str())), "a field that nobody tried: {told}");
+}
+
+#[test]
+fn b4_a_deed_is_the_same_whoever_wants_it_in_whatever_run_and_for_whatever_reason_it_is_asked() {
+    let mut world = ordered(9);
+    let first = world.seal("build it", Who::Agent, world.run);
+    let mut told = serde_json::to_value(first.spec()).unwrap();
+    told["run"] = json!(run_id(77));
+    told["agent"] = json!(Who::Worker.id());
+    assert_eq!(deed(first.spec()), deed(&serde_json::from_value(told).unwrap()));
+    world.agent().proposes("delete it").unwrap();
+    let grave = world.action().clone();
+    assert!(grave.deed.is_some() && grave.question().is_some());
+    let mut older = grave;
+    older.deed = None;
+    assert_eq!(older.question(), None, "what older entries do not say is not guessed");
 }
 
 fn judged(action: &Action) -> Verdict {
