@@ -34,7 +34,7 @@ pub use query::{
     ActionFilter, Debts, DecisionFilter, EntryFilter, Expirable, HEARTBEAT, Kept, Kinds, Listed, LockedScope,
     MOST_ROWS, Order, Removal, RunFilter, SeenFile, StoredEntry, Taken, WorktreeFilter,
 };
-pub use queue::{BadSpot, Going, QueueFilter, Seat, Spot, Waits, Whose};
+pub use queue::{BadSpot, Going, QueueFilter, Rows, Seat, Spot, Twins, Waits, Whose};
 pub use receipt::{Extras, Noting, Receipt};
 pub use report::{Difference, EvidenceCheck, Scrub, Swept};
 pub use store::Store;

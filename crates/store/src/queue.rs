@@ -20,6 +20,7 @@ pub struct QueueFilter {
     pub waits: Waits,
     /// Only actions of this tier.
     pub tier: Option<Tier>,
+    pub rows: Rows,
     /// Where in the queue to go on, and in which direction.
     pub from: Option<Going>,
     pub limit: u32,
@@ -28,8 +29,26 @@ pub struct QueueFilter {
 impl Default for QueueFilter {
     fn default() -> Self {
         let (waits, tier, from) = (Waits::ForApproval(Whose::All), None, None);
-        Self { reach: Reach::Everywhere, waits, tier, from, limit: USUAL_ROWS }
+        Self { reach: Reach::Everywhere, waits, tier, rows: Rows::Each, from, limit: USUAL_ROWS }
     }
+}
+
+/// What has a row of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rows {
+    /// Every action.
+    Each,
+    /// Of those that ask the same, and may be decided together, the oldest: wherever in the queue the others stand.
+    OfEachQuestion,
+}
+
+/// Others that ask the same as an action, among those that wait for such a word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Twins {
+    /// The oldest of them.
+    pub actions: Vec<Listed<ActionState>>,
+    /// How many there are in all.
+    pub count: u64,
 }
 
 /// For which word of a person something waits.

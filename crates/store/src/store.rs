@@ -29,7 +29,7 @@ use crate::query::{
     ActionFilter, Debts, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter,
     SeenFile, StoredEntry, Taken, WorktreeFilter,
 };
-use crate::queue::{QueueFilter, Seat, Waits, Whose};
+use crate::queue::{QueueFilter, Seat, Twins, Waits, Whose};
 use crate::receipt::{Extras, Lease, Receipt};
 use crate::report::{Difference, Scrub};
 use crate::sqlite::Sqlite;
@@ -203,6 +203,11 @@ impl Store {
     /// What waits for a reviewer: the riskiest first, then the oldest.
     pub async fn queue(&self, filter: QueueFilter) -> Result<Vec<Listed<ActionState>>, StoreError> {
         backend!(self, sqlite => sqlite.queue(filter).await)
+    }
+
+    /// For each of these actions, by what it asks, the others that ask the same of these people: so many of the oldest, and how many there are.
+    pub async fn twins(&self, of: Vec<(ActionId, Digest)>, whose: Whose, most: u32) -> Result<Vec<Twins>, StoreError> {
+        backend!(self, sqlite => sqlite.twins(of, whose, most).await)
     }
 
     /// How many wait for an approval in runs that are open, whosever.

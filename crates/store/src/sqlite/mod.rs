@@ -38,7 +38,7 @@ use crate::query::{
     ActionFilter, Debts, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter,
     SeenFile, StoredEntry, Taken, WorktreeFilter,
 };
-use crate::queue::{QueueFilter, Waits};
+use crate::queue::{QueueFilter, Twins, Waits, Whose};
 use crate::receipt::{Extras, Lease, Receipt};
 use crate::report::{Difference, Scrub};
 use readers::Readers;
@@ -213,6 +213,7 @@ reads! {
     action(id: ActionId => id) -> Option<ActionState>;
     actions(filter: ActionFilter => &filter) -> Vec<Listed<ActionState>>;
     queue(filter: QueueFilter => &filter) -> Vec<Listed<ActionState>>;
+    twins(of: Vec<(ActionId, Digest)> => &of, whose: Whose => &whose, most: u32 => most) -> Vec<Twins>;
     queue_length(waits: Waits => &waits, reach: Reach => &reach) -> u64;
     action_count(run: RunId => run) -> u64;
     calls(run: RunId => run, most: u32 => most) -> Vec<Taken>;

@@ -286,6 +286,7 @@ pub(crate) struct ActionRow {
     bound: String,
     named: Option<String>,
     aside: Option<String>,
+    question: Option<[u8; 32]>,
     state: String,
 }
 
@@ -313,6 +314,7 @@ impl ActionRow {
             bound: bound(action),
             named: action.attention.assigned.as_ref().map(|assigned| assigned.to.to_string()),
             aside: aside(action),
+            question: action.shared_question().map(|question| *question.as_bytes()),
             state: to_json(action),
         }
     }
@@ -320,12 +322,12 @@ impl ActionRow {
     pub(crate) fn insert(&self, conn: &Connection, id: ActionId) -> rusqlite::Result<()> {
         let sql =
             "INSERT INTO action (created, created_ms, changed, changed_ms, id, project, run, status, is_live, risk,
-            policy, due_ms, rollbacks, performing, asks, tier, bound, named, aside, state)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
+            policy, due_ms, rollbacks, performing, asks, tier, bound, named, aside, question, state)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
         let Span { created, changed } = self.span;
         let (created_ms, changed_ms) = (created.at.unix_ms(), changed.at.unix_ms());
         let Self { span: _, home, status, is_live, tier, risk, policy, due_ms, rollbacks, .. } = self;
-        let Self { performing, asks, bound, named, aside, state, .. } = self;
+        let Self { performing, asks, bound, named, aside, question, state, .. } = self;
         let values = params![
             created.seq,
             created_ms,
@@ -346,6 +348,7 @@ impl ActionRow {
             bound,
             named,
             aside,
+            question,
             state
         ];
         conn.prepare_cached(sql)?.execute(values).map(drop)
@@ -354,14 +357,15 @@ impl ActionRow {
     /// Saves a change of where the action stands.
     pub(crate) fn update(&self, conn: &Connection, at: Place) -> rusqlite::Result<()> {
         let sql = "UPDATE action SET changed = ?2, changed_ms = ?3, status = ?4, is_live = ?5, risk = ?6, policy = ?7,
-            due_ms = ?8, performing = ?9, asks = ?10, tier = ?11, bound = ?12, named = ?13, aside = ?14, state = ?15
-            WHERE created = ?1";
+            due_ms = ?8, performing = ?9, asks = ?10, tier = ?11, bound = ?12, named = ?13, aside = ?14,
+            question = ?15, state = ?16 WHERE created = ?1";
         let (changed, Self { status, is_live, tier, risk, policy, due_ms, performing, asks, .. }) =
             (self.span.changed, self);
-        let Self { bound, named, aside, state, .. } = self;
+        let Self { bound, named, aside, question, state, .. } = self;
         let (seq, at_ms) = (changed.seq, changed.at.unix_ms());
         let values = params![
-            at, seq, at_ms, status, is_live, risk, policy, due_ms, performing, asks, tier, bound, named, aside, state
+            at, seq, at_ms, status, is_live, risk, policy, due_ms, performing, asks, tier, bound, named, aside,
+            question, state
         ];
         conn.prepare_cached(sql)?.execute(values).map(drop)
     }
@@ -378,7 +382,8 @@ impl ActionRow {
 
     pub(crate) const SELECT: &str =
         "SELECT created, created_ms, changed, changed_ms, id, project, run, status, is_live,
-        risk, policy, due_ms, rollbacks, performing, asks, tier, bound, named, aside, state FROM action";
+        risk, policy, due_ms, rollbacks, performing, asks, tier, bound, named, aside, question, state
+        FROM action";
 
     pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<(String, Self)> {
         let id = ActionId::from_bytes(row.get(4)?).to_string();
@@ -386,7 +391,7 @@ impl ActionRow {
         let (risk, policy, due_ms) = (row.get(9)?, row.get(10)?, row.get(11)?);
         let (rollbacks, performing, asks) = (row.get(12)?, row.get(13)?, row.get(14)?);
         let (span, tier, bound) = (Span::read(row)?, row.get(15)?, row.get(16)?);
-        let (named, aside, state) = (row.get(17)?, row.get(18)?, row.get(19)?);
+        let (named, aside, question, state) = (row.get(17)?, row.get(18)?, row.get(19)?, row.get(20)?);
         Ok((
             id,
             Self {
@@ -404,6 +409,7 @@ impl ActionRow {
                 bound,
                 named,
                 aside,
+                question,
                 state,
             },
         ))

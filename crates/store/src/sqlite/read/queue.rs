@@ -1,6 +1,8 @@
 //! What waits for people, in the order of its indexes: however long the queue is, only the rows that are asked for are read.
 
 use placet_domain::action::ActionState;
+use placet_domain::digest::Digest;
+use placet_domain::id::ActionId;
 use placet_domain::identity::Reach;
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -8,7 +10,7 @@ use rusqlite::types::Value;
 use super::select::Select;
 use crate::error::StoreError;
 use crate::query::Listed;
-use crate::queue::{Going, QueueFilter, Seat, Spot, Waits, Whose};
+use crate::queue::{Going, QueueFilter, Rows, Seat, Spot, Twins, Waits, Whose};
 use crate::sqlite::rows::listed;
 
 /// Actions in runs in which somebody may still decide on them.
@@ -28,10 +30,12 @@ pub(crate) fn queue(conn: &Connection, filter: &QueueFilter) -> Result<Vec<Liste
     Ok(found)
 }
 
+const COLUMNS: &str = "SELECT action.created, action.created_ms, action.changed, action.changed_ms, action.state";
+
 fn select(filter: &QueueFilter) -> Select {
-    let columns = "SELECT action.created, action.created_ms, action.changed, action.changed_ms, action.state";
     let tier = filter.tier.map(|tier| tier.to_string());
-    let waiting = waiting(columns, &filter.waits, &filter.reach).and(tier_of(&filter.waits), tier);
+    let waiting = waiting(COLUMNS, &filter.waits, &filter.reach).and(tier_of(&filter.waits), tier);
+    let waiting = firsts(waiting, filter.rows, &filter.waits);
     match filter.from {
         None => waiting.ordered("action.risk DESC, action.created", filter.limit),
         Some(Going::After(spot)) => {
@@ -56,7 +60,8 @@ fn waiting(columns: &str, waits: &Waits, reach: &Reach) -> Select {
         Waits::ForApproval(whose) => {
             let waiting =
                 Select::new(&format!("{columns} {DECIDABLE}")).literally("action.status = 'PENDING_APPROVAL'");
-            of(waiting.within(PROJECT, reach), whose)
+            let (wanted, values) = wanted(whose, ACTION);
+            waiting.within(PROJECT, reach).and_with(&wanted, values)
         }
         Waits::ForResolution => Select::new(&format!("{columns} {INTERRUPTED}"))
             .literally("action.status = 'INTERRUPTED'")
@@ -73,39 +78,68 @@ fn beyond(waiting: Select, spot: Spot, (risk, created): (&str, &str)) -> Select 
         .and(&format!("(action.risk {risk} {} OR action.created {created} ?)", spot.risk), Some(place))
 }
 
-/// Where one person works alone, they stand behind everything and still decide what takes one yes.
-const ALONE: &str = "action.tier = 'B' AND coalesce(json_extract(run.state, '$.separation'), '') = 'single_operator'";
+/// Only the oldest of those that ask the same and wait for the same word. They have one risk, so it is the first of them in the queue too.
+fn firsts(waiting: Select, rows: Rows, waits: &Waits) -> Select {
+    let (Rows::OfEachQuestion, Waits::ForApproval(whose)) = (rows, waits) else { return waiting };
+    let (wanted, values) = wanted(whose, TWIN);
+    let older = format!(
+        "SELECT 1 FROM action AS twin JOIN run AS twins_run ON twins_run.created = twin.run
+            AND (twins_run.is_open OR twin.performing AND twins_run.status = 'PENDING_EXPORT')
+        WHERE twin.status = 'PENDING_APPROVAL' AND twin.question = action.question AND twin.created < action.created
+            AND {wanted}"
+    );
+    waiting.and_with(&format!("(action.question IS NULL OR NOT EXISTS ({older}))"), values)
+}
 
-fn of(waiting: Select, whose: &Whose) -> Select {
+/// What an action and its run are called in a query.
+#[derive(Clone, Copy)]
+struct Called {
+    action: &'static str,
+    run: &'static str,
+}
+
+const ACTION: Called = Called { action: "action", run: "run" };
+const TWIN: Called = Called { action: "twin", run: "twins_run" };
+
+/// Whether it waits for the word of these people, with what is compared.
+fn wanted(whose: &Whose, called: Called) -> (String, Vec<Value>) {
+    let action = called.action;
     match whose {
-        Whose::All => waiting,
-        Whose::Of(seat) => in_sight(waiting.and_with(&free(seat), named(seat)).literally("action.named IS NULL"), seat),
-        Whose::NotOf(seat) => {
-            let others = format!("(NOT {} OR action.named <> ?)", free(seat));
-            let values = named(seat).into_iter().chain([Value::Text(seat.who.to_string())]);
-            in_sight(waiting.and_with(&others, values), seat)
+        Whose::All => ("TRUE".to_owned(), Vec::new()),
+        Whose::Of(seat) => {
+            let (free, mut values) = free(seat, called);
+            values.extend([path(seat), now(seat)]);
+            (format!("{free} AND {action}.named IS NULL AND NOT {}", aside(called)), values)
         }
-        Whose::NamedFor(seat) => in_sight(waiting.and("action.named = ?", Some(seat.who.to_string())), seat),
-        Whose::AsideBy(seat) => waiting.literally("action.aside IS NOT NULL").and_with(ASIDE, [path(seat), now(seat)]),
+        Whose::NotOf(seat) => {
+            let (free, mut values) = free(seat, called);
+            values.extend([Value::Text(seat.who.to_string()), path(seat), now(seat)]);
+            (format!("(NOT {free} OR {action}.named <> ?) AND NOT {}", aside(called)), values)
+        }
+        Whose::NamedFor(seat) => {
+            let values = vec![Value::Text(seat.who.to_string()), path(seat), now(seat)];
+            (format!("{action}.named = ? AND NOT {}", aside(called)), values)
+        }
+        Whose::AsideBy(seat) => {
+            (format!("{action}.aside IS NOT NULL AND {}", aside(called)), vec![path(seat), now(seat)])
+        }
     }
 }
 
-/// Whether somebody is free to say yes, as far as it shows on the action itself.
-fn free(seat: &Seat) -> String {
-    let each = " AND instr(action.bound, ?) = 0".repeat(1 + seat.behind.len());
-    format!("(TRUE{each} OR {ALONE})")
-}
-
-fn named(seat: &Seat) -> Vec<Value> {
-    std::iter::once(&seat.who).chain(&seat.behind).map(|id| Value::Text(id.to_string())).collect()
+/// Whether somebody is free to say yes, as far as it shows on the action itself. Where one person works alone, they stand behind everything
+/// and still decide what takes one yes.
+fn free(seat: &Seat, Called { action, run }: Called) -> (String, Vec<Value>) {
+    let values: Vec<Value> =
+        std::iter::once(&seat.who).chain(&seat.behind).map(|id| Value::Text(id.to_string())).collect();
+    let each = format!(" AND instr({action}.bound, ?) = 0").repeat(values.len());
+    let alone =
+        format!("{action}.tier = 'B' AND coalesce(json_extract({run}.state, '$.separation'), '') = 'single_operator'");
+    (format!("(TRUE{each} OR {alone})"), values)
 }
 
 /// Whether somebody does not want to see it yet. Where nobody said so there is nothing to compare.
-const ASIDE: &str = "coalesce(json_extract(action.aside, ?), 0) > ?";
-
-/// Only what they did not set aside.
-fn in_sight(waiting: Select, seat: &Seat) -> Select {
-    waiting.and_with(&format!("NOT {ASIDE}"), [path(seat), now(seat)])
+fn aside(Called { action, .. }: Called) -> String {
+    format!("coalesce(json_extract({action}.aside, ?), 0) > ?")
 }
 
 /// Ids have no letters that mean anything in a path.
@@ -117,10 +151,38 @@ fn now(seat: &Seat) -> Value {
     Value::Integer(seat.now.unix_ms())
 }
 
+/// For each of these actions, by what it asks, the others that ask the same of these people: the oldest of them, and how many there are.
+pub(crate) fn twins(
+    conn: &Connection,
+    of: &[(ActionId, Digest)],
+    whose: &Whose,
+    most: u32,
+) -> Result<Vec<Twins>, StoreError> {
+    let waits = Waits::ForApproval(whose.clone());
+    of.iter().map(|(id, question)| twins_of(conn, *id, *question, &waits, most)).collect()
+}
+
+fn twins_of(conn: &Connection, id: ActionId, question: Digest, waits: &Waits, most: u32) -> Result<Twins, StoreError> {
+    let others = |columns: &str| {
+        // A question is asked in one project, within reach of whoever knows it.
+        waiting(columns, waits, &Reach::Everywhere)
+            .and("action.question = ?", Some(question.as_bytes().to_vec()))
+            .and("action.id <> ?", Some(id.as_bytes().to_vec()))
+    };
+    let mut actions = others(COLUMNS).ordered("action.created", most + 1).all(conn, |row| listed("action", row))?;
+    let is_all = actions.len() <= most as usize;
+    actions.truncate(most as usize);
+    let count = if is_all { actions.len() as u64 } else { counted(others("SELECT count(*)"), conn)? };
+    Ok(Twins { actions, count })
+}
+
 /// How many wait for such a word.
 pub(crate) fn queue_length(conn: &Connection, waits: &Waits, reach: &Reach) -> Result<u64, StoreError> {
-    let counted = waiting("SELECT count(*)", waits, reach).all(conn, |row| Ok(row.get::<_, u64>(0)?))?;
-    Ok(counted.first().copied().unwrap_or_default())
+    counted(waiting("SELECT count(*)", waits, reach), conn)
+}
+
+fn counted(select: Select, conn: &Connection) -> Result<u64, StoreError> {
+    Ok(select.all(conn, |row| Ok(row.get(0)?))?.first().copied().unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -137,6 +199,16 @@ mod tests {
         let mut conn = Connection::open_in_memory().unwrap();
         migrate(&mut conn).unwrap();
         select(filter).plan(&conn).join("; ")
+    }
+
+    fn look(filter: &QueueFilter, index: &str) {
+        let plan = plan(filter);
+        let uses = |index: &str| plan.split([' ', ';']).any(|word| word == index);
+        let by_tier = index == "action_waiting" && filter.tier.is_some();
+        assert!(uses(if by_tier { "action_waiting_by_tier" } else { index }), "{filter:?}: {plan}");
+        let folds = filter.rows == Rows::OfEachQuestion && filter.waits != Waits::ForResolution;
+        assert_eq!(uses("action_question"), folds, "what asks the same is found by its question: {filter:?}: {plan}");
+        assert!(!plan.contains("TEMP B-TREE"), "nothing is sorted: {filter:?}: {plan}");
     }
 
     #[test]
@@ -156,12 +228,10 @@ mod tests {
             for from in [None, Some(Going::After(spot)), Some(Going::Before(spot))] {
                 for tier in [None, Some(Tier::B)] {
                     for reach in [Reach::Everywhere, Reach::Only([ProjectId::from_bytes([1; 16])].into())] {
-                        let filter = QueueFilter { reach, waits: waits.clone(), tier, from, limit: 50 };
-                        let plan = plan(&filter);
-                        let by_tier = index == "action_waiting" && tier.is_some();
-                        let index = if by_tier { "action_waiting_by_tier" } else { index };
-                        assert!(plan.split([' ', ';']).any(|word| word == index), "{filter:?}: {plan}");
-                        assert!(!plan.contains("TEMP B-TREE"), "nothing is sorted: {filter:?}: {plan}");
+                        for rows in [Rows::Each, Rows::OfEachQuestion] {
+                            let (reach, waits) = (reach.clone(), waits.clone());
+                            look(&QueueFilter { reach, waits, tier, rows, from, limit: 50 }, index);
+                        }
                     }
                 }
             }

@@ -126,6 +126,9 @@ scenarios! {
     queue {
         b4_a_tier_is_found_behind_any_number_of_riskier_ones,
         b4_the_whole_queue_is_reached_page_by_page_there_and_back,
+        b4_what_asks_the_same_is_one_row_wherever_in_the_queue_it_stands,
+        b4_where_two_people_are_asked_nothing_is_folded,
+        b4_what_is_not_somebodys_to_decide_hides_nothing_that_is,
         b4_what_somebody_said_yes_to_waits_for_others,
         b4_what_is_for_somebody_comes_to_them_and_what_was_set_aside_is_back_at_its_time,
         c14_what_was_interrupted_waits_for_somebody_until_they_say_what_becomes_of_it,

@@ -1,13 +1,15 @@
 //! The queue of those who decide: all of it can be reached, by whoever may decide it.
 
-use placet_domain::action::ActionCommand;
+use placet_domain::action::{ActionCommand, ActionState};
 use placet_domain::id::ActionId;
-use placet_domain::identity::{Actor, Identity, Reach};
+use placet_domain::identity::{Actor, Identity, Reach, Role};
 use placet_domain::policy::Tier;
 use placet_domain::time::Timestamp;
-use placet_store::{EntryFilter, Going, HEARTBEAT, Kinds, QueueFilter, Seat, Spot, Waits, Whose};
+use placet_store::{EntryFilter, Going, HEARTBEAT, Kinds, QueueFilter, Rows, Seat, Spot, Twins, Waits, Whose};
 
-use crate::world::{Ground, START_MS, World, by, make_project, new_action, submit};
+use crate::world::{
+    Ground, START_MS, World, by, executing_run, make_project, new_action, policy, register, sealed, submit, verdict,
+};
 
 async fn propose(world: &World, tier: &str, risk: f64) -> ActionId {
     let id = new_action();
@@ -56,6 +58,85 @@ pub(super) async fn b4_the_whole_queue_is_reached_page_by_page_there_and_back<G:
     assert_eq!(before, there[1].iter().map(|listed| listed.id).collect::<Vec<_>>(), "in the same order");
     assert_eq!("90-17".parse(), Ok(Spot { risk: 90, created: 17 }));
     assert!("".parse::<Spot>().is_err() && "90".parse::<Spot>().is_err() && "-1-2".parse::<Spot>().is_err());
+}
+
+/// Something that anybody may want again.
+async fn propose_again(world: &World, words: &str, tier: &str) -> ActionState {
+    let action = sealed(&world.run, world.agent.id, words);
+    let verdict = verdict(action.digest(), policy(), tier, 0.2);
+    let propose = ActionCommand::Propose { action: Box::new(action), verdict, advice: None };
+    let proposal = world.about(new_action(), by(&world.agent), propose);
+    submit(&world.store, proposal).await.unwrap().loaded.action.unwrap()
+}
+
+/// All rows of which no two ask the same, read so many at a time.
+async fn folded(world: &World, waits: &Waits, limit: u32) -> Vec<ActionId> {
+    let (mut rows, mut from) = (Vec::new(), None);
+    loop {
+        let filter = QueueFilter { rows: Rows::OfEachQuestion, from, limit, ..of(waits.clone()) };
+        let page = world.store.queue(filter).await.unwrap();
+        let Some(last) = page.last() else { return rows };
+        from = Some(Going::After(Spot::of(last)));
+        rows.extend(page.iter().map(|listed| listed.id));
+    }
+}
+
+pub(super) async fn b4_what_asks_the_same_is_one_row_wherever_in_the_queue_it_stands<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    let [ruth, rolf] = &world.reviewers;
+    let first = propose_again(&world, "same", "B").await;
+    let between = [propose_again(&world, "one", "B").await.id, propose_again(&world, "two", "B").await.id];
+    let (second, third) = (propose_again(&world, "same", "B").await, propose_again(&world, "same", "B").await);
+    let everybody = Waits::ForApproval(Whose::All);
+    for limit in [1, 2, 50] {
+        assert_eq!(folded(&world, &everybody, limit).await, [first.id, between[0], between[1]]);
+    }
+    let question = first.shared_question().unwrap();
+    assert_eq!((second.shared_question(), third.question()), (Some(question), Some(question)));
+    let twins = async |of: &ActionState, most| {
+        let asked = vec![(of.id, of.shared_question().unwrap())];
+        let Twins { actions, count } = world.store.twins(asked, Whose::All, most).await.unwrap().remove(0);
+        (actions.into_iter().map(|listed| listed.id).collect::<Vec<_>>(), count)
+    };
+    assert_eq!(twins(&first, 10).await, (vec![second.id, third.id], 2));
+    assert_eq!(twins(&third, 1).await, (vec![first.id], 2), "so many of them, and how many there are");
+    let assign = ActionCommand::Assign { to: Some(Box::new(rolf.clone())), note: String::new() };
+    submit(&world.store, world.about(second.id, by(ruth), assign)).await.unwrap();
+    let apart = [first.id, between[0], between[1], second.id];
+    assert_eq!(folded(&world, &everybody, 2).await, apart, "about which somebody said something");
+    assert_eq!(twins(&first, 10).await, (vec![third.id], 1));
+    submit(&world.store, world.approval(&first, ruth)).await.unwrap();
+    assert_eq!(folded(&world, &everybody, 2).await, [between[0], between[1], second.id, third.id]);
+    assert_eq!(world.store.check_projections().await.unwrap(), []);
+}
+
+pub(super) async fn b4_where_two_people_are_asked_nothing_is_folded<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    let grave = [propose_again(&world, "grave", "C").await, propose_again(&world, "grave", "C").await];
+    assert_eq!((grave[0].shared_question(), grave[0].question()), (None, grave[1].question()));
+    let rows = folded(&world, &Waits::ForApproval(Whose::All), 50).await;
+    assert_eq!(rows, grave.map(|action| action.id));
+}
+
+pub(super) async fn b4_what_is_not_somebodys_to_decide_hides_nothing_that_is<G: Ground>() {
+    let ground = G::fresh();
+    let mut world = World::on(&ground).await;
+    let own = propose_again(&world, "same", "B").await;
+    let tom = world.agent.clone();
+    let mia = register(&world.store, "mia", &[Role::Agent], Reach::Everywhere).await;
+    world.run = executing_run(&world.store, world.project, &world.operator, &world.reviewers[0], &mia).await;
+    world.agent = mia;
+    let others = propose_again(&world, "same", "B").await;
+    assert_eq!(own.question(), others.question(), "whoever wants it");
+    let rows = async |whose: fn(Seat) -> Whose| folded(&world, &Waits::ForApproval(whose(seat(&tom, 0))), 50).await;
+    assert_eq!((rows(Whose::Of).await, rows(Whose::NotOf).await), (vec![others.id], vec![own.id]));
+    let twins = async |of: &ActionState, whose| {
+        let asked = vec![(of.id, of.shared_question().unwrap())];
+        world.store.twins(asked, whose, 10).await.unwrap().remove(0).count
+    };
+    assert_eq!((twins(&others, Whose::Of(seat(&tom, 0))).await, twins(&others, Whose::All).await), (0, 1));
 }
 
 pub(super) async fn b4_what_somebody_said_yes_to_waits_for_others<G: Ground>() {
