@@ -260,13 +260,13 @@ fn approve(viewer: &Viewer, shown: &ActionPage) -> Markup {
         }
         @if !twins.is_empty() && !shown.fast {
             ul.plain {
-                @for twin in &twins.0 {
+                @for twin in &twins.some {
                     li { a href={ "/actions/" (twin.id) } { (short(&twin.id.to_string())) } " " (text::line(lang, &twin.agent)) " · " (text::line(lang, &twin.goal)) }
                 }
             }
             (Form::to("/batch/approve", viewer).named("approve-all").with(&html! {
                 @for (id, seen) in twins.all(action) { input type="hidden" name="item" value={ (id) " " (seen) }; }
-                button { (lang.approve_all()) " (" (twins.len() + 1) ")" }
+                button { (lang.approve_identical(twins.some.len() as u64 + 1, twins.count + 1)) }
             }))
         }
     }

@@ -77,7 +77,12 @@ pub struct Waiting {
 
 /// Other waiting actions of the project of which the same would be done, and about which people are asked for the same reasons.
 #[derive(Debug, Clone, Default)]
-pub struct Twins(pub Vec<Twin>);
+pub struct Twins {
+    /// As many of them as are decided at once.
+    pub some: Vec<Twin>,
+    /// How many there are.
+    pub count: u64,
+}
 
 /// One of them: whose it is, and in which undertaking.
 #[derive(Debug, Clone)]
@@ -90,16 +95,12 @@ pub struct Twin {
 
 impl Twins {
     pub(crate) const fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(crate) const fn len(&self) -> usize {
-        self.0.len()
+        self.count == 0
     }
 
     /// The action itself and its twins, each with what is decided on.
     pub(crate) fn all(&self, action: &ActionView) -> impl Iterator<Item = (ActionId, Digest)> {
-        std::iter::once((action.id, action.review)).chain(self.0.iter().map(|twin| (twin.id, twin.review)))
+        std::iter::once((action.id, action.review)).chain(self.some.iter().map(|twin| (twin.id, twin.review)))
     }
 }
 
@@ -303,7 +304,7 @@ fn row(viewer: &Viewer, row: &Waiting, here: Option<ActionId>, listing: &Listing
                 }
             }
             (attention::line(viewer, &row.attention))
-            @if !row.twins.is_empty() { span.twins { "+" (row.twins.len()) " " (lang.identical()) } }
+            @if !row.twins.is_empty() { span.twins { "+" (lang.number(row.twins.count)) " " (lang.identical()) } }
         }
     }
 }

@@ -292,7 +292,6 @@ words! {
     approve_once: "Approve once", "Approuver une fois";
     amended_by: "What a reviewer made of the agent's proposal", "Ce qu'un relecteur a fait de la proposition de l'agent";
     everything_bound: "Everything that you approve", "Tout ce que vous approuvez";
-    approve_all: "Approve all identical", "Approuver toutes les identiques";
     reject: "Reject", "Rejeter";
     amend: "Change and approve", "Modifier et approuver";
     amend_hint: "What you change is sealed and judged anew. The agent reads your reason.", "Ce que vous changez est scellé et jugé à nouveau. L'agent lit votre raison.";
@@ -623,6 +622,17 @@ impl Lang {
             (Self::En, count) => format!("{} wait", self.number(count)),
             (Self::Fr, 0 | 1) => format!("{count} en attente"),
             (Self::Fr, count) => format!("{} en attente", self.number(count)),
+        }
+    }
+
+    /// Identical ones that are approved together: all of them, or so many of them at once.
+    pub(crate) fn approve_identical(self, some: u64, all: u64) -> String {
+        let (some, is_all, all) = (self.number(some), some == all, self.number(all));
+        match (self, is_all) {
+            (Self::En, true) => format!("Approve all identical ({all})"),
+            (Self::En, false) => format!("Approve {some} of {all} identical"),
+            (Self::Fr, true) => format!("Approuver toutes les identiques ({all})"),
+            (Self::Fr, false) => format!("Approuver {some} des {all} identiques"),
         }
     }
 

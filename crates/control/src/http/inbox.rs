@@ -10,7 +10,7 @@ use placet_domain::identity::Reach;
 use placet_domain::refusal::Refusal;
 use placet_ledger::Entry;
 use placet_pages::{ActionPage, Ask, FileShown, Shown, Standing, Still, Twin, Waiting, WorkerRow};
-use placet_store::{EntryFilter, Going, HEARTBEAT, Kinds, Order, QueueFilter, Seat, StoredEntry, Waits, Whose};
+use placet_store::{EntryFilter, Going, HEARTBEAT, Kinds, Order, QueueFilter, Rows, Seat, StoredEntry, Waits, Whose};
 use placet_wire::api;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -23,7 +23,7 @@ use super::view::time;
 use crate::app::App;
 use crate::flow::Caller;
 
-/// Each row is opened to tell which are identical.
+/// Each row is opened to tell what it is.
 const MOST_ROWS: u32 = 200;
 const USUAL_ROWS: u32 = 50;
 const MOST_ENTRIES: u32 = 100;
@@ -53,8 +53,9 @@ pub(super) async fn show(
     let waiting = length(&app, &caller.identity, reach.clone()).await?;
     let filter = filter(&app, &caller, &query, reach.clone())?;
     let mut actions = named(&app, &caller, &filter).await?;
+    let waits = filter.waits.clone();
     let Page { rows, after, .. } = page(&app, filter).await?;
-    actions.extend(pages::folded(&app, &caller, rows).await?);
+    actions.extend(pages::folded(&app, &caller, rows, &waits).await?);
     let actions = actions.into_iter().map(row).collect();
     let interrupted = interrupted(&app, &caller, reach.clone()).await?.into_iter().map(row).collect();
     let runs = pages::standing(&app, &reach).await?.into_iter().map(standing).collect();
@@ -66,8 +67,8 @@ pub(super) async fn show(
 async fn named(app: &App, caller: &Caller, filter: &QueueFilter) -> Result<Vec<Waiting>, Failure> {
     let (Waits::ForApproval(Whose::Of(seat)), None) = (&filter.waits, filter.from) else { return Ok(Vec::new()) };
     let waits = Waits::ForApproval(Whose::NamedFor(seat.clone()));
-    let rows = app.store().queue(QueueFilter { waits, limit: MOST_ROWS, ..filter.clone() }).await?;
-    pages::folded(app, caller, rows).await
+    let rows = app.store().queue(QueueFilter { waits: waits.clone(), limit: MOST_ROWS, ..filter.clone() }).await?;
+    pages::folded(app, caller, rows, &waits).await
 }
 
 fn filter(app: &App, caller: &Caller, query: &InboxQuery, reach: Reach) -> Result<QueueFilter, Failure> {
@@ -91,13 +92,13 @@ fn filter(app: &App, caller: &Caller, query: &InboxQuery, reach: Reach) -> Resul
         Some(word) => Some(Going::After(word.parse().map_err(|_| bad("`after` is the `next` of an answer"))?)),
     };
     let limit = query.limit.unwrap_or(USUAL_ROWS).min(MOST_ROWS);
-    Ok(QueueFilter { reach, waits: Waits::ForApproval(whose), tier, from, limit })
+    Ok(QueueFilter { reach, waits: Waits::ForApproval(whose), tier, rows: Rows::OfEachQuestion, from, limit })
 }
 
 /// What was interrupted, the riskiest first; those that are settled make room for others.
 async fn interrupted(app: &App, caller: &Caller, reach: Reach) -> Result<Vec<Waiting>, Failure> {
     let filter = QueueFilter { reach, waits: Waits::ForResolution, limit: MOST_ROWS, ..QueueFilter::default() };
-    pages::folded(app, caller, app.store().queue(filter).await?).await
+    pages::folded(app, caller, app.store().queue(filter).await?, &Waits::ForResolution).await
 }
 
 /// What somebody sees, or one project of it.
@@ -109,8 +110,10 @@ pub(super) fn reach(caller: &Caller, project: Option<&str>) -> Result<Reach, Fai
 }
 
 fn row(row: Waiting) -> api::WaitingView {
-    let (action, since, twins) = (row.detail.action, time(row.since), row.twins.0.into_iter().map(twin).collect());
-    api::WaitingView { action, since, agent: row.agent, goal: row.goal, twins, attention: row.attention }
+    let (action, since, placet_pages::Twins { some, count }) = (row.detail.action, time(row.since), row.twins);
+    let more_twins = count.saturating_sub(some.len() as u64);
+    let twins = some.into_iter().map(twin).collect();
+    api::WaitingView { action, since, agent: row.agent, goal: row.goal, twins, more_twins, attention: row.attention }
 }
 
 fn twin(twin: Twin) -> api::TwinView {

@@ -35,8 +35,12 @@ pub struct WaitingView {
     pub agent: String,
     /// What its run is for.
     pub goal: String,
+    /// Others that ask the same, wherever in the queue they stand, which have no row of their own: the oldest, as many as are decided at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub twins: Vec<TwinView>,
+    /// How many more of them there are.
+    #[serde(default, skip_serializing_if = "super::log::is_zero")]
+    pub more_twins: u64,
     /// Who should look at it, and who set it aside.
     #[serde(default, skip_serializing_if = "AttentionView::is_none")]
     pub attention: AttentionView,

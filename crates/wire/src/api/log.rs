@@ -89,7 +89,7 @@ pub enum LogKind {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
-const fn is_zero(bytes: &u64) -> bool {
+pub(super) const fn is_zero(bytes: &u64) -> bool {
     *bytes == 0
 }
 

@@ -73,7 +73,7 @@ pub(crate) fn rows(inbox: &InboxView) -> Vec<Row> {
 }
 
 fn of_action(waiting: &WaitingView) -> Row {
-    let WaitingView { action, since, agent, goal: _, twins, attention } = waiting;
+    let WaitingView { action, since, agent, goal: _, twins, more_twins: _, attention } = waiting;
     Row {
         subject: Subject::Action(action.id),
         tier: Some(action.verdict.tier.clone()),

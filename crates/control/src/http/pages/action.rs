@@ -18,26 +18,26 @@ use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
 use placet_ledger::Entry;
 use placet_pages::{ActionPage, Ask, Blast, Decided, Twins, Yes};
-use placet_store::{EntryFilter, HEARTBEAT, Kinds, Order, StoredEntry};
+use placet_store::{EntryFilter, HEARTBEAT, Kinds, Order, StoredEntry, Whose};
 use placet_wire::api;
 use serde_json::Value;
 
 use super::super::actions::detail;
 use super::super::extract::Path;
 use super::super::problem::Failure;
+use super::super::queued::mine;
 use super::address::Address;
 use super::form::Sent;
 use super::guard::{Visiting, made};
 use super::onward::go_on;
-use super::twins::class;
-use super::{amend, around, attention, brake, file, log, names, order, output, passkey, viewer};
+use super::{amend, around, attention, brake, file, log, names, order, output, passkey, twins, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
 
 /// More entries than an action has, heartbeats left out; of one that has more, the newest.
 const MOST_ENTRIES: u32 = 100;
 /// How many are approved by one form at most.
-const MOST_AT_ONCE: usize = 50;
+pub(super) const MOST_AT_ONCE: usize = 50;
 
 pub(super) async fn show(
     State(app): State<App>,
@@ -48,9 +48,6 @@ pub(super) async fn show(
 ) -> Result<Response, Failure> {
     let viewer = viewer::viewer(&app, &visiting).await?;
     let mut page = page(&app, &caller, &address, id.parse().map_err(Failure::bad_id)?).await?;
-    if page.ask == Ask::Yes {
-        page.twins = around::twins(&app, &caller, page.detail.action.id, &page.detail.spec).await?;
-    }
     page.log = log::of_program(&app, &caller, &page.detail.action).await?;
     made(move || placet_pages::action(&viewer, &page)).await
 }
@@ -88,7 +85,7 @@ pub(in crate::http) async fn page(
         approved_by,
         fast,
         decided,
-        twins: Twins::default(),
+        twins: identical(app, caller, &state, waits).await?,
         outputs: output::shown(app, caller, state.project, evidence.as_ref()).await?,
         evidence,
         log: None,
@@ -99,6 +96,14 @@ pub(in crate::http) async fn page(
         app.page_state().looks.note(caller.identity.id, &page, app.store().now());
     }
     Ok(page)
+}
+
+/// Others that the viewer may decide together with it.
+async fn identical(app: &App, caller: &Caller, state: &ActionState, waits: bool) -> Result<Twins, Failure> {
+    match mine(app, &caller.identity).filter(|_| waits) {
+        Some(seat) => twins::of(app, state, Whose::Of(seat)).await,
+        None => Ok(Twins::default()),
+    }
 }
 
 /// Who said yes, and when: the last entries that say so are those that count.
@@ -287,14 +292,14 @@ pub(super) async fn approve_all(
         return Err(bad());
     }
     brake::on_many(&app, &caller).await?;
-    let (mut items, mut classes) = (Vec::new(), BTreeSet::new());
+    let (mut items, mut questions) = (Vec::new(), BTreeSet::new());
     for item in fields.all("item") {
         let (id, seen) = item.split_once(' ').ok_or_else(bad)?;
         let state = flow::find_action(&app, &caller, parse(id)?).await?;
-        classes.insert(class(&state, &detail(&app, &state).await?.spec));
+        questions.insert(state.question().ok_or_else(bad)?);
         items.push((state.id, seen.parse().map_err(|_| bad())?));
         // What a page never offers is not taken either: of other kinds, or where two people are asked.
-        if classes.len() > 1 || state.verdict.tier() != Tier::B {
+        if questions.len() > 1 || state.verdict.tier() != Tier::B {
             return Err(bad());
         }
     }

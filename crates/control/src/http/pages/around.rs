@@ -1,30 +1,21 @@
-//! What stands around an action on its card: who can decide it, others that are identical, and how similar ones were decided before.
+//! What stands around an action on its card: who can decide it, and how similar ones were decided before.
 
 use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Demand, Setting};
-use placet_domain::id::ActionId;
-use placet_domain::identity::{Actor, Identity, Reach, Role};
-use placet_domain::policy::Tier;
-use placet_domain::proposal::ActionSpec;
+use placet_domain::identity::{Actor, Identity, Role};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
-use placet_pages::{History, Past, Twin, Twins, Who};
-use placet_store::{ActionFilter, Listed, Order, QueueFilter};
+use placet_pages::{History, Past, Who};
+use placet_store::{ActionFilter, Listed, Order};
 
-use super::super::actions::detail;
 use super::super::problem::Failure;
-use super::names;
-use super::twins::class;
 use crate::app::App;
-use crate::flow::{self, Caller};
 
 /// How many of the newest actions of a project are looked through for what was decided before.
 const MOST_LOOKED_THROUGH: u32 = 400;
 const HISTORY_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
 /// As many as somebody looks at again before they decide.
 const MOST_RECENT: usize = 5;
-/// As many that wait as are opened to tell which are identical.
-const MOST_COMPARED: u32 = 50;
 
 /// Everybody whom the domain itself would let approve it, and who could not because of whose it is.
 pub(super) async fn who(app: &App, run: &Run, state: &ActionState) -> Result<Option<Who>, Failure> {
@@ -52,31 +43,6 @@ pub(super) async fn who(app: &App, run: &Run, state: &ActionState) -> Result<Opt
 
 fn decides_here(identity: &Identity, run: &Run) -> bool {
     !identity.revoked && identity.has(Role::Reviewer) && identity.reach.includes(run.project)
-}
-
-/// Others that wait and are identical. Where two people are asked, each action is looked at by itself.
-pub(super) async fn twins(app: &App, caller: &Caller, id: ActionId, spec: &ActionSpec) -> Result<Twins, Failure> {
-    let state = flow::find_action(app, caller, id).await?;
-    let mut twins = Twins::default();
-    if state.status != ActionStatus::PendingApproval || state.verdict.tier() != Tier::B {
-        return Ok(twins);
-    }
-    let own = class(&state, spec);
-    // Whoever sees it sees its project.
-    let reach = Reach::Only([state.project].into());
-    let filter = QueueFilter { reach, tier: Some(Tier::B), limit: MOST_COMPARED, ..QueueFilter::default() };
-    for other in app.store().queue(filter).await? {
-        if other.id == state.id || other.tool != state.tool {
-            continue;
-        }
-        let detail = detail(app, &other).await?;
-        if class(&other, &detail.spec) == own {
-            let agent = names::person(app, other.proposer).await?;
-            let goal = app.store().run(other.run).await?.map(|run| run.goal).unwrap_or_default();
-            twins.0.push(Twin { id: other.id, review: detail.action.review, agent, goal });
-        }
-    }
-    Ok(twins)
 }
 
 /// What was decided about the same tool in the same project.

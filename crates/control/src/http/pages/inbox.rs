@@ -6,7 +6,7 @@ use placet_domain::id::ActionId;
 use placet_domain::identity::{Identity, Reach};
 use placet_domain::policy::Tier;
 use placet_pages::{ActionPage, From, Inbox, Listing, Part, Waiting};
-use placet_store::{Going, QueueFilter, Seat, Waits, Whose};
+use placet_store::{Going, QueueFilter, Rows, Seat, Waits, Whose};
 use serde::Deserialize;
 
 use super::super::extract::Query;
@@ -20,7 +20,7 @@ use super::{action, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
 
-/// As many rows as are looked through before something is decided; each is opened to tell which are identical.
+/// As many rows as are looked through before something is decided; each is opened to tell what it is.
 const MOST_ROWS: u32 = 50;
 /// What waits for others, or was interrupted, is listed beside the rest up to here; all of it has pages of its own.
 const MOST_BESIDE: u32 = 10;
@@ -112,34 +112,29 @@ fn is_top(listing: &Listing) -> bool {
 async fn listed(app: &App, caller: &Caller, listing: Listing, has_interrupted: bool) -> Result<Inbox, Failure> {
     let filter = filter(app, &caller.identity, &listing)?;
     let Page { rows, before, after } = page(app, QueueFilter { limit: MOST_ROWS, ..filter.clone() }).await?;
-    let beside = |waits, from| QueueFilter { waits, from, limit: MOST_BESIDE, ..filter.clone() };
-    let interrupted = if is_top(&listing) && has_interrupted {
-        app.store().queue(beside(Waits::ForResolution, None)).await?
-    } else {
-        Vec::new()
+    let beside = async |waits| -> Result<Vec<Waiting>, Failure> {
+        let filter = QueueFilter { waits, from: None, limit: MOST_BESIDE, ..filter.clone() };
+        let (rows, waits) = (app.store().queue(filter.clone()).await?, filter.waits);
+        folded(app, caller, rows, &waits).await
     };
-    let (mut named, mut others, mut aside) = (Vec::new(), Vec::new(), Vec::new());
+    let mut inbox = Inbox { actions: folded(app, caller, rows, &filter.waits).await?, ..Inbox::default() };
+    if is_top(&listing) && has_interrupted {
+        inbox.interrupted = beside(Waits::ForResolution).await?;
+    }
     if let Some(seat) = mine(app, &caller.identity).filter(|_| listing.part == Part::Mine) {
-        let part = async |whose: Whose| app.store().queue(beside(Waits::ForApproval(whose), None)).await;
+        let of = |whose: fn(Seat) -> Whose| Waits::ForApproval(whose(seat.clone()));
         if is_top(&listing) {
-            named = part(Whose::NamedFor(seat.clone())).await?;
+            inbox.named = beside(of(Whose::NamedFor)).await?;
         }
         if after.is_none() {
-            others = part(Whose::NotOf(seat.clone())).await?;
-            aside = part(Whose::AsideBy(seat)).await?;
+            inbox.others = beside(of(Whose::NotOf)).await?;
+            inbox.aside = beside(of(Whose::AsideBy)).await?;
         }
     }
-    Ok(Inbox {
-        actions: folded(app, caller, rows).await?,
-        interrupted: folded(app, caller, interrupted).await?,
-        named: folded(app, caller, named).await?,
-        others: folded(app, caller, others).await?,
-        aside: folded(app, caller, aside).await?,
-        before: before.map(|spot| spot.to_string()),
-        after: after.map(|spot| spot.to_string()),
-        listing,
-        ..Inbox::default()
-    })
+    inbox.before = before.map(|spot| spot.to_string());
+    inbox.after = after.map(|spot| spot.to_string());
+    inbox.listing = listing;
+    Ok(inbox)
 }
 
 fn filter(app: &App, who: &Identity, listing: &Listing) -> Result<QueueFilter, Failure> {
@@ -161,7 +156,7 @@ fn filter(app: &App, who: &Identity, listing: &Listing) -> Result<QueueFilter, F
         (Part::Interrupted, _) => Waits::ForResolution,
     };
     let tier = listing.tier.as_deref().map(tier).transpose()?;
-    Ok(QueueFilter { reach, waits, tier, from: going(listing)?, limit: MOST_ROWS })
+    Ok(QueueFilter { reach, waits, tier, rows: Rows::OfEachQuestion, from: going(listing)?, limit: MOST_ROWS })
 }
 
 /// What was asked for, or else what comes first.
@@ -172,15 +167,11 @@ async fn chosen(
     asked: Option<&str>,
     inbox: &Inbox,
 ) -> Result<Option<ActionPage>, Failure> {
-    let rows: Vec<&Waiting> =
-        [&inbox.interrupted, &inbox.named, &inbox.actions, &inbox.others, &inbox.aside].into_iter().flatten().collect();
-    let id: ActionId = match (asked, rows.first()) {
+    let parts = [&inbox.interrupted, &inbox.named, &inbox.actions, &inbox.others, &inbox.aside];
+    let id: ActionId = match (asked, parts.into_iter().flatten().next()) {
         (Some(asked), _) => asked.parse().map_err(Failure::bad_id)?,
         (None, Some(first)) => first.detail.action.id,
         (None, None) => return Ok(None),
     };
-    let mut page = action::page(app, caller, address, id).await?;
-    let row = rows.iter().find(|row| row.detail.action.id == id);
-    page.twins = row.map(|row| row.twins.clone()).unwrap_or_default();
-    Ok(Some(page))
+    action::page(app, caller, address, id).await.map(Some)
 }

@@ -1,9 +1,9 @@
-//! Names for ids. Nobody is ever renamed, so what was looked up once is true for good; how much is remembered is bounded.
+//! Names for ids, and goals of runs. Nobody is ever renamed and no goal changes, so what was looked up once is true for good; how much is remembered is bounded.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
-use placet_domain::id::{IdentityId, ProjectId};
+use placet_domain::id::{IdentityId, ProjectId, RunId};
 use placet_domain::identity::Reach;
 use placet_store::StoreError;
 
@@ -18,6 +18,7 @@ const MOST_TO_CHOOSE_FROM: usize = 20;
 pub(crate) struct Names {
     people: RwLock<HashMap<IdentityId, String>>,
     projects: RwLock<HashMap<ProjectId, String>>,
+    goals: RwLock<HashMap<RunId, String>>,
 }
 
 fn recall<K: Eq + std::hash::Hash>(map: &RwLock<HashMap<K, String>>, id: &K) -> Option<String> {
@@ -49,6 +50,16 @@ pub(super) async fn project(app: &App, id: ProjectId) -> Result<String, StoreErr
     let Some(project) = app.store().project(id).await? else { return Ok(id.to_string()) };
     remember(&app.page_state().names.projects, id, &project.name);
     Ok(project.name)
+}
+
+/// What a run is for; nothing for no run.
+pub(super) async fn goal(app: &App, id: RunId) -> Result<String, StoreError> {
+    if let Some(goal) = recall(&app.page_state().names.goals, &id) {
+        return Ok(goal);
+    }
+    let Some(run) = app.store().run(id).await? else { return Ok(String::new()) };
+    remember(&app.page_state().names.goals, id, &run.goal);
+    Ok(run.goal)
 }
 
 /// The projects within reach, by name; not more than somebody chooses from.

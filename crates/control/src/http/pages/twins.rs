@@ -1,54 +1,67 @@
-//! Rows of which no two are identical. How far that goes: among the rows of one page, each of which is opened for it.
-
-use std::collections::BTreeMap;
+//! Rows of which no two ask the same, wherever in the queue the others stand; and those others, as many as are decided at once.
 
 use placet_domain::action::ActionState;
-use placet_domain::approval::{self, Width};
 use placet_domain::digest::Digest;
-use placet_domain::proposal::ActionSpec;
+use placet_domain::id::ActionId;
 use placet_pages::{Twin, Twins, Waiting};
-use placet_store::Listed;
+use placet_store::{Listed, Waits, Whose};
 
 use super::super::attention;
 use super::super::problem::Failure;
+use super::action::MOST_AT_ONCE;
 use super::names;
 use crate::app::App;
-use crate::flow::{Caller, No};
+use crate::flow::Caller;
 
-/// Rows of which no two are identical: those that are stand behind the first of them.
+/// With the one that stands for them, as many as one form decides.
+const MOST_TWINS: u32 = MOST_AT_ONCE as u32 - 1;
+
+/// Rows, each with those that ask the same and wait for the same word, which have no row of their own.
 pub(in crate::http) async fn folded(
     app: &App,
     caller: &Caller,
     queue: Vec<Listed<ActionState>>,
+    waits: &Waits,
 ) -> Result<Vec<Waiting>, Failure> {
-    let mut rows: Vec<Waiting> = Vec::new();
-    let mut known: BTreeMap<Digest, usize> = BTreeMap::new();
+    let asked = queue.iter().filter_map(|listed| Some((listed.id, listed.shared_question()?)));
+    let mut found = match waits {
+        Waits::ForApproval(whose) => found(app, asked.collect(), whose.clone()).await?,
+        Waits::ForResolution => Vec::new(),
+    }
+    .into_iter()
+    .peekable();
+    let mut rows = Vec::new();
     for listed in queue {
+        let twins = found.next_if(|(of, _)| *of == listed.id).map(|(_, twins)| twins).unwrap_or_default();
         let detail = super::super::actions::detail(app, &listed).await?;
-        let class = class(&listed, &detail.spec);
-        // Where two people are asked, each action is looked at by itself; so is one about which people said something.
-        let is_plain = detail.action.verdict.tier == "B" && listed.attention.is_none();
-        let twin = known.get(&class).filter(|_| is_plain);
-        let (agent, goal) = (names::person(app, listed.proposer).await?, goal(app, &listed).await?);
-        if let Some(first) = twin.and_then(|index| rows.get_mut(*index)) {
-            first.twins.0.push(Twin { id: detail.action.id, review: detail.action.review, agent, goal });
-            continue;
-        }
-        if is_plain {
-            known.insert(class, rows.len());
-        }
+        let (agent, goal) = (names::person(app, listed.proposer).await?, names::goal(app, listed.run).await?);
         let attention = attention::view(app, caller, &listed).await?;
-        rows.push(Waiting { detail, since: listed.created_at, agent, goal, twins: Twins::default(), attention });
+        rows.push(Waiting { detail, since: listed.created_at, agent, goal, twins, attention });
     }
     Ok(rows)
 }
 
-async fn goal(app: &App, action: &ActionState) -> Result<String, Failure> {
-    let run = app.store().run(action.run).await.map_err(No::Fault)?;
-    Ok(run.map(|run| run.goal).unwrap_or_default())
+/// Others that ask the same of these people as one action.
+pub(super) async fn of(app: &App, action: &ActionState, whose: Whose) -> Result<Twins, Failure> {
+    let asked = action.shared_question().map(|question| (action.id, question));
+    let found = found(app, asked.into_iter().collect(), whose).await?;
+    Ok(found.into_iter().next().map(|(_, twins)| twins).unwrap_or_default())
 }
 
-/// What makes two actions identical to a person: everything that is done, where, and why they are asked. Not for whom.
-pub(super) fn class(action: &ActionState, spec: &ActionSpec) -> Digest {
-    approval::class(Width::Exact, action.project, spec, &action.verdict)
+async fn found(app: &App, asked: Vec<(ActionId, Digest)>, whose: Whose) -> Result<Vec<(ActionId, Twins)>, Failure> {
+    let ids: Vec<ActionId> = asked.iter().map(|(id, _)| *id).collect();
+    let mut found = Vec::new();
+    for (id, twins) in ids.into_iter().zip(app.store().twins(asked, whose, MOST_TWINS).await?) {
+        let mut some = Vec::new();
+        for other in &twins.actions {
+            some.push(twin(app, other).await?);
+        }
+        found.push((id, Twins { some, count: twins.count }));
+    }
+    Ok(found)
+}
+
+async fn twin(app: &App, other: &ActionState) -> Result<Twin, Failure> {
+    let (agent, goal) = (names::person(app, other.proposer).await?, names::goal(app, other.run).await?);
+    Ok(Twin { id: other.id, review: other.review(), agent, goal })
 }

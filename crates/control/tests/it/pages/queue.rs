@@ -214,3 +214,25 @@ async fn b4_a_person_names_another_on_the_card_and_sets_things_aside_without_a_s
     let auditor = Browser::visiting(&app, &app.auditor).await;
     assert!(!auditor.open(&format!("/actions/{}", first.id)).await.is(200).text().contains("id=\"assign\""));
 }
+
+#[tokio::test]
+async fn b4_sixty_identical_ones_are_one_row_and_are_approved_as_many_at_once_as_one_form_takes() {
+    let (app, agent, reviewer, _) = start().await;
+    let other = agent.proposes(app.team.run, &sweep()).await;
+    let first = agent.proposes(app.team.run, &scan()).await;
+    for _ in 0..59 {
+        agent.proposes(app.team.run, &scan()).await;
+    }
+    let mut browser = Browser::visiting(&app, &reviewer).await;
+    let page = browser.open(&format!("/?tier=B&action={}", first.id)).await.is(200);
+    assert!(rows(&page.text()) == 1 && page.text().contains("+59 identical"), "{}", page.text());
+    assert!(page.text().contains("Approve 50 of 60 identical"), "{}", page.text());
+    let listed: api::InboxView = reviewer.get("/api/v1/inbox?limit=2").await.is(200).json();
+    assert_eq!((listed.waiting, listed.actions.len(), listed.next), (61, 2, None), "nothing is behind the two rows");
+    assert_eq!((listed.actions[0].action.id, listed.actions[0].more_twins), (other.id, 0));
+    assert_eq!((listed.actions[1].twins.len(), listed.actions[1].more_twins), (49, 10));
+    browser.send(&browser.form(&page, "approve-all")).await.is(303);
+    let rest = browser.open("/?tier=B").await.is(200).text();
+    assert!(rows(&rest) == 1 && rest.contains("+9 identical"), "{rest}");
+    assert!(rest.contains("Approve all identical (10)"), "{rest}");
+}
