@@ -1,5 +1,5 @@
-//! What pages cost: how long the inbox takes with 10,000 actions waiting, how large it is, and how long 1,000 open pages wait to be told that
-//! something happened. Prints JSON.
+//! What pages cost: how long the inbox takes with 10,000 actions waiting, all of them different or all of them the same, how large it is,
+//! and how long 1,000 open pages wait to be told that something happened. Prints JSON.
 //!
 //! ```sh
 //! cargo run --profile fast -p placet-control --example page_rate
@@ -121,25 +121,48 @@ fn quantiles(mut times: Vec<Duration>) -> Value {
     json!({ "p50_ms": at(50), "p95_ms": at(95), "p99_ms": at(99), "max_ms": at(100) })
 }
 
+/// A control plane at which so many wait for somebody who is in.
+struct Scene {
+    world: World,
+    cookie: String,
+    agent: String,
+    path: String,
+}
+
+impl Scene {
+    async fn with(wish: impl Fn(usize) -> Value) -> Self {
+        let world = World::start().await;
+        let ((ada, reviewer), agent) = (world.hire("ada", "reviewer").await, world.hire("tom", "agent").await);
+        let path = world.undertake(&reviewer, &agent).await;
+        for number in 0..PENDING {
+            world.post(&agent.1, &path, &wish(number), None).await;
+        }
+        let cookie = world.enter(&ada).await;
+        Self { world, cookie, agent: agent.1, path }
+    }
+
+    async fn inbox(&self) -> Value {
+        let (mut times, mut bytes) = (Vec::new(), 0);
+        for _ in 0..LOOKS {
+            let started = Instant::now();
+            bytes = self.world.open(&self.cookie, "/").await.bytes().await.unwrap().len();
+            times.push(started.elapsed());
+        }
+        json!({ "pending": PENDING, "bytes": bytes, "times": quantiles(times) })
+    }
+}
+
 #[tokio::main]
 async fn main() {
-    let world = World::start().await;
-    let ((ada, reviewer), agent) = (world.hire("ada", "reviewer").await, world.hire("tom", "agent").await);
-    let path = world.undertake(&reviewer, &agent).await;
-    for number in 0..PENDING {
-        world.post(&agent.1, &path, &scan(number), None).await;
-    }
-    let cookie = world.enter(&ada).await;
-    let (mut times, mut bytes) = (Vec::new(), 0);
-    for _ in 0..LOOKS {
-        let started = Instant::now();
-        bytes = world.open(&cookie, "/").await.bytes().await.unwrap().len();
-        times.push(started.elapsed());
-    }
-    let told = told(&world, &cookie, &agent.1, &path).await;
-    let inbox = json!({ "pending": PENDING, "bytes": bytes, "times": quantiles(times) });
-    println!("{:#}", json!({ "inbox": inbox, "news": { "viewers": VIEWERS, "times": quantiles(told) } }));
-    world.serving.stop().await;
+    let scene = Scene::with(scan).await;
+    let inbox = scene.inbox().await;
+    let told = told(&scene.world, &scene.cookie, &scene.agent, &scene.path).await;
+    scene.world.serving.stop().await;
+    let scene = Scene::with(|_| scan(0)).await;
+    let identical = scene.inbox().await;
+    scene.world.serving.stop().await;
+    let news = json!({ "viewers": VIEWERS, "times": quantiles(told) });
+    println!("{:#}", json!({ "inbox": inbox, "inbox_of_identical_ones": identical, "news": news }));
 }
 
 /// From the moment in which something is proposed until each open page has heard of it.
