@@ -9,6 +9,15 @@ use crate::record::Event;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 
+/// As many letters of a run's id as lists show of it.
+const TELLING: usize = 8;
+
+/// By the end of its run's id, as lists show it: whoever sees the one finds the other.
+fn name(run: RunId) -> String {
+    let id = run.to_string();
+    format!("agent-{}", &id[id.len().saturating_sub(TELLING)..])
+}
+
 /// What makes the agent of a new run, if it is to have one of its own.
 pub(crate) fn own_agent(
     run: RunId,
@@ -25,9 +34,8 @@ pub(crate) fn own_agent(
             "only a hosted run has an agent of its own, which comes from whoever makes the run",
         ));
     }
-    let run = run.to_string();
     let register = IdentityCommand::Register {
-        name: format!("agent-{}", run.rsplit('_').next().unwrap_or(&run)),
+        name: name(run),
         roles: [Role::Agent].into(),
         reach: Reach::Only([founding.project].into()),
         parent: actor.identity().cloned().map(Box::new),
