@@ -20,6 +20,7 @@ use crate::output::{Output, streams};
 use crate::parts::{digest, exactly, fact, moment, parsed, section, short, size, status, tier};
 use crate::passkeys::{self, Place};
 use crate::refusals;
+use crate::stage::{self, Stage};
 use crate::text;
 
 /// Everything there is to see of an action.
@@ -106,19 +107,22 @@ pub(crate) enum Room {
 /// The card with everything that can be done about it; part of the inbox too. What keeps itself up to date is named by what it binds:
 /// another card is never put in its place under somebody's hand.
 pub(crate) fn card(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
-    let (lang, detail) = (viewer.lang, &shown.detail);
+    let (lang, detail, stage) = (viewer.lang, &shown.detail, stage(shown));
+    // Of what is over people want to know first what came of it.
+    let is_over = shown.evidence.is_some();
     html! {
         article.card #card data-live={ "card-" (detail.action.review) } {
             (head(viewer, shown))
             (waits_again(lang, &detail.action))
             @if shown.ask == Ask::Settled { (decided(viewer, shown.decided.as_ref())) }
-            div.two { (card::why(lang, detail, shown.who.as_ref())) (card::blast_radius(lang, detail, &shown.blast)) }
-            (card::exactly(lang, detail))
+            @if is_over { (outcome(viewer, shown)) }
+            div.two { (card::why(lang, detail, stage, shown.who.as_ref())) (card::blast_radius(lang, detail, stage, &shown.blast)) }
+            (card::exactly(lang, detail, stage))
             @if !shown.files.is_empty() { (section("files", lang.given_files(), &files(viewer, detail.action.id, &shown.files))) }
             @if shown.ask == Ask::Settled && !shown.approved_by.is_empty() { (section("approvals", lang.approvals(), &approvals(viewer, shown))) }
-            (outcome(viewer, shown))
             (card::history(lang, &shown.history, viewer.now))
             (card::words(lang, detail))
+            (record(viewer, shown))
             (attention::forms(viewer, shown))
             (otherwise(viewer, shown, room))
             (decide(viewer, shown))
@@ -141,16 +145,24 @@ pub(crate) fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
                 @if action.amendment.is_some() { " · " strong.ask { (lang.amended_by()) } }
                 @if let Some(next) = action.superseded_by { " · " a href={ "/actions/" (next) } { (short(&next.to_string())) } }
             }
+            @if !waits(action) { p { (stage::meaning(lang, action.status)) } }
             (attention::told(viewer, &shown.attended.said))
         }
     }
 }
 
+pub(crate) fn stage(shown: &ActionPage) -> Stage {
+    Stage::of(shown.detail.action.status, shown.evidence.as_ref())
+}
+
+fn waits(action: &ActionView) -> bool {
+    action.status == ActionStatus::PendingApproval
+}
+
 /// What a reviewer made of it needs a person again: whose yes it has, and whose it lacks.
 fn waits_again(lang: Lang, action: &ActionView) -> Markup {
-    let waits = action.status == ActionStatus::PendingApproval;
     html! {
-        @if let Some(amendment) = action.amendment.as_ref().filter(|_| waits) {
+        @if let Some(amendment) = action.amendment.as_ref().filter(|_| waits(action)) {
             p.ask role="status" { (if amendment.no_riskier { lang.waits_for_more() } else { lang.waits_for_another() }) }
         }
     }
@@ -160,7 +172,7 @@ fn waits_again(lang: Lang, action: &ActionView) -> Markup {
 fn is_asked(shown: &ActionPage) -> bool {
     match shown.ask {
         Ask::Settled | Ask::No(_) => false,
-        Ask::Yes | Ask::Sign(_) | Ask::NoPasskey => shown.detail.action.status == ActionStatus::PendingApproval,
+        Ask::Yes | Ask::Sign(_) | Ask::NoPasskey => waits(&shown.detail.action),
     }
 }
 
@@ -325,7 +337,7 @@ fn rehearsed(viewer: &Viewer, shown: &ActionPage) -> Markup {
     }
 }
 
-/// What its execution left, and where it is on the record.
+/// What its execution left.
 fn outcome(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let (lang, action) = (viewer.lang, &shown.detail.action);
     html! {
@@ -346,8 +358,14 @@ fn outcome(viewer: &Viewer, shown: &ActionPage) -> Markup {
                 }
             }))
         }
+    }
+}
+
+/// Where it is on the record.
+fn record(viewer: &Viewer, shown: &ActionPage) -> Markup {
+    html! {
         @if viewer.reads_ledger && !shown.entries.is_empty() {
-            (section("record", lang.record(), &html! {
+            (section("record", viewer.lang.record(), &html! {
                 ol.plain.entries {
                     @for (seq, kind) in &shown.entries { li { a href={ "/ledger/" (seq) } { (seq) } " " code { (kind) } } }
                 }

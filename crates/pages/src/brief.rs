@@ -59,14 +59,14 @@ fn reasons(lang: Lang, shown: &ActionPage) -> Markup {
     let mut detail = shown.detail.clone();
     let more = detail.action.verdict.reasons.len().saturating_sub(MOST_REASONS);
     detail.action.verdict.reasons.truncate(MOST_REASONS);
-    html! { (card::why(lang, &detail, shown.who.as_ref())) (left_out(more, lang.more_reasons())) }
+    html! { (card::why(lang, &detail, action::stage(shown), shown.who.as_ref())) (left_out(more, lang.more_reasons())) }
 }
 
 fn arguments(lang: Lang, shown: &ActionPage) -> Markup {
     let argv = &shown.detail.spec.argv;
     section(
         "exactly",
-        lang.exactly_what(),
+        action::stage(shown).exactly(lang),
         &html! {
             ol.argv start="0" {
                 @for word in argv.iter().take(MOST_ARGUMENTS) {

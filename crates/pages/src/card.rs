@@ -13,6 +13,7 @@ use placet_wire::api::{ActionDetail, BudgetView};
 use crate::lang::Lang;
 use crate::parts::{digest, fact, moment, section, short, size, status, tier};
 use crate::passkeys::Place;
+use crate::stage::Stage;
 use crate::text;
 
 /// A title is read in passing; the whole stands below it.
@@ -87,17 +88,12 @@ pub fn title(spec: &ActionSpec) -> String {
     }
 }
 
-pub(crate) fn why(lang: Lang, detail: &ActionDetail, who: Option<&Who>) -> Markup {
+pub(crate) fn why(lang: Lang, detail: &ActionDetail, stage: Stage, who: Option<&Who>) -> Markup {
     let verdict = &detail.action.verdict;
-    let heading = match verdict.tier.as_str() {
-        "A" => lang.why_passed(),
-        "D" => lang.why_refused(),
-        _ => lang.why_asked(),
-    };
     let percent = (verdict.risk * 100.0).round().clamp(0.0, 100.0);
     section(
         "why",
-        heading,
+        stage.why(lang, &verdict.tier),
         &html! {
             ul.reasons {
                 @for reason in &verdict.reasons {
@@ -141,11 +137,11 @@ fn names(lang: Lang, names: &[String]) -> Markup {
     }
 }
 
-pub(crate) fn blast_radius(lang: Lang, detail: &ActionDetail, blast: &Blast) -> Markup {
+pub(crate) fn blast_radius(lang: Lang, detail: &ActionDetail, stage: Stage, blast: &Blast) -> Markup {
     let spec = &detail.spec;
     section(
         "blast",
-        lang.blast_radius(),
+        stage.touches(lang),
         &html! {
             dl.facts {
                 @if let Some(target) = &spec.target { (fact(lang.target(), &text::line(lang, &target.to_string()))) }
@@ -153,7 +149,7 @@ pub(crate) fn blast_radius(lang: Lang, detail: &ActionDetail, blast: &Blast) -> 
                 @for used in &spec.credentials { (fact(lang.uses(), &html! { code { (text::line(lang, &used.to_string())) } })) }
                 (fact(lang.files(), &files(lang, spec)))
                 (fact(lang.leaves(), &leaves(lang, spec)))
-                (fact(lang.reversible(), &reversible(lang, spec, blast)))
+                @if stage.leaves_traces() { (fact(lang.reversible(), &reversible(lang, spec, blast))) }
                 (fact(lang.budget_so_far(), &budget(lang, blast)))
             }
             @if blast.rehearsed { p.note { (lang.rehearsal()) } }
@@ -217,27 +213,12 @@ fn held_for_it(lang: Lang, held: Option<Amounts>) -> Option<String> {
     (!all.is_empty()).then(|| format!("{} {}", lang.held_for_this(), all.join(", ")))
 }
 
-pub(crate) fn exactly(lang: Lang, detail: &ActionDetail) -> Markup {
-    let (spec, stands) = (&detail.spec, detail.action.status);
-    let heading = match stands {
-        ActionStatus::Denied
-        | ActionStatus::Rejected
-        | ActionStatus::Superseded
-        | ActionStatus::Expired
-        | ActionStatus::Withdrawn
-        | ActionStatus::Abandoned => lang.what_would(),
-        ActionStatus::Succeeded | ActionStatus::Failed => lang.what_ran(),
-        ActionStatus::PendingApproval
-        | ActionStatus::Approved
-        | ActionStatus::Rehearsed
-        | ActionStatus::Leased
-        | ActionStatus::Executing
-        | ActionStatus::Interrupted => lang.exactly_what(),
-    };
+pub(crate) fn exactly(lang: Lang, detail: &ActionDetail, stage: Stage) -> Markup {
+    let spec = &detail.spec;
     let odd = spec.argv.iter().chain(spec.environment.values()).any(|word| text::is_odd(word));
     section(
         "exactly",
-        heading,
+        stage.exactly(lang),
         &html! {
             @if odd { p.note.bad { (lang.odd_text()) } }
             ol.argv start="0" {
@@ -331,7 +312,7 @@ mod tests {
 
     #[test]
     fn b4_the_card_names_whose_credential_goes_where_and_what_is_left_behind() {
-        let shown = blast_radius(Lang::En, &detail(), &Blast::default()).into_string();
+        let shown = blast_radius(Lang::En, &detail(), Stage::Asked, &Blast::default()).into_string();
         assert!(shown.contains("Uses the team") && shown.contains("github"), "{shown}");
         assert!(shown.contains("api.example.org") && shown.contains("⟦U+200B⟧"), "{shown}");
     }
@@ -340,11 +321,11 @@ mod tests {
     fn b4_the_card_names_who_can_decide_and_who_stands_behind_it() {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let who = Who { can: names(&["ada", "bob"]), ids: Vec::new(), behind: names(&["tom"]) };
-        let shown = why(Lang::En, &detail(), Some(&who)).into_string();
+        let shown = why(Lang::En, &detail(), Stage::Asked, Some(&who)).into_string();
         assert!(shown.contains("Who can decide: <strong>ada</strong>, <strong>bob</strong> · not, because"), "{shown}");
         assert!(shown.contains("proposal: <strong>tom</strong>"), "{shown}");
         assert!(
-            why(Lang::En, &detail(), Some(&Who::default())).into_string().contains("nobody who is registered here")
+            why(Lang::En, &detail(), Stage::Asked, Some(&Who::default())).into_string().contains("nobody who is registered here")
         );
     }
 
@@ -353,14 +334,14 @@ mod tests {
         let held = Some(Amounts { actions: 1, usd_micros: 250_000, ..Amounts::NONE });
         let limits = Ceiling { actions: Some(20), ..Ceiling::default() };
         let budget = Some(BudgetView { limits, warn_at_percent: 80, spent: Amounts::NONE, held: Amounts::NONE });
-        let shown = blast_radius(Lang::En, &detail(), &Blast { budget, held, ..Blast::default() }).into_string();
+        let shown = blast_radius(Lang::En, &detail(), Stage::Asked, &Blast { budget, held, ..Blast::default() }).into_string();
         assert!(shown.contains("held for this one: 1 Actions, ") && shown.contains("0.25"), "{shown}");
     }
 
     #[test]
     fn b4_every_word_that_will_run_is_there_and_a_title_is_only_a_title() {
         let detail = detail();
-        let whole = exactly(Lang::En, &detail).into_string();
+        let whole = exactly(Lang::En, &detail, Stage::Asked).into_string();
         assert!(
             whole.contains(&"x".repeat(200)) && whole.contains("⟦U+000A⟧") && whole.contains("no network"),
             "{whole}"

@@ -199,11 +199,15 @@ words! {
     tier_d: "refused", "refusée";
     proposed: "proposed", "propose";
     why_asked: "Why you are asked", "Pourquoi on vous le demande";
+    why_asked_then: "Why people were asked", "Pourquoi des personnes ont été consultées";
     why_passed: "Why nobody is asked", "Pourquoi on ne demande à personne";
+    why_passed_then: "Why nobody was asked", "Pourquoi personne n'a été consulté";
     why_refused: "Why it is refused", "Pourquoi c'est refusé";
     risk: "Risk", "Risque";
     rule: "rule", "règle";
     blast_radius: "What it can touch", "Ce qu'elle peut toucher";
+    could_touch: "What it could touch", "Ce qu'elle pouvait toucher";
+    would_touch: "What it would have touched", "Ce qu'elle aurait touché";
     files: "Files", "Fichiers";
     leaves: "Leaves", "Laisse";
     reaches: "Reaches", "Atteint";
@@ -219,6 +223,8 @@ words! {
     cost: "Cost", "Coût";
     exactly_what: "Exactly what will run", "Exactement ce qui sera exécuté";
     what_would: "What would have run", "Ce qui aurait été exécuté";
+    what_runs: "Exactly what runs now", "Exactement ce qui s'exécute";
+    what_began: "Exactly what began to run", "Exactement ce qui a commencé à s'exécuter";
     what_ran: "Exactly what ran", "Exactement ce qui a été exécuté";
     program: "program", "programme";
     argument: "argument", "argument";

@@ -47,6 +47,7 @@ mod runs;
 mod settings;
 mod text;
 mod timeline;
+mod stage;
 mod workers;
 
 pub use action::{ActionPage, Decided, Yes, action};
