@@ -451,6 +451,8 @@ words! {
     no_limit: "nothing is limited", "rien n'est limité";
     as_a_table: "As a table", "En tableau";
     what_it_is: "What", "Quoi";
+    bar_spawn: "Start of the agent", "Démarrage de l'agent";
+    bar_results: "Results", "Résultats";
     snapshots: "Snapshots", "Instantanés";
     no_snapshots: "Nothing was saved: a worker saves runs that it hosts.", "Rien n'a été enregistré : un exécutant enregistre les exécutions qu'il héberge.";
     roll_back: "Go back…", "Revenir…";

@@ -80,5 +80,5 @@ pub use run::{Moves, RunPage, run};
 pub use run_actions::RunAction;
 pub use runs::{RunRow, runs};
 pub use settings::{Once, Person, Settings, settings};
-pub use timeline::{Bar, Lane};
+pub use timeline::{About, Bar, Lane};
 pub use workers::{WorkerPage, WorkerRow, worker, workers};

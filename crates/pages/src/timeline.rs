@@ -42,10 +42,33 @@ impl Lane {
     }
 }
 
+/// What a bar is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About {
+    Plan,
+    Spawn,
+    Checkpoint,
+    Results,
+    /// An action, by one line that tells what it is.
+    Action(String),
+}
+
+impl About {
+    fn told(&self, lang: Lang) -> &str {
+        match self {
+            Self::Plan => lang.plan(),
+            Self::Spawn => lang.bar_spawn(),
+            Self::Checkpoint => lang.checkpoint_waits(),
+            Self::Results => lang.bar_results(),
+            Self::Action(title) => title,
+        }
+    }
+}
+
 /// One row: what it is, from when to when.
 #[derive(Debug, Clone)]
 pub struct Bar {
-    pub name: String,
+    pub about: About,
     pub lane: Lane,
     pub from: Timestamp,
     pub to: Timestamp,
@@ -62,7 +85,8 @@ pub(crate) fn timeline(lang: Lang, bars: &[Bar]) -> Markup {
             @for bar in bars {
                 @let length = bar.from.unix_ms().abs_diff(bar.to.unix_ms());
                 div.bar {
-                    span title=(spelled_out(&bar.name)) { (text::line(lang, &bar.name)) }
+                    @let told = bar.about.told(lang);
+                    span title=(spelled_out(told)) { (text::line(lang, told)) }
                     svg viewBox={ "0 0 " (WIDTH) " " (ROW) } preserveAspectRatio="none" aria-hidden="true" {
                         rect class=(bar.lane.class()) x=(across(bar.from).min(WIDTH - 4)) y=((ROW - BAR) / 2) width=((across(bar.to) - across(bar.from)).max(4)) height=(BAR) rx="3" {}
                     }
@@ -81,8 +105,9 @@ mod tests {
     #[test]
     fn bars_lie_where_their_time_lies_and_even_a_moment_is_seen() {
         let at = Timestamp::from_unix_ms;
-        let bar = |name: &str, lane, from, to| Bar { name: name.to_owned(), lane, from: at(from), to: at(to) };
-        let bars = [bar("plan", Lane::Person, 0, 500), bar("tee", Lane::Action, 1_000, 1_000)];
+        let bar = |about, lane, from, to| Bar { about, lane, from: at(from), to: at(to) };
+        let tee = About::Action("tee".to_owned());
+        let bars = [bar(About::Plan, Lane::Person, 0, 500), bar(tee, Lane::Action, 1_000, 1_000)];
         let shown = timeline(Lang::En, &bars).into_string();
         assert!(shown.contains("class=\"person\" x=\"0\" y=\"6\" width=\"300\""), "{shown}");
         assert!(shown.contains("class=\"action\" x=\"596\" y=\"6\" width=\"4\""), "{shown}");

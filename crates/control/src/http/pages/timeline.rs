@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 use placet_domain::time::Timestamp;
-use placet_pages::{Bar, Lane, RunAction};
+use placet_pages::{About, Bar, Lane, RunAction};
 use placet_wire::api::AuditRow;
 
 /// More rows than a page can tell apart; the newest are drawn.
 const MOST_BARS: usize = 60;
 
 /// What begins and ends a person's wait or the runtime's work on the run itself.
-const SPANS: &[(&str, &str, &[&str], Lane)] = &[
-    ("plan", "run.submitted", &["run.plan_approved", "run.plan_rejected", "run.cancelled"], Lane::Person),
-    ("spawn", "run.started", &["run.attached", "run.failed", "run.cancelled"], Lane::Runtime),
+const SPANS: &[(About, &str, &[&str], Lane)] = &[
+    (About::Plan, "run.submitted", &["run.plan_approved", "run.plan_rejected", "run.cancelled"], Lane::Person),
+    (About::Spawn, "run.started", &["run.attached", "run.failed", "run.cancelled"], Lane::Runtime),
     (
-        "checkpoint",
+        About::Checkpoint,
         "run.checkpoint_reached",
         &[
             "run.checkpoint_passed",
@@ -25,7 +25,7 @@ const SPANS: &[(&str, &str, &[&str], Lane)] = &[
         ],
         Lane::Person,
     ),
-    ("results", "run.finished", &["run.completed", "run.results_rejected", "run.cancelled"], Lane::Person),
+    (About::Results, "run.finished", &["run.completed", "run.results_rejected", "run.cancelled"], Lane::Person),
 ];
 
 /// One bar for each wait and each action: the wait for its approval and its execution are two.
@@ -37,11 +37,11 @@ pub(super) fn bars(trail: &[AuditRow], actions: &[RunAction], now: Timestamp) ->
     bars.split_off(bars.len().saturating_sub(MOST_BARS))
 }
 
-fn of_run(trail: &[AuditRow], (name, begin, ends, lane): &(&str, &str, &[&str], Lane), now: Timestamp) -> Vec<Bar> {
+fn of_run(trail: &[AuditRow], (about, begin, ends, lane): &(About, &str, &[&str], Lane), now: Timestamp) -> Vec<Bar> {
     let begun = trail.iter().enumerate().filter(|(_, row)| row.event == *begin);
     let bar = |(index, row): (usize, &AuditRow)| {
         let end = trail[index..].iter().find(|row| ends.contains(&row.event.as_str()));
-        Bar { name: (*name).to_owned(), lane: *lane, from: at(row), to: end.map_or(now, at) }
+        Bar { about: about.clone(), lane: *lane, from: at(row), to: end.map_or(now, at) }
     };
     begun.map(bar).collect()
 }
@@ -87,8 +87,9 @@ fn of_actions(trail: &[AuditRow], titles: &BTreeMap<String, &str>, now: Timestam
 
 fn of_course(course: Course, now: Timestamp) -> Vec<Bar> {
     let Course { name, asked, decided, begun, ended } = course;
-    let waited = asked.map(|from| Bar { name: name.clone(), lane: Lane::Person, from, to: decided.unwrap_or(now) });
-    let executed = begun.map(|from| Bar { name, lane: Lane::Action, from, to: ended.unwrap_or(now) });
+    let about = About::Action(name);
+    let waited = asked.map(|from| Bar { about: about.clone(), lane: Lane::Person, from, to: decided.unwrap_or(now) });
+    let executed = begun.map(|from| Bar { about, lane: Lane::Action, from, to: ended.unwrap_or(now) });
     waited.into_iter().chain(executed).collect()
 }
 
@@ -131,11 +132,11 @@ mod tests {
             row(30, "run.model_called", None),
         ];
         let now = at(&row(40, "", None));
-        let drawn: Vec<(String, i64)> = bars(&trail, &[], now)
+        let drawn: Vec<(About, i64)> = bars(&trail, &[], now)
             .into_iter()
-            .map(|bar| (bar.name, (bar.to.unix_ms() - bar.from.unix_ms()) / 1_000))
+            .map(|bar| (bar.about, (bar.to.unix_ms() - bar.from.unix_ms()) / 1_000))
             .collect();
-        let named = |name: &str, seconds| (name.to_owned(), seconds);
-        assert_eq!(drawn, [named("plan", 4), named("execute_code", 9), named("execute_code", 19)]);
+        let action = || About::Action("execute_code".to_owned());
+        assert_eq!(drawn, [(About::Plan, 4), (action(), 9), (action(), 19)]);
     }
 }
