@@ -7,9 +7,12 @@ use placet_domain::time::Timestamp;
 
 use crate::lang::Lang;
 use crate::parts::iso;
+use crate::plot::plot;
 
 const WIDTH: u64 = 600;
 const HEIGHT: u64 = 160;
+/// Above the highest point, so that its line is seen.
+const ABOVE: u64 = 8;
 /// More corners than a screen has columns help nobody.
 const MOST_POINTS: usize = 300;
 /// A limit is drawn once a third of it is reached; before, it would press the curve down to a line.
@@ -32,14 +35,17 @@ pub(crate) fn curve(lang: Lang, curve: &Curve) -> Markup {
     let near = curve.most.filter(|most| reached >= most / NEAR);
     let highest = near.map_or(reached, |most| most.max(reached));
     let told = format!("{} – {}: {}", iso(first.0), iso(last.0), (curve.written)(last.1));
-    html! {
-        svg.chart viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(told) {
+    let drawing = html! {
+        svg.chart viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img" aria-label=(told) {
             title { (told) }
-            @for quarter in 1..4u64 { line.grid x1="0" x2=(WIDTH) y1=(HEIGHT * quarter / 4) y2=(HEIGHT * quarter / 4) {} }
+            @for quarter in 0..5u64 { @let y = up(quarter, 4); line.grid x1="0" x2=(WIDTH) y1=(y) y2=(y) {} }
             @if let Some(most) = near { line.most x1="0" x2=(WIDTH) y1=(up(most, highest)) y2=(up(most, highest)) {} }
             path.area d=(path(&curve.points, highest, true)) {}
             path.curve d=(path(&curve.points, highest, false)) {}
         }
+    };
+    html! {
+        (plot(&drawing, highest, &curve.written))
         p.ends {
             span { (iso(first.0)) }
             span { strong { ((curve.written)(last.1)) } @if let Some(most) = curve.most { " " (lang.of()) " " ((curve.written)(most)) } }
@@ -49,7 +55,7 @@ pub(crate) fn curve(lang: Lang, curve: &Curve) -> Markup {
 }
 
 fn up(value: u64, highest: u64) -> u64 {
-    HEIGHT - (u128::from(value) * u128::from(HEIGHT - 8) / u128::from(highest)) as u64
+    HEIGHT - (u128::from(value) * u128::from(HEIGHT - ABOVE) / u128::from(highest)) as u64
 }
 
 /// Steps from left to right: a sum stays what it is until the next call.

@@ -3,9 +3,12 @@
 use maud::{Markup, html};
 
 use crate::lang::Lang;
+use crate::plot::plot;
 
 const WIDTH: u64 = 600;
 const HEIGHT: u64 = 140;
+/// Above the highest column, so that its end is seen.
+const ABOVE: u64 = 4;
 /// More columns than a screen tells apart; the last are drawn.
 const MOST: usize = 40;
 /// Room for at least so many, so that one figure is a column and no wall.
@@ -35,14 +38,18 @@ pub(crate) fn columns(lang: Lang, chart: &Columns<'_>) -> Markup {
         return html! { p.note { (lang.no_figures()) } };
     }
     let shown = &chart.rows[chart.rows.len().saturating_sub(MOST)..];
-    html! {
-        svg.chart viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(chart.title) {
+    let drawing = html! {
+        svg.chart viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img" aria-label=(chart.title) {
             title { (chart.title) }
-            line.grid x1="0" x2=(WIDTH) y1=(HEIGHT) y2=(HEIGHT) {}
+            @for height in [ABOVE, (HEIGHT + ABOVE) / 2, HEIGHT] { line.grid x1="0" x2=(WIDTH) y1=(height) y2=(height) {} }
             @for (class, x, y, width, height) in boxes(shown, chart.layout) {
                 rect class={ "s" (class) } x=(x) y=(y) width=(width) height=(height) {}
             }
         }
+    };
+    html! {
+        (plot(&drawing, highest(shown, chart.layout), chart.written))
+        @if let (Some((first, _)), Some((last, _)), true) = (shown.first(), shown.last(), shown.len() > 1) { p.ends { span { (first) } span { (last) } } }
         p.legend { @for (index, name) in chart.series.iter().enumerate() { span class={ "s" (index) } { (name) } } }
         details.figures { summary { (lang.as_a_table()) } (figures(chart, shown)) }
     }
@@ -63,15 +70,20 @@ fn figures(chart: &Columns<'_>, shown: &[(String, Vec<u64>)]) -> Markup {
     }
 }
 
-/// Series, left, top, width and height of each box.
-fn boxes(rows: &[(String, Vec<u64>)], layout: Layout) -> Vec<(usize, u64, u64, u64, u64)> {
+/// What the top of the drawing stands for.
+fn highest(rows: &[(String, Vec<u64>)], layout: Layout) -> u64 {
     let whole = |values: &[u64]| match layout {
         Layout::Stacked => values.iter().sum(),
         Layout::Grouped => values.iter().copied().max().unwrap_or(0),
     };
-    let highest = rows.iter().map(|(_, values)| whole(values)).max().unwrap_or(1).max(1);
+    rows.iter().map(|(_, values)| whole(values)).max().unwrap_or(1).max(1)
+}
+
+/// Series, left, top, width and height of each box.
+fn boxes(rows: &[(String, Vec<u64>)], layout: Layout) -> Vec<(usize, u64, u64, u64, u64)> {
+    let highest = highest(rows, layout);
     let step = WIDTH / (rows.len() as u64).max(FEWEST);
-    let tall = |value: u64| (u128::from(value) * u128::from(HEIGHT - 4) / u128::from(highest)) as u64;
+    let tall = |value: u64| (u128::from(value) * u128::from(HEIGHT - ABOVE) / u128::from(highest)) as u64;
     let mut drawn = Vec::new();
     for (index, (_, values)) in rows.iter().enumerate() {
         let (left, gap) = (index as u64 * step, (step / 8).max(1));
@@ -105,7 +117,7 @@ mod tests {
     #[test]
     fn c16_every_figure_of_a_chart_stands_in_its_table_and_nothing_is_styled_within_the_page() {
         let shown = chart(vec![("Monday".to_owned(), vec![3, 40]), ("Tuesday".to_owned(), vec![5, 8])]);
-        for figure in ["3 s", "40 s", "5 s", "8 s", "Monday", "aria-label=\"Wait\""] {
+        for figure in ["3 s", "40 s", "5 s", "8 s", "Monday", "aria-label=\"Wait\"", "<span>20 s</span><span>0 s</span>"] {
             assert!(shown.contains(figure), "{figure}: {shown}");
         }
         assert!(!shown.contains("style="), "{shown}");
@@ -118,6 +130,6 @@ mod tests {
         let boxes = boxes(&rows, Layout::Stacked);
         assert_eq!(boxes[0].2 + boxes[0].4, HEIGHT, "the first stands on the ground");
         assert_eq!(boxes[1].2 + boxes[1].4, boxes[0].2, "the second on the first");
-        assert_eq!(boxes[1].2, 4);
+        assert_eq!(boxes[1].2, ABOVE);
     }
 }

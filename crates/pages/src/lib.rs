@@ -37,6 +37,7 @@ mod parts;
 mod passkeys;
 mod people;
 mod policy;
+mod plot;
 mod problem;
 mod refusals;
 mod rollback;
