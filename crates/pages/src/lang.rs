@@ -540,6 +540,10 @@ words! {
     version: "version", "version";
     what_if: "What would happen if", "Que se passerait-il si";
     what_if_hint: "Judges an action without proposing it. Nothing is recorded.", "Juge une action sans la proposer. Rien n'est enregistré.";
+    ledger_hint: "Everything that happened, in the order in which it did. An entry never changes: what is signed covers all of them.", "Tout ce qui s'est passé, dans l'ordre. Une entrée ne change jamais : ce qui est signé les couvre toutes.";
+    about: "About", "Sujet";
+    heartbeats_hidden: "Heartbeats of workers are left out.", "Les signes de vie des exécutants ne sont pas montrés.";
+    heartbeats_show: "Show them", "Les montrer";
     in_frame: "In the frame of", "Dans le cadre de";
     no_grounds: "There is no scope yet in whose frame something could be tried: lock one first (`placet scope lock`).", "Il n'y a pas encore de périmètre dans lequel essayer : verrouillez-en un (`placet scope lock`).";
     files_lines: "Files it is given, one on each line: a path, or a path, its digest and its size", "Fichiers fournis, un par ligne : un chemin, ou un chemin, son empreinte et sa taille";

@@ -6,7 +6,7 @@ use placet_wire::api::HeadView;
 
 use crate::forms::field;
 use crate::layout::{Here, Live, Viewer, page};
-use crate::parts::{fact, moment, section, short};
+use crate::parts::{exactly, fact, moment, section, short};
 use crate::text;
 
 /// A row of the list.
@@ -14,8 +14,8 @@ use crate::text;
 pub struct EntryRow {
     pub seq: u64,
     pub kind: String,
-    pub actor: String,
     pub at: Timestamp,
+    pub concerns: Concerns,
 }
 
 #[derive(Debug, Clone)]
@@ -26,6 +26,8 @@ pub struct LedgerPage {
     /// Where the next page begins.
     pub older: Option<u64>,
     pub wanted: Wanted,
+    /// Whether workers' heartbeats are among the rows.
+    pub with_heartbeats: bool,
 }
 
 /// Which entries somebody wants to see; what is empty is any.
@@ -60,26 +62,47 @@ pub fn ledger(viewer: &Viewer, shown: &LedgerPage) -> Markup {
     let lang = viewer.lang;
     let content = html! {
         h1 { (lang.nav_ledger()) }
+        p { (lang.ledger_hint()) }
         div data-live="head" { @if let Some(head) = &shown.head { (section("head", lang.newest_head(), &signed(viewer, head))) } }
         (looking(viewer, &shown.wanted))
         div.scroll tabindex="0" role="region" aria-label=(lang.entries()) data-live="entries" {
             table.list {
-                thead { tr { th { "#" } th { (lang.event()) } th { (lang.actor()) } th { (lang.when()) } } }
-                tbody {
-                    @for row in &shown.rows {
-                        tr {
-                            td.n { a href={ "/ledger/" (row.seq) } { (row.seq) } }
-                            td { code { (row.kind) } }
-                            td { @if row.actor.starts_with("idn_") { a href={ "/ledger?actor=" (row.actor) } { (short(&row.actor)) } } @else { (short(&row.actor)) } }
-                            td { (moment(lang, row.at, viewer.now)) }
-                        }
-                    }
-                }
+                thead { tr { th { "#" } th { (lang.event()) } th { (lang.about()) } th { (lang.actor()) } th { (lang.when()) } } }
+                tbody { @for row in &shown.rows { (listed(viewer, row)) } }
             }
+            @if shown.rows.is_empty() { p.note { (lang.none_of_these()) } }
         }
+        @if !shown.with_heartbeats { p.note { (lang.heartbeats_hidden()) " " a href="/ledger?kind=job.renewed" { (lang.heartbeats_show()) } } }
         @if let Some(older) = shown.older { p { a.button href=(shown.wanted.older(older)) { (lang.older()) } } }
     };
     page(viewer, Here::Ledger, lang.nav_ledger(), &Live::of_all(), &content)
+}
+
+fn listed(viewer: &Viewer, row: &EntryRow) -> Markup {
+    let (lang, concerns) = (viewer.lang, &row.concerns);
+    html! {
+        tr {
+            td.n { a href={ "/ledger/" (row.seq) } { (row.seq) } }
+            td { code { (row.kind) } }
+            td.wide {
+                @match (&concerns.action, &concerns.run) {
+                    (Some(action), _) => a href={ "/actions/" (action.id) } { (text::line(lang, &action.told)) },
+                    (None, Some(run)) => a href={ "/runs/" (run.id) } { (text::line(lang, &run.told)) },
+                    (None, None) => {},
+                }
+            }
+            td { (by(viewer, &concerns.actor)) }
+            td.n { (moment(lang, row.at, viewer.now)) }
+        }
+    }
+}
+
+/// Whoever did it, with the way to everything they did; the runtime itself has no id.
+fn by(viewer: &Viewer, actor: &Named) -> Markup {
+    html! {
+        @if actor.id.starts_with("idn_") { a href={ "/ledger?actor=" (actor.id) } title=(actor.id) { (text::line(viewer.lang, &actor.told)) } }
+        @else { (text::line(viewer.lang, &actor.told)) }
+    }
 }
 
 /// Ways to find an entry: by what it is, whose it is, or its number. Reads only, so it is sent as an address.
@@ -89,7 +112,7 @@ fn looking(viewer: &Viewer, wanted: &Wanted) -> Markup {
         form.looking method="get" action="/ledger" #looking {
             (field("kind", lang.kind_begins(), &html! { input #kind name="kind" value=(wanted.kind) autocomplete="off" pattern="[a-z_.]*" placeholder="action.approved"; }))
             (field("of-run", lang.one_run(), &html! { input #of-run name="run" value=(wanted.run) autocomplete="off" pattern="(run_[0-9a-f]+)?" placeholder="run_…"; }))
-            (field("actor", lang.actor(), &html! { input #actor name="actor" value=(wanted.actor) autocomplete="off" pattern="[a-z0-9_]*" placeholder="idn_…"; }))
+            (field("actor", lang.actor(), &html! { input #actor name="actor" value=(wanted.actor) autocomplete="off" maxlength="200" placeholder="ada"; }))
             (field("number", lang.number_of_entry(), &html! { input #number name="at" inputmode="numeric" pattern="[0-9]*" autocomplete="off"; }))
             button { (lang.find()) }
         }
@@ -99,20 +122,21 @@ fn looking(viewer: &Viewer, wanted: &Wanted) -> Markup {
 fn signed(viewer: &Viewer, head: &HeadView) -> Markup {
     let lang = viewer.lang;
     html! {
-        dl.facts.wide {
-            (fact(lang.size(), &html! { (lang.number(head.size)) }))
-            (fact(lang.root(), &html! { code { (head.root) } }))
-            (fact(lang.key(), &html! { code { (head.key) } }))
+        p { strong { (lang.number(head.size)) } " " (lang.entries_signed()) " " code.digest { (head.root) } }
+        details {
+            summary { (lang.check_yourself_offline()) }
+            dl.facts.wide { (fact(lang.key(), &html! { code { (head.key) } })) }
+            pre.note-text tabindex="0" { (head.note) }
+            pre { code { "placet ledger export out && placet ledger verify out --key '" (head.key) "'" } }
         }
-        pre.note-text tabindex="0" { (head.note) }
-        p { (lang.check_yourself()) }
-        pre { code { "placet ledger export out && placet ledger verify out --key '" (head.key) "'" } }
     }
 }
 
 #[derive(Debug, Clone)]
 pub struct EntryPage {
     pub seq: u64,
+    pub kind: String,
+    pub at: Timestamp,
     /// The entry, canonical JSON, written over several lines.
     pub entry: String,
     pub leaf: String,
@@ -124,43 +148,49 @@ pub struct EntryPage {
     pub note: String,
     /// How many entries there are.
     pub newest: u64,
-    /// Who did it, and the run and the action that it concerns, by their ids.
     pub concerns: Concerns,
 }
 
-/// What an entry leads to.
+/// What an entry leads to: who did it, and the run and the action that it is about.
 #[derive(Debug, Clone, Default)]
 pub struct Concerns {
-    pub actor: Option<String>,
-    pub run: Option<String>,
-    pub action: Option<String>,
+    pub actor: Named,
+    pub run: Option<Named>,
+    pub action: Option<Named>,
+}
+
+/// Something by its id, and what people call it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Named {
+    pub id: String,
+    pub told: String,
 }
 
 pub fn entry(viewer: &Viewer, shown: &EntryPage) -> Markup {
     let lang = viewer.lang;
     let content = html! {
         p.path { a href="/ledger" { (lang.nav_ledger()) } }
-        h1 { (lang.entry()) " " (shown.seq) }
+        h1 { (lang.entry()) " " (shown.seq) " " code { (shown.kind) } }
+        @if shown.is_verified { p { strong.good { "✓ " (lang.verified()) } " · " a href="#proof" { (lang.proof()) } } }
         p.filters {
             @if shown.seq > 0 { a href={ "/ledger/" (shown.seq - 1) } rel="prev" { (lang.older()) } }
             @if shown.seq + 1 < shown.newest { a href={ "/ledger/" (shown.seq + 1) } rel="next" { (lang.newer()) } }
         }
-        (leads_to(viewer, &shown.concerns))
+        (leads_to(viewer, shown))
         pre.entry tabindex="0" { (text::lines(lang, &shown.entry)) }
         (section("proof", lang.proof(), &proof(viewer, shown)))
     };
     page(viewer, Here::Ledger, &format!("{} {}", lang.entry(), shown.seq), &Live::around(), &content)
 }
 
-fn leads_to(viewer: &Viewer, concerns: &Concerns) -> Markup {
-    let lang = viewer.lang;
+fn leads_to(viewer: &Viewer, shown: &EntryPage) -> Markup {
+    let (lang, concerns) = (viewer.lang, &shown.concerns);
     html! {
-        @if concerns.actor.is_some() || concerns.run.is_some() || concerns.action.is_some() {
-            dl.facts.wide {
-                @if let Some(id) = &concerns.action { (fact(lang.one_action(), &html! { a href={ "/actions/" (id) } { (short(id)) } })) }
-                @if let Some(id) = &concerns.run { (fact(lang.one_run(), &html! { a href={ "/runs/" (id) } { (short(id)) } " · " a href={ "/ledger?run=" (id) } { (lang.entries()) } })) }
-                @if let Some(id) = &concerns.actor { (fact(lang.actor(), &html! { a href={ "/ledger?actor=" (id) } { (short(id)) } })) }
-            }
+        dl.facts.wide {
+            @if let Some(Named { id, told }) = &concerns.action { (fact(lang.one_action(), &html! { a href={ "/actions/" (id) } { (text::line(lang, told)) } " " small { (short(id)) } })) }
+            @if let Some(Named { id, told }) = &concerns.run { (fact(lang.one_run(), &html! { a href={ "/runs/" (id) } { (text::line(lang, told)) } " · " a href={ "/ledger?run=" (id) } { (lang.entries()) } })) }
+            (fact(lang.actor(), &by(viewer, &concerns.actor)))
+            (fact(lang.when(), &html! { (exactly(shown.at)) " (" (moment(lang, shown.at, viewer.now)) ")" }))
         }
     }
 }

@@ -65,7 +65,7 @@ pub use help::help;
 pub use inbox::{Inbox, Just, Standing, Still, Twin, Twins, Waiting, inbox};
 pub use lang::Lang;
 pub use layout::{Here, Viewer};
-pub use ledger::{Concerns, EntryPage, EntryRow, LedgerPage, Wanted, entry, ledger};
+pub use ledger::{Concerns, EntryPage, EntryRow, LedgerPage, Named, Wanted, entry, ledger};
 pub use listing::{From, Listing, Part};
 pub use log::{LogPage, LogShown, Speaks, log, log_after};
 pub use maud::Markup;

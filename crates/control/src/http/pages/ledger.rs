@@ -4,14 +4,15 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use placet_ledger::{Entry, leaf_hash};
-use placet_pages::{Concerns, EntryPage, EntryRow, LedgerPage, Wanted};
-use placet_store::{EntryFilter, Order, StoredEntry};
+use placet_pages::{Concerns, EntryPage, LedgerPage, Wanted};
+use placet_store::{EntryFilter, HEARTBEAT, Kinds, Order, StoredEntry};
 use serde::Deserialize;
 
 use super::super::extract::{Path, Query};
 use super::super::ledger::{self, Proven};
 use super::super::problem::Failure;
 use super::guard::{Visiting, html};
+use super::telling::Telling;
 use super::viewer;
 use crate::app::App;
 use crate::flow::Caller;
@@ -45,10 +46,12 @@ pub(super) async fn list(
         "" => query.before,
         at => Some(at.parse::<u64>().map_err(|_| bad("a number of an entry is a whole number"))?.saturating_add(1)),
     };
-    let wanted = wanted(query)?;
-    let (rows, older) = found(&app, &visiting, &wanted, from).await?;
+    let wanted = wanted(&app, query).await?;
+    let (found, older) = found(&app, &visiting, &wanted, from).await?;
+    let rows = Telling::new(&app).rows(&found).await?;
+    let with_heartbeats = is_beating(&wanted);
     let head = Some(ledger::head(State(app)).await?.0);
-    Ok(html(placet_pages::ledger(&viewer, &LedgerPage { head, rows, older, wanted })))
+    Ok(html(placet_pages::ledger(&viewer, &LedgerPage { head, rows, older, wanted, with_heartbeats })))
 }
 
 fn bad(why: &str) -> Failure {
@@ -56,14 +59,31 @@ fn bad(why: &str) -> Failure {
 }
 
 /// Only what such a thing can be: it stands in addresses again.
-fn wanted(query: ListQuery) -> Result<Wanted, Failure> {
+async fn wanted(app: &App, query: ListQuery) -> Result<Wanted, Failure> {
     let [kind, run, actor] = [query.kind, query.run, query.actor].map(|text| text.trim().to_owned());
+    let actor = actor_id(app, actor).await?;
     let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));
     if [&kind, &run, &actor].iter().all(|text| is_plain(text)) {
         Ok(Wanted { kind, run, actor })
     } else {
-        Err(bad("look for a kind or an id as entries have them"))
+        Err(bad("look for a kind or an id as entries have them, and for people by their names"))
     }
+}
+
+/// Who did it, as entries name them: whoever goes by that name here, and otherwise the words as they are.
+async fn actor_id(app: &App, actor: String) -> Result<String, Failure> {
+    let named = app.store().identities().await?.into_iter().filter(|identity| identity.name == actor);
+    let ids: Vec<String> = named.map(|identity| identity.id.to_string()).collect();
+    match ids.as_slice() {
+        [] => Ok(actor),
+        [one] => Ok(one.clone()),
+        [..] => Err(bad(&format!("several go by that name: look for one of {}", ids.join(", ")))),
+    }
+}
+
+/// Whether somebody looks for heartbeats; otherwise they crowd out everything that tells more.
+fn is_beating(wanted: &Wanted) -> bool {
+    !wanted.kind.is_empty() && HEARTBEAT.starts_with(&wanted.kind)
 }
 
 /// Newest first, and from where to look on. What is rare is not looked for without end: then there are fewer rows, and the way on.
@@ -72,17 +92,18 @@ async fn found(
     visiting: &Visiting,
     wanted: &Wanted,
     from: Option<u64>,
-) -> Result<(Vec<EntryRow>, Option<u64>), Failure> {
+) -> Result<(Vec<(StoredEntry, Entry)>, Option<u64>), Failure> {
+    let kinds = if is_beating(wanted) { Kinds::All } else { Kinds::But(HEARTBEAT) };
     let run = if wanted.run.is_empty() { None } else { Some(wanted.run.parse().map_err(Failure::bad_id)?) };
     let (mut rows, mut after, mut looked_at) = (Vec::new(), from, 0);
     loop {
         let (reach, order) = (visiting.identity.reach.clone(), Order::NewestFirst);
-        let filter = EntryFilter { reach, run, order, after, limit: MOST_ROWS, ..EntryFilter::default() };
+        let filter = EntryFilter { reach, run, kinds, order, after, limit: MOST_ROWS, ..EntryFilter::default() };
         let batch = app.store().entries(filter).await?;
         looked_at += batch.len();
         let is_last = batch.len() < MOST_ROWS as usize;
         after = batch.last().map(|entry| entry.seq);
-        rows.extend(batch.iter().map(row).filter(|row| is_wanted(wanted, row)));
+        rows.extend(batch.into_iter().filter_map(read).filter(|(_, entry)| is_wanted(wanted, entry)));
         if is_last {
             return Ok((rows, None));
         }
@@ -92,13 +113,14 @@ async fn found(
     }
 }
 
-fn is_wanted(wanted: &Wanted, row: &EntryRow) -> bool {
-    row.kind.starts_with(&wanted.kind) && (wanted.actor.is_empty() || row.actor == wanted.actor)
+fn is_wanted(wanted: &Wanted, entry: &Entry) -> bool {
+    entry.kind.starts_with(&wanted.kind) && (wanted.actor.is_empty() || entry.actor == wanted.actor)
 }
 
-fn row(stored: &StoredEntry) -> EntryRow {
-    let actor = Entry::parse(&stored.bytes).map(|entry| entry.actor).unwrap_or_default();
-    EntryRow { seq: stored.seq, kind: stored.kind.clone(), actor, at: stored.at }
+/// What cannot be read is no row; its bytes are in every export, and are told there.
+fn read(stored: StoredEntry) -> Option<(StoredEntry, Entry)> {
+    let entry = Entry::parse(&stored.bytes).ok()?;
+    Some((stored, entry))
 }
 
 pub(super) async fn show(
@@ -111,24 +133,23 @@ pub(super) async fn show(
     let Proven { stored, proof, head } = ledger::proven(&app, caller, seq).await?;
     // Hashed from the very bytes that are shown, as a stranger would.
     let leaf = leaf_hash(&stored.bytes);
+    let concerns = match Entry::parse(&stored.bytes) {
+        Ok(entry) => Telling::new(&app).concerns(&entry).await?,
+        Err(_) => Concerns::default(),
+    };
     let page = EntryPage {
         seq,
+        kind: stored.kind.clone(),
+        at: stored.at,
         entry: written(&stored.bytes),
         leaf: leaf.to_string(),
         path: proof.path.iter().map(ToString::to_string).collect(),
         is_verified: proof.verify(&leaf, head.head()).is_ok(),
         note: head.to_string(),
         newest: app.store().size(),
-        concerns: concerns(&stored.bytes),
+        concerns,
     };
     Ok(html(placet_pages::entry(&viewer, &page)))
-}
-
-/// Whose it is, and what it is about, as the entry itself says.
-fn concerns(bytes: &[u8]) -> Concerns {
-    let Ok(entry) = Entry::parse(bytes) else { return Concerns::default() };
-    let actor = Some(entry.actor).filter(|actor| actor.starts_with("idn_"));
-    Concerns { actor, run: entry.run, action: entry.action }
 }
 
 /// Over several lines, for people; what is hashed has none.

@@ -39,6 +39,7 @@ mod routes;
 mod run;
 mod seen;
 mod settings;
+mod telling;
 mod timeline;
 mod twins;
 mod viewer;
