@@ -474,6 +474,30 @@ words! {
     let_out: "Accept and let these out", "Accepter et laisser sortir ceux-ci";
     send_back: "Send back", "Renvoyer";
 
+    asked_ones: "Asks people now", "Demande une décision";
+
+    // What a run may do.
+    frame: "What it may do", "Ce qu'elle peut faire";
+    may_change: "May change", "Peut modifier";
+    never_changes: "Never, whatever is allowed", "Jamais, quoi qui soit permis";
+    may_reach: "May reach", "Peut atteindre";
+    may_use: "May use", "Peut utiliser";
+    scope_version: "scope, as locked", "périmètre verrouillé";
+    asks_when: "People are asked", "Décident des personnes";
+    mode_simulation: "about the plan and the results; what others would notice is only rehearsed", "du plan et des résultats ; ce que d'autres remarqueraient est seulement répété";
+    mode_supervised: "about the plan, about every action and about the results", "du plan, de chaque action et des résultats";
+    mode_checkpoint: "about the plan, at checkpoints, where the policy asks, and about the results", "du plan, aux points de contrôle, quand les règles le demandent, et des résultats";
+    goes_how_far: "What becomes of actions", "Ce que deviennent les actions";
+    effect_dry_run: "judged and recorded, never executed", "jugées et enregistrées, jamais exécutées";
+    effect_observe: "only what changes nothing is executed", "seul ce qui ne change rien est exécuté";
+    effect_execute: "executed, where nobody refuses", "exécutées, sauf refus";
+    stands_still_when: "Stands still besides", "S'arrête en outre";
+    stands_before: "before actions of kind", "avant les actions de genre";
+    stands_passes: "goes on by itself if nobody looks for", "reprend d'elle-même si personne ne regarde pendant";
+    stands_never: "nowhere", "nulle part";
+    may_call: "May call models", "Peut appeler les modèles";
+    any_served_model: "those that the gateway serves", "ceux que sert la passerelle";
+
     // Checkpoints.
     stands_still: "It stands still until you decide", "À l'arrêt jusqu'à votre décision";
     summary: "Summary", "Résumé";
@@ -516,9 +540,13 @@ words! {
     its_runs: "Its runs", "Ses exécutions";
     its_entries: "What it did, entry by entry", "Ce qu'elle a fait, entrée par entrée";
     entry: "Entry", "Entrée";
+    ledger_hint: "Everything that happened, in the order in which it did. An entry never changes: what is signed covers all of them.", "Tout ce qui s'est passé, dans l'ordre. Une entrée ne change jamais : ce qui est signé les couvre toutes.";
+    about: "About", "Sujet";
+    heartbeats_hidden: "Heartbeats of workers are left out.", "Les signes de vie des exécutants ne sont pas montrés.";
+    heartbeats_show: "Show them", "Les montrer";
     newest_head: "Newest signed head", "Dernière tête signée";
-    size: "size", "taille";
-    root: "root", "racine";
+    entries_signed: "entries are covered by the signed root", "entrées sont couvertes par la racine signée";
+    check_yourself_offline: "The signature, and how to check everything yourself, offline", "La signature, et comment tout vérifier vous-même, hors ligne";
     key: "key", "clé";
     event: "Event", "Événement";
     actor: "By", "Par";
@@ -540,10 +568,6 @@ words! {
     version: "version", "version";
     what_if: "What would happen if", "Que se passerait-il si";
     what_if_hint: "Judges an action without proposing it. Nothing is recorded.", "Juge une action sans la proposer. Rien n'est enregistré.";
-    ledger_hint: "Everything that happened, in the order in which it did. An entry never changes: what is signed covers all of them.", "Tout ce qui s'est passé, dans l'ordre. Une entrée ne change jamais : ce qui est signé les couvre toutes.";
-    about: "About", "Sujet";
-    heartbeats_hidden: "Heartbeats of workers are left out.", "Les signes de vie des exécutants ne sont pas montrés.";
-    heartbeats_show: "Show them", "Les montrer";
     in_frame: "In the frame of", "Dans le cadre de";
     no_grounds: "There is no scope yet in whose frame something could be tried: lock one first (`placet scope lock`).", "Il n'y a pas encore de périmètre dans lequel essayer : verrouillez-en un (`placet scope lock`).";
     files_lines: "Files it is given, one on each line: a path, or a path, its digest and its size", "Fichiers fournis, un par ligne : un chemin, ou un chemin, son empreinte et sa taille";
@@ -645,6 +669,32 @@ impl Lang {
             (Self::En, false) => format!("Approve {some} of {all} identical"),
             (Self::Fr, true) => format!("Approuver toutes les identiques ({all})"),
             (Self::Fr, false) => format!("Approuver {some} des {all} identiques"),
+        }
+    }
+
+    /// After which steps a run stands still.
+    pub(crate) fn every_steps(self, every: u32) -> String {
+        match (self, every) {
+            (Self::En, 1) => "after every step".to_owned(),
+            (Self::En, every) => format!("after every {every} steps"),
+            (Self::Fr, 1) => "après chaque étape".to_owned(),
+            (Self::Fr, every) => format!("toutes les {every} étapes"),
+        }
+    }
+
+    /// After these steps.
+    pub(crate) fn after_steps(self, steps: &str) -> String {
+        match self {
+            Self::En => format!("after step {steps}"),
+            Self::Fr => format!("après l'étape {steps}"),
+        }
+    }
+
+    /// After so much work.
+    pub(crate) fn every_span(self, millis: u64) -> String {
+        match self {
+            Self::En => format!("after every {} at work", self.span(millis)),
+            Self::Fr => format!("après chaque {} de travail", self.span(millis)),
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use placet_domain::budget::{Ceiling, dollars};
 use placet_domain::run::{GateRules, RunStatus, StepState};
+use placet_domain::scope::ScopeDraft;
 use placet_domain::time::Timestamp;
 use placet_wire::api::{AuditRow, BudgetView, CheckpointView, PipelineStep, RunView, WishView};
 
@@ -14,6 +15,7 @@ use crate::checkpoint;
 use crate::columns::{Columns, Layout, columns};
 use crate::files::{self, FileShown};
 use crate::forms::{Form, confirmation, field, reason};
+use crate::frame::frame;
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::log::{self, LogShown};
@@ -48,6 +50,8 @@ pub struct RunPage {
     /// Its newest actions, the newest first, and how many there are.
     pub actions: Vec<RunAction>,
     pub action_count: u64,
+    /// Actions about which people are asked now, the oldest last.
+    pub asked: Vec<RunAction>,
     /// Actions of which somebody must say what becomes of them.
     pub interrupted: Vec<RunAction>,
     /// What was only rehearsed, and is decided on at the results.
@@ -58,6 +62,8 @@ pub struct RunPage {
     pub alone: bool,
     /// Whether the viewer may decide what it waits for.
     pub ask: Ask,
+    /// What its actions may change, reach and use.
+    pub scope: ScopeDraft,
     /// Whether the viewer has decided so much lately that they are asked to look twice.
     pub fast: bool,
     /// The files of the agent that its plan starts, while that waits.
@@ -98,6 +104,7 @@ pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
                 (section("plan", lang.plan(), &plan(lang, run)))
                 @if let Some(budget) = &run.budget { (section("budget", lang.budget(), &meters(lang, budget))) }
             }
+            @if run.status != RunStatus::PendingApproval { (frame(lang, run, &shown.scope)) }
             (section("pipeline", lang.pipeline(), &pipeline(lang, &shown.pipeline)))
             (section("actions", lang.actions(), &actions(viewer, shown)))
             @if let Some(said) = &shown.log { (log::section(lang, said)) }
@@ -178,7 +185,7 @@ fn standstill(viewer: &Viewer, shown: &RunPage) -> Markup {
         @if let (Some(at), RunStatus::CheckpointReached) = (&shown.checkpoint, status) { (checkpoint::panel(viewer, at, decides, &|id| slowed(id, viewer.lang, shown))) }
         @if decides && status == RunStatus::PendingApproval { (plan_decision(viewer, shown)) }
         @if decides && status == RunStatus::PendingExport { (results_decision(viewer, shown)) }
-        @if status == RunStatus::PendingApproval { (started(viewer.lang, shown)) }
+        @if status == RunStatus::PendingApproval { (started(viewer.lang, shown)) (frame(viewer.lang, &shown.run, &shown.scope)) }
         // Where an action is waited for, the way to it is said already.
         @let leads_on = shown.checkpoint.as_ref().is_some_and(|at| at.action.is_some());
         @if let (Ask::No(why), false) = (&shown.ask, leads_on) { p.note { (viewer.lang.you_cannot()) ": " (crate::refusals::refusal(viewer.lang, why)) } }

@@ -19,12 +19,15 @@ pub struct RunAction {
     pub since: Timestamp,
 }
 
-/// Actions that wait for a word: what was interrupted, and what was rehearsed.
+/// Actions that wait for a word: what people are asked about, what was interrupted, and what was rehearsed.
 pub(crate) fn waiting_actions(viewer: &Viewer, shown: &RunPage) -> Markup {
     let lang = viewer.lang;
     let is_over = shown.run.status.is_final();
     html! {
         div data-live="waiting-actions" {
+            @if !shown.asked.is_empty() {
+                section.panel aria-labelledby="asked" { h2 #asked { (lang.asked_ones()) } (table(viewer, &shown.asked)) }
+            }
             @if !shown.interrupted.is_empty() {
                 section.panel aria-labelledby="interrupted" { h2 #interrupted { (lang.interrupted_ones()) } (table(viewer, &shown.interrupted)) }
             }
