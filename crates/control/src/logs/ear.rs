@@ -145,7 +145,7 @@ enum Looks {
     Last,
 }
 
-/// What keys stand in: indented, quoted, as comments, in texts of programs. The search for whole ones tolerates the same.
+/// What keys stand in: indented, quoted, as comments, in texts of programs.
 const FRAMING: &[u8] = b"\t \"'#*|+,:-\\\r\n";
 
 /// What stands in a key beside its lines.
@@ -176,9 +176,22 @@ fn bare(mut line: &[u8]) -> &[u8] {
     line
 }
 
+const fn is_of_key(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'\\')
+}
+
+/// Without what programs put before a line: its number, the name of a file or of a service. Only what is long enough for a line of a key is
+/// taken for one then, or what has nothing but a number before it.
+fn without_prefix(line: &[u8]) -> &[u8] {
+    let start = line.iter().rposition(|byte| !is_of_key(*byte)).map_or(0, |at| at + 1);
+    let (before, rest) = line.split_at(start);
+    let is_numbered = before.iter().all(|byte| byte.is_ascii_digit() || FRAMING.contains(byte));
+    if rest.len() >= SHORTEST_KEY_LINE || is_numbered { rest } else { line }
+}
+
 fn judge(line: &[u8], is_whole: bool, after_key: bool) -> Looks {
-    let letters = bare(line);
-    let is_of_key = letters.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=\\".contains(byte));
+    let letters = without_prefix(bare(line));
+    let is_of_key = letters.iter().all(|byte| is_of_key(*byte));
     match (is_whole, is_of_key, letters.len()) {
         (false, true, length) if length > LONGEST_KEY_LINE => Looks::Long,
         (false, false, length) if length > LONGEST_KEY_LINE => Looks::Unlike,
@@ -254,6 +267,9 @@ mod tests {
                     + &lines(&|line| format!("{line}\n"))
                     + "-----END RSA PRIVATE KEY-----\n",
             ),
+            ("numbered", lines(&|line| format!("    12\t{line}\n")) + "-----END PRIVATE KEY-----\n"),
+            ("found", lines(&|line| format!("12:{line}\n")) + "-----END PRIVATE KEY-----\n"),
+            ("of a service", format!("app_1  | {body}\n").repeat(2) + "-----END PRIVATE KEY-----\n"),
             ("of PuTTY", "Private-Lines: 3\n".to_owned() + &lines(&|line| format!("{line}\n")) + "Private-MAC: 00ff\n"),
         ] {
             let whole = format!("x\n{text}done here\n");
