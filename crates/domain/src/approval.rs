@@ -10,7 +10,7 @@ mod class;
 use serde::{Deserialize, Serialize};
 
 pub use asking::{Asking, SenselessWindow};
-pub use class::{BadWidth, Width, class, deed};
+pub use class::{BadWidth, Ground, Width, class, deed};
 
 use crate::canonical;
 use crate::digest::Digest;

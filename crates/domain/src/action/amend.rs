@@ -14,7 +14,7 @@ use super::decide::{Setting, first_approval, independence, judged, needs_decider
 use super::event::ActionEvent;
 use super::evolve::evolve;
 use super::state::ActionState;
-use crate::approval::deed;
+use crate::approval::{Ground, deed};
 use crate::digest::Digest;
 use crate::id::{ActionId, IdentityId};
 use crate::identity::{Identity, Lineage};
@@ -143,7 +143,7 @@ fn proposed(state: &ActionState, amended: &Amended, amender: &Identity, setting:
         advice: None,
         amendment: Some(Amendment { of: state.id, amenders: amenders(state, amended, amender) }),
         rollbacks: setting.run.rollbacks,
-        deed: Some(deed(spec)),
+        deed: Some(deed(spec, Ground::of(setting.run))),
     }
 }
 

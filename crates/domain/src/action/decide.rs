@@ -7,7 +7,7 @@ use super::event::ActionEvent;
 use super::order;
 use super::perform::{needs_its_turn, perform, rejudge_performance};
 use super::state::{ActionState, ActionStatus as Status};
-use crate::approval::{Approval, Terms, deed, review_digest};
+use crate::approval::{Approval, Ground, Terms, deed, review_digest};
 use crate::digest::Digest;
 use crate::evidence::Evidence;
 use crate::id::{ActionId, IdentityId};
@@ -188,7 +188,7 @@ fn proposed(action: &Action, agent: &Identity, advice: Option<Digest>, setting: 
         advice,
         amendment: None,
         rollbacks: setting.run.rollbacks,
-        deed: Some(deed(action.spec())),
+        deed: Some(deed(action.spec(), Ground::of(setting.run))),
     }
 }
 

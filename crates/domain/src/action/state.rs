@@ -180,10 +180,12 @@ impl ActionState {
     }
 
     /// What it asks, while it may be decided together with others that ask the same. Where two people are asked each is looked at by itself; so
-    /// is one about which somebody said something.
+    /// is one about which somebody said something, and what a reviewer made of another one: that is not everybody's to decide who could
+    /// decide the others.
     pub fn shared_question(&self) -> Option<Digest> {
         let waits = self.status == ActionStatus::PendingApproval;
-        let is_one_of_many = waits && self.verdict.tier() == Tier::B && self.attention.is_none();
+        let is_agents_own = self.attention.is_none() && self.amendment.is_none();
+        let is_one_of_many = waits && self.verdict.tier() == Tier::B && is_agents_own;
         is_one_of_many.then(|| self.question()).flatten()
     }
 

@@ -16,9 +16,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::canonical;
 use crate::digest::Digest;
-use crate::id::ProjectId;
+use crate::id::{ProjectId, RunId};
 use crate::policy::Verdict;
 use crate::proposal::{ActionKind, ActionSpec, FileOperand};
+use crate::run::Run;
 
 /// How much two actions of a class have in common, the narrowest first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -81,11 +82,30 @@ pub fn class(width: Width, project: ProjectId, spec: &ActionSpec, verdict: &Verd
     Digest::of(&canonical::to_bytes(&(asked, done, within)))
 }
 
-/// What would be done, whoever wants it in whatever run: everything that is sealed but run and agent. What a policy says of it is no part of
-/// it, so that it stays what it is when the policy changes.
-pub fn deed(spec: &ActionSpec) -> Digest {
+/// Where an action is executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ground {
+    /// In a directory of its own, with nothing but the files that it is given.
+    Bare,
+    /// Among the files of its run. What stands there decides what the same words do: `make test` of one run is not that of another.
+    Workspace(RunId),
+}
+
+impl Ground {
+    pub const fn of(run: &Run) -> Self {
+        if run.hosting.is_external() { Self::Bare } else { Self::Workspace(run.id) }
+    }
+}
+
+/// What would be done, whoever wants it: everything that is sealed but run and agent, and the run where its files are part of it. What a
+/// policy says of it is no part of it, so that it stays what it is when the policy changes.
+pub fn deed(spec: &ActionSpec, ground: Ground) -> Digest {
     let (done, within) = sealed(Width::Exact, spec);
-    Digest::of(&canonical::to_bytes(&((spec.v, spec.scope), done, within)))
+    let asked = (spec.v, spec.scope);
+    Digest::of(&match ground {
+        Ground::Bare => canonical::to_bytes(&(asked, done, within)),
+        Ground::Workspace(run) => canonical::to_bytes(&(asked, done, within, run)),
+    })
 }
 
 /// What is done, and within what. A field that is added to what is sealed has to be put on one of the two sides.

@@ -1,18 +1,19 @@
 //! What is the same question: every field of what is sealed, and why somebody is asked.
 
-use placet_domain::action::{ActionCommand, ActionStatus as Status};
-use placet_domain::approval::{Extent, Width, class, deed};
+use placet_domain::action::{ActionCommand, ActionEvent, ActionState, ActionStatus as Status};
+use placet_domain::approval::{Extent, Ground, Width, class, deed};
 use placet_domain::canonical;
 use placet_domain::digest::Digest;
 use placet_domain::policy::{Tier, Verdict};
 use placet_domain::proposal::{Action, ActionSpec, Tools};
+use placet_domain::record::Event;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::RunStatus;
 use serde_json::{Value, json};
 
 use super::{extent, ordered};
 use crate::people::Who;
-use crate::scenario::{World, action_id, run_id, scope, verdict};
+use crate::scenario::{World, action_id, project_id, run_id, scope, verdict};
 
 /// What an agent can write differently, field by field: each of it is another question.
 #[test]
@@ -45,26 +46,82 @@ fn b4_nothing_that_is_sealed_may_differ() {
         spec[*field] = other.clone();
         let spec: ActionSpec = serde_json::from_value(spec).unwrap_or_else(|error| panic!("{field}: {error}"));
         assert_ne!(of(&spec), of(first.spec()), "`{field}` may differ unseen");
-        assert_ne!(deed(&spec), deed(first.spec()), "`{field}` may differ unseen");
+        assert_ne!(deed(&spec, Ground::Bare), deed(first.spec(), Ground::Bare), "`{field}` may differ unseen");
     }
     let fields = told.as_object().unwrap().keys();
     assert!(fields.into_iter().all(|name| told_of.contains(&name.as_str())), "a field that nobody tried: {told}");
 }
 
 #[test]
-fn b4_a_deed_is_the_same_whoever_wants_it_in_whatever_run_and_for_whatever_reason_it_is_asked() {
+fn b4_a_deed_is_the_same_whoever_wants_it_in_whatever_run() {
     let mut world = ordered(9);
     let first = world.seal("build it", Who::Agent, world.run);
     let mut told = serde_json::to_value(first.spec()).unwrap();
     told["run"] = json!(run_id(77));
     told["agent"] = json!(Who::Worker.id());
-    assert_eq!(deed(first.spec()), deed(&serde_json::from_value(told).unwrap()));
+    let elsewhere: ActionSpec = serde_json::from_value(told).unwrap();
+    assert_eq!(deed(first.spec(), Ground::Bare), deed(&elsewhere, Ground::Bare));
     world.agent().proposes("delete it").unwrap();
     let grave = world.action().clone();
     assert!(grave.deed.is_some() && grave.question().is_some());
-    let mut older = grave;
-    older.deed = None;
-    assert_eq!(older.question(), None, "what older entries do not say is not guessed");
+    assert_eq!(grave.shared_question().is_some(), grave.verdict.tier() == Tier::B);
+}
+
+/// Ledgers hold entries from before actions named their deed.
+#[test]
+fn b4_r35_an_older_entry_names_no_deed_reads_as_it_was_written_and_its_action_stands_alone() {
+    let mut world = ordered(9);
+    let records = world.agent().proposes("delete it").unwrap();
+    let Some(Event::Action(_, first)) = records.into_iter().map(|record| record.event).next() else {
+        panic!("an action begins with an entry of its own")
+    };
+    let mut told = serde_json::to_value(&first).unwrap();
+    assert!(told.as_object_mut().unwrap().remove("deed").is_some(), "new entries name it: {told}");
+    let older: ActionEvent = serde_json::from_value(told.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&older).unwrap(), told, "nothing is put into what was written");
+    let mut state = world.action().clone();
+    state.deed = None;
+    assert_eq!((state.question(), state.shared_question()), (None, None), "what is not said is not guessed");
+}
+
+/// `make test` does what the Makefile says that stands there, and that is another one in every run.
+#[test]
+fn b4_among_the_files_of_a_run_the_same_words_are_another_deed() {
+    let world = ordered(9);
+    let spec = world.seal("build it", Who::Agent, world.run);
+    let of = |ground| deed(spec.spec(), ground);
+    let (here, there) = (Ground::Workspace(world.run), Ground::Workspace(run_id(77)));
+    assert!(of(here) != of(there) && of(here) != of(Ground::Bare));
+}
+
+/// Nothing that is part of a question can be left out of it unseen: what is folded, and found within a project, rests on it.
+#[test]
+fn b4_another_project_tier_reason_or_deed_is_another_question() {
+    let mut world = ordered(9);
+    world.agent().proposes("delete it").unwrap();
+    let told = serde_json::to_value(world.action()).unwrap();
+    let asked = |change: &dyn Fn(&mut Value)| {
+        let mut other = told.clone();
+        change(&mut other);
+        serde_json::from_value::<ActionState>(other).expect("a state").question().expect("it names its deed")
+    };
+    let same = asked(&|_| {});
+    let changes: [(&str, &dyn Fn(&mut Value)); 4] = [
+        ("project", &|state| state["project"] = json!(project_id(77))),
+        ("tier", &|state| state["verdict"]["tier"] = json!("A")),
+        ("reasons", &|state| state["verdict"]["reasons"][0]["because"] = json!("it looks odd")),
+        ("deed", &|state| state["deed"] = json!(Digest::of(b"another"))),
+    ];
+    for (what, change) in changes {
+        assert_ne!(asked(change), same, "another {what} asks the same");
+    }
+    let others: [(&str, &dyn Fn(&mut Value)); 2] = [
+        ("run", &|state| state["run"] = json!(run_id(77))),
+        ("agent", &|state| state["proposer"] = json!(Who::Worker.id())),
+    ];
+    for (whose, change) in others {
+        assert_eq!(asked(change), same, "whose it is does not matter: {whose}");
+    }
 }
 
 fn judged(action: &Action) -> Verdict {
