@@ -45,7 +45,7 @@ pub enum Rows {
 /// Others that ask the same as an action, among those that wait for such a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Twins {
-    /// The oldest of them.
+    /// Some of them: the oldest of each run first.
     pub actions: Vec<Listed<ActionState>>,
     /// How many there are in all.
     pub count: u64,

@@ -79,16 +79,19 @@ fn beyond(waiting: Select, spot: Spot, (risk, created): (&str, &str)) -> Select 
 }
 
 /// Only the oldest of those that ask the same and wait for the same word. They have one risk, so it is the first of them in the queue too.
+///
+/// An older one is looked for from the action backwards, and it is the one right before it, or those between wait for another word: for all
+/// rows together that takes no more steps than there are actions. Naming the run has SQLite ask first whether the action itself is wanted.
 fn firsts(waiting: Select, rows: Rows, waits: &Waits) -> Select {
     let (Rows::OfEachQuestion, Waits::ForApproval(whose)) = (rows, waits) else { return waiting };
     let (wanted, values) = wanted(whose, TWIN);
     let older = format!(
-        "SELECT 1 FROM action AS twin JOIN run AS twins_run ON twins_run.created = twin.run
+        "SELECT twin.created FROM action AS twin CROSS JOIN run AS twins_run ON twins_run.created = twin.run
             AND (twins_run.is_open OR twin.performing AND twins_run.status = 'PENDING_EXPORT')
         WHERE twin.status = 'PENDING_APPROVAL' AND twin.question = action.question AND twin.created < action.created
-            AND {wanted}"
+            AND {wanted} ORDER BY twin.created DESC LIMIT 1"
     );
-    waiting.and_with(&format!("(action.question IS NULL OR NOT EXISTS ({older}))"), values)
+    waiting.and_with(&format!("(action.question IS NULL OR run.created >= 0 AND ({older}) IS NULL)"), values)
 }
 
 /// What an action and its run are called in a query.
@@ -132,8 +135,11 @@ fn free(seat: &Seat, Called { action, run }: Called) -> (String, Vec<Value>) {
     let values: Vec<Value> =
         std::iter::once(&seat.who).chain(&seat.behind).map(|id| Value::Text(id.to_string())).collect();
     let each = format!(" AND instr({action}.bound, ?) = 0").repeat(values.len());
-    let alone =
-        format!("{action}.tier = 'B' AND coalesce(json_extract({run}.state, '$.separation'), '') = 'single_operator'");
+    // What they made of a proposal themselves is not theirs to decide, alone or not.
+    let alone = format!(
+        "{action}.tier = 'B' AND json_extract({action}.state, '$.amendment') IS NULL
+            AND coalesce(json_extract({run}.state, '$.separation'), '') = 'single_operator'"
+    );
     (format!("(TRUE{each} OR {alone})"), values)
 }
 
@@ -151,7 +157,7 @@ fn now(seat: &Seat) -> Value {
     Value::Integer(seat.now.unix_ms())
 }
 
-/// For each of these actions, by what it asks, the others that ask the same of these people: the oldest of them, and how many there are.
+/// For each of these actions, by what it asks, the others that ask the same of these people: some of them, and how many there are.
 pub(crate) fn twins(
     conn: &Connection,
     of: &[(ActionId, Digest)],
@@ -162,6 +168,9 @@ pub(crate) fn twins(
     of.iter().map(|(id, question)| twins_of(conn, *id, *question, &waits, most)).collect()
 }
 
+/// The oldest of each run before the next ones of any: whoever asks the same many times puts nobody else's question out of sight.
+const OF_EACH_RUN: &str = "row_number() OVER (PARTITION BY action.run ORDER BY action.created), action.created";
+
 fn twins_of(conn: &Connection, id: ActionId, question: Digest, waits: &Waits, most: u32) -> Result<Twins, StoreError> {
     let others = |columns: &str| {
         // A question is asked in one project, within reach of whoever knows it.
@@ -169,7 +178,7 @@ fn twins_of(conn: &Connection, id: ActionId, question: Digest, waits: &Waits, mo
             .and("action.question = ?", Some(question.as_bytes().to_vec()))
             .and("action.id <> ?", Some(id.as_bytes().to_vec()))
     };
-    let mut actions = others(COLUMNS).ordered("action.created", most + 1).all(conn, |row| listed("action", row))?;
+    let mut actions = others(COLUMNS).ordered(OF_EACH_RUN, most + 1).all(conn, |row| listed("action", row))?;
     let is_all = actions.len() <= most as usize;
     actions.truncate(most as usize);
     let count = if is_all { actions.len() as u64 } else { counted(others("SELECT count(*)"), conn)? };
@@ -234,6 +243,37 @@ mod tests {
                         }
                     }
                 }
+            }
+        }
+    }
+
+    /// So many that ask the same: `own` of the viewer's own agents, and then those of others.
+    fn identical(own: u32, others: u32) -> Connection {
+        let mut conn = Connection::open_in_memory().unwrap();
+        migrate(&mut conn).unwrap();
+        conn.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+        conn.execute("INSERT INTO run (created, id, created_ms, changed, changed_ms, project, status, is_open, state) VALUES (1, zeroblob(16), 0, 0, 0, 1, 'EXECUTING', 1, '{}')", []).unwrap();
+        let insert = "INSERT INTO action (created, id, created_ms, changed, changed_ms, project, run, status, is_live, risk, policy, state, tier, bound, question)
+            VALUES (?1, randomblob(16), 0, 0, 0, 1, 1, 'PENDING_APPROVAL', 1, 30, x'00', '{}', 'B', ?2, x'07')";
+        for number in 0..own + others {
+            let bound = if number < own { IdentityId::from_bytes([7; 16]).to_string() } else { String::new() };
+            conn.execute(insert, rusqlite::params![number + 2, bound]).unwrap();
+        }
+        conn
+    }
+
+    #[test]
+    fn b4_the_rows_of_a_queue_of_identical_ones_take_steps_in_proportion_to_its_length() {
+        let seat = Seat { who: IdentityId::from_bytes([7; 16]), behind: Vec::new(), now: Timestamp::from_unix_ms(1) };
+        let steps = |whose: &Whose, own, others| {
+            let (waits, rows) = (Waits::ForApproval(whose.clone()), Rows::OfEachQuestion);
+            let filter = QueueFilter { waits, rows, limit: 50, ..QueueFilter::default() };
+            select(&filter).steps(&identical(own, others))
+        };
+        for whose in [Whose::All, Whose::Of(seat.clone()), Whose::NotOf(seat)] {
+            for (own, others) in [(0, 100), (100, 0), (100, 100)] {
+                let (few, many) = (steps(&whose, own, others), steps(&whose, 8 * own, 8 * others));
+                assert!(many < 16 * few, "{whose:?}, {own} and {others}: {few} steps, and eight times as many: {many}");
             }
         }
     }

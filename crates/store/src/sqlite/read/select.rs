@@ -107,6 +107,16 @@ impl Select {
         steps.collect::<Result<_, _>>().unwrap()
     }
 
+    /// How many steps SQLite took until the end of it.
+    #[cfg(test)]
+    pub(super) fn steps(self, conn: &Connection) -> i32 {
+        let mut statement = conn.prepare(&self.sql).unwrap();
+        let mut rows = statement.query(params_from_iter(self.values)).unwrap();
+        while rows.next().unwrap().is_some() {}
+        drop(rows);
+        statement.get_status(rusqlite::StatementStatus::VmStep)
+    }
+
     pub(super) fn all<T>(
         self,
         conn: &Connection,
