@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use placet_domain::action::ActionStatus;
 use placet_domain::evidence::{Exit, Manifest};
+use placet_domain::id::IdentityId;
 use placet_domain::time::Timestamp;
 use placet_wire::api::{ActionDetail, ActionView, OrderOffer};
 
@@ -82,6 +83,7 @@ pub struct Decided {
     pub at: Timestamp,
 }
 
+    pub by_id: Option<IdentityId>,
 pub fn action(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let title = card::title(&shown.detail.spec);
     // What answers a form has no address of its own, and what was written in it stays.
@@ -218,7 +220,7 @@ fn decide(viewer: &Viewer, shown: &ActionPage) -> Markup {
 fn decided(viewer: &Viewer, decided: Option<&Decided>) -> Markup {
     let lang = viewer.lang;
     html! {
-        @if let Some(Decided { kind, by, at }) = decided {
+        @if let Some(Decided { kind, by, at, by_id: _ }) = decided {
             section.panel aria-labelledby="decided" {
                 h2 #decided { (lang.decided_already()) }
                 p {

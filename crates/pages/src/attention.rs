@@ -40,7 +40,7 @@ fn words(viewer: &Viewer, said: &AttentionView) -> Markup {
     }
 }
 
-fn named(viewer: &Viewer, AssignmentView { to, by, note, is_yours }: &AssignmentView) -> Markup {
+fn named(viewer: &Viewer, AssignmentView { to, to_id: _, by, note, is_yours }: &AssignmentView) -> Markup {
     let lang = viewer.lang;
     html! {
         @if *is_yours { strong.ask { (lang.for_you_by()) " " (text::line(lang, by)) } }
@@ -86,8 +86,10 @@ fn assign(viewer: &Viewer, shown: &ActionPage) -> Markup {
         (field("assign-to", lang.assign_to(), &html! {
             select #assign-to name="to" required[now.is_none()] {
                 option value="" { @if now.is_some() { (lang.assign_nobody()) } @else { "…" } }
+                // Somebody who was named stays so until another one is chosen, though they could not be named any more.
+                @if let Some(now) = now.filter(|now| !who.ids.contains(&now.to_id)) { option value=(now.to_id) selected { (text::line(lang, &now.to)) } }
                 @for (id, name) in who.ids.iter().zip(&who.can) {
-                    option value=(id) selected[now.is_some_and(|now| now.to == *name)] { (name) @if is_shared(name) { " " (short(&id.to_string())) } }
+                    option value=(id) selected[now.is_some_and(|now| now.to_id == *id)] { (name) @if is_shared(name) { " " (short(&id.to_string())) } }
                 }
             }
         }))

@@ -44,7 +44,7 @@ pub(super) async fn view(app: &App, caller: &Caller, state: &ActionState) -> Res
     if let Some(assigned) = &state.attention.assigned {
         let (to, by) = (person(app, assigned.to).await?, person(app, assigned.by).await?);
         let note = assigned.note.clone();
-        view.assigned = Some(api::AssignmentView { to, by, note, is_yours: assigned.to == me });
+        view.assigned = Some(api::AssignmentView { to, to_id: assigned.to, by, note, is_yours: assigned.to == me });
     }
     for aside in state.attention.aside.iter().filter(|aside| aside.until > now) {
         let (who, until) = (person(app, aside.who).await?, time(aside.until));

@@ -1,5 +1,6 @@
 //! Attention: who should look at a question, and who set it aside. No right is given or taken by it; agents are not told.
 
+use placet_domain::id::IdentityId;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -39,6 +40,8 @@ pub struct AttentionView {
 pub struct AssignmentView {
     /// By name.
     pub to: String,
+    #[schema(value_type = String)]
+    pub to_id: IdentityId,
     pub by: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,

@@ -150,11 +150,12 @@ pub(super) async fn decided(app: &App, entries: &[StoredEntry]) -> Result<Option
     let Some(last) = entries.iter().rev().find(|entry| DECISIONS.contains(&entry.kind.as_str())) else {
         return Ok(None);
     };
-    let by = match decider(last) {
+    let by_id = decider(last);
+    let by = match by_id {
         Some(id) => Some(names::person(app, id).await?),
         None => None,
     };
-    Ok(Some(Decided { kind: last.kind.clone(), by, at: last.at }))
+    Ok(Some(Decided { kind: last.kind.clone(), by, by_id, at: last.at }))
 }
 
 async fn manifest(app: &App, state: &ActionState) -> Result<Option<Manifest>, Failure> {

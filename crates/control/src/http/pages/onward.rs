@@ -40,8 +40,8 @@ pub(super) async fn just(app: &App, caller: &Caller, id: Option<&str>) -> Result
     let Some(id) = id.and_then(|id| id.parse().ok()) else { return Ok(None) };
     let Ok(state) = flow::find_action(app, caller, id).await else { return Ok(None) };
     let entries = stored_entries(app, id).await?;
-    let Some(Decided { kind, by, .. }) = decided(app, &entries).await? else { return Ok(None) };
-    if by.as_ref() != Some(&caller.identity.name) {
+    let Some(Decided { kind, by_id, .. }) = decided(app, &entries).await? else { return Ok(None) };
+    if by_id != Some(caller.identity.id) {
         return Ok(None);
     }
     let shown = detail(app, &state).await?;
