@@ -126,8 +126,16 @@ function isWritten(field) {
 const isInUse = (part) => (part.contains(document.activeElement) && isTyping())
   || all('input:not([type=hidden]), textarea, select', part).some(isWritten);
 
+// What a form would decide on besides what the part is named by stays what was shown, or goes: it is neither exchanged nor put there under
+// somebody's hand.
+function keepBound(part, fresh) {
+  const shown = part.querySelector('[data-bound]');
+  for (const other of all('[data-bound]', fresh)) shown ? other.replaceWith(shown.cloneNode(true)) : other.remove();
+}
+
 // Whether the part is as it should be.
 function replace(part, fresh) {
+  keepBound(part, fresh);
   if (part.innerHTML === fresh.innerHTML) return true;
   if (isInUse(part)) return false;
   const focused = part.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null;

@@ -24,6 +24,9 @@ use crate::refusals;
 use crate::stage::{self, Stage};
 use crate::text;
 
+/// As many identical ones as stand beside the decision without pushing it out of sight.
+const FEW: usize = 5;
+
 /// Everything there is to see of an action.
 #[derive(Debug, Clone)]
 pub struct ActionPage {
@@ -80,10 +83,10 @@ pub struct Yes {
 pub struct Decided {
     pub kind: String,
     pub by: Option<String>,
+    pub by_id: Option<IdentityId>,
     pub at: Timestamp,
 }
 
-    pub by_id: Option<IdentityId>,
 pub fn action(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let title = card::title(&shown.detail.spec);
     // What answers a form has no address of its own, and what was written in it stays.
@@ -113,7 +116,7 @@ pub(crate) fn card(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
     // Of what is over people want to know first what came of it.
     let is_over = shown.evidence.is_some();
     html! {
-        article.card #card data-live={ "card-" (detail.action.review) } {
+        article.card #card data-live=(live_key(shown)) {
             (head(viewer, shown))
             (waits_again(lang, &detail.action))
             @if shown.ask == Ask::Settled { (decided(viewer, shown.decided.as_ref())) }
@@ -151,6 +154,12 @@ pub(crate) fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
             (attention::told(viewer, &shown.attended.said))
         }
     }
+}
+
+/// Two identical wishes of one agent have one digest, and are two questions.
+pub(crate) fn live_key(shown: &ActionPage) -> String {
+    let action = &shown.detail.action;
+    format!("card-{}-{}", action.id, action.review)
 }
 
 pub(crate) fn stage(shown: &ActionPage) -> Stage {
@@ -272,16 +281,29 @@ fn approve(viewer: &Viewer, shown: &ActionPage) -> Markup {
             Ask::NoPasskey => div { p.note { (lang.you_need_a_passkey()) } a.button href="/settings" { (lang.add_passkey()) } },
             Ask::Yes | Ask::No(_) | Ask::Settled => (form.with(&fields)),
         }
-        @if !twins.is_empty() && !shown.fast {
-            ul.plain {
-                @for twin in &twins.some {
-                    li { a href={ "/actions/" (twin.id) } { (short(&twin.id.to_string())) } " " (text::line(lang, &twin.agent)) " · " (text::line(lang, &twin.goal)) }
+        @if !twins.is_empty() { (together(viewer, shown)) }
+    }
+}
+
+/// Identical ones, whose they are, and the form that approves them with it. What it would approve is never exchanged on an open page.
+fn together(viewer: &Viewer, shown: &ActionPage) -> Markup {
+    let (lang, action, twins) = (viewer.lang, &shown.detail.action, &shown.twins);
+    html! {
+        div.together data-bound {
+            details open[twins.some.len() <= FEW] {
+                summary { "+" (lang.number(twins.count)) " " (lang.identical()) }
+                ul.plain {
+                    @for twin in &twins.some {
+                        li { a href={ "/actions/" (twin.id) } { (short(&twin.id.to_string())) } " " (text::line(lang, &twin.agent)) " · " (text::line(lang, &twin.goal)) }
+                    }
                 }
             }
-            (Form::to("/batch/approve", viewer).named("approve-all").with(&html! {
-                @for (id, seen) in twins.all(action) { input type="hidden" name="item" value={ (id) " " (seen) }; }
-                button { (lang.approve_identical(twins.some.len() as u64 + 1, twins.count + 1)) }
-            }))
+            @if shown.ask == Ask::Yes && !shown.fast {
+                (Form::to("/batch/approve", viewer).named("approve-all").with(&html! {
+                    @for (id, seen) in twins.all(action) { input type="hidden" name="item" value={ (id) " " (seen) }; }
+                    button { (lang.approve_identical(twins.some.len() as u64 + 1, twins.count + 1)) }
+                }))
+            }
         }
     }
 }

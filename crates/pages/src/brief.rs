@@ -35,7 +35,7 @@ pub(crate) fn card_or_beginning(viewer: &Viewer, shown: &ActionPage) -> Markup {
 fn folded(viewer: &Viewer, shown: &ActionPage, content: &Markup) -> Markup {
     let (lang, action) = (viewer.lang, &shown.detail.action);
     html! {
-        article.card #card data-live={ "card-" (action.review) } data-folded {
+        article.card #card data-live=(action::live_key(shown)) data-folded {
             (action::head(viewer, shown))
             p.note.bad { (lang.folded_card()) }
             (content)

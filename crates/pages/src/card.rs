@@ -325,7 +325,9 @@ mod tests {
         assert!(shown.contains("Who can decide: <strong>ada</strong>, <strong>bob</strong> · not, because"), "{shown}");
         assert!(shown.contains("proposal: <strong>tom</strong>"), "{shown}");
         assert!(
-            why(Lang::En, &detail(), Stage::Asked, Some(&Who::default())).into_string().contains("nobody who is registered here")
+            why(Lang::En, &detail(), Stage::Asked, Some(&Who::default()))
+                .into_string()
+                .contains("nobody who is registered here")
         );
     }
 
@@ -334,7 +336,8 @@ mod tests {
         let held = Some(Amounts { actions: 1, usd_micros: 250_000, ..Amounts::NONE });
         let limits = Ceiling { actions: Some(20), ..Ceiling::default() };
         let budget = Some(BudgetView { limits, warn_at_percent: 80, spent: Amounts::NONE, held: Amounts::NONE });
-        let shown = blast_radius(Lang::En, &detail(), Stage::Asked, &Blast { budget, held, ..Blast::default() }).into_string();
+        let shown =
+            blast_radius(Lang::En, &detail(), Stage::Asked, &Blast { budget, held, ..Blast::default() }).into_string();
         assert!(shown.contains("held for this one: 1 Actions, ") && shown.contains("0.25"), "{shown}");
     }
 

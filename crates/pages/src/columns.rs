@@ -117,7 +117,9 @@ mod tests {
     #[test]
     fn c16_every_figure_of_a_chart_stands_in_its_table_and_nothing_is_styled_within_the_page() {
         let shown = chart(vec![("Monday".to_owned(), vec![3, 40]), ("Tuesday".to_owned(), vec![5, 8])]);
-        for figure in ["3 s", "40 s", "5 s", "8 s", "Monday", "aria-label=\"Wait\"", "<span>20 s</span><span>0 s</span>"] {
+        for figure in
+            ["3 s", "40 s", "5 s", "8 s", "Monday", "aria-label=\"Wait\"", "<span>20 s</span><span>0 s</span>"]
+        {
             assert!(shown.contains(figure), "{figure}: {shown}");
         }
         assert!(!shown.contains("style="), "{shown}");

@@ -16,6 +16,20 @@ const [orders, run, agents, help] =
 await orders.getByText('No order stands.').waitFor();
 assert.equal(await run.getByRole('heading', { name: 'Standing orders' }).count(), 0);
 
+// Identical ones, while somebody looks at one of them: what they would approve together is what they were shown, however many come. The
+// list says how many there are.
+const chosen = await tab(`/?action=${given.twins[0]}`);
+const together = chosen.getByRole('button', { name: /identical/ });
+assert.equal(await together.innerText(), 'Approve all identical (2)');
+by('tom', 'action', 'propose', given.run, 'nmap', '--target', '10.0.0.77', '--', '-sV', '-Pn');
+await chosen.getByText('+2 identical').first().waitFor();
+assert.equal(await together.innerText(), 'Approve all identical (2)');
+assert.equal(await chosen.locator('#approve-all input[name=item]').count(), 2);
+// What another one decides about the one that is looked at is told, and then there is nothing to decide together.
+by('ada', 'reject', given.twins[0], '--reason', 'once is enough');
+await chosen.getByText('REJECTED', { exact: true }).first().waitFor();
+assert.equal(await together.count(), 0);
+
 // Somebody gives an order: it stands on the page of all, and on that of its run.
 by('ada', 'order', 'give', given.actions[0], '--yes', '--until', '2h');
 await orders.getByText('STANDS', { exact: true }).waitFor();

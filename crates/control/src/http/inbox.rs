@@ -16,7 +16,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::extract::{Path, Query};
-use super::pages::{self, Address, person};
+use super::pages::{self, Address, MOST_TWINS, person};
 use super::problem::Failure;
 use super::queued::{Page, length, mine, page, tier};
 use super::view::time;
@@ -55,7 +55,7 @@ pub(super) async fn show(
     let mut actions = named(&app, &caller, &filter).await?;
     let waits = filter.waits.clone();
     let Page { rows, after, .. } = page(&app, filter).await?;
-    actions.extend(pages::folded(&app, &caller, rows, &waits).await?);
+    actions.extend(pages::folded(&app, &caller, rows, &waits, MOST_TWINS).await?);
     let actions = actions.into_iter().map(row).collect();
     let interrupted = interrupted(&app, &caller, reach.clone()).await?.into_iter().map(row).collect();
     let runs = pages::standing(&app, &reach).await?.into_iter().map(standing).collect();
@@ -68,7 +68,7 @@ async fn named(app: &App, caller: &Caller, filter: &QueueFilter) -> Result<Vec<W
     let (Waits::ForApproval(Whose::Of(seat)), None) = (&filter.waits, filter.from) else { return Ok(Vec::new()) };
     let waits = Waits::ForApproval(Whose::NamedFor(seat.clone()));
     let rows = app.store().queue(QueueFilter { waits: waits.clone(), limit: MOST_ROWS, ..filter.clone() }).await?;
-    pages::folded(app, caller, rows, &waits).await
+    pages::folded(app, caller, rows, &waits, MOST_TWINS).await
 }
 
 fn filter(app: &App, caller: &Caller, query: &InboxQuery, reach: Reach) -> Result<QueueFilter, Failure> {
@@ -98,7 +98,7 @@ fn filter(app: &App, caller: &Caller, query: &InboxQuery, reach: Reach) -> Resul
 /// What was interrupted, the riskiest first; those that are settled make room for others.
 async fn interrupted(app: &App, caller: &Caller, reach: Reach) -> Result<Vec<Waiting>, Failure> {
     let filter = QueueFilter { reach, waits: Waits::ForResolution, limit: MOST_ROWS, ..QueueFilter::default() };
-    pages::folded(app, caller, app.store().queue(filter).await?, &Waits::ForResolution).await
+    pages::folded(app, caller, app.store().queue(filter).await?, &Waits::ForResolution, MOST_TWINS).await
 }
 
 /// What somebody sees, or one project of it.

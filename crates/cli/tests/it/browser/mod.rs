@@ -254,10 +254,11 @@ fn c16_open_pages_change_with_what_others_decide_and_what_somebody_writes_stays(
     let (world, run) = World::start();
     hire(&world);
     let actions = waiting(&world, &run, &["10.0.0.5", "10.0.0.6", "10.0.0.7"]);
+    let twins = waiting(&world, &run, &["10.0.0.77", "10.0.0.77"]);
     let binary = placet().get_program().to_string_lossy().into_owned();
     let given = json!({
         "url": world.url(), "links": links(&world, "eve", 1), "binary": binary, "cwd": world.path(""), "run": run,
-        "actions": actions,
+        "actions": actions, "twins": twins,
     });
     walk("up-to-date", &given);
 }

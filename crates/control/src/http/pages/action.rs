@@ -67,7 +67,8 @@ pub(in crate::http) async fn page(
     let (approved_by, decided) = (approvals(app, &state, &entries).await?, decided(app, &entries).await?);
     let ask = ask(app, caller, address, &run, &state).await?;
     let fast = flow::pace(app, caller.identity.id).await?.is_fast();
-    let waits = ask == Ask::Yes && state.status == ActionStatus::PendingApproval && !fast;
+    let is_asked = ask == Ask::Yes && state.status == ActionStatus::PendingApproval;
+    let waits = is_asked && !fast;
     let evidence = manifest(app, &state).await?;
     let page = ActionPage {
         order: if waits { order::offer(app, caller, id).await? } else { None },
@@ -85,7 +86,7 @@ pub(in crate::http) async fn page(
         approved_by,
         fast,
         decided,
-        twins: identical(app, caller, &state, waits).await?,
+        twins: identical(app, caller, &state, is_asked).await?,
         outputs: output::shown(app, caller, state.project, evidence.as_ref()).await?,
         evidence,
         log: None,
@@ -283,6 +284,14 @@ pub(super) async fn perform(
     Ok(Redirect::to(&format!("/runs/{}", action.run)).into_response())
 }
 
+/// One of many. About what somebody spoke of meanwhile is decided by itself, by whoever has read that.
+async fn approve_one(app: &App, caller: &Caller, state: &ActionState, seen: Digest) -> Result<(), String> {
+    if state.status == ActionStatus::PendingApproval && state.shared_question().is_none() {
+        return Err("somebody said something about it since; look at it by itself".to_owned());
+    }
+    flow::approve(app, caller, state.id, seen).await.map(drop).map_err(|no| no.to_string())
+}
+
 /// Identical actions, each decided and recorded by itself; what could not be is told, and the others stand.
 pub(super) async fn approve_all(
     State(app): State<App>,
@@ -298,17 +307,17 @@ pub(super) async fn approve_all(
         let (id, seen) = item.split_once(' ').ok_or_else(bad)?;
         let state = flow::find_action(&app, &caller, parse(id)?).await?;
         questions.insert(state.question().ok_or_else(bad)?);
-        items.push((state.id, seen.parse().map_err(|_| bad())?));
         // What a page never offers is not taken either: of other kinds, or where two people are asked.
         if questions.len() > 1 || state.verdict.tier() != Tier::B {
             return Err(bad());
         }
+        items.push((state, seen.parse().map_err(|_| bad())?));
     }
-    let (mut done, mut refused, first) = (0, Vec::new(), items.first().map(|(id, _)| *id).ok_or_else(bad)?);
-    for (id, seen) in items {
-        match flow::approve(&app, &caller, id, seen).await {
-            Ok(_) => done += 1,
-            Err(no) => refused.push(format!("{id}: {no}")),
+    let (mut done, mut refused, first) = (0, Vec::new(), items.first().map(|(state, _)| state.id).ok_or_else(bad)?);
+    for (state, seen) in items {
+        match approve_one(&app, &caller, &state, seen).await {
+            Ok(()) => done += 1,
+            Err(why) => refused.push(format!("{}: {why}", state.id)),
         }
     }
     if refused.is_empty() {

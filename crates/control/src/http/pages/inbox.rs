@@ -15,7 +15,7 @@ use super::super::queued::{self, Page, length, mine, page};
 use super::address::Address;
 use super::guard::{Visiting, made};
 use super::onward::just;
-use super::twins::folded;
+use super::twins::{COUNTED, folded};
 use super::{action, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
@@ -115,9 +115,9 @@ async fn listed(app: &App, caller: &Caller, listing: Listing, has_interrupted: b
     let beside = async |waits| -> Result<Vec<Waiting>, Failure> {
         let filter = QueueFilter { waits, from: None, limit: MOST_BESIDE, ..filter.clone() };
         let (rows, waits) = (app.store().queue(filter.clone()).await?, filter.waits);
-        folded(app, caller, rows, &waits).await
+        folded(app, caller, rows, &waits, COUNTED).await
     };
-    let mut inbox = Inbox { actions: folded(app, caller, rows, &filter.waits).await?, ..Inbox::default() };
+    let mut inbox = Inbox { actions: folded(app, caller, rows, &filter.waits, COUNTED).await?, ..Inbox::default() };
     if is_top(&listing) && has_interrupted {
         inbox.interrupted = beside(Waits::ForResolution).await?;
     }

@@ -56,7 +56,7 @@ pub(super) use names::person;
 pub(crate) use password::Passwords;
 pub(super) use people::worker_rows;
 pub(crate) use question::Questions;
-pub(super) use twins::folded;
+pub(super) use twins::{MOST_TWINS, folded};
 pub(super) use viewer::standing;
 
 use axum::Router;

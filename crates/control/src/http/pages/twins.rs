@@ -13,19 +13,23 @@ use super::names;
 use crate::app::App;
 use crate::flow::Caller;
 
+/// A row says how many there are, and its card which.
+pub(super) const COUNTED: u32 = 0;
 /// With the one that stands for them, as many as one form decides.
-const MOST_TWINS: u32 = MOST_AT_ONCE as u32 - 1;
+pub(in crate::http) const MOST_TWINS: u32 = MOST_AT_ONCE as u32 - 1;
 
-/// Rows, each with those that ask the same and wait for the same word, which have no row of their own.
+/// Rows, each with those that ask the same and wait for the same word, which have no row of their own: `most` of them, and how many there
+/// are.
 pub(in crate::http) async fn folded(
     app: &App,
     caller: &Caller,
     queue: Vec<Listed<ActionState>>,
     waits: &Waits,
+    most: u32,
 ) -> Result<Vec<Waiting>, Failure> {
     let asked = queue.iter().filter_map(|listed| Some((listed.id, listed.shared_question()?)));
     let mut found = match waits {
-        Waits::ForApproval(whose) => found(app, asked.collect(), whose.clone()).await?,
+        Waits::ForApproval(whose) => found(app, asked.collect(), whose.clone(), most).await?,
         Waits::ForResolution => Vec::new(),
     }
     .into_iter()
@@ -44,14 +48,19 @@ pub(in crate::http) async fn folded(
 /// Others that ask the same of these people as one action.
 pub(super) async fn of(app: &App, action: &ActionState, whose: Whose) -> Result<Twins, Failure> {
     let asked = action.shared_question().map(|question| (action.id, question));
-    let found = found(app, asked.into_iter().collect(), whose).await?;
+    let found = found(app, asked.into_iter().collect(), whose, MOST_TWINS).await?;
     Ok(found.into_iter().next().map(|(_, twins)| twins).unwrap_or_default())
 }
 
-async fn found(app: &App, asked: Vec<(ActionId, Digest)>, whose: Whose) -> Result<Vec<(ActionId, Twins)>, Failure> {
+async fn found(
+    app: &App,
+    asked: Vec<(ActionId, Digest)>,
+    whose: Whose,
+    most: u32,
+) -> Result<Vec<(ActionId, Twins)>, Failure> {
     let ids: Vec<ActionId> = asked.iter().map(|(id, _)| *id).collect();
     let mut found = Vec::new();
-    for (id, twins) in ids.into_iter().zip(app.store().twins(asked, whose, MOST_TWINS).await?) {
+    for (id, twins) in ids.into_iter().zip(app.store().twins(asked, whose, most).await?) {
         let mut some = Vec::new();
         for other in &twins.actions {
             some.push(twin(app, other).await?);

@@ -174,6 +174,22 @@ async fn b4_what_is_not_identical_or_needs_two_people_is_not_approved_many_at_on
 }
 
 #[tokio::test]
+async fn b4_what_somebody_spoke_about_meanwhile_is_not_approved_with_others() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let (one, two) = (agent.proposes(app.team.run, &scan()).await, agent.proposes(app.team.run, &scan()).await);
+    let mut browser = Browser::visiting(&app, &reviewer).await;
+    let form = browser.form(&browser.open(&format!("/?action={}", one.id)).await.is(200), "approve-all");
+    let to = json!({ "to": "ralf-alpha", "note": "not before I looked" });
+    app.team.operator.post(&format!("/api/v1/actions/{}/assign", two.id), &to).await.is(200);
+    let told = browser.send(&form).await.is(409).text();
+    assert!(told.contains("1 were approved, 1 were not") && told.contains("somebody said something"), "{told}");
+    assert_eq!(
+        (state(&reviewer, &one).await, state(&reviewer, &two).await),
+        ("APPROVED".into(), "PENDING_APPROVAL".into())
+    );
+}
+
+#[tokio::test]
 async fn b4_actions_that_need_two_people_are_never_approved_many_at_once() {
     let (app, agent, reviewer, _) = Scenario::start().await;
     for _ in 0..2 {
