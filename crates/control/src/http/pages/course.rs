@@ -66,7 +66,7 @@ async fn rows(app: &App, found: impl Iterator<Item = &Listed<ActionState>>) -> R
     let mut rows = Vec::new();
     for listed in found {
         let opened = detail(app, listed).await.ok();
-        let title = opened.map_or_else(|| listed.tool.to_string(), |opened| placet_pages::title(&opened.spec));
+        let title = opened.map_or_else(|| listed.tool.to_string(), |opened| opened.spec.title());
         rows.push(RunAction { action: view::action(listed), title, since: listed.created_at });
     }
     Ok(rows)
