@@ -88,7 +88,7 @@ pub struct Decided {
 }
 
 pub fn action(viewer: &Viewer, shown: &ActionPage) -> Markup {
-    let title = card::title(&shown.detail.spec);
+    let title = shown.detail.spec.title();
     // What answers a form has no address of its own, and what was written in it stays.
     let live = if shown.amending.tried.is_some() { Live::around() } else { Live::of_run(shown.detail.action.run) };
     let content = html! {
@@ -140,7 +140,7 @@ pub(crate) fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
     html! {
         header {
             p.path { a href={ "/runs/" (action.run) } { (text::line(lang, &shown.goal)) } " / " a href={ "/actions/" (action.id) } { (short(&action.id.to_string())) } }
-            h1 { (tier(lang, &action.verdict.tier)) " " (text::line(lang, &card::title(&shown.detail.spec))) }
+            h1 { (tier(lang, &action.verdict.tier)) " " (text::line(lang, &shown.detail.spec.title())) }
             p.by {
                 strong { (text::line(lang, &shown.agent)) } " " (lang.proposed()) " " code { (action.tool) } " (" (action.kind) ") · "
                 (moment(lang, shown.since, viewer.now)) " · " (status(action.status.as_str()))

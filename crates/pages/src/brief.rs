@@ -70,7 +70,7 @@ fn arguments(lang: Lang, shown: &ActionPage) -> Markup {
         &html! {
             ol.argv start="0" {
                 @for word in argv.iter().take(MOST_ARGUMENTS) {
-                    @let (begun, is_cut) = text::beginning(word, MOST_ARGUMENT_CHARS);
+                    @let (begun, is_cut) = placet_domain::text::beginning(word, MOST_ARGUMENT_CHARS);
                     li {
                         code { (text::line(lang, begun)) }
                         @if is_cut { " … " strong.ask { (lang.number((word.chars().count() - begun.chars().count()) as u64)) " " (lang.more_characters()) } }

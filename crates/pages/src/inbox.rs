@@ -11,7 +11,6 @@ use placet_wire::api::{ActionDetail, ActionView, AttentionView};
 use crate::action::ActionPage;
 use crate::attention;
 use crate::brief::card_or_beginning;
-use crate::card::title;
 use crate::icons::{self, Icon, icon, ring};
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
@@ -295,7 +294,7 @@ fn row(viewer: &Viewer, row: &Waiting, here: Option<ActionId>, listing: &Listing
     html! {
         a.row href=(listing.link_at(action.id)) aria-current=[(here == Some(action.id)).then_some("true")] {
             b.letter data-tier=(letter) { (letter) }
-            span.what { (text::line(lang, &title(&row.detail.spec))) }
+            span.what { (text::line(lang, &row.detail.spec.title())) }
             span.aside { (lang.decimal(action.verdict.risk)) @if action.status == ActionStatus::PendingApproval { (ring(left(viewer, row))) } }
             span.meta {
                 (tier_word(lang, letter)) " · " strong { (text::line(lang, &row.agent)) } " · " (text::line(lang, &row.goal)) " · " (moment(lang, row.since, viewer.now))

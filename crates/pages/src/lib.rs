@@ -55,7 +55,7 @@ mod workers;
 pub use action::{ActionPage, Decided, Yes, action};
 pub use amend::{Amending, Tried, WITHOUT, file_field};
 pub use attention::Attended;
-pub use card::{Ask, Blast, History, Past, Who, title};
+pub use card::{Ask, Blast, History, Past, Who};
 pub use deciding::{OwnPage, decisions, own};
 pub use enter::{Refused, Ways, enter, invitation};
 pub use fielded::{Ends, Unfit};

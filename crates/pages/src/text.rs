@@ -62,32 +62,6 @@ pub(crate) fn is_plain_line(line: &str) -> bool {
     !is_long && line_pieces(line).iter().all(|piece| matches!(piece, Piece::Plain(_)))
 }
 
-/// As much of it as takes so many characters to show, and whether something is left out.
-pub(crate) fn beginning(text: &str, most: usize) -> (&str, bool) {
-    let (mut end, mut room) = (0, most);
-    for piece in pieces(text) {
-        match piece {
-            Piece::Plain(plain) => {
-                let fits = plain.char_indices().nth(room).map_or(plain.len(), |(at, _)| at);
-                end += fits;
-                room -= plain[..fits].chars().count();
-                if fits < plain.len() {
-                    return (&text[..end], true);
-                }
-            }
-            Piece::Hidden(_) | Piece::Gap(_) | Piece::Tab | Piece::Imitation(_) | Piece::Turned(_) => {
-                let told = piece.told().chars().count();
-                if told > room {
-                    return (&text[..end], true);
-                }
-                end += piece.len();
-                room -= told;
-            }
-        }
-    }
-    (text, false)
-}
-
 /// The letters that imitate, by their numbers: an eye cannot tell them.
 fn spelled(word: &str) -> Markup {
     html! { small.odd { @for c in word.chars().filter(|c| is_imitating(*c)) { (Piece::Hidden(c).told()) } } }
@@ -164,9 +138,6 @@ mod tests {
         let end = code_line(Lang::En, "echo ok  ").into_string();
         assert!(end.contains("<small class=\"gap\"") && end.contains("⟦2×U+0020⟧"), "{end}");
         assert!(shown("cp \u{5d0}\u{5d1} x").contains("<mark class=\"odd turned\""));
-        let (_, is_cut) = beginning(&format!("sh echo{}; rm", " ".repeat(300)), 90);
-        assert!(!is_cut, "a gap takes as much as it shows");
-        assert_eq!(beginning("sh echo", 3), ("sh ", true));
     }
 
     proptest! {

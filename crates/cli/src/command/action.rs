@@ -98,7 +98,7 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
         Command::Withdraw { action, reason } => change(&client, &action, "withdraw", &Withdrawal { reason }, out).await,
         Command::Resolve { action, what, reason } => {
             let resolution = if what.retry { Resolution::Retry } else { Resolution::Abandon };
-            change(&client, &action, "resolve", &ResolutionRequest { resolution, reason }, out).await
+            change(&client, &action, "resolve", &ResolutionRequest { resolution, reason, attempt: None }, out).await
         }
     }
 }

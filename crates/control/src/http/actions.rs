@@ -6,9 +6,10 @@ use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use placet_domain::action::{ActionState, ActionStatus};
 use placet_domain::id::{ActionId, RunId};
-use placet_domain::proposal::{Action, Proposal};
+use placet_domain::identity::Role;
+use placet_domain::proposal::{Action, ActionSpec, Proposal};
 use placet_domain::refusal::Refusal;
-use placet_store::ActionFilter;
+use placet_store::{ActionFilter, Listed};
 use placet_wire::api;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -16,8 +17,9 @@ use utoipa::IntoParams;
 use super::body::Asked;
 use super::caller::Seen;
 use super::extract::{Path, Query};
+use super::pages::person;
 use super::problem::Failure;
-use super::view;
+use super::{interruption, view};
 use crate::app::App;
 use crate::flow::{self, Caller, No};
 
@@ -66,19 +68,52 @@ pub(super) async fn show(
 ) -> Result<impl IntoResponse, Failure> {
     let action = flow::find_action(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
     let etag = format!("\"{}\"", action.review());
-    Ok(([(header::ETAG, etag)], Json(detail(&app, &action).await?)))
+    let mut detail = detail(&app, &action).await?;
+    // Where things run is nothing that an agent should plan with.
+    detail.interruption = detail.interruption.filter(|_| !caller.identity.has(Role::Agent));
+    Ok(([(header::ETAG, etag)], Json(detail)))
+}
+
+async fn opened(app: &App, action: &ActionState) -> Result<ActionSpec, No> {
+    let sealed = app.store().sealed(action.id, action.digest).await.map_err(No::Fault)?;
+    let sealed = sealed.ok_or(No::Refused(Refusal::Unknown { what: "action" }))?;
+    Ok(Action::open(&sealed)?.spec().clone())
+}
+
+/// What would be done, in a line. One that cannot be opened any more is told by its tool, and takes no other with it.
+pub(super) async fn title(app: &App, action: &ActionState) -> String {
+    opened(app, action).await.map_or_else(|_| action.tool.to_string(), |spec| spec.title())
+}
+
+/// As a person is told of it: what would be done, and whose it is.
+pub(super) async fn titled(app: &App, action: &ActionState) -> Result<api::ActionView, Failure> {
+    let title = title(app, action).await;
+    named(app, action, title).await
+}
+
+async fn named(app: &App, action: &ActionState, title: String) -> Result<api::ActionView, Failure> {
+    let (title, agent) = (Some(title), Some(person(app, action.proposer).await?));
+    Ok(api::ActionView { title, agent, ..view::action(action) })
+}
+
+pub(super) async fn titled_all(app: &App, actions: &[Listed<ActionState>]) -> Result<Vec<api::ActionView>, Failure> {
+    let mut views = Vec::with_capacity(actions.len());
+    for listed in actions {
+        views.push(titled(app, listed).await?);
+    }
+    Ok(views)
 }
 
 pub(super) async fn detail(app: &App, action: &ActionState) -> Result<api::ActionDetail, Failure> {
-    let sealed = app.store().sealed(action.id, action.digest).await.map_err(No::Fault)?;
-    let sealed = sealed.ok_or(No::Refused(Refusal::Unknown { what: "action" }))?;
-    let spec = Action::open(&sealed).map_err(No::Unsealable)?.spec().clone();
+    let spec = opened(app, action).await?;
     let justification = match action.advice {
         Some(digest) => app.store().advice(action.id, digest).await.map_err(No::Fault)?,
         None => None,
     };
     let proposal = Proposal::behind(&spec, app.tools()).ok();
-    Ok(api::ActionDetail { action: view::action(action), spec, proposal, justification })
+    let interruption = interruption::of(app, action).await?;
+    let action = named(app, action, spec.title()).await?;
+    Ok(api::ActionDetail { action, spec, proposal, justification, interruption })
 }
 
 /// What a run only rehearsed and what of it can still be done, in the order in which it was proposed.
@@ -112,7 +147,7 @@ pub(super) async fn approve(
     Asked(caller, _): Asked<api::Decision>,
 ) -> ActionAnswer {
     let action = flow::approve(&app, &caller, parse(&id)?, seen).await?;
-    Ok(Json(view::action(&action)))
+    Ok(Json(titled(&app, &action).await?))
 }
 
 pub(super) async fn amend(
@@ -122,7 +157,7 @@ pub(super) async fn amend(
     Asked(caller, request): Asked<api::AmendmentRequest>,
 ) -> Result<(StatusCode, Json<api::ActionView>), Failure> {
     let action = flow::amend(&app, &caller, parse(&id)?, seen, request).await?;
-    Ok((StatusCode::CREATED, Json(view::action(&action))))
+    Ok((StatusCode::CREATED, Json(titled(&app, &action).await?)))
 }
 
 pub(super) async fn reject(
@@ -132,7 +167,7 @@ pub(super) async fn reject(
     Asked(caller, rejection): Asked<api::Rejection>,
 ) -> ActionAnswer {
     let action = flow::reject(&app, &caller, parse(&id)?, seen, rejection.reason).await?;
-    Ok(Json(view::action(&action)))
+    Ok(Json(titled(&app, &action).await?))
 }
 
 pub(super) async fn withdraw(
@@ -151,7 +186,7 @@ pub(super) async fn perform(
     Asked(caller, _): Asked<api::Decision>,
 ) -> ActionAnswer {
     let action = flow::perform(&app, &caller, parse(&id)?, seen).await?;
-    Ok(Json(view::action(&action)))
+    Ok(Json(titled(&app, &action).await?))
 }
 
 pub(super) async fn resolve(
@@ -159,6 +194,12 @@ pub(super) async fn resolve(
     Path(id): Path<String>,
     Asked(caller, request): Asked<api::ResolutionRequest>,
 ) -> ActionAnswer {
-    let action = flow::resolve(&app, &caller, parse(&id)?, request.resolution, request.reason).await?;
-    Ok(Json(view::action(&action)))
+    let (id, api::ResolutionRequest { resolution, reason, attempt }) = (parse(&id)?, request);
+    let state = flow::find_action(&app, &caller, id).await?;
+    // Only of what waits for a word: whoever sends the same word again hears what came of it.
+    if state.status == ActionStatus::Interrupted && attempt.is_some_and(|attempt| attempt != state.attempt) {
+        return Err(interruption::again());
+    }
+    let action = flow::resolve(&app, &caller, id, resolution, reason).await?;
+    Ok(Json(titled(&app, &action).await?))
 }

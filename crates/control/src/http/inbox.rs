@@ -10,15 +10,16 @@ use placet_domain::identity::Reach;
 use placet_domain::refusal::Refusal;
 use placet_ledger::Entry;
 use placet_pages::{ActionPage, Ask, FileShown, Shown, Standing, Still, Twin, Waiting, WorkerRow};
-use placet_store::{EntryFilter, Going, HEARTBEAT, Kinds, Order, QueueFilter, Rows, Seat, StoredEntry, Waits, Whose};
+use placet_store::{EntryFilter, HEARTBEAT, Kinds, Order, QueueFilter, Rows, Seat, StoredEntry, Waits, Whose};
 use placet_wire::api;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::extract::{Path, Query};
 use super::pages::{self, Address, MOST_TWINS, person};
+use super::parts::{Place, found};
 use super::problem::Failure;
-use super::queued::{Page, length, mine, page, tier};
+use super::queued::{length, mine, tier};
 use super::view::time;
 use crate::app::App;
 use crate::flow::Caller;
@@ -52,23 +53,44 @@ pub(super) async fn show(
     let reach = reach(&caller, query.project.as_deref())?;
     let waiting = length(&app, &caller.identity, reach.clone()).await?;
     let filter = filter(&app, &caller, &query, reach.clone())?;
-    let mut actions = named(&app, &caller, &filter).await?;
-    let waits = filter.waits.clone();
-    let Page { rows, after, .. } = page(&app, filter).await?;
-    actions.extend(pages::folded(&app, &caller, rows, &waits, MOST_TWINS).await?);
-    let actions = actions.into_iter().map(row).collect();
+    let (actions, next) = listed(&app, &caller, filter, after(&query)?).await?;
     let interrupted = interrupted(&app, &caller, reach.clone()).await?.into_iter().map(row).collect();
     let runs = pages::standing(&app, &reach).await?.into_iter().map(standing).collect();
-    let next = after.map(|spot| spot.to_string());
+    let (actions, next) = (actions.into_iter().map(row).collect(), next.map(|place| place.to_string()));
     Ok(Json(api::InboxView { waiting, actions, next, interrupted, runs }))
 }
 
-/// What somebody was named for comes first, at the top of what is theirs; all of it at once, since nobody is named so often.
-async fn named(app: &App, caller: &Caller, filter: &QueueFilter) -> Result<Vec<Waiting>, Failure> {
-    let (Waits::ForApproval(Whose::Of(seat)), None) = (&filter.waits, filter.from) else { return Ok(Vec::new()) };
-    let waits = Waits::ForApproval(Whose::NamedFor(seat.clone()));
-    let rows = app.store().queue(QueueFilter { waits: waits.clone(), limit: MOST_ROWS, ..filter.clone() }).await?;
-    pages::folded(app, caller, rows, &waits, MOST_TWINS).await
+/// One page of it. What somebody was named for comes first, at the top of what is theirs.
+async fn listed(
+    app: &App,
+    caller: &Caller,
+    filter: QueueFilter,
+    after: Option<Place>,
+) -> Result<(Vec<Waiting>, Option<Place>), Failure> {
+    let named = match &filter.waits {
+        Waits::ForApproval(Whose::Of(seat)) => {
+            let waits = Waits::ForApproval(Whose::NamedFor(seat.clone()));
+            Some(QueueFilter { waits, ..filter.clone() })
+        }
+        Waits::ForApproval(Whose::All | Whose::NotOf(_) | Whose::NamedFor(_) | Whose::AsideBy(_))
+        | Waits::ForResolution => None,
+    };
+    if named.is_none() && matches!(after, Some(Place::First(_))) {
+        return Err(no_place());
+    }
+    let (first, then) = (named.as_ref().map_or(&filter.waits, |named| &named.waits).clone(), filter.waits.clone());
+    let found = found(app, named, filter, after).await?;
+    let mut actions = pages::folded(app, caller, found.first, &first, MOST_TWINS).await?;
+    actions.extend(pages::folded(app, caller, found.then, &then, MOST_TWINS).await?);
+    Ok((actions, found.next))
+}
+
+fn after(query: &InboxQuery) -> Result<Option<Place>, Failure> {
+    query.after.as_deref().map(str::parse).transpose().map_err(|_| no_place())
+}
+
+fn no_place() -> Failure {
+    Failure::new(StatusCode::BAD_REQUEST, "bad_query", "`after` is the `next` of an answer")
 }
 
 fn filter(app: &App, caller: &Caller, query: &InboxQuery, reach: Reach) -> Result<QueueFilter, Failure> {
@@ -87,12 +109,8 @@ fn filter(app: &App, caller: &Caller, query: &InboxQuery, reach: Reach) -> Resul
         None => None,
         Some(word) => Some(tier(word).ok_or_else(|| bad("tiers are A, B, C and D"))?),
     };
-    let from = match &query.after {
-        None => None,
-        Some(word) => Some(Going::After(word.parse().map_err(|_| bad("`after` is the `next` of an answer"))?)),
-    };
     let limit = query.limit.unwrap_or(USUAL_ROWS).min(MOST_ROWS);
-    Ok(QueueFilter { reach, waits: Waits::ForApproval(whose), tier, rows: Rows::OfEachQuestion, from, limit })
+    Ok(QueueFilter { reach, waits: Waits::ForApproval(whose), tier, rows: Rows::OfEachQuestion, from: None, limit })
 }
 
 /// What was interrupted, the riskiest first; those that are settled make room for others.

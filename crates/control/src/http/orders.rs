@@ -11,9 +11,11 @@ use placet_domain::run::{Order, Run, Stand};
 use placet_store::Listed;
 use placet_wire::api;
 
+use super::actions::title;
 use super::body::Asked;
 use super::caller::Seen;
 use super::extract::Path;
+use super::pages::person;
 use super::problem::Failure;
 use super::view::time;
 use crate::app::App;
@@ -38,7 +40,7 @@ pub(super) async fn give(
     let run = flow::give_order(&app, &caller, id, seen, request).await?;
     let given = run.orders.iter().rev().find(|order| order.action == id);
     let given = given.ok_or(No::Refused(Refusal::Unknown { what: "order" }))?;
-    Ok((StatusCode::CREATED, Json(view(&app, &run, given))))
+    Ok((StatusCode::CREATED, Json(view(&app, &run, given).await?)))
 }
 
 pub(super) async fn of_run(
@@ -47,7 +49,7 @@ pub(super) async fn of_run(
     caller: Caller,
 ) -> Result<Json<api::OrderList>, Failure> {
     let run = flow::find_run(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
-    Ok(Json(api::OrderList { orders: listed(&app, &run) }))
+    Ok(Json(api::OrderList { orders: listed(&app, &run).await? }))
 }
 
 pub(super) async fn standing(State(app): State<App>, caller: Caller) -> Result<Json<api::OrderList>, Failure> {
@@ -61,39 +63,64 @@ pub(super) async fn revoke(
 ) -> Result<Json<api::OrderList>, Failure> {
     let id: RunId = id.parse().map_err(Failure::bad_id)?;
     let run = flow::revoke_order(&app, &caller, id, number, given.reason).await?;
-    Ok(Json(api::OrderList { orders: listed(&app, &run) }))
+    Ok(Json(api::OrderList { orders: listed(&app, &run).await? }))
 }
 
 /// What stands within reach, newest run first.
 pub(super) async fn all_standing(app: &App, caller: &Caller) -> Result<Vec<api::OrderView>, Failure> {
-    let runs = flow::runs_with_orders(app, caller).await?;
-    let orders = runs.iter().flat_map(|run| listed(app, run));
-    Ok(orders.filter(|order| order.status == Stand::Stands.as_str()).collect())
+    let mut orders = Vec::new();
+    for run in flow::runs_with_orders(app, caller).await? {
+        orders.extend(
+            shown(app, &run, run.orders.iter().filter(|order| stand(app, &run, order) == Stand::Stands)).await?,
+        );
+    }
+    Ok(orders)
 }
 
 /// All orders of a run, as they were given.
-pub(super) fn listed(app: &App, run: &Run) -> Vec<api::OrderView> {
-    run.orders.iter().map(|order| view(app, run, order)).collect()
+pub(super) async fn listed(app: &App, run: &Run) -> Result<Vec<api::OrderView>, Failure> {
+    shown(app, run, run.orders.iter()).await
 }
 
-fn view(app: &App, run: &Run, order: &Order) -> api::OrderView {
-    api::OrderView {
+async fn shown(app: &App, run: &Run, orders: impl Iterator<Item = &Order>) -> Result<Vec<api::OrderView>, Failure> {
+    let mut views = Vec::new();
+    for order in orders {
+        views.push(view(app, run, order).await?);
+    }
+    Ok(views)
+}
+
+fn stand(app: &App, run: &Run, order: &Order) -> Stand {
+    order.stand(run, app.policy().version(), app.store().now())
+}
+
+/// With what the order is about, whose run it is and who gave it: nobody tells orders apart by ids.
+async fn view(app: &App, run: &Run, order: &Order) -> Result<api::OrderView, Failure> {
+    let given_on = app.store().action(order.action).await?;
+    let title = match &given_on {
+        Some(action) => title(app, action).await,
+        None => order.tool.to_string(),
+    };
+    Ok(api::OrderView {
         run: run.id,
         project: run.project,
         goal: run.goal.clone(),
         number: order.number,
-        status: order.stand(run, app.policy().version(), app.store().now()).as_str().to_owned(),
+        status: stand(app, run, order).as_str().to_owned(),
         action: order.action,
         tool: order.tool.to_string(),
+        title,
+        agent: person(app, run.agent).await?,
         width: order.width.to_string(),
         class: order.class,
         giver: order.giver,
+        giver_name: person(app, order.giver).await?,
         given_at: time(order.given_at),
         until: time(order.until),
         times: order.times,
         used: order.used,
         because: order.revoked.clone(),
-    }
+    })
 }
 
 pub(super) fn offered(app: &App, offer: &Offer) -> api::OrderOffer {

@@ -13,7 +13,7 @@ use placet_domain::headline::headline;
 use placet_domain::id::RunId;
 use placet_domain::identity::{Identity, Reach, Role};
 use placet_ledger::Entry;
-use placet_store::{EntryFilter, StoredEntry};
+use placet_store::{EntryFilter, HEARTBEAT, Kinds, Order, StoredEntry};
 use serde::Deserialize;
 use tokio::sync::watch::Receiver;
 use utoipa::IntoParams;
@@ -23,10 +23,14 @@ use super::extract::{Path, Query};
 use super::inbox;
 use super::problem::Failure;
 use crate::app::{App, StreamPlace};
-use crate::flow::{self, Caller};
+use crate::flow::{self, Caller, No};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const BATCH: u32 = 256;
+/// As many as a window shows of what happened last.
+const MOST_NEWEST: u32 = 200;
+/// Among so many of the newest entries they are looked for.
+const LOOKED_THROUGH: u32 = 1_000;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// What is not told of an entry that belongs to no run: everything but its number.
@@ -55,6 +59,8 @@ enum What {
 pub(super) struct AllQuery {
     /// Only what belongs to this project.
     project: Option<String>,
+    /// Begin with so many of the newest events that are told, up to 200, instead of with what happens next. `Last-Event-ID` says better where.
+    last: Option<u32>,
 }
 
 pub(super) async fn run(
@@ -68,7 +74,7 @@ pub(super) async fn run(
     begin(app, What::Run(run), caller.identity, after)
 }
 
-/// Without the number of an event it begins now: what waits is asked for elsewhere.
+/// Without the number of an event it begins now, or with what happened last: what waits is asked for elsewhere.
 pub(super) async fn all(
     State(app): State<App>,
     caller: Caller,
@@ -77,8 +83,25 @@ pub(super) async fn all(
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Failure> {
     let reach = inbox::reach(&caller, query.project.as_deref())?;
     let size = app.store().size();
-    let after = last_event_id(&headers, size)?.or(size.checked_sub(1));
+    let after = match (last_event_id(&headers, size)?, query.last) {
+        (Some(seq), _) => Some(seq),
+        (None, Some(last)) => before_newest(&app, &reach, last.min(MOST_NEWEST), size).await?,
+        (None, None) => size.checked_sub(1),
+    };
     begin(app, What::All(reach), caller.identity, after)
+}
+
+/// After which entry the newest so many begin that are told; nothing where that is the first of all. What belongs to no run is not counted, and
+/// heartbeats are no news. Not looked for further back than a batch: who wants more asks the ledger.
+async fn before_newest(app: &App, reach: &Reach, last: u32, size: u64) -> Result<Option<u64>, Failure> {
+    let (kinds, order, limit) = (Kinds::But(HEARTBEAT), Order::NewestFirst, LOOKED_THROUGH);
+    let filter = EntryFilter { reach: reach.clone(), kinds, order, limit, ..EntryFilter::default() };
+    let newest = app.store().entries(filter).await.map_err(No::Fault)?;
+    let mut told = newest.iter().filter(|entry| is_of_a_run(entry)).take(last as usize);
+    Ok(match told.by_ref().last() {
+        Some(oldest) => oldest.seq.checked_sub(1),
+        None => size.checked_sub(1),
+    })
 }
 
 fn begin(
@@ -131,6 +154,10 @@ async fn next(mut viewer: Viewer) -> Option<(Result<Event, Infallible>, Viewer)>
     }
 }
 
+fn is_of_a_run(entry: &StoredEntry) -> bool {
+    Entry::parse(&entry.bytes).is_ok_and(|entry| entry.run.is_some())
+}
+
 impl What {
     fn filter(&self, after: Option<u64>) -> EntryFilter {
         let all = EntryFilter { after, limit: BATCH, ..EntryFilter::default() };
@@ -145,7 +172,7 @@ impl What {
         let is_told = match self {
             // How much of an order is left, and who looks at what, is nothing that an agent should plan with.
             Self::Run(_) => !(viewer.has(Role::Agent) && is_among_people(&entry.kind)),
-            Self::All(_) => Entry::parse(&entry.bytes).is_ok_and(|entry| entry.run.is_some()),
+            Self::All(_) => is_of_a_run(entry),
         };
         if is_told { event(entry) } else { Event::default().id(entry.seq.to_string()).event(UNTOLD).data("{}") }
     }

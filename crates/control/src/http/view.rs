@@ -234,6 +234,8 @@ pub(super) fn action(action: &ActionState) -> api::ActionView {
         meaning: action.status.meaning().to_owned(),
         because: action.because.clone(),
         tool: action.tool.to_string(),
+        title: None,
+        agent: None,
         kind: action.kind.to_string(),
         digest: action.digest,
         review: action.review(),

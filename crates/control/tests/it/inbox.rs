@@ -113,3 +113,117 @@ async fn b1_whoever_is_revoked_follows_no_more() {
     agent.proposes(app.team.run, &scan()).await;
     assert_eq!(next(&mut stream).await, None);
 }
+
+#[tokio::test]
+async fn b4_rows_tell_what_would_be_done_and_whose_it_is_from_the_sealed_bytes_alone() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let tricky =
+        json!({ "tool": "nmap", "arguments": ["-sn"], "target": "10.0.0.6", "justification": "sh -c 'harmless'" });
+    let action = agent.proposes(app.team.run, &tricky).await;
+    let detail = reviewer.sees(&action).await;
+    let title = detail.spec.title();
+    assert!(title.starts_with("nmap -sn") && !title.contains("harmless"), "{title}");
+    let queue: api::QueueView = reviewer.get("/api/v1/queue").await.is(200).json();
+    let row = &inbox(&reviewer).await.actions[0].action;
+    let after: api::ActionView = reviewer.approves(&action).await.is(200).json();
+    for view in [&detail.action, &queue.actions[0], row, &after] {
+        assert_eq!(view.title.as_ref(), Some(&title));
+        assert!(view.agent.as_ref().is_some_and(|agent| agent.contains("alpha")), "{view:?}");
+    }
+}
+
+#[tokio::test]
+async fn d9_an_interruption_tells_whose_it_was_and_when_and_a_word_on_it_is_about_that_attempt() {
+    let (app, agent, reviewer, worker) = Scenario::start().await;
+    let action = agent.proposes(app.team.run, &scan()).await;
+    assert!(reviewer.sees(&action).await.interruption.is_none());
+    reviewer.approves(&action).await.is(200);
+    let begun = worker.leases().await.expect("it can be taken up");
+    worker.redeems(&begun).await.is(200);
+    app.pass_ms(5_000);
+    worker.beats(&begun).await.is(200);
+    lapse(&app, &reviewer, &action).await;
+    let lost = card(&reviewer, &action).await.detail.interruption.expect("how it broke off");
+    assert_eq!((lost.attempt, lost.worker), (1, worker.id));
+    assert!(!lost.worker_name.is_empty() && lost.worker_name != worker.id.to_string(), "{lost:?}");
+    assert!(lost.leased_at <= lost.started_at && lost.started_at < lost.heard_at, "{lost:?}");
+    assert!(lost.heard_at < lost.interrupted_at, "{lost:?}");
+    assert!(agent.sees(&action).await.interruption.is_none(), "where things run is not for agents");
+    let word = |attempt: u32| json!({ "resolution": "retry", "reason": "it only looks", "attempt": attempt });
+    let path = format!("/api/v1/actions/{}/resolve", action.id);
+    reviewer.post(&path, &word(2)).await.problem(412, "stale");
+    reviewer.post(&path, &word(1)).await.is(200);
+    assert!(reviewer.sees(&action).await.interruption.is_none());
+    let again = worker.leases().await.expect("it can be taken up");
+    worker.redeems(&again).await.is(200);
+    lapse(&app, &reviewer, &action).await;
+    reviewer.post(&path, &word(1)).await.problem(412, "stale");
+    assert_eq!(reviewer.sees(&action).await.interruption.map(|lost| lost.attempt), Some(2));
+}
+
+/// Its worker is not heard of again.
+async fn lapse(app: &Scenario, reviewer: &Person, action: &api::ActionView) {
+    app.pass_ms(120_000);
+    for _ in 0..200 {
+        if reviewer.sees(action).await.action.status.as_str() == "INTERRUPTED" {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("it was not interrupted");
+}
+
+#[tokio::test]
+async fn b4_everything_that_somebody_is_named_for_is_reached_however_small_the_pages_are() {
+    let (app, agent, rita, _) = Scenario::start().await;
+    let (ralf, run) = (&app.team.second, app.team.run);
+    for number in 0..5 {
+        let action = agent.proposes(run, &scan()).await;
+        let wish = json!({ "tool": "nmap", "arguments": ["-sn"], "target": format!("10.0.0.{}", 6 + number) });
+        agent.proposes(run, &wish).await;
+        let path = format!("/api/v1/actions/{}/assign", action.id);
+        rita.post(&path, &json!({ "to": "ralf-alpha" })).await.is(200);
+    }
+    let whole: api::InboxView = ralf.get("/api/v1/inbox?whose=mine").await.is(200).json();
+    let order: Vec<_> = whole.actions.iter().map(|row| row.action.id).collect();
+    let named = whole.actions.iter().take_while(|row| row.attention.assigned.is_some()).count();
+    assert_eq!((named, order.len(), whole.next), (5, 10, None));
+    for limit in 1..=10 {
+        let (mut seen, mut after) = (Vec::new(), String::new());
+        loop {
+            let path = format!("/api/v1/inbox?whose=mine&limit={limit}{after}");
+            let page: api::InboxView = ralf.get(&path).await.is(200).json();
+            assert!(!page.actions.is_empty() && page.actions.len() <= limit, "no page is empty or too long: {limit}");
+            seen.extend(page.actions.iter().map(|row| row.action.id));
+            let Some(next) = page.next else { break };
+            after = format!("&after={next}");
+        }
+        assert_eq!(seen, order, "{limit}");
+    }
+    for strange in ["whose=mine&after=70-1", "whose=others&after=i70-1", "after=x"] {
+        ralf.get(&format!("/api/v1/inbox?{strange}")).await.problem(400, "bad_query");
+    }
+}
+
+#[tokio::test]
+async fn c16_whoever_begins_to_watch_is_told_what_happened_last() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    agent.proposes(app.team.run, &scan()).await;
+    let last = agent.proposes(app.team.run, &scan()).await;
+    let mut stream = reviewer.client().follow("/api/v1/stream?last=2", None).await.unwrap();
+    for name in ["action_proposed", "action_judged"] {
+        let event = next(&mut stream).await.unwrap();
+        assert!(event.event == name && event.data.contains(&last.id.to_string()), "{event:?}");
+    }
+    reviewer.approves(&last).await.is(200);
+    let then = next(&mut stream).await.unwrap();
+    assert_eq!(then.event, "action_approved", "and then what happens: {then:?}");
+    let mut on = reviewer.client().follow("/api/v1/stream?last=200", Some(then.seq - 1)).await.unwrap();
+    assert_eq!(next(&mut on).await.unwrap().seq, then.seq, "whoever was there goes on where they were");
+    let mut all = reviewer.client().follow("/api/v1/stream?last=200", None).await.unwrap();
+    assert!(next(&mut all).await.unwrap().seq < last_seq(&app) - 4, "as far back as it is told");
+}
+
+fn last_seq(app: &Scenario) -> u64 {
+    app.size() - 1
+}

@@ -9,6 +9,7 @@ mod cage;
 mod change;
 mod credential;
 mod opening;
+mod title;
 mod tool;
 
 pub use action::{Action, ActionSpec, FileOperand, Limits, Proposal, Unsealable};

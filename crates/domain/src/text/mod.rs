@@ -41,6 +41,32 @@ pub fn marked_line(line: &str) -> String {
     line_pieces(line).iter().map(told).collect()
 }
 
+/// As much of it as takes so many characters to show, and whether something is left out. No cut divides what is told as one.
+pub fn beginning(text: &str, most: usize) -> (&str, bool) {
+    let (mut end, mut room) = (0, most);
+    for piece in pieces(text) {
+        match piece {
+            Piece::Plain(plain) => {
+                let fits = plain.char_indices().nth(room).map_or(plain.len(), |(at, _)| at);
+                end += fits;
+                room -= plain[..fits].chars().count();
+                if fits < plain.len() {
+                    return (&text[..end], true);
+                }
+            }
+            Piece::Hidden(_) | Piece::Gap(_) | Piece::Tab | Piece::Imitation(_) | Piece::Turned(_) => {
+                let told = piece.told().chars().count();
+                if told > room {
+                    return (&text[..end], true);
+                }
+                end += piece.len();
+                room -= told;
+            }
+        }
+    }
+    (text, false)
+}
+
 /// The lines of a text, with everything but the line feed that ends them: a carriage return is part of its line.
 pub fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive('\n').map(|line| line.strip_suffix('\n').unwrap_or(line))
@@ -62,6 +88,15 @@ mod tests {
         for text in ["rm -rf build", "déjà vu", "日本語", "👍"] {
             assert_eq!(spelled_out(text), text);
         }
+    }
+
+    #[test]
+    fn r5_a_beginning_is_as_long_as_it_is_told_and_cuts_nothing_in_two() {
+        assert_eq!(beginning("sh echo", 3), ("sh ", true));
+        assert_eq!(beginning("sh echo", 7), ("sh echo", false));
+        let (_, is_cut) = beginning(&format!("sh echo{}; rm", " ".repeat(300)), 90);
+        assert!(!is_cut, "a gap takes as much as it shows");
+        assert_eq!(beginning("a\u{202e}b", 5), ("a", true), "what is told of a character takes eight");
     }
 
     #[test]

@@ -22,6 +22,13 @@ pub struct ActionView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
     pub tool: String,
+    /// What would be done, in a line: the tool and the beginning of what it is given, from the sealed bytes and as they are. Told by the queue, by
+    /// cards and to those who decide; mark what deceives before you show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The name of its agent, where `title` is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     pub kind: String,
     /// The digest of the sealed action.
     #[schema(value_type = String)]
@@ -110,6 +117,27 @@ pub struct ActionDetail {
     /// The agent's own words. Untrusted: not part of what is approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub justification: Option<String>,
+    /// How it was interrupted, as long as it waits for a word on that. Not told to agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interruption: Option<InterruptionView>,
+}
+
+/// How an execution broke off: whose it was, and when what happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct InterruptionView {
+    /// Which attempt it was. A word on it says which one it is about.
+    pub attempt: u32,
+    #[schema(value_type = String)]
+    pub worker: IdentityId,
+    pub worker_name: String,
+    /// When the worker took it up. RFC 3339, as the times below.
+    pub leased_at: String,
+    /// When it began: from here on nobody knows what it did.
+    pub started_at: String,
+    /// When the worker last said that it is at it.
+    pub heard_at: String,
+    /// When it was given up waiting for the worker.
+    pub interrupted_at: String,
 }
 
 /// What a run only rehearsed.
@@ -175,4 +203,7 @@ pub struct ResolutionRequest {
     #[schema(value_type = String)]
     pub resolution: Resolution,
     pub reason: String,
+    /// The attempt that you looked at: where it was tried and interrupted again since, nothing is decided (412 `stale`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
 }

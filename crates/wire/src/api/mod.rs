@@ -21,7 +21,7 @@ mod worktree;
 
 pub use action::{
     ActionDetail, ActionList, ActionView, AmendmentRequest, AmendmentView, ApprovalView, Decision, EffectList,
-    QueueView, ReasonView, Rejection, ResolutionRequest, VerdictView, Withdrawal,
+    InterruptionView, QueueView, ReasonView, Rejection, ResolutionRequest, VerdictView, Withdrawal,
 };
 pub use attention::{AsideView, AssignRequest, AssignmentView, AttentionView, DeferRequest};
 pub use call::{CallList, CallView, WordsRequest};

@@ -43,6 +43,12 @@ pub struct OrderView {
     #[schema(value_type = String)]
     pub action: ActionId,
     pub tool: String,
+    /// What that action does, in a line, from the sealed bytes and as they are; mark what deceives before you show it.
+    #[serde(default)]
+    pub title: String,
+    /// The name of whose run it is.
+    #[serde(default)]
+    pub agent: String,
     /// `exact` or `contents`.
     pub width: String,
     /// What all actions have in common that it is for.
@@ -50,6 +56,8 @@ pub struct OrderView {
     pub class: Digest,
     #[schema(value_type = String)]
     pub giver: IdentityId,
+    #[serde(default)]
+    pub giver_name: String,
     /// RFC 3339.
     pub given_at: String,
     /// RFC 3339.

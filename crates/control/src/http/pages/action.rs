@@ -24,6 +24,7 @@ use serde_json::Value;
 
 use super::super::actions::detail;
 use super::super::extract::Path;
+use super::super::interruption;
 use super::super::problem::Failure;
 use super::super::queued::mine;
 use super::address::Address;
@@ -259,8 +260,7 @@ pub(super) async fn resolve(
     // What was interrupted again meanwhile is another question.
     let state = flow::find_action(&app, &caller, id).await?;
     if fields.number("attempt")? != Some(u64::from(state.attempt)) {
-        let why = "it was tried again since this page was made; look at what became of it";
-        return Err(Failure::new(StatusCode::PRECONDITION_FAILED, "stale", why));
+        return Err(interruption::again());
     }
     let given = Value::from(fields.text("resolution")?);
     let unknown = |_| Failure::new(StatusCode::BAD_REQUEST, "bad_form", "choose `retry` or `abandon`");

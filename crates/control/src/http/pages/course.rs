@@ -13,7 +13,7 @@ use placet_pages::RunAction;
 use placet_store::{ActionFilter, EntryFilter, HEARTBEAT, Kinds, Listed, Order};
 use placet_wire::api;
 
-use super::super::actions::detail;
+use super::super::actions::title;
 use super::super::problem::Failure;
 use super::super::view;
 use super::names;
@@ -61,12 +61,11 @@ pub(super) async fn actions(app: &App, run: &Run, statuses: Vec<ActionStatus>) -
     rows(app, found.iter()).await
 }
 
-/// Each is opened, to tell in a line what it is. One that cannot be opened any more is told by its tool, and takes no other with it.
+/// Each with what it is, in a line.
 async fn rows(app: &App, found: impl Iterator<Item = &Listed<ActionState>>) -> Result<Vec<RunAction>, Failure> {
     let mut rows = Vec::new();
     for listed in found {
-        let opened = detail(app, listed).await.ok();
-        let title = opened.map_or_else(|| listed.tool.to_string(), |opened| placet_pages::title(&opened.spec));
+        let title = title(app, listed).await;
         rows.push(RunAction { action: view::action(listed), title, since: listed.created_at });
     }
     Ok(rows)

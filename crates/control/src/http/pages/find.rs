@@ -9,7 +9,7 @@ use placet_domain::action::ActionState;
 use placet_domain::id::{ActionId, IdentityId, RunId};
 use placet_domain::identity::{Identity, Role};
 use placet_domain::proposal::ActionSpec;
-use placet_pages::{Found, LONGEST_FIND, RunAction, title};
+use placet_pages::{Found, LONGEST_FIND, RunAction};
 use placet_store::{ActionFilter, Listed, Order, QueueFilter, RunFilter};
 use serde::Deserialize;
 
@@ -109,7 +109,7 @@ async fn matching(app: &App, actions: Vec<Listed<ActionState>>, wanted: &Wanted)
         // One that cannot be opened any more is found by its id, and takes no other with it.
         let spec = detail(app, &listed).await.ok().map(|opened| opened.spec);
         if spec.as_ref().is_some_and(|spec| wanted.is_of(spec)) || wanted.ends(&listed.id.to_string()) {
-            let title = spec.as_ref().map_or_else(|| listed.tool.to_string(), title);
+            let title = spec.as_ref().map_or_else(|| listed.tool.to_string(), ActionSpec::title);
             rows.push(RunAction { action: view::action(&listed), title, since: listed.created_at });
         }
     }

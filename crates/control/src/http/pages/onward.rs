@@ -45,7 +45,7 @@ pub(super) async fn just(app: &App, caller: &Caller, id: Option<&str>) -> Result
         return Ok(None);
     }
     let shown = detail(app, &state).await?;
-    let (title, is_awaited) = (placet_pages::title(&shown.spec), shown.action.approvals_missing > 0);
+    let (title, is_awaited) = (shown.spec.title(), shown.action.approvals_missing > 0);
     Ok(Some(Just { id, kind, title, is_awaited }))
 }
 

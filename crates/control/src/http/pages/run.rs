@@ -81,7 +81,7 @@ pub(super) async fn show(
         worked_ms: run.clock.worked_ms(look.now),
         pipeline: view::pipeline(&run).steps,
         wishes: wishes::listed(&run, &app).wishes,
-        orders: order::rows(&app, &caller, orders::listed(&app, &run)).await?,
+        orders: order::rows(&app, &caller, orders::listed(&app, &run).await?).await?,
         bars: timeline::bars(&trail, &actions, look.now),
         calls: course::calls(&app, run.id).await?,
         heartbeats,

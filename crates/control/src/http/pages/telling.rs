@@ -68,7 +68,7 @@ impl<'app> Telling<'app> {
             Some(state) => detail(self.app, state).await.ok(),
             None => None,
         };
-        let told = opened.map_or_else(|| id.to_owned(), |opened| placet_pages::title(&opened.spec));
+        let told = opened.map_or_else(|| id.to_owned(), |opened| opened.spec.title());
         self.actions.insert(id.to_owned(), told.clone());
         Ok(told)
     }

@@ -48,6 +48,8 @@ async fn b4_an_order_lets_its_like_pass_and_every_entry_says_so() {
     let given: api::OrderView =
         order(&reviewer, &first, json!({ "times": 1, "lasts_ms": 60_000 })).await.is(201).json();
     assert_eq!((given.number, given.status.as_str(), given.giver), (1, "STANDS", reviewer.id));
+    assert!(given.title.starts_with("nmap ") && given.agent.contains("alpha"), "what it is about: {given:?}");
+    assert!(given.giver_name.starts_with("rita"), "and who gave it: {given:?}");
     assert_eq!(app.kinds_from(before).await, ["action.approved", "run.order_given"]);
     let before = app.size();
     let passed = agent.proposes(app.team.run, &scan()).await;
