@@ -119,6 +119,7 @@ pub(crate) fn card(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
         article.card #card data-live=(live_key(shown)) {
             (head(viewer, shown))
             (waits_again(lang, &detail.action))
+            (broke_off(viewer, detail))
             @if shown.ask == Ask::Settled { (decided(viewer, shown.decided.as_ref())) }
             @if is_over { (outcome(viewer, shown)) }
             div.two { (card::why(lang, detail, stage, shown.who.as_ref())) (card::blast_radius(lang, detail, stage, &shown.blast)) }
@@ -175,6 +176,25 @@ fn waits_again(lang: Lang, action: &ActionView) -> Markup {
     html! {
         @if let Some(amendment) = action.amendment.as_ref().filter(|_| waits(action)) {
             p.ask role="status" { (if amendment.no_riskier { lang.waits_for_more() } else { lang.waits_for_another() }) }
+        }
+    }
+}
+
+/// Whoever says what becomes of it wants to know whose hands it was in, and for how long nobody knows what it did.
+fn broke_off(viewer: &Viewer, detail: &ActionDetail) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        @if let Some(broke) = &detail.interruption {
+            @let (began, heard, lost) = (parsed(&broke.started_at), parsed(&broke.heard_at), parsed(&broke.interrupted_at));
+            (section("broke-off", lang.interrupted_waits(), &html! {
+                dl.facts {
+                    (fact(lang.broke_worker(), &html! { a href={ "/workers/" (broke.worker) } { (text::line(lang, &broke.worker_name)) } }))
+                    (fact(lang.broke_attempt(), &html! { (broke.attempt) }))
+                    (fact(lang.broke_began(), &html! { (exactly(began)) " (" (moment(lang, began, viewer.now)) ")" }))
+                    (fact(lang.broke_heard(), &html! { (exactly(heard)) " · " (lang.broke_worked()) " " (lang.span(began.unix_ms().abs_diff(heard.unix_ms()))) }))
+                    (fact(lang.broke_lost(), &html! { (exactly(lost)) " (" (moment(lang, lost, viewer.now)) ")" }))
+                }
+            }))
         }
     }
 }
@@ -332,7 +352,7 @@ fn interrupted(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let (lang, id) = (viewer.lang, shown.detail.action.id);
     html! {
         section.panel.decide aria-labelledby="decide" {
-            h2 #decide { (lang.interrupted_waits()) }
+            h2 #decide { (lang.broke_decide()) }
             @if shown.fast { p.ask role="status" { (lang.decides_fast()) } }
             (Form::to(format!("/actions/{id}/resolve"), viewer).named("resolve").with(&html! {
                 input type="hidden" name="attempt" value=(shown.detail.action.attempt);

@@ -190,6 +190,13 @@ words! {
     checkpoint_waits: "Checkpoint", "Point de contrôle";
     results_wait: "Results to accept", "Résultats à accepter";
     interrupted_waits: "Interrupted: nobody knows how far it got", "Interrompue : nul ne sait jusqu'où elle est allée";
+    broke_worker: "Worker", "Exécutant";
+    broke_attempt: "Attempt", "Tentative";
+    broke_began: "It began", "Début";
+    broke_heard: "Last heard of", "Dernier signe";
+    broke_worked: "at it for", "à l'ouvrage pendant";
+    broke_lost: "Given up waiting", "Attente abandonnée";
+    broke_decide: "What becomes of it", "Ce qu'il en advient";
     wish_waits: "Asks for more of the network", "Demande plus de réseau";
 
     // The card.

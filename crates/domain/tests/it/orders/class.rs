@@ -100,27 +100,22 @@ fn b4_another_project_tier_reason_or_deed_is_another_question() {
     let mut world = ordered(9);
     world.agent().proposes("delete it").unwrap();
     let told = serde_json::to_value(world.action()).unwrap();
-    let asked = |change: &dyn Fn(&mut Value)| {
-        let mut other = told.clone();
-        change(&mut other);
-        serde_json::from_value::<ActionState>(other).expect("a state").question().expect("it names its deed")
+    let asked = |place: &str, other: Value| {
+        let mut state = told.clone();
+        *state.pointer_mut(place).expect("it is there") = other;
+        serde_json::from_value::<ActionState>(state).expect("a state").question().expect("it names its deed")
     };
-    let same = asked(&|_| {});
-    let changes: [(&str, &dyn Fn(&mut Value)); 4] = [
-        ("project", &|state| state["project"] = json!(project_id(77))),
-        ("tier", &|state| state["verdict"]["tier"] = json!("A")),
-        ("reasons", &|state| state["verdict"]["reasons"][0]["because"] = json!("it looks odd")),
-        ("deed", &|state| state["deed"] = json!(Digest::of(b"another"))),
-    ];
-    for (what, change) in changes {
-        assert_ne!(asked(change), same, "another {what} asks the same");
+    let same = world.action().question().unwrap();
+    for (place, other) in [
+        ("/project", json!(project_id(77))),
+        ("/verdict/tier", json!("A")),
+        ("/verdict/reasons/0/because", json!("it looks odd")),
+        ("/deed", json!(Digest::of(b"another"))),
+    ] {
+        assert_ne!(asked(place, other), same, "with another `{place}` it asks the same");
     }
-    let others: [(&str, &dyn Fn(&mut Value)); 2] = [
-        ("run", &|state| state["run"] = json!(run_id(77))),
-        ("agent", &|state| state["proposer"] = json!(Who::Worker.id())),
-    ];
-    for (whose, change) in others {
-        assert_eq!(asked(change), same, "whose it is does not matter: {whose}");
+    for (place, other) in [("/run", json!(run_id(77))), ("/proposer", json!(Who::Worker.id()))] {
+        assert_eq!(asked(place, other), same, "whose it is does not matter: `{place}`");
     }
 }
 
