@@ -11,11 +11,6 @@ const tab = async (path) => {
 };
 const by = (name, ...args) => meanwhile([given.binary, '--as', name, ...args]);
 
-const [orders, run, agents, help] =
-  [await tab('/orders'), await tab(`/runs/${given.run}`), await tab('/agents'), await tab('/help')];
-await orders.getByText('No order stands.').waitFor();
-assert.equal(await run.getByRole('heading', { name: 'Standing orders' }).count(), 0);
-
 // Identical ones, while somebody looks at one of them: what they would approve together is what they were shown, however many come. The
 // list says how many there are.
 const chosen = await tab(`/?action=${given.twins[0]}`);
@@ -29,6 +24,12 @@ assert.equal(await chosen.locator('#approve-all input[name=item]').count(), 2);
 by('ada', 'reject', given.twins[0], '--reason', 'once is enough');
 await chosen.getByText('REJECTED', { exact: true }).first().waitFor();
 assert.equal(await together.count(), 0);
+await chosen.close();
+
+const [orders, run, agents, help] =
+  [await tab('/orders'), await tab(`/runs/${given.run}`), await tab('/agents'), await tab('/help')];
+await orders.getByText('No order stands.').waitFor();
+assert.equal(await run.getByRole('heading', { name: 'Standing orders' }).count(), 0);
 
 // Somebody gives an order: it stands on the page of all, and on that of its run.
 by('ada', 'order', 'give', given.actions[0], '--yes', '--until', '2h');

@@ -8,6 +8,7 @@ use placet_domain::headline::headline;
 use placet_domain::id::{ActionId, ProjectId};
 use placet_domain::identity::Reach;
 use placet_domain::refusal::Refusal;
+use placet_domain::text::beginning;
 use placet_ledger::Entry;
 use placet_pages::{ActionPage, Ask, FileShown, Shown, Standing, Still, Twin, Waiting, WorkerRow};
 use placet_store::{EntryFilter, HEARTBEAT, Kinds, Order, QueueFilter, Rows, Seat, StoredEntry, Waits, Whose};
@@ -28,6 +29,10 @@ use crate::flow::Caller;
 const MOST_ROWS: u32 = 200;
 const USUAL_ROWS: u32 = 50;
 const MOST_ENTRIES: u32 = 100;
+/// Identical ones in one answer, of all rows together: they are read, and sent, whether anybody looks at them or not.
+const MOST_TOLD: usize = 2_000;
+/// As much of a goal as tells which undertaking it is.
+const LONGEST_GOAL: usize = 200;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -80,9 +85,16 @@ async fn listed(
     }
     let (first, then) = (named.as_ref().map_or(&filter.waits, |named| &named.waits).clone(), filter.waits.clone());
     let found = found(app, named, filter, after).await?;
-    let mut actions = pages::folded(app, caller, found.first, &first, MOST_TWINS).await?;
-    actions.extend(pages::folded(app, caller, found.then, &then, MOST_TWINS).await?);
+    let most = twins_told(found.first.len() + found.then.len());
+    let mut actions = pages::folded(app, caller, found.first, &first, most).await?;
+    actions.extend(pages::folded(app, caller, found.then, &then, most).await?);
     Ok((actions, found.next))
+}
+
+/// As many identical ones of each row as one decides with it, or fewer where there are many rows; how many there are is always told.
+fn twins_told(rows: usize) -> u32 {
+    let each = MOST_TOLD / rows.max(1);
+    u32::try_from(each).unwrap_or(MOST_TWINS).min(MOST_TWINS)
 }
 
 fn after(query: &InboxQuery) -> Result<Option<Place>, Failure> {
@@ -116,7 +128,7 @@ fn filter(app: &App, caller: &Caller, query: &InboxQuery, reach: Reach) -> Resul
 /// What was interrupted, the riskiest first; those that are settled make room for others.
 async fn interrupted(app: &App, caller: &Caller, reach: Reach) -> Result<Vec<Waiting>, Failure> {
     let filter = QueueFilter { reach, waits: Waits::ForResolution, limit: MOST_ROWS, ..QueueFilter::default() };
-    pages::folded(app, caller, app.store().queue(filter).await?, &Waits::ForResolution, MOST_TWINS).await
+    pages::folded(app, caller, app.store().queue(filter).await?, &Waits::ForResolution, 0).await
 }
 
 /// What somebody sees, or one project of it.
@@ -135,7 +147,8 @@ fn row(row: Waiting) -> api::WaitingView {
 }
 
 fn twin(twin: Twin) -> api::TwinView {
-    api::TwinView { id: twin.id, review: twin.review, agent: twin.agent, goal: twin.goal }
+    let goal = beginning(&twin.goal, LONGEST_GOAL).0.to_owned();
+    api::TwinView { id: twin.id, review: twin.review, agent: twin.agent, goal }
 }
 
 fn standing(run: Standing) -> api::StandingView {

@@ -109,7 +109,7 @@ fn b4_another_project_tier_reason_or_deed_is_another_question() {
     for (place, other) in [
         ("/project", json!(project_id(77))),
         ("/verdict/tier", json!("A")),
-        ("/verdict/reasons/0/because", json!("it looks odd")),
+        ("/verdict/reasons", json!([{ "rule": "new", "demands": "B", "weight": 0.1, "because": "it looks odd" }])),
         ("/deed", json!(Digest::of(b"another"))),
     ] {
         assert_ne!(asked(place, other), same, "with another `{place}` it asks the same");
