@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use placet_domain::action::ActionStatus;
-use placet_domain::evidence::{Exit, Manifest};
+use placet_domain::evidence::Manifest;
 use placet_domain::time::Timestamp;
 use placet_wire::api::{ActionDetail, ActionView, OrderOffer};
 
@@ -19,6 +19,7 @@ use crate::order;
 use crate::output::{Output, streams};
 use crate::parts::{digest, exactly, fact, moment, parsed, section, short, size, status, tier};
 use crate::passkeys::{self, Place};
+use crate::phrases;
 use crate::refusals;
 use crate::text;
 
@@ -136,7 +137,7 @@ pub(crate) fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
                 strong { (text::line(lang, &shown.agent)) } " " (lang.proposed()) " " code { (action.tool) } " (" (action.kind) ") · "
                 (moment(lang, shown.since, viewer.now)) " · " (status(action.status.as_str()))
                 @if let Some((step, of)) = shown.step { " · " (lang.step_of(step, of)) }
-                @if let Some(because) = &action.because { " · " q { (text::line(lang, because)) } }
+                @if let Some(because) = &action.because { " · " (why_it_stands(lang, action.status, because)) }
                 (order::by_order(lang, action))
                 @if action.amendment.is_some() { " · " strong.ask { (lang.amended_by()) } }
                 @if let Some(next) = action.superseded_by { " · " a href={ "/actions/" (next) } { (short(&next.to_string())) } }
@@ -144,6 +145,12 @@ pub(crate) fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
             (attention::told(viewer, &shown.attended.said))
         }
     }
+}
+
+/// How its execution ended, which nobody said; or what somebody said when they ended it.
+fn why_it_stands(lang: Lang, status: ActionStatus, because: &str) -> Markup {
+    let is_over = matches!(status, ActionStatus::Succeeded | ActionStatus::Failed);
+    html! { @if is_over { (phrases::of_end(lang, because)) } @else { q { (text::line(lang, because)) } } }
 }
 
 /// What a reviewer made of it needs a person again: whose yes it has, and whose it lacks.
@@ -332,7 +339,7 @@ fn outcome(viewer: &Viewer, shown: &ActionPage) -> Markup {
         @if let Some(manifest) = &shown.evidence {
             (section("evidence", lang.evidence(), &html! {
                 dl.facts {
-                    (fact(lang.exit(), &html! { (text::line(lang, &ending(&manifest.exit))) }))
+                    (fact(lang.exit(), &phrases::of_end(lang, &manifest.exit.in_words())))
                     (fact(lang.took(), &html! { (lang.span(manifest.finished_at.unix_ms().abs_diff(manifest.started_at.unix_ms()))) }))
                 }
                 (streams(lang, &shown.outputs))
@@ -353,15 +360,5 @@ fn outcome(viewer: &Viewer, shown: &ActionPage) -> Markup {
                 }
             }))
         }
-    }
-}
-
-fn ending(exit: &Exit) -> String {
-    match exit {
-        Exit::Code(code) => format!("{code}"),
-        Exit::Signal(signal) => format!("signal {signal}"),
-        Exit::Limit { which, limit, seen } => format!("limit {which}: {seen} > {limit}"),
-        Exit::Cancelled => "cancelled".to_owned(),
-        Exit::NotStarted { why } => format!("not started: {why}"),
     }
 }

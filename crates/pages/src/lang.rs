@@ -131,27 +131,19 @@ words! {
     runs_waiting: "Runs that stand still", "Exécutions à l'arrêt";
     filter_all: "All", "Tout";
     filter_tier: "Tier", "Niveau";
-    identical: "identical", "identiques";
     log_of_agent: "What its agent says", "Ce que dit son agent";
     log_of_program: "What its program says", "Ce que dit son programme";
     log_is_no_evidence: "As it is said, a line when it is whole, without secrets. This is no evidence: only the newest is kept, in memory, and a restart forgets it.", "Au fil de l'eau, chaque ligne une fois entière, sans les secrets. Ce n'est pas une preuve : seul le plus récent est gardé, en mémoire, et un redémarrage l'oublie.";
     log_whole: "Everything that is kept", "Tout ce qui est gardé";
-    log_earlier: "bytes came before", "octets sont venus avant";
-    log_skipped: "bytes were skipped", "octets ont été sautés";
-    log_no_text: "bytes are no text", "octets ne sont pas du texte";
     log_began: "started again", "redémarré";
-    log_waits: "bytes of a line that has not ended wait", "octets d'une ligne inachevée attendent";
     log_silent: "Nothing was said yet.", "Rien n'a encore été dit.";
     log_ended: "It has ended.", "C'est terminé.";
     log_is_evidence_now: "What it said is evidence now.", "Ce qu'il a dit est désormais une preuve.";
     uninspectable_output: "No text that can be shown here; fetch it below.", "Aucun texte qui puisse être montré ici ; récupérez-le plus bas.";
-    bytes_left_out: "bytes in between are not shown; fetch it below", "octets entre les deux ne sont pas montrés ; récupérez-le plus bas";
-    heartbeats_left_out: "heartbeats of workers among them are left out", "signes de vie d'exécutants, parmi elles, ne sont pas montrés";
     checkpoint_after: "then a checkpoint", "puis un point de contrôle";
     rehearsed_ones: "Only rehearsed", "Seulement répétées";
     rehearsed_now: "Nothing of it was done. Look at each and say whether it is to be done; what you leave is not.", "Rien n'en a été fait. Regardez chacune et dites si elle doit l'être ; ce que vous laissez ne le sera pas.";
     rehearsed_later: "Nothing of it was done. You decide on each when the run has its results.", "Rien n'en a été fait. Vous déciderez de chacune quand l'exécution aura ses résultats.";
-    older_ones: "older ones are found below, by what happened", "plus anciennes se retrouvent plus bas, par ce qui s'est passé";
     expires: "expires", "expire";
     next_ones: "The next ones", "Les suivantes";
     ones_before: "Back", "Retour";
@@ -244,8 +236,6 @@ words! {
     history: "Decisions on this tool in this project, last 30 days", "Décisions sur cet outil dans ce projet, 30 derniers jours";
     approved_n: "approved", "approuvées";
     rejected_n: "rejected", "rejetées";
-    succeeded_n: "succeeded", "réussies";
-    failed_n: "failed", "échouées";
     never_before: "first use: nobody has decided on this tool here", "première utilisation : personne n'a encore décidé de cet outil ici";
     rehearsal: "Simulated: it is only rehearsed now. You decide at the results whether it is done.", "Simulation : elle est seulement répétée. Vous déciderez aux résultats si elle est exécutée.";
     policy_version: "by the policy of version", "selon les règles de version";
@@ -253,13 +243,8 @@ words! {
     nobody_can: "nobody who is registered here", "personne qui soit enregistré ici";
     who_cannot: "not, because they stand behind the agent or changed its proposal:", "pas, car derrière l'agent ou sa proposition modifiée :";
     held_for_this: "held for this one:", "réservé pour celle-ci :";
-    pages_visited: "pages", "pages";
     folded_card: "This card is long: here is only its beginning. What you decide on is the whole of it.", "Cette carte est longue : voici seulement son début. Votre décision porte sur le tout.";
     read_whole: "Read the whole card and decide there", "Lire la carte entière et y décider";
-    more_reasons: "more reasons", "autres raisons";
-    more_arguments: "more arguments", "autres arguments";
-    more_files: "more files", "autres fichiers";
-    more_characters: "more characters", "caractères de plus";
     odd_text: "Contains characters that hide or imitate others; they are marked.", "Contient des caractères qui en cachent ou en imitent d'autres ; ils sont marqués.";
     looks_like: "imitates Latin letters", "imite des lettres latines";
     unseen_run: "characters that nobody sees, counted", "caractères que personne ne voit, comptés";
@@ -385,6 +370,11 @@ words! {
     order_would_have: "Of this run it would have covered:", "Dans cette exécution, elle aurait couvert :";
     order_none_yet: "Nothing of this run so far would have been covered.", "Rien jusqu'ici dans cette exécution n'aurait été couvert.";
     order_was_rejected: "somebody rejected it", "quelqu'un l'a rejetée";
+    // What the steps of a run led to.
+    declared_by_person: "declared by a person:", "déclaré par une personne :";
+    held_for_it: "held for it:", "réservé pour elle :";
+    likely: "likely", "sans doute";
+
     order_minutes: "For so many minutes", "Pendant tant de minutes";
     order_times: "For so many more actions", "Pour tant d'autres actions";
     order_give_now: "Approve with this order", "Approuver avec cette consigne";
@@ -399,9 +389,8 @@ words! {
 
     // What came of it.
     evidence: "Evidence", "Preuves";
-    exit: "exit", "fin";
+    exit: "ended with", "fin";
     took: "took", "durée";
-    bytes: "bytes", "octets";
     download: "Download", "Télécharger";
     proof: "Proof", "Preuve d'inclusion";
     record: "Record", "Registre";
@@ -438,8 +427,7 @@ words! {
     find_hint: "An id or the number of an entry leads right there. Words are looked for in commands, names of files, goals and names of agents; the end of an id, as lists show it, is enough.", "Un identifiant ou le numéro d'une inscription y mène tout droit. Les mots sont cherchés dans les commandes, les noms de fichiers, les buts et les noms d'agents ; la fin d'un identifiant, comme les listes la montrent, suffit.";
     found_nothing: "Nothing of that was found.", "Rien de tel n'a été trouvé.";
     found_among: "Looked through:", "Parcouru :";
-    newest_runs: "newest runs", "exécutions les plus récentes";
-    newest_actions: "actions that wait or are newest", "actions en attente ou les plus récentes";
+    tunnel: "a tunnel: neither requests nor whose account they use are seen", "un tunnel : on ne voit ni les requêtes ni au nom de qui elles sont faites";
     nobody_caged: "nobody: its cage has no network", "personne : sa cage n'a pas de réseau";
     given_with_plan: "The agent's own files", "Fichiers de l'agent lui-même";
     no_limit: "nothing is limited", "rien n'est limité";
@@ -489,10 +477,6 @@ words! {
     would_change: "What would change", "Ce qui changerait";
     workspace: "Workspace", "Espace de travail";
     memory: "Agent's memory", "Mémoire de l'agent";
-    created: "created", "créés";
-    changed: "changed", "modifiés";
-    removed: "removed", "supprimés";
-    mode_changed: "mode changed", "mode modifié";
     drift: "Changed by people since, and left alone", "Modifié par des personnes depuis, et laissé tel quel";
     no_preview: "Its host has not answered yet. Reload in a moment.", "Son hôte n'a pas encore répondu. Rechargez dans un instant.";
     go_back_now: "Go back", "Revenir";
@@ -561,7 +545,6 @@ words! {
     not_enforced_there: "Not enforced there:", "Non garanti là-bas :";
     profiles: "Profiles", "Profils";
     other_than_here: "Not as here: what is approved for it is not started there.", "Pas comme ici : ce qui est approuvé pour lui n'y démarre pas.";
-    profiles_differ: "profiles are not as here: nothing that was approved for them is started there", "profils diffèrent d'ici : rien de ce qui a été approuvé pour eux n'y démarre";
     executes_now: "What it executes now", "Ce qu'il exécute en ce moment";
     hosts_now: "What it hosts now", "Ce qu'il héberge en ce moment";
     holds_leases: "Executes now", "Exécute en ce moment";

@@ -5,6 +5,7 @@ use placet_domain::text::spelled_out;
 use placet_domain::time::Timestamp;
 
 use crate::lang::Lang;
+use crate::meaning;
 use crate::text;
 
 const WIDTH: u64 = 600;
@@ -62,7 +63,7 @@ pub(crate) fn timeline(lang: Lang, bars: &[Bar]) -> Markup {
             @for bar in bars {
                 @let length = bar.from.unix_ms().abs_diff(bar.to.unix_ms());
                 div.bar {
-                    span title=(spelled_out(&bar.name)) { (text::line(lang, &bar.name)) }
+                    span title=(spelled_out(&bar.name)) { (text::line(lang, meaning::of_step(lang, &bar.name))) }
                     svg viewBox={ "0 0 " (WIDTH) " " (ROW) } preserveAspectRatio="none" aria-hidden="true" {
                         rect class=(bar.lane.class()) x=(across(bar.from).min(WIDTH - 4)) y=((ROW - BAR) / 2) width=((across(bar.to) - across(bar.from)).max(4)) height=(BAR) rx="3" {}
                     }

@@ -142,6 +142,9 @@ for (const [name, path] of Object.entries(pages)) {
   await shot(narrow, `${name}-french`);
 }
 assert.deepEqual(inEnglishStill, {}, 'said in English in French');
+  const money = (await narrow.locator('main').innerText()).match(/\$\d[\d.]*|\d [KMG]iB/g) ?? [];
+  assert.deepEqual(money, [], `${name}: money and sizes as the English write them`);
+  assert.equal(await narrow.locator('.steps.across [lang=en]').count(), 0, `${name}: what steps led to is told in French`);
 assert.ok(said > 50, `only ${said} things were said in French`);
 
 // Where there is no room for both: the list until somebody chooses, then the card, and back.

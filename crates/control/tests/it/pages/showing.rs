@@ -156,7 +156,7 @@ async fn c16_an_agent_has_a_page_with_its_line_its_runs_and_how_people_decided()
     assert!(list.contains(&format!("href=\"/agents/{}\"", agent.id)), "{list}");
     let page = rita.open(&format!("/agents/{}", agent.id)).await.is(200).text();
     assert!(
-        page.contains("100 %") && page.contains(&format!("/runs/{}", app.team.run)) && page.contains("class=\"tree\""),
+        page.contains("100%") && page.contains(&format!("/runs/{}", app.team.run)) && page.contains("class=\"tree\""),
         "{page}"
     );
     rita.open(&format!("/agents/{}", reviewer.id)).await.is(404);
