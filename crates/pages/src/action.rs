@@ -273,7 +273,7 @@ fn approve(viewer: &Viewer, shown: &ActionPage) -> Markup {
             }
             (Form::to("/batch/approve", viewer).named("approve-all").with(&html! {
                 @for (id, seen) in twins.all(action) { input type="hidden" name="item" value={ (id) " " (seen) }; }
-                button { (lang.approve_identical(twins.some.len() as u64 + 1, twins.count + 1)) }
+                button { (lang.approve_identical(twins.some.len() as u64 + 1, twins.count + 1)) " " kbd { "X" } }
             }))
         }
     }

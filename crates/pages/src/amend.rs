@@ -81,7 +81,7 @@ pub(crate) fn amend(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
     let form = form.at_most(shown.amending.form_bytes, lang.form_too_long());
     html! {
         details.panel.decides open[shown.amending.tried.is_some()] {
-            summary { (lang.amend()) }
+            summary { (lang.amend()) " " kbd { "E" } }
             p { (lang.amend_hint()) }
             (form.with(&html! {
                 (wish(lang, shown, proposal))

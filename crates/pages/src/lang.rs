@@ -602,6 +602,13 @@ impl Lang {
     pub(crate) fn waiting(self, count: u64) -> String {
         match (self, count) {
             (Self::En, 1) => "1 waits".to_owned(),
+    key_amend: "change it and approve what you made of it: unfold the form", "la modifier et approuver le résultat : déplier le formulaire";
+    key_order: "approve its like too: unfold the order", "approuver aussi ses semblables : déplier la consigne";
+    key_identical: "go to the button that approves identical ones with it", "aller au bouton qui approuve aussi les identiques";
+    key_assign: "who should look at it", "qui devrait y regarder";
+    key_defer: "later: for how long to set it aside", "plus tard : combien de temps la mettre de côté";
+    key_files: "to its files, one after the other", "à ses fichiers, l'un après l'autre";
+    keys_rule: "Where somebody writes, and together with Ctrl, Alt or the like, keys are what they always are. But for the second A none decides anything by itself.", "Pendant la saisie, et avec Ctrl, Alt ou semblables, les touches restent ce qu'elles sont. Sauf le second A, aucune ne décide quoi que ce soit par elle-même.";
             (Self::En, count) => format!("{} wait", self.number(count)),
             (Self::Fr, 0 | 1) => format!("{count} en attente"),
             (Self::Fr, count) => format!("{} en attente", self.number(count)),

@@ -30,7 +30,7 @@ pub(crate) fn give(viewer: &Viewer, action: &ActionView, offer: &OrderOffer) -> 
     let form = Form::to(format!("/actions/{}/order", action.id), viewer).on(action.review).named("order");
     html! {
         details.panel.decides {
-            summary { (lang.order_give()) }
+            summary { (lang.order_give()) " " kbd { "S" } }
             p { (lang.order_hint()) }
             p.note { (lang.order_beware()) }
             (form.with(&html! {
