@@ -164,7 +164,7 @@ fn waits_again(lang: Lang, action: &ActionView) -> Markup {
 }
 
 /// Whether a person is asked for a yes or a no.
-fn is_asked(shown: &ActionPage) -> bool {
+pub(crate) fn is_asked(shown: &ActionPage) -> bool {
     match shown.ask {
         Ask::Settled | Ask::No(_) => false,
         Ask::Yes | Ask::Sign(_) | Ask::NoPasskey => shown.detail.action.status == ActionStatus::PendingApproval,

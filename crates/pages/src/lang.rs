@@ -590,6 +590,9 @@ words! {
     key_find: "find something", "chercher quelque chose";
     key_next: "next, previous", "suivant, précédent";
     key_open: "open", "ouvrir";
+    probably_meant: "Did you mean", "Vouliez-vous dire";
+    what_you_wrote: "What you wrote", "Ce que vous avez écrit";
+    what_you_wrote_hint: "It is kept nowhere but here: copy it before you go on.", "Ce n'est gardé nulle part ailleurs : copiez-le avant de continuer.";
     key_approve: "go to approve, accept, have it done or run it again; again: do it", "aller à approuver, accepter, faire faire ou relancer ; encore : le faire";
     key_reject: "write why, and reject, send back or give up", "écrire pourquoi, et rejeter, renvoyer ou abandonner";
     key_help: "this page", "cette page";

@@ -53,7 +53,7 @@ mod timeline;
 mod workers;
 
 pub use action::{ActionPage, Decided, Yes, action};
-pub use amend::{Amending, Tried, WITHOUT, file_field};
+pub use amend::{Amending, Tried, WITHOUT, file_field, is_offered as is_amendment_offered};
 pub use attention::Attended;
 pub use card::{Ask, Blast, History, Past, Who, title};
 pub use deciding::{OwnPage, decisions, own};

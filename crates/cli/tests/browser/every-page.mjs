@@ -3,7 +3,7 @@
 import { ask, assert, enter, field, finish, given, isLive, look, lookEveryWay, screen, send, shot, words } from './browser.mjs';
 
 const NOWHERE = '/runs/run_00000000000000000000000000000000';
-const pages = { ...given.pages, nowhere: NOWHERE };
+const pages = { ...given.pages, nowhere: NOWHERE, astray: '/setings' };
 
 // What is folded away is for everybody too.
 async function unfold(page) {
@@ -72,7 +72,7 @@ const told = [];
 await enter(page, given.links[0]);
 for (const [name, path] of Object.entries(pages)) {
   const answer = await page.goto(given.url + path);
-  assert.equal(answer.status(), name === 'nowhere' ? 404 : 200, name);
+  assert.equal(answer.status(), ['nowhere', 'astray'].includes(name) ? 404 : 200, name);
   await isLive(page);
   await unfold(page);
   inEnglish[name] = await words(page);
@@ -105,6 +105,10 @@ for (const [name, path] of Object.entries(pages)) {
     assert.ok(curves[0].endsWith(': $0.0006') && curves[1].endsWith(': 90'), `${curves}`);
     const high = await page.locator('path.curve').first().evaluate((curve) => curve.getBoundingClientRect().height);
     assert.ok(high > 60, `a curve of ${high} pixels`);
+  }
+  if (name === 'astray') {
+    await page.getByRole('link', { name: '/settings', exact: true }).click();
+    await page.waitForURL('**/settings');
   }
   if (name === 'pictured') assert.equal(await ask(page, DRAWN), 120, 'a picture is seen');
   if (name === 'executed') {
