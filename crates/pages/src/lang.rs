@@ -103,6 +103,7 @@ words! {
     passkeys_of_others: "Passkeys of others", "Clés d'accès des autres";
     passkeys_demanded: "Passkeys where two people are asked", "Clés d'accès quand deux personnes sont consultées";
     passkeys_are_demanded: "Nobody approves without one:", "Personne n'approuve sans clé :";
+    demand_hint: "Demanded of everybody, nobody approves what takes two people without a passkey. Otherwise only those sign who have one.", "Si elles sont exigées, personne n'approuve sans clé d'accès ce qui demande deux personnes. Sinon, seuls signent ceux qui en ont une.";
     demand_passkeys: "Demand passkeys of everybody", "Exiger une clé de tous";
     release_passkeys: "Demand them no longer", "Ne plus les exiger";
     passkey_name: "What you call it", "Comment vous l'appelez";
@@ -370,11 +371,6 @@ words! {
     order_would_have: "Of this run it would have covered:", "Dans cette exécution, elle aurait couvert :";
     order_none_yet: "Nothing of this run so far would have been covered.", "Rien jusqu'ici dans cette exécution n'aurait été couvert.";
     order_was_rejected: "somebody rejected it", "quelqu'un l'a rejetée";
-    // What the steps of a run led to.
-    declared_by_person: "declared by a person:", "déclaré par une personne :";
-    held_for_it: "held for it:", "réservé pour elle :";
-    likely: "likely", "sans doute";
-
     order_minutes: "For so many minutes", "Pendant tant de minutes";
     order_times: "For so many more actions", "Pour tant d'autres actions";
     order_give_now: "Approve with this order", "Approuver avec cette consigne";
@@ -386,6 +382,11 @@ words! {
     orders_hint: "What people said yes to beforehand, in one run, so many times and until then. Whoever decides or operates can take it back at any time.", "Ce que des personnes ont approuvé d'avance, dans une exécution, tant de fois et jusqu'à telle heure. Qui décide ou opère peut la révoquer à tout moment.";
     no_orders: "No order stands.", "Aucune consigne en vigueur.";
     no_orders_hint: "One is given on an action that waits: open it, then “Approve this and its like…”.", "Une consigne se donne sur une action en attente : ouvrez-la, puis « Approuver celle-ci et ses semblables… ».";
+
+    // What the steps of a run led to.
+    declared_by_person: "declared by a person:", "déclaré par une personne :";
+    held_for_it: "held for it:", "réservé pour elle :";
+    likely: "likely", "sans doute";
 
     // What came of it.
     evidence: "Evidence", "Preuves";
@@ -523,6 +524,10 @@ words! {
     network_lines: "Whom it reaches, one on each line", "Qui elle atteint, un par ligne";
     credentials_lines: "Credentials of the team that it uses, one on each line", "Accès de l'équipe utilisés, un par ligne";
     judge: "Judge", "Juger";
+    not_judged: "Nothing was judged", "Rien n'a été jugé";
+    what_you_wrote_stands: "What you wrote still stands below.", "Ce que vous avez écrit est encore plus bas.";
+    to_the_field: "To the field", "Aller au champ";
+    tools_there_are: "Tools there are:", "Les outils sont :";
     verdict: "Verdict", "Verdict";
     tool: "Tool", "Outil";
     kind: "Kind", "Genre";
@@ -558,7 +563,8 @@ words! {
     your_visits: "Where you are signed in", "Où vous êtes connecté";
     being_away: "Being away", "Absence";
     away_rule: "Somebody who decides here by their own rights is told what you would be told. No right changes hands.", "Quelqu'un qui décide ici de son propre droit est informé à votre place. Aucun droit ne change de mains.";
-    stand_in: "Who is told instead, by name", "Qui est informé à votre place, par son nom";
+    stand_in: "Who is told instead", "Qui est informé à votre place";
+    nobody_stands_in: "Nobody else here could stand in: it takes another person with a role that you decide with, who is not away.", "Personne d'autre ici ne peut vous remplacer : il faut une autre personne, présente, avec un rôle qui vous fait décider.";
     days_away: "For how many days", "Pendant combien de jours";
     go_away: "I am away", "Je m'absente";
     i_am_back: "I am back", "Je suis de retour";
@@ -576,6 +582,7 @@ words! {
     stop_everything: "Stop everything", "Tout arrêter";
     let_go_on: "Let everything go on", "Tout laisser continuer";
     the_switch: "The switch", "L'interrupteur";
+    switch_hint: "Stops everything in all projects at once, until an administrator lets it go on.", "Arrête aussitôt tout, dans tous les projets, jusqu'à ce qu'un administrateur laisse continuer.";
 
     // When something is not as wished.
     look_again: "Look again", "Regarder à nouveau";
@@ -583,6 +590,9 @@ words! {
     it_changed: "It is not what you saw any more.", "Ce n'est plus ce que vous avez vu.";
     not_possible: "That is not possible", "Ce n'est pas possible";
     not_found: "There is nothing here, or not for you.", "Il n'y a rien ici, ou pas pour vous.";
+    probably_meant: "Did you mean", "Vouliez-vous dire";
+    what_you_wrote: "What you wrote", "Ce que vous avez écrit";
+    what_you_wrote_hint: "It is kept nowhere but here: copy it before you go on.", "Ce n'est gardé nulle part ailleurs : copiez-le avant de continuer.";
     form_is_old: "This form is from another sign-in. Go back and reload.", "Ce formulaire vient d'une autre connexion. Revenez et rechargez.";
 
     // Help.
@@ -590,11 +600,15 @@ words! {
     key_find: "find something", "chercher quelque chose";
     key_next: "next, previous", "suivant, précédent";
     key_open: "open", "ouvrir";
-    probably_meant: "Did you mean", "Vouliez-vous dire";
-    what_you_wrote: "What you wrote", "Ce que vous avez écrit";
-    what_you_wrote_hint: "It is kept nowhere but here: copy it before you go on.", "Ce n'est gardé nulle part ailleurs : copiez-le avant de continuer.";
     key_approve: "go to approve, accept, have it done or run it again; again: do it", "aller à approuver, accepter, faire faire ou relancer ; encore : le faire";
     key_reject: "write why, and reject, send back or give up", "écrire pourquoi, et rejeter, renvoyer ou abandonner";
+    key_amend: "change it and approve what you made of it: unfold the form", "la modifier et approuver le résultat : déplier le formulaire";
+    key_order: "approve its like too: unfold the order", "approuver aussi ses semblables : déplier la consigne";
+    key_identical: "go to the button that approves identical ones with it", "aller au bouton qui approuve aussi les identiques";
+    key_assign: "who should look at it", "qui devrait y regarder";
+    key_defer: "later: for how long to set it aside", "plus tard : combien de temps la mettre de côté";
+    key_files: "to its files, one after the other", "à ses fichiers, l'un après l'autre";
+    keys_rule: "Where somebody writes, and together with Ctrl, Alt or the like, keys are what they always are. But for the second A none decides anything by itself.", "Pendant la saisie, et avec Ctrl, Alt ou semblables, les touches restent ce qu'elles sont. Sauf le second A, aucune ne décide quoi que ce soit par elle-même.";
     key_help: "this page", "cette page";
     key_inbox: "to the inbox", "à la liste";
     how_it_works: "How it works", "Comment ça marche";
@@ -605,13 +619,6 @@ impl Lang {
     pub(crate) fn waiting(self, count: u64) -> String {
         match (self, count) {
             (Self::En, 1) => "1 waits".to_owned(),
-    key_amend: "change it and approve what you made of it: unfold the form", "la modifier et approuver le résultat : déplier le formulaire";
-    key_order: "approve its like too: unfold the order", "approuver aussi ses semblables : déplier la consigne";
-    key_identical: "go to the button that approves identical ones with it", "aller au bouton qui approuve aussi les identiques";
-    key_assign: "who should look at it", "qui devrait y regarder";
-    key_defer: "later: for how long to set it aside", "plus tard : combien de temps la mettre de côté";
-    key_files: "to its files, one after the other", "à ses fichiers, l'un après l'autre";
-    keys_rule: "Where somebody writes, and together with Ctrl, Alt or the like, keys are what they always are. But for the second A none decides anything by itself.", "Pendant la saisie, et avec Ctrl, Alt ou semblables, les touches restent ce qu'elles sont. Sauf le second A, aucune ne décide quoi que ce soit par elle-même.";
             (Self::En, count) => format!("{} wait", self.number(count)),
             (Self::Fr, 0 | 1) => format!("{count} en attente"),
             (Self::Fr, count) => format!("{} en attente", self.number(count)),

@@ -123,7 +123,7 @@ assert.deepEqual(['inbox', 'action', 'runs', 'run', 'rollback', 'decisions', 'me
 await page.goto(`${given.url}/policy`);
 await field(page, 'Tool').selectOption('nmap');
 await field(page, /^Files it is given/).fill('out/a.md');
-await field(page, /^Whom it reaches/).fill('https://elsewhere.example');
+await field(page, 'Target').fill('10.0.0.5');
 await send(page, page.getByRole('button', { name: 'Judge' }));
 await lookEveryWay(page, 'judged');
 await page.goto(`${given.url}/settings`);
@@ -142,13 +142,13 @@ for (const [name, path] of Object.entries(pages)) {
   said += inFrench.length;
   const still = inFrench.filter((text) => inEnglish[name].includes(text));
   if (still.length > 0) inEnglishStill[name] = still;
+  const money = (await narrow.locator('main').innerText()).match(/\$\d[\d.]*|\d [KMG]iB/g) ?? [];
+  assert.deepEqual(money, [], `${name}: money and sizes as the English write them`);
+  assert.equal(await narrow.locator('.steps.across [lang=en]').count(), 0, `${name}: what steps led to is told in French`);
   await look(narrow, `${name} (French, 360 pixels)`);
   await shot(narrow, `${name}-french`);
 }
 assert.deepEqual(inEnglishStill, {}, 'said in English in French');
-  const money = (await narrow.locator('main').innerText()).match(/\$\d[\d.]*|\d [KMG]iB/g) ?? [];
-  assert.deepEqual(money, [], `${name}: money and sizes as the English write them`);
-  assert.equal(await narrow.locator('.steps.across [lang=en]').count(), 0, `${name}: what steps led to is told in French`);
 assert.ok(said > 50, `only ${said} things were said in French`);
 
 // Where there is no room for both: the list until somebody chooses, then the card, and back.
