@@ -46,11 +46,36 @@ function approve() {
 
 const reject = () => press(document.querySelector('form#reject, form#resolve'), 'r');
 
+// The other keys only show where something is said, unfolded and in focus. Where it is not offered they do nothing; a card that is folded
+// leads to the whole here too.
+function show(selector) {
+  const part = document.querySelector(selector) ?? document.querySelector('a#whole');
+  if (!part) return;
+  for (let folded = part.closest('details'); folded; folded = folded.parentElement.closest('details')) folded.open = true;
+  part.scrollIntoView({ block: 'center' });
+  part.focus();
+}
+
+// From one file to the next, and from the last to the first.
+function files() {
+  const summaries = all('details.file > summary');
+  const next = summaries[(summaries.indexOf(document.activeElement) + 1) % summaries.length];
+  if (!next) return;
+  next.scrollIntoView({ block: 'start' });
+  next.focus();
+}
+
 const keys = {
   j: () => move(1),
   k: () => move(-1),
   a: approve,
   r: reject,
+  e: () => show('form#amend textarea, form#amend input:not([type=hidden])'),
+  s: () => show('form#order input:checked, form#order input:not([type=hidden])'),
+  x: () => show('form#approve-all button'),
+  w: () => show('#assign-to'),
+  l: () => show('#defer-minutes'),
+  d: files,
   g: () => location.assign('/'),
   '?': () => location.assign('/help'),
   '/': () => document.querySelector('form.find input:not([hidden])')?.focus(),

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use placet_domain::action::ActionStatus;
-use placet_domain::evidence::{Exit, Manifest};
+use placet_domain::evidence::Manifest;
 use placet_domain::id::IdentityId;
 use placet_domain::time::Timestamp;
 use placet_wire::api::{ActionDetail, ActionView, OrderOffer};
@@ -20,6 +20,7 @@ use crate::order;
 use crate::output::{Output, streams};
 use crate::parts::{digest, exactly, fact, moment, parsed, section, short, size, status, tier};
 use crate::passkeys::{self, Place};
+use crate::phrases;
 use crate::refusals;
 use crate::stage::{self, Stage};
 use crate::text;
@@ -146,7 +147,7 @@ pub(crate) fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
                 strong { (text::line(lang, &shown.agent)) } " " (lang.proposed()) " " code { (action.tool) } " (" (action.kind) ") · "
                 (moment(lang, shown.since, viewer.now)) " · " (status(action.status.as_str()))
                 @if let Some((step, of)) = shown.step { " · " (lang.step_of(step, of)) }
-                @if let Some(because) = &action.because { " · " q { (text::line(lang, because)) } }
+                @if let Some(because) = &action.because { " · " (why_it_stands(lang, action.status, because)) }
                 (order::by_order(lang, action))
                 @if action.amendment.is_some() { " · " strong.ask { (lang.amended_by()) } }
                 @if let Some(next) = action.superseded_by { " · " a href={ "/actions/" (next) } { (short(&next.to_string())) } }
@@ -169,6 +170,12 @@ pub(crate) fn stage(shown: &ActionPage) -> Stage {
 
 fn waits(action: &ActionView) -> bool {
     action.status == ActionStatus::PendingApproval
+}
+
+/// How its execution ended, which nobody said; or what somebody said when they ended it.
+fn why_it_stands(lang: Lang, status: ActionStatus, because: &str) -> Markup {
+    let is_over = matches!(status, ActionStatus::Succeeded | ActionStatus::Failed);
+    html! { @if is_over { (phrases::of_end(lang, because)) } @else { q { (text::line(lang, because)) } } }
 }
 
 /// What a reviewer made of it needs a person again: whose yes it has, and whose it lacks.
@@ -200,7 +207,7 @@ fn broke_off(viewer: &Viewer, detail: &ActionDetail) -> Markup {
 }
 
 /// Whether a person is asked for a yes or a no.
-fn is_asked(shown: &ActionPage) -> bool {
+pub(crate) fn is_asked(shown: &ActionPage) -> bool {
     match shown.ask {
         Ask::Settled | Ask::No(_) => false,
         Ask::Yes | Ask::Sign(_) | Ask::NoPasskey => waits(&shown.detail.action),
@@ -311,7 +318,7 @@ fn together(viewer: &Viewer, shown: &ActionPage) -> Markup {
     html! {
         div.together data-bound {
             details open[twins.some.len() <= FEW] {
-                summary { "+" (lang.number(twins.count)) " " (lang.identical()) }
+                summary { "+" (lang.number(twins.count)) " " (lang.n_identical(twins.count)) }
                 ul.plain {
                     @for twin in &twins.some {
                         li { a href={ "/actions/" (twin.id) } { (short(&twin.id.to_string())) } " " (text::line(lang, &twin.agent)) " · " (text::line(lang, &twin.goal)) }
@@ -321,7 +328,7 @@ fn together(viewer: &Viewer, shown: &ActionPage) -> Markup {
             @if shown.ask == Ask::Yes && !shown.fast {
                 (Form::to("/batch/approve", viewer).named("approve-all").with(&html! {
                     @for (id, seen) in twins.all(action) { input type="hidden" name="item" value={ (id) " " (seen) }; }
-                    button { (lang.approve_identical(twins.some.len() as u64 + 1, twins.count + 1)) }
+                    button { (lang.approve_identical(twins.some.len() as u64 + 1, twins.count + 1)) " " kbd { "X" } }
                 }))
             }
         }
@@ -388,7 +395,7 @@ fn outcome(viewer: &Viewer, shown: &ActionPage) -> Markup {
         @if let Some(manifest) = &shown.evidence {
             (section("evidence", lang.evidence(), &html! {
                 dl.facts {
-                    (fact(lang.exit(), &html! { (text::line(lang, &ending(&manifest.exit))) }))
+                    (fact(lang.exit(), &phrases::of_end(lang, &manifest.exit.in_words())))
                     (fact(lang.took(), &html! { (lang.span(manifest.finished_at.unix_ms().abs_diff(manifest.started_at.unix_ms()))) }))
                 }
                 (streams(lang, &shown.outputs))
@@ -415,15 +422,5 @@ fn record(viewer: &Viewer, shown: &ActionPage) -> Markup {
                 }
             }))
         }
-    }
-}
-
-fn ending(exit: &Exit) -> String {
-    match exit {
-        Exit::Code(code) => format!("{code}"),
-        Exit::Signal(signal) => format!("signal {signal}"),
-        Exit::Limit { which, limit, seen } => format!("limit {which}: {seen} > {limit}"),
-        Exit::Cancelled => "cancelled".to_owned(),
-        Exit::NotStarted { why } => format!("not started: {why}"),
     }
 }

@@ -8,7 +8,7 @@ use std::fmt::Display;
 use maud::{Markup, html};
 use placet_domain::proposal::Proposal;
 
-use crate::action::{ActionPage, Room, typed};
+use crate::action::{ActionPage, Room, is_asked, typed};
 use crate::fielded::{Unfit, fit, lines, weight};
 use crate::forms::{Form, field, reason_again};
 use crate::lang::Lang;
@@ -65,13 +65,18 @@ pub(crate) fn not_taken(lang: Lang, shown: &ActionPage) -> Markup {
     let Some(Tried { why, .. }) = &shown.amending.tried else { return html! {} };
     html! {
         div.panel role="alert" {
-            h2 { (lang.not_taken()) }
+            h2 { (if why.code == "stale" { lang.it_changed() } else { lang.not_taken() }) }
             p {
-                @match &why.refusal { Some(refused) => (refusals::refusal(lang, refused)), None => (refusals::of_code(lang, &why.code, &why.detail)) }
+                (refusals::of_problem(lang, why))
             }
-            p { (lang.nothing_changed()) " " code { (why.code) } " · " a href="#amend" { (lang.still_written()) } }
+            p { @if why.is_as_before() { (lang.nothing_changed()) " " } code { (why.code) } " · " a href="#amend" { (lang.still_written()) } }
         }
     }
+}
+
+/// Whether a card has the form: what was written in one is put back into it, or shown beside it.
+pub fn is_offered(shown: &ActionPage) -> bool {
+    is_asked(shown) && shown.detail.proposal.is_some()
 }
 
 pub(crate) fn amend(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
@@ -81,7 +86,7 @@ pub(crate) fn amend(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
     let form = form.at_most(shown.amending.form_bytes, lang.form_too_long());
     html! {
         details.panel.decides open[shown.amending.tried.is_some()] {
-            summary { (lang.amend()) }
+            summary { (lang.amend()) " " kbd { "E" } }
             p { (lang.amend_hint()) }
             (form.with(&html! {
                 (wish(lang, shown, proposal))

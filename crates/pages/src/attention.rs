@@ -65,7 +65,7 @@ pub(crate) fn forms(viewer: &Viewer, shown: &ActionPage) -> Markup {
     }
     html! {
         details.panel #attention {
-            summary { (lang.attention()) }
+            summary { (lang.attention()) @if attended.may_assign { " " kbd { "W" } } @if attended.may_defer { " " kbd { "L" } } }
             p.note { (lang.attention_rule()) }
             div.ways {
                 @if attended.may_assign { (assign(viewer, shown)) }

@@ -59,7 +59,7 @@ fn reasons(lang: Lang, shown: &ActionPage) -> Markup {
     let mut detail = shown.detail.clone();
     let more = detail.action.verdict.reasons.len().saturating_sub(MOST_REASONS);
     detail.action.verdict.reasons.truncate(MOST_REASONS);
-    html! { (card::why(lang, &detail, action::stage(shown), shown.who.as_ref())) (left_out(more, lang.more_reasons())) }
+    html! { (card::why(lang, &detail, action::stage(shown), shown.who.as_ref())) (left_out(lang, more, Lang::n_more_reasons)) }
 }
 
 fn arguments(lang: Lang, shown: &ActionPage) -> Markup {
@@ -73,11 +73,12 @@ fn arguments(lang: Lang, shown: &ActionPage) -> Markup {
                     @let (begun, is_cut) = placet_domain::text::beginning(word, MOST_ARGUMENT_CHARS);
                     li {
                         code { (text::line(lang, begun)) }
-                        @if is_cut { " … " strong.ask { (lang.number((word.chars().count() - begun.chars().count()) as u64)) " " (lang.more_characters()) } }
+                        @let more = (word.chars().count() - begun.chars().count()) as u64;
+                        @if is_cut { " … " strong.ask { (lang.number(more)) " " (lang.n_more_characters(more)) } }
                     }
                 }
             }
-            (left_out(argv.len().saturating_sub(MOST_ARGUMENTS), lang.more_arguments()))
+            (left_out(lang, argv.len().saturating_sub(MOST_ARGUMENTS), Lang::n_more_arguments))
         },
     )
 }
@@ -91,12 +92,13 @@ fn files(lang: Lang, shown: &ActionPage) -> Markup {
                     p.named { (named(lang, file, change.as_ref())) }
                     (beginning(lang, file, change.as_ref(), MOST_LINES))
                 }
-                (left_out(shown.files.len().saturating_sub(MOST_FILES), lang.more_files()))
+                (left_out(lang, shown.files.len().saturating_sub(MOST_FILES), Lang::n_more_files))
             }))
         }
     }
 }
 
-fn left_out(count: usize, what: &str) -> Markup {
-    html! { @if count > 0 { p.note { strong { (count) } " " (what) } } }
+fn left_out(lang: Lang, count: usize, what: fn(Lang, u64) -> &'static str) -> Markup {
+    let count = count as u64;
+    html! { @if count > 0 { p.note { strong { (lang.number(count)) } " " (what(lang, count)) } } }
 }

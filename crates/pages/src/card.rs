@@ -3,7 +3,7 @@
 
 use maud::{Markup, html};
 use placet_domain::action::ActionStatus;
-use placet_domain::budget::{Amounts, Ceiling, dollars};
+use placet_domain::budget::{Amounts, Ceiling, Resource};
 use placet_domain::id::{ActionId, IdentityId};
 use placet_domain::proposal::ActionSpec;
 use placet_domain::refusal::Refusal;
@@ -13,6 +13,7 @@ use placet_wire::api::{ActionDetail, BudgetView};
 use crate::lang::Lang;
 use crate::parts::{digest, fact, moment, section, short, size, status, tier};
 use crate::passkeys::Place;
+use crate::phrases;
 use crate::stage::Stage;
 use crate::text;
 
@@ -86,7 +87,7 @@ pub(crate) fn why(lang: Lang, detail: &ActionDetail, stage: Stage, who: Option<&
                     li {
                         b.weight { "+" (lang.decimal(reason.weight)) }
                         div {
-                            (text::line(lang, &reason.because))
+                            (phrases::of_rule(lang, &reason.because))
                             small { (lang.rule()) " " code { (reason.rule) } " · " (reason.demands) }
                         }
                     }
@@ -147,7 +148,7 @@ fn reaches(lang: Lang, spec: &ActionSpec) -> Markup {
     html! {
         @if spec.network.is_empty() { @if spec.target.is_none() { span.good { (lang.nobody()) } } @else { span.ask { (lang.nobody_caged()) } } }
         @for opening in &spec.network {
-            div { code { (text::line(lang, &opening.to_string())) } @if let Some(why) = opening.caveat() { " " small { (why) } } }
+            div { code { (text::line(lang, &opening.to_string())) } @if opening.caveat().is_some() { " " small { (lang.tunnel()) } } }
         }
     }
 }
@@ -181,10 +182,10 @@ fn budget(lang: Lang, blast: &Blast) -> Markup {
     };
     let of_actions = actions.map(|most| {
         let used = spent.actions + held.actions;
-        format!("{} {} {} {}", lang.number(used), lang.of(), lang.number(most), lang.actions())
+        format!("{} {} {} {}", lang.number(used), lang.of(), lang.number(most), lang.n_actions(most))
     });
     let of_money = usd_micros
-        .map(|most| format!("{} {} {}", dollars(spent.usd_micros + held.usd_micros), lang.of(), dollars(most)));
+        .map(|most| format!("{} {} {}", lang.money(spent.usd_micros + held.usd_micros), lang.of(), lang.money(most)));
     let told: Vec<String> = of_actions.into_iter().chain(of_money).chain(held_for_it(lang, blast.held)).collect();
     html! { @if told.is_empty() { (lang.no_budget()) } @for line in told { div { (line) } } }
 }
@@ -192,9 +193,9 @@ fn budget(lang: Lang, blast: &Blast) -> Markup {
 /// What this one holds of it until it is done.
 fn held_for_it(lang: Lang, held: Option<Amounts>) -> Option<String> {
     let held = held.filter(|held| !held.is_none())?;
-    let money = (held.usd_micros > 0).then(|| dollars(held.usd_micros));
-    let pages = (held.pages > 0).then(|| format!("{} {}", lang.number(held.pages), lang.pages_visited()));
-    let rest = (held.actions > 0).then(|| format!("{} {}", lang.number(held.actions), lang.actions()));
+    let money = (held.usd_micros > 0).then(|| lang.money(held.usd_micros));
+    let pages = (held.pages > 0).then(|| lang.amount(Resource::Pages, held.pages));
+    let rest = (held.actions > 0).then(|| lang.amount(Resource::Actions, held.actions));
     let all: Vec<String> = rest.into_iter().chain(pages).chain(money).collect();
     (!all.is_empty()).then(|| format!("{} {}", lang.held_for_this(), all.join(", ")))
 }
@@ -234,10 +235,10 @@ fn cage(lang: Lang, spec: &ActionSpec) -> Markup {
 
 pub(crate) fn history(lang: Lang, history: &History, now: Timestamp) -> Markup {
     let rows = [
-        (history.approved, lang.approved_n()),
-        (history.rejected, lang.rejected_n()),
-        (history.succeeded, lang.succeeded_n()),
-        (history.failed, lang.failed_n()),
+        (history.approved, lang.n_approved(history.approved)),
+        (history.rejected, lang.n_rejected(history.rejected)),
+        (history.succeeded, lang.n_succeeded(history.succeeded)),
+        (history.failed, lang.n_failed(history.failed)),
     ];
     section(
         "history",
@@ -324,7 +325,7 @@ mod tests {
         let budget = Some(BudgetView { limits, warn_at_percent: 80, spent: Amounts::NONE, held: Amounts::NONE });
         let shown =
             blast_radius(Lang::En, &detail(), Stage::Asked, &Blast { budget, held, ..Blast::default() }).into_string();
-        assert!(shown.contains("held for this one: 1 Actions, ") && shown.contains("0.25"), "{shown}");
+        assert!(shown.contains("held for this one: 1 action, ") && shown.contains("0.25"), "{shown}");
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! A checkpoint: everything a person decides on where a run stands still, and every way to decide.
 
 use maud::{Markup, html};
-use placet_domain::budget::dollars;
 use placet_domain::text::spelled_out;
 use placet_wire::api::{ActionView, CheckpointView, PieceView};
 
 use crate::forms::{Form, field, reason};
 use crate::lang::Lang;
 use crate::layout::Viewer;
+use crate::meaning;
 use crate::parts::{digest, exactly, fact, parsed, short, size, status};
+use crate::phrases;
 use crate::text;
 
 /// A field of a form by its id, where the viewer is asked to look twice.
@@ -20,19 +21,20 @@ pub(crate) fn panel(viewer: &Viewer, at: &CheckpointView, decides: bool, slowed:
     html! {
         section.panel.decide aria-labelledby="decide" #checkpoint {
             h2 #decide { (lang.checkpoint_waits()) " " (at.number) " · " (at.kind) " · " (lang.step_of(at.step, at.of_steps)) }
+            p.note { (meaning::of_gate(lang, at.kind)) }
             p {
-                progress max="100" value=(at.percent) aria-label=(lang.steps()) {} " " (at.percent) " % · " strong { (lang.stands_still()) }
+                progress max="100" value=(at.percent) aria-label=(lang.steps()) {} " " (lang.percent(u64::from(at.percent))) " · " strong { (lang.stands_still()) }
                 @if let Some(passes) = &at.passes_at { " · " (lang.passes_at()) " " (exactly(parsed(passes))) }
             }
-            @if !at.summary.is_empty() { h3 { (lang.summary()) } blockquote { pre { (text::lines(lang, &at.summary)) } } }
+            @if !at.summary.is_empty() { h3 { (lang.summary()) } (summary(lang, &at.summary)) }
             (so_far(lang, at))
             (actions(lang.done_since(), &at.actions_done))
             (actions(lang.interrupted_waits(), &at.actions_interrupted))
             (next(lang, at))
             (pieces(lang, &at.outputs))
             (pictures(lang, &at.screenshots))
-            @if !at.longer.is_empty() { p.note.bad { (lang.longer()) " " (at.longer.join(", ")) } }
-            @if let Some(resource) = at.resource { p { strong { (lang.nearly_used()) } " " (resource) } }
+            @if !at.longer.is_empty() { p.note.bad { (lang.longer()) " " (longer(lang, &at.longer)) } }
+            @if let Some(resource) = at.resource { p { strong { (lang.nearly_used()) } " " (lang.resource(resource)) } }
             @if let Some(action) = at.action {
                 p { (lang.decide_on_action()) " " a.button href={ "/actions/" (action) } { (short(&action.to_string())) } }
             }
@@ -41,12 +43,30 @@ pub(crate) fn panel(viewer: &Viewer, at: &CheckpointView, decides: bool, slowed:
     }
 }
 
+/// In the runtime's own words where nobody else has any.
+fn summary(lang: Lang, said: &str) -> Markup {
+    html! { @if phrases::is_of_run(said) { p { (phrases::of_run(lang, said)) } } @else { blockquote { pre { (text::lines(lang, said)) } } } }
+}
+
+/// Of what there is more than the panel shows, by the headings that it stands under.
+fn longer(lang: Lang, lists: &[String]) -> String {
+    let heading = |list: &String| match list.as_str() {
+        "actions_done" => lang.done_since(),
+        "actions_next" => lang.comes_next(),
+        "actions_interrupted" => lang.filter_interrupted(),
+        "outputs" => lang.outputs(),
+        "screenshots" => lang.screenshots(),
+        _ => lang.actions(),
+    };
+    lists.iter().map(heading).collect::<Vec<_>>().join(", ")
+}
+
 fn so_far(lang: Lang, at: &CheckpointView) -> Markup {
     html! {
         h3 { (lang.so_far()) }
         dl.facts {
             (fact(lang.tokens(), &html! { (lang.number(at.spent.tokens)) }))
-            (fact(lang.cost(), &html! { (dollars(at.spent.usd_micros)) }))
+            (fact(lang.cost(), &html! { (lang.money(at.spent.usd_micros)) }))
             (fact(lang.time_at_work(), &html! { (lang.span(at.worked_ms)) }))
             (fact(lang.actions(), &html! { (lang.number(at.spent.actions)) }))
         }

@@ -144,7 +144,7 @@ fn haste(lang: Lang, hasty: &[HastyWeekView]) -> Markup {
                 thead { tr { th scope="col" { (lang.week_from()) } th scope="col" { (lang.hasty_approvals()) } } }
                 tbody {
                     @for week in hasty {
-                        tr { th scope="row" { (date(&week.from)) } td { (week.percent) " %" } }
+                        tr { th scope="row" { (date(&week.from)) } td { (lang.percent(u64::from(week.percent))) } }
                     }
                 }
             }

@@ -50,7 +50,7 @@ pub fn find(viewer: &Viewer, found: &Found) -> Markup {
             @if !found.actions.is_empty() { (section("actions", lang.actions(), &table(viewer, &found.actions))) }
             @if !found.runs.is_empty() { (section("runs", lang.nav_runs(), &runs(lang, &found.runs))) }
             @if !found.agents.is_empty() { (section("agents", lang.nav_agents(), &agents(lang, &found.agents))) }
-            p.note { (lang.found_among()) " " (lang.number(found.among.0 as u64)) " " (lang.newest_runs()) ", " (lang.number(found.among.1 as u64)) " " (lang.newest_actions()) }
+            p.note { (lang.found_among()) " " (lang.number(found.among.0 as u64)) " " (lang.n_newest_runs(found.among.0 as u64)) ", " (lang.number(found.among.1 as u64)) " " (lang.n_newest_actions(found.among.1 as u64)) }
         }
     };
     page(viewer, Here::Find, lang.find(), &Live::around(), &content)

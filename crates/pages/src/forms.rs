@@ -126,6 +126,22 @@ pub(crate) fn field(id: &str, label: &str, control: &Markup) -> Markup {
     }
 }
 
+/// A field whose control says by itself what is wrong with it, where something is.
+pub(crate) fn checked_field(id: &str, label: &str, control: &Markup, flaw: Option<&Markup>) -> Markup {
+    html! {
+        div.field {
+            label for=(id) { (label) }
+            (control)
+            @if let Some(flaw) = flaw { p.note.bad id=(flaw_id(id)) { (flaw) } }
+        }
+    }
+}
+
+/// By what a control names that which is wrong with it.
+pub(crate) fn flaw_id(id: &str) -> String {
+    format!("{id}-flaw")
+}
+
 /// A name that is typed before something happens. Without it the server does not do it either.
 pub(crate) fn confirmation(id: &str, label: &str, name: &str) -> Markup {
     field(id, label, &html! { input id=(id) name="confirm" required autocomplete="off" placeholder=(name); })

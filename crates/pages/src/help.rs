@@ -8,11 +8,17 @@ use crate::parts::section;
 
 pub fn help(viewer: &Viewer) -> Markup {
     let lang = viewer.lang;
-    let keys: [(&[&str], &str); 7] = [
+    let keys: [(&[&str], &str); 13] = [
         (&["j", "k"], lang.key_next()),
         (&["Enter"], lang.key_open()),
         (&["a"], lang.key_approve()),
         (&["r"], lang.key_reject()),
+        (&["e"], lang.key_amend()),
+        (&["s"], lang.key_order()),
+        (&["x"], lang.key_identical()),
+        (&["w"], lang.key_assign()),
+        (&["l"], lang.key_defer()),
+        (&["d"], lang.key_files()),
         (&["g"], lang.key_inbox()),
         (&["/"], lang.key_find()),
         (&["?"], lang.key_help()),
@@ -25,6 +31,7 @@ pub fn help(viewer: &Viewer) -> Markup {
                     div { dt { @for name in names { kbd { (name) } " " } } dd { (meaning) } }
                 }
             }
+            p.note { (lang.keys_rule()) }
         }))
         (section("how", lang.how_it_works(), &how(lang)))
     };

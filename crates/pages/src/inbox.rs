@@ -303,7 +303,7 @@ fn row(viewer: &Viewer, row: &Waiting, here: Option<ActionId>, listing: &Listing
                 }
             }
             (attention::line(viewer, &row.attention))
-            @if !row.twins.is_empty() { span.twins { "+" (lang.number(row.twins.count)) " " (lang.identical()) } }
+            @if !row.twins.is_empty() { span.twins { "+" (lang.number(row.twins.count)) " " (lang.n_identical(row.twins.count)) } }
         }
     }
 }

@@ -103,6 +103,7 @@ words! {
     passkeys_of_others: "Passkeys of others", "Clés d'accès des autres";
     passkeys_demanded: "Passkeys where two people are asked", "Clés d'accès quand deux personnes sont consultées";
     passkeys_are_demanded: "Nobody approves without one:", "Personne n'approuve sans clé :";
+    demand_hint: "Demanded of everybody, nobody approves what takes two people without a passkey. Otherwise only those sign who have one.", "Si elles sont exigées, personne n'approuve sans clé d'accès ce qui demande deux personnes. Sinon, seuls signent ceux qui en ont une.";
     demand_passkeys: "Demand passkeys of everybody", "Exiger une clé de tous";
     release_passkeys: "Demand them no longer", "Ne plus les exiger";
     passkey_name: "What you call it", "Comment vous l'appelez";
@@ -131,27 +132,19 @@ words! {
     runs_waiting: "Runs that stand still", "Exécutions à l'arrêt";
     filter_all: "All", "Tout";
     filter_tier: "Tier", "Niveau";
-    identical: "identical", "identiques";
     log_of_agent: "What its agent says", "Ce que dit son agent";
     log_of_program: "What its program says", "Ce que dit son programme";
     log_is_no_evidence: "As it is said, a line when it is whole, without secrets. This is no evidence: only the newest is kept, in memory, and a restart forgets it.", "Au fil de l'eau, chaque ligne une fois entière, sans les secrets. Ce n'est pas une preuve : seul le plus récent est gardé, en mémoire, et un redémarrage l'oublie.";
     log_whole: "Everything that is kept", "Tout ce qui est gardé";
-    log_earlier: "bytes came before", "octets sont venus avant";
-    log_skipped: "bytes were skipped", "octets ont été sautés";
-    log_no_text: "bytes are no text", "octets ne sont pas du texte";
     log_began: "started again", "redémarré";
-    log_waits: "bytes of a line that has not ended wait", "octets d'une ligne inachevée attendent";
     log_silent: "Nothing was said yet.", "Rien n'a encore été dit.";
     log_ended: "It has ended.", "C'est terminé.";
     log_is_evidence_now: "What it said is evidence now.", "Ce qu'il a dit est désormais une preuve.";
     uninspectable_output: "No text that can be shown here; fetch it below.", "Aucun texte qui puisse être montré ici ; récupérez-le plus bas.";
-    bytes_left_out: "bytes in between are not shown; fetch it below", "octets entre les deux ne sont pas montrés ; récupérez-le plus bas";
-    heartbeats_left_out: "heartbeats of workers among them are left out", "signes de vie d'exécutants, parmi elles, ne sont pas montrés";
     checkpoint_after: "then a checkpoint", "puis un point de contrôle";
     rehearsed_ones: "Only rehearsed", "Seulement répétées";
     rehearsed_now: "Nothing of it was done. Look at each and say whether it is to be done; what you leave is not.", "Rien n'en a été fait. Regardez chacune et dites si elle doit l'être ; ce que vous laissez ne le sera pas.";
     rehearsed_later: "Nothing of it was done. You decide on each when the run has its results.", "Rien n'en a été fait. Vous déciderez de chacune quand l'exécution aura ses résultats.";
-    older_ones: "older ones are found below, by what happened", "plus anciennes se retrouvent plus bas, par ce qui s'est passé";
     expires: "expires", "expire";
     next_ones: "The next ones", "Les suivantes";
     ones_before: "Back", "Retour";
@@ -257,8 +250,6 @@ words! {
     history: "Decisions on this tool in this project, last 30 days", "Décisions sur cet outil dans ce projet, 30 derniers jours";
     approved_n: "approved", "approuvées";
     rejected_n: "rejected", "rejetées";
-    succeeded_n: "succeeded", "réussies";
-    failed_n: "failed", "échouées";
     never_before: "first use: nobody has decided on this tool here", "première utilisation : personne n'a encore décidé de cet outil ici";
     rehearsal: "Simulated: it is only rehearsed now. You decide at the results whether it is done.", "Simulation : elle est seulement répétée. Vous déciderez aux résultats si elle est exécutée.";
     policy_version: "by the policy of version", "selon les règles de version";
@@ -266,13 +257,8 @@ words! {
     nobody_can: "nobody who is registered here", "personne qui soit enregistré ici";
     who_cannot: "not, because they stand behind the agent or changed its proposal:", "pas, car derrière l'agent ou sa proposition modifiée :";
     held_for_this: "held for this one:", "réservé pour celle-ci :";
-    pages_visited: "pages", "pages";
     folded_card: "This card is long: here is only its beginning. What you decide on is the whole of it.", "Cette carte est longue : voici seulement son début. Votre décision porte sur le tout.";
     read_whole: "Read the whole card and decide there", "Lire la carte entière et y décider";
-    more_reasons: "more reasons", "autres raisons";
-    more_arguments: "more arguments", "autres arguments";
-    more_files: "more files", "autres fichiers";
-    more_characters: "more characters", "caractères de plus";
     odd_text: "Contains characters that hide or imitate others; they are marked.", "Contient des caractères qui en cachent ou en imitent d'autres ; ils sont marqués.";
     looks_like: "imitates Latin letters", "imite des lettres latines";
     unseen_run: "characters that nobody sees, counted", "caractères que personne ne voit, comptés";
@@ -410,11 +396,15 @@ words! {
     no_orders: "No order stands.", "Aucune consigne en vigueur.";
     no_orders_hint: "One is given on an action that waits: open it, then “Approve this and its like…”.", "Une consigne se donne sur une action en attente : ouvrez-la, puis « Approuver celle-ci et ses semblables… ».";
 
+    // What the steps of a run led to.
+    declared_by_person: "declared by a person:", "déclaré par une personne :";
+    held_for_it: "held for it:", "réservé pour elle :";
+    likely: "likely", "sans doute";
+
     // What came of it.
     evidence: "Evidence", "Preuves";
-    exit: "exit", "fin";
+    exit: "ended with", "fin";
     took: "took", "durée";
-    bytes: "bytes", "octets";
     download: "Download", "Télécharger";
     proof: "Proof", "Preuve d'inclusion";
     record: "Record", "Registre";
@@ -451,8 +441,7 @@ words! {
     find_hint: "An id or the number of an entry leads right there. Words are looked for in commands, names of files, goals and names of agents; the end of an id, as lists show it, is enough.", "Un identifiant ou le numéro d'une inscription y mène tout droit. Les mots sont cherchés dans les commandes, les noms de fichiers, les buts et les noms d'agents ; la fin d'un identifiant, comme les listes la montrent, suffit.";
     found_nothing: "Nothing of that was found.", "Rien de tel n'a été trouvé.";
     found_among: "Looked through:", "Parcouru :";
-    newest_runs: "newest runs", "exécutions les plus récentes";
-    newest_actions: "actions that wait or are newest", "actions en attente ou les plus récentes";
+    tunnel: "a tunnel: neither requests nor whose account they use are seen", "un tunnel : on ne voit ni les requêtes ni au nom de qui elles sont faites";
     nobody_caged: "nobody: its cage has no network", "personne : sa cage n'a pas de réseau";
     given_with_plan: "The agent's own files", "Fichiers de l'agent lui-même";
     no_limit: "nothing is limited", "rien n'est limité";
@@ -528,10 +517,6 @@ words! {
     would_change: "What would change", "Ce qui changerait";
     workspace: "Workspace", "Espace de travail";
     memory: "Agent's memory", "Mémoire de l'agent";
-    created: "created", "créés";
-    changed: "changed", "modifiés";
-    removed: "removed", "supprimés";
-    mode_changed: "mode changed", "mode modifié";
     drift: "Changed by people since, and left alone", "Modifié par des personnes depuis, et laissé tel quel";
     no_preview: "Its host has not answered yet. Reload in a moment.", "Son hôte n'a pas encore répondu. Rechargez dans un instant.";
     go_back_now: "Go back", "Revenir";
@@ -582,6 +567,10 @@ words! {
     network_lines: "Whom it reaches, one on each line", "Qui elle atteint, un par ligne";
     credentials_lines: "Credentials of the team that it uses, one on each line", "Accès de l'équipe utilisés, un par ligne";
     judge: "Judge", "Juger";
+    not_judged: "Nothing was judged", "Rien n'a été jugé";
+    what_you_wrote_stands: "What you wrote still stands below.", "Ce que vous avez écrit est encore plus bas.";
+    to_the_field: "To the field", "Aller au champ";
+    tools_there_are: "Tools there are:", "Les outils sont :";
     verdict: "Verdict", "Verdict";
     tool: "Tool", "Outil";
     kind: "Kind", "Genre";
@@ -604,7 +593,6 @@ words! {
     not_enforced_there: "Not enforced there:", "Non garanti là-bas :";
     profiles: "Profiles", "Profils";
     other_than_here: "Not as here: what is approved for it is not started there.", "Pas comme ici : ce qui est approuvé pour lui n'y démarre pas.";
-    profiles_differ: "profiles are not as here: nothing that was approved for them is started there", "profils diffèrent d'ici : rien de ce qui a été approuvé pour eux n'y démarre";
     executes_now: "What it executes now", "Ce qu'il exécute en ce moment";
     hosts_now: "What it hosts now", "Ce qu'il héberge en ce moment";
     holds_leases: "Executes now", "Exécute en ce moment";
@@ -618,7 +606,8 @@ words! {
     your_visits: "Where you are signed in", "Où vous êtes connecté";
     being_away: "Being away", "Absence";
     away_rule: "Somebody who decides here by their own rights is told what you would be told. No right changes hands.", "Quelqu'un qui décide ici de son propre droit est informé à votre place. Aucun droit ne change de mains.";
-    stand_in: "Who is told instead, by name", "Qui est informé à votre place, par son nom";
+    stand_in: "Who is told instead", "Qui est informé à votre place";
+    nobody_stands_in: "Nobody else here could stand in: it takes another person with a role that you decide with, who is not away.", "Personne d'autre ici ne peut vous remplacer : il faut une autre personne, présente, avec un rôle qui vous fait décider.";
     days_away: "For how many days", "Pendant combien de jours";
     go_away: "I am away", "Je m'absente";
     i_am_back: "I am back", "Je suis de retour";
@@ -636,6 +625,7 @@ words! {
     stop_everything: "Stop everything", "Tout arrêter";
     let_go_on: "Let everything go on", "Tout laisser continuer";
     the_switch: "The switch", "L'interrupteur";
+    switch_hint: "Stops everything in all projects at once, until an administrator lets it go on.", "Arrête aussitôt tout, dans tous les projets, jusqu'à ce qu'un administrateur laisse continuer.";
 
     // When something is not as wished.
     look_again: "Look again", "Regarder à nouveau";
@@ -643,6 +633,9 @@ words! {
     it_changed: "It is not what you saw any more.", "Ce n'est plus ce que vous avez vu.";
     not_possible: "That is not possible", "Ce n'est pas possible";
     not_found: "There is nothing here, or not for you.", "Il n'y a rien ici, ou pas pour vous.";
+    probably_meant: "Did you mean", "Vouliez-vous dire";
+    what_you_wrote: "What you wrote", "Ce que vous avez écrit";
+    what_you_wrote_hint: "It is kept nowhere but here: copy it before you go on.", "Ce n'est gardé nulle part ailleurs : copiez-le avant de continuer.";
     form_is_old: "This form is from another sign-in. Go back and reload.", "Ce formulaire vient d'une autre connexion. Revenez et rechargez.";
 
     // Help.
@@ -652,6 +645,13 @@ words! {
     key_open: "open", "ouvrir";
     key_approve: "go to approve, accept, have it done or run it again; again: do it", "aller à approuver, accepter, faire faire ou relancer ; encore : le faire";
     key_reject: "write why, and reject, send back or give up", "écrire pourquoi, et rejeter, renvoyer ou abandonner";
+    key_amend: "change it and approve what you made of it: unfold the form", "la modifier et approuver le résultat : déplier le formulaire";
+    key_order: "approve its like too: unfold the order", "approuver aussi ses semblables : déplier la consigne";
+    key_identical: "go to the button that approves identical ones with it", "aller au bouton qui approuve aussi les identiques";
+    key_assign: "who should look at it", "qui devrait y regarder";
+    key_defer: "later: for how long to set it aside", "plus tard : combien de temps la mettre de côté";
+    key_files: "to its files, one after the other", "à ses fichiers, l'un après l'autre";
+    keys_rule: "Where somebody writes, and together with Ctrl, Alt or the like, keys are what they always are. But for the second A none decides anything by itself.", "Pendant la saisie, et avec Ctrl, Alt ou semblables, les touches restent ce qu'elles sont. Sauf le second A, aucune ne décide quoi que ce soit par elle-même.";
     key_help: "this page", "cette page";
     key_inbox: "to the inbox", "à la liste";
     how_it_works: "How it works", "Comment ça marche";

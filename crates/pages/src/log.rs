@@ -69,7 +69,7 @@ fn frame(lang: Lang, shown: &LogShown, pieces: &[LogPiece], earlier: u64, is_par
         section.panel.log #log aria-labelledby="log-title" hidden[is_empty && is_part] data-log=(shown.path) data-log-of=(shown.of) data-log-next=(shown.view.next) {
             @if is_part { h2 #log-title { (heading(lang, shown.who)) } }
             p.note { (lang.log_is_no_evidence()) @if is_part { " " a href=(shown.path) { (lang.log_whole()) } } }
-            @if earlier > 0 { p.note { (lang.number(earlier)) " " (lang.log_earlier()) } }
+            @if earlier > 0 { p.note { (lang.number(earlier)) " " (lang.n_log_earlier(earlier)) } }
             pre.said tabindex="0" role="region" aria-labelledby="log-title" { (told(lang, pieces)) }
             (state(lang, shown.who, &shown.view, pieces.is_empty() && earlier == 0))
         }
@@ -84,7 +84,7 @@ pub fn log_after(lang: Lang, who: Speaks, view: &LogView) -> Markup {
             head { meta charset="utf-8"; title { "Placet" } }
             body {
                 pre data-log-next=(view.next) {
-                    @if view.forgotten_bytes > 0 { (gap(lang, view.forgotten_bytes, lang.log_skipped())) }
+                    @if view.forgotten_bytes > 0 { (gap(lang, view.forgotten_bytes, lang.n_log_skipped(view.forgotten_bytes))) }
                     (told(lang, &view.pieces))
                 }
                 (state(lang, who, view, false))
@@ -105,7 +105,7 @@ fn state(lang: Lang, who: Speaks, view: &LogView, is_silent: bool) -> Markup {
     html! {
         p.note.log-state {
             @if view.ended { (lang.log_ended()) @if who == Speaks::Program { " " (lang.log_is_evidence_now()) } }
-            @else if view.waiting_bytes > 0 { (lang.number(view.waiting_bytes)) " " (lang.log_waits()) }
+            @else if view.waiting_bytes > 0 { (lang.number(view.waiting_bytes)) " " (lang.n_log_waits(view.waiting_bytes)) }
             @else if is_silent { (lang.log_silent()) }
         }
     }
@@ -117,8 +117,8 @@ fn told(lang: Lang, pieces: &[LogPiece]) -> Markup {
             @match piece.is {
                 LogKind::Stdout => span.line { (lines(lang, &piece.text)) },
                 LogKind::Stderr => span.line.stderr title="stderr" { (lines(lang, &piece.text)) },
-                LogKind::NoText => (gap(lang, piece.bytes, lang.log_no_text())),
-                LogKind::Skipped => (gap(lang, piece.bytes, lang.log_skipped())),
+                LogKind::NoText => (gap(lang, piece.bytes, lang.n_log_no_text(piece.bytes))),
+                LogKind::Skipped => (gap(lang, piece.bytes, lang.n_log_skipped(piece.bytes))),
                 LogKind::Began => span.line.told { strong.ask { "— " (lang.log_began()) " —" } },
             }
         }

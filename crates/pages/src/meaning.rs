@@ -1,6 +1,6 @@
-//! What a state of a run means and what its steps are called, in the language of the page. The states themselves are the same everywhere.
+//! What a state of a run and a kind of checkpoint mean and what steps are called, in the language of the page. The states themselves are the same everywhere.
 
-use placet_domain::run::RunStatus;
+use placet_domain::run::{GateKind, RunStatus};
 
 use crate::lang::Lang;
 
@@ -26,6 +26,22 @@ const fn in_french(status: RunStatus) -> &'static str {
         RunStatus::Failed => "Elle n'a pas pu continuer.",
         RunStatus::Cancelled => "Arrêtée définitivement par une personne.",
         RunStatus::RolledBack => "Revenue à un instantané ; peut continuer.",
+    }
+}
+
+/// Why a run stands still at a checkpoint of this kind.
+pub(crate) const fn of_gate(lang: Lang, kind: GateKind) -> &'static str {
+    match (lang, kind) {
+        (Lang::En, GateKind::Time) => "It has worked for so long that somebody should look.",
+        (Lang::En, GateKind::Step) => "A step of the plan is done, or its agent asks for a look at what it has.",
+        (Lang::En, GateKind::Action) => "An action of a kind that always asks waits for a decision.",
+        (Lang::En, GateKind::Cost) => "So much of a limit is used that somebody should look.",
+        (Lang::En, GateKind::Questions) => "Its agent has asked people too often.",
+        (Lang::Fr, GateKind::Time) => "Elle travaille depuis assez longtemps pour qu'on y regarde.",
+        (Lang::Fr, GateKind::Step) => "Une étape du plan est faite, ou son agent demande un regard sur ce qu'il a.",
+        (Lang::Fr, GateKind::Action) => "Une action d'un genre toujours soumis à décision attend la sienne.",
+        (Lang::Fr, GateKind::Cost) => "Une limite est assez entamée pour qu'on y regarde.",
+        (Lang::Fr, GateKind::Questions) => "Son agent a trop souvent sollicité des personnes.",
     }
 }
 
@@ -66,6 +82,11 @@ mod tests {
         for status in RunStatus::ALL {
             for lang in Lang::ALL {
                 assert!(told.insert(of_status(*lang, *status)), "{status:?} in {lang:?}");
+            }
+        }
+        for kind in GateKind::ALL {
+            for lang in Lang::ALL {
+                assert!(told.insert(of_gate(*lang, *kind)), "{kind:?} in {lang:?}");
             }
         }
         assert_eq!(of_step(Lang::Fr, "agent selection"), "choix de l'agent");

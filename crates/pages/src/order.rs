@@ -8,6 +8,7 @@ use crate::forms::{Form, field, reason};
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{exactly, moment, parsed, short, status};
+use crate::phrases;
 use crate::text;
 
 const USUAL_MINUTES: u64 = 60;
@@ -29,7 +30,7 @@ pub(crate) fn give(viewer: &Viewer, action: &ActionView, offer: &OrderOffer) -> 
     let form = Form::to(format!("/actions/{}/order", action.id), viewer).on(action.review).named("order");
     html! {
         details.panel.decides {
-            summary { (lang.order_give()) }
+            summary { (lang.order_give()) " " kbd { "S" } }
             p { (lang.order_hint()) }
             p.note { (lang.order_beware()) }
             (form.with(&html! {
@@ -113,7 +114,7 @@ fn line(viewer: &Viewer, OrderRow { order, giver, revocable }: &OrderRow) -> Mar
         (lang.order_until()) " " (exactly(parsed(&order.until)))
         @if stands { " (" (moment(lang, parsed(&order.until), viewer.now)) ")" }
         " · " (lang.order_given_by()) " " (text::line(lang, giver))
-        @if let Some(because) = &order.because { " · " (text::line(lang, because)) }
+        @if let Some(because) = &order.because { " · " (phrases::of_run(lang, because)) }
         @if stoppable && *revocable { (revoke(viewer, order)) }
     }
 }

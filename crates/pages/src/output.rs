@@ -42,7 +42,7 @@ fn said(lang: Lang, name: &str, Excerpt { head, tail, left_out_bytes }: &Excerpt
         pre.said tabindex="0" role="region" aria-label=(name) {
             (text::lines(lang, head))
             @if *left_out_bytes > 0 {
-                strong.ask { "… " (lang.number(*left_out_bytes)) " " (lang.bytes_left_out()) } "\n"
+                strong.ask { "… " (lang.number(*left_out_bytes)) " " (lang.n_bytes_left_out(*left_out_bytes)) } "\n"
                 (text::lines(lang, tail))
             }
         }

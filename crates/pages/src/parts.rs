@@ -72,12 +72,7 @@ pub(crate) fn short(id: &str) -> String {
 }
 
 pub(crate) fn size(lang: Lang, bytes: u64) -> String {
-    match bytes {
-        0..1_024 => format!("{bytes} {}", lang.bytes()),
-        1_024..1_048_576 => format!("{} KiB", bytes / 1_024),
-        1_048_576..1_073_741_824 => format!("{} MiB", bytes / 1_048_576),
-        _ => format!("{} GiB", bytes / 1_073_741_824),
-    }
+    lang.in_bytes(bytes)
 }
 
 /// A section of a page with a heading.

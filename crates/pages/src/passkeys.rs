@@ -188,9 +188,12 @@ fn demand(viewer: &Viewer, keys: &Keys) -> Markup {
                     (reason("release-passkeys-reason", lang.reason())) button { (lang.release_passkeys()) }
                 }))
             }
-            None => (Form::to("/passkeys/demand", viewer).named("demand-passkeys").with(&html! {
-                (reason("demand-passkeys-reason", lang.reason())) button { (lang.demand_passkeys()) }
-            })),
+            None => {
+                p { (lang.demand_hint()) }
+                (Form::to("/passkeys/demand", viewer).named("demand-passkeys").with(&html! {
+                    (reason("demand-passkeys-reason", lang.reason())) button { (lang.demand_passkeys()) }
+                }))
+            }
         }
     }
 }

@@ -79,9 +79,9 @@ pub fn agent(viewer: &Viewer, shown: &AgentPage) -> Markup {
             (section("lineage", lang.lineage(), &tree(lang, shown)))
             (section("asked", lang.nav_decisions(), &html! {
                 p {
-                    span.tally { strong { (lang.number(shown.approved)) } " " (lang.approved_n()) } " "
-                    span.tally { strong { (lang.number(shown.rejected)) } " " (lang.rejected_n()) }
-                    @if decided > 0 { " " span.tally { strong { (shown.rejected * 100 / decided) " %" } " " (lang.rejected_share()) } }
+                    span.tally { strong { (lang.number(shown.approved)) } " " (lang.n_approved(shown.approved)) } " "
+                    span.tally { strong { (lang.number(shown.rejected)) } " " (lang.n_rejected(shown.rejected)) }
+                    @if decided > 0 { " " span.tally { strong { (lang.percent(shown.rejected * 100 / decided)) } " " (lang.rejected_share()) } }
                 }
                 @if viewer.reads_ledger { p { a href={ "/ledger?actor=" (shown.identity.id) } { (lang.its_entries()) } } }
             }))

@@ -2,10 +2,17 @@
 
 use maud::{Markup, html};
 use placet_domain::refusal::Refusal;
+use placet_domain::text::spelled_out;
 
+use crate::forms::field;
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, outside, page};
+use crate::parts::section;
 use crate::refusals;
+use crate::text;
+
+/// A field grows no further than what stands on a screen.
+const MOST_ROWS: usize = 16;
 
 /// What is told.
 #[derive(Debug, Clone)]
@@ -17,11 +24,17 @@ pub struct Problem {
     pub refusal: Option<Refusal>,
     /// Where to look again.
     pub back: String,
+    /// The page that was probably meant, where there is none at the address.
+    pub meant: Option<String>,
+    /// What somebody wrote in a form that could not be shown again, by the names of its fields.
+    pub written: Vec<(String, String)>,
 }
 
-/// Whether it is sure that nothing happened.
-fn is_as_before(code: &str) -> bool {
-    !matches!(code, "in_part" | "fault" | "tampered" | "unseen" | "too_slow")
+impl Problem {
+    /// Whether it is sure that nothing happened.
+    pub(crate) fn is_as_before(&self) -> bool {
+        !matches!(self.code.as_str(), "in_part" | "fault" | "tampered" | "unseen" | "too_slow")
+    }
 }
 
 /// To somebody who is signed in, or to a stranger.
@@ -32,16 +45,35 @@ pub fn problem(lang: Lang, viewer: Option<&Viewer>, problem: &Problem) -> Markup
         "csrf" => lang.form_is_old(),
         _ => lang.not_possible(),
     };
+    // Nobody sent anything: there is nothing that could have changed, and nothing to look at again.
+    let is_nowhere = problem.code == "unknown_route";
     let content = html! {
         div.panel role="alert" {
             h1 { (heading) }
-            p { @match &problem.refusal { Some(refused) => (refusals::refusal(lang, refused)), None => (refusals::of_code(lang, &problem.code, &problem.detail)) } }
-            p { @if is_as_before(&problem.code) { (lang.nothing_changed()) " " } code { (problem.code) } }
-            p { a.button href=(problem.back) { (lang.look_again()) } }
+            p { (refusals::of_problem(lang, problem)) }
+            p { @if problem.is_as_before() && !is_nowhere { (lang.nothing_changed()) " " } code { (problem.code) } }
+            @if let Some(meant) = &problem.meant { p { (lang.probably_meant()) " " a href=(meant) { (text::line(lang, meant)) } " ?" } }
+            p { a.button href=(problem.back) { (if is_nowhere { lang.nav_inbox() } else { lang.look_again() }) } }
         }
+        (written(lang, &problem.written))
     };
     match viewer {
-        Some(viewer) => page(viewer, Here::Inbox, heading, &Live::around(), &content),
+        Some(viewer) => page(viewer, Here::Find, heading, &Live::around(), &content),
         None => outside(lang, heading, &content),
+    }
+}
+
+/// Everything that somebody wrote, to be taken along: nothing of it is kept anywhere else.
+fn written(lang: Lang, fields: &[(String, String)]) -> Markup {
+    html! {
+        @if !fields.is_empty() {
+            (section("written", lang.what_you_wrote(), &html! {
+                p { (lang.what_you_wrote_hint()) }
+                @for (index, (name, text)) in fields.iter().enumerate() {
+                    @let id = format!("written-{index}");
+                    (field(&id, &spelled_out(name), &html! { textarea id=(id) rows=(text.lines().count().clamp(1, MOST_ROWS)) readonly spellcheck="false" { "\n" (text) } }))
+                }
+            }))
+        }
     }
 }

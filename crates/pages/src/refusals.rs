@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use placet_domain::refusal::{PasskeyFlaw, PermitFlaw, Refusal};
 
 use crate::lang::Lang;
+use crate::problem::Problem;
 use crate::text;
 
 /// A refusal in words, and what it quotes.
@@ -33,6 +34,14 @@ pub(crate) fn refusal(lang: Lang, refusal: &Refusal) -> Markup {
         Lang::Fr => in_french(refusal),
     };
     html! { (text::line(lang, &words)) @if let Some(quoted) = quoted { " " (in_english(lang, &quoted)) } }
+}
+
+/// Why something was not taken.
+pub(crate) fn of_problem(lang: Lang, Problem { code, detail, refusal: refused, .. }: &Problem) -> Markup {
+    match refused {
+        Some(refused) => refusal(lang, refused),
+        None => of_code(lang, code, detail),
+    }
 }
 
 /// Words that stand in English wherever they are shown.
@@ -192,9 +201,11 @@ pub(crate) fn of_code(lang: Lang, code: &str, detail: &str) -> Markup {
         }
         _ => return in_english(lang, detail),
     };
-    match lang {
-        Lang::En => text::line(lang, detail),
-        Lang::Fr => text::line(lang, french),
+    match (lang, code) {
+        // Routes are for programs; people have addresses.
+        (Lang::En, "unknown_route") => text::line(lang, "there is no page at this address"),
+        (Lang::En, _) => text::line(lang, detail),
+        (Lang::Fr, _) => text::line(lang, french),
     }
 }
 

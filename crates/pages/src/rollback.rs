@@ -7,6 +7,7 @@ use crate::forms::{Form, reason};
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{section, size};
+use crate::refusals::in_english;
 use crate::text;
 
 #[derive(Debug, Clone)]
@@ -36,7 +37,7 @@ pub fn rollback(viewer: &Viewer, shown: &RollbackPage) -> Markup {
                     }))
                 }
             },
-            Err(why) => p.note { (lang.no_preview()) " " (text::line(lang, why)) },
+            Err(why) => p.note { (lang.no_preview()) " " (in_english(lang, why)) },
         }
         @if shown.may && shown.preview.is_ok() {
             section.panel.decide aria-labelledby="decide" {
@@ -50,12 +51,23 @@ pub fn rollback(viewer: &Viewer, shown: &RollbackPage) -> Markup {
     page(viewer, Here::Runs, &title, &Live::around(), &content)
 }
 
+/// What would become of one file, in the words of the sums above it.
+fn effect(lang: Lang, effect: &str) -> &str {
+    match effect {
+        "created" => lang.n_created(1),
+        "changed" => lang.n_changed(1),
+        "removed" => lang.n_removed(1),
+        "mode_changed" => lang.n_mode_changed(1),
+        other => other,
+    }
+}
+
 fn part(lang: Lang, id: &str, heading: &str, part: &PreviewPart) -> Markup {
     let counts = [
-        (part.created, lang.created()),
-        (part.changed, lang.changed()),
-        (part.removed, lang.removed()),
-        (part.mode_changed, lang.mode_changed()),
+        (part.created, lang.n_created(part.created)),
+        (part.changed, lang.n_changed(part.changed)),
+        (part.removed, lang.n_removed(part.removed)),
+        (part.mode_changed, lang.n_mode_changed(part.mode_changed)),
     ];
     section(
         id,
@@ -65,7 +77,7 @@ fn part(lang: Lang, id: &str, heading: &str, part: &PreviewPart) -> Markup {
             ul.plain.scroll tabindex="0" {
                 @for line in &part.lines {
                     li {
-                        b data-effect=(line.effect) { (line.effect) } " " code { (text::line(lang, &line.path)) }
+                        b data-effect=(line.effect) { (effect(lang, &line.effect)) } " " code { (text::line(lang, &line.path)) }
                         @if let Some(bytes) = line.bytes_after.or(line.bytes_before) { " " small { (size(lang, bytes)) } }
                     }
                 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use placet_domain::budget::{Ceiling, dollars};
-use placet_domain::run::{GateRules, RunStatus, StepState};
+use placet_domain::budget::Ceiling;
+use placet_domain::run::{GateRules, RunStatus, StepState, StepView};
 use placet_domain::scope::ScopeDraft;
 use placet_domain::time::Timestamp;
-use placet_wire::api::{AuditRow, BudgetView, CheckpointView, PipelineStep, RunView, WishView};
+use placet_wire::api::{AuditRow, BudgetView, CheckpointView, RunView, WishView};
 
 use crate::card::Ask;
 use crate::chart::{Curve, curve};
@@ -22,7 +22,9 @@ use crate::log::{self, LogShown};
 use crate::meaning;
 use crate::order::{self, OrderRow};
 use crate::parts::{digest, fact, iso, moment, parsed, section, short, size, status};
+use crate::phrases;
 use crate::run_actions::{RunAction, actions, waiting_actions};
+use crate::steps;
 use crate::text;
 use crate::timeline::{Bar, timeline};
 
@@ -34,7 +36,7 @@ pub struct RunPage {
     pub project: String,
     pub since: Timestamp,
     pub worked_ms: u64,
-    pub pipeline: Vec<PipelineStep>,
+    pub pipeline: Vec<StepView>,
     pub checkpoint: Option<CheckpointView>,
     pub wishes: Vec<WishView>,
     pub orders: Vec<OrderRow>,
@@ -144,7 +146,7 @@ fn head(viewer: &Viewer, shown: &RunPage) -> Markup {
                 strong { (text::line(lang, &shown.agent)) } " · " (shown.project) " · " (lang.mode()) " " (run.mode) " · " (run.effect) " · "
                 (moment(lang, shown.since, viewer.now))
             }
-            p { (meaning::of_status(lang, run.status)) @if let Some(because) = because(run, false) { " " q { (text::line(lang, because)) } } }
+            p { (meaning::of_status(lang, run.status)) @if let Some(because) = because(run, false) { " " (said_of_it(lang, because)) } }
             @if let Some(because) = because(run, true) { pre.said tabindex="0" { (text::lines(lang, because)) } }
             @if shown.alone { p.ask { (lang.works_alone()) } }
             (controls(viewer, shown))
@@ -155,6 +157,11 @@ fn head(viewer: &Viewer, shown: &RunPage) -> Markup {
 /// Why it stands where it stands, if that is said on several lines, as programs say why they failed; or on one.
 fn because(run: &RunView, on_lines: bool) -> Option<&str> {
     run.because.as_deref().filter(|because| because.trim().contains('\n') == on_lines)
+}
+
+/// What the runtime said stands in the words of the page; what others said is quoted.
+fn said_of_it(lang: Lang, because: &str) -> Markup {
+    html! { @if phrases::is_of_run(because) { (phrases::of_run(lang, because)) } @else { q { (text::line(lang, because)) } } }
 }
 
 /// What can be asked of it besides the decision that it waits for.
@@ -283,7 +290,7 @@ fn tiles(lang: Lang, shown: &RunPage) -> Markup {
             (tile(lang.steps(), shown.run.steps_done.to_string(), Some(shown.run.plan.len().to_string())))
             (tile(lang.actions(), number(shown.action_count), most.actions.map(number)))
             (tile(lang.tokens(), number(tokens), most.tokens.map(number)))
-            (tile(lang.cost(), dollars(usd_micros), most.usd_micros.map(dollars)))
+            (tile(lang.cost(), lang.money(usd_micros), most.usd_micros.map(|micros| lang.money(micros))))
         }
     }
 }
@@ -307,13 +314,13 @@ fn stands_after(rules: &GateRules, step: u32, steps: u32) -> bool {
     step < steps && (every || rules.after.contains(&step))
 }
 
-fn pipeline(lang: Lang, steps: &[PipelineStep]) -> Markup {
+fn pipeline(lang: Lang, steps: &[StepView]) -> Markup {
     html! {
         ol.steps.across #pipeline-steps data-live="pipeline" {
             @for step in steps {
                 li data-state=(state(step.state)) {
-                    b { (meaning::of_step(lang, &step.name)) } @if step.decision { " " small.ask { (lang.person_decides()) } }
-                    br; small lang="en" { (text::line(lang, &step.product)) }
+                    b { (meaning::of_step(lang, step.name)) } @if step.is_decision { " " small.ask { (lang.person_decides()) } }
+                    br; small { (steps::product(lang, &step.product)) }
                 }
             }
         }
@@ -332,9 +339,9 @@ const fn state(state: StepState) -> &'static str {
 
 fn meters(lang: Lang, budget: &BudgetView) -> Markup {
     let (limits, spent, held) = (&budget.limits, &budget.spent, &budget.held);
-    let plain = |amount: u64| lang.number(amount);
+    let (plain, money) = (|amount: u64| lang.number(amount), |micros: u64| lang.money(micros));
     let rows = [
-        (lang.cost(), limits.usd_micros, spent.usd_micros, held.usd_micros, &dollars as &dyn Fn(u64) -> String),
+        (lang.cost(), limits.usd_micros, spent.usd_micros, held.usd_micros, &money as &dyn Fn(u64) -> String),
         (lang.tokens(), limits.tokens, spent.tokens, held.tokens, &plain),
         (lang.actions(), limits.actions, spent.actions, held.actions, &plain),
         (lang.pages(), limits.pages, spent.pages, held.pages, &plain),
@@ -366,10 +373,18 @@ fn money(lang: Lang, shown: &RunPage) -> Markup {
     html! {
         @if !calls.is_empty() {
             div.two {
-                (section("cost-chart", lang.cost_over_time(), &curve(lang, &Curve { points: points(|call| call.2), most: most(|most| most.usd_micros), written: dollars })))
+                (section("cost-chart", lang.cost_over_time(), &curve(lang, &Curve { points: points(|call| call.2), most: most(|most| most.usd_micros), written: in_money(lang) })))
                 (section("token-chart", lang.tokens_over_time(), &curve(lang, &Curve { points: points(|call| call.1), most: most(|most| most.tokens), written: |tokens| tokens.to_string() })))
             }
         }
+    }
+}
+
+/// How a curve of money is written.
+const fn in_money(lang: Lang) -> fn(u64) -> String {
+    match lang {
+        Lang::En => |micros| Lang::En.money(micros),
+        Lang::Fr => |micros| Lang::Fr.money(micros),
     }
 }
 
@@ -441,7 +456,7 @@ fn snapshots(viewer: &Viewer, shown: &RunPage) -> Markup {
             @for snapshot in run.snapshots.iter().rev() {
                 li {
                     strong { (snapshot.number) } " " (moment(lang, parsed(&snapshot.taken_at), viewer.now)) " · "
-                    (lang.step_of(snapshot.steps_done, run.plan.len() as u32)) " · " (lang.number(snapshot.files)) " " (lang.files()) " · " (size(lang, snapshot.size_bytes))
+                    (lang.step_of(snapshot.steps_done, run.plan.len() as u32)) " · " (lang.number(snapshot.files)) " " (lang.n_files(snapshot.files)) " · " (size(lang, snapshot.size_bytes))
                     @if shown.moves.roll_back { " " a href={ "/runs/" (run.id) "/rollback/" (snapshot.number) } { (lang.roll_back()) } }
                 }
             }
@@ -466,7 +481,7 @@ fn outputs(lang: Lang, run: &RunView) -> Markup {
 fn audit(viewer: &Viewer, shown: &RunPage) -> Markup {
     let (lang, rows) = (viewer.lang, &shown.audit);
     html! {
-        @if shown.heartbeats > 0 { p.note data-live="heartbeats" { (lang.number(shown.heartbeats)) " " (lang.heartbeats_left_out()) } }
+        @if shown.heartbeats > 0 { p.note data-live="heartbeats" { (lang.number(shown.heartbeats)) " " (lang.n_heartbeats_left_out(shown.heartbeats)) } }
         div.scroll tabindex="0" role="region" aria-label=(lang.audit()) #audit-list data-live="audit" {
             table.list {
                 thead { tr { th { "#" } th { (lang.when()) } th { (lang.event()) } th { (lang.actor()) } th { (lang.state()) } th { (lang.tokens()) } th { (lang.cost()) } } }
@@ -482,7 +497,7 @@ fn audit(viewer: &Viewer, shown: &RunPage) -> Markup {
                             td { (actor(lang, shown, &row.actor)) }
                             td { @if let Some(state) = &row.approval_status { (state) } }
                             td { @if row.tokens > 0 { (lang.number(row.tokens)) } }
-                            td { @if row.cost_usd_micros > 0 { (dollars(row.cost_usd_micros)) } }
+                            td { @if row.cost_usd_micros > 0 { (lang.money(row.cost_usd_micros)) } }
                         }
                     }
                 }

@@ -47,7 +47,7 @@ pub(crate) fn actions(viewer: &Viewer, shown: &RunPage) -> Markup {
     html! {
         div #action-list data-live="actions" {
             @if shown.actions.is_empty() { p.note { (lang.nothing()) } } @else { (table(viewer, &shown.actions)) }
-            @if more > 0 { p.note { (lang.number(more)) " " (lang.older_ones()) } }
+            @if more > 0 { p.note { (lang.number(more)) " " (lang.n_older(more)) } }
         }
     }
 }

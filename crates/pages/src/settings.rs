@@ -1,15 +1,21 @@
 //! One's own visits, password and passkeys; and for administrators, links for others. And the switch that stops everything.
 
 use maud::{Markup, html};
+use placet_domain::id::IdentityId;
+use placet_domain::text::spelled_out;
 use placet_domain::time::Timestamp;
 use placet_wire::api::IdentityView;
 
-use crate::forms::{Form, field, reason};
+use crate::forms::{Form, checked_field, field, flaw_id, reason};
 use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{exactly, moment, section, short};
 use crate::passkeys::{self, Keys, guarded};
+use crate::problem::Problem;
+use crate::refusals;
 use crate::routes::{RouteRow, routes};
 use crate::text;
+
+const USUAL_DAYS: &str = "7";
 
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -23,12 +29,24 @@ pub struct Settings {
     pub once: Option<Once>,
     /// Whether the viewer decides anything, so that somebody can stand in.
     pub may_go: bool,
+    /// Who could stand in, by id and name.
+    pub stand_ins: Vec<(IdentityId, String)>,
+    /// What somebody wrote to go away, and why that was not taken.
+    pub away_tried: Option<AwayTried>,
     /// Who is told instead of the viewer, and until when.
     pub away: Option<(String, Timestamp)>,
     /// How people are told, where the viewer may try it.
     pub routes: Option<Vec<RouteRow>>,
     pub may_halt: bool,
     pub may_release: bool,
+}
+
+/// A form that was not taken.
+#[derive(Debug, Clone)]
+pub struct AwayTried {
+    pub to: String,
+    pub days: String,
+    pub why: Problem,
 }
 
 /// Something secret that is shown this once: for whom, and what.
@@ -105,12 +123,34 @@ fn away(viewer: &Viewer, shown: &Settings) -> Markup {
             (Form::to("/settings/back", viewer).named("back").plain_button(lang.i_am_back()))
         };
     }
+    if shown.stand_ins.is_empty() {
+        return html! { p { (lang.away_rule()) } p.note { (lang.nobody_stands_in()) } };
+    }
     Form::to("/settings/away", viewer).named("go-away").with(&html! {
         p { (lang.away_rule()) }
-        (field("stand-in", lang.stand_in(), &html! { input #stand-in name="to" required maxlength="80" autocomplete="off"; }))
-        (field("away-days", lang.days_away(), &html! { input #away-days name="days" type="number" required min="1" max="90" value="7"; }))
+        (stand_in(viewer, shown))
+        (field("away-days", lang.days_away(), &html! {
+            input #away-days name="days" type="number" required min="1" max="90" value=(shown.away_tried.as_ref().map_or(USUAL_DAYS, |tried| &tried.days));
+        }))
         button { (lang.go_away()) }
     })
+}
+
+/// Whoever could be told instead, by name, and where two have one name by the ends of their ids.
+fn stand_in(viewer: &Viewer, shown: &Settings) -> Markup {
+    let (lang, tried) = (viewer.lang, shown.away_tried.as_ref());
+    let is_shared = |name: &String| shown.stand_ins.iter().filter(|(_, other)| other == name).count() > 1;
+    let is_chosen = |id: &IdentityId| tried.is_some_and(|tried| tried.to == id.to_string());
+    let control = html! {
+        select #stand-in name="to" required autofocus[tried.is_some()] aria-invalid=[tried.map(|_| "true")] aria-describedby=[tried.map(|_| flaw_id("stand-in"))] {
+            option value="" { "…" }
+            @for (id, name) in &shown.stand_ins {
+                option value=(id) selected[is_chosen(id)] { (spelled_out(name)) @if is_shared(name) { " " (short(&id.to_string())) } }
+            }
+        }
+    };
+    let flaw = tried.map(|AwayTried { why, .. }| refusals::of_problem(lang, why));
+    checked_field("stand-in", lang.stand_in(), &control, flaw.as_ref())
 }
 
 fn visits(viewer: &Viewer, shown: &Settings) -> Markup {
@@ -138,7 +178,7 @@ fn people(viewer: &Viewer, shown: &Settings) -> Markup {
                     @for person in &shown.people {
                         tr {
                             td { strong { (text::line(lang, &person.view.name)) } " " small { (short(&person.view.id.to_string())) } }
-                            td { (roles(&person.view)) }
+                            td.n { (roles(&person.view)) }
                             td { (ways_in(viewer, shown, person)) }
                         }
                     }
@@ -179,6 +219,7 @@ fn switch(viewer: &Viewer, shown: &Settings) -> Markup {
     let lang = viewer.lang;
     html! {
         @if viewer.halted.is_none() && shown.may_halt {
+            p { (lang.switch_hint()) }
             (Form::to("/halt", viewer).named("halt").with(&html! {
                 (field("halt-reason", lang.reason(), &html! { input #halt-reason name="reason" maxlength="500" autocomplete="off"; }))
                 button.bad { (lang.stop_everything()) }

@@ -11,6 +11,7 @@ use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{digest, fact, moment, section, short, status};
 use crate::people::none;
+use crate::refusals::in_english;
 use crate::text;
 
 #[derive(Debug, Clone)]
@@ -109,8 +110,8 @@ fn tier(tier: CageTier) -> Markup {
 fn cage(lang: Lang, declared: &Declaration, row: &WorkerRow) -> Markup {
     html! {
         (tier(declared.cage.tier))
-        @if !declared.cage.missing.is_empty() { " " small { (text::line(lang, &declared.cage.missing.join(", "))) } }
-        @if !row.other_profiles.is_empty() { " " small.ask { (lang.number(row.other_profiles.len() as u64)) " " (lang.profiles_differ()) } }
+        @if !declared.cage.missing.is_empty() { " " small { (in_english(lang, &declared.cage.missing.join(", "))) } }
+        @if !row.other_profiles.is_empty() { " " small.ask { (lang.number(row.other_profiles.len() as u64)) " " (lang.n_profiles_differ(row.other_profiles.len() as u64)) } }
     }
 }
 

@@ -126,7 +126,7 @@ export async function ask(page, expression) {
 
 // What a page says for itself, where it says more than a word: not what agents, people and policies wrote, nor whose something is and in
 // which state, which are names and machines' words.
-const OWN = 'h2, h3, p:not(.by), label, legend, button, summary, dt, th, .note, .empty p, nav a, .keys, footer';
+const OWN = 'h2, h3, p:not(.by), label, legend, button, summary, dt, dd, th, .note, .empty p, nav a, .keys, footer, .steps.across small, .tally, .facts, .reasons small, #routes td, .outcome p';
 const WORDS = `(() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const found = new Set();

@@ -3,7 +3,7 @@
 import { ask, assert, enter, field, finish, given, isLive, look, lookEveryWay, screen, send, shot, words } from './browser.mjs';
 
 const NOWHERE = '/runs/run_00000000000000000000000000000000';
-const pages = { ...given.pages, nowhere: NOWHERE };
+const pages = { ...given.pages, nowhere: NOWHERE, astray: '/setings' };
 
 // What is folded away is for everybody too.
 async function unfold(page) {
@@ -72,7 +72,7 @@ const told = [];
 await enter(page, given.links[0]);
 for (const [name, path] of Object.entries(pages)) {
   const answer = await page.goto(given.url + path);
-  assert.equal(answer.status(), name === 'nowhere' ? 404 : 200, name);
+  assert.equal(answer.status(), ['nowhere', 'astray'].includes(name) ? 404 : 200, name);
   await isLive(page);
   await unfold(page);
   inEnglish[name] = await words(page);
@@ -106,6 +106,10 @@ for (const [name, path] of Object.entries(pages)) {
     const high = await page.locator('path.curve').first().evaluate((curve) => curve.getBoundingClientRect().height);
     assert.ok(high > 60, `a curve of ${high} pixels`);
   }
+  if (name === 'astray') {
+    await page.getByRole('link', { name: '/settings', exact: true }).click();
+    await page.waitForURL('**/settings');
+  }
   if (name === 'pictured') assert.equal(await ask(page, DRAWN), 120, 'a picture is seen');
   if (name === 'executed') {
     const saved = page.waitForEvent('download');
@@ -119,7 +123,7 @@ assert.deepEqual(['inbox', 'action', 'runs', 'run', 'rollback', 'decisions', 'me
 await page.goto(`${given.url}/policy`);
 await field(page, 'Tool').selectOption('nmap');
 await field(page, /^Files it is given/).fill('out/a.md');
-await field(page, /^Whom it reaches/).fill('https://elsewhere.example');
+await field(page, 'Target').fill('10.0.0.5');
 await send(page, page.getByRole('button', { name: 'Judge' }));
 await lookEveryWay(page, 'judged');
 await page.goto(`${given.url}/settings`);
@@ -138,6 +142,9 @@ for (const [name, path] of Object.entries(pages)) {
   said += inFrench.length;
   const still = inFrench.filter((text) => inEnglish[name].includes(text));
   if (still.length > 0) inEnglishStill[name] = still;
+  const money = (await narrow.locator('main').innerText()).match(/\$\d[\d.]*|\d [KMG]iB/g) ?? [];
+  assert.deepEqual(money, [], `${name}: money and sizes as the English write them`);
+  assert.equal(await narrow.locator('.steps.across [lang=en]').count(), 0, `${name}: what steps led to is told in French`);
   await look(narrow, `${name} (French, 360 pixels)`);
   await shot(narrow, `${name}-french`);
 }

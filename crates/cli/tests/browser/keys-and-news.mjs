@@ -1,5 +1,5 @@
 // Keys decide, and what comes while a page is open is there without a reload. What somebody is writing stays.
-import { assert, enter, finish, given, isLive, meanwhile, screen } from './browser.mjs';
+import { ask, assert, enter, finish, given, isLive, meanwhile, screen } from './browser.mjs';
 
 const page = await screen();
 await enter(page, given.links[0]);
@@ -64,8 +64,43 @@ await page.keyboard.press('Enter');
 await page.waitForURL(/just=/);
 await page.locator('#just[role=status]', { hasText: 'You rejected' }).waitFor();
 
+// The other keys unfold what they are about and go there, and decide nothing: once, twice, or held together with others.
+const focus = () => ask(page, 'document.activeElement.id || document.activeElement.name || document.activeElement.tagName');
+const isSeen = () => ask(page, '(() => { const { top, bottom } = document.activeElement.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; })()');
+await page.goto(`${given.url}/actions/${given.filed}`);
+await isLive(page);
+for (const [key, name] of [['e', 'arguments'], ['s', 'width'], ['w', 'assign-to'], ['l', 'defer-minutes']]) {
+  await ask(page, 'document.activeElement.blur()');
+  await page.keyboard.press(`Control+${key}`);
+  await page.keyboard.press(`Alt+${key}`);
+  assert.equal(await focus(), 'BODY', `${key} with others is not ours`);
+  await page.keyboard.press(key);
+  assert.equal(await focus(), name, key);
+  assert.ok(await isSeen(), `where ${key} leads is seen`);
+}
+// Where somebody writes, keys write.
+await page.keyboard.press('Escape');
+await page.keyboard.press('e');
+const wasWritten = await page.locator('#arguments').inputValue();
+await page.keyboard.type('swlxdar');
+assert.equal(await focus(), 'arguments');
+assert.equal((await page.locator('#arguments').inputValue()).length, wasWritten.length + 7);
+await page.keyboard.press('Escape');
+await page.keyboard.press('d');
+assert.equal(await ask(page, 'document.activeElement.innerText.includes("notes.sh")'), true, 'd goes to its files');
+await page.goto(`${given.url}/actions/${given.twin}`);
+await isLive(page);
+await page.keyboard.press('x');
+await page.keyboard.press('x');
+assert.equal(await ask(page, 'document.activeElement.form.id'), 'approve-all');
+await page.waitForTimeout(300);
+for (const id of [given.filed, given.twin]) {
+  await page.goto(`${given.url}/actions/${id}`);
+  await page.getByText('PENDING_APPROVAL').first().waitFor();
+}
+
 await page.keyboard.press('?');
 await page.waitForURL('**/help');
-for (const key of ['j', 'k', 'a', 'r', 'g', '?']) await page.locator('kbd', { hasText: key }).first().waitFor();
+for (const key of ['j', 'k', 'a', 'r', 'e', 's', 'x', 'w', 'l', 'd', 'g', '?']) await page.locator('kbd', { hasText: key }).first().waitFor();
 assert.deepEqual(page.complaints, []);
 await finish();

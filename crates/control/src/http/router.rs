@@ -13,7 +13,7 @@ use tower::ServiceExt as _;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::access::guard;
-use super::pages::{led, unanswered};
+use super::pages::{led, turned_away, unanswered};
 use super::problem::problem;
 use crate::app::App;
 use crate::models::Models;
@@ -53,7 +53,7 @@ fn of_routes(app: App) -> Router {
         .fallback(unknown_route)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(app.clone(), measured))
-        .layer(middleware::from_fn(bounded))
+        .layer(middleware::from_fn_with_state(app.clone(), bounded))
         .layer(Extension(bounds))
         .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
             problem(
@@ -67,22 +67,28 @@ fn of_routes(app: App) -> Router {
 
 async fn unknown_route(State(app): State<App>, request: Request) -> Response {
     let unknown = problem(StatusCode::NOT_FOUND, "unknown_route", "no such route; /api/v1/openapi.json lists them");
-    unanswered(&app, &request, unknown)
+    unanswered(&app, request, unknown).await
 }
 
 async fn wrong_method(State(app): State<App>, request: Request) -> Response {
     let wrong = problem(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "this route does not take that method");
-    unanswered(&app, &request, wrong)
+    unanswered(&app, request, wrong).await
 }
 
 /// Refuses what is too much at once, and what takes too long.
-async fn bounded(Extension(bounds): Extension<Bounds>, request: Request, next: Next) -> Response {
+async fn bounded(
+    State(app): State<App>,
+    Extension(bounds): Extension<Bounds>,
+    request: Request,
+    next: Next,
+) -> Response {
     // Busy is not dead: a supervisor that asks must not end a process that only has much to do.
     if request.uri().path() == "/health" {
         return next.run(request).await;
     }
     let Ok(_permit) = bounds.in_flight.try_acquire() else {
-        return problem(StatusCode::SERVICE_UNAVAILABLE, "busy", "too many requests at once; try again in a moment");
+        let busy = problem(StatusCode::SERVICE_UNAVAILABLE, "busy", "too many requests at once; try again in a moment");
+        return turned_away(&app, request, busy).await;
     };
     let longest = Duration::from_millis(bounds.request_ms);
     match tokio::time::timeout(longest, next.run(request)).await {

@@ -19,7 +19,7 @@ fn at_once(requests: usize) -> Setup {
 }
 
 /// Asks again and again until the answer has this status.
-async fn until_status(person: &Person, path: &str, status: u16) -> Answer {
+pub(crate) async fn until_status(person: &Person, path: &str, status: u16) -> Answer {
     let asked = async {
         loop {
             let answer = person.get(path).await;
@@ -44,7 +44,7 @@ async fn wait_for_work(worker: Person) -> Answer {
 }
 
 /// All of them wait for work, until the set is dropped.
-fn waiting(workers: &[Person]) -> JoinSet<Answer> {
+pub(crate) fn waiting(workers: &[Person]) -> JoinSet<Answer> {
     workers.iter().cloned().map(wait_for_work).collect()
 }
 

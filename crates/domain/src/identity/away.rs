@@ -44,6 +44,11 @@ impl Identity {
     pub fn away_at(&self, now: Timestamp) -> Option<Away> {
         self.away.filter(|away| away.until > now && !self.revoked)
     }
+
+    /// Whether somebody could be told instead of them, if they went away now.
+    pub fn can_be_stood_in_by(&self, other: &Self, now: Timestamp) -> bool {
+        can_stand_in(self, other, now).is_ok()
+    }
 }
 
 pub(super) fn decide(
@@ -157,6 +162,7 @@ mod tests {
         let ada = identity(1, &[Role::Reviewer]);
         for role in [Role::Agent, Role::Worker, Role::Operator, Role::Auditor] {
             assert!(ask(&ada, leave(&identity(2, &[role])), &ada, NOW).is_err(), "{role}");
+            assert!(!ada.can_be_stood_in_by(&identity(2, &[role]), NOW), "nor is {role} offered");
         }
         assert!(ask(&ada, leave(&ada), &ada, NOW).is_err(), "oneself");
         let bob = identity(2, &[Role::Reviewer]);

@@ -42,6 +42,6 @@ pub use milestones::{Milestones, Question, Standstill};
 pub use mode::{Effect, GateRules, Mode, Posture, Treatment};
 pub(crate) use order::give as give_order;
 pub use order::{MOST_ORDERS, Order, Stand};
-pub use pipeline::{StepState, StepView, pipeline};
+pub use pipeline::{Declared, StepProduct, StepState, StepView, Takes, pipeline};
 pub use state::{Awaits, FormerPlan, Run, RunStatus, WorkClock};
 pub use wish::{Answer, LONGEST_GRANT_MS, MOST_WISHES, Wish};

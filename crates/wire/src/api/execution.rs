@@ -131,7 +131,7 @@ impl PipelineStep {
     pub fn new(step: StepView, at: Option<String>) -> Self {
         let (name, entry) = (step.name.to_owned(), step.entry.to_owned());
         let StepView { number, is_decision: decision, state, product, .. } = step;
-        Self { number, name, decision, state, product, entry, at }
+        Self { number, name, decision, state, product: product.to_string(), entry, at }
     }
 }
 

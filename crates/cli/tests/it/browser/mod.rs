@@ -240,11 +240,15 @@ fn c16_keys_decide_and_news_come_by_themselves() {
     hire(&world);
     waiting(&world, &run, &["10.0.0.5", "10.0.0.6"]);
     let binary = placet().get_program().to_string_lossy().into_owned();
+    let twins = waiting(&world, &run, &["10.0.0.7", "10.0.0.7"]);
+    world.write("notes.sh", "#!/bin/sh\necho one\n");
+    let filed = world.propose(&run, &["sh", "sh notes.sh", "--file", "notes.sh"]);
     let propose = json!([binary, "--as", "tom", "action", "propose", run, "nmap", "--target", "10.0.0.9", "--", "-sV"]);
     let risky =
         json!([binary, "--as", "tom", "action", "propose", run, "nmap", "--target", "10.0.0.0/24", "--", "-sn"]);
     let given = json!({
         "url": world.url(), "links": links(&world, "eve", 1), "propose": propose, "risky": risky, "cwd": world.path(""),
+        "filed": filed["id"], "twin": twins[0],
     });
     walk("keys-and-news", &given);
 }

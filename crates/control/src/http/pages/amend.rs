@@ -1,10 +1,11 @@
 //! Approving something else in the place of what was proposed, by a form: what differs from what was shown, and nothing else, is a change.
 //!
 //! A field that was not sent changes nothing. The text of a file that was edited is looked through for secrets and kept like anything
-//! that a reviewer uploads, after everything that can be said against the change without it. What is not taken comes back with all that
-//! was written, but for what is older than what stands: that is decided on anew.
+//! that a reviewer uploads, after everything that can be said against the change without it. What is not taken, for whatever reason, comes
+//! back with all that was written: in the form, on the card as it stands now, or beside the reason where there is no such form any more.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -12,10 +13,10 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use bytes::Bytes;
 use placet_domain::action::ActionState;
 use placet_domain::digest::Digest;
-use placet_domain::id::ProjectId;
+use placet_domain::id::{ActionId, ProjectId};
 use placet_domain::proposal::{FileOperand, Proposal, ToolNetwork};
 use placet_domain::refusal::Refusal;
-use placet_pages::{Amending, Ends, Problem, Tried, WITHOUT, file_field};
+use placet_pages::{Amending, Ends, Tried, WITHOUT, file_field};
 use placet_wire::api;
 use serde_json::{Map, Value, json};
 
@@ -24,7 +25,7 @@ use super::super::extract::Path;
 use super::super::problem::Failure;
 use super::address::Address;
 use super::form::{Fields, LONG_BYTES, Sent, SentLong};
-use super::guard::made;
+use super::guard::{self, made, with_written};
 use super::{action, brake, file, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller, No};
@@ -47,36 +48,54 @@ pub(super) async fn amend(
     address: Address,
     SentLong(sent): SentLong,
 ) -> Result<Response, Failure> {
-    let state = flow::find_action(&app, &sent.caller, action::parse(&id)?).await?;
-    match taken(&app, &sent.caller, &state, &sent.fields).await {
+    let id = action::parse(&id)?;
+    match within_time(&app, tried(&app, id, &sent)).await {
         Ok(amended) => Ok(Redirect::to(&format!("/actions/{}", amended.id)).into_response()),
-        Err(failure) if can_be_mended(&failure) => not_taken(&app, &address, sent, &state, failure).await,
-        Err(failure) => Err(failure),
+        Err(failure) => Ok(not_taken(&app, &address, &sent, id, failure).await),
     }
 }
 
-/// Whether the same form, filled in otherwise, could be taken. Of what is decided already, or changed meanwhile, there is no such form.
-fn can_be_mended(failure: &Failure) -> bool {
-    matches!(failure.status(), StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY) || failure.code() == "denied"
+async fn tried(app: &App, id: ActionId, sent: &Sent) -> Result<ActionState, Failure> {
+    let state = flow::find_action(app, &sent.caller, id).await?;
+    taken(app, &sent.caller, &state, &sent.fields).await
 }
 
-/// The card again, with everything that was written and why it was not taken.
-async fn not_taken(
+/// Ends before everything that takes too long is ended: what somebody wrote would be gone with it.
+async fn within_time<T>(app: &App, doing: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let longest = Duration::from_millis(app.settings().limits.request_ms);
+    let late =
+        |_| Failure::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "this took too long; look at what became of it");
+    tokio::time::timeout(longest * 3 / 4, doing).await.map_err(late)?
+}
+
+/// The card as it stands now, with everything that was written and why it was not taken. Where the form is not there any more, or the card
+/// cannot be read, the reason alone with what was written.
+async fn not_taken(app: &App, address: &Address, sent: &Sent, id: ActionId, failure: Failure) -> Response {
+    let card = card(app, address, sent, id, &failure);
+    match within_time(app, card).await {
+        Ok(Some(page)) => page,
+        Ok(None) | Err(_) => with_written(failure.into_response(), sent.fields.written()),
+    }
+}
+
+/// Nothing where the card has no such form.
+async fn card(
     app: &App,
     address: &Address,
-    sent: Sent,
-    state: &ActionState,
-    failure: Failure,
-) -> Result<Response, Failure> {
-    let Sent { visiting, caller, fields } = sent;
-    let viewer = viewer::viewer(app, &visiting).await?;
-    let mut page = action::page(app, &caller, address, state.id).await?;
-    let (code, detail, refusal) = (failure.code().to_owned(), failure.detail().to_owned(), failure.refusal().cloned());
-    let why = Problem { code, detail, refusal, back: format!("/actions/{}", state.id) };
-    page.amending.tried = Some(Tried { fields: fields.written(), why });
+    sent: &Sent,
+    id: ActionId,
+    failure: &Failure,
+) -> Result<Option<Response>, Failure> {
+    let mut page = action::page(app, &sent.caller, address, id).await?;
+    if !placet_pages::is_amendment_offered(&page) {
+        return Ok(None);
+    }
+    let viewer = viewer::viewer(app, &sent.visiting).await?;
+    let why = guard::problem(failure, format!("/actions/{id}"));
+    page.amending.tried = Some(Tried { fields: sent.fields.written(), why });
     let mut answer = made(move || placet_pages::action(&viewer, &page)).await?;
     *answer.status_mut() = failure.status();
-    Ok(answer)
+    Ok(Some(answer))
 }
 
 async fn taken(app: &App, caller: &Caller, state: &ActionState, fields: &Fields) -> Result<ActionState, Failure> {

@@ -20,7 +20,7 @@ use super::address::Address;
 use super::form::{Fields, Sent};
 use super::guard::Visiting;
 use super::passkey::{credentials, encoded, field, is_answered, needs_site, noted, prove, recall, told};
-use super::settings;
+use super::settings::{self, Said};
 use crate::app::App;
 use crate::flow::{self, No};
 
@@ -135,7 +135,7 @@ pub(super) async fn make_link(
     let proof = signed(&app, &sent, id, Change::Link).await?;
     let pass = flow::invite(&app, &sent.caller, id, proof).await?;
     let link = format!("{}/enter/{}", address.origin(), pass.told());
-    settings::page(&app, &sent.visiting, &sent.caller, &address, Some(Once::Link(pass.identity.name, link))).await
+    settings::page(&app, &sent.visiting, &sent.caller, &address, Said::Once(Once::Link(pass.identity.name, link))).await
 }
 
 /// A new token for somebody, shown this once. Every door of theirs is closed by it.
@@ -149,5 +149,5 @@ pub(super) async fn new_token(
     let proof = signed(&app, &sent, id, Change::Token).await?;
     let (person, token) = flow::replace_token(&app, &sent.caller, id, proof).await?;
     let once = Once::Token(person.name, token.reveal().to_owned());
-    settings::page(&app, &sent.visiting, &sent.caller, &address, Some(once)).await
+    settings::page(&app, &sent.visiting, &sent.caller, &address, Said::Once(once)).await
 }

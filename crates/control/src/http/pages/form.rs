@@ -1,14 +1,18 @@
 //! What a browser sends by a form: pairs of text, from the visit that the form was shown to.
 
+use std::time::Duration;
+
 use axum::extract::{FromRequest, Request};
-use axum::http::{StatusCode, header};
+use axum::http::{Method, StatusCode, header};
+use axum::response::Response;
 use placet_domain::digest::Digest;
 use subtle::ConstantTimeEq as _;
+use tokio::sync::Semaphore;
 
 use super::super::body::{TOO_LONG, read};
 use super::super::caller::single;
 use super::super::problem::Failure;
-use super::guard::Visiting;
+use super::guard::{Visiting, with_written};
 use crate::app::App;
 use crate::flow::Caller;
 
@@ -41,9 +45,9 @@ impl Fields {
         self.0.iter().any(|(key, _)| key == name)
     }
 
-    /// Everything that was written, to be shown again: not what ties the form to its visit.
+    /// Everything that was written, to be shown again: not what ties the form to its visit and to what was shown.
     pub(super) fn written(&self) -> Vec<(String, String)> {
-        let own = self.0.iter().filter(|(name, _)| name != "csrf");
+        let own = self.0.iter().filter(|(name, _)| !["csrf", "seen", "onward"].contains(&name.as_str()));
         own.map(|(name, value)| (name.clone(), value.replace("\r\n", "\n"))).collect()
     }
 
@@ -84,6 +88,22 @@ fn in_a_form(failure: Failure, most: usize) -> Failure {
         "a form takes {most} bytes, and this one has more; make it shorter, or do it at a terminal (`placet approve ID --edit` changes files of any length)"
     );
     Failure::new(StatusCode::PAYLOAD_TOO_LARGE, TOO_LONG, why)
+}
+
+/// How many long forms are read at once only to be shown again: what is turned away because there is too much must not become too much.
+const MOST_SHOWN_AGAIN: usize = 4;
+static SHOWN_AGAIN: Semaphore = Semaphore::const_new(MOST_SHOWN_AGAIN);
+/// Whoever sends more slowly than this keeps it on their own screen.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Why a form was not even looked at, along with what was written in it, where that is a text that somebody made.
+pub(super) async fn beside(answered: Response, request: Request) -> Response {
+    let is_text = request.method() == Method::POST && request.uri().path().ends_with("/amend");
+    let Some(_share) = SHOWN_AGAIN.try_acquire().ok().filter(|_| is_text) else { return answered };
+    match tokio::time::timeout(PATIENCE, Fields::read(request, LONG_BYTES)).await {
+        Ok(Ok(fields)) => with_written(answered, fields.written()),
+        Ok(Err(_)) | Err(_) => answered,
+    }
 }
 
 /// A form from a page that was shown to whoever sends it.

@@ -17,7 +17,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use placet_domain::digest::Digest;
 use placet_domain::id::IdentityId;
 use placet_domain::identity::Identity;
-use placet_pages::Lang;
+use placet_pages::{Lang, Problem};
 
 use super::super::access::{Known, refuse};
 use super::super::caller::single;
@@ -25,7 +25,7 @@ use super::super::problem::Failure;
 use super::super::route::Access;
 use super::address::Address;
 use super::data::{self, Led};
-use super::{enter, viewer};
+use super::{astray, enter, form, viewer};
 use crate::app::App;
 use crate::names::token_digest;
 use crate::public_url::PublicUrl;
@@ -101,7 +101,7 @@ async fn admit(app: &App, access: Access, address: &Address, lang: Lang, mut req
     let Some(_share) = app.door().share_of(visiting.identity.id, most) else {
         let why = "you have too many requests under way; wait for one to end";
         let busy = Failure::new(StatusCode::TOO_MANY_REQUESTS, "too_many", why).into_response();
-        return as_page(lang, None, back, busy);
+        return as_page(lang, None, back, form::beside(busy, request).await);
     };
     let answered = if access.admits(&visiting.identity) {
         request.extensions_mut().insert(Known(Arc::clone(&visiting.identity)));
@@ -164,18 +164,42 @@ async fn admit_to_data(
 
 /// What no page answers, to somebody with a browser: as a page. Who asks for what only takes forms, by reloading or by going back to it,
 /// is led to where the form stood.
-pub(in crate::http) fn unanswered(app: &App, request: &Request, answered: Response) -> Response {
+/// Whoever is signed in has the way to every page around it, and to the one that they probably meant.
+pub(in crate::http) async fn unanswered(app: &App, request: Request, mut answered: Response) -> Response {
     let accepts = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if request.uri().path().starts_with("/api/") || !accepts.contains("text/html") {
         return answered;
     }
-    let address = came_to(request, app.settings().public_url.as_ref()).ok();
+    if answered.status() == StatusCode::METHOD_NOT_ALLOWED && request.method() == Method::GET {
+        return with_headers(Redirect::to(&place(&request)).into_response());
+    }
+    let address = came_to(&request, app.settings().public_url.as_ref()).ok();
     let lang = language(request.headers(), address.as_ref());
-    let answered = match (answered.status(), request.method()) {
-        (StatusCode::METHOD_NOT_ALLOWED, &Method::GET) => Redirect::to(&place(request)).into_response(),
-        _ => as_page(lang, None, "/".to_owned(), answered),
+    let viewer = match &address {
+        Some(address) => seen_by(app, address, request.headers(), lang).await,
+        None => None,
     };
-    with_headers(answered)
+    if let Some(meant) = viewer.as_ref().and_then(|_| astray::meant(request.uri().path())) {
+        answered.extensions_mut().insert(Meant(meant));
+    }
+    with_headers(as_page(lang, viewer.as_ref(), "/".to_owned(), answered))
+}
+
+/// Whoever is signed in, for the page around something that is none; nobody where that cannot be told.
+async fn seen_by(app: &App, address: &Address, headers: &HeaderMap, lang: Lang) -> Option<placet_pages::Viewer> {
+    let visiting = find_visit(app, address, headers, lang).await.ok().flatten()?;
+    viewer::viewer(app, &visiting).await.ok()
+}
+
+/// What could not even be looked at, because there was too much at once, to somebody with a browser: as a page, with what they wrote.
+pub(in crate::http) async fn turned_away(app: &App, request: Request, answered: Response) -> Response {
+    let accepts = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let Ok(address) = came_to(&request, app.settings().public_url.as_ref()) else { return answered };
+    if request.uri().path().starts_with("/api/") || !accepts.contains("text/html") {
+        return answered;
+    }
+    let (lang, back) = (language(request.headers(), Some(&address)), back(&request));
+    with_headers(as_page(lang, None, back, form::beside(answered, request).await))
 }
 
 /// The visit that the cookie names, if it counts.
@@ -255,10 +279,33 @@ fn place(request: &Request) -> String {
 /// A problem, for people: the same status and words, as a page.
 fn as_page(lang: Lang, viewer: Option<&placet_pages::Viewer>, back: String, answered: Response) -> Response {
     let Some(failure) = answered.extensions().get::<Failure>() else { return answered };
-    let (code, detail, refusal) = (failure.code().to_owned(), failure.detail().to_owned(), failure.refusal().cloned());
-    let problem = placet_pages::Problem { code, detail, refusal, back };
+    let (meant, written) = (answered.extensions().get::<Meant>(), answered.extensions().get::<Written>());
+    let problem = Problem {
+        meant: meant.map(|Meant(place)| place.clone()),
+        written: written.map(|Written(fields)| fields.clone()).unwrap_or_default(),
+        ..problem(failure, back)
+    };
     (answered.status(), html(placet_pages::problem(lang, viewer, &problem))).into_response()
 }
+
+/// Why something was not done, as pages tell it.
+pub(super) fn problem(failure: &Failure, back: String) -> Problem {
+    let (code, detail, refusal) = (failure.code().to_owned(), failure.detail().to_owned(), failure.refusal().cloned());
+    Problem { code, detail, refusal, back, meant: None, written: Vec::new() }
+}
+
+/// What somebody wrote in a form that is not shown again, along with why.
+#[derive(Debug, Clone)]
+struct Written(Vec<(String, String)>);
+
+pub(super) fn with_written(mut answered: Response, fields: Vec<(String, String)>) -> Response {
+    answered.extensions_mut().insert(Written(fields));
+    answered
+}
+
+/// Where somebody probably wanted to go.
+#[derive(Debug, Clone)]
+struct Meant(String);
 
 /// A page that may take long to make: a card with large files, a run with a long past. Made where it keeps no other request waiting.
 pub(super) async fn made(page: impl FnOnce() -> placet_pages::Markup + Send + 'static) -> Result<Response, Failure> {

@@ -1,23 +1,25 @@
 //! The policy, and what it would say of an action that nobody proposes.
 
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::Response;
 use placet_domain::digest::Digest;
 use placet_domain::id::{IdentityId, ProjectId, RunId};
 use placet_domain::policy::Frame;
-use placet_domain::proposal::{Action, Proposal};
+use placet_domain::proposal::{Action, Proposal, Unsealable};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{Posture, RunStatus};
 use placet_domain::scope::Scope;
-use placet_pages::{PolicyPage, Trial, TrialGround, Wish};
+use placet_pages::{Flaw, PolicyPage, Trial, TrialGround, Wish};
 use placet_store::RunFilter;
 use placet_wire::api;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::super::body::in_plain_words;
 use super::super::problem::Failure;
 use super::super::{projects, view};
 use super::form::{Fields, Sent};
-use super::guard::{Visiting, html};
+use super::guard::{self, Visiting, html};
 use super::viewer;
 use crate::app::App;
 use crate::flow::{self, Caller, No};
@@ -30,6 +32,7 @@ pub(super) async fn show(State(app): State<App>, visiting: Visiting) -> Result<R
     page(app, visiting, None).await
 }
 
+/// With what was tried, if something was: one that could not be judged is answered as what is wrong with it.
 async fn page(app: App, visiting: Visiting, trial: Option<Trial>) -> Result<Response, Failure> {
     let viewer = viewer::viewer(&app, &visiting).await?;
     let mut grounds = runs(&app, &visiting).await?;
@@ -61,14 +64,23 @@ async fn scopes(app: &App, visiting: &Visiting) -> Result<Vec<TrialGround>, Fail
     Ok(found)
 }
 
-/// Seals and judges as for a proposal of the run's agent, and forgets it.
+/// Seals and judges as for a proposal of the run's agent, and forgets it. Whatever is not taken comes back as it was written.
 pub(super) async fn judge(
     State(app): State<App>,
     Sent { visiting, caller, fields }: Sent,
 ) -> Result<Response, Failure> {
     let wish = written(&fields)?;
-    let outcome = tried(&app, &caller, &fields).await?;
-    page(app, visiting, Some(Trial { wish, outcome })).await
+    let (outcome, status) = match tried(&app, &caller, &fields).await {
+        Ok(verdict) => (Ok(verdict), StatusCode::OK),
+        Err((_, failure)) if failure.status().is_server_error() => return Err(failure),
+        Err((field, failure)) => {
+            let why = guard::problem(&failure, "/policy".to_owned());
+            (Err(Flaw { field, why }), failure.status())
+        }
+    };
+    let mut page = page(app, visiting, Some(Trial { wish, outcome })).await?;
+    *page.status_mut() = status;
+    Ok(page)
 }
 
 /// The form as somebody filled it in, to be shown again.
@@ -85,24 +97,31 @@ fn written(fields: &Fields) -> Result<Wish, Failure> {
     })
 }
 
-async fn tried(app: &App, caller: &Caller, fields: &Fields) -> Result<Result<api::VerdictView, String>, Failure> {
-    let chosen = fields.text("run")?;
-    let wished = match wished(fields)? {
-        Ok(wished) => wished,
-        Err(why) => return Ok(Err(why)),
-    };
-    let proposal: Proposal = match serde_json::from_value(wished) {
-        Ok(proposal) => proposal,
-        Err(error) => return Ok(Err(super::super::body::in_plain_words(&error.to_string()))),
-    };
+/// Why not, and the field that it is about, where it is about one.
+type Flawed = (Option<&'static str>, Failure);
+
+/// What is wrong with a line of a field.
+fn flawed(field: &'static str, why: impl Into<String>) -> Flawed {
+    (Some(field), Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_trial", why))
+}
+
+const fn of_the_frame(failure: Failure) -> Flawed {
+    (Some("run"), failure)
+}
+
+async fn tried(app: &App, caller: &Caller, fields: &Fields) -> Result<api::VerdictView, Flawed> {
+    let chosen = fields.text("run").map_err(|failure| (None, failure))?;
+    let proposal = proposal(fields)?;
     if let Some((project, name)) = chosen.split_once('/') {
-        let scope = scope(app, caller, project.parse().map_err(Failure::bad_id)?, name).await?;
+        let project = project.parse().map_err(Failure::bad_id).map_err(of_the_frame)?;
+        let scope = scope(app, caller, project, name).await.map_err(|no| of_the_frame(no.into()))?;
         let (posture, nobody) = (Posture::default(), uuid::Uuid::nil());
         let frame = Frame { scope: &scope, posture: &posture, bounds: None };
-        return Ok(judged(app, &proposal, &frame, RunId::from_uuid(nobody), IdentityId::from_uuid(nobody)));
+        return judged(app, &proposal, &frame, RunId::from_uuid(nobody), IdentityId::from_uuid(nobody));
     }
-    let run = flow::find_ground(app, caller, chosen.parse().map_err(Failure::bad_id)?).await?;
-    Ok(judged(app, &proposal, &run.frame(), run.id, run.agent))
+    let run = chosen.parse().map_err(Failure::bad_id).map_err(of_the_frame)?;
+    let run = flow::find_ground(app, caller, run).await.map_err(|no| of_the_frame(no.into()))?;
+    judged(app, &proposal, &run.frame(), run.id, run.agent)
 }
 
 /// A scope that somebody may know of.
@@ -118,28 +137,70 @@ fn judged(
     frame: &Frame<'_>,
     run: RunId,
     agent: IdentityId,
-) -> Result<api::VerdictView, String> {
+) -> Result<api::VerdictView, Flawed> {
     match Action::seal(proposal, app.tools(), frame.scope, run, agent) {
         Ok(action) => Ok(view::verdict(&app.policy().judge(&action, frame))),
-        Err(unsealable) => Err(No::from(unsealable).to_string()),
+        Err(unsealable) => Err((about(&unsealable), No::from(unsealable).into())),
     }
 }
 
-/// What an agent would send, or what is wrong with a line of it.
-fn wished(fields: &Fields) -> Result<Result<Value, String>, Failure> {
-    let several = |name: &str| -> Result<Vec<String>, Failure> {
-        Ok(fields.lines(name)?.into_iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect())
+/// The field that has what cannot be sealed.
+const fn about(unsealable: &Unsealable) -> Option<&'static str> {
+    match unsealable {
+        Unsealable::UnknownTool(_) | Unsealable::ChangedTool(_) => Some("tool"),
+        Unsealable::Argument { .. } => Some("arguments"),
+        Unsealable::Network { .. } | Unsealable::CageNetwork { .. } => Some("network"),
+        Unsealable::Credential(_) => Some("credentials"),
+        Unsealable::Path(_) | Unsealable::TwicePath(_) => Some("files"),
+        Unsealable::TooMany { .. }
+        | Unsealable::Nul(_)
+        | Unsealable::Variable(..)
+        | Unsealable::Timeout { .. }
+        | Unsealable::NoTime
+        | Unsealable::NotSealed(_) => None,
+    }
+}
+
+/// What an agent would send, or which field of it is wrong and how.
+fn proposal(fields: &Fields) -> Result<Proposal, Flawed> {
+    let wished = wished(fields)?;
+    serde_json::from_value(Value::Object(wished.clone())).map_err(|error| {
+        let why = in_plain_words(&error.to_string());
+        FIELDS.iter().find_map(|name| alone(&wished, name)).unwrap_or_else(|| flawed("tool", why))
+    })
+}
+
+const FIELDS: [&str; 7] = ["tool", "arguments", "target", "files", "outputs", "network", "credentials"];
+
+/// What is wrong with one field, if that is wrong by itself.
+fn alone(wished: &Map<String, Value>, name: &'static str) -> Option<Flawed> {
+    let mut only = Map::from_iter([("tool".to_owned(), json!("any"))]);
+    only.insert(name.to_owned(), wished.get(name)?.clone());
+    let error = serde_json::from_value::<Proposal>(Value::Object(only)).err()?;
+    Some(flawed(name, in_plain_words(&error.to_string())))
+}
+
+fn wished(fields: &Fields) -> Result<Map<String, Value>, Flawed> {
+    let unread = |failure| (None, failure);
+    let several = |name: &str| -> Result<Vec<String>, Flawed> {
+        let lines = fields.lines(name).map_err(unread)?;
+        Ok(lines.into_iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect())
     };
-    let target = Some(fields.text("target")?).filter(|target| !target.trim().is_empty());
+    let (tool, target) = (fields.text("tool").map_err(unread)?, fields.text("target").map_err(unread)?);
+    let target = Some(target.trim()).filter(|target| !target.is_empty());
     let files: Result<Vec<Value>, String> = several("files")?.iter().map(|line| file(line)).collect();
-    let (outputs, network, credentials) = (several("outputs")?, several("network")?, several("credentials")?);
-    let arguments = fields.lines("arguments")?;
-    Ok(files.map(|files| {
-        json!({
-            "tool": fields.text("tool").unwrap_or_default(), "arguments": arguments, "target": target,
-            "files": files, "outputs": outputs, "network": network, "credentials": credentials,
-        })
-    }))
+    let files = files.map_err(|why| flawed("files", why))?;
+    let arguments = fields.lines("arguments").map_err(unread)?;
+    let wished = [
+        ("tool", json!(tool.trim())),
+        ("arguments", json!(arguments)),
+        ("target", json!(target)),
+        ("files", json!(files)),
+        ("outputs", json!(several("outputs")?)),
+        ("network", json!(several("network")?)),
+        ("credentials", json!(several("credentials")?)),
+    ];
+    Ok(wished.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
 /// A path, or a path, its digest and its size. What is named alone is taken for empty: rules speak of paths and sizes.

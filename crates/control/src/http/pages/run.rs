@@ -79,7 +79,7 @@ pub(super) async fn show(
         project: names::project(&app, run.project).await?,
         since: first_at(&app, run.id).await?.unwrap_or(look.now),
         worked_ms: run.clock.worked_ms(look.now),
-        pipeline: view::pipeline(&run).steps,
+        pipeline: run::pipeline(&run).into(),
         wishes: wishes::listed(&run, &app).wishes,
         orders: order::rows(&app, &caller, orders::listed(&app, &run).await?).await?,
         bars: timeline::bars(&trail, &actions, look.now),

@@ -3,18 +3,19 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
+use placet_domain::id::IdentityId;
 use placet_domain::identity::{Identity, Role, is_guarded};
 use placet_domain::organisation::OrganisationCommand;
 use placet_domain::passkey::Change;
 use placet_domain::time::Timestamp;
-use placet_pages::{Once, Person, Settings};
+use placet_pages::{AwayTried, Once, Person, Settings};
 use zeroize::Zeroizing;
 
 use super::super::problem::Failure;
 use super::super::view;
 use super::address::Address;
 use super::form::Sent;
-use super::guard::{Visiting, html};
+use super::guard::{self, Visiting, html};
 use super::passkey;
 use super::password::{LONGEST, SHORTEST};
 use super::{doors, names, routes, viewer};
@@ -30,7 +31,14 @@ pub(super) async fn show(
     caller: Caller,
     address: Address,
 ) -> Result<Response, Failure> {
-    page(&app, &visiting, &caller, &address, None).await
+    page(&app, &visiting, &caller, &address, Said::Nothing).await
+}
+
+/// What the page says besides what is set: something that is shown this once, or a form that was not taken.
+pub(super) enum Said {
+    Nothing,
+    Once(Once),
+    NotAway(AwayTried),
 }
 
 pub(super) async fn page(
@@ -38,12 +46,17 @@ pub(super) async fn page(
     visiting: &Visiting,
     caller: &Caller,
     address: &Address,
-    once: Option<Once>,
+    said: Said,
 ) -> Result<Response, Failure> {
     let viewer = viewer::viewer(app, visiting).await?;
     let (who, now) = (&visiting.identity, app.store().now());
     let visits =
         who.doors.visits(now).map(|visit| (visit.digest.to_string(), visit.expires_at, visit.digest == visiting.visit));
+    let (once, away_tried) = match said {
+        Said::Nothing => (None, None),
+        Said::Once(once) => (Some(once), None),
+        Said::NotAway(tried) => (None, Some(tried)),
+    };
     let settings = Settings {
         has_password: who.doors.password().is_some(),
         visits: visits.collect(),
@@ -51,6 +64,8 @@ pub(super) async fn page(
         people: people(app, caller).await?,
         once,
         may_go: DECIDE.iter().any(|role| who.has(*role)),
+        stand_ins: stand_ins(app, who).await?,
+        away_tried,
         away: away(app, who).await?,
         routes: routes::shown(app, who),
         may_halt: DECIDE.iter().any(|role| who.has(*role)),
@@ -65,11 +80,33 @@ async fn away(app: &App, who: &Identity) -> Result<Option<(String, Timestamp)>, 
     Ok(Some((names::person(app, away.to).await?, away.until)))
 }
 
-pub(super) async fn go_away(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {
+/// Everybody who could be told instead, by name.
+async fn stand_ins(app: &App, who: &Identity) -> Result<Vec<(IdentityId, String)>, Failure> {
+    let now = app.store().now();
+    let everybody = app.store().identities().await?.into_iter();
+    let mut found: Vec<(IdentityId, String)> =
+        everybody.filter(|other| who.can_be_stood_in_by(other, now)).map(|other| (other.id, other.name)).collect();
+    found.sort_by(|(_, one), (_, other)| one.cmp(other));
+    Ok(found)
+}
+
+pub(super) async fn go_away(State(app): State<App>, address: Address, sent: Sent) -> Result<Response, Failure> {
+    let failure = match leaves(&app, &sent).await {
+        Ok(()) => return Ok(Redirect::to("/settings#away").into_response()),
+        Err(failure) => failure,
+    };
+    let why = guard::problem(&failure, "/settings".to_owned());
+    let tried = AwayTried { to: sent.fields.text("to")?, days: sent.fields.text("days")?, why };
+    let mut page = page(&app, &sent.visiting, &sent.caller, &address, Said::NotAway(tried)).await?;
+    *page.status_mut() = failure.status();
+    Ok(page)
+}
+
+async fn leaves(app: &App, sent: &Sent) -> Result<(), Failure> {
     let days = sent.fields.number("days")?.unwrap_or(0);
     let until = app.store().now().plus_ms(days.saturating_mul(DAY_MS));
-    flow::go_away(&app, &sent.caller, sent.caller.identity.id, sent.fields.text("to")?.trim(), until).await?;
-    Ok(Redirect::to("/settings").into_response())
+    flow::go_away(app, &sent.caller, sent.caller.identity.id, sent.fields.text("to")?.trim(), until).await?;
+    Ok(())
 }
 
 pub(super) async fn come_back(State(app): State<App>, sent: Sent) -> Result<Response, Failure> {

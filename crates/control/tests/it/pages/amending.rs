@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use super::browser::{Browser, Filled};
 use super::deciding::state;
 use super::showing::file;
+use crate::limits::{until_status, waiting};
 use crate::moves::{fetching, scan, sweep};
 use crate::person::{Answer, Person};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Setup};
 
 /// A file and its text.
 type Given<'a> = (&'a str, &'a [u8]);
@@ -228,6 +229,51 @@ async fn b4_what_was_not_shown_is_not_changed_and_nothing_of_it_is_kept() {
     assert!(!app.kinds_from(before).await.contains(&"evidence.kept".to_owned()));
     app.team.second.rejects(&action).await.is(200);
     assert_ne!(rita.send(&form.with("file-0", "echo two\r\n")).await.status, 303);
+}
+
+#[tokio::test]
+async fn b4_whatever_a_change_fails_by_what_was_written_is_there_again() {
+    let (app, _, reviewer, _) = Scenario::start().await;
+    let action = given(&app, &[("docs/run.sh", b"echo one\n")]).await;
+    let mut rita = Browser::visiting(&app, &reviewer).await;
+    let (_, form) = opened(&rita, &action).await;
+    let form = form.with("file-0", "echo typed <b>\r\n");
+    // Something else stands there now: the card as it is, with the form as it was.
+    let other = Digest::of(b"what stood there before").to_string();
+    let stale = rita.send(&form.clone().with("seen", &other)).await.is(412);
+    assert!(stale.text().contains("It is not what you saw any more."), "{}", stale.text());
+    let again = rita.untouched(&stale, "amend");
+    assert!(again.fields.contains(&("file-0".to_owned(), "echo typed <b>\r\n".to_owned())), "{again:?}");
+    assert!(again.fields.contains(&("seen".to_owned(), action.review.to_string())), "on what is shown now: {again:?}");
+    // Somebody else decided: there is no form any more, and what was written stands beside the reason.
+    app.team.second.rejects(&action).await.is(200);
+    let late = rita.send(&form).await;
+    let told = late.text();
+    assert!(late.status == 409 && told.contains("What you wrote") && !told.contains("id=\"amend\""), "{told}");
+    assert!(told.contains("echo typed &lt;b&gt;") && told.contains("readonly") && told.contains("better so"), "{told}");
+    assert!(!told.contains("csrf</label>"), "{told}");
+}
+
+#[tokio::test]
+async fn b4_a_change_that_is_turned_away_because_there_is_too_much_at_once_is_not_lost() {
+    let mut setup = Setup::default();
+    setup.settings.limits.requests_in_flight = 4;
+    let (app, _, reviewer, _) = Scenario::start_with(setup).await;
+    let action = given(&app, &[("docs/run.sh", b"echo one\n")]).await;
+    let mut rita = Browser::visiting(&app, &reviewer).await;
+    let (_, form) = opened(&rita, &action).await;
+    let form = form.with("file-0", "echo typed\r\n");
+    let mut workers = Vec::new();
+    for number in 0..4 {
+        workers.push(app.another("worker", number).await);
+    }
+    let all = waiting(&workers);
+    until_status(&reviewer, "/api/v1/whoami", 503).await;
+    let busy = rita.send(&form).await.is(503);
+    let told = busy.text();
+    assert!(busy.header("content-type").starts_with("text/html"), "{told}");
+    assert!(told.contains("What you wrote") && told.contains("echo typed") && told.contains("better so"), "{told}");
+    drop(all);
 }
 
 #[tokio::test]

@@ -71,12 +71,21 @@ async fn c16_whoever_follows_a_link_to_a_decision_signs_in_and_lands_on_it() {
 async fn c16_what_is_not_there_is_a_page_and_the_address_of_a_form_leads_to_where_it_stood() {
     let (app, agent, reviewer, _) = Scenario::start().await;
     let action = agent.proposes(app.team.run, &scan()).await;
-    let browser = Browser::visiting(&app, &reviewer).await;
+    let mut browser = Browser::visiting(&app, &reviewer).await;
     let missing = browser.open("/nothing/here").await.is(404);
     assert!(missing.header("content-type").starts_with("text/html") && missing.text().contains("nothing here"));
     assert!(missing.header("content-security-policy").contains("default-src 'none'"));
+    let around = |page: &str| page.contains("href=\"/settings\"") && page.contains("action=\"/leave\"");
+    assert!(around(&missing.text()), "the way to other pages is there: {}", missing.text());
+    let nearly = browser.open(&format!("/action/{}", action.id)).await.is(404).text();
+    assert!(nearly.contains(&format!("Did you mean <a href=\"/actions/{}\">", action.id)), "{nearly}");
+    assert!(browser.open("/setings").await.is(404).text().contains("Did you mean <a href=\"/settings\">"));
+    let stranger = Browser::of(&app, &reviewer).open("/setings").await.is(404).text();
+    assert!(!around(&stranger) && !stranger.contains("Did you mean"), "{stranger}");
     let reloaded = browser.open(&format!("/actions/{}/approve", action.id)).await.is(303);
     assert_eq!(reloaded.header("location"), format!("/actions/{}", action.id));
+    let wrong = browser.send(&Filled { to: "/runs".to_owned(), fields: Vec::new() }).await.is(405).text();
+    assert!(around(&wrong), "{wrong}");
     reviewer.get("/api/v1/nothing").await.problem(404, "unknown_route");
 }
 

@@ -24,7 +24,7 @@ async fn c16_what_is_named_exactly_is_led_to_and_words_and_ends_of_ids_are_found
         assert!(found.contains(&page) && !found.contains(&other.id.to_string()), "{words}: {found}");
     }
     let nothing = rita.open("/find?q=nowhere%20%3Cb%3E").await.is(200).text();
-    assert!(nothing.contains("Nothing of that was found") && nothing.contains("1 newest runs"), "{nothing}");
+    assert!(nothing.contains("Nothing of that was found") && nothing.contains("1 newest run,"), "{nothing}");
     assert!(nothing.contains("nowhere &lt;b&gt;") && !nothing.contains("nowhere <b>"), "{nothing}");
 }
 

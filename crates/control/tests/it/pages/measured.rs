@@ -241,5 +241,5 @@ async fn c17_how_hasty_everybody_was_is_told_of_weeks_that_are_over_and_never_ch
     assert_eq!(haste(&app.hire(narrow).await, "").await, []);
     assert_eq!(haste(&reviewer, "").await, []);
     let page = Browser::visiting(&app, &app.auditor).await.open("/decisions").await.is(200).text();
-    assert!(page.contains("2026-01-26") && page.contains("100 %"), "{page}");
+    assert!(page.contains("2026-01-26") && page.contains("100%"), "{page}");
 }

@@ -156,7 +156,7 @@ async fn c16_an_agent_has_a_page_with_its_line_its_runs_and_how_people_decided()
     assert!(list.contains(&format!("href=\"/agents/{}\"", agent.id)), "{list}");
     let page = rita.open(&format!("/agents/{}", agent.id)).await.is(200).text();
     assert!(
-        page.contains("100 %") && page.contains(&format!("/runs/{}", app.team.run)) && page.contains("class=\"tree\""),
+        page.contains("100%") && page.contains(&format!("/runs/{}", app.team.run)) && page.contains("class=\"tree\""),
         "{page}"
     );
     rita.open(&format!("/agents/{}", reviewer.id)).await.is(404);
@@ -189,13 +189,77 @@ async fn b3_rules_about_files_outputs_and_networks_can_be_tried_without_a_run() 
     let plain = rita.send(&form).await.is(200).text();
     assert!(plain.contains("data-tier=\"B\""), "{plain}");
     let within = rita.send(&form.clone().with("files", "docs/a.md").with("outputs", "docs/b.md")).await.is(200).text();
-    assert!(!within.contains("data-tier=\"D\"") && within.contains(">docs/a.md</textarea>"), "{within}");
-    let outside = rita.send(&form.clone().with("outputs", "elsewhere/b.md")).await.is(200).text();
+    assert!(!within.contains("data-tier=\"D\"") && within.contains("\ndocs/a.md</textarea>"), "{within}");
+    let outside = rita.send(&form.clone().with("outputs", "elsewhere/b.md")).await.text();
     assert!(outside.contains("data-tier=\"D\"") || outside.contains("note bad"), "{outside}");
-    let stranger = rita.send(&form.clone().with("network", "https://stranger.example")).await.is(200).text();
+    let stranger = rita.send(&form.clone().with("network", "https://stranger.example")).await.text();
     assert!(stranger.contains("data-tier=\"D\"") || stranger.contains("note bad"), "{stranger}");
-    let wrong = rita.send(&form.with("files", "docs/a.md sha256:12 120")).await.is(200).text();
+    let wrong = rita.send(&form.with("files", "docs/a.md sha256:12 120")).await.is(422).text();
     assert!(wrong.contains("is no path, digest and size"), "{wrong}");
+}
+
+#[tokio::test]
+async fn b3_what_cannot_be_judged_comes_back_as_it_was_written_and_says_at_its_field_what_is_wrong() {
+    let (app, _, reviewer, _) = Scenario::start().await;
+    let mut rita = Browser::visiting(&app, &reviewer).await;
+    let form = rita.form(&rita.open("/policy").await.is(200), "try").with("run", &app.team.run.to_string());
+    let form = form.with("tool", "nmap").with("arguments", "\r\n-sV\r\n<b>").with("outputs", "docs/kept.md");
+    for (field, control, value, why) in [
+        ("tool", "tool", "nmpa", "<code>nmap</code>"),
+        ("tool", "tool", "not a tool", "<code>nmap</code>"),
+        ("run", "run", "elsewhere", "elsewhere"),
+        ("run", "run", "run_00000000000000000000000000000000", "run"),
+        ("target", "target", "not a target!", "not a target!"),
+        ("files", "try-files", "docs/a.md sha256:12 120", "is no path, digest and size"),
+        ("network", "try-network", "two words", "`two` is no method"),
+        ("credentials", "try-credentials", "github", "github"),
+    ] {
+        let answer = rita.send(&form.clone().with(field, value)).await;
+        let (status, told) = (answer.status, answer.text());
+        assert!((400..500).contains(&status), "{field}={value}: {status} {told}");
+        let flaw =
+            told.split(&format!("id=\"{control}-flaw\">")).nth(1).unwrap_or_else(|| panic!("{field}={value}: {told}"));
+        assert!(flaw.split("</p>").next().unwrap().contains(why), "{field}={value}: {told}");
+        assert!(told.contains(&format!("aria-describedby=\"{control}-flaw\"")) && told.contains("Nothing was judged"));
+        assert!(
+            told.contains("\n\n-sV\n&lt;b&gt;</textarea>") && told.contains("docs/kept.md</textarea>"),
+            "{field}: {told}"
+        );
+        assert!(
+            told.contains(&format!("value=\"{value}\"")) || told.contains(&format!("{value}</textarea>")),
+            "{field}: {told}"
+        );
+        let (verdict, tried) = (told.find("id=\"verdict\"").unwrap(), told.find("id=\"try\"").unwrap());
+        assert!(verdict < tried, "what came of it stands first");
+    }
+    rita.language = "fr";
+    let told = rita.send(&form.with("tool", "nmpa")).await.text();
+    assert!(told.contains("Rien n'a été jugé") || told.contains("Rien n&#39;a été jugé"), "{told}");
+}
+
+#[tokio::test]
+async fn a13_who_stands_in_is_chosen_from_those_who_can_and_what_is_not_taken_comes_back() {
+    let (app, agent, reviewer, worker) = Scenario::start().await;
+    let mut rita = Browser::visiting(&app, &reviewer).await;
+    let page = rita.open("/settings").await.is(200);
+    let offered = |id: &dyn std::fmt::Display| page.text().contains(&format!("<option value=\"{id}\">"));
+    assert!(offered(&app.team.second.id), "{}", page.text());
+    for other in [&reviewer, &agent, &worker, &app.auditor] {
+        assert!(!offered(&other.id), "{}", other.id);
+    }
+    let form = rita.form(&page, "go-away").with("to", &app.team.second.id.to_string());
+    let before = app.size();
+    let told = rita.send(&form.clone().with("days", "91")).await.is(422).text();
+    assert!(
+        told.contains("stand-in-flaw") && told.contains("within 90 days") && told.contains("value=\"91\""),
+        "{told}"
+    );
+    assert!(told.contains(&format!("<option value=\"{}\" selected>", app.team.second.id)), "{told}");
+    let told = rita.send(&form.clone().with("to", &agent.id.to_string()).with("days", "5")).await.is(422).text();
+    assert!(told.contains("a stand-in is another person") && told.contains("value=\"5\""), "{told}");
+    assert_eq!(app.size(), before);
+    rita.send(&form.with("days", "3")).await.is(303);
+    assert!(rita.open("/settings").await.is(200).text().contains("is told instead of you until"));
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Steps 9 to 15: what people decided and the agent did.
 
+use super::product::StepProduct;
 use super::{Known, StepState};
 use crate::run::hosting::Hosting;
 use crate::run::state::{Run, RunStatus as Status};
@@ -34,16 +35,16 @@ const fn has_results(run: &Run) -> bool {
 
 pub(super) fn plan(run: &Run) -> Known {
     let sent_back = run.status == Status::Draft && !run.plan.is_empty();
-    let (state, words) = if was_approved(run) {
-        (StepState::Done, "approved".to_owned())
+    let (state, product) = if was_approved(run) {
+        (StepState::Done, StepProduct::PlanApproved)
     } else if run.status == Status::PendingApproval {
-        (StepState::Now, "waits for a reviewer".to_owned())
+        (StepState::Now, StepProduct::PlanWaits)
     } else if sent_back {
-        (StepState::Now, format!("sent back: {}", run.because.as_deref().unwrap_or_default()))
+        (StepState::Now, StepProduct::PlanSentBack(run.because.clone().unwrap_or_default()))
     } else {
-        (otherwise(run), String::new())
+        (otherwise(run), StepProduct::Nothing)
     };
-    Known::new(state, "run.plan_approved", words).at(run.milestones.approved_at)
+    Known::new(state, "run.plan_approved", product).at(run.milestones.approved_at)
 }
 
 const fn was_approved(run: &Run) -> bool {
@@ -53,8 +54,8 @@ const fn was_approved(run: &Run) -> bool {
 
 pub(super) fn spawn(run: &Run) -> Known {
     let by = match &run.hosting {
-        Hosting::External => "its agent comes by itself",
-        Hosting::Hosted(_) => "a worker starts its agent in a cage",
+        Hosting::External => StepProduct::AgentComes,
+        Hosting::Hosted(_) => StepProduct::WorkerStarts,
     };
     let state = if has_worked(run) {
         StepState::Done
@@ -75,8 +76,8 @@ pub(super) fn execution(run: &Run) -> Known {
         (false, true) => StepState::Now,
         (false, false) => otherwise(run),
     };
-    let words = format!("{} of {} steps", run.steps_done, run.plan.len());
-    Known::new(state, "run.step_finished", words).at(run.milestones.finished_at)
+    let product = StepProduct::StepsDone { done: run.steps_done, of: run.plan.len() };
+    Known::new(state, "run.step_finished", product).at(run.milestones.finished_at)
 }
 
 pub(super) fn checkpoints(run: &Run) -> Known {
@@ -89,52 +90,50 @@ pub(super) fn checkpoints(run: &Run) -> Known {
     };
     // None was reached, and none will be: the results are there.
     let state = if has_results(run) && state == StepState::ToCome { StepState::Skipped } else { state };
-    let (reached, approved, rejected) = (counts.reached, counts.approved, counts.rejected);
-    let waits = run.gate.as_ref().map(|gate| format!("; number {} ({}) waits", gate.number, gate.kind));
-    let words = format!("{reached} reached, {approved} passed, {rejected} sent back{}", waits.unwrap_or_default());
-    Known::new(state, "run.checkpoint_reached", words)
+    let waits = run.gate.as_ref().map(|gate| (gate.number, gate.kind));
+    Known::new(state, "run.checkpoint_reached", StepProduct::Checkpoints { counts, waits })
 }
 
 /// Outputs that were sent back are no results; they are collected again.
 pub(super) fn collection(run: &Run) -> Known {
     let outputs = run.outputs.as_ref().filter(|_| has_results(run));
-    let (state, words) = match (&run.hosting, outputs) {
-        (Hosting::Hosted(_), Some(outputs)) => (StepState::Done, format!("{} outputs", outputs.len())),
+    let (state, product) = match (&run.hosting, outputs) {
+        (Hosting::Hosted(_), Some(outputs)) => (StepState::Done, StepProduct::Collected(outputs.len())),
         (Hosting::Hosted(_), None) if run.status == Status::PendingExport => {
-            (StepState::Now, "its host collects".to_owned())
+            (StepState::Now, StepProduct::HostCollects)
         }
-        (Hosting::External, _) if has_results(run) => (StepState::Skipped, "its agent keeps its own files".to_owned()),
-        (Hosting::Hosted(_), None) | (Hosting::External, _) => (otherwise(run), String::new()),
+        (Hosting::External, _) if has_results(run) => (StepState::Skipped, StepProduct::AgentKeeps),
+        (Hosting::Hosted(_), None) | (Hosting::External, _) => (otherwise(run), StepProduct::Nothing),
     };
-    Known::new(state, "run.collected", words)
+    Known::new(state, "run.collected", product)
 }
 
 pub(super) fn results(run: &Run) -> Known {
     let waits = run.status == Status::PendingExport && (run.outputs.is_some() || run.hosting == Hosting::External);
-    let (state, words) = if run.status == Status::Completed {
-        (StepState::Done, "accepted")
+    let (state, product) = if run.status == Status::Completed {
+        (StepState::Done, StepProduct::ResultsAccepted)
     } else if waits {
-        (StepState::Now, "wait for a reviewer")
+        (StepState::Now, StepProduct::ResultsWait)
     } else if is_over(run) && has_results(run) {
-        (StepState::Stopped, "never accepted")
+        (StepState::Stopped, StepProduct::ResultsNeverAccepted)
     } else {
-        (otherwise(run), "")
+        (otherwise(run), StepProduct::Nothing)
     };
-    Known::new(state, "run.completed", words).at(run.milestones.ended_at)
+    Known::new(state, "run.completed", product).at(run.milestones.ended_at)
 }
 
 /// Everything is in the ledger at every moment; what is left to do is to let outputs out and to clean up.
 pub(super) fn ending(run: &Run) -> Known {
     let exported = run.exported.as_ref().map_or(0, Vec::len);
-    let (state, entry, words) = match (run.status, run.host, run.destroyed) {
+    let (state, entry, product) = match (run.status, run.host, run.destroyed) {
         (Status::Completed | Status::Cancelled, Some(_), true) => {
-            (StepState::Done, "run.destroyed", format!("{exported} outputs let out; nothing is left on its host"))
+            (StepState::Done, "run.destroyed", StepProduct::LetOut(exported))
         }
         (Status::Completed | Status::Cancelled, Some(_), false) => {
-            (StepState::Now, "run.destroyed", "its host removes everything".to_owned())
+            (StepState::Now, "run.destroyed", StepProduct::HostRemoves)
         }
-        (Status::Completed, None, _) => (StepState::Done, "run.completed", "the ledger has all of it".to_owned()),
-        _ => (otherwise(run), "run.destroyed", String::new()),
+        (Status::Completed, None, _) => (StepState::Done, "run.completed", StepProduct::InLedger),
+        _ => (otherwise(run), "run.destroyed", StepProduct::Nothing),
     };
-    Known::new(state, entry, words)
+    Known::new(state, entry, product)
 }

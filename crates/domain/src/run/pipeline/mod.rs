@@ -9,10 +9,13 @@
 
 mod carried_out;
 mod prepared;
+mod product;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+pub use product::{Declared, StepProduct, Takes};
 
 use super::state::Run;
 use crate::time::Timestamp;
@@ -61,7 +64,7 @@ pub struct StepView {
     pub is_decision: bool,
     pub state: StepState,
     /// What it led to, or what it waits for.
-    pub product: String,
+    pub product: StepProduct,
     /// The kind of ledger entry that records it.
     pub entry: &'static str,
     /// When it was done, if that is kept.
@@ -71,17 +74,17 @@ pub struct StepView {
 /// What is known of one step.
 struct Known {
     state: StepState,
-    product: String,
+    product: StepProduct,
     entry: &'static str,
     at: Option<Timestamp>,
 }
 
 impl Known {
-    fn new(state: StepState, entry: &'static str, product: impl Into<String>) -> Self {
-        Self { state, product: product.into(), entry, at: None }
+    fn new(state: StepState, entry: &'static str, product: StepProduct) -> Self {
+        Self { state, product, entry, at: None }
     }
 
-    fn done(entry: &'static str, product: impl Into<String>) -> Self {
+    fn done(entry: &'static str, product: StepProduct) -> Self {
         Self::new(StepState::Done, entry, product)
     }
 
