@@ -45,7 +45,7 @@ fn named(viewer: &Viewer, AssignmentView { to, to_id: _, by, note, is_yours }: &
     html! {
         @if *is_yours { strong.ask { (lang.for_you_by()) " " (text::line(lang, by)) } }
         @else { strong { (text::line(lang, to)) } " " (lang.looks_at_it()) ", " (lang.asked_by()) " " (text::line(lang, by)) }
-        @if !note.is_empty() { ": " q { (text::line(lang, note)) } }
+        @if !note.is_empty() { (lang.colon()) q { (text::line(lang, note)) } }
     }
 }
 

@@ -73,6 +73,9 @@ words! {
     nav_help: "Help", "Aide";
     leave: "Sign out", "Se déconnecter";
     live: "Live", "En direct";
+    colon: ": ", " : ";
+    semicolon: "; ", " ; ";
+    question_mark: "?", " ?";
     something_waits: "Something else stands here now. Look again", "Autre chose est là maintenant. Regardez à nouveau";
     offline: "Not live: reload to see what is new", "Hors direct : rechargez pour voir du nouveau";
     all_stopped: "Everything is stopped", "Tout est arrêté";

@@ -52,7 +52,7 @@ pub fn problem(lang: Lang, viewer: Option<&Viewer>, problem: &Problem) -> Markup
             h1 { (heading) }
             p { (refusals::of_problem(lang, problem)) }
             p { @if problem.is_as_before() && !is_nowhere { (lang.nothing_changed()) " " } code { (problem.code) } }
-            @if let Some(meant) = &problem.meant { p { (lang.probably_meant()) " " a href=(meant) { (text::line(lang, meant)) } " ?" } }
+            @if let Some(meant) = &problem.meant { p { (lang.probably_meant()) " " a href=(meant) { (text::line(lang, meant)) } (lang.question_mark()) } }
             p { a.button href=(problem.back) { (if is_nowhere { lang.nav_inbox() } else { lang.look_again() }) } }
         }
         (written(lang, &problem.written))

@@ -73,7 +73,7 @@ fn outcome(viewer: &Viewer, tested: &Tested) -> Markup {
     let lang = viewer.lang;
     html! {
         div role="status" {
-            (lang.tested()) " " (moment(lang, tested.at, viewer.now)) ": "
+            (lang.tested()) " " (moment(lang, tested.at, viewer.now)) (lang.colon())
             @match &tested.trials {
                 None => (lang.test_under_way()),
                 Some(trials) => ul.plain { @for (to, problem) in trials { li { (trial(lang, to, problem.as_deref())) } } },

@@ -195,7 +195,7 @@ fn standstill(viewer: &Viewer, shown: &RunPage) -> Markup {
         @if status == RunStatus::PendingApproval { (started(viewer.lang, shown)) (frame(viewer.lang, &shown.run, &shown.scope)) }
         // Where an action is waited for, the way to it is said already.
         @let leads_on = shown.checkpoint.as_ref().is_some_and(|at| at.action.is_some());
-        @if let (Ask::No(why), false) = (&shown.ask, leads_on) { p.note { (viewer.lang.you_cannot()) ": " (crate::refusals::refusal(viewer.lang, why)) } }
+        @if let (Ask::No(why), false) = (&shown.ask, leads_on) { p.note { (viewer.lang.you_cannot()) (viewer.lang.colon()) (crate::refusals::refusal(viewer.lang, why)) } }
         @if shown.ask != Ask::Settled {
             details.panel { summary { (viewer.lang.everything_bound()) } pre tabindex="0" { (text::lines(viewer.lang, &shown.bound)) } }
         }

@@ -16,7 +16,7 @@ use crate::text;
 pub(crate) fn product(lang: Lang, product: &StepProduct) -> Markup {
     match (lang, product) {
         (_, StepProduct::Selected { agent, because }) => {
-            html! { code { (text::line(lang, agent)) } ": " (in_english(lang, because)) }
+            html! { code { (text::line(lang, agent)) } (lang.colon()) (in_english(lang, because)) }
         }
         (_, StepProduct::Scope(version)) => digest(*version),
         (_, StepProduct::Declared(Declared::Steps(steps))) => {
@@ -37,7 +37,7 @@ pub(crate) fn product(lang: Lang, product: &StepProduct) -> Markup {
 }
 
 fn estimated(lang: Lang, likely: &Amounts, worst: &Amounts) -> Markup {
-    html! { (lang.likely()) " " (amounts(lang, likely)) " ; " (lang.at_most()) " " (amounts(lang, worst)) }
+    html! { (lang.likely()) " " (amounts(lang, likely)) (lang.semicolon()) (lang.at_most()) " " (amounts(lang, worst)) }
 }
 
 /// The three that people reckon with.

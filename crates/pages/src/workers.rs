@@ -122,7 +122,7 @@ pub fn worker(viewer: &Viewer, shown: &WorkerPage) -> Markup {
             p.path { a href="/workers" { (lang.nav_workers()) } " / " (short(&row.identity.id.to_string())) }
             h1 { (text::line(lang, &row.identity.name)) " " (health(lang, row)) }
             p.note {
-                (lang.last_seen()) ": " @match row.last_seen { Some(at) => (moment(lang, at.min(viewer.now), viewer.now)), None => (lang.never()) }
+                (lang.last_seen()) (lang.colon()) @match row.last_seen { Some(at) => (moment(lang, at.min(viewer.now), viewer.now)), None => (lang.never()) }
                 " · " (lang.worker_claims())
             }
             @match row.declaration.as_deref() {
