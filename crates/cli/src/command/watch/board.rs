@@ -6,10 +6,10 @@ use placet_domain::text::marked;
 use placet_wire::StreamEvent;
 use placet_wire::api::{InboxView, RunView, WorkerView};
 
-use crate::command::review::{cut, padded, span};
 use crate::command::run::budget_line;
 use crate::context::short;
-use crate::terminal::rich::{Letters, seen};
+use crate::span::span;
+use crate::terminal::rich::{Letters, cut, padded, seen};
 use crate::terminal::screen::{Look, Screen, Size};
 
 /// More than any window shows.
