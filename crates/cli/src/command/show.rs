@@ -17,15 +17,12 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let looked = Looked::at(&who.client()?, &args.action).await?;
     out.answer(&looked.detail, |detail| card(detail, looked.before.as_ref()));
-    let action = &looked.detail.action;
-    match action.status {
-        ActionStatus::Interrupted => {
-            out.next(&format!("placet action resolve {} --retry or --abandon, with --reason TEXT", action.id))
-        }
-        ActionStatus::PendingApproval => {
-            out.next(&format!("placet approve {} or placet reject {} --reason TEXT", action.id, action.id))
-        }
-        _ => {}
+    let (id, status) = (looked.detail.action.id, looked.detail.action.status);
+    if status == ActionStatus::Interrupted {
+        out.next(&format!("placet action resolve {id} --retry or --abandon, with --reason TEXT"));
+    }
+    if status == ActionStatus::PendingApproval {
+        out.next(&format!("placet approve {id} or placet reject {id} --reason TEXT"));
     }
     Ok(())
 }
