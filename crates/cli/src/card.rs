@@ -5,23 +5,66 @@
 
 use std::fmt::Write as _;
 
+use placet_domain::action::ActionStatus;
 use placet_domain::text::{lines, marked, marked_line};
-use placet_wire::api::{ActionDetail, ActionView};
+use placet_wire::api::{ActionDetail, ActionView, InterruptionView};
 
 use crate::changes;
 use crate::context::short;
-use crate::out::{ASK, BAD, BOLD, DIM, GOOD, styled, table};
+use crate::out::{ASK, BAD, BOLD, DIM, GOOD, fitted, styled, table};
+use crate::span::{ms, span};
+use crate::terminal::rich::{Letters, cut};
 
-/// One line for a list.
-pub(crate) fn row(action: &ActionView) -> Vec<String> {
+/// Rows for a list: what would be done is what somebody looks for.
+pub(crate) fn rows<'a>(actions: impl IntoIterator<Item = &'a ActionView>) -> String {
+    fitted(&actions.into_iter().map(row).collect::<Vec<_>>(), TITLE)
+}
+
+/// Which column of a row may be cut.
+const TITLE: usize = 3;
+
+fn row(action: &ActionView) -> Vec<String> {
     vec![
         short(action.id),
         tier(&action.verdict.tier),
         format!("{:.2}", action.verdict.risk),
-        action.tool.clone(),
-        action.kind.clone(),
+        title(action),
         status(action),
     ]
+}
+
+/// What would be done, in a line, with what deceives marked; the tool alone where nobody told more.
+pub(crate) fn title(action: &ActionView) -> String {
+    marked(action.title.as_deref().unwrap_or(&action.tool))
+}
+
+/// Rows of what waits: beside what would be done whose it is, and how long it may still be decided.
+pub(crate) fn waiting(actions: &[ActionView], now_ms: i64) -> String {
+    let row = |action: &ActionView| {
+        let left = if action.status == ActionStatus::Interrupted {
+            status(action)
+        } else {
+            format!("{} left", span(ms(&action.deadline) - now_ms))
+        };
+        let letter = &action.verdict.tier;
+        let tier = format!("{} {}", tier(letter), tier_word(letter));
+        let agent = cut(&marked(action.agent.as_deref().unwrap_or_default()), LONGEST_NAME, Letters::All);
+        vec![short(action.id), tier, format!("{:.2}", action.verdict.risk), title(action), agent, left]
+    };
+    fitted(&actions.iter().map(row).collect::<Vec<_>>(), TITLE)
+}
+
+/// Of a name as much as tells agents apart in a list; the whole stands on the card.
+const LONGEST_NAME: usize = 16;
+
+/// The tier in a word.
+pub(crate) fn tier_word(tier: &str) -> &'static str {
+    match tier {
+        "A" => "passes",
+        "B" => "one",
+        "C" => "two",
+        _ => "refused",
+    }
 }
 
 fn tier(tier: &str) -> String {
@@ -59,6 +102,7 @@ pub(crate) fn card(detail: &ActionDetail, before: Option<&Before>) -> String {
 /// The card without its head, with more that stands before what the agent says, which is always last.
 pub(crate) fn below_head(detail: &ActionDetail, before: Option<&Before>, more: &str) -> String {
     let mut text = String::new();
+    detail.interruption.iter().for_each(|lost| interrupted(&mut text, lost));
     before.iter().for_each(|before| amended(&mut text, detail, before));
     why(&mut text, detail);
     touches(&mut text, detail);
@@ -83,6 +127,25 @@ fn head(text: &mut String, detail: &ActionDetail) {
     let _ = writeln!(text, "{} {}{because}", status(action), action.meaning);
     if let Some(successor) = action.superseded_by {
         let _ = writeln!(text, "in its place stands {}", styled(BOLD, successor));
+    }
+}
+
+/// Whose it was and when what happened: nobody knows how far it got, and this is all there is to judge that by.
+fn interrupted(text: &mut String, lost: &InterruptionView) {
+    section(text, "Interrupted: nobody knows how far it got");
+    let InterruptionView { attempt, worker, worker_name, leased_at, started_at, heard_at, interrupted_at } = lost;
+    let [from, heard, over] = [started_at, heard_at, interrupted_at].map(|at| ms(at));
+    let rows = [
+        ("worker", format!("{} ({})", marked(worker_name), short(worker))),
+        ("attempt", attempt.to_string()),
+        ("taken up", leased_at.clone()),
+        ("started", started_at.clone()),
+        ("heard", heard_at.clone()),
+        ("given up", interrupted_at.clone()),
+        ("after", format!("{}, the last {} in silence", span(over - from), span(over - heard))),
+    ];
+    for (name, value) in rows {
+        let _ = writeln!(text, "  {name:<8} {value}");
     }
 }
 

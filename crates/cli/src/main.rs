@@ -18,6 +18,7 @@ mod planned;
 mod profiles;
 mod progress;
 mod schemas;
+mod span;
 mod terminal;
 
 use std::process::ExitCode;

@@ -5,9 +5,12 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use placet_domain::text::{is_invisible, spelled_out};
+use rustix::termios::tcgetwinsize;
 use serde::Serialize;
 
 use crate::error::CliError;
+use crate::terminal::rich::{Letters, cut};
+use crate::terminal::screen::columns;
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -157,9 +160,39 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// How many characters are seen: colour codes are not.
+/// The same, with one column cut where somebody looks and a row would not fit their window: that there is more is marked.
+pub(crate) fn fitted(rows: &[Vec<String>], cuttable: usize) -> String {
+    match window() {
+        Some(width) => table(&within(rows, cuttable, width)),
+        None => table(rows),
+    }
+}
+
+/// So narrow that nobody reads it is no column.
+const NARROWEST: usize = 12;
+
+fn within(rows: &[Vec<String>], cuttable: usize, width: usize) -> Vec<Vec<String>> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widest = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| visible(cell)).max();
+    let others: usize =
+        (0..columns).filter(|column| *column != cuttable).map(|column| widest(column).unwrap_or(0) + 2).sum();
+    let room = width.saturating_sub(others).max(NARROWEST);
+    let fit = |(column, cell): (usize, &String)| {
+        if column == cuttable { cut(cell, room, Letters::All) } else { cell.clone() }
+    };
+    rows.iter().map(|row| row.iter().enumerate().map(fit).collect()).collect()
+}
+
+/// How wide the window is, where somebody looks.
+pub(crate) fn window() -> Option<usize> {
+    let stdout = std::io::stdout();
+    let size = tcgetwinsize(&stdout).ok().filter(|_| stdout.is_terminal())?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// How many columns are seen: colour codes are not.
 fn visible(text: &str) -> usize {
-    anstream::adapter::strip_str(text).to_string().chars().count()
+    columns(&anstream::adapter::strip_str(text).to_string())
 }
 
 #[cfg(test)]
@@ -199,5 +232,17 @@ mod tests {
         let rows = vec![vec!["a".to_owned(), "x".to_owned()], vec![styled(GOOD, "long"), "y".to_owned()]];
         let plain = anstream::adapter::strip_str(&table(&rows)).to_string();
         assert_eq!(plain, "a     x\nlong  y");
+        let wide = vec![vec!["日本".to_owned(), "x".to_owned()], vec!["four".to_owned(), "y".to_owned()]];
+        assert_eq!(table(&wide), "日本  x\nfour  y", "by what a terminal shows, not by characters");
+    }
+
+    #[test]
+    fn b4_a_row_that_does_not_fit_is_cut_where_it_may_be_and_says_so() {
+        let row = |title: &str| vec!["…00000001".to_owned(), title.to_owned(), styled(ASK, "58m")];
+        let rows = within(&[row(&"x".repeat(90)), row("日本語日本語日本語日本語日本語日本語"), row("ls")], 1, 40);
+        let shown = anstream::adapter::strip_str(&table(&rows)).to_string();
+        assert!(shown.lines().all(|line| columns(line) <= 40), "{shown}");
+        assert!(shown.lines().take(2).all(|line| line.contains('…') && line.ends_with("58m")), "{shown}");
+        assert_eq!(within(&[row("ls")], 1, 5)[0][1], "ls", "a window for nobody");
     }
 }

@@ -10,10 +10,12 @@ use placet_domain::proposal::{FileOperand, Proposal};
 use placet_wire::Client;
 use placet_wire::api::{ActionView, ResolutionRequest, Withdrawal};
 
+use super::approve::Looked;
+use super::word::{Asks, agree, is_attended, rightly, takes_name};
 use crate::card;
-use crate::context::{Who, action_id, run_id};
+use crate::context::{Who, action_id, run_id, short};
 use crate::error::{CliError, Code};
-use crate::out::{DIM, Out, styled, table};
+use crate::out::{DIM, Out, styled};
 use crate::progress::Spinner;
 
 #[derive(Debug, clap::Subcommand)]
@@ -29,7 +31,7 @@ pub(crate) enum Command {
     },
     /// Decide what becomes of an action whose worker was lost while it ran
     #[command(
-        after_help = "Nobody knows how far an interrupted action got. Look at what it does before you let it run again.\n\nExamples:\n  placet --as ada action resolve ACTION --retry --reason 'it only reads'\n  placet --as ada action resolve ACTION --abandon --reason 'it may have sent the mail'"
+        after_help = "Nobody knows how far an interrupted action got. Look at what it does before you let it run again. Where two people are asked, the name of the tool is typed for that, or given as --confirm.\n\nExamples:\n  placet --as ada action resolve ACTION --retry --reason 'it only reads'\n  placet --as ada action resolve ACTION --abandon --reason 'it may have sent the mail'"
     )]
     Resolve {
         /// The action, by its id or the end of it
@@ -39,6 +41,12 @@ pub(crate) enum Command {
         /// Why; it goes into the record
         #[arg(long)]
         reason: String,
+        /// The attempt you saw; what was interrupted again since is another question
+        #[arg(long, value_name = "NUMBER")]
+        attempt: Option<u32>,
+        /// The name of the tool: where two people are asked, nothing is run again without it
+        #[arg(long, value_name = "TOOL", conflicts_with = "abandon")]
+        confirm: Option<String>,
     },
 }
 
@@ -96,11 +104,32 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
     match command {
         Command::Propose(args) => propose(*args, client, out).await,
         Command::Withdraw { action, reason } => change(&client, &action, "withdraw", &Withdrawal { reason }, out).await,
-        Command::Resolve { action, what, reason } => {
+        Command::Resolve { action, what, reason, attempt, confirm } => {
+            let looked = Looked::at(&client, &action).await?;
+            let seen = &looked.detail.action;
+            rightly(confirm.as_deref(), seen)?;
+            if what.retry && takes_name(seen) && confirm.is_none() {
+                again(&looked).await?;
+            }
             let resolution = if what.retry { Resolution::Retry } else { Resolution::Abandon };
-            change(&client, &action, "resolve", &ResolutionRequest { resolution, reason, attempt: None }, out).await
+            let request = ResolutionRequest { resolution, reason, attempt: Some(attempt.unwrap_or(seen.attempt)) };
+            change(&client, &seen.id.to_string(), "resolve", &request, out).await
         }
     }
+}
+
+/// Where two people are asked, each types what it is before it is run again.
+async fn again(looked: &Looked) -> Result<(), CliError> {
+    let (action, asks) = (&looked.detail.action, Asks::about(&looked.detail.action));
+    if !is_attended() {
+        let why = format!("two people are asked about {}: its tool is named to run it again", short(action.id));
+        let how = format!(
+            "`placet show {}` shows it; then --confirm {} --attempt {}",
+            action.id, action.tool, action.attempt
+        );
+        return Err(CliError::usage(why).hint(how));
+    }
+    agree(&asks, &card::card(&looked.detail, looked.before.as_ref()), "run exactly this again?").await
 }
 
 async fn change(
@@ -117,7 +146,7 @@ async fn change(
 }
 
 fn answer(out: &Out, view: &ActionView) {
-    out.answer(view, |view| format!("{}\n{}", table(&[card::row(view)]), styled(DIM, view.id)));
+    out.answer(view, |view| format!("{}\n{}", card::rows([view]), styled(DIM, view.id)));
 }
 
 async fn propose(args: ProposeArgs, client: Client, out: &Out) -> Result<(), CliError> {

@@ -13,9 +13,10 @@ use placet_wire::Client;
 use placet_wire::api::{ActionDetail, ActionView, AmendmentRequest};
 use serde_json::{Map, Value, json};
 
-use super::approve::{Looked, confirm};
+use super::approve::Looked;
 use super::content;
 use super::editor::Draft;
+use super::word::{Asks, agree};
 use crate::card::card;
 use crate::changes;
 use crate::error::{CliError, Code};
@@ -35,8 +36,8 @@ pub(super) struct Wanted {
     pub(super) source: Source,
     pub(super) reason: String,
     pub(super) seen: Option<String>,
-    /// Whether to show and ask before it is sent.
-    pub(super) asks: bool,
+    /// What is asked before it is sent.
+    pub(super) asks: Asks,
 }
 
 pub(super) async fn amend(client: &Client, looked: &Looked, wanted: Wanted, out: &Out) -> Result<ActionView, CliError> {
@@ -138,10 +139,11 @@ async fn submit(
     if lines.is_empty() {
         return Err(unchanged());
     }
-    if wanted.asks {
+    if wanted.asks != Asks::Nothing {
         lines.extend(content::lines_within(client, detail, before, &contents).await?);
         let (card, lines) = (card(detail, looked.before.as_ref()), lines.join("\n"));
-        confirm(&format!("{card}\n{}\n{lines}", styled(BOLD, "Your changes")), "approve with these changes?").await?;
+        let shown = format!("{card}\n{}\n{lines}", styled(BOLD, "Your changes"));
+        agree(&wanted.asks, &shown, "approve with these changes?").await?;
     }
     content::upload(client, detail, contents).await?;
     let (path, seen) = (format!("/api/v1/actions/{}/amend", detail.action.id), wanted.seen.clone());

@@ -1,6 +1,5 @@
 //! `placet approve`: shows what will be done, asks, and approves exactly that. Or, with changes, something else in its place.
 
-use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
 use placet_wire::api::{ActionDetail, ActionView, Decision};
@@ -8,26 +7,23 @@ use placet_wire::{Client, ClientError};
 
 use super::amend::{self, Source, Wanted};
 use super::content;
+use super::word::{Asks, Word, agree, is_attended};
 use crate::card::{self, Before, card};
 use crate::context::{Who, action_id};
-use crate::error::{CliError, Code};
-use crate::out::{Out, table};
+use crate::error::CliError;
+use crate::out::Out;
 use crate::terminal::asked;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without --yes you are shown the action and asked. With --yes and --seen, only what you saw is approved.\n\nWith --edit or --with you approve something else in its place: what was proposed can never run then. Your yes counts if the change is no riskier; otherwise somebody else must approve it.\n\nExamples:\n  placet --as ada approve ID --edit --reason 'without the version scan'\n  echo '{\"arguments\": [\"-sn\"]}' | placet --as ada approve ID --with - --yes --reason 'without the version scan'"
+    after_help = "Without --yes you are shown the action and asked. With --yes and --seen, only what you saw is approved. Where two people are asked, the name of the tool is typed, or given as --confirm together with --yes and --seen.\n\nWith --edit or --with you approve something else in its place: what was proposed can never run then. Your yes counts if the change is no riskier; otherwise somebody else must approve it.\n\nExamples:\n  placet --as ada approve ID\n  placet --as ada approve ID --yes --confirm nmap --seen sha256:…\n  placet --as ada approve ID --edit --reason 'without the version scan'\n  echo '{\"arguments\": [\"-sn\"]}' | placet --as ada approve ID --with - --yes --reason 'without the version scan'"
 )]
 pub(crate) struct Args {
     /// The actions, by their ids or the ends of them
     #[arg(required = true)]
     actions: Vec<String>,
-    /// Do not ask
-    #[arg(long)]
-    yes: bool,
-    /// The review digest you saw; anything else is refused
-    #[arg(long, value_name = "DIGEST")]
-    seen: Option<String>,
+    #[command(flatten)]
+    word: Word,
     /// Change it in your editor (VISUAL, EDITOR) and approve what you made of it
     #[arg(long, conflicts_with_all = ["with", "yes"], requires = "reason")]
     edit: bool,
@@ -66,21 +62,27 @@ pub(super) async fn before(client: &Client, detail: &ActionDetail) -> Result<Opt
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let client = who.client()?;
     check(&args)?;
-    let mut decided = Vec::new();
+    let mut looked = Vec::new();
     for typed in &args.actions {
-        let looked = Looked::at(&client, typed).await?;
-        decided.push(match wanted(&args)? {
-            Some(wanted) => amend::amend(&client, &looked, wanted, out).await?,
-            None => plainly(&client, &who.seat(&client)?, &looked, &args).await?,
+        looked.push(Looked::at(&client, typed).await?);
+    }
+    // What is no yes for one of them decides none of them.
+    let asks = looked.iter().map(|looked| args.word.asks(&looked.detail.action, is_attended()));
+    let asks: Vec<Asks> = asks.collect::<Result<_, _>>()?;
+    let mut decided = Vec::new();
+    for (looked, asks) in looked.iter().zip(asks) {
+        decided.push(match wanted(&args, asks.clone())? {
+            Some(wanted) => amend::amend(&client, looked, wanted, out).await?,
+            None => plainly(&client, &who.seat(&client)?, looked, (&args.word, &asks)).await?,
         });
     }
-    out.answer(&decided, |decided| table(&decided.iter().map(card::row).collect::<Vec<_>>()));
+    out.answer(&decided, |decided| card::rows(decided));
     Ok(())
 }
 
 fn check(args: &Args) -> Result<(), CliError> {
     let changes = args.edit || args.with.is_some();
-    if args.actions.len() > 1 && (args.seen.is_some() || changes) {
+    if args.actions.len() > 1 && (args.word.seen.is_some() || changes) {
         return Err(CliError::usage("--seen, --edit and --with go with one action"));
     }
     if args.reason.is_some() && !changes {
@@ -89,25 +91,28 @@ fn check(args: &Args) -> Result<(), CliError> {
     Ok(())
 }
 
-fn wanted(args: &Args) -> Result<Option<Wanted>, CliError> {
+fn wanted(args: &Args, asks: Asks) -> Result<Option<Wanted>, CliError> {
     let source = match &args.with {
         Some(path) if path.as_os_str() == "-" => Source::Stdin,
         Some(path) => Source::File(path.clone()),
         None if args.edit => Source::Editor,
         None => return Ok(None),
     };
-    if matches!(source, Source::Stdin) && !args.yes {
+    if matches!(source, Source::Stdin) && !args.word.yes {
         return Err(CliError::usage("nobody is there to ask: the changes come from standard input").hint("add --yes"));
     }
-    let (reason, seen) = (args.reason.clone().unwrap_or_default(), args.seen.clone());
-    Ok(Some(Wanted { source, reason, seen, asks: !args.yes }))
+    let (reason, seen) = (args.reason.clone().unwrap_or_default(), args.word.seen.clone());
+    Ok(Some(Wanted { source, reason, seen, asks }))
 }
 
-async fn plainly(client: &Client, seat: &str, looked: &Looked, args: &Args) -> Result<ActionView, CliError> {
-    if !args.yes {
-        ask(&looked.detail, looked.before.as_ref()).await?;
-    }
-    let seen = args.seen.clone().unwrap_or_else(|| looked.detail.action.review.to_string());
+async fn plainly(
+    client: &Client,
+    seat: &str,
+    looked: &Looked,
+    (word, asks): (&Word, &Asks),
+) -> Result<ActionView, CliError> {
+    agree(asks, &card(&looked.detail, looked.before.as_ref()), "approve exactly this?").await?;
+    let seen = word.seen.clone().unwrap_or_else(|| looked.detail.action.review.to_string());
     approve(client, seat, &looked.detail, &seen).await
 }
 
@@ -134,22 +139,9 @@ fn signed_elsewhere(seat: &str, detail: &ActionDetail, error: ClientError) -> Cl
     error.hint(format!("open {named}/actions/{}", detail.action.id))
 }
 
-/// Shows the card and takes only an explicit yes.
+/// Shows the card and takes only an explicit yes, or where two people are asked the name of the tool.
 pub(super) async fn ask(detail: &ActionDetail, before: Option<&Before>) -> Result<(), CliError> {
-    confirm(&card(detail, before), "approve exactly this?").await
-}
-
-pub(super) async fn confirm(shown: &str, question: &str) -> Result<(), CliError> {
-    if !std::io::stdin().is_terminal() {
-        return Err(CliError::usage("nobody is there to ask")
-            .hint("look with `placet show ID`, then give --yes --seen with the review digest it shows"));
-    }
-    let _ = writeln!(anstream::stderr(), "{shown}");
-    if asked::is_yes(question).await? {
-        return Ok(());
-    }
-    Err(CliError::new(Code::Waiting, "not approved; it still waits")
-        .hint("reject it with `placet reject ID --reason TEXT`"))
+    agree(&Asks::about(&detail.action), &card(detail, before), "approve exactly this?").await
 }
 
 /// Leaves what was said where it is until somebody has read it.

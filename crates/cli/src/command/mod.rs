@@ -40,6 +40,7 @@ pub(crate) mod serve;
 mod show;
 mod until;
 mod watch;
+mod word;
 mod work;
 mod worktree;
 

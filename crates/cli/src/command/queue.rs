@@ -1,6 +1,6 @@
 //! `placet queue`: what waits for a person, page by page until as many as were asked for are there. And who should look at it, and when.
 
-use jiff::Zoned;
+use jiff::{Timestamp, Zoned};
 use placet_domain::action::ActionStatus;
 use placet_wire::api::QueueView;
 use placet_wire::{Client, ClientError};
@@ -9,7 +9,7 @@ use super::{attention, safe_mode, until};
 use crate::card;
 use crate::context::{Who, action_id};
 use crate::error::CliError;
-use crate::out::{Out, table};
+use crate::out::Out;
 
 /// As many as are fetched at once.
 const MOST_AT_ONCE: usize = 100;
@@ -88,9 +88,9 @@ async fn list(client: &Client, most: usize, out: &Out) -> Result<(), CliError> {
         out.note("nothing waits for you; proposals that need a person appear here");
         return Ok(());
     }
-    out.answer(&list, |list| table(&list.actions.iter().map(card::row).collect::<Vec<_>>()));
+    out.answer(&list, |list| card::waiting(&list.actions, Timestamp::now().as_millisecond()));
     if list.actions.iter().any(|action| action.status == ActionStatus::Interrupted) {
-        out.note("what was interrupted waits for a word too: placet action resolve ID --retry or --abandon");
+        out.note("what was interrupted waits for a word too: placet review ID, or placet action resolve ID --retry or --abandon");
     }
     if list.next.is_some() {
         out.note(&format!("these are the first {}; more wait: --limit N, or --all", list.actions.len()));

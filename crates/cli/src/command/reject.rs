@@ -5,7 +5,7 @@ use placet_wire::api::{ActionDetail, ActionView, Rejection};
 use crate::card;
 use crate::context::{Who, action_id};
 use crate::error::CliError;
-use crate::out::{Out, table};
+use crate::out::Out;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -22,6 +22,6 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     let detail: ActionDetail = client.get(&format!("/api/v1/actions/{id}")).await?;
     let (path, seen) = (format!("/api/v1/actions/{id}/reject"), detail.action.review.to_string());
     let view: ActionView = client.post_if(&path, &seen, &Rejection { reason: args.reason }).await?;
-    out.answer(&view, |view| table(&[card::row(view)]));
+    out.answer(&view, |view| card::rows([view]));
     Ok(())
 }

@@ -122,7 +122,8 @@ pub(crate) struct Wrapped {
     pub(crate) spans: Line,
 }
 
-/// Lines as rows of so many columns. Cut between characters and nowhere else: a command is read letter by letter.
+/// Lines as rows of so many columns. Cut behind a blank where that leaves a row more than half full, else between characters; nothing is left
+/// out, and every row that goes on is marked: it can pass for no line of its own.
 pub(crate) fn wrapped(lines: &[Line], most: usize, letters: Letters) -> Vec<Wrapped> {
     let most = most.max(8);
     lines.iter().enumerate().flat_map(|(index, line)| rows(index, line, most, letters)).collect()
@@ -132,31 +133,70 @@ fn rows(index: usize, line: &Line, most: usize, letters: Letters) -> Vec<Wrapped
     let said = in_letters(SAID, letters);
     let is_said = line.iter().map(|span| span.text.as_str()).collect::<String>().starts_with(&said);
     let goes_on = in_letters(if is_said { "  │↪" } else { "  ↪ " }, letters);
-    let mut rows: Vec<Wrapped> = vec![Wrapped { line: index, part: 0, spans: Vec::new() }];
-    let mut used = 0;
-    for span in line {
-        let mut piece = String::new();
-        for c in span.text.chars() {
-            let wide = width(c).unwrap_or(1);
-            if used + wide > most {
-                push(&mut rows, &mut piece, span.look);
-                let head = Span { text: goes_on.clone(), look: Look::DIM };
-                let part = rows.len();
-                rows.push(Wrapped { line: index, part, spans: vec![head] });
-                used = columns(&goes_on);
-            }
-            piece.push(c);
-            used += wide;
+    let all: Vec<(char, Look)> = line.iter().flat_map(|span| span.text.chars().map(|c| (c, span.look))).collect();
+    let mut rows = vec![Wrapped { line: index, part: 0, spans: Vec::new() }];
+    let (mut rest, mut room) = (all.as_slice(), most);
+    loop {
+        let (row, after) = rest.split_at(end(rest, room));
+        let last = rows.len() - 1;
+        rows[last].spans.extend(pieces(row));
+        if after.is_empty() {
+            return rows;
         }
-        push(&mut rows, &mut piece, span.look);
+        let head = Span { text: goes_on.clone(), look: Look::DIM };
+        rows.push(Wrapped { line: index, part: last + 1, spans: vec![head] });
+        (rest, room) = (after, most - columns(&goes_on));
     }
-    rows
 }
 
-fn push(rows: &mut [Wrapped], piece: &mut String, look: Look) {
-    if let Some(row) = rows.last_mut().filter(|_| !piece.is_empty()) {
-        row.spans.push(Span { text: std::mem::take(piece), look });
+/// How many of these characters stand on a row of so many columns.
+fn end(text: &[(char, Look)], most: usize) -> usize {
+    let mut used = 0;
+    let fits = |(c, _): &&(char, Look)| {
+        used += width(*c).unwrap_or(1);
+        used <= most
+    };
+    let fitting = text.iter().take_while(fits).count();
+    let goes_on_within_a_word = text.get(fitting).is_some_and(|(c, _)| *c != ' ');
+    // A mark that belongs to a blank stays with it.
+    let ends_word = |at: &usize| text[at - 1].0 == ' ' && text.get(*at).is_none_or(|(c, _)| width(*c) != Some(0));
+    let behind_blank = (fitting / 2 + 1..=fitting).rev().find(ends_word);
+    match behind_blank {
+        Some(at) if goes_on_within_a_word => at,
+        Some(_) | None => fitting.max(usize::from(!text.is_empty())),
     }
+}
+
+/// Characters as spans of one look each.
+fn pieces(row: &[(char, Look)]) -> impl Iterator<Item = Span> + '_ {
+    row.chunk_by(|one, other| one.1 == other.1).filter_map(|piece| {
+        let look = piece.first()?.1;
+        Some(Span { text: piece.iter().map(|(c, _)| c).collect(), look })
+    })
+}
+
+/// The beginning of a text; that there is more is marked.
+pub(crate) fn cut(text: &str, most: usize, letters: Letters) -> String {
+    if columns(text) <= most {
+        return text.to_owned();
+    }
+    let mark = seen("…", letters);
+    let (mut shown, mut used) = (String::new(), columns(&mark));
+    for c in text.chars() {
+        used += width(c).unwrap_or(1);
+        if used > most {
+            break;
+        }
+        shown.push(c);
+    }
+    if most < columns(&mark) { String::new() } else { shown + &mark }
+}
+
+/// Cut or filled up to so many columns.
+pub(crate) fn padded(text: &str, most: usize, letters: Letters) -> String {
+    let shown = cut(text, most, letters);
+    let missing = most.saturating_sub(columns(&shown));
+    shown + &" ".repeat(missing)
 }
 
 #[cfg(test)]
@@ -183,6 +223,23 @@ mod tests {
     fn a_long_line_goes_on_below_marked_and_whole() {
         let lines = lines("0123456789abcdefghij", Letters::All);
         assert_eq!(text(&wrapped(&lines, 10, Letters::All)), ["0123456789", "  ↪ abcdef", "  ↪ ghij"]);
+    }
+
+    #[test]
+    fn b4_words_stay_whole_where_that_leaves_a_row_more_than_half_full() {
+        let rows = |said: &str| text(&wrapped(&lines(said, Letters::All), 16, Letters::All));
+        assert_eq!(rows("the network may be used"), ["the network may ", "  ↪ be used"]);
+        assert_eq!(rows("probes a whole network"), ["probes a whole ", "  ↪ network"]);
+        assert_eq!(
+            rows("a /very/long/path/of/it"),
+            ["a /very/long/pat", "  ↪ h/of/it"],
+            "one word is cut where the row ends"
+        );
+        assert_eq!(
+            rows("rm -rf    argv[3]  ls"),
+            ["rm -rf    ", "  ↪ argv[3]  ls"],
+            "and passes for no line of its own"
+        );
     }
 
     #[test]

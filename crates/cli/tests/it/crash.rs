@@ -191,7 +191,16 @@ fn a_killed_worker_leaves_no_process_and_what_it_ran_is_decided_by_a_person() {
         "nothing ran again by itself"
     );
 
-    world.by("ada", &["action", "resolve", &abandoned, "--abandon", "--reason", "not wanted any more"]).ok();
+    let told = world.by("ada", &["show", &abandoned]).ok();
+    for part in ["Interrupted: nobody knows how far it got", "worker   w1", "attempt  1", "given up 20", "in silence"] {
+        assert!(told.out().contains(part), "`{part}`: {}", told.out());
+    }
+    let resolve = |more: &[&str]| {
+        let args = ["action", "resolve", &abandoned, "--abandon", "--reason", "not wanted any more"];
+        world.by("ada", &[&args[..], more].concat())
+    };
+    assert!(resolve(&["--attempt", "2"]).exits(9).stderr.contains("tried again"));
+    resolve(&["--attempt", "1"]).ok();
     world.by("ada", &["action", "resolve", &retried, "--retry", "--reason", "it only sleeps"]).ok();
     assert_eq!(world.status(&abandoned), "ABANDONED");
     assert_eq!(world.done(&retried).status, "SUCCEEDED");

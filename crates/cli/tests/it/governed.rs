@@ -54,8 +54,16 @@ fn c9_a_deletion_stops_the_run_and_two_people_let_it_go_on() {
     let shown = world.by("ada", &["run", "checkpoint", &run]).ok();
     assert!(shown.out().contains("(ACTION)") && shown.stderr.contains("placet approve"), "{}", shown.out());
     world.by("ada", &["run", "approve", &run]).exits(2);
-    world.by("ada", &["approve", &action, "--yes"]).ok();
-    world.by("ben", &["approve", &action, "--yes"]).ok();
+    let alone = world.by("ada", &["approve", &action, "--yes"]).exits(2);
+    assert!(alone.stderr.contains("two people are asked") && alone.stderr.contains("--confirm rm"), "{}", alone.stderr);
+    world.by("ada", &["approve", &action, "--yes", "--confirm", "rm"]).exits(2);
+    let seen = world.json("ada", &["show", &action]);
+    let wrong =
+        world.by("ada", &["approve", &action, "--yes", "--confirm", "sh", "--seen", seen["review"].as_str().unwrap()]);
+    assert!(wrong.exits(2).stderr.contains("`sh` is not the tool"), "nothing by another name");
+    assert_eq!(world.json("ada", &["show", &action])["approvals_missing"], 2, "nothing of it was a yes");
+    world.confirms("ada", &action).ok();
+    world.confirms("ben", &action).ok();
     assert!(world.by("ada", &["run", "show", &run]).ok().out().contains("EXECUTING"));
 }
 

@@ -353,7 +353,7 @@ fn b4_however_it_ends_the_terminal_is_as_it_was() {
     waiting(&world, &run, "10.0.0.5");
     for (name, code) in [("q", 0), ("\u{3}", 0), ("TERM", 130), ("INT", 130), ("HUP", 0)] {
         let mut window = review(&world, "ada", &[]);
-        window.shows("Why you are asked");
+        read(&window, "Why you are asked");
         assert_ne!(window.settings(), window.before, "keys arrive as they are typed");
         if name.len() == 1 {
             window.type_in(name)
@@ -388,7 +388,7 @@ fn c16_however_watching_ends_or_stands_still_the_terminal_is_as_it_was() {
     let (world, _run) = World::start();
     for (signal, code) in [("TERM", 130), ("INT", 130), ("HUP", 0)] {
         let mut window = Window::open(&world.command(&["--as", "ada", "watch"]), 100, 30);
-        window.shows("wait for a person");
+        window.shows("0 runs wait");
         let taken = window.settings();
         assert_ne!(taken, window.before, "keys arrive as they are typed");
         window.send("TSTP");
@@ -529,4 +529,67 @@ fn b4_without_a_terminal_it_names_the_commands_that_need_none() {
         let said = world.by("ada", &[&["review"], more].concat()).exits(2);
         assert!(said.stderr.contains("placet queue") && said.stderr.contains("placet approve"), "{}", said.stderr);
     }
+}
+
+/// Actions whose worker was ended while they ran.
+fn interrupted(world: &World, run: &str, count: usize) -> Vec<String> {
+    let worker = world.worker(&["--jobs", "4"]);
+    let begun: Vec<String> =
+        (0..count).map(|number| world.cleared(run, &["sh", &format!("sleep 30{number}")])).collect();
+    begun.iter().for_each(|id| world.reaches(id, &["EXECUTING"]));
+    worker.kill();
+    begun.iter().for_each(|id| world.reaches(id, &["INTERRUPTED"]));
+    begun
+}
+
+#[test]
+fn d9_what_was_interrupted_is_settled_at_the_terminal_on_a_screen_and_by_line() {
+    let mut world = World::set_up();
+    world.term("lease_ms", 1_500);
+    world.serve();
+    let run = world.undertake();
+    let lost = interrupted(&world, &run, 2);
+    let (first, second) = (&lost[0], &lost[1]);
+    let window = review(&world, "ada", &[first]);
+    read(&window, "nobody knows how far it got");
+    window.shows("a run again  r give up");
+    window.type_in("r");
+    window.shows("why?");
+    window.type_in("it may have slept long enough\r");
+    window.shows("given up …");
+    assert_eq!(world.status(first), "ABANDONED");
+    let mut plain = review(&world, "ada", &["--plain", second]);
+    plain.says("run it again (a), give it up (r), next (n) or quit (q)?");
+    assert!(plain.lines().contains("nobody knows how far it got"), "{}", plain.lines());
+    plain.type_in("a\n");
+    plain.says("why? it is recorded");
+    plain.type_in("it only sleeps\n");
+    plain.says("to be run again:");
+    assert!(plain.wait().success());
+    eventually("it waits or runs again", PATIENCE, || world.status(second) != "INTERRUPTED");
+}
+
+#[test]
+fn b4_lists_tell_what_would_be_done_within_eighty_columns_and_in_rows_of_the_same_shape() {
+    let (world, run) = World::start();
+    let long = format!("echo {}; rm -rf \u{202e}docs", "x".repeat(200));
+    for script in ["ls \u{1b}[2J", "echo 日本語日本語日本語日本語日本語日本語日本語日本語日本語", &long]
+    {
+        world.propose(&run, &["sh", script]);
+    }
+    let mut window = Window::open(&world.command(&["--as", "ada", "queue"]), 80, 24);
+    assert!(window.wait().success());
+    window.says("next:");
+    let text = window.lines();
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains(" left")).collect();
+    assert_eq!(rows.len(), 3, "one row each: {text}");
+    assert!(rows.iter().all(|row| row.contains("sh -c ") || row.contains("sh ")), "{text}");
+    assert_eq!(rows.iter().filter(|row| row.contains('…')).count(), 3, "{text}");
+    assert!(text.contains("⟦U+001B⟧[2J"), "{text}");
+    let piped = world.by("ada", &["queue"]).ok();
+    assert!(
+        piped.out().lines().any(|line| line.contains(&"x".repeat(60))),
+        "in a pipe nothing is cut: {}",
+        piped.out()
+    );
 }

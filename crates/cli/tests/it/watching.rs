@@ -17,11 +17,11 @@ fn c16_a_screen_shows_runs_and_what_waits_as_it_happens() {
     let (world, run) = World::start();
     let _worker = world.worker(&[]);
     let mut window = Window::open(&world.command(&["--as", "ada", "watch"]), 120, 30);
-    window.shows("0 actions and 0 runs wait for a person");
+    window.shows("0 actions and 0 runs wait");
     window.shows("try things");
     window.shows("w1");
     propose(&world, &run);
-    window.shows("1 actions and 0 runs wait for a person");
+    window.shows("1 action and 0 runs wait");
     window.shows("action_proposed");
     window.type_in("q");
     assert!(window.wait().success());
@@ -50,6 +50,20 @@ fn c16_elsewhere_than_at_a_terminal_every_event_is_a_line_or_its_entry() {
         assert_eq!((entry["kind"].as_str(), entry["run"].as_str()), (Some("action.proposed"), Some(run.as_str())));
         assert!(line.contains("action_proposed") && line.contains("nmap") && !line.contains('\u{1b}'), "{line}");
     });
+}
+
+#[test]
+fn c16_it_begins_with_what_happened_last_and_tells_what_would_be_done() {
+    let (world, run) = World::start();
+    propose(&world, &run);
+    let words = Process::start(&mut world.command(&["--as", "ada", "watch"]));
+    let line = words.line(PATIENCE, |line| line.contains("action_proposed"));
+    assert!(line.contains("nmap -sV"), "{line}");
+    let mut window = Window::open(&world.command(&["--as", "ada", "watch"]), 80, 24);
+    window.shows("action_proposed");
+    window.shows("B one     nmap -sV");
+    window.type_in("q");
+    assert!(window.wait().success());
 }
 
 #[test]

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use placet_domain::action::{ActionState, ActionStatus};
+use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, RunId};
 use placet_domain::identity::Role;
 use placet_domain::proposal::{Action, ActionSpec, Proposal};
@@ -74,15 +75,15 @@ pub(super) async fn show(
     Ok(([(header::ETAG, etag)], Json(detail)))
 }
 
-async fn opened(app: &App, action: &ActionState) -> Result<ActionSpec, No> {
-    let sealed = app.store().sealed(action.id, action.digest).await.map_err(No::Fault)?;
+async fn opened(app: &App, id: ActionId, digest: Digest) -> Result<ActionSpec, No> {
+    let sealed = app.store().sealed(id, digest).await.map_err(No::Fault)?;
     let sealed = sealed.ok_or(No::Refused(Refusal::Unknown { what: "action" }))?;
     Ok(Action::open(&sealed)?.spec().clone())
 }
 
 /// What would be done, in a line. One that cannot be opened any more is told by its tool, and takes no other with it.
 pub(super) async fn title(app: &App, action: &ActionState) -> String {
-    opened(app, action).await.map_or_else(|_| action.tool.to_string(), |spec| spec.title())
+    opened(app, action.id, action.digest).await.map_or_else(|_| action.tool.to_string(), |spec| spec.title())
 }
 
 /// As a person is told of it: what would be done, and whose it is.
@@ -104,8 +105,15 @@ pub(super) async fn titled_all(app: &App, actions: &[Listed<ActionState>]) -> Re
     Ok(views)
 }
 
+/// Tells of each in a list what it does; of what cannot be opened any more nothing.
+pub(super) async fn entitle(app: &App, actions: &mut [api::ActionView]) {
+    for action in actions {
+        action.title = opened(app, action.id, action.digest).await.ok().map(|spec| spec.title());
+    }
+}
+
 pub(super) async fn detail(app: &App, action: &ActionState) -> Result<api::ActionDetail, Failure> {
-    let spec = opened(app, action).await?;
+    let spec = opened(app, action.id, action.digest).await?;
     let justification = match action.advice {
         Some(digest) => app.store().advice(action.id, digest).await.map_err(No::Fault)?,
         None => None,

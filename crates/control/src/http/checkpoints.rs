@@ -8,6 +8,7 @@ use placet_domain::id::RunId;
 use placet_domain::run::RunCommand;
 use placet_wire::api;
 
+use super::actions::entitle;
 use super::body::Asked;
 use super::caller::Seen;
 use super::extract::Path;
@@ -26,7 +27,11 @@ pub(super) async fn show(
 ) -> Result<Json<api::CheckpointView>, Failure> {
     let look = flow::look(&app, &caller, id.parse().map_err(Failure::bad_id)?).await?;
     let none = || Failure::new(StatusCode::NOT_FOUND, "unknown", "the run stands at no checkpoint");
-    view::checkpoint(look).map(Json).ok_or_else(none)
+    let mut seen = view::checkpoint(look).ok_or_else(none)?;
+    for list in [&mut seen.actions_done, &mut seen.actions_next, &mut seen.actions_interrupted] {
+        entitle(&app, list).await;
+    }
+    Ok(Json(seen))
 }
 
 async fn decide(app: &App, caller: &Caller, place: &(String, u32), command: RunCommand) -> RunAnswer {

@@ -5,16 +5,18 @@ mod terms;
 use jiff::Zoned;
 use placet_domain::approval::Width;
 use placet_domain::id::ActionId;
-use placet_domain::text::spelled_out;
+use placet_domain::text::marked;
 use placet_wire::api::{OrderList, OrderOffer, OrderView, Rejection};
 use placet_wire::{Client, ClientError};
 
-use super::approve::{Looked, confirm};
+use super::approve::Looked;
 use super::until;
+use super::word::{Asks, agree};
 use crate::card::card;
 use crate::context::{Who, run_id, short};
 use crate::error::{CliError, Code};
-use crate::out::{BOLD, DIM, Out, styled, table};
+use crate::out::{BOLD, DIM, Out, styled, window};
+use crate::terminal::rich::{Letters, cut};
 
 pub(super) use terms::{AN_HOUR, SOME, Terms};
 
@@ -90,13 +92,13 @@ async fn give(client: &Client, args: GiveArgs, out: &Out) -> Result<(), CliError
     terms.request(&offer, &Zoned::now())?;
     if !args.yes {
         let shown = format!("{}\n{}", card(&looked.detail, looked.before.as_ref()), terms.told(&offer));
-        confirm(&shown, "approve this and its like?").await?;
+        agree(&Asks::about(&looked.detail.action), &shown, "approve this and its like?").await?;
     }
     let seen = args.seen.unwrap_or_else(|| looked.detail.action.review.to_string());
     // A time of day is meant from when somebody said yes.
     let request = terms.request(&offer, &Zoned::now())?;
     let order: OrderView = client.post_if(&path(id), &seen, &request).await?;
-    out.answer(&order, |order| table(&[row(order)]));
+    out.answer(&order, told);
     out.next(&format!("placet order revoke {} {} --reason TEXT", short(order.run), order.number));
     Ok(())
 }
@@ -124,19 +126,52 @@ fn text(list: &OrderList) -> String {
     if list.orders.is_empty() {
         return "no order; one is given with `placet order give ACTION`".to_owned();
     }
-    table(&list.orders.iter().map(row).collect::<Vec<_>>())
+    list.orders.iter().map(told).collect::<Vec<_>>().join("\n")
 }
 
-fn row(order: &OrderView) -> Vec<String> {
-    vec![
-        short(order.run),
-        order.number.to_string(),
-        styled(BOLD, &order.status),
-        spelled_out(&order.tool),
-        order.width.clone(),
-        format!("{} of {} used", order.used, order.times),
-        format!("until {}", order.until),
-        styled(DIM, format!("given by {} on {}", short(order.giver), short(order.action))),
-        order.because.as_deref().map(spelled_out).unwrap_or_default(),
-    ]
+/// What it is about; below it how much of it is left and who gave it; and in whose run, for what.
+fn told(order: &OrderView) -> String {
+    let OrderView { run, number, status, width, used, times, until, .. } = order;
+    let [title, giver, agent, goal] =
+        [&order.title, &order.giver_name, &order.agent, &order.goal].map(|text| marked(text));
+    let because = order.because.as_deref().map(|why| format!(", because {}", marked(why))).unwrap_or_default();
+    let head = format!("{}  {number:>2}  {status}", short(run));
+    let lines = [
+        format!("{head}  {title}"),
+        format!("{BELOW}{width}, {used} of {times} used, until {until}, given by {giver}{because}"),
+        format!("{BELOW}for {agent}: {goal}"),
+    ];
+    let [what, left, whose] = lines.map(|line| match window() {
+        Some(columns) => cut(&line, columns, Letters::All),
+        None => line,
+    });
+    let what = what.replacen(status.as_str(), &styled(BOLD, status), 1);
+    format!("{what}\n{}\n{}", styled(DIM, left), styled(DIM, whose))
+}
+
+/// Under what the order is about.
+const BELOW: &str = "               ";
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn b4_an_order_is_listed_by_what_it_is_about_whose_run_it_is_and_who_gave_it() {
+        let (id, digest) = ("0".repeat(32), format!("sha256:{}", "a".repeat(64)));
+        let order: OrderView = serde_json::from_value(json!({
+            "run": format!("run_{id}"), "project": format!("prj_{id}"), "goal": "try things", "number": 3, "status": "STANDS",
+            "action": format!("act_{id}"), "tool": "nmap", "title": "nmap -sV \u{202e}10.0.0.5", "agent": "tom", "width": "exact",
+            "class": digest, "giver": format!("idn_{id}"), "giver_name": "rita", "given_at": "2026-01-31T09:00:00.000Z",
+            "until": "2026-01-31T10:30:00.000Z", "times": 20, "used": 7,
+        }))
+        .unwrap();
+        let shown = anstream::adapter::strip_str(&told(&order)).to_string();
+        let lines: Vec<&str> = shown.lines().collect();
+        assert_eq!(lines[0], "…00000000   3  STANDS  nmap -sV ⟦U+202E⟧10.0.0.5");
+        assert!(lines[1].ends_with("exact, 7 of 20 used, until 2026-01-31T10:30:00.000Z, given by rita"), "{shown}");
+        assert!(lines[2].ends_with("for tom: try things"), "{shown}");
+    }
 }

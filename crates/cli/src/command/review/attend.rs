@@ -11,7 +11,7 @@ use crate::terminal::line::Line;
 impl Sitting {
     /// Opens a line for it, where a question is looked at.
     pub(super) fn attend(&mut self, purpose: Purpose) -> Vec<Intent> {
-        let may = self.card.as_ref().map(|card| &card.may);
+        let may = self.card.as_ref().filter(|card| !card.is_interrupted).map(|card| &card.may);
         match (self.chosen, may, &self.wire) {
             (_, _, Wire::Lost(_)) => self.hindered("the control plane is not there".to_owned()),
             (Some(Subject::Action(_)), Some(May::Decide { .. } | May::Not(_)), Wire::Live) => {

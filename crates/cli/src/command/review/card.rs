@@ -3,20 +3,18 @@
 //! The order is that of the pages: why somebody is asked, what it touches, exactly what will run, files, history, and last what the agent
 //! says, marked.
 
+use placet_domain::action::ActionStatus;
 use placet_domain::text::marked;
 use placet_wire::api::{
     AttentionView, CardView, CheckpointView, HistoryView, RunView, StandsFor, TwinView, WishList, WishView,
 };
 
-use super::draw::tier_word;
 use super::files;
 use super::row::Subject;
-use crate::card::{Before, below_head};
+use crate::card::{Before, below_head, tier_word};
 use crate::command::run::{checkpoint_text, plan_text, results_text, wishes_text};
+use crate::command::word::takes_name;
 use crate::out::{ASK, BAD, BOLD, DIM, styled};
-
-/// Of a title, as much as is read in passing; the whole stands below it.
-const LONGEST_TITLE: usize = 90;
 
 /// What can be decided about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,8 +33,10 @@ pub(crate) struct Card {
     pub(crate) title: String,
     /// The digest that a decision is bound to.
     pub(crate) seen: String,
-    /// Which of several: a checkpoint, a wish.
+    /// Which of several: a checkpoint, a wish, an attempt that was interrupted.
     pub(crate) number: Option<u32>,
+    /// What is decided is whether it is run again.
+    pub(crate) is_interrupted: bool,
     pub(crate) body: String,
     /// The files alone.
     pub(crate) diff: String,
@@ -59,13 +59,15 @@ impl Card {
 
 pub(crate) fn of_action(view: &CardView, before: Option<&Before>) -> Card {
     let (detail, action) = (&view.detail, &view.detail.action);
+    let is_interrupted = action.status == ActionStatus::Interrupted;
     let diff = files::text(&view.files);
     let beside = format!("{diff}{}{}", history(view.history), bound(view));
     Card {
         subject: Subject::Action(action.id),
-        title: format!("{} {}", action.verdict.tier, title(&detail.spec.argv, &action.tool)),
+        title: format!("{} {}", action.verdict.tier, marked(&detail.spec.title())),
         seen: action.review.to_string(),
-        number: None,
+        number: is_interrupted.then_some(action.attempt),
+        is_interrupted,
         body: head(view) + &below_head(detail, before, &beside),
         diff: if diff.is_empty() { "it is given no files".to_owned() } else { diff },
         may: may(view),
@@ -73,30 +75,28 @@ pub(crate) fn of_action(view: &CardView, before: Option<&Before>) -> Card {
     }
 }
 
-fn title(argv: &[String], tool: &str) -> String {
-    let words = std::iter::once(tool).chain(argv.iter().skip(1).map(String::as_str));
-    let whole = marked(&words.collect::<Vec<_>>().join(" "));
-    match whole.char_indices().nth(LONGEST_TITLE) {
-        Some((end, _)) => format!("{}…", &whole[..end]),
-        None => whole,
-    }
-}
-
 fn may(view: &CardView) -> May {
     let action = &view.detail.action;
-    match (&view.cannot, view.may_decide, action.status.as_str()) {
-        (None, true, "PENDING_APPROVAL") => {
-            May::Decide { typed: (action.verdict.tier == "C").then(|| action.tool.clone()) }
+    match (&view.cannot, view.may_decide, action.status) {
+        (None, true, ActionStatus::PendingApproval | ActionStatus::Interrupted) => {
+            May::Decide { typed: takes_name(action).then(|| action.tool.clone()) }
         }
-        (None, true, _) => May::Not("it is decided in the browser (o), or with `placet action resolve`".to_owned()),
+        (None, true, _) => May::Not("it is decided in the browser (o), or with `placet run perform`".to_owned()),
         (Some(why), _, _) => May::Not(marked(why)),
-        (None, false, status) => May::Settled(decided(view, status)),
+        (None, false, status) => May::Settled(decided(view, status.as_str())),
     }
 }
 
 /// Who decided and when, as the ledger has it.
 fn decided(view: &CardView, status: &str) -> String {
-    let decisions = ["action_approved", "action_rejected", "action_superseded", "action_withdrawn", "action_expired"];
+    let decisions = [
+        "action_approved",
+        "action_rejected",
+        "action_superseded",
+        "action_withdrawn",
+        "action_expired",
+        "action_resolved",
+    ];
     let last = view.entries.iter().rev().find(|entry| decisions.contains(&entry.event.as_str()));
     match last {
         Some(entry) => format!("{status}: {} by {} at {}", entry.event, marked(&entry.by), entry.at),
@@ -121,7 +121,7 @@ fn head(view: &CardView) -> String {
     let (agent, goal) = (styled(BOLD, marked(&view.agent)), marked(&view.goal));
     let attention = attention_text(&view.attention);
     format!(
-        "{tier} {} ({}) {}{because}\nby {agent} for {goal}\n{undo}{approved}\n{attention}",
+        "{tier} {} ({})\n{}{because}\nby {agent} for {goal}\n{undo}{approved}\n{attention}",
         styled(BOLD, &action.tool),
         action.kind,
         action.status
@@ -197,6 +197,7 @@ pub(crate) fn of_run(run: &RunView, why: StandsFor) -> Card {
         title: format!("{} of {}", named(why), marked(&run.goal)),
         seen: run.review.to_string(),
         number: None,
+        is_interrupted: false,
         body: format!("{}\n\n{text}", styled(DIM, format!("{} {status} {}", run.id, run.meaning))),
         diff: "a run has no files of its own here; `placet run show` lists them".to_owned(),
         may: if status == waits { May::Decide { typed: None } } else { settled(run) },

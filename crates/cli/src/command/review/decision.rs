@@ -37,7 +37,7 @@ pub(crate) enum Intent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Decision {
     pub(crate) subject: Subject,
-    /// Which of several: a checkpoint, a wish, a snapshot to go back to.
+    /// Which of several: a checkpoint, a wish, a snapshot to go back to, an attempt.
     pub(crate) number: Option<u32>,
     pub(crate) verb: Verb,
     pub(crate) seen: String,
@@ -59,6 +59,10 @@ pub(crate) enum Verb {
     Cancel,
     /// Back to what was saved at its checkpoint.
     RollBack,
+    /// What was interrupted is run again.
+    Retry,
+    /// What was interrupted is given up.
+    GiveUp,
 }
 
 impl Verb {
@@ -70,6 +74,8 @@ impl Verb {
             Self::Pause => "paused",
             Self::Cancel => "cancelled",
             Self::RollBack => "rolled back",
+            Self::Retry => "to be run again:",
+            Self::GiveUp => "given up",
         }
     }
 }
@@ -110,8 +116,8 @@ pub(crate) struct Refused {
 /// Which key a decision is made with, twice.
 pub(super) const fn key_of(verb: Verb) -> Stroke {
     match verb {
-        Verb::Approve => Stroke::Letter('a'),
-        Verb::Reject => Stroke::Letter('r'),
+        Verb::Approve | Verb::Retry => Stroke::Letter('a'),
+        Verb::Reject | Verb::GiveUp => Stroke::Letter('r'),
         Verb::Modify => Stroke::Letter('m'),
         Verb::Pause => Stroke::Letter('p'),
         Verb::Cancel => Stroke::Letter('c'),

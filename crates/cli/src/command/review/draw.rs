@@ -8,11 +8,17 @@ use super::ahead::Ahead;
 use super::card::named;
 use super::row::{Row, Subject};
 use super::sitting::{Mode, Pane, Sitting};
-use crate::terminal::rich::{Letters, seen};
-use crate::terminal::screen::{Look, Screen, Size, columns};
+use crate::card::tier_word;
+use crate::span::span;
+use crate::terminal::rich::{cut, padded, seen};
+use crate::terminal::screen::{Look, Screen, Size};
 
 /// Narrower, and there is room for one pane at a time.
 const BOTH_PANES: Size = Size { columns: 80, rows: 24 };
+/// What would be done has a row for itself; whose it is and how long it waits stands below.
+const ROWS_OF_ITEM: usize = 2;
+/// Of a name as much as leaves room for how long it waits; the whole stands on the card.
+const LONGEST_NAME: usize = 12;
 /// Smaller, and nothing can be read.
 pub(super) const SMALLEST: Size = Size { columns: 20, rows: 6 };
 const KEYS: &[(&str, &str)] = &[
@@ -21,10 +27,11 @@ const KEYS: &[(&str, &str)] = &[
     ("tab", "the other pane"),
     ("space PageDown b PageUp", "scroll the card"),
     ("enter", "look again at what changed; go to the card"),
-    ("/", "filter by tool, agent or id; Escape takes it away"),
+    ("/", "filter by command, agent, id; Escape takes it away"),
     ("d", "the files alone"),
     ("a", "approve: a again; for two people, the tool's name"),
     ("r", "reject, with a reason that the agent reads"),
+    ("a r", "what was interrupted: run it again, or give it up"),
     ("e", "change it in your editor and approve that"),
     ("x", "approve identical ones with it, each by itself"),
     ("s left right t n", "an order: its like too; width, until when, how many"),
@@ -42,7 +49,8 @@ const KEYS: &[(&str, &str)] = &[
 pub(super) struct Panes {
     /// Of the queue with its frame; none if it is not seen.
     pub(super) queue_width: usize,
-    pub(super) queue_rows: usize,
+    /// So many of the queue are seen, each in two rows.
+    pub(super) queue_items: usize,
     pub(super) card_columns: usize,
     pub(super) card_rows: usize,
 }
@@ -58,7 +66,7 @@ impl Sitting {
             (false, Pane::Card) => 0,
         };
         let card = if queue_width == columns { columns } else { columns - queue_width };
-        Panes { queue_width, queue_rows: inner, card_columns: card.saturating_sub(4), card_rows: inner }
+        Panes { queue_width, queue_items: inner / ROWS_OF_ITEM, card_columns: card.saturating_sub(4), card_rows: inner }
     }
 
     pub(crate) fn draw(&self) -> Screen {
@@ -107,21 +115,30 @@ impl Sitting {
         let new = self.rows.iter().filter(|row| row.is_new).count();
         let more = if new > 0 { format!(" · {new} new *: g") } else { String::new() };
         let filter = if self.filter.is_empty() { String::new() } else { format!(" · /{}", self.filter) };
-        let counts = |row: &&Row| row.tier.is_some() && !row.is_gone && !row.is_aside();
+        let counts = |row: &&Row| row.tier.is_some() && !row.is_gone && !row.is_aside() && !row.is_interrupted;
         let waiting = self.waiting.max(self.rows.iter().filter(counts).count() as u64);
         let runs = self.rows.iter().filter(|row| row.tier.is_none()).count();
-        let title = format!("Queue {waiting}{more} · runs {runs}{filter}");
+        let lost = match self.rows.iter().filter(|row| row.is_interrupted).count() {
+            0 => String::new(),
+            some => format!(" · {some} interrupted"),
+        };
+        let title = format!("Queue {waiting}{lost}{more} · runs {runs}{filter}");
         self.frame(screen, (0, width), &title, self.edge_of(Pane::Queue));
-        for (index, row) in visible.iter().skip(self.top).take(panes.queue_rows).enumerate() {
+        for (index, row) in visible.iter().skip(self.top).take(panes.queue_items).enumerate() {
             let is_chosen = Some(row.subject) == self.chosen;
-            let look = if is_chosen { Look::BOLD.chosen() } else { Look::PLAIN };
-            let text = self.row(row, width.saturating_sub(2));
+            let (first, second) =
+                if is_chosen { (Look::BOLD.chosen(), Look::PLAIN.chosen()) } else { (Look::PLAIN, Look::DIM) };
             let mark = match (is_chosen, row.is_new) {
                 (true, _) => self.sign("▌"),
                 (false, true) => "*".to_owned(),
                 (false, false) => " ".to_owned(),
             };
-            screen.put((index + 1, 1), width - 2, &format!("{mark}{text}"), look);
+            let at = 1 + index * ROWS_OF_ITEM;
+            let inner = width.saturating_sub(2);
+            for (line, (text, look)) in [(self.what(row), first), (self.whose(row), second)].into_iter().enumerate() {
+                let shown = padded(&format!("{mark}{text}"), inner, self.letters);
+                screen.put((at + line, 1), inner, &shown, look);
+            }
         }
         if visible.is_empty() {
             let says = "nothing waits for you; what needs a person appears here";
@@ -136,28 +153,31 @@ impl Sitting {
         }
     }
 
-    /// Tier or kind, what, whose, how old, how long still, how many more.
-    fn row(&self, row: &Row, width: usize) -> String {
-        let kind = match (&row.tier, row.subject) {
-            (Some(tier), _) => format!("{tier} {}", tier_word(tier)),
-            (None, Subject::Run(_, why)) => named(why).chars().take(6).collect(),
-            (None, Subject::Action(_)) => String::new(),
-        };
-        let age = span(self.now_ms - row.since_ms);
+    /// Tier, and what would be done: what somebody looks for in a list.
+    fn what(&self, row: &Row) -> String {
+        let kind = row.tier.as_ref().map_or_else(|| "run".to_owned(), |tier| format!("{tier} {}", tier_word(tier)));
+        format!("{kind:<5} {}", self.sign(&marked(&row.what)))
+    }
+
+    /// Whose it is, how old, how long it may still wait, how many more ask the same; below what it is.
+    fn whose(&self, row: &Row) -> String {
         let left = match (row.is_gone, row.until_ms) {
-            (true, _) => "gone".to_owned(),
-            (false, Some(until_ms)) => span(until_ms - self.now_ms),
-            (false, None) => String::new(),
+            (true, _) => Some("gone".to_owned()),
+            (false, Some(until_ms)) => Some(format!("{} left", span(until_ms - self.now_ms))),
+            (false, None) if row.is_interrupted => Some("interrupted".to_owned()),
+            (false, None) => None,
         };
-        let twins = if row.twins.is_empty() { String::new() } else { format!("+{}", row.twins.len()) };
-        let tail = format!("{age:>3} {left:>4} {twins:<3}");
-        let room = width.saturating_sub(columns(&tail) + 9);
-        let agent_room = room * 2 / 5;
-        let what = padded(&self.sign(&marked(&row.what)), room - agent_room, self.letters);
-        // For whom it is matters more in the list than whose it is: that stands on the card.
-        let agent = row.mark.as_ref().unwrap_or(&row.agent);
-        let agent = padded(&self.sign(&marked(agent)), agent_room, self.letters);
-        format!("{kind:<6} {what} {agent} {tail}")
+        let twins = (!row.twins.is_empty()).then(|| format!("+{}", row.twins.len()));
+        let agent = cut(&self.sign(&marked(&row.agent)), LONGEST_NAME, self.letters);
+        let mark = match (&row.mark, row.subject) {
+            (Some(mark), _) => Some(self.sign(&marked(mark))),
+            (None, Subject::Run(_, why)) => Some(named(why).to_owned()),
+            (None, Subject::Action(_)) => None,
+        };
+        let age = Some(span(self.now_ms - row.since_ms));
+        // For whom it is, or for what a run stands, comes before anything that may be cut.
+        let parts: Vec<String> = [mark, Some(agent), age, left, twins].into_iter().flatten().collect();
+        format!("      {}", parts.join(&self.sign(" · ")))
     }
 
     fn card_title(&self) -> String {
@@ -196,50 +216,4 @@ impl Sitting {
             screen.put((index + 1, 27), self.size.columns.saturating_sub(29), does, Look::PLAIN);
         }
     }
-}
-
-/// The tier in a word.
-pub(crate) fn tier_word(tier: &str) -> &'static str {
-    match tier {
-        "A" => "passes",
-        "B" => "one",
-        "C" => "two",
-        _ => "refused",
-    }
-}
-
-/// A span of time in four columns.
-pub(crate) fn span(ms: i64) -> String {
-    let seconds = ms / 1_000;
-    match seconds {
-        ..=0 => "0s".to_owned(),
-        1..60 => format!("{seconds}s"),
-        60..3_600 => format!("{}m", seconds / 60),
-        3_600..86_400 => format!("{}h", seconds / 3_600),
-        86_400.. => format!("{}d", seconds / 86_400),
-    }
-}
-
-/// The beginning of a text; that there is more is marked.
-pub(crate) fn cut(text: &str, most: usize, letters: Letters) -> String {
-    if columns(text) <= most {
-        return text.to_owned();
-    }
-    let mark = seen("…", letters);
-    let (mut shown, mut used) = (String::new(), columns(&mark));
-    for c in text.chars() {
-        used += crate::terminal::screen::width(c).unwrap_or(1);
-        if used > most {
-            break;
-        }
-        shown.push(c);
-    }
-    if most < columns(&mark) { String::new() } else { shown + &mark }
-}
-
-/// Cut or filled up to so many columns.
-pub(crate) fn padded(text: &str, most: usize, letters: Letters) -> String {
-    let shown = cut(text, most, letters);
-    let missing = most.saturating_sub(columns(&shown));
-    shown + &" ".repeat(missing)
 }

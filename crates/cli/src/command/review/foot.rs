@@ -4,9 +4,9 @@ use placet_wire::api::StandsFor;
 
 use super::card::May;
 use super::decision::{Purpose, Verb};
-use super::draw::cut;
 use super::row::Subject;
 use super::sitting::{Mode, Pane, Sitting, Wire};
+use crate::terminal::rich::cut;
 use crate::terminal::screen::{Look, Screen};
 
 impl Sitting {
@@ -37,7 +37,10 @@ impl Sitting {
         let title = self.card.as_ref().map(|card| card.title.clone()).unwrap_or_default();
         let title = cut(&title, self.size.columns / 3, self.letters);
         match purpose {
+            Purpose::Name if self.is_interrupted() => format!("type the tool's name to run {title} again: "),
             Purpose::Name => format!("type the tool's name to approve {title}: "),
+            Purpose::Reason(Verb::Retry) => format!("run {title} again: why? "),
+            Purpose::Reason(Verb::GiveUp) => format!("give {title} up: why? "),
             Purpose::Reason(Verb::Reject) => format!("reject {title}: why? "),
             Purpose::Reason(Verb::Modify) => "go on, with this note: ".to_owned(),
             Purpose::Reason(Verb::Cancel) => "cancel the run for good: why? ".to_owned(),
@@ -96,11 +99,16 @@ impl Sitting {
         let may = self.card.as_ref().map(|card| &card.may);
         let has_twins = self.rows.iter().any(|row| Some(row.subject) == self.chosen && !row.twins.is_empty());
         match (may, has_twins) {
+            (Some(May::Decide { .. }), _) if self.is_interrupted() => "a run again  r give up  d files",
             (Some(May::Decide { typed: None }), true) => "a approve  s similar  r reject  e edit  d files  x same",
             (Some(May::Decide { typed: None }), false) => "a approve  s similar  r reject  e edit  d files",
             (Some(May::Decide { typed: Some(_) }), _) => "a approve  r reject  e edit  d files",
             (Some(May::Not(_) | May::Settled(_)) | None, _) => "d files",
         }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.card.as_ref().is_some_and(|card| card.is_interrupted)
     }
 
     /// The keys of this pane.

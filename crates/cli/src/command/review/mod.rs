@@ -37,8 +37,6 @@ use crate::terminal;
 use crate::terminal::rich::Letters;
 use crate::terminal::screen::Ink;
 
-pub(in crate::command) use draw::{cut, padded, span};
-
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Keys: j k move, space scrolls, a approves (twice), s approves its like too, r rejects with a reason, e edits, d shows files, ? lists all.\n\nExamples:\n  placet --as ada review\n  placet --as ada review 3f2a\n  placet --as ada review --plain"

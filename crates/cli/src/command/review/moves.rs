@@ -225,7 +225,7 @@ impl Sitting {
 
     /// Keeps what is chosen within what is seen of the list, and moves the list no further than that takes.
     pub(super) fn fit(&mut self) {
-        let rows = self.panes().queue_rows.max(1);
+        let rows = self.panes().queue_items.max(1);
         let at = self.at().unwrap_or_default();
         self.top = self.top.min(self.visible().len().saturating_sub(rows)).min(at);
         if at >= self.top + rows {

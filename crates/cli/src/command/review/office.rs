@@ -1,10 +1,11 @@
 //! What a sitting asks of the control plane: lists, cards and decisions, each bound to the digest that was on the screen.
 
+use placet_domain::action::Resolution;
 use placet_domain::id::ProjectId;
 use placet_domain::text::marked;
 use placet_wire::api::{
     ActionView, CardView, CheckpointView, Decision as Yes, GrantRequest, InboxView, Modification, OrderOffer,
-    OrderView, OrganisationView, Reason, Rejection, RollbackRequest, RunView, StandsFor, WishList,
+    OrderView, OrganisationView, Reason, Rejection, ResolutionRequest, RollbackRequest, RunView, StandsFor, WishList,
 };
 use placet_wire::{Client, ClientError};
 use serde_json::Value;
@@ -152,6 +153,8 @@ async fn one(client: &Client, decision: &Decision) -> Result<String, ClientError
             let path = format!("/api/v1/actions/{id}");
             let view: ActionView = match decision.verb {
                 Verb::Approve => client.post_if(&format!("{path}/approve"), &decision.seen, &Yes::default()).await?,
+                Verb::Retry => resolve(client, &path, decision, Resolution::Retry).await?,
+                Verb::GiveUp => resolve(client, &path, decision, Resolution::Abandon).await?,
                 Verb::Reject | Verb::Modify | Verb::Pause | Verb::Cancel | Verb::RollBack => {
                     let reason = decision.words.clone();
                     client.post_if(&format!("{path}/reject"), &decision.seen, &Rejection { reason }).await?
@@ -170,6 +173,18 @@ async fn one(client: &Client, decision: &Decision) -> Result<String, ClientError
     }
 }
 
+/// A word on the attempt that was on the screen.
+async fn resolve(
+    client: &Client,
+    path: &str,
+    decision: &Decision,
+    resolution: Resolution,
+) -> Result<ActionView, ClientError> {
+    let request = ResolutionRequest { resolution, reason: decision.words.clone(), attempt: decision.number };
+    client.post(&format!("{path}/resolve"), &request).await
+}
+
+/// Nothing of a run is run again or given up by itself: where its card asks for no such word, that is a no.
 async fn of_a_run(client: &Client, run: &str, why: StandsFor, decision: &Decision) -> Result<Value, ClientError> {
     let (seen, words, number) = (&decision.seen, decision.words.clone(), decision.number.unwrap_or_default());
     let rejection = Rejection { reason: words.clone() };
@@ -182,15 +197,17 @@ async fn of_a_run(client: &Client, run: &str, why: StandsFor, decision: &Decisio
             client.post(&format!("{run}/rollback"), &RollbackRequest { to: number, reason: words }).await
         }
         (StandsFor::Plan, Verb::Approve) => client.post_if(&format!("{run}/approve"), seen, &Yes::default()).await,
-        (StandsFor::Plan, Verb::Reject | Verb::Modify) => client.post(&format!("{run}/reject"), &rejection).await,
+        (StandsFor::Plan, Verb::Reject | Verb::Modify | Verb::Retry | Verb::GiveUp) => {
+            client.post(&format!("{run}/reject"), &rejection).await
+        }
         (StandsFor::Results, Verb::Approve) => client.post_if(&format!("{run}/complete"), seen, &Yes::default()).await,
-        (StandsFor::Results, Verb::Reject | Verb::Modify) => {
+        (StandsFor::Results, Verb::Reject | Verb::Modify | Verb::Retry | Verb::GiveUp) => {
             client.post_if(&format!("{run}/reject-results"), seen, &rejection).await
         }
         (StandsFor::Checkpoint, Verb::Approve) => {
             client.post_if(&format!("{checkpoint}/approve"), seen, &Yes::default()).await
         }
-        (StandsFor::Checkpoint, Verb::Reject) => {
+        (StandsFor::Checkpoint, Verb::Reject | Verb::Retry | Verb::GiveUp) => {
             client.post_if(&format!("{checkpoint}/reject"), seen, &rejection).await
         }
         (StandsFor::Checkpoint, Verb::Modify) => {
@@ -199,7 +216,9 @@ async fn of_a_run(client: &Client, run: &str, why: StandsFor, decision: &Decisio
         (StandsFor::Wish, Verb::Approve) => {
             client.post_if(&format!("{wish}/grant"), seen, &GrantRequest::default()).await
         }
-        (StandsFor::Wish, Verb::Reject | Verb::Modify) => client.post(&format!("{wish}/reject"), &rejection).await,
+        (StandsFor::Wish, Verb::Reject | Verb::Modify | Verb::Retry | Verb::GiveUp) => {
+            client.post(&format!("{wish}/reject"), &rejection).await
+        }
     }
 }
 

@@ -10,13 +10,14 @@ use placet_wire::api::{OrderOffer, OrderRequest};
 use super::attend::assignment;
 use super::card::{self, Card, May};
 use super::decision::{Attend, Decision, Verb};
-use super::draw::{span, tier_word};
 use super::office;
 use super::row::{Row, Subject, rows};
+use crate::card::tier_word;
 use crate::command::order::Terms;
 use crate::command::until;
 use crate::error::CliError;
 use crate::out::{BOLD, Out, styled};
+use crate::span::span;
 use crate::terminal::asked;
 
 /// More than anybody decides at one sitting; what is left is there at the next.
@@ -60,7 +61,8 @@ fn line(row: &Row) -> String {
     let twins = if row.twins.is_empty() { String::new() } else { format!(", {} identical", row.twins.len()) };
     let [what, agent] = [&row.what, &row.agent].map(|text| marked(text));
     let mark = row.mark.as_ref().map(|mark| format!(", {}", marked(mark))).unwrap_or_default();
-    format!("{kind}: {what}, by {agent}, since {age}{twins}{mark}")
+    let lost = if row.is_interrupted { ", interrupted" } else { "" };
+    format!("{kind}: {what}, by {agent}, since {age}{lost}{twins}{mark}")
 }
 
 enum After {
@@ -248,6 +250,9 @@ fn request(terms: &Terms, offer: &OrderOffer) -> Result<OrderRequest, String> {
 /// Asks what is to be done. What was typed before a question was there was not meant for it, and is let go of; the end of what is typed
 /// is a wish to leave, whatever was asked.
 async fn wanted(client: &Client, card: &Card, typed: Option<&str>, out: &Out) -> Result<Wanted, CliError> {
+    if card.is_interrupted {
+        return settled(typed).await;
+    }
     let (similar, attend) = match (card.subject, typed) {
         (Subject::Action(_), None) => (", its like too (s)", ", later (l), who (w)"),
         (Subject::Action(_), Some(_)) => ("", ", later (l), who (w)"),
@@ -270,6 +275,28 @@ async fn wanted(client: &Client, card: &Card, typed: Option<&str>, out: &Out) ->
         _ => return Ok(Wanted::asked("type one of these letters, and enter")),
     };
     Ok(meant(verb, typed, asked::answer(&question).await?))
+}
+
+/// The same of what was interrupted: it is run again or given up, each with a reason.
+async fn settled(typed: Option<&str>) -> Result<Wanted, CliError> {
+    let question = "run it again (a), give it up (r), next (n) or quit (q)?";
+    let Some(choice) = asked::answer(question).await? else { return Ok(Wanted::Leave) };
+    let verb = match choice.as_str() {
+        "a" | "again" => Verb::Retry,
+        "r" | "give up" => Verb::GiveUp,
+        "n" | "next" => return Ok(Wanted::Next),
+        "q" | "quit" => return Ok(Wanted::Leave),
+        _ => return Ok(Wanted::asked("type one of these letters, and enter")),
+    };
+    if let (Verb::Retry, Some(tool)) = (verb, typed) {
+        let question = format!("two people are asked; type `{tool}` to run it again:");
+        match asked::answer(&question).await? {
+            None => return Ok(Wanted::Leave),
+            Some(said) if said != tool => return Ok(Wanted::asked("nothing was decided")),
+            Some(_) => {}
+        }
+    }
+    Ok(meant(verb, typed, asked::answer("why? it is recorded, and the agent reads it:").await?))
 }
 
 /// What the second answer makes of the first: an approval is confirmed, with the tool's name where two people are asked; a rejection
@@ -308,6 +335,11 @@ mod tests {
         assert_eq!(meant(Verb::Approve, None, said("")), Wanted::asked("nothing was decided"));
         assert_eq!(meant(Verb::Reject, None, said("too wide")), Wanted::Decision(Verb::Reject, "too wide".to_owned()));
         assert!(matches!(meant(Verb::Reject, None, said("")), Wanted::Asked(_)));
+        for verb in [Verb::Retry, Verb::GiveUp] {
+            let (said, silent) = (meant(verb, None, said("it only reads")), meant(verb, Some("rm"), said("")));
+            assert_eq!(said, Wanted::Decision(verb, "it only reads".to_owned()));
+            assert!(matches!(silent, Wanted::Asked(_)), "each has a reason");
+        }
         for (verb, typed) in [(Verb::Approve, None), (Verb::Approve, Some("q")), (Verb::Reject, None)] {
             assert_eq!(meant(verb, typed, None), Wanted::Leave);
         }

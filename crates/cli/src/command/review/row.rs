@@ -1,10 +1,12 @@
 //! What waits, as rows that stay where they are: known ones keep their order, new ones come last, until somebody asks for the order
 //! anew. Pure.
 
-use jiff::Timestamp;
+use placet_domain::action::ActionStatus;
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, RunId};
 use placet_wire::api::{AttentionView, InboxView, StandingView, StandsFor, TwinView, WaitingView};
+
+use crate::span::ms;
 
 /// What a decision is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,7 +41,7 @@ pub(crate) struct Row {
     pub(crate) subject: Subject,
     /// A letter, for an action.
     pub(crate) tier: Option<String>,
-    /// The tool, or what a run is for.
+    /// What would be done, or what a run is for.
     pub(crate) what: String,
     pub(crate) agent: String,
     pub(crate) since_ms: i64,
@@ -49,6 +51,8 @@ pub(crate) struct Row {
     pub(crate) mark: Option<String>,
     /// The digest that stands now, where the list tells it.
     pub(crate) review: Option<Digest>,
+    /// It broke off: whether it is run again is what is asked.
+    pub(crate) is_interrupted: bool,
     /// Came since the order was last made.
     pub(crate) is_new: bool,
     /// Waits no more; stays until somebody looks elsewhere.
@@ -62,10 +66,6 @@ impl Row {
     }
 }
 
-pub(crate) fn ms(rfc3339: &str) -> i64 {
-    rfc3339.parse::<Timestamp>().map(Timestamp::as_millisecond).unwrap_or_default()
-}
-
 /// What was interrupted; then actions, riskiest first, and runs that stand still, oldest first: as the control plane orders them.
 pub(crate) fn rows(inbox: &InboxView) -> Vec<Row> {
     let interrupted = inbox.interrupted.iter().map(|waiting| Row { until_ms: None, ..of_action(waiting) });
@@ -77,13 +77,14 @@ fn of_action(waiting: &WaitingView) -> Row {
     Row {
         subject: Subject::Action(action.id),
         tier: Some(action.verdict.tier.clone()),
-        what: action.tool.clone(),
+        what: action.title.clone().unwrap_or_else(|| action.tool.clone()),
         agent: agent.clone(),
         since_ms: ms(since),
         until_ms: Some(ms(&action.deadline)),
         twins: twins.clone(),
         mark: mark(attention),
         review: Some(action.review),
+        is_interrupted: action.status == ActionStatus::Interrupted,
         is_new: false,
         is_gone: false,
     }
@@ -93,7 +94,20 @@ fn of_run(run: &StandingView) -> Row {
     let StandingView { run, goal, agent, since, why } = run;
     let (subject, what, agent, since_ms) = (Subject::Run(*run, *why), goal.clone(), agent.clone(), ms(since));
     let (tier, until_ms, review, twins, mark) = (None, None, None, Vec::new(), None);
-    Row { subject, tier, what, agent, since_ms, until_ms, twins, mark, review, is_new: false, is_gone: false }
+    Row {
+        subject,
+        tier,
+        what,
+        agent,
+        since_ms,
+        until_ms,
+        twins,
+        mark,
+        review,
+        is_interrupted: false,
+        is_new: false,
+        is_gone: false,
+    }
 }
 
 /// What whoever looks set aside says so, whoever else should look.
@@ -128,7 +142,20 @@ mod tests {
         let subject = Subject::Action(format!("act_{number:032x}").parse().unwrap());
         let (what, agent, tier) = ("sh".to_owned(), "tom".to_owned(), Some("B".to_owned()));
         let (since_ms, until_ms, review, twins, mark) = (0, None, None, Vec::new(), None);
-        Row { subject, tier, what, agent, since_ms, until_ms, twins, mark, review, is_new: false, is_gone: false }
+        Row {
+            subject,
+            tier,
+            what,
+            agent,
+            since_ms,
+            until_ms,
+            twins,
+            mark,
+            review,
+            is_interrupted: false,
+            is_new: false,
+            is_gone: false,
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@ use super::row::Subject;
 use super::sitting::{Sitting, Wire};
 use crate::command::amend::{self, Source, Wanted};
 use crate::command::approve::{Looked, pause_for_enter};
+use crate::command::word::Asks;
 use crate::error::{CliError, Code, chain};
 use crate::following::{BETWEEN_TRIES, LONGEST_SILENCE, News, follow};
 use crate::out::Out;
@@ -380,7 +381,8 @@ async fn edited(
     out: &Out,
 ) -> Result<String, CliError> {
     let looked = Looked::at(client, &subject.id()).await?;
-    let wanted = Wanted { source: Source::Editor, reason, seen: Some(seen), asks: true };
+    let asks = Asks::about(&looked.detail.action);
+    let wanted = Wanted { source: Source::Editor, reason, seen: Some(seen), asks };
     let view = amend::amend(client, &looked, wanted, out).await?;
     Ok(format!("in its place stands {} ({})", view.id, view.status))
 }

@@ -4,6 +4,7 @@ mod attend;
 mod back;
 mod paging;
 mod resting;
+mod settling;
 mod similar;
 
 use placet_domain::digest::Digest;
@@ -34,7 +35,7 @@ fn digest(text: &str) -> String {
 fn action(number: u32, tier: &str, tool: &str) -> Value {
     json!({
         "id": id("act", number), "run": id("run", 1), "project": id("prj", 1), "status": "PENDING_APPROVAL",
-        "meaning": "Waits for a person.", "tool": tool, "kind": "execute_code", "digest": digest("action"),
+        "meaning": "Waits for a person.", "tool": tool, "title": format!("{tool} --with arguments"), "agent": "tom", "kind": "execute_code", "digest": digest("action"),
         "review": digest(&format!("review {number}")), "approvals": [], "approvals_missing": 1, "proposer": id("idn", 1),
         "deadline": "2026-01-31T10:29:00.000Z", "attempt": 0,
         "verdict": {
@@ -358,8 +359,8 @@ fn b4_a_decision_taken_elsewhere_is_told_with_who_and_when_and_stays_where_it_is
     sitting.looked(card::of_action(&view, None));
     let shown = screen(&sitting);
     assert!(shown.contains("decided elsewhere: REJECTED: action_rejected by grace at 2026-01-31T09:29"), "{shown}");
-    let row = shown.lines().find(|line| line.contains("▌")).unwrap();
-    assert!(row.contains("sh") && row.contains("gone"), "{row}");
+    let row: Vec<&str> = shown.lines().filter(|line| line.contains("▌")).collect();
+    assert!(row[0].contains("sh") && row[1].contains("gone"), "{row:?}");
     assert_eq!(typed(&mut sitting, "aa"), []);
     assert_eq!(strokes(&mut sitting, "j"), [Intent::Look(act(3))]);
     assert!(!screen(&sitting).contains("gone"));

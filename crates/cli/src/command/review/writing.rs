@@ -24,6 +24,7 @@ impl Sitting {
         self.says = None;
         let at_checkpoint = matches!(self.chosen, Some(Subject::Run(_, StandsFor::Checkpoint)));
         match (letter, &self.card) {
+            (_, Some(card)) if card.is_interrupted => self.settle(letter),
             ('u', _) if at_checkpoint => self.go_back(),
             ('s', _) => self.ask_for_order(),
             ('a', _) if self.is_at_order() => self.ask(Verb::Approve),
@@ -47,6 +48,17 @@ impl Sitting {
             ('p', _) if at_checkpoint => self.ask(Verb::Pause),
             ('c', _) if at_checkpoint => self.write_for(Purpose::Reason(Verb::Cancel)),
             _ => self.hindered(format!("`{letter}` is not for this")),
+        }
+    }
+
+    /// What was interrupted is run again or given up, each with a reason; and where two people are asked, run again with the tool's name.
+    fn settle(&mut self, letter: char) -> Vec<Intent> {
+        let takes_name = self.card.as_ref().is_some_and(|card| matches!(card.may, May::Decide { typed: Some(_) }));
+        match letter {
+            'a' if takes_name => self.write_for(Purpose::Name),
+            'a' => self.write_for(Purpose::Reason(Verb::Retry)),
+            'r' => self.write_for(Purpose::Reason(Verb::GiveUp)),
+            _ => self.hindered("it was interrupted: a runs it again, r gives it up".to_owned()),
         }
     }
 
@@ -97,8 +109,9 @@ impl Sitting {
             (Wrote::Done, Purpose::Assignee | Purpose::Aside) => self.attended_to(purpose, &text, line),
             (Wrote::Done, Purpose::Until | Purpose::Times) => self.set_terms(purpose, &text, line),
             (Wrote::GivenUp, Purpose::Name | Purpose::Reason(_) | Purpose::EditReason) => {
+                let kept = if text.is_empty() || purpose == Purpose::Name { "" } else { "; what you wrote is kept" };
+                self.says = Some(format!("nothing was decided{kept}"));
                 self.keep_draft(purpose, text);
-                self.says = Some("nothing was decided; what you wrote is kept".to_owned());
                 Vec::new()
             }
             (Wrote::Done, Purpose::Name) => self.named(text, line),
@@ -115,20 +128,25 @@ impl Sitting {
 
     /// Where two people are asked, each types what it is.
     fn named(&mut self, text: String, line: Line) -> Vec<Intent> {
-        let wanted = match self.card.as_ref().map(|card| &card.may) {
-            Some(May::Decide { typed: Some(tool) }) => tool.clone(),
-            Some(May::Decide { typed: None } | May::Not(_) | May::Settled(_)) | None => return Vec::new(),
+        let Some(card) = &self.card else { return Vec::new() };
+        let (wanted, does) = match &card.may {
+            May::Decide { typed: Some(tool) } if card.is_interrupted => (tool.clone(), "run it again"),
+            May::Decide { typed: Some(tool) } => (tool.clone(), "approve"),
+            May::Decide { typed: None } | May::Not(_) | May::Settled(_) => return Vec::new(),
         };
+        if text.trim() == wanted && card.is_interrupted {
+            return self.write_for(Purpose::Reason(Verb::Retry));
+        }
         if text.trim() == wanted {
             return self.decide(Verb::Approve, String::new());
         }
-        self.says = Some(format!("two people are asked: type `{wanted}` to approve, or Escape"));
+        self.says = Some(format!("two people are asked: type `{wanted}` to {does}, or Escape"));
         self.turn(Mode::Writing { purpose: Purpose::Name, line })
     }
 
     fn reasoned(&mut self, verb: Verb, text: String) -> Vec<Intent> {
         if text.trim().is_empty() {
-            self.says = Some("say why: the agent reads it".to_owned());
+            self.says = Some("say why: it is recorded, and the agent reads it".to_owned());
             return self.write_for(Purpose::Reason(verb));
         }
         // Kept until it has arrived.

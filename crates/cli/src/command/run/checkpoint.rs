@@ -59,9 +59,8 @@ fn actions(seen: &CheckpointView) -> String {
         ("interrupted; decide with `placet action resolve`", "actions_interrupted", &seen.actions_interrupted),
     ];
     let list = |(title, name, actions): (&str, &str, &Vec<ActionView>)| {
-        let rows: Vec<Vec<String>> = actions.iter().map(card::row).collect();
         let more = if seen.longer.iter().any(|longer| longer == name) { "\n… and older ones" } else { "" };
-        format!("\n{title}\n{}{more}", table(&rows))
+        format!("\n{title}\n{}{more}", card::rows(actions))
     };
     lists.into_iter().filter(|(_, _, actions)| !actions.is_empty()).map(list).collect()
 }

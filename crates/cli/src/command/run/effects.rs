@@ -5,28 +5,27 @@
 use std::fmt::Write as _;
 
 use placet_domain::action::ActionStatus;
-use placet_domain::text::spelled_out;
+use placet_domain::text::{marked, spelled_out};
 use placet_wire::Client;
 use placet_wire::api::{ActionDetail, ActionView, Decision, EffectList, RunView};
 
 use super::{look, outputs};
 use crate::card::{self, card};
-use crate::command::approve::confirm;
+use crate::command::word::{Word, agree, is_attended};
 use crate::context::{action_id, short};
 use crate::error::{CliError, Code};
 use crate::out::{BOLD, Out, styled, table};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Without --yes you are shown each action and asked. What is done are exactly the bytes that were rehearsed.\n\nExample:\n  placet --as ada run perform 3f2a"
+    after_help = "Without --yes you are shown each action and asked. What is done are exactly the bytes that were rehearsed. Where two people are asked, the name of the tool is typed, or given as --confirm together with --yes and --seen, action by action.\n\nExample:\n  placet --as ada run perform 3f2a"
 )]
 pub(crate) struct PerformArgs {
     run: String,
     /// Only these actions, by their ids or the ends of them; otherwise everything that was rehearsed, in its order
     actions: Vec<String>,
-    /// Do not ask
-    #[arg(long)]
-    yes: bool,
+    #[command(flatten)]
+    word: Word,
 }
 
 pub(super) async fn show(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
@@ -61,10 +60,12 @@ fn shown(run: &RunView, effects: &[ActionDetail]) -> String {
     }
     let row = |effect: &ActionDetail| {
         let action = &effect.action;
-        let does = effect.spec.argv.iter().map(|word| spelled_out(word)).collect::<Vec<_>>().join(" ");
+        // Whole: who has it done without being asked has seen it nowhere else.
+        let does = effect.spec.argv.iter().map(|word| marked(word)).collect::<Vec<_>>().join(" ");
         vec![short(action.id), action.verdict.tier.clone(), action.kind.clone(), does]
     };
-    let _ = write!(text, "\nrehearsed, not done\n{}", table(&effects.iter().map(row).collect::<Vec<_>>()));
+    let rows: Vec<_> = effects.iter().map(row).collect();
+    let _ = write!(text, "\nrehearsed, not done\n{}", table(&rows));
     text
 }
 
@@ -82,23 +83,29 @@ pub(super) async fn perform(args: PerformArgs, client: &Client, out: &Out) -> Re
         }
         effects.retain(|effect| named.contains(&effect.action.id));
     }
+    if args.word.seen.is_some() && effects.len() != 1 {
+        return Err(CliError::usage("--seen goes with one action").hint("name it: placet run perform RUN ACTION"));
+    }
+    // What is no yes for one of them has none of them done.
+    for effect in &effects {
+        args.word.asks(&effect.action, is_attended())?;
+    }
     let mut decided = Vec::new();
     for effect in &effects {
-        decided.push(decide(client, effect, args.yes, out).await?);
+        decided.push(decide(client, effect, &args.word, out).await?);
     }
-    out.answer(&decided, |decided| table(&decided.iter().map(card::row).collect::<Vec<_>>()));
+    out.answer(&decided, |decided| card::rows(decided));
     Ok(())
 }
 
 /// Asks as often as what would be done is judged anew.
-async fn decide(client: &Client, effect: &ActionDetail, yes: bool, out: &Out) -> Result<ActionView, CliError> {
+async fn decide(client: &Client, effect: &ActionDetail, word: &Word, out: &Out) -> Result<ActionView, CliError> {
     let mut effect = effect.clone();
     loop {
-        if !yes {
-            confirm(&card(&effect, None), "have exactly this done?").await?;
-        }
+        agree(&word.asks(&effect.action, is_attended())?, &card(&effect, None), "have exactly this done?").await?;
         let path = format!("/api/v1/actions/{}/perform", effect.action.id);
-        let after: ActionView = client.post_if(&path, &effect.action.review.to_string(), &Decision::default()).await?;
+        let seen = word.seen.clone().unwrap_or_else(|| effect.action.review.to_string());
+        let after: ActionView = client.post_if(&path, &seen, &Decision::default()).await?;
         let anew = "the policy changed since it was rehearsed: it was judged again";
         if after.status == ActionStatus::Denied {
             return Err(CliError::new(Code::Refused, format!("{anew}, and is refused now")));
@@ -107,7 +114,7 @@ async fn decide(client: &Client, effect: &ActionDetail, yes: bool, out: &Out) ->
             return Ok(after);
         }
         // Nobody has looked at what it is by that policy.
-        if yes {
+        if word.yes {
             let hint = "look at it with `placet run effects`, then say it again";
             return Err(CliError::new(Code::Conflict, anew).hint(hint));
         }

@@ -416,9 +416,8 @@ async fn show(client: &Client, run: &str, out: &Out) -> Result<(), CliError> {
     let actions = all_actions(client, id).await?;
     let both = serde_json::json!({ "run": view, "actions": actions });
     out.answer(&both, |_| {
-        let rows: Vec<Vec<String>> = actions.iter().map(card::row).collect();
         let state = [budget::line(&view), snapshots(&view), outputs(&view)].into_iter().flatten().collect::<String>();
-        format!("{}\n{} {}\n{}{state}\n{}", plan(&view), view.status, view.meaning, said(&view), table(&rows))
+        format!("{}\n{} {}\n{}{state}\n{}", plan(&view), view.status, view.meaning, said(&view), card::rows(&actions))
     });
     Ok(())
 }

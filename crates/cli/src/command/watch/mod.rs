@@ -1,7 +1,8 @@
 //! `placet watch`: everything that happens in the runs that somebody sees, live. On a terminal one screen that is drawn anew;
-//! elsewhere a line for each event, or with `--json` the entry itself. A lost connection is taken up again where it broke.
+//! elsewhere a line for each event, or with `--json` the entry itself. It begins with what happened last. A lost connection is taken up again where it broke.
 
 mod board;
+mod known;
 mod pace;
 
 use std::time::Duration;
@@ -12,7 +13,8 @@ use placet_wire::{Client, ClientError, StreamEvent};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::{MissedTickBehavior, interval};
 
-use self::board::{Board, Standing};
+use self::board::{Board, Happened, Standing};
+use self::known::Known;
 use self::pace::Pace;
 use super::{project, review};
 use crate::context::Who;
@@ -32,12 +34,15 @@ const MOST_RUNS: usize = 50;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Ends with q or Ctrl-C. Elsewhere than at a terminal every event is a line; with --json it is its entry of the ledger.\n\nExamples:\n  placet --as ada watch\n  placet --as ada --json watch --project alpha > events.ndjson"
+    after_help = "Ends with q or Ctrl-C. Elsewhere than at a terminal every event is a line; with --json it is its entry of the ledger.\n\nExamples:\n  placet --as ada watch\n  placet --as ada watch --last 0\n  placet --as ada --json watch --project alpha > events.ndjson"
 )]
 pub(crate) struct Args {
     /// Only what belongs to this project
     #[arg(long)]
     project: Option<String>,
+    /// Begin with so many of the newest events
+    #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u32).range(0..=200))]
+    last: u32,
     /// Letters that every terminal has
     #[arg(long)]
     ascii: bool,
@@ -51,6 +56,8 @@ enum Told {
     Silent,
     Lost(ClientError),
     Stands(Result<Box<Standing>, ClientError>),
+    /// What actions are called.
+    Named(Vec<(String, String)>),
 }
 
 impl From<News> for Told {
@@ -73,16 +80,16 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     // Whoever cannot be reached, or does not let us in, says so at once.
     let standing = standing(&client, project).await?;
     let (tell, told) = channel(MOST_UNHEARD);
-    let only = project.map(|id| format!("?project={id}")).unwrap_or_default();
-    let stream = format!("/api/v1/stream{only}");
+    let only = project.map(|id| format!("&project={id}")).unwrap_or_default();
+    let stream = format!("/api/v1/stream?last={}{only}", args.last);
     let following = tokio::spawn(follow(client.clone(), stream, LONGEST_SILENCE, tell.clone()));
     let ended = if out.is_json() || !terminal::is_ours() {
-        lines(told, out).await
+        lines(&client, told, out).await
     } else {
         let letters = if args.ascii { Letters::Ascii } else { Letters::All };
         let mut board = Board::new(letters);
-        board.standing = standing;
-        screen(Watcher { client, project, tell, board, pace: Pace::default() }, told).await
+        board.stands(standing);
+        screen(Watcher { client, project, tell, board, pace: Pace::default(), is_asking: false }, told).await
     };
     following.abort();
     ended
@@ -102,23 +109,34 @@ fn is_told(event: &StreamEvent) -> bool {
 }
 
 /// Line by line, for files and programs.
-async fn lines(mut told: Receiver<Told>, out: &Out) -> Result<(), CliError> {
-    let mut is_lost = false;
+async fn lines(client: &Client, mut told: Receiver<Told>, out: &Out) -> Result<(), CliError> {
+    let (mut is_lost, mut known) = (false, Known::default());
     while let Some(told) = told.recv().await {
         match told {
             Told::Event(event) if !is_told(&event) => {}
             Told::Event(event) if out.is_json() => out.data(&event.data),
-            Told::Event(event) => out.line(&board::line(&event)),
+            Told::Event(event) => out.line(&named(client, &mut known, &Happened::of(&event)).await),
             Told::Lost(error @ ClientError::Refused(_)) => return Err(error.into()),
             Told::Silent | Told::Lost(_) if !is_lost => {
                 is_lost = true;
                 out.note("the connection was lost; trying again");
             }
             Told::Live => is_lost = false,
-            Told::Silent | Told::Lost(_) | Told::Stands(_) => {}
+            Told::Silent | Told::Lost(_) | Told::Stands(_) | Told::Named(_) => {}
         }
     }
     Ok(())
+}
+
+/// The line of an event, with what its action does: asked for once.
+async fn named(client: &Client, known: &mut Known, happened: &Happened) -> String {
+    let Some(action) = &happened.action else { return happened.line(None) };
+    if known.title(action).is_none() {
+        for (action, title) in known::asked(client, known.take_unknown()).await {
+            known.learn(action, title);
+        }
+    }
+    happened.line(known.get(action))
 }
 
 struct Watcher {
@@ -127,6 +145,8 @@ struct Watcher {
     tell: Sender<Told>,
     board: Board,
     pace: Pace,
+    /// What actions are called is on its way.
+    is_asking: bool,
 }
 
 impl Watcher {
@@ -147,15 +167,30 @@ impl Watcher {
             Told::Stands(stands) => {
                 self.pace.looked();
                 match stands {
-                    Ok(standing) => self.board.standing = *standing,
+                    Ok(standing) => self.board.stands(*standing),
                     Err(error) => self.board.lost = Some(CliError::from(error).message),
                 }
             }
+            Told::Named(named) => {
+                self.is_asking = false;
+                named.into_iter().for_each(|(action, title)| self.board.known.learn(action, title));
+            }
+        }
+    }
+
+    /// Asks what actions are called that are not known by name yet, one question after the other.
+    fn ask(&mut self) {
+        let unknown = if self.is_asking { Vec::new() } else { self.board.known.take_unknown() };
+        if !unknown.is_empty() {
+            self.is_asking = true;
+            let (client, tell) = (self.client.clone(), self.tell.clone());
+            tokio::spawn(async move { tell.send(Told::Named(known::asked(&client, unknown).await)).await });
         }
     }
 
     /// Looks how things stand, if it is time.
     fn tick(&mut self) {
+        self.ask();
         if self.pace.is_due() {
             let (client, tell, project) = (self.client.clone(), self.tell.clone(), self.project);
             tokio::spawn(async move {

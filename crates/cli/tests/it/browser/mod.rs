@@ -289,7 +289,7 @@ fn b4_two_people_sign_with_passkeys_in_a_browser_and_a_stranger_verifies_it_from
     // By the terminal there is no passkey, and it says where to go.
     let next = world.propose(&run, &["nmap", "--target", "10.0.0.0/24", "--", "-sn", "-n"]);
     let next = next["id"].as_str().unwrap();
-    let said = world.by("eve", &["approve", next, "--yes"]).exits(3);
+    let said = world.confirms("eve", next).exits(3);
     let page = format!("{}/actions/{next}", world.url().replace("127.0.0.1", "localhost"));
     assert!(said.stderr.contains(&page), "{}", said.stderr);
 }

@@ -217,6 +217,13 @@ impl World {
         id
     }
 
+    /// Says yes where two people are asked: with the name of the tool, and to what was seen.
+    pub(crate) fn confirms(&self, who: &str, id: &str) -> Said {
+        let seen = self.json(who, &["show", id]);
+        let [tool, review] = ["tool", "review"].map(|name| seen[name].as_str().unwrap());
+        self.by(who, &["approve", id, "--yes", "--confirm", tool, "--seen", review])
+    }
+
     /// Proposes, approves and waits until it is over.
     #[track_caller]
     pub(crate) fn perform(&self, run: &str, args: &[&str]) -> Done {
