@@ -167,7 +167,7 @@ impl Sitting {
             (false, None) if row.is_interrupted => Some("interrupted".to_owned()),
             (false, None) => None,
         };
-        let twins = (!row.twins.is_empty()).then(|| format!("+{}", row.twins.len()));
+        let twins = (row.identical > 0).then(|| format!("+{}", row.identical));
         let agent = cut(&self.sign(&marked(&row.agent)), LONGEST_NAME, self.letters);
         let mark = match (&row.mark, row.subject) {
             (Some(mark), _) => Some(self.sign(&marked(mark))),

@@ -1,6 +1,8 @@
 //! `placet review --plain`: the queue and its cards as lines, and questions by line. For screen readers, and for terminals that move
 //! nothing. The same cards, the same digests, the same decisions.
 
+use std::collections::BTreeSet;
+
 use placet_domain::approval::BadWidth;
 use placet_domain::id::ProjectId;
 use placet_domain::text::marked;
@@ -23,32 +25,41 @@ use crate::terminal::asked;
 /// More than anybody decides at one sitting; what is left is there at the next.
 const MOST_PAGES: usize = 10;
 
-/// One after the other, riskiest first, until the queue or the person is at its end.
+/// One action or run; or one after the other, riskiest first, until the queue or the person is at its end.
 pub(super) async fn sit(
     client: &Client,
     project: Option<ProjectId>,
     first: Option<Subject>,
     out: &Out,
 ) -> Result<(), CliError> {
-    let (inbox, switch) = office::inbox(client, project, MOST_PAGES).await?;
-    switch.iter().for_each(|switch| out.note(switch));
-    let rows = rows(&inbox);
-    let subjects = match first {
-        Some(first) => vec![first],
-        None => rows.iter().map(|row| row.subject).collect(),
-    };
-    if subjects.is_empty() {
-        out.note("nothing waits for you; what needs a person appears here");
+    match first {
+        Some(subject) => one(client, subject, out).await.map(drop),
+        None => all(client, project, out).await,
     }
-    if first.is_none() {
+}
+
+/// The list is read again at its end: of identical ones the next has a row then, and what came meanwhile is asked about too. What was left
+/// for later is not asked about again.
+async fn all(client: &Client, project: Option<ProjectId>, out: &Out) -> Result<(), CliError> {
+    let mut asked = BTreeSet::new();
+    loop {
+        let (inbox, switch) = office::inbox(client, project, MOST_PAGES).await?;
+        switch.iter().for_each(|switch| out.note(switch));
+        let rows: Vec<Row> = rows(&inbox).into_iter().filter(|row| !asked.contains(&row.subject)).collect();
+        if rows.is_empty() {
+            if asked.is_empty() {
+                out.note("nothing waits for you; what needs a person appears here");
+            }
+            return Ok(());
+        }
         rows.iter().for_each(|row| out.note(&line(row)));
-    }
-    for subject in subjects {
-        if let After::Leave = one(client, subject, out).await? {
-            break;
+        for row in rows {
+            asked.insert(row.subject);
+            if let After::Leave = one(client, row.subject, out).await? {
+                return Ok(());
+            }
         }
     }
-    Ok(())
 }
 
 fn line(row: &Row) -> String {
@@ -58,7 +69,7 @@ fn line(row: &Row) -> String {
         (None, Subject::Action(_)) => String::new(),
     };
     let age = span(jiff::Timestamp::now().as_millisecond() - row.since_ms);
-    let twins = if row.twins.is_empty() { String::new() } else { format!(", {} identical", row.twins.len()) };
+    let twins = if row.identical == 0 { String::new() } else { format!(", {} identical", row.identical) };
     let [what, agent] = [&row.what, &row.agent].map(|text| marked(text));
     let mark = row.mark.as_ref().map(|mark| format!(", {}", marked(mark))).unwrap_or_default();
     let lost = if row.is_interrupted { ", interrupted" } else { "" };

@@ -46,7 +46,10 @@ pub(crate) struct Row {
     pub(crate) agent: String,
     pub(crate) since_ms: i64,
     pub(crate) until_ms: Option<i64>,
+    /// Identical ones, as far as the list names them.
     pub(crate) twins: Vec<TwinView>,
+    /// How many of them there are.
+    pub(crate) identical: u64,
     /// For whom it is, or that it was set aside, in a word.
     pub(crate) mark: Option<String>,
     /// The digest that stands now, where the list tells it.
@@ -73,7 +76,7 @@ pub(crate) fn rows(inbox: &InboxView) -> Vec<Row> {
 }
 
 fn of_action(waiting: &WaitingView) -> Row {
-    let WaitingView { action, since, agent, goal: _, twins, more_twins: _, attention } = waiting;
+    let WaitingView { action, since, agent, goal: _, twins, more_twins, attention } = waiting;
     Row {
         subject: Subject::Action(action.id),
         tier: Some(action.verdict.tier.clone()),
@@ -82,6 +85,7 @@ fn of_action(waiting: &WaitingView) -> Row {
         since_ms: ms(since),
         until_ms: Some(ms(&action.deadline)),
         twins: twins.clone(),
+        identical: twins.len() as u64 + more_twins,
         mark: mark(attention),
         review: Some(action.review),
         is_interrupted: action.status == ActionStatus::Interrupted,
@@ -102,6 +106,7 @@ fn of_run(run: &StandingView) -> Row {
         since_ms,
         until_ms,
         twins,
+        identical: 0,
         mark,
         review,
         is_interrupted: false,
@@ -150,6 +155,7 @@ mod tests {
             since_ms,
             until_ms,
             twins,
+            identical: 0,
             mark,
             review,
             is_interrupted: false,

@@ -63,11 +63,14 @@ fn card_of(number: u32, tier: &str, tool: &str, argv: &[&str], words: &str) -> C
     .unwrap()
 }
 
+/// Identical ones that the control plane names in a row; of others it tells how many there are.
+const MOST_TOLD: u32 = 49;
+
 fn waiting(number: u32, tier: &str, tool: &str, twins: u32) -> Value {
     let twin = |twin: u32| json!({ "id": id("act", 100 + twin), "review": digest(&format!("twin {twin}")), "agent": "eve", "goal": "the same" });
     json!({
         "action": action(number, tier, tool), "since": "2026-01-31T09:27:00.000Z", "agent": "tom", "goal": "try things",
-        "twins": (0..twins).map(twin).collect::<Vec<_>>(),
+        "twins": (0..twins.min(MOST_TOLD)).map(twin).collect::<Vec<_>>(), "more_twins": twins.saturating_sub(MOST_TOLD),
     })
 }
 

@@ -77,7 +77,7 @@ impl Sitting {
         let listed = self.rows.iter().find(|row| Some(row.subject) == self.chosen);
         let twins = listed.map(|row| row.twins.as_slice()).unwrap_or_default();
         let taken = twins.iter().take(MOST_AT_ONCE - 1).cloned().collect::<Vec<_>>();
-        let says = match (self.selected.is_empty(), taken.len(), twins.len()) {
+        let says = match (self.selected.is_empty(), taken.len() as u64, listed.map_or(0, |row| row.identical)) {
             (true, 0, _) => "no other is identical".to_owned(),
             (true, some, all) if some < all => {
                 format!("with {some} of {all} identical, listed above: a approves these")

@@ -1,7 +1,7 @@
 //! Approving something else in the place of what was proposed, by a form: what differs from what was shown, and nothing else, is a change.
 //!
 //! A field that was not sent changes nothing. The text of a file that was edited is looked through for secrets and kept like anything
-//! that a reviewer uploads, after everything that can be said against the change without it. What is not taken, for whatever reason, comes
+//! that a reviewer uploads, after everything that can be said against the form without it. What is not taken, for whatever reason, comes
 //! back with all that was written: in the form, on the card as it stands now, or beside the reason where there is no such form any more.
 
 use std::collections::{BTreeMap, BTreeSet};
