@@ -212,7 +212,6 @@ async fn b3_what_cannot_be_judged_comes_back_as_it_was_written_and_says_at_its_f
         ("target", "target", "not a target!", "not a target!"),
         ("files", "try-files", "docs/a.md sha256:12 120", "is no path, digest and size"),
         ("network", "try-network", "two words", "`two` is no method"),
-        ("credentials", "try-credentials", "github", "github"),
     ] {
         let answer = rita.send(&form.clone().with(field, value)).await;
         let (status, told) = (answer.status, answer.text());
