@@ -3,27 +3,27 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use placet_domain::budget::Ceiling;
 use placet_domain::run::{GateRules, RunStatus, StepState, StepView};
 use placet_domain::scope::ScopeDraft;
 use placet_domain::time::Timestamp;
-use placet_wire::api::{AuditRow, BudgetView, CheckpointView, RunView, WishView};
+use placet_wire::api::{AuditRow, CheckpointView, RunView, WishView};
 
 use crate::card::Ask;
-use crate::chart::{Curve, curve};
 use crate::checkpoint;
-use crate::columns::{Columns, Layout, columns};
 use crate::files::{self, FileShown};
-use crate::forms::{Form, confirmation, field, reason};
+use crate::forms::{Form, confirmation, reason};
 use crate::frame::frame;
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::log::{self, LogShown};
 use crate::meaning;
 use crate::order::{self, OrderRow};
-use crate::parts::{digest, fact, iso, moment, parsed, section, short, size, status};
+use crate::parts::{digest, fact, moment, section, short, size, status};
 use crate::phrases;
 use crate::run_actions::{RunAction, actions, waiting_actions};
+use crate::run_record::{audit, outputs, snapshots};
+use crate::run_used::{machines, meters, money, tiles};
+use crate::run_wishes::wishes;
 use crate::steps;
 use crate::text;
 use crate::timeline::{Bar, timeline};
@@ -203,7 +203,7 @@ fn standstill(viewer: &Viewer, shown: &RunPage) -> Markup {
 }
 
 /// Whoever has decided a lot types whose run it is before it goes on.
-fn slowed(id: &str, lang: Lang, shown: &RunPage) -> Markup {
+pub(crate) fn slowed(id: &str, lang: Lang, shown: &RunPage) -> Markup {
     html! { @if shown.fast { (confirmation(id, lang.type_agent_to_slow(), &shown.agent)) } }
 }
 
@@ -276,25 +276,6 @@ fn results_decision(viewer: &Viewer, shown: &RunPage) -> Markup {
     }
 }
 
-fn tiles(lang: Lang, shown: &RunPage) -> Markup {
-    // Where there is no budget, what calls of models took is known all the same.
-    let taken = shown.calls.last().map_or((0, 0), |sum| (sum.1, sum.2));
-    let (tokens, usd_micros) =
-        shown.run.budget.as_ref().map_or(taken, |budget| (budget.spent.tokens, budget.spent.usd_micros));
-    let most = shown.run.budget.as_ref().map(|budget| budget.limits).unwrap_or_default();
-    let number = |amount: u64| lang.number(amount);
-    let tile = |name: &str, value: String, most: Option<String>| html! { div.tile { dt { (name) } dd { (value) @if let Some(most) = most { " " small { (lang.of()) " " (most) } } } } };
-    html! {
-        dl.tiles #tiles data-live="tiles" {
-            (tile(lang.time_at_work(), lang.span(shown.worked_ms), most.wall_ms.map(|ms| lang.span(ms))))
-            (tile(lang.steps(), shown.run.steps_done.to_string(), Some(shown.run.plan.len().to_string())))
-            (tile(lang.actions(), number(shown.action_count), most.actions.map(number)))
-            (tile(lang.tokens(), number(tokens), most.tokens.map(number)))
-            (tile(lang.cost(), lang.money(usd_micros), most.usd_micros.map(|micros| lang.money(micros))))
-        }
-    }
-}
-
 fn plan(lang: Lang, run: &RunView) -> Markup {
     let done = run.steps_done as usize;
     html! {
@@ -334,184 +315,5 @@ const fn state(state: StepState) -> &'static str {
         StepState::ToCome => "to_come",
         StepState::Skipped => "skipped",
         StepState::Stopped => "stopped",
-    }
-}
-
-fn meters(lang: Lang, budget: &BudgetView) -> Markup {
-    let (limits, spent, held) = (&budget.limits, &budget.spent, &budget.held);
-    let (plain, money) = (|amount: u64| lang.number(amount), |micros: u64| lang.money(micros));
-    let rows = [
-        (lang.cost(), limits.usd_micros, spent.usd_micros, held.usd_micros, &money as &dyn Fn(u64) -> String),
-        (lang.tokens(), limits.tokens, spent.tokens, held.tokens, &plain),
-        (lang.actions(), limits.actions, spent.actions, held.actions, &plain),
-        (lang.pages(), limits.pages, spent.pages, held.pages, &plain),
-        (lang.time_at_work(), limits.wall_ms, spent.wall_ms, held.wall_ms, &|ms| lang.span(ms)),
-        (lang.disk(), limits.disk_bytes, spent.disk_bytes, held.disk_bytes, &|bytes| size(lang, bytes)),
-    ];
-    html! {
-        dl.meters #meters data-live="meters" {
-            @for (name, limit, spent, held, written) in rows {
-                @if let Some(limit) = limit {
-                    div {
-                        dt { (name) }
-                        dd {
-                            meter min="0" max=(limit.max(1)) high=(limit / 100 * u64::from(budget.warn_at_percent)) value=(spent + held) aria-label=(name) {}
-                            small { (written(spent)) " " (lang.used()) " + " (written(held)) " " (lang.held()) " " (lang.of()) " " (written(limit)) }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Cost and tokens over time, where a model was called.
-fn money(lang: Lang, shown: &RunPage) -> Markup {
-    let calls = &shown.calls;
-    let most = |of: fn(&Ceiling) -> Option<u64>| shown.run.budget.as_ref().and_then(|budget| of(&budget.limits));
-    let points = |of: fn(&(Timestamp, u64, u64)) -> u64| calls.iter().map(|sum| (sum.0, of(sum))).collect();
-    html! {
-        @if !calls.is_empty() {
-            div.two {
-                (section("cost-chart", lang.cost_over_time(), &curve(lang, &Curve { points: points(|call| call.2), most: most(|most| most.usd_micros), written: in_money(lang) })))
-                (section("token-chart", lang.tokens_over_time(), &curve(lang, &Curve { points: points(|call| call.1), most: most(|most| most.tokens), written: |tokens| tokens.to_string() })))
-            }
-        }
-    }
-}
-
-/// How a curve of money is written.
-const fn in_money(lang: Lang) -> fn(u64) -> String {
-    match lang {
-        Lang::En => |micros| Lang::En.money(micros),
-        Lang::Fr => |micros| Lang::Fr.money(micros),
-    }
-}
-
-/// What executions took of the machine, where there were any.
-fn machines(lang: Lang, used: &[(Timestamp, u64, u64)]) -> Markup {
-    let rows = |of: fn(&(Timestamp, u64, u64)) -> u64| used.iter().map(|one| (iso(one.0), vec![of(one)])).collect();
-    let (cpu, memory) = (rows(|one| one.1), rows(|one| one.2));
-    let chart = |title: &'static str, rows, written: &dyn Fn(u64) -> String| {
-        let (of, series, layout) = (lang.when(), vec![title], Layout::Grouped);
-        columns(lang, &Columns { title, of, series, rows, written, layout })
-    };
-    html! {
-        @if !used.is_empty() {
-            div.two {
-                (section("cpu-chart", lang.cpu_over_time(), &chart(lang.cpu_over_time(), cpu, &|ms| lang.span(ms))))
-                (section("memory-chart", lang.memory_over_time(), &chart(lang.memory_over_time(), memory, &|bytes| size(lang, bytes))))
-            }
-        }
-    }
-}
-
-fn wishes(viewer: &Viewer, shown: &RunPage) -> Markup {
-    if shown.wishes.is_empty() {
-        return html! {};
-    }
-    section("wishes", viewer.lang.wishes(), &wish_list(viewer, shown))
-}
-
-fn wish_list(viewer: &Viewer, shown: &RunPage) -> Markup {
-    let lang = viewer.lang;
-    html! {
-        ul.plain.apart {
-            @for wish in &shown.wishes {
-                li {
-                    code { (text::line(lang, &wish.opening)) } " " (status(&wish.status))
-                    @if let Some(until) = &wish.until { " " (moment(lang, parsed(until), viewer.now)) }
-                    @if let Some(because) = &wish.because { " " (text::line(lang, because)) }
-                    (wish_ways(viewer, shown, wish))
-                }
-            }
-        }
-    }
-}
-
-fn wish_ways(viewer: &Viewer, shown: &RunPage, wish: &WishView) -> Markup {
-    let (lang, number) = (viewer.lang, wish.number);
-    let to = |verb: &str| Form::to(format!("/runs/{}/wishes/{number}/{verb}", shown.run.id), viewer);
-    html! {
-        @match wish.status.as_str() {
-            "WAITING" if shown.moves.answer_wishes => div.ways {
-                (to("grant").on(wish.review).with(&html! {
-                    (field(&format!("minutes-{number}"), lang.allow_for(), &html! { input id={ "minutes-" (number) } name="minutes" value="60" inputmode="numeric" pattern="[0-9]+"; }))
-                    (slowed(&format!("confirm-{number}"), lang, shown))
-                    button.main { (lang.allow()) }
-                }))
-                (to("reject").with(&html! { (reason(&format!("wish-{number}"), lang.reason())) button.bad { (lang.reject()) } }))
-            },
-            "GRANTED" if shown.moves.revoke => (to("revoke").with(&html! { (reason(&format!("wish-{number}"), lang.reason())) button.bad { (lang.revoke()) } })),
-            _ => {},
-        }
-    }
-}
-
-fn snapshots(viewer: &Viewer, shown: &RunPage) -> Markup {
-    let (lang, run) = (viewer.lang, &shown.run);
-    html! {
-        ol.plain.snapshots data-live="snapshots" {
-            @if run.snapshots.is_empty() { li.note { (lang.no_snapshots()) } }
-            @for snapshot in run.snapshots.iter().rev() {
-                li {
-                    strong { (snapshot.number) } " " (moment(lang, parsed(&snapshot.taken_at), viewer.now)) " · "
-                    (lang.step_of(snapshot.steps_done, run.plan.len() as u32)) " · " (lang.number(snapshot.files)) " " (lang.n_files(snapshot.files)) " · " (size(lang, snapshot.size_bytes))
-                    @if shown.moves.roll_back { " " a href={ "/runs/" (run.id) "/rollback/" (snapshot.number) } { (lang.roll_back()) } }
-                }
-            }
-        }
-    }
-}
-
-fn outputs(lang: Lang, run: &RunView) -> Markup {
-    html! {
-        ul.plain data-live="outputs" {
-            @if run.outputs.is_empty() { li.note { (lang.nothing()) } }
-            @for output in &run.outputs {
-                li {
-                    a href={ "/evidence/" (run.project) "/" (output.digest) } download { (text::line(lang, &output.path)) }
-                    " " small { (size(lang, output.size_bytes)) " · " (digest(output.digest)) }
-                }
-            }
-        }
-    }
-}
-
-fn audit(viewer: &Viewer, shown: &RunPage) -> Markup {
-    let (lang, rows) = (viewer.lang, &shown.audit);
-    html! {
-        @if shown.heartbeats > 0 { p.note data-live="heartbeats" { (lang.number(shown.heartbeats)) " " (lang.n_heartbeats_left_out(shown.heartbeats)) } }
-        div.scroll tabindex="0" role="region" aria-label=(lang.audit()) #audit-list data-live="audit" {
-            table.list {
-                thead { tr { th { "#" } th { (lang.when()) } th { (lang.event()) } th { (lang.actor()) } th { (lang.state()) } th { (lang.tokens()) } th { (lang.cost()) } } }
-                tbody {
-                    @for row in rows.iter().rev() {
-                        tr {
-                            td.n { @if viewer.reads_ledger { a href={ "/ledger/" (row.seq) } { (row.seq) } } @else { (row.seq) } }
-                            td.n { (moment(lang, parsed(&row.timestamp), viewer.now)) }
-                            td.wide {
-                                code { (row.event) }
-                                @if let Some(action) = &row.action { " " a href={ "/actions/" (action) } { (short(action)) } }
-                            }
-                            td { (actor(lang, shown, &row.actor)) }
-                            td { @if let Some(state) = &row.approval_status { (state) } }
-                            td { @if row.tokens > 0 { (lang.number(row.tokens)) } }
-                            td { @if row.cost_usd_micros > 0 { (lang.money(row.cost_usd_micros)) } }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// By name where there is one; whoever points at it sees the id.
-fn actor(lang: Lang, shown: &RunPage, id: &str) -> Markup {
-    html! {
-        @match shown.names.get(id) {
-            Some(name) => span title=(id) { (text::line(lang, name)) },
-            None => (short(id)),
-        }
     }
 }
