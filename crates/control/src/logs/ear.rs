@@ -190,9 +190,10 @@ fn without_prefix(line: &[u8]) -> &[u8] {
 }
 
 fn judge(line: &[u8], is_whole: bool, after_key: bool) -> Looks {
-    let letters = without_prefix(bare(line));
+    let (bare, letters) = (bare(line), without_prefix(bare(line)));
     let is_of_key = letters.iter().all(|byte| is_of_key(*byte));
-    match (is_whole, is_of_key, letters.len()) {
+    // What stands before the letters counts too: however it is written, a line without an end is kept only so long.
+    match (is_whole, is_of_key, if is_whole { letters.len() } else { bare.len() }) {
         (false, true, length) if length > LONGEST_KEY_LINE => Looks::Long,
         (false, false, length) if length > LONGEST_KEY_LINE => Looks::Unlike,
         (false, _, _) => Looks::Open,
@@ -279,6 +280,20 @@ mod tests {
                 let shown = heard(&mut ear, &whole[..cut]) + &heard(&mut ear, &whole[cut..]);
                 assert_eq!(shown, "done here\n", "{what}, cut at {cut}");
             }
+        }
+    }
+
+    #[test]
+    fn c16_a_line_without_an_end_after_a_gap_is_bounded_however_its_words_are_written() {
+        let word = format!("{} ", "a".repeat(40));
+        for endless in ["0 ", word.as_str()] {
+            let mut ear = Ear::default();
+            ear.skip();
+            heard(&mut ear, "x\n");
+            for _ in 0..100 {
+                heard(&mut ear, &endless.repeat(100));
+            }
+            assert!(ear.waiting_bytes() < 64 * LONGEST_KEY_LINE, "{endless}: {} bytes", ear.waiting_bytes());
         }
     }
 
