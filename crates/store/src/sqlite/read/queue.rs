@@ -135,12 +135,14 @@ fn free(seat: &Seat, Called { action, run }: Called) -> (String, Vec<Value>) {
     let values: Vec<Value> =
         std::iter::once(&seat.who).chain(&seat.behind).map(|id| Value::Text(id.to_string())).collect();
     let each = format!(" AND instr({action}.bound, ?) = 0").repeat(values.len());
-    // What they made of a proposal themselves is not theirs to decide, alone or not.
+    // What they, or those before them, made of a proposal is not theirs to decide, alone or not.
+    let amenders = format!("coalesce(json_extract({action}.state, '$.amendment.amenders'), '')");
+    let no_amender = format!(" AND instr({amenders}, ?) = 0").repeat(values.len());
     let alone = format!(
-        "{action}.tier = 'B' AND json_extract({action}.state, '$.amendment') IS NULL
+        "{action}.tier = 'B'{no_amender}
             AND coalesce(json_extract({run}.state, '$.separation'), '') = 'single_operator'"
     );
-    (format!("(TRUE{each} OR {alone})"), values)
+    (format!("(TRUE{each} OR {alone})"), [values.clone(), values].concat())
 }
 
 /// Whether somebody does not want to see it yet. Where nobody said so there is nothing to compare.
@@ -178,10 +180,17 @@ fn twins_of(conn: &Connection, id: ActionId, question: Digest, waits: &Waits, mo
             .and("action.question = ?", Some(question.as_bytes().to_vec()))
             .and("action.id <> ?", Some(id.as_bytes().to_vec()))
     };
-    let mut actions = others(COLUMNS).ordered(OF_EACH_RUN, most + 1).all(conn, |row| listed("action", row))?;
-    let is_all = actions.len() <= most as usize;
-    actions.truncate(most as usize);
-    let count = if is_all { actions.len() as u64 } else { counted(others("SELECT count(*)"), conn)? };
+    let count = counted(others("SELECT count(*)"), conn)?;
+    if most == 0 || count == 0 {
+        return Ok(Twins { actions: Vec::new(), count });
+    }
+    // Sorted by their numbers alone: what is known of them is read of those that are told.
+    let told: Vec<i64> = others("SELECT action.created").ordered(OF_EACH_RUN, most).all(conn, |row| Ok(row.get(0)?))?;
+    let one = |created: &i64| {
+        let found = Select::new(&format!("{COLUMNS} FROM action")).and("action.created = ?", Some(*created));
+        found.all(conn, |row| listed("action", row))
+    };
+    let actions = told.iter().map(one).collect::<Result<Vec<_>, _>>()?.concat();
     Ok(Twins { actions, count })
 }
 
