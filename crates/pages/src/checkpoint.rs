@@ -1,6 +1,7 @@
 //! A checkpoint: everything a person decides on where a run stands still, and every way to decide.
 
 use maud::{Markup, html};
+use placet_domain::run::GateKind;
 use placet_domain::text::spelled_out;
 use placet_wire::api::{ActionView, CheckpointView, PieceView};
 
@@ -26,7 +27,7 @@ pub(crate) fn panel(viewer: &Viewer, at: &CheckpointView, decides: bool, slowed:
                 progress max="100" value=(at.percent) aria-label=(lang.steps()) {} " " (lang.percent(u64::from(at.percent))) " · " strong { (lang.stands_still()) }
                 @if let Some(passes) = &at.passes_at { " · " (lang.passes_at()) " " (exactly(parsed(passes))) }
             }
-            @if !at.summary.is_empty() { h3 { (lang.summary()) } (summary(lang, &at.summary)) }
+            @if !at.summary.is_empty() { h3 { (lang.summary()) } (summary(lang, at)) }
             (so_far(lang, at))
             (actions(lang.done_since(), &at.actions_done))
             (actions(lang.interrupted_waits(), &at.actions_interrupted))
@@ -43,9 +44,16 @@ pub(crate) fn panel(viewer: &Viewer, at: &CheckpointView, decides: bool, slowed:
     }
 }
 
-/// In the runtime's own words where nobody else has any.
-fn summary(lang: Lang, said: &str) -> Markup {
-    html! { @if phrases::is_of_run(said) { p { (phrases::of_run(lang, said)) } } @else { blockquote { pre { (text::lines(lang, said)) } } } }
+/// Quoted, whoever said it: an agent could say what the runtime says. Only where no agent has a word it is told in the language of the page.
+fn summary(lang: Lang, at: &CheckpointView) -> Markup {
+    html! {
+        blockquote {
+            @match at.kind {
+                GateKind::Time | GateKind::Cost | GateKind::Action | GateKind::Questions => p { (phrases::of_run(lang, &at.summary)) },
+                GateKind::Step => pre { (text::lines(lang, &at.summary)) },
+            }
+        }
+    }
 }
 
 /// Of what there is more than the panel shows, by the headings that it stands under.

@@ -104,8 +104,8 @@ pub(crate) fn of_run(lang: Lang, said: &str) -> Markup {
     told(lang, OF_RUNS, said)
 }
 
-/// Whether the runtime wrote it.
-pub(crate) fn is_of_run(said: &str) -> bool {
+#[cfg(test)]
+fn is_of_run(said: &str) -> bool {
     OF_RUNS.iter().any(|(english, _)| words(english, said).is_some())
 }
 

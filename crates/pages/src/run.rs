@@ -159,9 +159,9 @@ fn because(run: &RunView, on_lines: bool) -> Option<&str> {
     run.because.as_deref().filter(|because| because.trim().contains('\n') == on_lines)
 }
 
-/// What the runtime said stands in the words of the page; what others said is quoted.
+/// Quoted, whoever said it: an agent could say what the runtime says.
 fn said_of_it(lang: Lang, because: &str) -> Markup {
-    html! { @if phrases::is_of_run(because) { (phrases::of_run(lang, because)) } @else { q { (text::line(lang, because)) } } }
+    html! { q { (phrases::of_run(lang, because)) } }
 }
 
 /// What can be asked of it besides the decision that it waits for.
