@@ -483,7 +483,7 @@ words! {
     may_use: "May use", "Peut utiliser";
     scope_version: "scope, as locked", "périmètre verrouillé";
     asks_when: "People are asked", "Décident des personnes";
-    mode_simulation: "about the plan and the results; what others would notice is only rehearsed", "du plan et des résultats ; ce que d'autres remarqueraient est seulement répété";
+    mode_simulation: "about the plan, where the policy asks, and about the results; what others would notice is only rehearsed", "du plan, quand les règles le demandent, et des résultats ; ce que d'autres remarqueraient est seulement répété";
     mode_supervised: "about the plan, about every action and about the results", "du plan, de chaque action et des résultats";
     mode_checkpoint: "about the plan, at checkpoints, where the policy asks, and about the results", "du plan, aux points de contrôle, quand les règles le demandent, et des résultats";
     goes_how_far: "What becomes of actions", "Ce que deviennent les actions";
@@ -493,7 +493,6 @@ words! {
     stands_still_when: "Stands still besides", "S'arrête en outre";
     stands_before: "before actions of kind", "avant les actions de genre";
     stands_passes: "goes on by itself if nobody looks for", "reprend d'elle-même si personne ne regarde pendant";
-    stands_never: "nowhere", "nulle part";
     may_call: "May call models", "Peut appeler les modèles";
     any_served_model: "those that the gateway serves", "ceux que sert la passerelle";
 
