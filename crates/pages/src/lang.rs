@@ -474,6 +474,7 @@ words! {
     send_back: "Send back", "Renvoyer";
 
     asked_ones: "Asks people now", "Demande une décision";
+    asks_more: "These are the oldest. All of them are in the inbox", "Voici les plus anciennes. Toutes sont dans la liste à décider";
 
     // What a run may do.
     frame: "What it may do", "Ce qu'elle peut faire";

@@ -52,8 +52,10 @@ pub struct RunPage {
     /// Its newest actions, the newest first, and how many there are.
     pub actions: Vec<RunAction>,
     pub action_count: u64,
-    /// Actions about which people are asked now, the oldest last.
+    /// Actions about which people are asked now, the oldest first.
     pub asked: Vec<RunAction>,
+    /// Whether there are more of them.
+    pub asks_more: bool,
     /// Actions of which somebody must say what becomes of them.
     pub interrupted: Vec<RunAction>,
     /// What was only rehearsed, and is decided on at the results.
@@ -102,11 +104,7 @@ pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
             (waiting_actions(viewer, shown))
             @if asks { (wishes(viewer, shown)) }
             (tiles(lang, shown))
-            div.two {
-                (section("plan", lang.plan(), &plan(lang, run)))
-                @if let Some(budget) = &run.budget { (section("budget", lang.budget(), &meters(lang, budget))) }
-            }
-            @if run.status != RunStatus::PendingApproval { (frame(lang, run, &shown.scope)) }
+            @if run.status != RunStatus::PendingApproval { (planned(lang, shown)) (frame(lang, run, &shown.scope)) }
             (section("pipeline", lang.pipeline(), &pipeline(lang, &shown.pipeline)))
             (section("actions", lang.actions(), &actions(viewer, shown)))
             @if let Some(said) = &shown.log { (log::section(lang, said)) }
@@ -192,7 +190,7 @@ fn standstill(viewer: &Viewer, shown: &RunPage) -> Markup {
         @if let (Some(at), RunStatus::CheckpointReached) = (&shown.checkpoint, status) { (checkpoint::panel(viewer, at, decides, &|id| slowed(id, viewer.lang, shown))) }
         @if decides && status == RunStatus::PendingApproval { (plan_decision(viewer, shown)) }
         @if decides && status == RunStatus::PendingExport { (results_decision(viewer, shown)) }
-        @if status == RunStatus::PendingApproval { (started(viewer.lang, shown)) (frame(viewer.lang, &shown.run, &shown.scope)) }
+        @if status == RunStatus::PendingApproval { (planned(viewer.lang, shown)) (started(viewer.lang, shown)) (frame(viewer.lang, &shown.run, &shown.scope)) }
         // Where an action is waited for, the way to it is said already.
         @let leads_on = shown.checkpoint.as_ref().is_some_and(|at| at.action.is_some());
         @if let (Ask::No(why), false) = (&shown.ask, leads_on) { p.note { (viewer.lang.you_cannot()) (viewer.lang.colon()) (crate::refusals::refusal(viewer.lang, why)) } }
@@ -272,6 +270,16 @@ fn results_decision(viewer: &Viewer, shown: &RunPage) -> Markup {
                     (reason("reason", lang.reason_needed())) button.bad { (lang.send_back()) }
                 }))
             }
+        }
+    }
+}
+
+/// What is to be done, and what may be used up for it.
+fn planned(lang: Lang, shown: &RunPage) -> Markup {
+    html! {
+        div.two {
+            (section("plan", lang.plan(), &plan(lang, &shown.run)))
+            @if let Some(budget) = &shown.run.budget { (section("budget", lang.budget(), &meters(lang, budget))) }
         }
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn waiting_actions(viewer: &Viewer, shown: &RunPage) -> Markup {
     html! {
         div data-live="waiting-actions" {
             @if !shown.asked.is_empty() {
-                section.panel aria-labelledby="asked" { h2 #asked { (lang.asked_ones()) } (table(viewer, &shown.asked)) }
+                section.panel aria-labelledby="asked" { h2 #asked { (lang.asked_ones()) } (table(viewer, &shown.asked)) @if shown.asks_more { p.note { a href="/" { (lang.asks_more()) } } } }
             }
             @if !shown.interrupted.is_empty() {
                 section.panel aria-labelledby="interrupted" { h2 #interrupted { (lang.interrupted_ones()) } (table(viewer, &shown.interrupted)) }

@@ -61,6 +61,14 @@ pub(super) async fn actions(app: &App, run: &Run, statuses: Vec<ActionStatus>) -
     rows(app, found.iter()).await
 }
 
+/// What of it people are asked about now, the oldest first: nothing that came later takes their place. And whether there is more.
+pub(super) async fn asked(app: &App, run: &Run) -> Result<(Vec<RunAction>, bool), Failure> {
+    let (run, statuses, limit) = (Some(run.id), vec![ActionStatus::PendingApproval], MOST_ACTIONS + 1);
+    let found = app.store().actions(ActionFilter { run, statuses, limit, ..ActionFilter::default() }).await?;
+    let is_more = found.len() > MOST_ACTIONS as usize;
+    Ok((rows(app, found.iter().take(MOST_ACTIONS as usize)).await?, is_more))
+}
+
 /// Each with what it is, in a line.
 async fn rows(app: &App, found: impl Iterator<Item = &Listed<ActionState>>) -> Result<Vec<RunAction>, Failure> {
     let mut rows = Vec::new();

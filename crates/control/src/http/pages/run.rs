@@ -71,6 +71,7 @@ pub(super) async fn show(
     let (run, look_now) = (look.run.clone(), look.now);
     let (trail, heartbeats) = course::trail(&app, &caller, run.id).await?;
     let actions = course::actions(&app, &run, Vec::new()).await?;
+    let (asked, asks_more) = course::asked(&app, &run).await?;
     let audit = trail[trail.len().saturating_sub(MOST_LISTED)..].to_vec();
     let plan_waits = run.status.awaits() == Some(Awaits::Plan);
     let page = RunPage {
@@ -87,7 +88,8 @@ pub(super) async fn show(
         heartbeats,
         actions,
         action_count: app.store().action_count(run.id).await?,
-        asked: course::actions(&app, &run, vec![ActionStatus::PendingApproval]).await?,
+        asked,
+        asks_more,
         interrupted: course::actions(&app, &run, vec![ActionStatus::Interrupted]).await?,
         rehearsed: course::rehearsed(&app, &run).await?,
         used: course::used(&app, run.id).await?,
