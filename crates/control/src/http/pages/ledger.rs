@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use placet_domain::id::IdentityId;
 use placet_ledger::{Entry, leaf_hash};
 use placet_pages::{Concerns, EntryPage, LedgerPage, Wanted};
 use placet_store::{EntryFilter, HEARTBEAT, Kinds, Order, StoredEntry};
@@ -18,6 +19,8 @@ use crate::app::App;
 use crate::flow::Caller;
 
 const MOST_ROWS: u32 = 100;
+/// What entries call Placet itself.
+const RUNTIME: &str = "runtime";
 /// As many entries as are looked through for one page: a page is answered in a moment, whatever is looked for.
 const MOST_LOOKED_AT: usize = 5_000;
 
@@ -46,7 +49,7 @@ pub(super) async fn list(
         "" => query.before,
         at => Some(at.parse::<u64>().map_err(|_| bad("a number of an entry is a whole number"))?.saturating_add(1)),
     };
-    let wanted = wanted(&app, query).await?;
+    let wanted = wanted(&app, &visiting, query).await?;
     let (found, older) = found(&app, &visiting, &wanted, from).await?;
     let rows = Telling::new(&app).rows(&found).await?;
     let with_heartbeats = is_beating(&wanted);
@@ -59,9 +62,9 @@ fn bad(why: &str) -> Failure {
 }
 
 /// Only what such a thing can be: it stands in addresses again.
-async fn wanted(app: &App, query: ListQuery) -> Result<Wanted, Failure> {
+async fn wanted(app: &App, visiting: &Visiting, query: ListQuery) -> Result<Wanted, Failure> {
     let [kind, run, actor] = [query.kind, query.run, query.actor].map(|text| text.trim().to_owned());
-    let actor = actor_id(app, actor).await?;
+    let actor = actor_id(app, visiting, actor).await?;
     let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));
     if [&kind, &run, &actor].iter().all(|text| is_plain(text)) {
         Ok(Wanted { kind, run, actor })
@@ -70,9 +73,15 @@ async fn wanted(app: &App, query: ListQuery) -> Result<Wanted, Failure> {
     }
 }
 
-/// Who did it, as entries name them: whoever goes by that name here, and otherwise the words as they are.
-async fn actor_id(app: &App, actor: String) -> Result<String, Failure> {
-    let named = app.store().identities().await?.into_iter().filter(|identity| identity.name == actor);
+/// Who did it, as entries name them: by an id, or by the name of somebody whom the viewer meets. Nobody's name stands for what entries call
+/// the runtime itself.
+async fn actor_id(app: &App, visiting: &Visiting, actor: String) -> Result<String, Failure> {
+    if actor.is_empty() || actor == RUNTIME || actor.parse::<IdentityId>().is_ok() {
+        return Ok(actor);
+    }
+    let reach = &visiting.identity.reach;
+    let met = app.store().identities().await?.into_iter().filter(|identity| identity.reach.meets(reach));
+    let named = met.filter(|identity| identity.name == actor);
     let ids: Vec<String> = named.map(|identity| identity.id.to_string()).collect();
     match ids.as_slice() {
         [] => Ok(actor),
@@ -86,13 +95,16 @@ fn is_beating(wanted: &Wanted) -> bool {
     !wanted.kind.is_empty() && HEARTBEAT.starts_with(&wanted.kind)
 }
 
+/// An entry, and what it says where it can be read.
+type Row = (StoredEntry, Option<Entry>);
+
 /// Newest first, and from where to look on. What is rare is not looked for without end: then there are fewer rows, and the way on.
 async fn found(
     app: &App,
     visiting: &Visiting,
     wanted: &Wanted,
     from: Option<u64>,
-) -> Result<(Vec<(StoredEntry, Entry)>, Option<u64>), Failure> {
+) -> Result<(Vec<Row>, Option<u64>), Failure> {
     let kinds = if is_beating(wanted) { Kinds::All } else { Kinds::But(HEARTBEAT) };
     let run = if wanted.run.is_empty() { None } else { Some(wanted.run.parse().map_err(Failure::bad_id)?) };
     let (mut rows, mut after, mut looked_at) = (Vec::new(), from, 0);
@@ -103,7 +115,7 @@ async fn found(
         looked_at += batch.len();
         let is_last = batch.len() < MOST_ROWS as usize;
         after = batch.last().map(|entry| entry.seq);
-        rows.extend(batch.into_iter().filter_map(read).filter(|(_, entry)| is_wanted(wanted, entry)));
+        rows.extend(batch.into_iter().map(read).filter(|row| is_wanted(wanted, row)));
         if is_last {
             return Ok((rows, None));
         }
@@ -113,14 +125,15 @@ async fn found(
     }
 }
 
-fn is_wanted(wanted: &Wanted, entry: &Entry) -> bool {
-    entry.kind.starts_with(&wanted.kind) && (wanted.actor.is_empty() || entry.actor == wanted.actor)
+fn is_wanted(wanted: &Wanted, (stored, entry): &Row) -> bool {
+    let is_theirs = || entry.as_ref().is_some_and(|entry| entry.actor == wanted.actor);
+    stored.kind.starts_with(&wanted.kind) && (wanted.actor.is_empty() || is_theirs())
 }
 
-/// What cannot be read is no row; its bytes are in every export, and are told there.
-fn read(stored: StoredEntry) -> Option<(StoredEntry, Entry)> {
-    let entry = Entry::parse(&stored.bytes).ok()?;
-    Some((stored, entry))
+/// What cannot be read has its number and its kind.
+fn read(stored: StoredEntry) -> Row {
+    let entry = Entry::parse(&stored.bytes).ok();
+    (stored, entry)
 }
 
 pub(super) async fn show(

@@ -7,7 +7,7 @@ use placet_ledger::Entry;
 use placet_pages::{Concerns, EntryRow, Named};
 use placet_store::StoredEntry;
 
-use super::super::actions::detail;
+use super::super::actions::title;
 use super::super::problem::Failure;
 use super::names;
 use crate::app::App;
@@ -23,10 +23,14 @@ impl<'app> Telling<'app> {
         Self { app, actions: BTreeMap::new() }
     }
 
-    pub(super) async fn rows(mut self, found: &[(StoredEntry, Entry)]) -> Result<Vec<EntryRow>, Failure> {
+    pub(super) async fn rows(mut self, found: &[(StoredEntry, Option<Entry>)]) -> Result<Vec<EntryRow>, Failure> {
         let mut rows = Vec::new();
         for (StoredEntry { seq, kind, at, .. }, entry) in found {
-            rows.push(EntryRow { seq: *seq, kind: kind.clone(), at: *at, concerns: self.concerns(entry).await? });
+            let concerns = match entry {
+                Some(entry) => self.concerns(entry).await?,
+                None => Concerns::default(),
+            };
+            rows.push(EntryRow { seq: *seq, kind: kind.clone(), at: *at, concerns });
         }
         Ok(rows)
     }
@@ -64,11 +68,10 @@ impl<'app> Telling<'app> {
             Ok(action) => self.app.store().action(action).await?,
             Err(_) => None,
         };
-        let opened = match &state {
-            Some(state) => detail(self.app, state).await.ok(),
-            None => None,
+        let told = match &state {
+            Some(state) => title(self.app, state).await,
+            None => id.to_owned(),
         };
-        let told = opened.map_or_else(|| id.to_owned(), |opened| opened.spec.title());
         self.actions.insert(id.to_owned(), told.clone());
         Ok(told)
     }
