@@ -28,6 +28,8 @@ type ActionAnswer = Result<Json<api::ActionView>, Failure>;
 
 const MOST_ROWS: u32 = 1_000;
 const USUAL_ROWS: u32 = 100;
+/// As many actions of a run as are told by what they do at once.
+const MOST_TITLED: usize = 200;
 
 pub(super) async fn propose(
     State(app): State<App>,
@@ -59,7 +61,12 @@ pub(super) async fn of_run(
     let filter = ActionFilter { run: Some(run.id), after: query.after, limit, ..ActionFilter::default() };
     let actions = app.store().actions(filter).await.map_err(No::Fault)?;
     let next = view::next(&actions, limit);
-    Ok(Json(api::ActionList { actions: actions.iter().map(|listed| view::action(listed)).collect(), next }))
+    let mut actions: Vec<_> = actions.iter().map(|listed| view::action(listed)).collect();
+    // Each is opened for that; a longer list finds ids.
+    if actions.len() <= MOST_TITLED {
+        entitle(&app, &mut actions).await;
+    }
+    Ok(Json(api::ActionList { actions, next }))
 }
 
 pub(super) async fn show(
@@ -71,7 +78,9 @@ pub(super) async fn show(
     let etag = format!("\"{}\"", action.review());
     let mut detail = detail(&app, &action).await?;
     // Where things run is nothing that an agent should plan with.
-    detail.interruption = detail.interruption.filter(|_| !caller.identity.has(Role::Agent));
+    if !caller.identity.has(Role::Agent) {
+        detail.interruption = interruption::of(&app, &action).await?;
+    }
     Ok(([(header::ETAG, etag)], Json(detail)))
 }
 
@@ -119,9 +128,8 @@ pub(super) async fn detail(app: &App, action: &ActionState) -> Result<api::Actio
         None => None,
     };
     let proposal = Proposal::behind(&spec, app.tools()).ok();
-    let interruption = interruption::of(app, action).await?;
     let action = named(app, action, spec.title()).await?;
-    Ok(api::ActionDetail { action, spec, proposal, justification, interruption })
+    Ok(api::ActionDetail { action, spec, proposal, justification, interruption: None })
 }
 
 /// What a run only rehearsed and what of it can still be done, in the order in which it was proposed.

@@ -62,7 +62,8 @@ pub(in crate::http) async fn page(
 ) -> Result<ActionPage, Failure> {
     let state = flow::find_action(app, caller, id).await?;
     let run = flow::find_run(app, caller, state.run).await?;
-    let detail = detail(app, &state).await?;
+    let interruption = interruption::of(app, &state).await?;
+    let detail = api::ActionDetail { interruption, ..detail(app, &state).await? };
     let files = file::shown(app, caller, &run, &detail.spec).await?;
     let entries = stored_entries(app, id).await?;
     let (approved_by, decided) = (approvals(app, &state, &entries).await?, decided(app, &entries).await?);

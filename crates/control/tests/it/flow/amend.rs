@@ -97,7 +97,7 @@ async fn b4_where_two_are_needed_the_amender_is_one_of_two() {
 #[tokio::test]
 async fn b4_what_the_policy_refuses_is_no_amendment_and_the_proposal_waits_as_before() {
     let (app, agent, reviewer, _) = Scenario::start().await;
-    let action = agent.proposes(app.team.run, &scan()).await;
+    let action = reviewer.sees(&agent.proposes(app.team.run, &scan()).await).await.action;
     let before = app.size();
     let refused = reviewer.amends(&action, json!({ "target": "192.0.2.1" })).await.problem(403, "denied");
     assert!(refused.detail.contains("`192.0.2.1` is not in the scope"), "{refused:?}");
