@@ -65,7 +65,7 @@ pub(crate) fn not_taken(lang: Lang, shown: &ActionPage) -> Markup {
     let Some(Tried { why, .. }) = &shown.amending.tried else { return html! {} };
     html! {
         div.panel role="alert" {
-            h2 { (if why.code == "stale" { lang.it_changed() } else { lang.not_taken() }) }
+            h2 { (match (why.code.as_str(), why.is_as_before()) { ("stale", _) => lang.it_changed(), (_, true) => lang.not_taken(), (_, false) => lang.look_again() }) }
             p {
                 (refusals::of_problem(lang, why))
             }

@@ -288,7 +288,7 @@ pub(super) async fn perform(
 /// One of many. About what somebody spoke of meanwhile is decided by itself, by whoever has read that.
 async fn approve_one(app: &App, caller: &Caller, state: &ActionState, seen: Digest) -> Result<(), String> {
     if state.status == ActionStatus::PendingApproval && state.shared_question().is_none() {
-        return Err("somebody said something about it since; look at it by itself".to_owned());
+        return Err("it is decided by itself now: somebody said something about it, or made something of it".to_owned());
     }
     flow::approve(app, caller, state.id, seen).await.map(drop).map_err(|no| no.to_string())
 }

@@ -49,7 +49,7 @@ pub(super) async fn amend(
     SentLong(sent): SentLong,
 ) -> Result<Response, Failure> {
     let id = action::parse(&id)?;
-    match within_time(&app, tried(&app, id, &sent)).await {
+    match within_time(&app, 2, tried(&app, id, &sent)).await {
         Ok(amended) => Ok(Redirect::to(&format!("/actions/{}", amended.id)).into_response()),
         Err(failure) => Ok(not_taken(&app, &address, &sent, id, failure).await),
     }
@@ -60,19 +60,20 @@ async fn tried(app: &App, id: ActionId, sent: &Sent) -> Result<ActionState, Fail
     taken(app, &sent.caller, &state, &sent.fields).await
 }
 
-/// Ends before everything that takes too long is ended: what somebody wrote would be gone with it.
-async fn within_time<T>(app: &App, doing: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+/// Half of the time that a request has, or a quarter: both end before everything that takes too long is ended, and what somebody wrote
+/// would be gone with it.
+async fn within_time<T>(app: &App, parts: u32, doing: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let longest = Duration::from_millis(app.settings().limits.request_ms);
     let late =
         |_| Failure::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "this took too long; look at what became of it");
-    tokio::time::timeout(longest * 3 / 4, doing).await.map_err(late)?
+    tokio::time::timeout(longest * parts / 4, doing).await.map_err(late)?
 }
 
 /// The card as it stands now, with everything that was written and why it was not taken. Where the form is not there any more, or the card
 /// cannot be read, the reason alone with what was written.
 async fn not_taken(app: &App, address: &Address, sent: &Sent, id: ActionId, failure: Failure) -> Response {
     let card = card(app, address, sent, id, &failure);
-    match within_time(app, card).await {
+    match within_time(app, 1, card).await {
         Ok(Some(page)) => page,
         Ok(None) | Err(_) => with_written(failure.into_response(), sent.fields.written()),
     }
