@@ -72,7 +72,11 @@ const keys = {
   r: reject,
   e: () => show('form#amend textarea, form#amend input:not([type=hidden])'),
   s: () => show('form#order input:checked, form#order input:not([type=hidden])'),
-  x: () => show('form#approve-all button'),
+  x: () => {
+    // Whose they are is seen before they are approved.
+    all('.together details').forEach((list) => { list.open = true; });
+    show('form#approve-all button');
+  },
   w: () => show('#assign-to'),
   l: () => show('#defer-minutes'),
   d: files,
