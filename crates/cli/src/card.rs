@@ -33,9 +33,10 @@ fn row(action: &ActionView) -> Vec<String> {
     ]
 }
 
-/// What would be done, in a line, with what deceives marked; the tool alone where nobody told more.
+/// What would be done, in a line, with what deceives marked; the tool and its kind where nobody told more.
 pub(crate) fn title(action: &ActionView) -> String {
-    marked(action.title.as_deref().unwrap_or(&action.tool))
+    let untold = || format!("{} ({})", action.tool, action.kind);
+    marked(&action.title.clone().unwrap_or_else(untold))
 }
 
 /// Rows of what waits: beside what would be done whose it is, and how long it may still be decided.

@@ -109,8 +109,7 @@ pub(super) async fn agree(asks: &Asks, shown: &str, question: &str) -> Result<()
     if is_so {
         return Ok(());
     }
-    Err(CliError::new(Code::Waiting, "not approved; it still waits")
-        .hint("reject it with `placet reject ID --reason TEXT`"))
+    Err(CliError::new(Code::Waiting, "that is no yes: nothing was decided, and it still waits"))
 }
 
 #[cfg(test)]

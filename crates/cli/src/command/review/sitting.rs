@@ -160,6 +160,7 @@ impl Sitting {
         self.order = now.iter().map(|row| row.subject).collect();
         let known = self.rows.len();
         self.rows = merged(&self.rows, now, self.chosen);
+        self.let_go();
         // What was behind the end of the list was there before.
         if std::mem::take(&mut self.is_paging) {
             self.rows.iter_mut().skip(known.saturating_sub(1)).for_each(|row| row.is_new = false);
@@ -171,6 +172,18 @@ impl Sitting {
         };
         self.fit();
         intents
+    }
+
+    /// Of identical ones that were chosen too, those go that were decided or spoken about meanwhile.
+    fn let_go(&mut self) {
+        let chosen = self.rows.iter().find(|row| Some(row.subject) == self.chosen && !row.is_gone);
+        let Some(row) = chosen else { return };
+        let before = self.selected.len();
+        self.selected.retain(|twin| row.twins.iter().any(|now| now.id == twin.id));
+        if self.selected.len() < before {
+            self.is_drawn = false;
+            self.says("some of those that were identical are not any more, and left the list".to_owned());
+        }
     }
 
     /// The card that was asked for.

@@ -387,6 +387,20 @@ fn b4_what_comes_does_not_move_what_is_looked_at_until_somebody_sorts() {
 }
 
 #[test]
+fn b4_what_is_not_identical_any_more_is_not_approved_with_others() {
+    let mut sitting = at_a_script(USUAL, Letters::All);
+    strokes(&mut sitting, "x");
+    sitting.drawn();
+    // Two of the three were decided, or somebody spoke about them.
+    sitting.listed(&inbox_of(&[waiting(2, "B", "sh", 1)]), None);
+    assert!(foot(&sitting).contains("not any more"), "{}", foot(&sitting));
+    assert_eq!(typed(&mut sitting, "aa"), [], "nobody has seen yet which are left");
+    sitting.drawn();
+    let intents = typed(&mut sitting, "aa");
+    assert_eq!(decision(&intents).twins.len(), 1);
+}
+
+#[test]
 fn b4_identical_ones_are_approved_each_by_itself_as_they_were_listed() {
     let mut sitting = at_a_script(USUAL, Letters::All);
     assert!(screen(&sitting).contains("+3"), "{}", screen(&sitting));

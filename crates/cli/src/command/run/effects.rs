@@ -101,10 +101,12 @@ pub(super) async fn perform(args: PerformArgs, client: &Client, out: &Out) -> Re
 /// Asks as often as what would be done is judged anew.
 async fn decide(client: &Client, effect: &ActionDetail, word: &Word, out: &Out) -> Result<ActionView, CliError> {
     let mut effect = effect.clone();
+    // Only what was shown first can have been seen before.
+    let mut said = word.seen.clone();
     loop {
         agree(&word.asks(&effect.action, is_attended())?, &card(&effect, None), "have exactly this done?").await?;
         let path = format!("/api/v1/actions/{}/perform", effect.action.id);
-        let seen = word.seen.clone().unwrap_or_else(|| effect.action.review.to_string());
+        let seen = said.take().unwrap_or_else(|| effect.action.review.to_string());
         let after: ActionView = client.post_if(&path, &seen, &Decision::default()).await?;
         let anew = "the policy changed since it was rehearsed: it was judged again";
         if after.status == ActionStatus::Denied {

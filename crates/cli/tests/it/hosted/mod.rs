@@ -174,7 +174,7 @@ impl Scene {
             waiting = found.map(|action| action["id"].as_str().unwrap().to_owned());
             waiting.is_some()
         });
-        self.world.by("ada", &["approve", &waiting.unwrap(), "--yes"]).ok();
+        self.world.confirms("ada", &waiting.unwrap()).ok();
     }
 
     /// The host's own directory of all runs.
