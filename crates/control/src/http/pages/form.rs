@@ -99,9 +99,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Why a form was not even looked at, along with what was written in it, where that is a text that somebody made.
 pub(super) async fn beside(answered: Response, request: Request) -> Response {
     let is_text = request.method() == Method::POST && request.uri().path().ends_with("/amend");
-    // Nobody else's words are shown in our name.
-    let is_ours = request.headers().get("sec-fetch-site").is_some_and(|from| from == "same-origin");
-    if !is_text || !is_ours {
+    if !is_text {
         return answered;
     }
     let Ok(_share) = SHOWN_AGAIN.try_acquire() else { return answered };
