@@ -62,6 +62,7 @@ pub(super) fn run(run: Run) -> api::RunView {
         agent: run.agent,
         launch: run.hosting.launch().cloned(),
         scope: run.scope.version(),
+        rules: Some(run.scope.rules().clone()),
         mode: run.posture.mode,
         effect: run.posture.effect,
         checkpoints: run.posture.gates,
@@ -83,7 +84,7 @@ pub(super) fn run(run: Run) -> api::RunView {
 
 /// A run among others: what planning led to is shown of one run alone.
 pub(super) fn listed_run(listed: Listed<Run>) -> api::RunView {
-    api::RunView { products: None, ..run(listed.state) }
+    api::RunView { products: None, rules: None, ..run(listed.state) }
 }
 
 pub(super) fn pipeline(run: &Run) -> api::PipelineView {

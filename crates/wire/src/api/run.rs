@@ -7,6 +7,7 @@ use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
 use placet_domain::planning::Products;
 use placet_domain::run::{Allowance, Effect, GateKind, GateRules, Launch, Mode, RunStatus};
+use placet_domain::scope::ScopeDraft;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -297,6 +298,10 @@ pub struct RunView {
     pub launch: Option<Launch>,
     #[schema(value_type = String)]
     pub scope: Digest,
+    /// What its actions may change, reach and use: `allow`, `deny`, `targets`, `tools`. Lists leave it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub rules: Option<ScopeDraft>,
     /// What a reviewer approves where the run stands still (plan or results); send it as `If-Match`.
     #[schema(value_type = String)]
     pub review: Digest,

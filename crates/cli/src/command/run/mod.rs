@@ -21,6 +21,7 @@ mod wishes;
 
 use placet_domain::budget::{Resource, dollars};
 use placet_domain::run::{GateRules, RunStatus};
+use placet_domain::scope::ScopeDraft;
 use placet_domain::text::spelled_out;
 use placet_wire::Client;
 use placet_wire::api::{
@@ -348,12 +349,27 @@ fn plan(run: &RunView) -> String {
     let models = if models.is_empty() { String::new() } else { format!("\n  calls  {}", models.join(", ")) };
     let agent = run.launch.as_ref().map(launch::shown).unwrap_or_default();
     let terms = format!(
-        "  scope {}\n  {how}\n  {}{parent}{}{models}{agent}",
+        "{}  scope {}\n  {how}\n  {}{parent}{}{models}{agent}",
+        run.rules.as_ref().map(may).unwrap_or_default(),
         run.scope,
         standstills(&run.checkpoints),
         limits(run)
     );
     format!("{}\n{steps}\n{terms}", styled(BOLD, spelled_out(&run.goal)))
+}
+
+/// What its actions may change, reach and use.
+fn may(rules: &ScopeDraft) -> String {
+    let ScopeDraft { allow, deny, targets, tools } = rules;
+    let line = |what: &str, things: Vec<String>| {
+        let told = if things.is_empty() { "nothing".to_owned() } else { spelled_out(&things.join("  ")) };
+        format!("  {what:<11} {told}\n")
+    };
+    let never =
+        if deny.is_empty() { String::new() } else { line("never", deny.iter().map(ToString::to_string).collect()) };
+    let change = line("may change", allow.iter().map(ToString::to_string).collect());
+    let reach = line("may reach", targets.iter().map(ToString::to_string).collect());
+    change + &never + &reach + &line("may use", tools.iter().map(ToString::to_string).collect())
 }
 
 /// Where it will stand still by itself, and what silence will let pass: who approves the plan approves that too.
