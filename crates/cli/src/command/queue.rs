@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, Zoned};
 use placet_domain::action::ActionStatus;
-use placet_wire::api::QueueView;
+use placet_wire::api::{InboxView, QueueView};
 use placet_wire::{Client, ClientError};
 
 use super::{attention, safe_mode, until};
@@ -84,8 +84,11 @@ async fn attend(client: &Client, command: Command, out: &Out) -> Result<(), CliE
 async fn list(client: &Client, most: usize, out: &Out) -> Result<(), CliError> {
     safe_mode::remind(client, out).await;
     let list = fetched(client, most).await?;
+    if !out.is_json() {
+        tell_of_runs(client, out).await?;
+    }
     if list.actions.is_empty() && !out.is_json() {
-        out.note("nothing waits for you; proposals that need a person appear here");
+        out.note("no action waits for you; proposals that need a person appear here");
         return Ok(());
     }
     out.answer(&list, |list| card::waiting(&list.actions, Timestamp::now().as_millisecond()));
@@ -98,6 +101,18 @@ async fn list(client: &Client, most: usize, out: &Out) -> Result<(), CliError> {
     if !list.actions.is_empty() {
         out.next("placet show ID, then placet approve ID or placet reject ID --reason TEXT");
     }
+    Ok(())
+}
+
+/// Plans, checkpoints, results and wishes wait for people too, and are no actions.
+async fn tell_of_runs(client: &Client, out: &Out) -> Result<(), CliError> {
+    let inbox: InboxView = client.get("/api/v1/inbox?limit=1").await?;
+    let told = match inbox.runs.len() {
+        0 => return Ok(()),
+        1 => "a run stands still for a person: placet review".to_owned(),
+        runs => format!("{runs} runs stand still for a person: placet review"),
+    };
+    out.note(&told);
     Ok(())
 }
 
