@@ -202,7 +202,7 @@ fn held_for_it(lang: Lang, held: Option<Amounts>) -> Option<String> {
 
 pub(crate) fn exactly(lang: Lang, detail: &ActionDetail, stage: Stage) -> Markup {
     let spec = &detail.spec;
-    let odd = spec.argv.iter().chain(spec.environment.values()).any(|word| text::is_odd(word));
+    let odd = spec.argv.iter().chain(spec.environment.values()).any(|word| text::is_odd_word(word));
     section(
         "exactly",
         stage.exactly(lang),
@@ -210,7 +210,7 @@ pub(crate) fn exactly(lang: Lang, detail: &ActionDetail, stage: Stage) -> Markup
             @if odd { p.note.bad { (lang.odd_text()) } }
             ol.argv start="0" {
                 @for (index, word) in spec.argv.iter().enumerate() {
-                    li title={ (if index == 0 { lang.program() } else { lang.argument() }) " " (index) } { code { (text::line(lang, word)) } }
+                    li title={ (if index == 0 { lang.program() } else { lang.argument() }) " " (index) } { code { (text::word(lang, word)) } }
                 }
             }
             dl.facts.wide {

@@ -18,6 +18,23 @@ pub(crate) fn line(lang: Lang, text: &str) -> Markup {
     shown(lang, pieces(text))
 }
 
+/// A word that a program is given. What has several lines is shown on as many, the end of each marked: scripts are read, and one argument
+/// still looks like one.
+pub(crate) fn word(lang: Lang, word: &str) -> Markup {
+    let mut lines = word.split('\n').peekable();
+    html! {
+        @while let Some(part) = lines.next() {
+            (line(lang, part))
+            @if lines.peek().is_some() { span.gap title="U+000A" { "⏎" } "\n" }
+        }
+    }
+}
+
+/// Whether something in such a word deceives. That it has several lines does not.
+pub(crate) fn is_odd_word(word: &str) -> bool {
+    word.split('\n').any(is_odd)
+}
+
 /// A line of a text of several: it may begin with blanks, and a tab is a tab.
 pub(crate) fn code_line(lang: Lang, line: &str) -> Markup {
     shown(lang, line_pieces(line))
@@ -102,7 +119,10 @@ mod tests {
     fn r5_what_hides_or_turns_is_marked_where_it_stands() {
         assert_eq!(shown("rm\u{202e}x"), "rm<mark class=\"odd\">⟦U+202E⟧</mark>x");
         assert!(shown("a\u{1b}[31mb").contains("⟦U+001B⟧</mark>[31mb"));
-        assert!(shown("one\ntwo").contains("⟦U+000A⟧"), "one argument is one line");
+        assert!(shown("one\ntwo").contains("⟦U+000A⟧"), "what is told in a line is one line");
+        let script = word(Lang::En, "one\ntwo \u{202e}").into_string();
+        assert!(script.starts_with("one<span class=\"gap\" title=\"U+000A\">⏎</span>\ntwo"), "{script}");
+        assert!(is_odd_word("one\ntwo \u{202e}") && !is_odd_word("one\ntwo"), "only what hides is told as hiding");
         assert!(is_odd("zero\u{200b}width") && !is_odd("plain text, 日本語, déjà vu 👍"));
     }
 
