@@ -105,9 +105,10 @@ pub(crate) fn below_head(detail: &ActionDetail, before: Option<&Before>, more: &
     let mut text = String::new();
     detail.interruption.iter().for_each(|lost| interrupted(&mut text, lost));
     before.iter().for_each(|before| amended(&mut text, detail, before));
+    // First, so that nobody decides without having had it before their eyes.
+    runs(&mut text, detail);
     why(&mut text, detail);
     touches(&mut text, detail);
-    runs(&mut text, detail);
     text.push_str(more);
     words(&mut text, detail);
     text
@@ -125,6 +126,9 @@ fn head(text: &mut String, detail: &ActionDetail) {
     // What `placet approve --seen` takes: a reviewer in a script approves what this card shows, or nothing.
     let _ = writeln!(text, "{}", styled(DIM, format!("review {}", action.review)));
     let because = action.because.as_deref().map(|why| format!(": {}", marked(why))).unwrap_or_default();
+    if let Some(agent) = &action.agent {
+        let _ = writeln!(text, "by {} in {}", styled(BOLD, marked(agent)), action.run);
+    }
     let _ = writeln!(text, "{} {}{because}", status(action), action.meaning);
     if let Some(successor) = action.superseded_by {
         let _ = writeln!(text, "in its place stands {}", styled(BOLD, successor));
@@ -279,7 +283,7 @@ mod tests {
     fn b4_the_card_shows_what_will_run_before_what_the_agent_says_and_hides_nothing() {
         let shown = anstream::adapter::strip_str(&card(&deceptive(), None)).to_string();
         let place = |text: &str| shown.find(text).unwrap_or_else(|| panic!("`{text}` is not shown:\n{shown}"));
-        let order = ["Why you are asked", "What it touches", "Exactly what will run", "The agent says (untrusted"];
+        let order = ["Exactly what will run", "Why you are asked", "What it touches", "The agent says (untrusted"];
         assert!(order.is_sorted_by_key(|text| place(text)), "{shown}");
         place("argv[2]  rm -rf ⟦U+202E⟧build⟦U+001B⟧[2K⟦U+000D⟧ls⟦U+000A⟧argv[3]  harmless");
         place("A=x⟦U+000A⟧y");

@@ -49,8 +49,8 @@ fn folded(viewer: &Viewer, shown: &ActionPage, content: &Markup) -> Markup {
 
 fn begun(lang: Lang, shown: &ActionPage) -> Markup {
     html! {
-        (reasons(lang, shown))
         (arguments(lang, shown))
+        (reasons(lang, shown))
         (files(lang, shown))
     }
 }

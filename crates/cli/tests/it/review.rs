@@ -340,7 +340,7 @@ fn b4_a_window_that_becomes_small_shows_one_pane_and_a_large_one_both() {
     window.type_in("\t");
     window.resize(50, 14);
     eventually("one pane is seen", PATIENCE, || {
-        !window.text().contains("Queue") && window.text().contains("Why you are asked")
+        !window.text().contains("Queue") && window.text().contains("Exactly what will run")
     });
     assert!(window.text().lines().count() <= 14 && window.text().lines().all(|line| line.chars().count() <= 50));
     window.resize(120, 40);

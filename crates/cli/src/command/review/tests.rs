@@ -649,9 +649,9 @@ fn r5_the_agents_words_come_last_and_are_marked_on_every_row() {
     let card: Vec<&str> = shown.lines().filter_map(|line| line.split("││ ").nth(1)).collect();
     let said = card.iter().position(|line| line.starts_with("The agent says (untrusted")).unwrap();
     let order = [
+        "Exactly what will run",
         "Why you are asked",
         "What it touches",
-        "Exactly what will run",
         "File notes.txt",
         "This tool in this project",
         "What your decision is bound to",

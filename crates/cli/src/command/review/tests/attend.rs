@@ -36,8 +36,7 @@ fn b4_a_time_is_typed_and_what_is_none_stands_there_to_be_corrected() {
 
 #[test]
 fn b4_rows_and_cards_say_for_whom_something_is_in_words() {
-    let named =
-        |yours: bool| json!({ "assigned": { "to": "eve", "to_id": id("idn", 5), "by": "ada", "note": "a \u{1b}[2J b", "is_yours": yours } });
+    let named = |yours: bool| json!({ "assigned": { "to": "eve", "to_id": id("idn", 5), "by": "ada", "note": "a \u{1b}[2J b", "is_yours": yours } });
     let aside = json!({ "aside": [{ "who": "me", "until": "2026-01-31T12:00:00Z", "is_yours": true }] });
     for (said, mark) in [(named(true), "for you"), (named(false), "for eve"), (aside, "aside")] {
         let mut sitting = Sitting::new(Size { columns: 120, rows: 30 }, Letters::All, NOW_MS);
