@@ -46,6 +46,13 @@ function approve() {
 
 const reject = () => press(document.querySelector('form#reject, form#resolve'), 'r');
 
+// Whoever has changed something wants that and not what was proposed: the yes to it waits until the change is sent or taken back.
+function holdBack() {
+  const changed = all('form#amend input:not([type=hidden]), form#amend textarea, form#amend select').some(isWritten);
+  all('button[data-unsent]').forEach((button) => button.setCustomValidity(changed ? button.dataset.unsent : ''));
+}
+document.addEventListener('input', (event) => { if (event.target.closest('form#amend')) holdBack(); });
+
 // The other keys only show where something is said, unfolded and in focus. Where it is not offered they do nothing; a card that is folded
 // leads to the whole here too.
 function show(selector) {

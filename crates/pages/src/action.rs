@@ -295,7 +295,7 @@ fn approve(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let twins = &shown.twins;
     let fields = html! {
         (typed("confirm", lang, shown))
-        button.main { (lang.approve_once()) " " kbd { "A" } }
+        button.main data-unsent=(lang.change_is_unsent()) { (lang.approve_once()) " " kbd { "A" } }
     };
     html! {
         @match &shown.ask {
@@ -328,7 +328,7 @@ fn together(viewer: &Viewer, shown: &ActionPage) -> Markup {
             @if shown.ask == Ask::Yes && !shown.fast {
                 (Form::to("/batch/approve", viewer).named("approve-all").with(&html! {
                     @for (id, seen) in twins.all(action) { input type="hidden" name="item" value={ (id) " " (seen) }; }
-                    button { (lang.approve_identical(twins.some.len() as u64 + 1, twins.count + 1)) " " kbd { "X" } }
+                    button data-unsent=(lang.change_is_unsent()) { (lang.approve_identical(twins.some.len() as u64 + 1, twins.count + 1)) " " kbd { "X" } }
                 }))
             }
         }

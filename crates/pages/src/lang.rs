@@ -472,6 +472,9 @@ words! {
     complete: "Accept the results", "Accepter les résultats";
     let_out: "Accept and let these out", "Accepter et laisser sortir ceux-ci";
     send_back: "Send back", "Renvoyer";
+    steps_reported: "steps were reported as done", "étapes ont été déclarées faites";
+    made_no_files: "It made no files.", "Elle n'a produit aucun fichier.";
+    change_is_unsent: "You have changed something: approve that below «Change and approve», or take it back first.", "Vous avez modifié quelque chose : approuvez-le sous « Modifier et approuver », ou annulez d'abord.";
 
     asked_ones: "Asks people now", "Demande une décision";
     asks_more: "These are the oldest. All of them are in the inbox", "Voici les plus anciennes. Toutes sont dans la liste à décider";
