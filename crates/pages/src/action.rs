@@ -125,6 +125,7 @@ pub(crate) fn card(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
             @if is_over { (outcome(viewer, shown)) }
             // First, so that nobody decides without having had it before their eyes.
             (card::exactly(lang, detail, stage))
+            div.two { (card::why(lang, detail, stage, shown.who.as_ref())) (card::blast_radius(lang, detail, stage, &shown.blast)) }
             @if !shown.files.is_empty() { (section("files", lang.given_files(), &files(viewer, detail.action.id, &shown.files))) }
             @if shown.ask == Ask::Settled && !shown.approved_by.is_empty() { (section("approvals", lang.approvals(), &approvals(viewer, shown))) }
             (card::history(lang, &shown.history, viewer.now))

@@ -27,10 +27,10 @@ pub(crate) fn panel(viewer: &Viewer, at: &CheckpointView, decides: bool, slowed:
                 progress max="100" value=(at.percent) aria-label=(lang.steps()) {} " " (lang.percent(u64::from(at.percent))) " · " strong { (lang.stands_still()) }
                 @if let Some(passes) = &at.passes_at { " · " (lang.passes_at()) " " (exactly(parsed(passes))) }
             }
-            @if !at.summary.is_empty() { h3 { (lang.summary()) } (summary(lang, at)) }
+            @if !at.summary.is_empty() { (summary(lang, at)) }
             (so_far(lang, at))
-            (actions(lang.done_since(), &at.actions_done))
-            (actions(lang.interrupted_waits(), &at.actions_interrupted))
+            (actions(lang, lang.done_since(), &at.actions_done))
+            (actions(lang, lang.interrupted_waits(), &at.actions_interrupted))
             (next(lang, at))
             (pieces(lang, &at.outputs))
             (pictures(lang, &at.screenshots))
@@ -47,10 +47,14 @@ pub(crate) fn panel(viewer: &Viewer, at: &CheckpointView, decides: bool, slowed:
 /// Quoted, whoever said it: an agent could say what the runtime says. Only where no agent has a word it is told in the language of the page.
 fn summary(lang: Lang, at: &CheckpointView) -> Markup {
     html! {
-        blockquote {
-            @match at.kind {
-                GateKind::Time | GateKind::Cost | GateKind::Action | GateKind::Questions => p { (phrases::of_run(lang, &at.summary)) },
-                GateKind::Step => pre { (text::lines(lang, &at.summary)) },
+        @match at.kind {
+            GateKind::Time | GateKind::Cost | GateKind::Action | GateKind::Questions => {
+                h3 { (lang.summary()) }
+                blockquote { p { (phrases::of_run(lang, &at.summary)) } }
+            }
+            GateKind::Step => {
+                h3 { (lang.agent_says()) " " small { (lang.agent_says_untrusted()) } }
+                blockquote { pre { (text::lines(lang, &at.summary)) } }
             }
         }
     }
@@ -81,13 +85,13 @@ fn so_far(lang: Lang, at: &CheckpointView) -> Markup {
     }
 }
 
-fn actions(heading: &str, actions: &[ActionView]) -> Markup {
+fn actions(lang: Lang, heading: &str, actions: &[ActionView]) -> Markup {
     html! {
         @if !actions.is_empty() {
             h3 { (heading) }
             ul.plain {
                 @for action in actions {
-                    li { a href={ "/actions/" (action.id) } { (short(&action.id.to_string())) } " " code { (action.tool) } " " (status(action.status.as_str())) }
+                    li { a href={ "/actions/" (action.id) } { (text::line(lang, action.title.as_deref().unwrap_or(&action.tool))) } " " small { (short(&action.id.to_string())) } " " (status(action.status.as_str())) }
                 }
             }
         }
@@ -97,7 +101,7 @@ fn actions(heading: &str, actions: &[ActionView]) -> Markup {
 /// What would be done if it went on: actions that were proposed, and the steps that are left.
 fn next(lang: Lang, at: &CheckpointView) -> Markup {
     html! {
-        (actions(lang.comes_next(), &at.actions_next))
+        (actions(lang, lang.comes_next(), &at.actions_next))
         @if !at.steps_next.is_empty() {
             @if at.actions_next.is_empty() { h3 { (lang.comes_next()) } }
             ol.steps start=(at.step + 1) { @for step in &at.steps_next { li data-state="to_come" { (text::line(lang, step)) } } }

@@ -155,7 +155,7 @@ words! {
     interrupted_ones: "Interrupted: say what becomes of them", "Interrompues : dites ce qu'il en advient";
     filter_interrupted: "Interrupted", "Interrompues";
     others_decide: "Waits for others", "En attente d'autres personnes";
-    others_decide_hint: "You said yes already, or stand behind it yourself.", "Vous avez déjà dit oui, ou c'est le vôtre.";
+    others_decide_hint: "You said yes already, stand behind it yourself, or somebody else was asked to look.", "Vous avez déjà dit oui, c'est le vôtre, ou quelqu'un d'autre doit y regarder.";
     named_for_you: "For you", "Pour vous";
     set_aside: "Set aside", "Mis de côté";
     set_aside_hint: "Back by itself when its time comes. It runs out no later for that.", "De retour d'elle-même à l'heure dite. Son délai n'en est pas prolongé.";

@@ -107,9 +107,9 @@ fn line(viewer: &Viewer, OrderRow { order, giver, revocable }: &OrderRow) -> Mar
     // What was approved by one that is used up may not have begun yet.
     let stoppable = stands || order.status == "USED_UP";
     html! {
-        strong { (order.number) } " " (status(&order.status)) " " code { (text::line(lang, &order.tool)) } " "
+        strong { (order.number) } " " (status(&order.status)) " "
+        a href={ "/actions/" (order.action) } { (text::line(lang, if order.title.is_empty() { &order.tool } else { &order.title })) } " "
         code { (order.width) } " · "
-        a href={ "/actions/" (order.action) } { (short(&order.action.to_string())) } " · "
         (lang.order_used()) " " strong { (order.used) } " " (lang.of()) " " (order.times) " · "
         (lang.order_until()) " " (exactly(parsed(&order.until)))
         @if stands { " (" (moment(lang, parsed(&order.until), viewer.now)) ")" }

@@ -154,7 +154,9 @@ fn head(viewer: &Viewer, shown: &RunPage) -> Markup {
 
 /// Why it stands where it stands, if that is said on several lines, as programs say why they failed; or on one.
 fn because(run: &RunView, on_lines: bool) -> Option<&str> {
-    run.because.as_deref().filter(|because| because.trim().contains('\n') == on_lines)
+    // What its agent says where it stands still is told there, as the agent's.
+    let is_told = matches!(run.status, RunStatus::CheckpointReached | RunStatus::PendingExport);
+    run.because.as_deref().filter(|because| !is_told && because.trim().contains('\n') == on_lines)
 }
 
 /// Quoted, whoever said it: an agent could say what the runtime says.
@@ -248,7 +250,12 @@ fn results_decision(viewer: &Viewer, shown: &RunPage) -> Markup {
     html! {
         section.panel.decide aria-labelledby="decide" {
             h2 #decide { (lang.results_wait()) }
-            @if let Some(said) = &run.said { blockquote { (text::line(lang, said)) } }
+            @if (run.steps_done as usize) < run.plan.len() { p.ask { strong { (lang.number(run.steps_done.into())) " " (lang.of()) " " (lang.number(run.plan.len() as u64)) " " (lang.steps_reported()) } } }
+            @if let Some(said) = &run.said {
+                h3 { (lang.agent_says()) " " small { (lang.agent_says_untrusted()) } }
+                blockquote { (text::line(lang, said)) }
+            }
+            @if run.outputs.is_empty() { p { (lang.made_no_files()) } }
             @if !run.removed.is_empty() { p.ask { (lang.removed_inputs()) @for path in &run.removed { " " code { (text::line(lang, path)) } } } }
             div.ways {
                 (Form::to(format!("/runs/{}/complete", run.id), viewer).on(run.review).named("complete").with(&html! {

@@ -23,7 +23,7 @@ pub(crate) fn tiles(lang: Lang, shown: &RunPage) -> Markup {
         dl.tiles #tiles data-live="tiles" {
             (tile(lang.time_at_work(), lang.span(shown.worked_ms), most.wall_ms.map(|ms| lang.span(ms))))
             (tile(lang.steps(), shown.run.steps_done.to_string(), Some(shown.run.plan.len().to_string())))
-            (tile(lang.actions(), number(shown.action_count), most.actions.map(number)))
+            (tile(lang.actions(), number(shown.action_count), None))
             (tile(lang.tokens(), number(tokens), most.tokens.map(number)))
             (tile(lang.cost(), lang.money(usd_micros), most.usd_micros.map(|micros| lang.money(micros))))
         }
