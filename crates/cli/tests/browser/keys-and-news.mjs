@@ -85,6 +85,14 @@ const wasWritten = await page.locator('#arguments').inputValue();
 await page.keyboard.type('swlxdar');
 assert.equal(await focus(), 'arguments');
 assert.equal((await page.locator('#arguments').inputValue()).length, wasWritten.length + 7);
+// Now that something is changed, the yes to what was proposed is held back, and says why; taken back, it is there again.
+const held = () => ask(page, "document.querySelector('form#approve button').validationMessage");
+assert.match(await held(), /You have changed something/);
+await page.getByRole('button', { name: /Approve once/ }).click();
+await page.locator('.status', { hasText: 'PENDING_APPROVAL' }).first().waitFor();
+await page.locator('#arguments').fill(wasWritten);
+assert.equal(await held(), '');
+await page.locator('#arguments').focus();
 await page.keyboard.press('Escape');
 await page.keyboard.press('d');
 assert.equal(await ask(page, 'document.activeElement.innerText.includes("notes.sh")'), true, 'd goes to its files');
