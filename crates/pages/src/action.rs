@@ -351,7 +351,7 @@ fn refuse(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let (lang, action) = (viewer.lang, &shown.detail.action);
     let form = Form::to(format!("/actions/{}/reject", action.id), viewer).on(action.review).named("reject");
     form.with(&html! {
-        (reason_inside("reason", lang.reason_needed()))
+        (reason_inside("reason", lang.reason_to_reject()))
         button.bad { (lang.reject()) " " kbd { "R" } }
     })
 }

@@ -297,7 +297,9 @@ fn row(viewer: &Viewer, row: &Waiting, here: Option<ActionId>, listing: &Listing
             span.what { (text::line(lang, &row.detail.spec.title())) }
             span.aside { (lang.decimal(action.verdict.risk)) @if action.status == ActionStatus::PendingApproval { (ring(left(viewer, row))) } }
             span.meta {
-                (tier_word(lang, letter)) " · " strong { (text::line(lang, &row.agent)) } " · " (text::line(lang, &row.goal)) " · " (moment(lang, row.since, viewer.now))
+                (tier_word(lang, letter))
+                @if !action.approvals.is_empty() { " · " strong.ask { (action.approvals.len()) " " (lang.of_approvals()) " " (action.approvals.len() + action.approvals_missing) } }
+                " · " strong { (text::line(lang, &row.agent)) } " · " (text::line(lang, &row.goal)) " · " (moment(lang, row.since, viewer.now))
                 @if action.status == ActionStatus::PendingApproval {
                     " · " (lang.expires()) " " (moment(lang, parsed(&action.deadline), viewer.now))
                 }

@@ -317,6 +317,7 @@ words! {
     timeout_ms: "Time limit, milliseconds", "Limite de temps, millisecondes";
     reason: "Reason", "Raison";
     reason_needed: "Reason (the agent reads it)", "Raison (l'agent la lit)";
+    reason_to_reject: "Why you reject it (the agent reads it)", "Pourquoi vous rejetez (l'agent le lit)";
     decide_before: "decide before", "décider avant";
     then_refused: "then it is refused", "ensuite elle est refusée";
     approvals: "Approvals", "Approbations";

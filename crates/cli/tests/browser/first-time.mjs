@@ -40,7 +40,7 @@ await firstBelow('Actions').click();
 await seat.sees('Decide');
 await seat.presses(/^Reject/);
 await seat.sees('Decide');
-await seat.writes('Reason (the agent reads it)', 'not this one', page.locator('form').filter({ has: page.getByRole('button', { name: /^Reject/ }) }));
+await seat.writes('Why you reject it (the agent reads it)', 'not this one', page.locator('form').filter({ has: page.getByRole('button', { name: /^Reject/ }) }));
 await seat.looks();
 await seat.presses(/^Reject/);
 await decided(all - 1);

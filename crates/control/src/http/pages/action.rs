@@ -29,7 +29,7 @@ use super::super::problem::Failure;
 use super::super::queued::mine;
 use super::address::Address;
 use super::form::Sent;
-use super::guard::{Visiting, made};
+use super::guard::{Visiting, made, with_written};
 use super::onward::go_on;
 use super::{amend, around, attention, brake, file, log, names, order, output, passkey, twins, viewer};
 use crate::app::App;
@@ -248,8 +248,11 @@ pub(super) async fn reject(
 ) -> Result<Response, Failure> {
     let (id, seen) = (parse(&id)?, fields.seen()?);
     let look = looked(&app, &caller, id, seen);
-    flow::reject_looked(&app, &caller, id, (seen, fields.text("reason")?), look).await?;
-    Ok(go_on(&fields, id))
+    match flow::reject_looked(&app, &caller, id, (seen, fields.text("reason")?), look).await {
+        Ok(_) => Ok(go_on(&fields, id)),
+        // Somebody was faster, or something changed: what was written is there to be copied.
+        Err(no) => Ok(with_written(Failure::from(no).into_response(), fields.written())),
+    }
 }
 
 pub(super) async fn resolve(

@@ -53,6 +53,18 @@ async fn b4_a_page_that_is_older_than_what_stands_decides_nothing_and_says_so() 
 }
 
 #[tokio::test]
+async fn b4_why_somebody_rejects_is_not_lost_where_another_one_was_faster() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let action = agent.proposes(app.team.run, &scan()).await;
+    let mut browser = Browser::visiting(&app, &reviewer).await;
+    let page = browser.open(&format!("/actions/{}", action.id)).await.is(200);
+    let form = browser.form(&page, "reject").with("reason", "the host is in use until noon");
+    app.team.second.rejects(&action).await.is(200);
+    let told = browser.send(&form).await.is(409).text();
+    assert!(told.contains("What you wrote") && told.contains("the host is in use until noon"), "{told}");
+}
+
+#[tokio::test]
 async fn b4_where_two_people_are_asked_each_types_what_it_is_and_nobody_twice() {
     let (app, agent, reviewer, _) = Scenario::start().await;
     let action = agent.proposes(app.team.run, &sweep()).await;
