@@ -40,7 +40,7 @@ async function decides(page, of, looks, hasKeys) {
   await send(page, button('Bring it back'));
 
   await open(of.reject);
-  await page.locator('form#reject').getByLabel(/^Reason/).fill('not this one');
+  await page.locator('form#reject').getByLabel(/^Why you reject it/).fill('not this one');
   await send(page, button(/^Reject/));
   await again(of.reject, 'REJECTED');
 
