@@ -22,6 +22,7 @@ const STEPS: &[&str] = &[
     include_str!("../../migrations/0012_seen_file.sql"),
     include_str!("../../migrations/0013_attention.sql"),
     include_str!("../../migrations/0014_question.sql"),
+    include_str!("../../migrations/0015_queue_in_its_indexes.sql"),
 ];
 
 /// How the ledger is read into projections. Count it up whenever an event means something else for a state, or a state has a

@@ -88,8 +88,19 @@ impl Select {
         self.and(&format!("{column} {beyond} ?"), after)
     }
 
-    pub(super) fn ordered(mut self, by: &str, limit: u32) -> Self {
-        self.sql.push_str(&format!(" ORDER BY {by} LIMIT {}", limit.min(MOST_ROWS)));
+    pub(super) fn ordered(self, by: &str, limit: u32) -> Self {
+        self.by(by).limited(limit)
+    }
+
+    /// In this order, all of it.
+    pub(super) fn by(mut self, order: &str) -> Self {
+        self.sql.push_str(" ORDER BY ");
+        self.sql.push_str(order);
+        self
+    }
+
+    pub(super) fn limited(mut self, limit: u32) -> Self {
+        self.sql.push_str(&format!(" LIMIT {}", limit.min(MOST_ROWS)));
         self
     }
 
@@ -105,6 +116,25 @@ impl Select {
         let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {}", self.sql)).unwrap();
         let steps = statement.query_map(params_from_iter(self.values), |row| row.get(3)).unwrap();
         steps.collect::<Result<_, _>>().unwrap()
+    }
+
+    /// Which columns it reads from rows of a table, and not from an index: by SQLite's own listing of what it would do.
+    #[cfg(test)]
+    pub(super) fn columns_of_rows(self, conn: &Connection, table: &str) -> std::collections::BTreeSet<String> {
+        let page = "SELECT rootpage FROM sqlite_schema WHERE name = ?";
+        let page: i64 = conn.query_row(page, [table], |row| row.get(0)).unwrap();
+        let name = |column: i64| -> String {
+            let sql = "SELECT name FROM pragma_table_info(?1) WHERE cid = ?2";
+            conn.query_row(sql, rusqlite::params![table, column], |row| row.get(0)).unwrap()
+        };
+        let mut statement = conn.prepare(&format!("EXPLAIN {}", self.sql)).unwrap();
+        let steps =
+            statement.query_map(params_from_iter(self.values), |row| Ok((row.get(1)?, row.get(2)?, row.get(3)?)));
+        let steps: Vec<(String, i64, i64)> = steps.unwrap().collect::<Result<_, _>>().unwrap();
+        let opened = |(step, _, of): &&(String, i64, i64)| step == "OpenRead" && *of == page;
+        let cursors: Vec<i64> = steps.iter().filter(opened).map(|(_, cursor, _)| *cursor).collect();
+        let read = steps.iter().filter(|(step, cursor, _)| step == "Column" && cursors.contains(cursor));
+        read.map(|(_, _, column)| name(*column)).collect()
     }
 
     /// How many steps SQLite took until the end of it.
@@ -127,6 +157,28 @@ impl Select {
         let mut found = Vec::new();
         while let Some(row) = rows.next()? {
             found.push(read(row)?);
+        }
+        Ok(found)
+    }
+
+    /// The first of those that are wanted, for conditions that are not SQLite's: what comes after them is not read.
+    pub(super) fn some<T>(
+        self,
+        conn: &Connection,
+        limit: u32,
+        read: impl Fn(&Row<'_>) -> Result<T, StoreError>,
+        mut is_wanted: impl FnMut(&T) -> Result<bool, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut statement = conn.prepare_cached(&self.sql)?;
+        let mut rows = statement.query(params_from_iter(self.values))?;
+        let mut found = Vec::new();
+        while found.len() < limit.min(MOST_ROWS) as usize
+            && let Some(row) = rows.next()?
+        {
+            let next = read(row)?;
+            if is_wanted(&next)? {
+                found.push(next);
+            }
         }
         Ok(found)
     }
