@@ -38,11 +38,12 @@ impl Desk {
         let address = home.config()?.address;
         let started = Instant::now();
         loop {
-            if TcpStream::connect_timeout(&address, CONNECT).is_ok() {
-                return Ok(Self { client: who.client()?, own: None });
-            }
+            // A control plane keeps its store open: while nobody does, whoever listens at the address is a stranger.
             match Store::open(store_config(&home)?).await {
                 Ok(store) => return Self::of_our_own(store, &home, who).await,
+                Err(StoreError::InUse { .. }) if TcpStream::connect_timeout(&address, CONNECT).is_ok() => {
+                    return Ok(Self { client: who.client()?, own: None });
+                }
                 Err(StoreError::InUse { .. }) if started.elapsed() < LONGEST_TURN => {
                     tokio::time::sleep(BETWEEN_TRIES).await;
                 }

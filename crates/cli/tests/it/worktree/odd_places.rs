@@ -1,7 +1,7 @@
 //! People, and the places and times they choose: each is answered with what is wrong and what to do, or it just works.
 
 use std::fs;
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 use super::repo::{PAIR, Repo};
@@ -123,11 +123,26 @@ fn a1_everything_that_was_removed_by_hand_is_made_again_with_its_commits() {
     }
 }
 
+/// Where the control plane of a repository would listen.
+fn address_of(repo: &Repo) -> String {
+    let settings = fs::read_to_string(repo.root().join(".placet/placet.toml")).unwrap();
+    settings.split('"').nth(1).unwrap().to_owned()
+}
+
+#[test]
+fn a13_a_stranger_who_listens_where_no_control_plane_runs_is_told_nothing() {
+    let repo = Repo::new();
+    let stranger = TcpListener::bind(address_of(&repo)).unwrap();
+    stranger.set_nonblocking(true).unwrap();
+    repo.on("start", &[]).ok();
+    repo.on("close", &[]).ok();
+    assert!(stranger.accept().is_err(), "no token goes to whoever took the port");
+}
+
 #[test]
 fn a1_it_works_beside_a_control_plane_and_after_it() {
     let repo = Repo::new();
-    let settings = fs::read_to_string(repo.root().join(".placet/placet.toml")).unwrap();
-    let address = settings.split('"').nth(1).unwrap().to_owned();
+    let address = address_of(&repo);
     let serving = Process::start(placet().current_dir(repo.root()).arg("serve"));
     eventually("it listens", Duration::from_secs(60), || TcpStream::connect(&address).is_ok());
     repo.on("start", &[]).ok();
