@@ -257,14 +257,33 @@ fn c7_a_run_goes_through_the_pipeline_step_by_step() {
     assert_eq!(states(world.run())[10..12], [Now, Now], "looks that were agreed are not left out");
     let pass = pass_gate(world.run());
     world.reviewer().run(pass).unwrap();
-    assert_eq!(states(world.run())[10..], [Done, Done, Skipped, Now, ToCome]);
+    assert_eq!(states(world.run())[10..], [Stopped, Done, Skipped, Now, ToCome], "one of eight steps was reported");
     let seen = world.run().review();
     world.reviewer().run(RunCommand::ApproveResults { seen, chosen: None }).unwrap();
     assert_eq!(states(world.run())[12..], [Skipped, Done, Done]);
     let steps = pipeline(world.run());
     assert!(steps[3].product.to_string().starts_with("our_browser_agent: "), "{}", steps[3].product);
     assert!(steps[10].product.to_string().starts_with("1 of 8 steps"), "{}", steps[10].product);
-    assert!(steps[..12].iter().filter(|step| step.number != 12).all(|step| step.at.is_some()));
+    assert!(steps[..12].iter().filter(|step| step.number < 11).all(|step| step.at.is_some()));
+}
+
+#[test]
+fn c7_an_execution_is_done_when_every_step_of_it_was_reported() {
+    let mut world = World::new();
+    world.by(Who::Creator).creates_run(&["look", "write"]).unwrap();
+    world.reviewer().approves_plan().unwrap();
+    world.operator().run(RunCommand::Start).unwrap();
+    world.agent().run(RunCommand::Attach).unwrap();
+    let mut hasty = world.clone();
+    hasty.agent().run(RunCommand::Finish { summary: "all of it, believe me".to_owned() }).unwrap();
+    let execution = &pipeline(hasty.run())[10];
+    assert_eq!((execution.state, execution.product.to_string().as_str()), (StepState::Stopped, "0 of 2 steps"));
+    for step in 1..=2 {
+        world.agent().run(RunCommand::FinishStep { step, summary: "done".to_owned() }).unwrap();
+    }
+    world.agent().run(RunCommand::Finish { summary: "both".to_owned() }).unwrap();
+    let execution = &pipeline(world.run())[10];
+    assert_eq!((execution.state, execution.at.is_some()), (StepState::Done, true));
 }
 
 #[test]

@@ -69,9 +69,12 @@ pub(super) fn spawn(run: &Run) -> Known {
     Known::new(state, "run.attached", by).at(run.milestones.attached_at)
 }
 
+/// An agent that says it is through has done what it reported, and no more than that.
 pub(super) fn execution(run: &Run) -> Known {
+    let all_reported = run.steps_done as usize >= run.plan.len();
     let state = match (has_results(run), has_worked(run)) {
-        (true, _) => StepState::Done,
+        (true, _) if all_reported => StepState::Done,
+        (true, _) => StepState::Stopped,
         (false, true) if is_over(run) => StepState::Stopped,
         (false, true) => StepState::Now,
         (false, false) => otherwise(run),
