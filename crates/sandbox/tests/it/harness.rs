@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "a test runner reports on standard output")]
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::panic;
 use std::path::PathBuf;
@@ -134,8 +134,12 @@ pub(crate) fn run_one(name: &str, scenarios: &[Test]) -> ExitCode {
 }
 
 fn passes_as_user(test: &Test, copy: &WorldReadableCopy) -> bool {
+    // A layer leaves folders that its user may not open; root removes what the user leaves here.
+    let temporary = TempDir::new().expect("a temporary directory");
+    chown(temporary.path(), Some(ORDINARY_USER), Some(ORDINARY_USER)).expect("a directory of the user's own");
     let status = Command::new(copy.path())
         .args([AS_USER_FLAG, test.name()])
+        .env("TMPDIR", temporary.path())
         .uid(ORDINARY_USER)
         .gid(ORDINARY_USER)
         .current_dir("/")
