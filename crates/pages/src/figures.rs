@@ -107,6 +107,7 @@ counts! {
     n_rejected: "rejected", "rejected", "rejetée", "rejetées";
     n_succeeded: "succeeded", "succeeded", "réussie", "réussies";
     n_failed: "failed", "failed", "échouée", "échouées";
+    n_more_of_its_like: "more of its like", "more of its like", "autre semblable", "autres semblables";
     n_created: "created", "created", "créé", "créés";
     n_changed: "changed", "changed", "modifié", "modifiés";
     n_removed: "removed", "removed", "supprimé", "supprimés";

@@ -58,8 +58,21 @@ pub struct Just {
     /// The kind of the entry.
     pub kind: String,
     pub title: String,
+    /// How many were decided by that one word: it, and those that were identical.
+    pub count: u64,
+    /// The order that was given with it.
+    pub order: Option<Given>,
     /// Whether somebody else is asked too.
     pub is_awaited: bool,
+}
+
+/// An order that the viewer has just given.
+#[derive(Debug, Clone, Copy)]
+pub struct Given {
+    pub run: RunId,
+    pub number: u32,
+    /// How many more it approves.
+    pub times: u32,
 }
 
 /// An action that waits, and those that are identical.
@@ -192,7 +205,11 @@ fn just_decided(lang: Lang, just: &Just) -> Markup {
     };
     html! {
         p.notice #just role="status" {
-            (did) " " a href={ "/actions/" (just.id) } { (text::line(lang, &just.title)) }
+            (did) " " @if just.count > 1 { (lang.number(just.count)) " " (lang.identical_actions()) " " }
+            a href={ "/actions/" (just.id) } { (text::line(lang, &just.title)) }
+            @if let Some(Given { run, number, times }) = just.order {
+                " · " a href={ "/runs/" (run) "#orders" } { (lang.you_gave_order()) " " (number) } " (" (lang.number(times.into())) " " (lang.n_more_of_its_like(times.into())) ")"
+            }
             @if just.is_awaited { " · " (lang.more_needed()) }
         }
     }

@@ -176,6 +176,7 @@ words! {
     none_of_these: "Nothing of this kind waits.", "Rien de ce genre n'attend.";
     all_projects: "All projects", "Tous les projets";
     you_approved: "You approved", "Vous avez approuvé";
+    identical_actions: "identical actions:", "actions identiques :";
     you_rejected: "You rejected", "Vous avez rejeté";
     you_amended: "You put something else in the place of", "Vous avez remplacé";
     you_resolved: "You settled", "Vous avez réglé";
@@ -391,6 +392,7 @@ words! {
     order_minutes: "For so many minutes", "Pendant tant de minutes";
     order_times: "For so many more actions", "Pour tant d'autres actions";
     order_give_now: "Approve with this order", "Approuver avec cette consigne";
+    you_gave_order: "you gave order", "vous avez donné la consigne";
     order_approved_by: "nobody looked at this one: approved by order", "personne n'a regardé celle-ci : approuvée par la consigne";
     order_used: "used", "utilisée";
     order_until: "until", "jusqu'à";

@@ -69,7 +69,7 @@ pub use files::{FileShown, Ruling, Shown};
 pub use find::{Found, LONGEST_WORDS as LONGEST_FIND, find};
 pub use forms::Form;
 pub use help::help;
-pub use inbox::{Inbox, Just, Standing, Still, Twin, Twins, Waiting, inbox};
+pub use inbox::{Given, Inbox, Just, Standing, Still, Twin, Twins, Waiting, inbox};
 pub use lang::Lang;
 pub use layout::{Here, Viewer};
 pub use ledger::{Concerns, EntryPage, EntryRow, LedgerPage, Named, Wanted, entry, ledger};

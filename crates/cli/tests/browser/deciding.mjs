@@ -121,6 +121,7 @@ async function decides(page, of, looks, hasKeys) {
   await page.getByLabel('For so many more actions').fill('3');
   await page.getByRole('radio').first().check();
   await send(page, button('Approve with this order'));
+  await page.locator('#just a', { hasText: 'you gave order' }).click();
   await page.getByText('STANDS', { exact: true }).first().waitFor();
   await page.getByRole('link', { name: 'Orders' }).first().click();
   await page.getByLabel('Reason').fill('enough');

@@ -30,7 +30,7 @@ use super::super::queued::mine;
 use super::address::Address;
 use super::form::Sent;
 use super::guard::{Visiting, made, with_written};
-use super::onward::go_on;
+use super::onward::{go_on, go_on_with};
 use super::{amend, around, attention, brake, file, log, names, order, output, passkey, twins, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
@@ -111,8 +111,7 @@ async fn identical(app: &App, caller: &Caller, state: &ActionState, waits: bool)
 
 /// Who said yes, and when: the last entries that say so are those that count.
 async fn approvals(app: &App, state: &ActionState, entries: &[StoredEntry]) -> Result<Vec<Yes>, Failure> {
-    let times: Vec<Timestamp> =
-        entries.iter().filter(|entry| entry.kind == "action.approved").map(|entry| entry.at).collect();
+    let times: Vec<Timestamp> = entries.iter().filter(|entry| entry.kind == APPROVED).map(|entry| entry.at).collect();
     let counting = times.len().checked_sub(state.approvals.len()).and_then(|first| times.get(first..));
     let mut said = Vec::new();
     for (index, approval) in state.approvals.iter().enumerate() {
@@ -131,15 +130,11 @@ pub(super) async fn stored_entries(app: &App, id: ActionId) -> Result<Vec<Stored
     Ok(newest)
 }
 
+/// The kind of an entry that is a yes.
+pub(super) const APPROVED: &str = "action.approved";
 /// Entries after which nobody is asked any more.
-const DECISIONS: &[&str] = &[
-    "action.approved",
-    "action.rejected",
-    "action.superseded",
-    "action.withdrawn",
-    "action.expired",
-    "action.resolved",
-];
+const DECISIONS: &[&str] =
+    &[APPROVED, "action.rejected", "action.superseded", "action.withdrawn", "action.expired", "action.resolved"];
 
 /// Whose decision an entry is: of a yes by order its giver's, and not of the agent whose proposal it came with.
 pub(in crate::http) fn decider(stored: &StoredEntry) -> Option<IdentityId> {
@@ -317,7 +312,8 @@ pub(super) async fn approve_all(
         }
         items.push((state, seen.parse().map_err(|_| bad())?));
     }
-    let (mut done, mut refused, first) = (0, Vec::new(), items.first().map(|(state, _)| state.id).ok_or_else(bad)?);
+    let (mut done, mut refused, first) =
+        (0_usize, Vec::new(), items.first().map(|(state, _)| state.id).ok_or_else(bad)?);
     for (state, seen) in items {
         match approve_one(&app, &caller, &state, seen).await {
             Ok(()) => done += 1,
@@ -325,7 +321,7 @@ pub(super) async fn approve_all(
         }
     }
     if refused.is_empty() {
-        return Ok(go_on(&fields, first));
+        return Ok(go_on_with(&fields, first, done - 1));
     }
     let why = format!("{done} were approved, {} were not: {}", refused.len(), refused.join("; "));
     Err(Failure::new(StatusCode::CONFLICT, "in_part", why))

@@ -40,6 +40,8 @@ pub(super) struct InboxQuery {
     pub(super) before: Option<String>,
     /// What was just decided.
     pub(super) just: Option<String>,
+    /// How many others were decided by the same word.
+    pub(super) with: Option<usize>,
 }
 
 impl InboxQuery {
@@ -94,7 +96,7 @@ pub(super) async fn show(
     let mut inbox = listed(&app, &caller, listing, interrupted > 0).await?;
     inbox.chosen = chosen(&app, &caller, &address, query.action.as_deref(), &inbox).await?.map(Box::new);
     inbox.was_chosen = query.action.is_some();
-    inbox.just = just(&app, &caller, query.just.as_deref()).await?;
+    inbox.just = just(&app, &caller, &query).await?;
     inbox.runs = if is_top(&inbox.listing) { runs } else { Vec::new() };
     inbox.projects = super::names::projects(&app, &reach).await?;
     inbox.waiting = waiting;

@@ -6,12 +6,15 @@
 use axum::extract::Query;
 use axum::http::Uri;
 use axum::response::{IntoResponse as _, Redirect, Response};
+use placet_domain::action::ActionState;
 use placet_domain::id::ActionId;
-use placet_pages::{Decided, Just};
+use placet_ledger::Entry;
+use placet_pages::{Decided, Given, Just};
+use placet_store::{EntryFilter, Kinds, StoredEntry};
 
 use super::super::actions::detail;
 use super::super::problem::Failure;
-use super::action::{decided, stored_entries};
+use super::action::{APPROVED, MOST_AT_ONCE, decided, decider, stored_entries};
 use super::form::Fields;
 use super::inbox::InboxQuery;
 use crate::app::App;
@@ -19,9 +22,18 @@ use crate::flow::{self, Caller};
 
 /// To the neighbour of what was decided; to the top of the inbox where the form names none.
 pub(super) fn go_on(fields: &Fields, decided: ActionId) -> Response {
+    Redirect::to(&onward(fields, decided)).into_response()
+}
+
+/// The same after a word on so many others as well.
+pub(super) fn go_on_with(fields: &Fields, decided: ActionId, others: usize) -> Response {
+    Redirect::to(&format!("{}&with={others}", onward(fields, decided))).into_response()
+}
+
+fn onward(fields: &Fields, decided: ActionId) -> String {
     let there = fields.text("onward").ok().and_then(|onward| address(&onward)).unwrap_or_default();
     let joined = if there.is_empty() { "" } else { "&" };
-    Redirect::to(&format!("/?{there}{joined}just={decided}")).into_response()
+    format!("/?{there}{joined}just={decided}")
 }
 
 /// The same place of the inbox, written anew from what it says; nothing for what says anything else.
@@ -36,8 +48,8 @@ pub(super) fn address(onward: &str) -> Option<String> {
 }
 
 /// What somebody has just decided, as it is on the record; nothing if the last word was not theirs.
-pub(super) async fn just(app: &App, caller: &Caller, id: Option<&str>) -> Result<Option<Just>, Failure> {
-    let Some(id) = id.and_then(|id| id.parse().ok()) else { return Ok(None) };
+pub(super) async fn just(app: &App, caller: &Caller, query: &InboxQuery) -> Result<Option<Just>, Failure> {
+    let Some(id) = query.just.as_deref().and_then(|id| id.parse().ok()) else { return Ok(None) };
     let Ok(state) = flow::find_action(app, caller, id).await else { return Ok(None) };
     let entries = stored_entries(app, id).await?;
     let Some(Decided { kind, by_id, .. }) = decided(app, &entries).await? else { return Ok(None) };
@@ -46,7 +58,47 @@ pub(super) async fn just(app: &App, caller: &Caller, id: Option<&str>) -> Result
     }
     let shown = detail(app, &state).await?;
     let (title, is_awaited) = (shown.spec.title(), shown.action.approvals_missing > 0);
-    Ok(Some(Just { id, kind, title, is_awaited }))
+    let order = ordered(app, caller, &state).await?;
+    let count = 1 + together(app, caller, &state, &entries, query.with.unwrap_or_default()).await?;
+    Ok(Some(Just { id, kind, title, count, order, is_awaited }))
+}
+
+/// The order that they gave with it.
+async fn ordered(app: &App, caller: &Caller, state: &ActionState) -> Result<Option<Given>, Failure> {
+    let run = flow::find_run(app, caller, state.run).await?;
+    let given = run.orders.iter().find(|order| order.action == state.id && order.giver == caller.identity.id);
+    Ok(given.map(|order| Given { run: run.id, number: order.number, times: order.times }))
+}
+
+/// How many others that ask the same they approved right after it: no more than the address says, and no more than are on the record.
+async fn together(
+    app: &App,
+    caller: &Caller,
+    state: &ActionState,
+    entries: &[StoredEntry],
+    most: usize,
+) -> Result<u64, Failure> {
+    let Some(first) = entries.iter().rev().find(|entry| entry.kind == APPROVED).filter(|_| most > 0) else {
+        return Ok(0);
+    };
+    // Others decide meanwhile, too.
+    let (project, limit) = (Some(state.project), 2 * MOST_AT_ONCE as u32);
+    let filter =
+        EntryFilter { project, kinds: Kinds::Only(APPROVED), after: Some(first.seq), limit, ..EntryFilter::default() };
+    let mut found = 0;
+    for entry in app.store().entries(filter).await?.iter().filter(|entry| decider(entry) == Some(caller.identity.id)) {
+        found += u64::from(asks_the_same(app, entry, state).await?);
+    }
+    Ok(found.min(most as u64))
+}
+
+async fn asks_the_same(app: &App, approved: &StoredEntry, as_this: &ActionState) -> Result<bool, Failure> {
+    let id = Entry::parse(&approved.bytes).ok().and_then(|entry| entry.action?.parse().ok());
+    let other = match id {
+        Some(id) => app.store().action(id).await?,
+        None => None,
+    };
+    Ok(as_this.question().is_some() && other.and_then(|other| other.question()) == as_this.question())
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use super::super::orders;
 use super::super::problem::Failure;
 use super::form::{Fields, Sent};
 use super::guard::{Visiting, html};
+use super::onward::go_on;
 use super::{names, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
@@ -53,9 +54,9 @@ pub(super) async fn give(
         let why = "you have decided a lot lately; approve one by one for a while, or come back later";
         return Err(Failure::new(StatusCode::CONFLICT, "too_fast", why));
     }
-    let request = wanted(&fields)?;
-    let run = flow::give_order(&app, &caller, id.parse().map_err(Failure::bad_id)?, fields.seen()?, request).await?;
-    Ok(Redirect::to(&format!("/runs/{}#orders", run.id)).into_response())
+    let (id, request) = (id.parse().map_err(Failure::bad_id)?, wanted(&fields)?);
+    flow::give_order(&app, &caller, id, fields.seen()?, request).await?;
+    Ok(go_on(&fields, id))
 }
 
 /// A page says all of it: what is missing is not guessed at.

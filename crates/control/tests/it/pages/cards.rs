@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::browser::Browser;
 use super::showing::file;
-use crate::moves::scan;
+use crate::moves::{scan, sweep};
 use crate::person::Person;
 use crate::scenario::Scenario;
 
@@ -109,6 +109,34 @@ async fn b4_identical_actions_are_approved_together_from_the_page_of_one_of_them
     for action in [first, second] {
         assert_eq!(reviewer.sees(&action).await.action.status.as_str(), "APPROVED");
     }
+}
+
+#[tokio::test]
+async fn b4_after_many_at_once_it_is_told_how_many_they_were_and_no_more_than_are_on_the_record() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    for _ in 0..3 {
+        agent.proposes(app.team.run, &scan()).await;
+    }
+    let mut rita = Browser::visiting(&app, &reviewer).await;
+    let page = rita.open("/").await.is(200);
+    let there = rita.send(&rita.form(&page, "approve-all")).await.is(303).header("location").to_owned();
+    let other = agent.proposes(app.team.run, &sweep()).await;
+    rita.send(&rita.form(&rita.open(&format!("/actions/{}", other.id)).await, "approve").with("confirm", "nmap"))
+        .await
+        .is(303);
+    let told = just(&rita.open(&there).await.is(200).text()).expect("what was decided is told");
+    assert!(told.contains("You approved 3 identical actions: <a") && told.contains("nmap"), "{told}");
+    let claimed = there.replace("with=2", "with=40");
+    assert!(just(&rita.open(&claimed).await.is(200).text()).unwrap().contains("You approved 3 identical"));
+    rita.language = "fr";
+    assert!(just(&rita.open(&there).await.is(200).text()).unwrap().contains("approuvé 3 actions identiques : <a"));
+    let ralf = Browser::visiting(&app, &app.team.second).await;
+    assert_eq!(just(&ralf.open(&there).await.is(200).text()), None, "nobody is told that they decided what others did");
+}
+
+/// The line that tells what was just decided.
+fn just(page: &str) -> Option<String> {
+    Some(page.split("id=\"just\"").nth(1)?.split("</p>").next()?.to_owned())
 }
 
 #[tokio::test]

@@ -26,7 +26,11 @@ async fn b4_an_order_is_given_listed_used_and_taken_back_by_pages() {
     let before = app.size();
     let answer = rita.send(&form).await.is(303);
     assert_eq!(app.kinds_from(before).await, ["action.approved", "run.order_given"]);
-    let run = rita.open(answer.header("location").split('#').next().unwrap()).await.is(200).text();
+    let next = rita.open(answer.header("location")).await.is(200).text();
+    let told = next.split("id=\"just\"").nth(1).unwrap().split("</p>").next().unwrap();
+    let there = format!("<a href=\"/runs/{}#orders\">you gave order 1</a> (2 more of its like)", app.team.run);
+    assert!(told.contains("You approved <a") && told.contains(&there), "one goes on as after any decision: {told}");
+    let run = rita.open(&format!("/runs/{}", app.team.run)).await.is(200).text();
     assert!(run.contains("Standing orders") && run.contains("<strong>0</strong> of 2"), "{run}");
     let passed = agent.proposes(app.team.run, &scan()).await;
     let shown = rita.open(&format!("/actions/{}", passed.id)).await.is(200).text();
