@@ -11,7 +11,7 @@ use placet_domain::time::Timestamp;
 use placet_wire::api::{ActionDetail, BudgetView};
 
 use crate::lang::Lang;
-use crate::parts::{digest, fact, moment, section, short, size, status, tier};
+use crate::parts::{digest, fact, moment, section, size, status, tier};
 use crate::passkeys::Place;
 use crate::phrases;
 use crate::stage::Stage;
@@ -58,6 +58,8 @@ pub struct History {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Past {
     pub id: ActionId,
+    /// What it was.
+    pub title: String,
     pub status: ActionStatus,
     pub at: Timestamp,
     /// Why it was rejected, if it was.
@@ -250,7 +252,7 @@ pub(crate) fn history(lang: Lang, history: &History, now: Timestamp) -> Markup {
                 ul.plain.past {
                     @for past in &history.recent {
                         li {
-                            a href={ "/actions/" (past.id) } { (short(&past.id.to_string())) } " " (status(past.status.as_str())) " " (moment(lang, past.at, now))
+                            a href={ "/actions/" (past.id) } { (text::line(lang, &past.title)) } " " (status(past.status.as_str())) " " (moment(lang, past.at, now))
                             @if let Some(reason) = &past.reason { " · " q { (text::line(lang, reason)) } }
                         }
                     }
@@ -302,6 +304,20 @@ mod tests {
         let shown = blast_radius(Lang::En, &detail(), Stage::Asked, &Blast::default()).into_string();
         assert!(shown.contains("Uses the team") && shown.contains("github"), "{shown}");
         assert!(shown.contains("api.example.org") && shown.contains("⟦U+200B⟧"), "{shown}");
+    }
+
+    #[test]
+    fn b4_what_was_decided_before_is_told_by_what_it_was() {
+        let past = Past {
+            id: serde_json::from_value(json!(format!("act_{}", "7".repeat(32)))).unwrap(),
+            title: "curl -X POST <b>".to_owned(),
+            status: ActionStatus::Rejected,
+            at: Timestamp::from_unix_ms(0),
+            reason: Some("not now".to_owned()),
+        };
+        let before = History { rejected: 1, recent: vec![past], ..History::default() };
+        let shown = history(Lang::En, &before, Timestamp::from_unix_ms(60_000)).into_string();
+        assert!(shown.contains(">curl -X POST &lt;b&gt;</a>") && shown.contains("<q>not now</q>"), "{shown}");
     }
 
     #[test]

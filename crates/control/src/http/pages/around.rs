@@ -8,6 +8,7 @@ use placet_domain::time::Timestamp;
 use placet_pages::{History, Past, Who};
 use placet_store::{ActionFilter, Listed, Order};
 
+use super::super::actions::title;
 use super::super::problem::Failure;
 use crate::app::App;
 
@@ -56,20 +57,20 @@ pub(super) async fn history(app: &App, state: &ActionState) -> Result<History, F
         ..ActionFilter::default()
     };
     let found = app.store().actions(filter).await?;
-    let others = found.iter().filter(|other| other.tool == state.tool && other.id != state.id);
-    Ok(others.fold(History::default(), |mut counted, other| {
+    let mut counted = History::default();
+    for other in found.iter().filter(|other| other.tool == state.tool && other.id != state.id) {
         counted.approved += u64::from(other.was_looked_at());
         counted.rejected += u64::from(other.status == ActionStatus::Rejected);
         counted.succeeded += u64::from(other.status == ActionStatus::Succeeded);
         counted.failed += u64::from(other.status == ActionStatus::Failed);
         if counted.recent.len() < MOST_RECENT && (other.was_looked_at() || other.status == ActionStatus::Rejected) {
-            counted.recent.push(past(other));
+            counted.recent.push(past(app, other).await);
         }
-        counted
-    }))
+    }
+    Ok(counted)
 }
 
-fn past(other: &Listed<ActionState>) -> Past {
+async fn past(app: &App, other: &Listed<ActionState>) -> Past {
     let reason = other.because.clone().filter(|_| other.status == ActionStatus::Rejected);
-    Past { id: other.id, status: other.status, at: other.changed_at, reason }
+    Past { id: other.id, title: title(app, other).await, status: other.status, at: other.changed_at, reason }
 }

@@ -92,7 +92,7 @@ async fn b4_a_card_says_who_can_decide_where_its_run_is_and_how_others_were_deci
     assert!(page.contains("by the policy of version"), "{page}");
     let (_, past) = page.split_once("class=\"plain past\"").unwrap_or_else(|| panic!("{page}"));
     assert!(
-        past.contains(&format!("/actions/{}", before.id)) && past.contains("REJECTED") && past.contains("<q>"),
+        past.contains(&format!("/actions/{}\">nmap ", before.id)) && past.contains("REJECTED") && past.contains("<q>"),
         "{past}"
     );
 }
