@@ -150,7 +150,7 @@ fn reaches(lang: Lang, spec: &ActionSpec) -> Markup {
     html! {
         @if spec.network.is_empty() { @if spec.target.is_none() { span.good { (lang.nobody()) } } @else { span.ask { (lang.nobody_caged()) } } }
         @for opening in &spec.network {
-            div { code { (text::line(lang, &opening.to_string())) } @if opening.caveat().is_some() { " " small { (lang.tunnel()) } } }
+            div { code.reached { (text::line(lang, &opening.to_string())) } @if opening.caveat().is_some() { " " small { (lang.tunnel()) } } }
         }
     }
 }
@@ -304,6 +304,18 @@ mod tests {
         let shown = blast_radius(Lang::En, &detail(), Stage::Asked, &Blast::default()).into_string();
         assert!(shown.contains("Uses the team") && shown.contains("github"), "{shown}");
         assert!(shown.contains("api.example.org") && shown.contains("⟦U+200B⟧"), "{shown}");
+    }
+
+    #[test]
+    fn b4_whom_it_reaches_stands_out_and_is_never_broken_within_its_name() {
+        let mut detail = detail();
+        detail.spec.network = serde_json::from_value(json!(["https://api.example.org/"])).expect("an opening");
+        let shown = blast_radius(Lang::En, &detail, Stage::Asked, &Blast::default()).into_string();
+        assert!(shown.contains("<code class=\"reached\">"), "{shown}");
+        let style = include_str!("../assets/placet.css");
+        let rule = style.lines().find(|line| line.starts_with(".reached {")).expect("it has a rule of its own");
+        assert!(rule.contains("color: var(--ask)") && rule.contains("overflow-wrap: break-word"), "{rule}");
+        assert!(style.contains(".facts > div:has(.reached) { grid-column: 1 / -1; }"), "it has the whole row");
     }
 
     #[test]
