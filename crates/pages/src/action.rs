@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use placet_domain::action::ActionStatus;
 use placet_domain::evidence::Manifest;
-use placet_domain::id::IdentityId;
+use placet_domain::id::{ActionId, IdentityId};
 use placet_domain::time::Timestamp;
 use placet_wire::api::{ActionDetail, ActionView, OrderOffer};
 
@@ -39,6 +39,8 @@ pub struct ActionPage {
     pub blast: Blast,
     pub files: Vec<FileShown>,
     pub history: History,
+    /// One of its run that was approved and differs only in what stands in its files.
+    pub lookalike: Option<ActionId>,
     /// Who can decide, while somebody is asked.
     pub who: Option<Who>,
     /// How far its run is: the step that it works on, and how many there are.
@@ -153,6 +155,7 @@ pub(crate) fn head(viewer: &Viewer, shown: &ActionPage) -> Markup {
                 @if action.amendment.is_some() { " · " strong.ask { (lang.amended_by()) } }
                 @if let Some(next) = action.superseded_by { " · " a href={ "/actions/" (next) } { (short(&next.to_string())) } }
             }
+            @if let Some(other) = shown.lookalike { p.ask.lookalike { (lang.looks_approved()) " " a href={ "/actions/" (other) } { (short(&other.to_string())) } } }
             @if !waits(action) { p { (stage::meaning(lang, action.status)) } }
             (attention::told(viewer, &shown.attended.said))
         }

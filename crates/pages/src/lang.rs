@@ -293,6 +293,7 @@ words! {
     decide: "Decide", "Décider";
     approve: "Approve", "Approuver";
     approve_once: "Approve once", "Approuver une fois";
+    looks_approved: "Not the same as what was approved before in this run: its files have other contents than those of", "Pas la même que celle approuvée plus tôt dans cette exécution : ses fichiers ont un autre contenu que ceux de";
     amended_by: "What a reviewer made of the agent's proposal", "Ce qu'un relecteur a fait de la proposition de l'agent";
     everything_bound: "Everything that you approve", "Tout ce que vous approuvez";
     reject: "Reject", "Rejeter";

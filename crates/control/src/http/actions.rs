@@ -84,7 +84,7 @@ pub(super) async fn show(
     Ok(([(header::ETAG, etag)], Json(detail)))
 }
 
-async fn opened(app: &App, id: ActionId, digest: Digest) -> Result<ActionSpec, No> {
+pub(super) async fn opened(app: &App, id: ActionId, digest: Digest) -> Result<ActionSpec, No> {
     let sealed = app.store().sealed(id, digest).await.map_err(No::Fault)?;
     let sealed = sealed.ok_or(No::Refused(Refusal::Unknown { what: "action" }))?;
     Ok(Action::open(&sealed)?.spec().clone())

@@ -80,6 +80,7 @@ pub(in crate::http) async fn page(
         blast: blast(&run, &state),
         files,
         history: around::history(app, &state).await?,
+        lookalike: around::lookalike(app, &state, &detail.spec).await?,
         who: around::who(app, &run, &state).await?,
         step: step(&run),
         amending: amend::offered(app, &detail),

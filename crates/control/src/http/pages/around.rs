@@ -1,14 +1,18 @@
-//! What stands around an action on its card: who can decide it, and how similar ones were decided before.
+//! What stands around an action on its card: who can decide it, how similar ones were decided before, and whether it only looks like one of
+//! them.
 
 use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Demand, Setting};
+use placet_domain::approval::{Width, class};
+use placet_domain::id::ActionId;
 use placet_domain::identity::{Actor, Identity, Role};
+use placet_domain::proposal::ActionSpec;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::Run;
 use placet_domain::time::Timestamp;
 use placet_pages::{History, Past, Who};
 use placet_store::{ActionFilter, Listed, Order};
 
-use super::super::actions::title;
+use super::super::actions::{opened, title};
 use super::super::problem::Failure;
 use crate::app::App;
 
@@ -17,6 +21,8 @@ const MOST_LOOKED_THROUGH: u32 = 400;
 const HISTORY_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
 /// As many as somebody looks at again before they decide.
 const MOST_RECENT: usize = 5;
+/// How many of the newest actions of its run one is compared with.
+const MOST_COMPARED: u32 = 20;
 
 /// Everybody whom the domain itself would let approve it, and who could not because of whose it is.
 pub(super) async fn who(app: &App, run: &Run, state: &ActionState) -> Result<Option<Who>, Failure> {
@@ -73,4 +79,27 @@ pub(super) async fn history(app: &App, state: &ActionState) -> Result<History, F
 async fn past(app: &App, other: &Listed<ActionState>) -> Past {
     let reason = other.because.clone().filter(|_| other.status == ActionStatus::Rejected);
     Past { id: other.id, title: title(app, other).await, status: other.status, at: other.changed_at, reason }
+}
+
+/// The newest of its run that a person approved and that differs only in what stands in its files: whoever has just read that one would take
+/// this one for it. Nothing where an identical one was approved.
+pub(super) async fn lookalike(app: &App, state: &ActionState, spec: &ActionSpec) -> Result<Option<ActionId>, Failure> {
+    if state.status != ActionStatus::PendingApproval || spec.files.is_empty() {
+        return Ok(None);
+    }
+    let (run, order, limit) = (Some(state.run), Order::NewestFirst, MOST_COMPARED);
+    let found = app.store().actions(ActionFilter { run, order, limit, ..ActionFilter::default() }).await?;
+    let mut alike = None;
+    for other in found.iter().filter(|other| other.tool == state.tool && other.was_looked_at() && other.id != state.id)
+    {
+        let Ok(theirs) = opened(app, other.id, other.digest).await else { continue };
+        let is_same = |width| {
+            class(width, state.project, spec, &state.verdict) == class(width, state.project, &theirs, &other.verdict)
+        };
+        if is_same(Width::Exact) {
+            return Ok(None);
+        }
+        alike = alike.or_else(|| is_same(Width::Contents).then_some(other.id));
+    }
+    Ok(alike)
 }

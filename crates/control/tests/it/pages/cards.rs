@@ -134,6 +134,38 @@ async fn b4_after_many_at_once_it_is_told_how_many_they_were_and_no_more_than_ar
     assert_eq!(just(&ralf.open(&there).await.is(200).text()), None, "nobody is told that they decided what others did");
 }
 
+#[tokio::test]
+async fn b4_what_looks_like_an_approved_one_and_has_other_contents_says_so_at_its_head() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let install = async |content: &str| -> ActionView {
+        let files = [file(&app, "docs/a.sh", content.as_bytes()).await];
+        agent.proposes(app.team.run, &json!({ "tool": "sh", "arguments": ["docs/a.sh"], "files": files })).await
+    };
+    let first = install("echo one\n").await;
+    let rita = Browser::visiting(&app, &reviewer).await;
+    let head = async |action: &ActionView| -> String {
+        let page = rita.open(&format!("/actions/{}", action.id)).await.is(200).text();
+        page.split("<header>").nth(1).unwrap().split("</header>").next().unwrap().to_owned()
+    };
+    assert!(!head(&first).await.contains("lookalike"), "nothing was approved before");
+    approved(&app, &first).await;
+    let (other, same) = (install("rm -r docs\n").await, install("echo one\n").await);
+    let told = head(&other).await;
+    assert!(
+        told.contains("its files have other contents") && told.contains(&format!("/actions/{}", first.id)),
+        "{told}"
+    );
+    assert!(!head(&same).await.contains("lookalike"), "what is identical is no lookalike");
+    assert!(!head(&first).await.contains("lookalike"), "nor is what was decided");
+}
+
+/// By as many people as it takes.
+async fn approved(app: &Scenario, action: &ActionView) {
+    for person in [&app.team.reviewer, &app.team.second].into_iter().take(action.approvals_missing) {
+        person.approves(action).await.is(200);
+    }
+}
+
 /// The line that tells what was just decided.
 fn just(page: &str) -> Option<String> {
     Some(page.split("id=\"just\"").nth(1)?.split("</p>").next()?.to_owned())
