@@ -123,7 +123,7 @@ pub(crate) fn card(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
             (head(viewer, shown))
             (waits_again(lang, &detail.action))
             (broke_off(viewer, detail))
-            @if shown.ask == Ask::Settled { (decided(viewer, shown.decided.as_ref())) }
+            @if shown.ask == Ask::Settled { (decided(viewer, shown)) }
             @if is_over { (outcome(viewer, shown)) }
             // First, so that nobody decides without having had it before their eyes.
             (card::exactly(lang, detail, stage))
@@ -257,15 +257,17 @@ fn decide(viewer: &Viewer, shown: &ActionPage) -> Markup {
 }
 
 /// Whoever comes by a link that is older than a decision is told whose it was.
-fn decided(viewer: &Viewer, decided: Option<&Decided>) -> Markup {
+fn decided(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let lang = viewer.lang;
     html! {
-        @if let Some(Decided { kind, by, at, by_id: _ }) = decided {
+        @if let Some(Decided { kind, by, at, by_id: _ }) = &shown.decided {
             section.panel aria-labelledby="decided" {
                 h2 #decided { (lang.decided_already()) }
-                p {
+                // A script shows it to whoever is still writing about what is decided.
+                p data-meanwhile=(lang.decided_meanwhile()) {
                     code { (kind) }
-                    @if let Some(by) = by { " " (lang.decided_by()) " " strong { (text::line(lang, by)) } }
+                    @let all = deciders(shown, kind, by.as_deref());
+                    @if !all.is_empty() { " " (lang.decided_by()) " " (card::names(lang, &all)) }
                     " · " (exactly(*at)) " (" (moment(lang, *at, viewer.now)) ")"
                 }
             }
@@ -273,14 +275,23 @@ fn decided(viewer: &Viewer, decided: Option<&Decided>) -> Markup {
     }
 }
 
+/// Whose decision it was: of a yes everybody's whose yes it took, and not the last one's alone.
+fn deciders(shown: &ActionPage, kind: &str, last: Option<&str>) -> Vec<String> {
+    if kind == "action.approved" && shown.approved_by.len() > 1 {
+        return shown.approved_by.iter().map(|yes| yes.name.clone()).collect();
+    }
+    last.map(ToOwned::to_owned).into_iter().collect()
+}
+
 /// How many of how many, who and when: "1 of 2, ada said yes 3 min ago".
 fn approvals(viewer: &Viewer, shown: &ActionPage) -> Markup {
     let (lang, action) = (viewer.lang, &shown.detail.action);
     let given = shown.approved_by.len();
+    let all = given + action.approvals_missing;
     html! {
         @if action.approvals_missing > 0 || given > 0 {
             p.approvals {
-                strong { (given) " " (lang.of_approvals()) " " (given + action.approvals_missing) } " " (lang.approvals_given())
+                strong { (given) " " (lang.of_approvals()) " " (all) } " " (lang.n_approvals_given(all as u64))
                 @for yes in &shown.approved_by {
                     " · " (text::line(lang, &yes.name)) " " (lang.said_yes())
                     @if let Some(at) = yes.at { " " (moment(lang, at, viewer.now)) }

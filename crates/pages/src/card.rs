@@ -119,7 +119,7 @@ fn may_decide(lang: Lang, who: &Who) -> Markup {
     }
 }
 
-fn names(lang: Lang, names: &[String]) -> Markup {
+pub(crate) fn names(lang: Lang, names: &[String]) -> Markup {
     html! {
         @for (index, name) in names.iter().take(MOST_NAMES).enumerate() { @if index > 0 { ", " } strong { (text::line(lang, name)) } }
         @if names.len() > MOST_NAMES { " +" (names.len() - MOST_NAMES) }

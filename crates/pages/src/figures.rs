@@ -108,6 +108,7 @@ counts! {
     n_succeeded: "succeeded", "succeeded", "réussie", "réussies";
     n_failed: "failed", "failed", "échouée", "échouées";
     n_more_of_its_like: "more of its like", "more of its like", "autre semblable", "autres semblables";
+    n_approvals_given: "approval given", "approvals given", "approbation donnée", "approbations données";
     n_created: "created", "created", "créé", "créés";
     n_changed: "changed", "changed", "modifié", "modifiés";
     n_removed: "removed", "removed", "supprimé", "supprimés";

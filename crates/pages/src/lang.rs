@@ -323,7 +323,6 @@ words! {
     decide_before: "decide before", "décider avant";
     then_refused: "then it is refused", "ensuite elle est refusée";
     approvals: "Approvals", "Approbations";
-    approvals_given: "approvals given", "approbations données";
     you_cannot: "You cannot decide this", "Vous ne pouvez pas décider ceci";
     retry: "Run it again", "Relancer";
     abandon: "Give it up", "Abandonner";

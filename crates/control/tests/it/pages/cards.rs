@@ -166,6 +166,22 @@ async fn approved(app: &Scenario, action: &ActionView) {
     }
 }
 
+#[tokio::test]
+async fn b4_where_two_people_said_yes_both_are_named_and_one_approval_is_spoken_of_as_one() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let (two, one) = (agent.proposes(app.team.run, &sweep()).await, agent.proposes(app.team.run, &scan()).await);
+    approved(&app, &two).await;
+    approved(&app, &one).await;
+    let mut rita = Browser::visiting(&app, &reviewer).await;
+    let page = rita.open(&format!("/actions/{}", two.id)).await.is(200).text();
+    let told = page.split("id=\"decided\"").nth(1).unwrap().split("</section>").next().unwrap();
+    assert!(told.contains("by <strong>rita-alpha</strong>, <strong>ralf-alpha</strong>"), "{told}");
+    assert!(page.contains("<strong>2 of 2</strong> approvals given"), "{page}");
+    rita.language = "fr";
+    let page = rita.open(&format!("/actions/{}", one.id)).await.is(200).text();
+    assert!(page.contains("<strong>1 sur 1</strong> approbation donnée ·"), "{page}");
+}
+
 /// The line that tells what was just decided.
 fn just(page: &str) -> Option<String> {
     Some(page.split("id=\"just\"").nth(1)?.split("</p>").next()?.to_owned())
