@@ -185,20 +185,39 @@ function replace(part, fresh) {
 // A page that shows one moment looks elsewhere for what stands around it.
 const elsewhere = document.body.dataset.liveFrom;
 
-async function refresh() {
-  const answer = await fetch(elsewhere ?? location.href, { headers: { accept: 'text/html' }, redirect: 'error' });
+async function look(address) {
+  const answer = await fetch(address, { headers: { accept: 'text/html' }, redirect: 'error' });
   if (!answer.ok) throw new Error(answer.status);
-  const fresh = parse(await answer.text());
+  return parse(await answer.text());
+}
+
+async function refresh() {
+  const fresh = await look(elsewhere ?? location.href);
   let isWhole = true;
   for (const part of all('[data-live]')) {
     const other = fresh.querySelector(`[data-live="${part.dataset.live}"]`);
-    if (other && !replace(part, other)) isWhole = false;
+    if (other && !replace(part, other)) { isWhole = false; tellMeanwhile(part, other); }
+    // The list looks at something else by now; what stands here has a page of its own.
+    if (!other && part.dataset.at && !isTold(part)) tellMeanwhile(part, await look(part.dataset.at));
   }
   // What was left alone is looked at again when the stream is opened again.
   if (isWhole) document.body.dataset.liveSince = fresh.body.dataset.liveSince;
   if (elsewhere) return;
   document.title = fresh.title;
   tellIfOther(fresh);
+}
+
+// Where somebody writes nothing is exchanged; that another one has decided meanwhile is told above what they write.
+const isTold = (part) => part.querySelector('[data-meanwhile]') !== null;
+function tellMeanwhile(part, fresh) {
+  const told = fresh.querySelector('[data-meanwhile]');
+  const form = all('form', part).find(isInUse) ?? part.querySelector('.decide form');
+  if (!told || !form || isTold(part)) return;
+  const notice = told.cloneNode(true);
+  notice.className = 'notice';
+  notice.setAttribute('role', 'status');
+  notice.prepend(`${told.dataset.meanwhile} `);
+  form.before(notice);
 }
 
 // What is decided on is never exchanged under somebody's hand: that something else stands there now is told, with the way to it.
@@ -226,9 +245,7 @@ const MOST_ELEMENTS = 20_000;
 const isSelecting = (part) => !getSelection().isCollapsed && part.contains(getSelection().anchorNode);
 
 async function listen() {
-  const answer = await fetch(`${log.dataset.log}?after=${log.dataset.logNext}`, { headers: { accept: 'text/html' }, redirect: 'error' });
-  if (!answer.ok) throw new Error(answer.status);
-  const fresh = parse(await answer.text());
+  const fresh = await look(`${log.dataset.log}?after=${log.dataset.logNext}`);
   const [said, more] = [log.querySelector('pre'), fresh.querySelector('[data-log-next]')];
   const isAtEnd = said.scrollTop + said.clientHeight >= said.scrollHeight - 8;
   log.dataset.logNext = more.dataset.logNext;

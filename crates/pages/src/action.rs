@@ -119,7 +119,7 @@ pub(crate) fn card(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
     // Of what is over people want to know first what came of it.
     let is_over = shown.evidence.is_some();
     html! {
-        article.card #card data-live=(live_key(shown)) {
+        article.card #card data-live=(live_key(shown)) data-at={ "/actions/" (detail.action.id) } {
             (head(viewer, shown))
             (waits_again(lang, &detail.action))
             (broke_off(viewer, detail))

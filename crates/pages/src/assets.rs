@@ -56,6 +56,6 @@ mod tests {
     fn c16_what_every_page_needs_is_small() {
         let bytes: usize = [&STYLE, &SCRIPT, &PASSKEY, &ICON].iter().map(|asset| asset.bytes.len()).sum();
         // With an inbox of less than 50 KB all of it stays below 100.
-        assert!(bytes < 43_000, "{bytes}");
+        assert!(bytes < 44_000, "{bytes}");
     }
 }

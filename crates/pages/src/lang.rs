@@ -624,6 +624,7 @@ words! {
     you_stand_in_for: "You stand in for", "Vous remplacez";
     away_until: "away until", "absent jusqu'à";
     decided_already: "Decided already", "Déjà décidé";
+    decided_meanwhile: "Decided meanwhile; what you write here will not be taken:", "Décidé entre-temps ; ce que vous écrivez ici ne sera pas pris :";
     decided_by: "by", "par";
     this_one: "this one", "celle-ci";
     ends: "ends", "expire";

@@ -26,6 +26,16 @@ await chosen.getByText('REJECTED', { exact: true }).first().waitFor();
 assert.equal(await together.count(), 0);
 await chosen.close();
 
+// While somebody writes why they say no, another one decides: it is told above what they write, and what they write stays.
+const written = await tab(`/?action=${given.twins[1]}`);
+const why = written.locator('form#reject').getByLabel(/^Why you reject it/);
+await why.fill('because of the ');
+by('ada', 'approve', given.twins[1], '--yes');
+await written.locator('.decide [role=status]', { hasText: 'Decided meanwhile' }).waitFor();
+await written.locator('.decide [role=status]', { hasText: 'action.approved' }).waitFor();
+assert.equal(await why.inputValue(), 'because of the ');
+await written.close();
+
 const [orders, run, agents, help] =
   [await tab('/orders'), await tab(`/runs/${given.run}`), await tab('/agents'), await tab('/help')];
 await orders.getByText('No order stands.').waitFor();

@@ -62,6 +62,12 @@ async fn b4_why_somebody_rejects_is_not_lost_where_another_one_was_faster() {
     app.team.second.rejects(&action).await.is(200);
     let told = browser.send(&form).await.is(409).text();
     assert!(told.contains("What you wrote") && told.contains("the host is in use until noon"), "{told}");
+    // What the script of an open page shows above what they write.
+    let now = browser.open(&format!("/actions/{}", action.id)).await.is(200).text();
+    let (_, meanwhile) = now.split_once("data-meanwhile=\"Decided meanwhile;").expect("what happened meanwhile");
+    let line = meanwhile.split("</p>").next().unwrap();
+    assert!(line.contains("action.rejected") && line.contains("<strong>ralf-alpha</strong>"), "{line}");
+    assert!(page.text().contains(&format!("data-at=\"/actions/{}\"", action.id)), "and where it looks");
 }
 
 #[tokio::test]
