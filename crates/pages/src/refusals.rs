@@ -5,11 +5,13 @@
 //! own language and says so.
 
 use maud::{Markup, html};
+use placet_domain::action::ActionStatus;
 use placet_domain::refusal::{PasskeyFlaw, PermitFlaw, Refusal};
+use placet_domain::run::RunStatus;
 
 use crate::lang::Lang;
 use crate::problem::Problem;
-use crate::text;
+use crate::{meaning, stage, text};
 
 /// A refusal in words, and what it quotes.
 struct Told {
@@ -29,11 +31,39 @@ impl Told {
 
 /// Why not, for whoever reads the page.
 pub(crate) fn refusal(lang: Lang, refusal: &Refusal) -> Markup {
-    let Told { words, quoted } = match lang {
-        Lang::En => Told::plain(refusal.to_string()),
-        Lang::Fr => in_french(refusal),
+    let Told { words, quoted } = match (by_state(lang, refusal), lang) {
+        (Some(told), _) => Told::plain(told),
+        (None, Lang::En) => Told::plain(refusal.to_string()),
+        (None, Lang::Fr) => in_french(refusal),
     };
     html! { (text::line(lang, &words)) @if let Some(quoted) = quoted { " " (in_english(lang, &quoted)) } }
+}
+
+/// What the state of something does not allow, with what that state means. What the domain says beside it is advice for agents and for
+/// programs, what to propose or to wait for; whoever reads a page wants to know what became of it.
+fn by_state(lang: Lang, refusal: &Refusal) -> Option<String> {
+    Some(match (lang, refusal) {
+        (Lang::En, Refusal::NotNow { what, status, hint }) => {
+            format!("it cannot be {what}: it is {status} now. {}", meant(lang, status, hint)?)
+        }
+        (Lang::Fr, Refusal::NotNow { what: _, status, hint }) => {
+            format!("impossible dans l'état « {status} ». {}", meant(lang, status, hint)?)
+        }
+        (Lang::En, Refusal::RunNotActive { status, hint }) => {
+            format!("the run is {status} now. {}", meant(lang, status, hint)?)
+        }
+        (Lang::Fr, Refusal::RunNotActive { status, hint }) => {
+            format!("l'exécution est dans l'état « {status} ». {}", meant(lang, status, hint)?)
+        }
+        _ => return None,
+    })
+}
+
+/// Actions and runs have states of one name; what is advised in them tells which of the two it is.
+fn meant(lang: Lang, status: &str, hint: &str) -> Option<&'static str> {
+    let action = ActionStatus::ALL.iter().find(|known| known.as_str() == status && known.hint() == hint);
+    let run = RunStatus::ALL.iter().find(|known| known.as_str() == status && known.hint() == hint);
+    action.map(|known| stage::meaning(lang, *known)).or_else(|| run.map(|known| meaning::of_status(lang, *known)))
 }
 
 /// Why something was not taken.
@@ -220,7 +250,24 @@ mod tests {
         assert!(shown(Lang::Fr, &Refusal::SamePerson).starts_with("vous avez déjà décidé"));
         let quoted = shown(Lang::Fr, &Refusal::Invalid { why: "a name is <b>short</b>".to_owned() });
         assert!(quoted.ends_with("<span lang=\"en\">a name is &lt;b&gt;short&lt;/b&gt;</span>"), "{quoted}");
+        let other = Refusal::not_now("set", "as it is", "it is as you want it already");
+        assert_eq!(shown(Lang::En, &other), other.to_string());
         let page = of_code(Lang::Fr, "too_fast", "that was too fast").into_string();
         assert!(!page.contains("fast"), "{page}");
+    }
+    #[test]
+    fn c16_people_are_told_what_became_of_it_and_not_what_an_agent_should_do_next() {
+        for status in ActionStatus::ALL {
+            let refused = Refusal::not_now("approved", status.as_str(), status.hint());
+            for lang in Lang::ALL {
+                let told = refusal(*lang, &refused).into_string();
+                assert!(told.contains(status.as_str()) && !told.contains(status.hint()), "{told}");
+            }
+        }
+        let faster = Refusal::not_now("rejected", "REJECTED", ActionStatus::Rejected.hint());
+        let told = refusal(Lang::En, &faster).into_string();
+        assert_eq!(told, "it cannot be rejected: it is REJECTED now. Refused by a person.");
+        let waits = Refusal::RunNotActive { status: "PENDING_APPROVAL", hint: RunStatus::PendingApproval.hint() };
+        assert!(refusal(Lang::Fr, &waits).into_string().ends_with("Le plan attend une personne."));
     }
 }

@@ -62,6 +62,10 @@ async fn b4_why_somebody_rejects_is_not_lost_where_another_one_was_faster() {
     app.team.second.rejects(&action).await.is(200);
     let told = browser.send(&form).await.is(409).text();
     assert!(told.contains("What you wrote") && told.contains("the host is in use until noon"), "{told}");
+    assert!(
+        told.contains("Refused by a person.") && !told.contains("propose something else"),
+        "advice for agents: {told}"
+    );
     // What the script of an open page shows above what they write.
     let now = browser.open(&format!("/actions/{}", action.id)).await.is(200).text();
     let (_, meanwhile) = now.split_once("data-meanwhile=\"Decided meanwhile;").expect("what happened meanwhile");
