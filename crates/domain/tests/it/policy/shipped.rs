@@ -38,6 +38,18 @@ fn c9_kinds_that_always_ask_do_and_kinds_that_are_watched_do_not() {
 }
 
 #[test]
+fn b4_no_rule_promises_what_only_the_snapshots_of_a_run_can_keep() {
+    for rule in Project::shipped().policy.rules() {
+        assert!(
+            !rule.reason.contains("rolled back") && !rule.reason.contains("undone"),
+            "{}: {}",
+            rule.id,
+            rule.reason
+        );
+    }
+}
+
+#[test]
 fn every_kind_and_every_notable_act_has_its_reviewed_verdict() {
     let project = Project::shipped();
     let table = acts().iter().fold(String::new(), |mut table, act| {
