@@ -17,7 +17,7 @@ use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::log::{self, LogShown};
 use crate::order;
-use crate::output::{Output, streams};
+use crate::output::{Output, left_as, said};
 use crate::parts::{digest, exactly, fact, moment, parsed, section, short, size, status, tier};
 use crate::passkeys::{self, Place};
 use crate::phrases;
@@ -128,7 +128,7 @@ pub(crate) fn card(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
             // First, so that nobody decides without having had it before their eyes.
             (card::exactly(lang, detail, stage))
             div.two { (card::why(lang, detail, stage, shown.who.as_ref())) (card::blast_radius(lang, detail, stage, &shown.blast)) }
-            @if !shown.files.is_empty() { (section("files", lang.given_files(), &files(viewer, detail.action.id, &shown.files))) }
+            @if !shown.files.is_empty() { (section("files", lang.given_files(), &files(viewer, detail.action.id, &shown.files, &shown.ask))) }
             @if shown.ask == Ask::Settled && !shown.approved_by.is_empty() { (section("approvals", lang.approvals(), &approvals(viewer, shown))) }
             (card::history(lang, &shown.history, viewer.now))
             (card::words(lang, detail))
@@ -413,11 +413,11 @@ fn outcome(viewer: &Viewer, shown: &ActionPage) -> Markup {
                     (fact(lang.exit(), &phrases::of_end(lang, &manifest.exit.in_words())))
                     (fact(lang.took(), &html! { (lang.span(manifest.finished_at.unix_ms().abs_diff(manifest.started_at.unix_ms()))) }))
                 }
-                (streams(lang, &shown.outputs))
+                (said(lang, &shown.outputs))
                 ul.plain {
                     @for item in &manifest.items {
                         li {
-                            a href={ "/evidence/" (action.project) "/" (item.digest) } download { (text::line(lang, &item.name)) }
+                            a href={ "/evidence/" (action.project) "/" (item.digest) } download { (text::line(lang, left_as(&item.name))) }
                             " " small { (size(lang, item.size_bytes)) " · " (digest(item.digest)) }
                         }
                     }

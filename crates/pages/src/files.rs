@@ -7,6 +7,7 @@ use placet_domain::digest::Digest;
 use placet_domain::id::ActionId;
 use placet_domain::text::lines;
 
+use crate::card::Ask;
 use crate::change::Change;
 use crate::colour::{self, Syntax};
 use crate::forms::Form;
@@ -67,16 +68,16 @@ pub(crate) fn given(lang: Lang, files: &[FileShown]) -> Markup {
     }
 }
 
-/// What is marked as seen is folded, and says so.
-pub(crate) fn files(viewer: &Viewer, action: ActionId, files: &[FileShown]) -> Markup {
-    let lang = viewer.lang;
+/// What is marked as seen is folded, and says so. Where nothing is left to decide nothing is left to be marked; a mark is still taken back.
+pub(crate) fn files(viewer: &Viewer, action: ActionId, files: &[FileShown], ask: &Ask) -> Markup {
+    let (lang, is_asked) = (viewer.lang, *ask != Ask::Settled);
     html! {
-        (tally(lang, files))
+        @if is_asked { (tally(lang, files)) }
         @for (index, file) in files.iter().enumerate() {
             @let change = change(file);
             details.file open[file.seen != Some(true)] {
                 summary { (named(lang, file, change.as_ref())) @if file.seen == Some(true) { strong.good { (lang.seen_by_you()) } } }
-                @if let Some(seen) = file.seen { (mark(viewer, action, index, seen)) }
+                @if let Some(seen) = file.seen.filter(|seen| *seen || is_asked) { (mark(viewer, action, index, seen)) }
                 (content(lang, file, change.as_ref()))
             }
         }
@@ -195,11 +196,12 @@ mod tests {
             ruling: Ruling::Within,
             seen,
         };
-        let marked = files(&viewer(), action(), &[file("a", Some(true)), file("b", Some(false))]).into_string();
+        let marked =
+            files(&viewer(), action(), &[file("a", Some(true)), file("b", Some(false))], &Ask::Yes).into_string();
         assert!(marked.contains("<strong>1 of 2</strong> files seen"), "{marked}");
         assert_eq!((marked.matches("<details class=\"file\">").count(), marked.matches("seen by you").count()), (1, 1));
         assert_eq!(marked.matches("<details class=\"file\" open>").count(), 1);
-        let plain = files(&viewer(), action(), &[file("a", None)]).into_string();
+        let plain = files(&viewer(), action(), &[file("a", None)], &Ask::Yes).into_string();
         assert!(
             !plain.contains("<form") && !plain.contains("files seen"),
             "who marks nothing is offered nothing: {plain}"
@@ -209,7 +211,7 @@ mod tests {
     fn shown(path: &str, shown: Shown) -> String {
         let (path, digest, link) = (path.to_owned(), Digest::of(b""), "/e".to_owned());
         let file = FileShown { path, digest, size_bytes: 3, shown, link, ruling: Ruling::Protected, seen: None };
-        files(&viewer(), action(), &[file]).into_string()
+        files(&viewer(), action(), &[file], &Ask::Yes).into_string()
     }
 
     #[test]

@@ -77,7 +77,7 @@ pub use listing::{From, Listing, Part};
 pub use log::{LogPage, LogShown, Speaks, log, log_after};
 pub use maud::Markup;
 pub use order::{OrderRow, orders};
-pub use output::{Excerpt, Output};
+pub use output::{Excerpt, Output, STREAMS};
 pub use passkeys::{Key, Keys, Place};
 pub use people::{AgentPage, AgentRow, agent, agents};
 pub use policy::{Flaw, PolicyPage, Trial, TrialGround, Wish, policy};

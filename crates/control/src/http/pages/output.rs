@@ -1,9 +1,10 @@
-//! What a program said, as far as its card shows it: the beginning and the end of each stream. The same people see it as by the API.
+//! What a program said and left, as far as its card shows it: the beginning and the end of each stream, and small texts among its outputs.
+//! The same people see it as by the API.
 
-use placet_domain::evidence::Manifest;
+use placet_domain::evidence::{Item, Manifest};
 use placet_domain::id::ProjectId;
 use placet_domain::proposal::FileOperand;
-use placet_pages::{Excerpt, Output};
+use placet_pages::{Excerpt, Output, STREAMS};
 
 use super::super::problem::Failure;
 use super::file::{read, text};
@@ -12,7 +13,9 @@ use crate::flow::Caller;
 
 /// Of each end: what somebody reads before they fetch the whole.
 const MOST_BYTES: usize = 8 << 10;
-const STREAMS: &[&str] = &["stdout", "stderr"];
+/// A file that was left is shown where it is small, so that nobody fetches a few lines; and no more of them than a card has room for.
+const MOST_LEFT_BYTES: u64 = 4 << 10;
+const MOST_LEFT: usize = 8;
 
 pub(super) async fn shown(
     app: &App,
@@ -21,13 +24,18 @@ pub(super) async fn shown(
     manifest: Option<&Manifest>,
 ) -> Result<Vec<Output>, Failure> {
     let mut outputs = Vec::new();
-    let items = manifest.into_iter().flat_map(|manifest| &manifest.items);
-    for item in items.filter(|item| STREAMS.contains(&item.name.as_str()) && item.size_bytes > 0) {
+    let items = || manifest.into_iter().flat_map(|manifest| &manifest.items).filter(|item| item.size_bytes > 0);
+    let small = items().filter(|item| !is_stream(item) && item.size_bytes <= MOST_LEFT_BYTES).take(MOST_LEFT);
+    for item in items().filter(|item| is_stream(item)).chain(small) {
         let (name, digest, size_bytes) = (item.name.clone(), item.digest, item.size_bytes);
         let bytes = read(app, caller, project, &FileOperand { path: name.clone(), digest, size_bytes }).await?;
         outputs.push(Output { name, excerpt: bytes.ok().and_then(|bytes| excerpt(&bytes)) });
     }
     Ok(outputs)
+}
+
+fn is_stream(item: &Item) -> bool {
+    STREAMS.contains(&item.name.as_str())
 }
 
 /// The first and the last lines; nothing of what is no text.

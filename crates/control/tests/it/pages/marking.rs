@@ -47,6 +47,11 @@ async fn c16_what_a_reviewer_marked_as_seen_is_folded_wherever_the_same_bytes_st
     let page = rita.open(&path(&first)).await.is(200);
     rita.send(&marking(&rita, &page, 0, "no")).await.is(303);
     assert_eq!(tally(&rita, &first).await, (0, 2));
+    let decided = rita.open(&path(&second)).await.is(200).text();
+    assert!(
+        !decided.contains("Mark as seen") && !decided.contains("files seen"),
+        "nothing is left to be marked: {decided}"
+    );
 }
 
 #[tokio::test]
