@@ -55,6 +55,26 @@ impl Tried {
 /// The field that names files to leave out.
 pub const WITHOUT: &str = "without";
 
+/// The field that holds the time limit, in seconds.
+pub const TIMEOUT: &str = "timeout_seconds";
+
+/// All of it: what nobody changes comes back to the millisecond.
+fn in_seconds(millis: u64) -> String {
+    let (whole, rest) = (millis / 1_000, millis % 1_000);
+    if rest == 0 { whole.to_string() } else { format!("{whole}.{rest:03}").trim_end_matches('0').to_owned() }
+}
+
+/// As somebody writes it, with a point or a comma; nothing for what is no such number.
+pub fn from_seconds(written: &str) -> Option<u64> {
+    let (whole, rest) = written.split_once(['.', ',']).unwrap_or((written, "0"));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(whole) || !is_number(rest) || rest.len() > 3 {
+        return None;
+    }
+    let rest_ms: u64 = format!("{rest:0<3}").parse().ok()?;
+    whole.parse::<u64>().ok()?.checked_mul(1_000)?.checked_add(rest_ms)
+}
+
 /// The field that holds the text of a file.
 pub fn file_field(index: usize) -> String {
     format!("file-{index}")
@@ -102,7 +122,7 @@ pub(crate) fn amend(viewer: &Viewer, shown: &ActionPage, room: Room) -> Markup {
 /// Everything but files.
 fn wish(lang: Lang, shown: &ActionPage, proposal: &Proposal) -> Markup {
     let pairs: Vec<String> = proposal.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    let (target, timeout) = (written(shown, "target"), written(shown, "timeout_ms"));
+    let (target, timeout) = (written(shown, "target"), written(shown, TIMEOUT));
     let was = proposal.target.as_ref().map(ToString::to_string).unwrap_or_default();
     let amending = &shown.amending;
     html! {
@@ -113,8 +133,8 @@ fn wish(lang: Lang, shown: &ActionPage, proposal: &Proposal) -> Markup {
         (several(lang, shown, ("outputs", lang.outputs_lines()), &proposal.outputs))
         @if amending.network { (several(lang, shown, ("network", lang.network_lines()), &proposal.network)) }
         @if amending.credentials { (several(lang, shown, ("credentials", lang.credentials_lines()), &proposal.credentials)) }
-        (field("timeout", lang.timeout_ms(), &html! {
-            input #timeout name="timeout_ms" inputmode="numeric" pattern="[0-9]*" value=(timeout.map_or_else(|| shown.detail.spec.limits.timeout_ms.to_string(), ToOwned::to_owned));
+        (field("timeout", lang.timeout_seconds(), &html! {
+            input #timeout name=(TIMEOUT) inputmode="decimal" pattern="[0-9]*([.,][0-9]{1,3})?" value=(timeout.map_or_else(|| in_seconds(shown.detail.spec.limits.timeout_ms), ToOwned::to_owned));
         }))
     }
 }
@@ -203,5 +223,22 @@ const fn said(lang: Lang, why: Unfit) -> &'static str {
         Unfit::Removed => lang.removed_bytes(),
         Unfit::Tricky => lang.unfit_tricky(),
         Unfit::Ends => lang.unfit_ends(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c16_a_time_limit_is_told_in_seconds_and_comes_back_to_the_millisecond() {
+        for (millis, told) in [(0, "0"), (1, "0.001"), (1_500, "1.5"), (30_000, "30"), (61_042, "61.042")] {
+            assert_eq!(in_seconds(millis), told);
+            assert_eq!(from_seconds(told), Some(millis), "{told}");
+        }
+        assert_eq!(from_seconds("1,5"), Some(1_500), "as the French write it");
+        for strange in ["", "soon", "1.", ".5", "1.2345", "-1", "1e3", "99999999999999999999"] {
+            assert_eq!(from_seconds(strange), None, "{strange}");
+        }
     }
 }

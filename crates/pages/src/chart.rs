@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use placet_domain::time::Timestamp;
 
 use crate::lang::Lang;
-use crate::parts::iso;
+use crate::parts::{exactly, written};
 use crate::plot::plot;
 
 const WIDTH: u64 = 600;
@@ -34,7 +34,7 @@ pub(crate) fn curve(lang: Lang, curve: &Curve) -> Markup {
     let reached = curve.points.iter().map(|point| point.1).max().unwrap_or(1).max(1);
     let near = curve.most.filter(|most| reached >= most / NEAR);
     let highest = near.map_or(reached, |most| most.max(reached));
-    let told = format!("{} – {}: {}", iso(first.0), iso(last.0), (curve.written)(last.1));
+    let told = format!("{} – {}: {}", written(first.0), written(last.0), (curve.written)(last.1));
     let drawing = html! {
         svg.chart viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img" aria-label=(told) {
             title { (told) }
@@ -47,9 +47,9 @@ pub(crate) fn curve(lang: Lang, curve: &Curve) -> Markup {
     html! {
         (plot(&drawing, highest, &curve.written))
         p.ends {
-            span { (iso(first.0)) }
+            span { (exactly(first.0)) }
             span { strong { ((curve.written)(last.1)) } @if let Some(most) = curve.most { " " (lang.of()) " " ((curve.written)(most)) } }
-            span { (iso(last.0)) }
+            span { (exactly(last.0)) }
         }
     }
 }
@@ -90,7 +90,9 @@ mod tests {
         let points = vec![(at(0), 10), (at(500), 20), (at(1_000), 40)];
         assert_eq!(path(&points, 40, false), "M0 160 H0 V122 H300 V84 H600 V8 H600 V8 H600");
         let shown = curve(Lang::En, &Curve { points, most: None, written: |sum| format!("{sum} t") }).into_string();
-        assert!(shown.contains("aria-label=\"1970-01-01T00:00:00Z – 1970-01-01T00:00:01Z: 40 t\""), "{shown}");
+        assert!(shown.contains("aria-label=\"1970-01-01 00:00:00 UTC – 1970-01-01 00:00:01 UTC: 40 t\""), "{shown}");
+        let end = "<time datetime=\"1970-01-01T00:00:01Z\">1970-01-01 00:00:01 UTC</time>";
+        assert!(shown.contains(end), "for people, and exact to machines: {shown}");
         assert!(!shown.contains("style="), "the content policy forbids styles within pages");
     }
 

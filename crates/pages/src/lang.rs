@@ -316,7 +316,7 @@ words! {
     still_written: "What you wrote still stands below", "Ce que vous avez écrit est encore plus bas";
     waits_for_another: "It is riskier than what was proposed, so whoever changed it does not count: it waits for another person.", "C'est plus risqué que ce qui était proposé, et qui l'a modifié ne compte pas : une autre personne doit décider.";
     waits_for_more: "The yes of whoever changed it counts; it still waits for another person.", "L'accord de qui l'a modifié compte ; une autre personne doit encore décider.";
-    timeout_ms: "Time limit, milliseconds", "Limite de temps, millisecondes";
+    timeout_seconds: "Time limit, seconds", "Limite de temps, secondes";
     reason: "Reason", "Raison";
     reason_needed: "Reason (the agent reads it)", "Raison (l'agent la lit)";
     reason_to_reject: "Why you reject it (the agent reads it)", "Pourquoi vous rejetez (l'agent le lit)";
@@ -748,6 +748,8 @@ impl Lang {
     /// A moment that has passed.
     pub(crate) fn ago(self, millis: u64) -> String {
         match self {
+            Self::En if millis < 1_000 => "just now".to_owned(),
+            Self::Fr if millis < 1_000 => "à l'instant".to_owned(),
             Self::En => format!("{} ago", self.span(millis)),
             Self::Fr => format!("il y a {}", self.span(millis)),
         }
@@ -756,6 +758,8 @@ impl Lang {
     /// A moment that comes.
     pub(crate) fn within(self, millis: u64) -> String {
         match self {
+            Self::En if millis < 1_000 => "in a moment".to_owned(),
+            Self::Fr if millis < 1_000 => "dans un instant".to_owned(),
             Self::En => format!("in {}", self.span(millis)),
             Self::Fr => format!("dans {}", self.span(millis)),
         }
@@ -807,6 +811,8 @@ mod tests {
         assert_eq!(Lang::En.span(95_000), "1 min 35 s");
         assert_eq!(Lang::Fr.span(26 * 3_600_000), "1 j 2 h");
         assert_eq!(Lang::En.span(7), "7 ms");
+        assert_eq!((Lang::En.ago(0), Lang::Fr.ago(999)), ("just now".to_owned(), "à l'instant".to_owned()));
+        assert_eq!((Lang::En.ago(1_000), Lang::En.within(4)), ("1 s ago".to_owned(), "in a moment".to_owned()));
     }
 
     #[test]

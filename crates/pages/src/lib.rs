@@ -59,7 +59,7 @@ mod timeline;
 mod workers;
 
 pub use action::{ActionPage, Decided, Yes, action};
-pub use amend::{Amending, Tried, WITHOUT, file_field, is_offered as is_amendment_offered};
+pub use amend::{Amending, TIMEOUT, Tried, WITHOUT, file_field, from_seconds, is_offered as is_amendment_offered};
 pub use attention::Attended;
 pub use card::{Ask, Blast, History, Past, Who};
 pub use deciding::{OwnPage, decisions, own};

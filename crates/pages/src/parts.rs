@@ -42,10 +42,15 @@ pub(crate) fn moment(lang: Lang, at: Timestamp, now: Timestamp) -> Markup {
 
 /// The moment itself.
 pub(crate) fn exactly(at: Timestamp) -> Markup {
-    html! { time datetime=(iso(at)) { (iso(at).replace('T', " ").replace('Z', " UTC")) } }
+    html! { time datetime=(iso(at)) { (written(at)) } }
 }
 
-pub(crate) fn iso(at: Timestamp) -> String {
+/// As people write it.
+pub(crate) fn written(at: Timestamp) -> String {
+    iso(at).replace('T', " ").replace('Z', " UTC")
+}
+
+fn iso(at: Timestamp) -> String {
     let instant = Instant::from_millisecond(at.unix_ms()).unwrap_or(Instant::MAX);
     format!("{instant:.0}")
 }

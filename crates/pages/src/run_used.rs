@@ -8,7 +8,7 @@ use placet_wire::api::BudgetView;
 use crate::chart::{Curve, curve};
 use crate::columns::{Columns, Layout, columns};
 use crate::lang::Lang;
-use crate::parts::{iso, section, size};
+use crate::parts::{section, size, written};
 use crate::run::RunPage;
 
 pub(crate) fn tiles(lang: Lang, shown: &RunPage) -> Markup {
@@ -83,7 +83,7 @@ const fn in_money(lang: Lang) -> fn(u64) -> String {
 
 /// What executions took of the machine, where there were any.
 pub(crate) fn machines(lang: Lang, used: &[(Timestamp, u64, u64)]) -> Markup {
-    let rows = |of: fn(&(Timestamp, u64, u64)) -> u64| used.iter().map(|one| (iso(one.0), vec![of(one)])).collect();
+    let rows = |of: fn(&(Timestamp, u64, u64)) -> u64| used.iter().map(|one| (written(one.0), vec![of(one)])).collect();
     let (cpu, memory) = (rows(|one| one.1), rows(|one| one.2));
     let chart = |title: &'static str, rows, written: &dyn Fn(u64) -> String| {
         let (of, series, layout) = (lang.when(), vec![title], Layout::Grouped);

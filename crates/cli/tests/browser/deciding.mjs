@@ -47,7 +47,7 @@ async function decides(page, of, looks, hasKeys) {
   await open(of.amend);
   await page.locator('summary', { hasText: 'Change and approve' }).click();
   await page.getByLabel('Arguments, one on each line').fill('-sn');
-  await page.getByLabel('Time limit, milliseconds').fill('30000');
+  await page.getByLabel('Time limit, seconds').fill('30');
   await page.locator('form#amend').getByLabel(/^Reason/).fill('versions are not needed');
   await send(page, page.locator('form#amend').getByRole('button'));
   await page.getByText('What a reviewer made of the agent').waitFor();

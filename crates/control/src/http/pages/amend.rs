@@ -16,7 +16,7 @@ use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, ProjectId};
 use placet_domain::proposal::{FileOperand, Proposal, ToolNetwork};
 use placet_domain::refusal::Refusal;
-use placet_pages::{Amending, Ends, Tried, WITHOUT, file_field};
+use placet_pages::{Amending, Ends, TIMEOUT, Tried, WITHOUT, file_field, from_seconds};
 use placet_wire::api;
 use serde_json::{Map, Value, json};
 
@@ -143,8 +143,16 @@ fn wished(before: &Proposal, timeout_ms: u64, fields: &Fields) -> Result<Map<Str
     changed("outputs", json!(before.outputs), several(fields, "outputs")?);
     changed("network", json!(before.network), several(fields, "network")?);
     changed("credentials", json!(before.credentials), several(fields, "credentials")?);
-    changed("timeout_ms", json!(timeout_ms), fields.number("timeout_ms")?.map(Value::from));
+    changed("timeout_ms", json!(timeout_ms), limit(fields)?.map(Value::from));
     Ok(changes)
+}
+
+/// In milliseconds, where the field is not empty.
+fn limit(fields: &Fields) -> Result<Option<u64>, Failure> {
+    match fields.text(TIMEOUT)?.trim() {
+        "" => Ok(None),
+        written => from_seconds(written).map(Some).ok_or_else(|| bad("the time limit is a number of seconds")),
+    }
 }
 
 /// One on each line, without blanks around it; empty lines are none.
@@ -275,7 +283,7 @@ mod tests {
             ("outputs", "a\r\n\r\nb\r\n"),
             ("network", ""),
             ("credentials", "\r\n"),
-            ("timeout_ms", "9"),
+            ("timeout_seconds", "0.009"),
         ];
         assert_eq!(changes(&same).unwrap(), Map::new());
         assert_eq!(changes(&[]).unwrap(), Map::new());

@@ -53,7 +53,7 @@ async fn b4_all_of_a_wish_is_changed_on_a_page_and_only_what_differs_becomes_a_c
     let (before, was) = (app.size(), reviewer.sees(&action).await.spec);
     let form =
         form.with("file-1", "echo one\r\necho zwei\r\n").with("environment", "MODE=slow\r\n\r\nLEVEL=3\r\nWHO=a=b\r\n");
-    let form = form.with("outputs", "docs/out.txt\r\n").with("timeout_ms", "5000").with("network", "");
+    let form = form.with("outputs", "docs/out.txt\r\n").with("timeout_seconds", "5").with("network", "");
     let now = successor(&reviewer, &mut rita, &form).await;
     assert_eq!(
         serde_json::to_value(&now.spec.environment).unwrap(),
@@ -181,8 +181,8 @@ async fn b4_what_is_refused_comes_back_with_the_reason_and_with_everything_that_
         ("target", "not a target!", "not a target!"),
         ("network", "http://192.0.2.1/", "192.0.2.1"),
         ("credentials", "github", "there is no credential `github`"),
-        ("timeout_ms", "999999999", "is more than the tool"),
-        ("timeout_ms", "soon", "`timeout_ms` is a whole number"),
+        ("timeout_seconds", "999999", "is more than the tool"),
+        ("timeout_seconds", "soon", "the time limit is a number of seconds"),
         ("reason", "", "reason"),
     ] {
         let answer = rita.send(&form.clone().with(field, value)).await;
@@ -288,7 +288,7 @@ async fn b4_what_became_riskier_says_that_another_person_is_asked() {
     // Where two people are asked, the name is typed, and one yes of two is said to be missing.
     let swept = agent.proposes(app.team.run, &sweep()).await;
     let (_, form) = opened(&rita, &swept).await;
-    let form = form.with("timeout_ms", "1000");
+    let form = form.with("timeout_seconds", "1");
     assert!(rita.send(&form).await.is(422).text().contains("type the name of the tool"));
     let location = rita.send(&form.with("confirm", "nmap")).await.is(303).header("location").to_owned();
     let page = rita.open(&location).await.is(200).text();

@@ -112,7 +112,7 @@ async fn b4_an_action_is_amended_on_a_page_and_the_new_one_is_shown() {
     let mut browser = Browser::visiting(&app, &reviewer).await;
     let page = browser.open(&format!("/actions/{}", action.id)).await.is(200);
     let form = browser.form(&page, "amend").with("arguments", "-sn\r\n").with("reason", "versions are not needed");
-    let answer = browser.send(&form.with("timeout_ms", "")).await.is(303);
+    let answer = browser.send(&form.with("timeout_seconds", "")).await.is(303);
     let shown = browser.open(answer.header("location")).await.is(200).text();
     assert!(shown.contains("nmap -sn 10.0.0.5") && shown.contains("What a reviewer made of"), "{shown}");
     assert_eq!(state(&reviewer, &action).await, "SUPERSEDED");

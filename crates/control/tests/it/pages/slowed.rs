@@ -35,7 +35,8 @@ async fn b4_who_decides_a_lot_is_slowed_down_whichever_way_they_let_an_action_ha
     let mut rita = Browser::visiting(&app, &reviewer).await;
     let action = agent.proposes(app.team.run, &scan()).await;
     let page = rita.open(&format!("/actions/{}", action.id)).await.is(200);
-    let amend = rita.form(&page, "amend").with("arguments", "-sn\r\n").with("reason", "less").with("timeout_ms", "");
+    let amend =
+        rita.form(&page, "amend").with("arguments", "-sn\r\n").with("reason", "less").with("timeout_seconds", "");
     takes_name(&app, &mut rita, amend, "nmap").await;
     // What was interrupted is tried again with the name, and given up without.
     for resolution in ["retry", "abandon"] {
@@ -97,6 +98,7 @@ async fn b4_where_two_people_are_asked_to_change_it_takes_the_name_as_well() {
     let mut rita = Browser::visiting(&app, &reviewer).await;
     let action = agent.proposes(app.team.run, &sweep()).await;
     let page = rita.open(&format!("/actions/{}", action.id)).await.is(200);
-    let amend = rita.form(&page, "amend").with("arguments", "-sV\r\n").with("reason", "less").with("timeout_ms", "");
+    let amend =
+        rita.form(&page, "amend").with("arguments", "-sV\r\n").with("reason", "less").with("timeout_seconds", "");
     takes_name(&app, &mut rita, amend, "nmap").await;
 }
