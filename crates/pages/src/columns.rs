@@ -22,6 +22,16 @@ pub(crate) struct Columns<'a> {
     pub(crate) rows: Vec<(String, Vec<u64>)>,
     pub(crate) written: &'a dyn Fn(u64) -> String,
     pub(crate) layout: Layout,
+    pub(crate) labels: Labels,
+}
+
+/// Which columns are named below the drawing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Labels {
+    /// The first and the last, between which time passes.
+    Ends,
+    /// Each: they are few, and nobody could guess those in between. They share the whole width.
+    Each,
 }
 
 /// How the series of one column stand.
@@ -42,16 +52,24 @@ pub(crate) fn columns(lang: Lang, chart: &Columns<'_>) -> Markup {
         svg.chart viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img" aria-label=(chart.title) {
             title { (chart.title) }
             @for height in [ABOVE, (HEIGHT + ABOVE) / 2, HEIGHT] { line.grid x1="0" x2=(WIDTH) y1=(height) y2=(height) {} }
-            @for (class, x, y, width, height) in boxes(shown, chart.layout) {
+            @for (class, x, y, width, height) in boxes(shown, chart.layout, chart.labels) {
                 rect class={ "s" (class) } x=(x) y=(y) width=(width) height=(height) {}
             }
         }
     };
     html! {
         (plot(&drawing, highest(shown, chart.layout), chart.written))
-        @if let (Some((first, _)), Some((last, _)), true) = (shown.first(), shown.last(), shown.len() > 1) { p.ends { span { (first) } span { (last) } } }
+        (labels(shown, chart.labels))
         p.legend { @for (index, name) in chart.series.iter().enumerate() { span class={ "s" (index) } { (name) } } }
         details.figures { summary { (lang.as_a_table()) } (figures(chart, shown)) }
+    }
+}
+
+fn labels(shown: &[(String, Vec<u64>)], labels: Labels) -> Markup {
+    match (labels, shown) {
+        (Labels::Each, all) => html! { p.ends.each { @for (label, _) in all { span { (label) } } } },
+        (Labels::Ends, [(first, _), .., (last, _)]) => html! { p.ends { span { (first) } span { (last) } } },
+        (Labels::Ends, _) => html! {},
     }
 }
 
@@ -80,9 +98,13 @@ fn highest(rows: &[(String, Vec<u64>)], layout: Layout) -> u64 {
 }
 
 /// Series, left, top, width and height of each box.
-fn boxes(rows: &[(String, Vec<u64>)], layout: Layout) -> Vec<(usize, u64, u64, u64, u64)> {
+fn boxes(rows: &[(String, Vec<u64>)], layout: Layout, labels: Labels) -> Vec<(usize, u64, u64, u64, u64)> {
     let highest = highest(rows, layout);
-    let step = WIDTH / (rows.len() as u64).max(FEWEST);
+    let fewest = match labels {
+        Labels::Ends => FEWEST,
+        Labels::Each => 1,
+    };
+    let step = WIDTH / (rows.len() as u64).max(fewest);
     let tall = |value: u64| (u128::from(value) * u128::from(HEIGHT - ABOVE) / u128::from(highest)) as u64;
     let mut drawn = Vec::new();
     for (index, (_, values)) in rows.iter().enumerate() {
@@ -111,7 +133,22 @@ mod tests {
     fn chart(rows: Vec<(String, Vec<u64>)>) -> String {
         let written = |value: u64| format!("{value} s");
         let (title, of, series, layout) = ("Wait", "Day", vec!["half", "nine of ten"], Layout::Grouped);
-        columns(Lang::En, &Columns { title, of, series, rows, written: &written, layout }).into_string()
+        let labels = Labels::Ends;
+        columns(Lang::En, &Columns { title, of, series, rows, written: &written, layout, labels }).into_string()
+    }
+
+    #[test]
+    fn c16_where_columns_are_kinds_each_is_named_below_itself() {
+        let rows = ["new", "older", "oldest"].map(|label| (label.to_owned(), vec![1])).to_vec();
+        let drawn = boxes(&rows, Layout::Stacked, Labels::Each);
+        let middles: Vec<u64> = drawn.iter().map(|(_, x, _, width, _)| x + width / 2).collect();
+        assert_eq!(middles, [100, 300, 500], "in the middle of its third of the width");
+        let shown = labels(&rows, Labels::Each).into_string();
+        assert_eq!(shown, "<p class=\"ends each\"><span>new</span><span>older</span><span>oldest</span></p>");
+        assert_eq!(
+            labels(&rows, Labels::Ends).into_string(),
+            "<p class=\"ends\"><span>new</span><span>oldest</span></p>"
+        );
     }
 
     #[test]
@@ -129,7 +166,7 @@ mod tests {
     #[test]
     fn stacked_parts_stand_on_each_other_and_the_highest_column_fills_the_height() {
         let rows = [("a".to_owned(), vec![1, 1]), ("b".to_owned(), vec![1, 0])];
-        let boxes = boxes(&rows, Layout::Stacked);
+        let boxes = boxes(&rows, Layout::Stacked, Labels::Ends);
         assert_eq!(boxes[0].2 + boxes[0].4, HEIGHT, "the first stands on the ground");
         assert_eq!(boxes[1].2 + boxes[1].4, boxes[0].2, "the second on the first");
         assert_eq!(boxes[1].2, ABOVE);

@@ -7,7 +7,7 @@ use placet_wire::api::{
     AgeRow, DecisionCounts, DecisionSummary, HabitView, HastyWeekView, ShareView, SpreadView, WaitingSummary,
 };
 
-use crate::columns::{Columns, Layout, columns};
+use crate::columns::{Columns, Labels, Layout, columns};
 use crate::lang::Lang;
 use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{moment, section, short, tier};
@@ -72,8 +72,8 @@ fn date(at: &str) -> String {
 fn wait(lang: Lang, shown: &DecisionSummary) -> Markup {
     let rows = shown.days.iter().map(|day| (date(&day.from), vec![day.waited.median_ms, day.waited.p90_ms])).collect();
     let (series, written) = (vec![lang.median_wait(), lang.p90_wait()], |ms| lang.span(ms));
-    let (title, of, layout) = (lang.wait_over_time(), lang.when(), Layout::Grouped);
-    columns(lang, &Columns { title, of, series, rows, written: &written, layout })
+    let (title, of, layout, labels) = (lang.wait_over_time(), lang.when(), Layout::Grouped, Labels::Ends);
+    columns(lang, &Columns { title, of, series, rows, written: &written, layout, labels })
 }
 
 /// How old is what waits now, by tier.
@@ -85,13 +85,14 @@ fn ages(lang: Lang, waiting: &WaitingSummary) -> Markup {
         names.iter().enumerate().map(|(index, name)| ((*name).to_owned(), rows(index))).collect();
     let tiers: Vec<String> = waiting.ages.iter().map(|row| format!("{} {}", lang.filter_tier(), row.tier)).collect();
     let (series, written) = (tiers.iter().map(String::as_str).collect(), |count| lang.number(count));
-    let (title, of, layout) = (lang.queue_age(), lang.since(), Layout::Stacked);
+    let (title, of, layout, labels) = (lang.queue_age(), lang.since(), Layout::Stacked, Labels::Each);
     html! {
         p {
-            strong { (lang.waiting(waiting.count)) }
+            strong { (lang.number(waiting.count)) " " (lang.n_actions_wait(waiting.count)) }
             @if let Some(oldest) = waiting.oldest_ms { " · " (lang.oldest()) " " (lang.span(oldest)) }
         }
-        @if waiting.count > 0 { (columns(lang, &Columns { title, of, series, rows, written: &written, layout })) }
+        p.note { (lang.only_actions_counted()) }
+        @if waiting.count > 0 { (columns(lang, &Columns { title, of, series, rows, written: &written, layout, labels })) }
     }
 }
 
@@ -101,8 +102,8 @@ fn weeks(lang: Lang, shown: &DecisionSummary) -> Markup {
     };
     let rows = shown.weeks.iter().map(|week| (date(&week.from), of(&week.counts))).collect();
     let series = vec![lang.approved_n(), lang.rejected_n(), lang.amended_n(), lang.expired_n(), lang.withdrawn_n()];
-    let (title, of, layout) = (lang.outcomes_per_week(), lang.week_from(), Layout::Stacked);
-    columns(lang, &Columns { title, of, series, rows, written: &|count| lang.number(count), layout })
+    let (title, of, layout, labels) = (lang.outcomes_per_week(), lang.week_from(), Layout::Stacked, Labels::Ends);
+    columns(lang, &Columns { title, of, series, rows, written: &|count| lang.number(count), layout, labels })
 }
 
 fn tiers(lang: Lang, shown: &DecisionSummary) -> Markup {
@@ -200,5 +201,32 @@ fn alone(viewer: &Viewer, shown: &OwnPage) -> Markup {
                 li { a href={ "/actions/" (action) } { (short(&action.to_string())) } " " code { (kind) } " " (moment(lang, *at, viewer.now)) }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c16_what_waits_is_told_with_what_is_counted_and_every_age_is_named() {
+        let row = |tier: &str| AgeRow {
+            tier: tier.to_owned(),
+            under_5_minutes: 1,
+            under_1_hour: 0,
+            under_1_day: 4,
+            longer: 1,
+        };
+        let waiting = WaitingSummary { count: 12, oldest_ms: Some(90_000), ages: vec![row("B"), row("C")] };
+        let shown = ages(Lang::En, &waiting).into_string();
+        assert!(
+            shown.contains("<strong>12 actions wait for a decision</strong> · the oldest for 1 min 30 s"),
+            "{shown}"
+        );
+        assert!(shown.contains("The number beside the inbox also counts"), "{shown}");
+        for age in ["under 5 minutes", "under 1 hour", "under 1 day", "longer"] {
+            assert!(shown.contains(&format!("<span>{age}</span>")), "{age}: {shown}");
+        }
+        assert!(ages(Lang::Fr, &waiting).into_string().contains("12 actions attendent une décision"));
     }
 }

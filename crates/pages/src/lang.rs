@@ -339,7 +339,8 @@ words! {
 
     // How people decide.
     last_30_days: "last 30 days", "30 derniers jours";
-    decisions_hint: "How long questions wait and how they end. There are no names here.", "Combien de temps les questions attendent et comment elles finissent. Aucun nom ici.";
+    decisions_hint: "How long questions wait and how they end. Where two people are asked each yes counts by itself, the first one too while the second is missing. There are no names here.", "Combien de temps les questions attendent et comment elles finissent. Quand deux personnes sont consultées, chaque oui compte, le premier même si le second manque encore. Aucun nom ici.";
+    only_actions_counted: "Of all people, and actions alone. The number beside the inbox also counts runs that stand still and what was interrupted, and leaves out what you set aside.", "De toutes les personnes, et les actions seules. Le nombre à côté de « À décider » compte aussi les exécutions à l'arrêt et les actions interrompues, mais pas ce que vous avez mis de côté.";
     how_you_decide: "How you decide", "Comment vous décidez";
     only_you: "Only you see this page. How long you looked is forgotten after 30 days and is in no ledger.", "Vous seul voyez cette page. Le temps de votre regard est oublié après 30 jours et n'est dans aucun registre.";
     only_newest: "There were more decisions than are counted here; these are the newest.", "Il y a eu plus de décisions que celles comptées ici ; voici les plus récentes.";

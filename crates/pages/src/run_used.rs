@@ -6,7 +6,7 @@ use placet_domain::time::Timestamp;
 use placet_wire::api::BudgetView;
 
 use crate::chart::{Curve, curve};
-use crate::columns::{Columns, Layout, columns};
+use crate::columns::{Columns, Labels, Layout, columns};
 use crate::lang::Lang;
 use crate::parts::{section, size, written};
 use crate::run::RunPage;
@@ -86,8 +86,8 @@ pub(crate) fn machines(lang: Lang, used: &[(Timestamp, u64, u64)]) -> Markup {
     let rows = |of: fn(&(Timestamp, u64, u64)) -> u64| used.iter().map(|one| (written(one.0), vec![of(one)])).collect();
     let (cpu, memory) = (rows(|one| one.1), rows(|one| one.2));
     let chart = |title: &'static str, rows, written: &dyn Fn(u64) -> String| {
-        let (of, series, layout) = (lang.when(), vec![title], Layout::Grouped);
-        columns(lang, &Columns { title, of, series, rows, written, layout })
+        let (of, series, layout, labels) = (lang.when(), vec![title], Layout::Grouped, Labels::Ends);
+        columns(lang, &Columns { title, of, series, rows, written, layout, labels })
     };
     html! {
         @if !used.is_empty() {
