@@ -109,6 +109,7 @@ counts! {
     n_failed: "failed", "failed", "échouée", "échouées";
     n_more_of_its_like: "more of its like", "more of its like", "autre semblable", "autres semblables";
     n_approvals_given: "approval given", "approvals given", "approbation donnée", "approbations données";
+    n_more_runs: "older run", "older runs", "exécution plus ancienne", "exécutions plus anciennes";
     n_actions_wait: "action waits for a decision", "actions wait for a decision", "action attend une décision", "actions attendent une décision";
     n_created: "created", "created", "créé", "créés";
     n_changed: "changed", "changed", "modifié", "modifiés";

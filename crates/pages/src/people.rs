@@ -15,6 +15,8 @@ pub struct AgentRow {
     pub lineage: Vec<String>,
     /// Its newest run: id, goal and state.
     pub run: Option<(String, String, String)>,
+    /// How many it has besides, among the newest of all.
+    pub more_runs: u64,
 }
 
 pub fn agents(viewer: &Viewer, rows: &[AgentRow]) -> Markup {
@@ -38,13 +40,21 @@ fn agent_table(lang: Lang, rows: &[AgentRow]) -> Markup {
                         tr {
                             td.wide { a href={ "/agents/" (row.identity.id) } { strong { (text::line(lang, &row.identity.name)) } } " " small { (short(&row.identity.id.to_string())) } }
                             td { @if row.lineage.is_empty() { (lang.nobody()) } @else { (text::line(lang, &row.lineage.join(" → "))) } }
-                            td.wide { @if let Some((id, goal, _)) = &row.run { a href={ "/runs/" (id) } { (text::line(lang, goal)) } } }
+                            td.wide { (agent_runs(lang, row)) }
                             td { (agent_state(lang, row)) }
                         }
                     }
                 }
             }
         }
+    }
+}
+
+/// The newest one, and how many there are besides, with the way to them.
+fn agent_runs(lang: Lang, row: &AgentRow) -> Markup {
+    html! {
+        @if let Some((id, goal, _)) = &row.run { a href={ "/runs/" (id) } { (text::line(lang, goal)) } }
+        @if row.more_runs > 0 { " · " a href={ "/agents/" (row.identity.id) "#runs" } { "+" (lang.number(row.more_runs)) " " (lang.n_more_runs(row.more_runs)) } }
     }
 }
 

@@ -40,16 +40,17 @@ async fn with_role(app: &App, caller: &Caller, role: Role) -> Result<Vec<Identit
 pub(super) async fn agents(State(app): State<App>, visiting: Visiting, caller: Caller) -> Result<Response, Failure> {
     let viewer = viewer::viewer(&app, &visiting).await?;
     let filter = RunFilter { reach: visiting.identity.reach.clone(), limit: MOST_RUNS, ..RunFilter::default() };
-    let mut newest: BTreeMap<IdentityId, Run> = BTreeMap::new();
-    for listed in app.store().runs(filter).await?.into_iter().rev() {
-        newest.insert(listed.agent, listed.state);
+    let mut runs: BTreeMap<IdentityId, Vec<Run>> = BTreeMap::new();
+    for listed in app.store().runs(filter).await? {
+        runs.entry(listed.agent).or_default().push(listed.state);
     }
     let mut rows = Vec::new();
     for identity in with_role(&app, &caller, Role::Agent).await?.into_iter().take(MOST_AGENTS) {
-        let run = newest.get(&identity.id);
-        let run = run.map(|run| (run.id.to_string(), run.goal.clone(), run.status.to_string()));
+        let own = runs.get(&identity.id).map(Vec::as_slice).unwrap_or_default();
+        let run = own.first().map(|run| (run.id.to_string(), run.goal.clone(), run.status.to_string()));
+        let more_runs = own.len().saturating_sub(1) as u64;
         let lineage = lineage(&app, &identity).await?;
-        rows.push(AgentRow { identity: view::identity(&identity), lineage, run });
+        rows.push(AgentRow { identity: view::identity(&identity), lineage, run, more_runs });
     }
     Ok(html(placet_pages::agents(&viewer, &rows)))
 }

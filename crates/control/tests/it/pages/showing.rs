@@ -154,6 +154,10 @@ async fn c16_an_agent_has_a_page_with_its_line_its_runs_and_how_people_decided()
     let rita = Browser::visiting(&app, &reviewer).await;
     let list = rita.open("/agents").await.is(200).text();
     assert!(list.contains(&format!("href=\"/agents/{}\"", agent.id)), "{list}");
+    app.team.draft(json!(["look around"])).await;
+    let list = rita.open("/agents").await.is(200).text();
+    let others = format!("href=\"/agents/{}#runs\">+1 older run</a>", agent.id);
+    assert!(list.contains(&others), "how many it has besides, and the way to them: {list}");
     let page = rita.open(&format!("/agents/{}", agent.id)).await.is(200).text();
     assert!(
         page.contains("100%") && page.contains(&format!("/runs/{}", app.team.run)) && page.contains("class=\"tree\""),
