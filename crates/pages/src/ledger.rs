@@ -9,6 +9,9 @@ use crate::layout::{Here, Live, Viewer, page};
 use crate::parts::{exactly, fact, moment, section, short};
 use crate::text;
 
+/// What entries call a sign of life of a worker.
+const HEARTBEAT: &str = "job.renewed";
+
 /// A row of the list.
 #[derive(Debug, Clone)]
 pub struct EntryRow {
@@ -47,14 +50,23 @@ impl Wanted {
 
     /// The same for the next page.
     fn older(&self, before: u64) -> String {
-        let mut query = format!("/ledger?before={before}");
-        for (name, value) in [("kind", &self.kind), ("run", &self.run), ("actor", &self.actor)] {
-            // Only what needs no escape is ever looked for.
-            if !value.is_empty() {
-                query.push_str(&format!("&{name}={value}"));
-            }
-        }
-        query
+        format!("{}&before={before}", self.address()).replacen("/ledger&", "/ledger?", 1)
+    }
+
+    /// Heartbeats, of whatever else is looked for.
+    fn heartbeats(&self) -> String {
+        Self { kind: HEARTBEAT.to_owned(), ..self.clone() }.address()
+    }
+
+    fn address(&self) -> String {
+        let named = [("kind", &self.kind), ("run", &self.run), ("actor", &self.actor)];
+        // Only what needs no escape is ever looked for.
+        let said: Vec<String> = named
+            .iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        if said.is_empty() { "/ledger".to_owned() } else { format!("/ledger?{}", said.join("&")) }
     }
 }
 
@@ -72,7 +84,7 @@ pub fn ledger(viewer: &Viewer, shown: &LedgerPage) -> Markup {
             }
             @if shown.rows.is_empty() { p.note { (lang.none_of_these()) } }
         }
-        @if !shown.with_heartbeats { p.note { (lang.heartbeats_hidden()) " " a href="/ledger?kind=job.renewed" { (lang.heartbeats_show()) } } }
+        @if !shown.with_heartbeats { p.note { (lang.heartbeats_hidden()) " " a href=(shown.wanted.heartbeats()) { (lang.heartbeats_show()) } } }
         @if let Some(older) = shown.older { p { a.button href=(shown.wanted.older(older)) { (lang.older()) } } }
     };
     page(viewer, Here::Ledger, lang.nav_ledger(), &Live::of_all(), &content)
@@ -205,5 +217,19 @@ fn proof(viewer: &Viewer, shown: &EntryPage) -> Markup {
         pre.note-text tabindex="0" { (shown.note) }
         p { (lang.check_yourself()) }
         pre { code { "placet ledger prove " (shown.seq) } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c16_whoever_asks_for_heartbeats_or_older_ones_keeps_what_they_look_for() {
+        let wanted = Wanted { kind: "action.".to_owned(), run: "run_7".to_owned(), actor: "idn_1".to_owned() };
+        assert_eq!(wanted.heartbeats(), "/ledger?kind=job.renewed&run=run_7&actor=idn_1");
+        assert_eq!(wanted.older(9), "/ledger?kind=action.&run=run_7&actor=idn_1&before=9");
+        assert_eq!(Wanted::default().older(9), "/ledger?before=9");
+        assert_eq!(Wanted::default().heartbeats(), "/ledger?kind=job.renewed");
     }
 }

@@ -80,22 +80,14 @@ fn in_french(product: &StepProduct) -> String {
             )
         }
         StepProduct::NoPlan => "pas encore de plan".to_owned(),
-        StepProduct::Selected { agent, because } => format!("{agent} : {because}"),
         StepProduct::Caged { profile, agent, network } => caged(profile, agent.as_deref(), network),
-        StepProduct::Estimated { likely, worst } => {
-            format!("{} {} ; {} {}", lang.likely(), amounts(lang, likely), lang.at_most(), amounts(lang, worst))
-        }
-        StepProduct::Scope(version) => version.to_string(),
         StepProduct::Unlimited => "aucune limite, ni pour qui la paie".to_owned(),
-        StepProduct::Held(ceiling) => format!("{} {}", lang.held_for_it(), limits(lang, ceiling)),
         StepProduct::PlanApproved => "approuvé".to_owned(),
         StepProduct::PlanWaits => "attend un relecteur".to_owned(),
         StepProduct::PlanSentBack(reason) => format!("renvoyé : {reason}"),
         StepProduct::AgentComes => "son agent vient de lui-même".to_owned(),
         StepProduct::WorkerStarts => "un exécutant démarre son agent dans une cage".to_owned(),
-        StepProduct::StepsDone { done, of } => format!("{done} sur {}", counted(Lang::Fr, *of, Lang::n_steps)),
         StepProduct::Checkpoints { counts, waits } => checkpoints(*counts, *waits),
-        StepProduct::Collected(outputs) => counted(Lang::Fr, *outputs, Lang::n_outputs),
         StepProduct::HostCollects => "son hôte collecte".to_owned(),
         StepProduct::AgentKeeps => "son agent garde ses propres fichiers".to_owned(),
         StepProduct::ResultsAccepted => "acceptés".to_owned(),
@@ -107,6 +99,13 @@ fn in_french(product: &StepProduct) -> String {
         }
         StepProduct::HostRemoves => "son hôte supprime tout".to_owned(),
         StepProduct::InLedger => "le registre contient tout".to_owned(),
+        // Told above, in the words of every language.
+        StepProduct::Selected { .. }
+        | StepProduct::Estimated { .. }
+        | StepProduct::Scope(_)
+        | StepProduct::Held(_)
+        | StepProduct::StepsDone { .. }
+        | StepProduct::Collected(_) => String::new(),
     }
 }
 
@@ -114,8 +113,8 @@ fn said(declared: &Declared) -> String {
     match declared {
         Declared::Goal(goal) => goal.clone(),
         Declared::AsWritten => "le but est pris comme il a été écrit".to_owned(),
-        Declared::Steps(steps) => counted(Lang::Fr, *steps, Lang::n_steps),
-        Declared::Agent(agent) => agent.to_string(),
+        // Told above, in the words of every language.
+        Declared::Steps(_) | Declared::Agent(_) => String::new(),
         Declared::CagesOfTools => "chaque action dans la cage de son outil".to_owned(),
         Declared::NoEstimate => "rien n'a été estimé".to_owned(),
     }
@@ -166,6 +165,9 @@ mod tests {
         let counts = GateCount { reached: 2, approved: 1, ..GateCount::default() };
         let steps = StepProduct::Declared(Declared::Steps(1));
         assert_eq!(shown(Lang::En, &steps), "declared by a person: 1 step");
+        assert_eq!(shown(Lang::Fr, &steps), "déclaré par une personne : 1 étape");
+        let collected = StepProduct::Collected(2);
+        assert_eq!(shown(Lang::Fr, &collected), "2 sorties");
         let gates = StepProduct::Checkpoints { counts, waits: Some((2, GateKind::Cost)) };
         assert_eq!(shown(Lang::Fr, &gates), "2 atteints, 1 passé, 0 renvoyé ; le numéro 2 (COST) attend");
     }
