@@ -36,6 +36,16 @@ await written.locator('.decide [role=status]', { hasText: 'action.approved' }).w
 assert.equal(await why.inputValue(), 'because of the ');
 await written.close();
 
+// Also where the inbox looks at what comes next by then, because nobody had chosen anything.
+by('tom', 'action', 'propose', given.run, 'nmap', '--target', '10.0.0.0/24', '--', '-sn');
+const top = await tab('/');
+const widest = (await top.locator('form#reject').getAttribute('action')).split('/')[2];
+await field(top, /^Why you reject it/).fill('too many of ');
+by('ada', 'reject', widest, '--reason', 'one at a time');
+await top.locator('.decide [role=status]', { hasText: 'action.rejected' }).waitFor();
+assert.equal(await field(top, /^Why you reject it/).inputValue(), 'too many of ');
+await top.close();
+
 const [orders, run, agents, help] =
   [await tab('/orders'), await tab(`/runs/${given.run}`), await tab('/agents'), await tab('/help')];
 await orders.getByText('No order stands.').waitFor();
