@@ -118,7 +118,9 @@ async fn c16_heartbeats_hide_nothing_of_an_action_nor_of_its_run_and_are_counted
         worker.beats(&job).await.is(200);
     }
     let said = worker.uploads(&job, "stdout", b"22/tcp open\xe2\x80\xae ssh\n").await;
-    worker.reports(&job, &worker.manifest(&job, vec![said])).await.is(200);
+    let left = worker.uploads(&job, "out/docs/ports.txt", b"22 <ssh>\n").await;
+    let large = worker.uploads(&job, "out/docs/all.txt", &[b'x'; 5_000]).await;
+    worker.reports(&job, &worker.manifest(&job, vec![said, left, large])).await.is(200);
     let auditor = Browser::visiting(&app, &app.auditor).await;
     let page = auditor.open(&format!("/actions/{}", action.id)).await.is(200).text();
     assert!(page.contains("job.completed") && !page.contains("job.renewed"), "{page}");
@@ -134,6 +136,9 @@ async fn c16_heartbeats_hide_nothing_of_an_action_nor_of_its_run_and_are_counted
         seen.contains("22/tcp open") && seen.contains("⟦U+202E⟧"),
         "what it said is there, with its tricks marked: {seen}"
     );
+    let (_, left) = seen.split_once("<details class=\"left\" open>").expect("and a small text that it left");
+    assert!(left.contains("<code>docs/ports.txt</code>") && left.contains("22 &lt;ssh&gt;"), "{left}");
+    assert!(!seen.contains("xxxx") && seen.contains(">docs/all.txt</a>"), "what is large is fetched: {seen}");
     assert!(run.contains("<dt>Actions</dt><dd>1</dd>"), "they are counted where there is no budget");
 }
 
