@@ -414,8 +414,8 @@ fn check_safe_mode(loaded: &Loaded, command: &Command) -> Result<(), Refusal> {
 /// Whether the action that is asked about does more than look. What is only rehearsed changes nothing.
 fn may_change(loaded: &Loaded, command: &ActionCommand) -> bool {
     let looks = |kind: ActionKind| watch(kind) == Watch::Monitored;
-    if let ActionCommand::Propose { action, .. } = command {
-        let spec = action.spec();
+    if let Some(brought) = command.brings() {
+        let spec = brought.spec();
         let rehearsed = |run: &Run| run.posture.treatment(spec) == Treatment::Rehearse;
         return (!looks(spec.kind) || spec.reaches_others()) && !loaded.run.as_ref().is_some_and(rehearsed);
     }

@@ -3,7 +3,8 @@
 //! An approval is a digest, so nobody can say yes to other bytes. To amend an action is therefore to close it for good and
 //! to propose another one in its place, judged afresh, in one step. The agent stays the proposer; who changed it is an author
 //! too. An author says yes to their own words in one case only: the same tool, no higher tier and no higher risk than
-//! what they were asked about. Otherwise somebody else decides, as about any proposal.
+//! what they were asked about. Otherwise somebody else decides, as about any proposal. And as no proposal comes while everything is
+//! stopped, nor one that may change something in safe mode, no amendment does (`decide`).
 //!
 //! What is not here: turning changes into a sealed action, and judging it. Both come in ready, as for a proposal.
 

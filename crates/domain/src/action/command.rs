@@ -108,13 +108,14 @@ impl ActionCommand {
     pub const fn goes_on(&self) -> bool {
         match self {
             Self::Propose { .. }
+            // A yes only waits; an amendment puts something there that was not, like a proposal.
+            | Self::Amend { .. }
             // What lets others pass unseen is not given while everything stands still.
             | Self::GiveOrder { .. }
             | Self::Lease { .. }
             | Self::Redeem { .. }
             | Self::Heartbeat { .. } => true,
             Self::Approve { .. }
-            | Self::Amend { .. }
             | Self::Reject { .. }
             | Self::Withdraw { .. }
             | Self::Perform { .. }
@@ -174,6 +175,28 @@ impl ActionCommand {
             | Self::Assign { .. }
             | Self::Defer { .. }
             | Self::Lapse => false,
+        }
+    }
+
+    /// What it would put there that is not there yet: what an agent proposes, or what a reviewer makes of that.
+    pub fn brings(&self) -> Option<&Action> {
+        match self {
+            Self::Propose { action, .. } => Some(action),
+            Self::Amend { amended, .. } => Some(&amended.action),
+            Self::Approve { .. }
+            | Self::GiveOrder { .. }
+            | Self::Reject { .. }
+            | Self::Withdraw { .. }
+            | Self::Perform { .. }
+            | Self::Rejudge { .. }
+            | Self::Lease { .. }
+            | Self::Redeem { .. }
+            | Self::Heartbeat { .. }
+            | Self::Complete { .. }
+            | Self::Resolve { .. }
+            | Self::Assign { .. }
+            | Self::Defer { .. }
+            | Self::Lapse => None,
         }
     }
 

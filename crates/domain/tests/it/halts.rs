@@ -93,6 +93,20 @@ fn d11_while_everything_is_stopped_no_decision_lets_a_run_go_on() {
 }
 
 #[test]
+fn d11_while_everything_is_stopped_nothing_new_comes_by_an_amendment_either() {
+    // What needs nobody would be ready to be leased by it, and what needs a yes would have one.
+    for words in ["read it", "build a part of it", "delete it otherwise"] {
+        let mut world = World::new().with_action("build it", ActionStatus::PendingApproval);
+        world.submit(Who::Operator, halt()).unwrap();
+        let refusal = world.reviewer().amends(words).unwrap_err();
+        assert_eq!(refusal.code(), "halted", "{words}");
+        assert_eq!((world.status(), world.actions.len()), (ActionStatus::PendingApproval, 1), "{words}");
+        world.submit(Who::Admin, release()).unwrap();
+        world.reviewer().amends(words).unwrap();
+    }
+}
+
+#[test]
 fn d11_the_time_during_which_everything_is_stopped_is_not_time_at_work() {
     let mut world = World::new();
     world.posture.gates.every_ms = Some(60_000);

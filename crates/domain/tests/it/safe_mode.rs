@@ -61,6 +61,23 @@ fn d11_in_safe_mode_what_looks_but_reaches_others_waits_although_it_was_proposed
 }
 
 #[test]
+fn d11_in_safe_mode_a_look_does_not_become_more_by_an_amendment_and_more_may_become_a_look() {
+    let mut world = World::new().with_action("build by a look", ActionStatus::PendingApproval);
+    world.submit(Who::Operator, enter()).unwrap();
+    for more in ["build it", "read it", "build and fetch it"] {
+        assert_eq!(world.reviewer().amends(more).unwrap_err().code(), "safe_mode", "{more}");
+    }
+    assert_eq!(world.actions.len(), 1);
+    let mut world = World::new().with_action("build it", ActionStatus::PendingApproval);
+    world.submit(Who::Operator, enter()).unwrap();
+    world
+        .reviewer()
+        .amends("read by a look")
+        .expect("what looks may be proposed, so it may stand in the place of more");
+    world.worker().leases().unwrap();
+}
+
+#[test]
 fn d11_in_safe_mode_what_is_being_changed_is_ended_and_what_it_did_is_recorded() {
     let mut leased = World::new().with_action("build it", ActionStatus::Leased);
     leased.submit(Who::Operator, enter()).unwrap();
