@@ -348,7 +348,7 @@ impl App {
     }
 
     /// A command with everything a decision needs.
-    fn submission(&self, actor: Actor, command: Command, idempotency: Option<IdempotencyKey>) -> Submission {
+    pub(crate) fn submission(&self, actor: Actor, command: Command, idempotency: Option<IdempotencyKey>) -> Submission {
         Submission { actor, command, terms: self.settings().terms, policy: self.policy().version(), idempotency }
     }
 

@@ -1,7 +1,7 @@
 //! Approving something else in the place of what was proposed, by a form: what differs from what was shown, and nothing else, is a change.
 //!
 //! A field that was not sent changes nothing. The text of a file that was edited is looked through for secrets and kept like anything
-//! that a reviewer uploads, after everything that can be said against the form without it. What is not taken, for whatever reason, comes
+//! that a reviewer uploads, after everything that can be said against it: against the form here, against the decision in `flow`. What is not taken, for whatever reason, comes
 //! back with all that was written: in the form, on the card as it stands now, or beside the reason where there is no such form any more.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,7 @@ use super::form::{Fields, LONG_BYTES, Sent, SentLong};
 use super::guard::{self, made, with_written};
 use super::{action, brake, file, viewer};
 use crate::app::App;
-use crate::flow::{self, Caller, No};
+use crate::flow::{self, Caller, Content, No};
 
 /// What of it can be changed beside what every action has.
 pub(super) fn offered(app: &App, detail: &api::ActionDetail) -> Amending {
@@ -117,11 +117,8 @@ async fn taken(app: &App, caller: &Caller, state: &ActionState, fields: &Fields)
         return Err(bad("nothing is changed; change something, or approve it as it is"));
     }
     proposal.with(&changes).map_err(No::Change)?;
-    for Content { digest, bytes } in contents {
-        flow::keep_blob(app, caller, state.project, digest, bytes).await?;
-    }
     let request = api::AmendmentRequest { changes, reason: fields.text("reason")? };
-    Ok(flow::amend(app, caller, state.id, seen, request).await?)
+    Ok(flow::amend_with(app, caller, state.id, seen, request, contents).await?)
 }
 
 fn bad(why: impl Into<String>) -> Failure {
@@ -186,11 +183,6 @@ fn variables(fields: &Fields) -> Result<BTreeMap<String, String>, Failure> {
 struct Files {
     operands: Vec<FileOperand>,
     contents: Vec<Content>,
-}
-
-struct Content {
-    digest: Digest,
-    bytes: Bytes,
 }
 
 async fn files(

@@ -229,6 +229,30 @@ async fn b4_what_was_not_shown_is_not_changed_and_nothing_of_it_is_kept() {
     assert!(!app.kinds_from(before).await.contains(&"evidence.kept".to_owned()));
     app.team.second.rejects(&action).await.is(200);
     assert_ne!(rita.send(&form.with("file-0", "echo two\r\n")).await.status, 303);
+    assert!(!app.kinds_from(before).await.contains(&"evidence.kept".to_owned()), "nor of what came too late");
+}
+
+#[tokio::test]
+async fn b4_what_is_refused_whoever_asks_leaves_nothing_of_what_was_written() {
+    let (app, _, reviewer, _) = Scenario::start().await;
+    let action = given(&app, &[("docs/run.sh", b"echo one\n")]).await;
+    let mut rita = Browser::visiting(&app, &reviewer).await;
+    let (_, form) = opened(&rita, &action).await;
+    let form = form.with("file-0", "echo two\r\n");
+    let halt = json!({ "reason": "smoke" });
+    reviewer.post("/api/v1/halt", &halt).await.is(200);
+    let before = app.size();
+    let told = rita.send(&form).await.is(409).text();
+    assert!(told.contains("smoke"), "{told}");
+    // What nobody may do is recorded all the same: no rule permits it, whoever writes it.
+    app.admin.post("/api/v1/release", &json!({ "reason": "toast" })).await.is(200);
+    let denied = form.clone().with("target", "192.0.2.1");
+    let answer = rita.send(&denied).await;
+    assert_eq!(answer.status, 403, "{}", answer.text());
+    let kinds = app.kinds_from(before).await;
+    assert!(!kinds.contains(&"evidence.kept".to_owned()), "{kinds:?}");
+    assert_eq!(kinds.iter().filter(|kind| *kind == "refused").count(), 1, "{kinds:?}");
+    successor(&reviewer, &mut rita, &form).await;
 }
 
 #[tokio::test]
