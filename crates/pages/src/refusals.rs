@@ -217,7 +217,12 @@ pub(crate) fn of_code(lang: Lang, code: &str, detail: &str) -> Markup {
         "unknown" | "unknown_route" => "il n'y a rien à cette adresse",
         "csrf" => "ce formulaire ne vient pas d'une page de cette visite",
         "stale" => "il s'est passé quelque chose depuis que cette page a été faite ; regardez ce qu'il en est",
-        "too_many" => "trop d'essais ; attendez une minute",
+        "too_many" => "trop de demandes en cours, ou trop d'essais ; attendez une minute et recommencez",
+        "too_slow" => "cela a pris trop de temps ; regardez ce qu'il en est avant de recommencer",
+        "wrong_method" => "cette adresse ne prend pas cette demande ; revenez à la page d'où elle venait",
+        "bad_host" => {
+            "les pages ne répondent qu'à leurs propres noms : 127.0.0.1, [::1], localhost et la `public_url` des réglages ; d'ailleurs, venez par un tunnel"
+        }
         "too_fast" => "c'était trop rapide après la dernière décision ; regardez et recommencez",
         "busy" => "trop de monde à la fois ; réessayez dans un instant",
         "too_long" => {
@@ -225,7 +230,9 @@ pub(crate) fn of_code(lang: Lang, code: &str, detail: &str) -> Markup {
         }
         "wrong_password" => "le mot de passe actuel n'est pas juste",
         "bad_password" => "ce mot de passe ne convient pas : douze caractères ou plus",
-        "fault" => "le registre ne peut être ni écrit ni lu en ce moment",
+        "fault" => {
+            "une panne : le registre ne peut être ni écrit ni lu en ce moment, ou une erreur interne ; regardez ce qu'il en est avant de recommencer"
+        }
         "tampered" => {
             "ce qui est stocké n'est plus ce qui l'avait été ; ne vous y fiez pas, et dites-le à l'exploitant"
         }

@@ -1,4 +1,4 @@
-//! Turns the route table into a router: access first, limits around everything, problems instead of bare codes.
+//! Turns the route table into a router: access first, limits around everything, problems instead of bare codes, and pages of them for people.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use tower::ServiceExt as _;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::access::guard;
-use super::pages::{led, turned_away, unanswered};
+use super::pages::{Browsing, explained, led, turned_away, unanswered};
 use super::problem::problem;
 use crate::app::App;
 use crate::models::Models;
@@ -53,7 +53,7 @@ fn of_routes(app: App) -> Router {
         .fallback(unknown_route)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(app.clone(), measured))
-        .layer(middleware::from_fn_with_state(app.clone(), bounded))
+        .layer(middleware::from_fn(bounded))
         .layer(Extension(bounds))
         .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
             problem(
@@ -62,6 +62,7 @@ fn of_routes(app: App) -> Router {
                 "an internal fault; nothing was changed unless it was answered",
             )
         }))
+        .layer(middleware::from_fn_with_state(app.clone(), told))
         .with_state(app)
 }
 
@@ -75,26 +76,33 @@ async fn wrong_method(State(app): State<App>, request: Request) -> Response {
     unanswered(&app, request, wrong).await
 }
 
+/// To a program a problem is JSON; to somebody with a browser it is a page, wherever on the way it came about.
+async fn told(State(app): State<App>, request: Request, next: Next) -> Response {
+    let asked = Browsing::of(&request);
+    let answered = next.run(request).await;
+    match asked {
+        Some(asked) => explained(&app, asked, answered).await,
+        None => answered,
+    }
+}
+
 /// Refuses what is too much at once, and what takes too long.
-async fn bounded(
-    State(app): State<App>,
-    Extension(bounds): Extension<Bounds>,
-    request: Request,
-    next: Next,
-) -> Response {
+async fn bounded(Extension(bounds): Extension<Bounds>, request: Request, next: Next) -> Response {
     // Busy is not dead: a supervisor that asks must not end a process that only has much to do.
     if request.uri().path() == "/health" {
         return next.run(request).await;
     }
     let Ok(_permit) = bounds.in_flight.try_acquire() else {
         let busy = problem(StatusCode::SERVICE_UNAVAILABLE, "busy", "too many requests at once; try again in a moment");
-        return turned_away(&app, request, busy).await;
+        return turned_away(request, busy).await;
     };
     let longest = Duration::from_millis(bounds.request_ms);
     match tokio::time::timeout(longest, next.run(request)).await {
         Ok(response) => response,
         Err(_) => {
-            let detail = format!("the request took longer than {} ms", bounds.request_ms);
+            let ms = bounds.request_ms;
+            let detail =
+                format!("the request took longer than {ms} ms; look at what became of it before you try again");
             problem(StatusCode::REQUEST_TIMEOUT, "too_slow", &detail)
         }
     }

@@ -6,6 +6,7 @@
 //! strangers point at this address stands that we answer to our own names only.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
@@ -18,6 +19,7 @@ use placet_domain::digest::Digest;
 use placet_domain::id::IdentityId;
 use placet_domain::identity::Identity;
 use placet_pages::{Lang, Problem};
+use tokio::sync::Semaphore;
 
 use super::super::access::{Known, refuse};
 use super::super::caller::single;
@@ -78,7 +80,12 @@ pub(super) async fn guard(State((app, access)): State<(App, Access)>, mut reques
     let came = came_to(&request, app.settings().public_url.as_ref());
     let lang = language(request.headers(), came.as_ref().ok());
     match came {
-        Err(failure) => with_headers(as_page(lang, None, "/".to_owned(), failure.into_response())),
+        Err(failure) => {
+            // Whoever is signed in has the way on around it: what tells them so is shown to them, and to no page of strangers.
+            let asked = Browsing::from(&request);
+            let viewer = told_to(&app, &asked, lang).await;
+            with_headers(as_page(lang, viewer.as_ref(), asked.place, failure.into_response()))
+        }
         Ok(address) => {
             request.extensions_mut().insert(address.clone());
             let answered = with_headers(admit(&app, access, &address, lang, request, next).await);
@@ -101,7 +108,8 @@ async fn admit(app: &App, access: Access, address: &Address, lang: Lang, mut req
     let Some(_share) = app.door().share_of(visiting.identity.id, most) else {
         let why = "you have too many requests under way; wait for one to end";
         let busy = Failure::new(StatusCode::TOO_MANY_REQUESTS, "too_many", why).into_response();
-        return as_page(lang, None, back, form::beside(busy, request).await);
+        let viewer = viewer::viewer_of(app, &visiting, UNCOUNTED).await.ok();
+        return as_page(lang, viewer.as_ref(), back, form::beside(busy, request).await);
     };
     let answered = if access.admits(&visiting.identity) {
         request.extensions_mut().insert(Known(Arc::clone(&visiting.identity)));
@@ -166,8 +174,7 @@ async fn admit_to_data(
 /// is led to where the form stood.
 /// Whoever is signed in has the way to every page around it, and to the one that they probably meant.
 pub(in crate::http) async fn unanswered(app: &App, request: Request, mut answered: Response) -> Response {
-    let accepts = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if request.uri().path().starts_with("/api/") || !accepts.contains("text/html") {
+    if !wants_page(&request) {
         return answered;
     }
     if answered.status() == StatusCode::METHOD_NOT_ALLOWED && request.method() == Method::GET {
@@ -191,15 +198,76 @@ async fn seen_by(app: &App, address: &Address, headers: &HeaderMap, lang: Lang) 
     viewer::viewer(app, &visiting).await.ok()
 }
 
-/// What could not even be looked at, because there was too much at once, to somebody with a browser: as a page, with what they wrote.
-pub(in crate::http) async fn turned_away(app: &App, request: Request, answered: Response) -> Response {
+/// A request of somebody with a browser, as far as an answer depends on it: kept while the request itself is worked on.
+#[derive(Debug, Clone)]
+pub(in crate::http) struct Browsing {
+    host: Option<String>,
+    headers: HeaderMap,
+    place: String,
+}
+
+impl From<&Request> for Browsing {
+    fn from(request: &Request) -> Self {
+        let mut headers = HeaderMap::new();
+        for name in [header::COOKIE, header::ACCEPT_LANGUAGE] {
+            for value in request.headers().get_all(&name) {
+                headers.append(name.clone(), value.clone());
+            }
+        }
+        let host = single(request.headers(), &header::HOST).ok().flatten().map(str::to_owned);
+        Self { host, headers, place: back(request) }
+    }
+}
+
+impl Browsing {
+    /// Nothing where a program asks, or somebody who wants the data of a page.
+    pub(in crate::http) fn of(request: &Request) -> Option<Self> {
+        (wants_page(request) && request.extensions().get::<Led>().is_none()).then(|| Self::from(request))
+    }
+
+    fn address(&self, app: &App) -> Option<Address> {
+        Address::of(self.host.as_deref()?, app.settings().public_url.as_ref())
+    }
+}
+
+fn wants_page(request: &Request) -> bool {
     let accepts = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let Ok(address) = came_to(&request, app.settings().public_url.as_ref()) else { return answered };
-    if request.uri().path().starts_with("/api/") || !accepts.contains("text/html") {
+    !request.uri().path().starts_with("/api/") && accepts.contains("text/html")
+}
+
+/// What came between somebody with a browser and a page, whatever it was: as a page. What is one already, or no problem, stays.
+pub(in crate::http) async fn explained(app: &App, asked: Browsing, answered: Response) -> Response {
+    if answered.extensions().get::<Failure>().is_none() {
         return answered;
     }
-    let (lang, back) = (language(request.headers(), Some(&address)), back(&request));
-    with_headers(as_page(lang, None, back, form::beside(answered, request).await))
+    let address = asked.address(app);
+    let lang = language(&asked.headers, address.as_ref());
+    let viewer = told_to(app, &asked, lang).await;
+    with_headers(as_page(lang, viewer.as_ref(), asked.place, answered))
+}
+
+/// What could not even be looked at, because there was too much at once: along with what somebody with a browser wrote.
+pub(in crate::http) async fn turned_away(request: Request, answered: Response) -> Response {
+    if wants_page(&request) { form::beside(answered, request).await } else { answered }
+}
+
+/// How many are looked up at once who are told why something was not done, and for how long: what is turned away because there is too
+/// much, or because nothing answers, must not become more of it. The others are told so on a page of its own.
+const MOST_TOLD: usize = 16;
+const TOLD_WITHIN: Duration = Duration::from_millis(500);
+static TOLD: Semaphore = Semaphore::const_new(MOST_TOLD);
+/// How many things wait is not counted then; an open page learns it by itself.
+const UNCOUNTED: u64 = 0;
+
+/// Whoever is signed in, for the way to every page around why not; nobody where that cannot be told soon.
+async fn told_to(app: &App, asked: &Browsing, lang: Lang) -> Option<placet_pages::Viewer> {
+    let address = asked.address(app)?;
+    let _share = TOLD.try_acquire().ok()?;
+    let found = async {
+        let visiting = find_visit(app, &address, &asked.headers, lang).await.ok().flatten()?;
+        viewer::viewer_of(app, &visiting, UNCOUNTED).await.ok()
+    };
+    tokio::time::timeout(TOLD_WITHIN, found).await.ok().flatten()
 }
 
 /// The visit that the cookie names, if it counts.

@@ -2,6 +2,7 @@
 //! in real Chromium (`crates/cli/tests/browser`); here is what must hold whatever is shown.
 
 mod amending;
+mod between;
 pub(crate) mod browser;
 mod cards;
 mod data;
