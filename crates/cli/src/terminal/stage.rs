@@ -147,12 +147,13 @@ fn put_back_on_panic(before: Termios) {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read as _;
     use std::process::{Command, Stdio};
 
     use super::*;
-    use crate::terminal::window::window;
+    use crate::terminal::window::{shown_until, window};
 
+    /// A machine that has much else to do.
+    const LONGEST: std::time::Duration = std::time::Duration::from_secs(20);
     const CHILD: &str = "PLACET_TEST_PANICS_ON_STAGE";
 
     /// Does something only as the child of the test below.
@@ -174,9 +175,7 @@ mod tests {
         let status = child.stdin(end()).stdout(end()).stderr(end()).env("RUST_BACKTRACE", "0").status().unwrap();
         assert!(!status.success());
         assert_eq!(tcgetattr(&terminal).unwrap().local_modes, before.local_modes);
-        let mut buffer = [0; 8 << 10];
-        let read = window.read(&mut buffer).unwrap();
-        let shown = String::from_utf8_lossy(&buffer[..read]).into_owned();
+        let shown = shown_until(&mut window, "on a stage: true", LONGEST);
         let place = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text:?} is not in {shown:?}"));
         assert!(place(ENTER) < place(LEAVE) && place(LEAVE) < place("on a stage: true"), "{shown:?}");
     }
