@@ -1,28 +1,30 @@
-//! `placet away`: somebody else is told what you would be told, for a while. They decide by their own rights.
+//! `placet away`: somebody else is told what you would be told, for a while. They decide by their own rights. Without a word more it tells
+//! who is away now.
 
 use jiff::Timestamp;
-use placet_wire::api::{AwayRequest, Decision, IdentityView};
+use placet_wire::Client;
+use placet_wire::api::{AbsenceList, AbsenceView, AwayRequest, Decision, IdentityView};
 
 use super::identity;
 use crate::context::Who;
 use crate::error::CliError;
-use crate::out::Out;
+use crate::out::{Out, table};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  placet --as ada away --to bob --days 7\n  placet --as ada away --to bob --until 2026-08-15T08:00:00Z\n  placet --as ada away --back"
+    after_help = "Examples:\n  placet --as ada away                        # who is away, until when, and who stands in\n  placet --as ada away --to bob --days 7\n  placet --as ada away --to bob --until 2026-08-15T08:00:00Z\n  placet --as ada away --back"
 )]
 pub(crate) struct Args {
-    /// Who stands in, by name or id
-    #[arg(long, value_name = "NAME", required_unless_present = "back", conflicts_with = "back")]
+    /// Who stands in, by name or id; nobody and no --back: tells who is away now
+    #[arg(long, value_name = "NAME", conflicts_with = "back")]
     to: Option<String>,
     /// Until when (RFC 3339), within 90 days
-    #[arg(long, value_name = "TIME", conflicts_with = "back")]
+    #[arg(long, value_name = "TIME", conflicts_with = "back", requires = "to")]
     until: Option<Timestamp>,
     /// For so many days from now, instead of --until
-    #[arg(long, value_name = "DAYS", conflicts_with_all = ["back", "until"], value_parser = clap::value_parser!(u8).range(1..=90))]
+    #[arg(long, value_name = "DAYS", conflicts_with_all = ["back", "until"], requires = "to", value_parser = clap::value_parser!(u8).range(1..=90))]
     days: Option<u8>,
     /// You are here again
     #[arg(long)]
@@ -34,6 +36,9 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let client = who.client()?;
+    if args.to.is_none() && !args.back {
+        return list(&client, args.who.as_deref(), out).await;
+    }
     let id = match &args.who {
         Some(named) => identity::find(&client, named).await?,
         None => client.get::<IdentityView>("/api/v1/whoami").await?.id,
@@ -52,6 +57,32 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     Ok(())
 }
 
+/// Who is away now; with a name, whether that person is.
+async fn list(client: &Client, named: Option<&str>, out: &Out) -> Result<(), CliError> {
+    let mut list: AbsenceList = client.get("/api/v1/away").await?;
+    let is_meant =
+        |absence: &AbsenceView| named.is_none_or(|named| absence.name == named || absence.id.to_string() == named);
+    list.absences.retain(is_meant);
+    out.answer(&list, |list| told(list, named));
+    Ok(())
+}
+
+fn told(list: &AbsenceList, named: Option<&str>) -> String {
+    if list.absences.is_empty() {
+        return named.map_or_else(|| "nobody is away".to_owned(), |named| format!("{named} is not away"));
+    }
+    table(&list.absences.iter().map(row).collect::<Vec<_>>())
+}
+
+fn row(AbsenceView { name, to_name, until, unreached, .. }: &AbsenceView) -> Vec<String> {
+    let instead = if *unreached {
+        format!("{to_name} cannot be reached and {name} is told as before")
+    } else {
+        format!("{to_name} is told instead")
+    };
+    vec![name.clone(), format!("until {until}"), instead]
+}
+
 fn until(args: &Args) -> Result<Timestamp, CliError> {
     let unsaid = || CliError::usage("say until when: --days 7, or --until 2026-08-15T08:00:00Z");
     match (args.until, args.days) {
@@ -59,5 +90,29 @@ fn until(args: &Args) -> Result<Timestamp, CliError> {
         (None, Some(days)) => Timestamp::from_millisecond(Timestamp::now().as_millisecond() + i64::from(days) * DAY_MS)
             .map_err(|_| unsaid()),
         (None, None) => Err(unsaid()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn away(name: &str, unreached: bool) -> AbsenceView {
+        let id = format!("idn_{}", "0".repeat(32)).parse().unwrap();
+        let (name, to_name) = (name.to_owned(), "bob".to_owned());
+        AbsenceView { id, name, to: id, to_name, until: "2026-08-15T08:00:00.000Z".to_owned(), unreached }
+    }
+
+    #[test]
+    fn a13_who_is_away_is_told_with_until_when_and_who_stands_in() {
+        let list = AbsenceList { absences: vec![away("ada", false), away("evelyn", true)] };
+        let lines = [
+            "ada     until 2026-08-15T08:00:00.000Z  bob is told instead",
+            "evelyn  until 2026-08-15T08:00:00.000Z  bob cannot be reached and evelyn is told as before",
+        ];
+        assert_eq!(told(&list, None), lines.join("\n"));
+        let nobody = AbsenceList { absences: Vec::new() };
+        assert_eq!(told(&nobody, None), "nobody is away");
+        assert_eq!(told(&nobody, Some("ada")), "ada is not away");
     }
 }

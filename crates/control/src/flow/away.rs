@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use placet_domain::command::Command;
 use placet_domain::id::IdentityId;
-use placet_domain::identity::{Actor, AwayCommand, Identity, IdentityCommand};
+use placet_domain::identity::{Actor, Away, AwayCommand, Identity, IdentityCommand};
 use placet_domain::refusal::Refusal;
 use placet_domain::time::Timestamp;
 use placet_store::StoreError;
@@ -93,6 +93,17 @@ pub(crate) async fn standing_in(app: &App, who: IdentityId) -> Result<Vec<Absenc
         None => looked_up(app, age).await?,
     };
     Ok(known.into_iter().filter(|absence| absence.to == who && absence.until > now).collect())
+}
+
+/// Who is away at this moment, of those whom the caller shares a project with: whoever comes back first stands first.
+pub(crate) async fn who_is_away(app: &App, caller: &Caller) -> Result<Vec<(Identity, Away)>, StoreError> {
+    let now = app.store().now();
+    let mut everybody = app.store().identities().await?;
+    everybody.retain(|person| person.reach.meets(&caller.identity.reach));
+    let mut away: Vec<_> =
+        everybody.into_iter().filter_map(|person| person.away_at(now).map(|away| (person, away))).collect();
+    away.sort_by_key(|(_, away)| away.until);
+    Ok(away)
 }
 
 async fn looked_up(app: &App, age: u64) -> Result<Vec<Absence>, StoreError> {

@@ -33,7 +33,7 @@ pub(crate) use admin::{declare, identities, lock_scope, make_identity, make_proj
 pub(crate) use amend::{Content, amend, amend_with};
 pub(crate) use approve::{approve, approve_looked, perform, reject, reject_looked, resolve, withdraw};
 pub(crate) use attention::{assign, defer};
-pub(crate) use away::{Absences, come_back, go_away, note_unreached, standing_in};
+pub(crate) use away::{Absences, come_back, go_away, note_unreached, standing_in, who_is_away};
 pub(crate) use checkpoint::{Look, Piece, decide_checkpoint, look, newest_pieces};
 pub(crate) use deciding::{Measured, measure, own_alone, own_habits, pace, since as figures_since};
 pub(crate) use dispatch::{lease, redeem};

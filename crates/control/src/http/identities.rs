@@ -9,7 +9,7 @@ use placet_wire::api;
 use super::body::Asked;
 use super::extract::Path;
 use super::problem::Failure;
-use super::view;
+use super::{pages, view};
 use crate::app::App;
 use crate::flow::{self, Caller};
 
@@ -52,6 +52,17 @@ pub(super) async fn make_link(
     let once =
         api::LinkOnce { identity: view::identity(&pass.identity), path, expires_at: view::time(pass.expires_at) };
     Ok((StatusCode::CREATED, Json(once)))
+}
+
+/// Who is away now, and who is told instead. Names are told to everybody who decides; who else there is, is not.
+pub(super) async fn away(State(app): State<App>, caller: Caller) -> Result<Json<api::AbsenceList>, Failure> {
+    let mut absences = Vec::new();
+    for (person, away) in flow::who_is_away(&app, &caller).await? {
+        let (to_name, until) = (pages::person(&app, away.to).await?, view::time(away.until));
+        let (id, name) = (person.id, person.name);
+        absences.push(api::AbsenceView { id, name, to: away.to, to_name, until, unreached: away.unreached });
+    }
+    Ok(Json(api::AbsenceList { absences }))
 }
 
 /// Names a stand-in: for oneself, or by an administrator for somebody.

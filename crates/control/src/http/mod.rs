@@ -87,6 +87,7 @@ fn table() -> Vec<Route> {
         post("/api/v1/identities/{identity}/token", identities::replace_token).access(Access::Roles(&[Admin])).takes::<api::NewToken>().gives::<api::TokenOnce>(200).about("Gives an identity a new token; the old one stops working."),
         post("/api/v1/identities/{identity}/revoke", identities::revoke).access(Access::Roles(&[Admin])).takes::<api::NewToken>().gives::<api::IdentityView>(200).about("Ends an identity for good."),
         post("/api/v1/identities/{identity}/link", identities::make_link).access(PEOPLE).takes::<api::NewLink>().gives::<api::LinkOnce>(201).about("Makes a link that lets a person in once, by a browser: for yourself, or as an administrator for somebody."),
+        get("/api/v1/away", identities::away).access(PEOPLE).gives::<api::AbsenceList>(200).about("Who is away now, until when, and who is told instead: of those you share a project with."),
         post("/api/v1/identities/{identity}/away", identities::go_away).access(DECIDERS).takes::<api::AwayRequest>().gives::<api::IdentityView>(200).about("Names a stand-in who is told instead, until a time: for yourself, or as an administrator for somebody. They decide by their own rights."),
         post("/api/v1/identities/{identity}/back", identities::come_back).access(DECIDERS).takes::<api::Decision>().gives::<api::IdentityView>(200).about("Ends that somebody is away."),
         get("/api/v1/policy", projects::policy).access(Access::Anyone).gives::<api::PolicyView>(200).about("The rules and tools in force."),

@@ -104,6 +104,27 @@ pub struct AwayView {
     pub until: String,
 }
 
+/// Somebody who is away now, and who is told instead.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct AbsenceView {
+    #[schema(value_type = String)]
+    pub id: IdentityId,
+    pub name: String,
+    /// Who stands in.
+    #[schema(value_type = String)]
+    pub to: IdentityId,
+    pub to_name: String,
+    /// RFC 3339.
+    pub until: String,
+    /// That could not be told, so that whoever is away is told themselves.
+    pub unreached: bool,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct AbsenceList {
+    pub absences: Vec<AbsenceView>,
+}
+
 /// What a worker says it is.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

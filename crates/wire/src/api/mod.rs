@@ -35,8 +35,8 @@ pub use hosting::{
     USUAL_AGENT_PROFILE,
 };
 pub use identity::{
-    AwayRequest, AwayView, DeclarationReport, IdentityList, IdentityView, LinkOnce, NewIdentity, NewLink, NewToken,
-    TokenOnce,
+    AbsenceList, AbsenceView, AwayRequest, AwayView, DeclarationReport, IdentityList, IdentityView, LinkOnce,
+    NewIdentity, NewLink, NewToken, TokenOnce,
 };
 pub use inbox::{
     CardView, FileShownAs, FileView, HappenedView, HistoryView, InboxView, StandingView, StandsFor, TwinView,

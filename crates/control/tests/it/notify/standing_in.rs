@@ -43,6 +43,26 @@ async fn a13_who_stands_in_gets_the_letter_and_the_inbox_says_for_whom_until_it_
 }
 
 #[tokio::test]
+async fn a13_who_is_away_now_is_told_to_colleagues_and_to_nobody_else() {
+    let (app, _, rita, _) = Scenario::start().await;
+    let away = async |person: &Person| person.get("/api/v1/away").await.is(200).json::<Value>()["absences"].clone();
+    assert_eq!(away(&rita).await, json!([]));
+    goes_away(&rita, "ralf-alpha").await.is(200);
+    let told = json!([{
+        "id": rita.id, "name": "rita-alpha", "to": app.team.second.id, "to_name": "ralf-alpha",
+        "until": "2026-02-02T09:30:00.000Z", "unreached": false,
+    }]);
+    assert_eq!(away(&app.team.second).await, told);
+    assert_eq!(away(&app.auditor).await, told);
+    // Whoever shares no project with her does not even learn that there is somebody.
+    let beta: Value = app.admin.post("/api/v1/projects", &json!({ "name": "beta" })).await.is(201).json();
+    let stranger = app.hire(json!({ "name": "sam", "roles": ["reviewer"], "projects": [beta["id"]] })).await;
+    assert_eq!(away(&stranger).await, json!([]));
+    app.pass_ms(2 * DAY_MS);
+    assert_eq!(away(&rita).await, json!([]), "it ended by itself");
+}
+
+#[tokio::test]
 async fn a13_what_a_stand_in_refuses_comes_to_whoever_is_away_and_that_is_on_the_record_once() {
     let office = PostOffice::open(&json!({ "tls": "none", "refuse": "ralf-alpha@example.org" })).await;
     let server = office.server(Security::None, None, dialer(None));
