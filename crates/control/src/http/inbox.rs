@@ -57,12 +57,13 @@ pub(super) async fn show(
 ) -> Result<Json<api::InboxView>, Failure> {
     let reach = reach(&caller, query.project.as_deref())?;
     let waiting = length(&app, &caller.identity, reach.clone()).await?;
+    let aside = app.store().queue_length(reach.clone()).await?.saturating_sub(waiting);
     let filter = filter(&app, &caller, &query, reach.clone())?;
     let (actions, next) = listed(&app, &caller, filter, after(&query)?).await?;
     let interrupted = interrupted(&app, &caller, reach.clone()).await?.into_iter().map(row).collect();
     let runs = pages::standing(&app, &reach).await?.into_iter().map(standing).collect();
     let (actions, next) = (actions.into_iter().map(row).collect(), next.map(|place| place.to_string()));
-    Ok(Json(api::InboxView { waiting, actions, next, interrupted, runs }))
+    Ok(Json(api::InboxView { waiting, aside, actions, next, interrupted, runs }))
 }
 
 /// One page of it. What somebody was named for comes first, at the top of what is theirs.

@@ -13,8 +13,11 @@ use super::run::BudgetView;
 /// What waits for a person: actions by risk and age, identical ones as one row, what was interrupted, then the runs that stand still.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 pub struct InboxView {
-    /// How many actions wait in all; the list may be shorter.
+    /// How many actions wait in all, for you or for others; the list may be shorter.
     pub waiting: u64,
+    /// How many more you set aside: they are not counted in `waiting`.
+    #[serde(default, skip_serializing_if = "super::log::is_zero")]
+    pub aside: u64,
     pub actions: Vec<WaitingView>,
     /// Where the rest of them begins, if there is any: send it as `after`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -122,7 +122,8 @@ impl Sitting {
             0 => String::new(),
             some => format!(" · {some} interrupted"),
         };
-        let title = format!("Queue {waiting}{lost}{more} · runs {runs}{filter}");
+        let unlisted: String = self.unlisted.told().iter().map(|told| format!(" · {told}")).collect();
+        let title = format!("Queue {waiting}{lost}{more} · runs {runs}{filter}{unlisted}");
         self.frame(screen, (0, width), &title, self.edge_of(Pane::Queue));
         for (index, row) in visible.iter().skip(self.top).take(panes.queue_items).enumerate() {
             let is_chosen = Some(row.subject) == self.chosen;

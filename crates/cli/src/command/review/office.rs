@@ -20,26 +20,31 @@ use crate::command::run::rollback_text;
 use crate::context::short;
 use crate::error::{CliError, Code};
 
-/// So many pages of what waits for whoever sits here, and a switch that everything waits for too. What waits for others comes last.
+/// So many at once of what somebody sits here for.
+const MINE_AT_ONCE: u32 = 200;
+/// What waits for others, and what was set aside, is there to be known of: a few of each, and how many there are.
+const FEW: u32 = 10;
+
+/// So many pages of what waits for whoever sits here, and a switch that everything waits for too. A few of what waits for others come last.
 pub(super) async fn inbox(
     client: &Client,
     project: Option<ProjectId>,
     pages: usize,
 ) -> Result<(InboxView, Option<String>), ClientError> {
     let only = project.map(|id| format!("&project={id}")).unwrap_or_default();
-    let part = async |whose: &str, after: String| -> Result<InboxView, ClientError> {
-        client.get(&format!("/api/v1/inbox?limit=200&whose={whose}{only}{after}")).await
+    let part = async |whose: &str, limit: u32, after: String| -> Result<InboxView, ClientError> {
+        client.get(&format!("/api/v1/inbox?limit={limit}&whose={whose}{only}{after}")).await
     };
-    let mut inbox = part("mine", String::new()).await?;
+    let mut inbox = part("mine", MINE_AT_ONCE, String::new()).await?;
     for _ in 1..pages {
         let Some(spot) = inbox.next.take() else { break };
-        let more = part("mine", format!("&after={spot}")).await?;
+        let more = part("mine", MINE_AT_ONCE, format!("&after={spot}")).await?;
         inbox.actions.extend(more.actions);
         inbox.next = more.next;
     }
     if inbox.next.is_none() {
         for whose in ["others", "aside"] {
-            inbox.actions.extend(part(whose, String::new()).await?.actions);
+            inbox.actions.extend(part(whose, FEW, String::new()).await?.actions);
         }
     }
     // Who may not know of switches hears nothing of them.

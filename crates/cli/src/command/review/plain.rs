@@ -13,7 +13,7 @@ use super::attend::assignment;
 use super::card::{self, Card, May};
 use super::decision::{Attend, Decision, Verb};
 use super::office;
-use super::row::{Row, Subject, rows};
+use super::row::{Row, Subject, Unlisted, rows};
 use crate::card::tier_word;
 use crate::command::order::Terms;
 use crate::command::until;
@@ -45,7 +45,9 @@ async fn all(client: &Client, project: Option<ProjectId>, out: &Out) -> Result<(
     loop {
         let (inbox, switch) = office::inbox(client, project, MOST_PAGES).await?;
         switch.iter().for_each(|switch| out.note(switch));
-        let rows: Vec<Row> = rows(&inbox).into_iter().filter(|row| !asked.contains(&row.subject)).collect();
+        let all = rows(&inbox);
+        let unlisted = Unlisted::beside(&all, &inbox).told().join(", ");
+        let rows: Vec<Row> = all.into_iter().filter(|row| !asked.contains(&row.subject)).collect();
         if rows.is_empty() {
             if asked.is_empty() {
                 out.note("nothing waits for you; what needs a person appears here");
@@ -53,6 +55,9 @@ async fn all(client: &Client, project: Option<ProjectId>, out: &Out) -> Result<(
             return Ok(());
         }
         rows.iter().for_each(|row| out.note(&line(row)));
+        if !unlisted.is_empty() {
+            out.note(&format!("and {unlisted}, not listed here: `placet queue` lists everything"));
+        }
         for row in rows {
             asked.insert(row.subject);
             if let After::Leave = one(client, row.subject, out).await? {

@@ -69,6 +69,35 @@ impl Row {
     }
 }
 
+/// What waits and has no row here, because it is for others or was set aside.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Unlisted {
+    pub(crate) others: u64,
+    pub(crate) aside: u64,
+}
+
+impl Unlisted {
+    /// Of so many that wait, and so many that were set aside. Where one's own are not all fetched yet, those come first: nothing is said.
+    pub(crate) fn beside(rows: &[Row], inbox: &InboxView) -> Self {
+        if inbox.next.is_some() {
+            return Self::default();
+        }
+        let questions = |is_aside: bool| {
+            let of_actions = rows.iter().filter(|row| row.tier.is_some() && !row.is_interrupted);
+            of_actions.filter(|row| row.is_aside() == is_aside).map(|row| 1 + row.identical).sum::<u64>()
+        };
+        let others = inbox.waiting.saturating_sub(questions(false));
+        Self { others, aside: inbox.aside.saturating_sub(questions(true)) }
+    }
+
+    /// In words; nothing where everything has a row.
+    pub(crate) fn told(self) -> Vec<String> {
+        let others = (self.others > 0).then(|| format!("{} more of others", self.others));
+        let aside = (self.aside > 0).then(|| format!("{} more aside", self.aside));
+        others.into_iter().chain(aside).collect()
+    }
+}
+
 /// What was interrupted; then actions, riskiest first, and runs that stand still, oldest first: as the control plane orders them.
 pub(crate) fn rows(inbox: &InboxView) -> Vec<Row> {
     let interrupted = inbox.interrupted.iter().map(|waiting| Row { until_ms: None, ..of_action(waiting) });

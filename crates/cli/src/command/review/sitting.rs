@@ -14,7 +14,7 @@ use placet_wire::api::{InboxView, TwinView};
 use super::ahead::Ahead;
 use super::card::Card;
 use super::decision::{Intent, Purpose, Verb};
-use super::row::{Row, Subject, merged, rows};
+use super::row::{Row, Subject, Unlisted, merged, rows};
 use super::sure::REPEATS_WITHIN_MS;
 use crate::terminal::line::Line;
 use crate::terminal::rich::Letters;
@@ -68,6 +68,7 @@ pub(crate) struct Sitting {
     /// As the control plane orders them: by risk and age.
     order: Vec<Subject>,
     pub(super) waiting: u64,
+    pub(super) unlisted: Unlisted,
     /// Whether more waits than was fetched, and whether it was asked for.
     pub(super) has_more: bool,
     pub(super) is_paging: bool,
@@ -116,6 +117,7 @@ impl Sitting {
             rows: Vec::new(),
             order: Vec::new(),
             waiting: 0,
+            unlisted: Unlisted { others: 0, aside: 0 },
             has_more: false,
             is_paging: false,
             chosen: None,
@@ -157,6 +159,7 @@ impl Sitting {
     pub(crate) fn listed(&mut self, inbox: &InboxView, switch: Option<String>) -> Vec<Intent> {
         (self.waiting, self.switch, self.has_more) = (inbox.waiting, switch, inbox.next.is_some());
         let now = rows(inbox);
+        self.unlisted = Unlisted::beside(&now, inbox);
         self.order = now.iter().map(|row| row.subject).collect();
         let known = self.rows.len();
         self.rows = merged(&self.rows, now, self.chosen);

@@ -125,6 +125,17 @@ impl Board {
         format!("{clock} {event:<22} {id:<9} {what}").trim_end().to_owned()
     }
 
+    /// What would be done, and of how many more that ask the same it is the first: the title is cut before that is.
+    fn with_twins(&self, waiting: &WaitingView, room: usize) -> String {
+        let title = seen(&card::title(&waiting.action), self.letters);
+        let twins = match waiting.twins.len() as u64 + waiting.more_twins {
+            0 => String::new(),
+            some => format!(" +{some} identical"),
+        };
+        let title = cut(&title, room.saturating_sub(twins.len()), self.letters);
+        padded(&format!("{title}{twins}"), room, self.letters)
+    }
+
     /// What waits for a person, the riskiest first: what would be done, whose it is, and how long it may wait.
     fn waits(&self, now_ms: i64, columns: usize) -> Vec<(String, Look)> {
         let head = std::iter::once(("waits for a person".to_owned(), Look::BOLD));
@@ -141,7 +152,7 @@ impl Board {
             };
             let agent = padded(&seen(&marked(&waiting.agent), self.letters), 12, self.letters);
             let letter = &action.verdict.tier;
-            let title = padded(&seen(&card::title(action), self.letters), columns.saturating_sub(37), self.letters);
+            let title = self.with_twins(waiting, columns.saturating_sub(37));
             (format!("  {letter} {:<7} {title} {agent} {left}", tier_word(letter)), Look::PLAIN)
         };
         let lost = inbox.interrupted.iter().map(|waiting| (waiting, true));
@@ -286,6 +297,19 @@ mod tests {
     #[test]
     fn c16_a_board_shows_what_waits_runs_workers_and_what_happened_last() {
         insta::assert_snapshot!(board().draw(Size { columns: 100, rows: 18 }, 0).text());
+    }
+
+    #[test]
+    fn c16_a_board_says_of_how_many_that_ask_the_same_a_row_is_the_first_however_long_its_title_is() {
+        let mut board = board();
+        let mut row = board.standing.inbox.actions.remove(0);
+        row.action.title = Some("sh -c ".to_owned() + &"make it ".repeat(20));
+        row.more_twins = 212;
+        board.standing.inbox.actions.push(row);
+        let text = board.draw(Size { columns: 80, rows: 24 }, 0).text();
+        let line = text.lines().find(|line| line.contains("make it")).unwrap();
+        assert!(line.contains("… +212 identical tom "), "{line}");
+        assert!(line.trim_end().ends_with("58m left"), "{line}");
     }
 
     #[test]
