@@ -111,6 +111,7 @@ facts! {
     HasTarget = "has_target": |q| RestrictedExpression::new_bool(q.spec.target.is_some());
     Network = "network": |q| openings(q.spec);
     UnseenNetwork = "unseen_network": |q| RestrictedExpression::new_bool(q.spec.network.iter().any(Opening::is_unseen));
+    PlainNetwork = "plain_network": |q| RestrictedExpression::new_bool(q.spec.network.iter().any(Opening::is_plain));
     Credentials = "credentials": |q| credentials(q.spec);
     UsesCredential = "uses_credential": |q| RestrictedExpression::new_bool(!q.spec.credentials.is_empty());
     Files = "files": |q| texts(q.spec.files.iter().map(|file| &file.path));
@@ -197,7 +198,7 @@ mod tests {
         let request = Question::about(&action).at(1, Fact::ALL);
         let expected = json!({
             "approvals": 1, "tool": "sh", "program": "/bin/sh", "arguments": ["-c", "10.0.0.5", "a b"],
-            "command": "-c a b 10.0.0.5", "target": "10.0.0.5", "has_target": true, "network": [], "unseen_network": false, "credentials": [], "uses_credential": false, "files": ["i"], "outputs": ["o/a", "p"],
+            "command": "-c a b 10.0.0.5", "target": "10.0.0.5", "has_target": true, "network": [], "unseen_network": false, "plain_network": false, "credentials": [], "uses_credential": false, "files": ["i"], "outputs": ["o/a", "p"],
             "writes": " o/a p ", "environment": ["A"], "profile": "default", "timeout_ms": 120_000,
         });
         assert_eq!(request.context().expect("a context").to_json_value().expect("plain values"), expected);

@@ -93,6 +93,11 @@ impl Opening {
         matches!(self.requests, Requests::Unseen)
     }
 
+    /// Whether it is without encryption by its address. What names a host alone leaves that open.
+    pub fn is_plain(&self) -> bool {
+        url_of(&self.to).is_some_and(|url| url.scheme() == "http")
+    }
+
     /// What of it nobody can see, for whoever approves it.
     pub const fn caveat(&self) -> Option<&'static str> {
         if self.is_unseen() {

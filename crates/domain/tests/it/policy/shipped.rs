@@ -24,6 +24,28 @@ fn b3_a_version_scan_of_a_host_in_scope_has_risk_035_and_needs_one_reviewer() {
 }
 
 #[test]
+fn b3_whatever_reaches_hosts_or_is_given_a_credential_says_so_with_its_weight() {
+    let said = |network: Value| {
+        let verdict = Project::shipped().judge(json!({"tool": "sh", "arguments": ["true"], "network": network}));
+        let reasons = listed(&verdict).into_iter().filter(|reason| reason.starts_with("network."));
+        (verdict.tier(), verdict.risk().to_string(), reasons.collect::<Vec<_>>().join(", "))
+    };
+    let opened = "network.opened B 0.10";
+    for (network, risk, reasons) in [
+        (json!([]), "0.30", String::new()),
+        (json!(["https://a.example.org/"]), "0.40", opened.to_owned()),
+        (json!(["a.example.org"]), "0.40", opened.to_owned()),
+        (json!(["https://a.example.org/", "http://10.0.0.5/"]), "0.45", format!("{opened}, network.plain B 0.05")),
+        (json!(["unseen https://a.example.org/"]), "0.60", format!("{opened}, network.unseen B 0.20")),
+    ] {
+        assert_eq!(said(network.clone()), (Tier::B, risk.to_owned(), reasons), "{network}");
+    }
+    // By its target it is weighed once, and asks nobody more than before.
+    let fetched = Project::shipped().judge(json!({"tool": "curl", "target": "http://www.example.org/"}));
+    assert_eq!(listed(&fetched), ["http.fetch A 0.10", "http.plain A 0.05", "network.allowed A 0.00"]);
+}
+
+#[test]
 fn c9_kinds_that_always_ask_do_and_kinds_that_are_watched_do_not() {
     use ActionKind::{DatabaseWrite, DeleteFile, MakePayment, PublishContent, SendEmail, SubmitForm};
     use ActionKind::{ReadFile, SearchWeb, TakeScreenshot};
@@ -83,6 +105,8 @@ fn acts() -> Vec<Value> {
         json!({"tool": "nmap", "arguments": ["-sV", "-Pn", "-p", "1-1000"], "target": "10.0.0.5"}),
         json!({"tool": "curl", "arguments": ["-s"], "target": "https://www.example.org/"}),
         json!({"tool": "curl", "arguments": ["-X", "DELETE"], "target": "http://www.example.org/a"}),
+        json!({"tool": "sh", "arguments": ["make fetch"], "network": ["https://www.example.org/"]}),
+        json!({"tool": "sh", "arguments": ["make fetch"], "network": ["GET http://10.0.0.5/v1"]}),
         json!({"tool": "tee", "outputs": ["src/a.rs"]}),
         json!({"tool": "tee", "outputs": [".github/workflows/ci.yml"]}),
         json!({"tool": "tee", "outputs": ["src/secret/key"]}),
