@@ -52,6 +52,7 @@ mod run_used;
 mod run_wishes;
 mod runs;
 mod settings;
+mod shipped;
 mod stage;
 mod steps;
 mod text;

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use placet_domain::budget::Resource;
 
 use crate::lang::Lang;
-use crate::text;
+use crate::{shipped, text};
 
 /// A sentence with `{}` for each of its words, and the same in French, its words in the same order.
 type Phrase = (&'static str, &'static str);
@@ -114,9 +114,12 @@ pub(crate) fn of_end(lang: Lang, said: &str) -> Markup {
     told(lang, OF_ENDS, said)
 }
 
-/// Why a rule demands what it demands: of a policy in its own words, of a law in those of the page.
+/// Why a rule demands what it demands: of a law, and of a rule that ships, in the words of the page; of a team's policy in its own.
 pub(crate) fn of_rule(lang: Lang, because: &str) -> Markup {
-    told(lang, OF_LAWS, because)
+    match (lang, shipped::in_french(because)) {
+        (Lang::Fr, Some(french)) => html! { (french) },
+        (Lang::En | Lang::Fr, _) => told(lang, OF_LAWS, because),
+    }
 }
 
 fn told(lang: Lang, phrases: &[Phrase], said: &str) -> Markup {
@@ -248,6 +251,9 @@ mod tests {
             of_rule(Lang::Fr, "the tool `nmap` is not in the scope of this run").into_string(),
             "l'outil `nmap` n'est pas dans le périmètre de cette exécution"
         );
+        assert_eq!(of_rule(Lang::Fr, "spends money").into_string(), "dépense de l'argent");
+        assert_eq!(of_rule(Lang::En, "spends money").into_string(), "spends money");
+        assert_eq!(of_rule(Lang::Fr, "spends our money").into_string(), "spends our money");
         for (english, french) in OF_RUNS.iter().chain(OF_ENDS).chain(OF_LAWS) {
             assert_eq!(english.matches("{}").count(), french.matches("{}").count(), "{english}");
         }

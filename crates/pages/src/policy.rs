@@ -218,7 +218,7 @@ fn rules(lang: Lang, rules: &[RuleView]) -> Markup {
                 thead { tr { th { (lang.rule()) } th { (lang.demands()) } th { (lang.weight()) } th { (lang.because()) } th { (lang.files()) } } }
                 tbody {
                     @for rule in rules {
-                        tr { td.n { code { (rule.id) } } td { (rule.demands) } td { (weight(lang, &rule.weight)) } td.wide { (text::line(lang, &rule.because)) } td.n { small { (rule.file) ":" (rule.line) } } }
+                        tr { td.n { code { (rule.id) } } td { (rule.demands) } td { (weight(lang, &rule.weight)) } td.wide { (phrases::of_rule(lang, &rule.because)) } td.n { small { (rule.file) ":" (rule.line) } } }
                     }
                 }
             }
