@@ -191,6 +191,7 @@ fn shown(page: ActionPage, entries: Vec<api::HappenedView>) -> api::CardView {
         history: api::HistoryView { approved, rejected, succeeded, failed },
         may_decide,
         cannot,
+        look_twice: page.fast,
         approved_by: page.approved_by.into_iter().map(|yes| yes.name).collect(),
         attention: page.attended.said,
         snapshot: page.blast.snapshot,

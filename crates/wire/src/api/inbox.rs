@@ -101,6 +101,9 @@ pub struct CardView {
     /// Why not, where there is something to decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cannot: Option<String>,
+    /// You have decided a lot lately: whatever lets it happen takes the tool's name, as on pages. A brake for people and no refusal.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub look_twice: bool,
     /// Names of those who approved it so far.
     pub approved_by: Vec<String>,
     /// Who should look at it, and who set it aside. No decision is bound to it.

@@ -16,11 +16,20 @@ use crate::command::run::{checkpoint_text, plan_text, results_text, wishes_text}
 use crate::command::word::takes_name;
 use crate::out::{ASK, BAD, BOLD, DIM, styled};
 
+/// What is typed before something happens, and why it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Typed {
+    pub(crate) word: String,
+    pub(crate) why: &'static str,
+    /// Whoever has decided a lot looks at each by itself for a while.
+    pub(crate) is_brake: bool,
+}
+
 /// What can be decided about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum May {
-    /// Whoever looks may decide. Where two people are asked, this word is typed.
-    Decide { typed: Option<String> },
+    /// Whoever looks may decide. Where two people are asked, or by whoever has decided a lot lately, a word is typed.
+    Decide { typed: Option<Typed> },
     /// Not this person, or not now, and why.
     Not(String),
     /// Nothing any more: who decided, and when.
@@ -78,13 +87,20 @@ pub(crate) fn of_action(view: &CardView, before: Option<&Before>) -> Card {
 fn may(view: &CardView) -> May {
     let action = &view.detail.action;
     match (&view.cannot, view.may_decide, action.status) {
-        (None, true, ActionStatus::PendingApproval | ActionStatus::Interrupted) => {
-            May::Decide { typed: takes_name(action).then(|| action.tool.clone()) }
-        }
+        (None, true, ActionStatus::PendingApproval | ActionStatus::Interrupted) => May::Decide { typed: typed(view) },
         (None, true, _) => May::Not("it is decided in the browser (o), or with `placet run perform`".to_owned()),
         (Some(why), _, _) => May::Not(marked(why)),
         (None, false, status) => May::Settled(decided(view, status.as_str())),
     }
+}
+
+/// The tool's name, where it is asked for.
+fn typed(view: &CardView) -> Option<Typed> {
+    let (action, word) = (&view.detail.action, view.detail.action.tool.clone());
+    if takes_name(action) {
+        return Some(Typed { word, why: "two people are asked", is_brake: false });
+    }
+    view.look_twice.then_some(Typed { word, why: "you have decided a lot lately", is_brake: true })
 }
 
 /// Who decided and when, as the ledger has it.
@@ -120,8 +136,10 @@ fn head(view: &CardView) -> String {
     };
     let (agent, goal) = (styled(BOLD, marked(&view.agent)), marked(&view.goal));
     let attention = attention_text(&view.attention);
+    let brake =
+        if view.look_twice { styled(ASK, "you have decided a lot lately; look twice") + "\n" } else { String::new() };
     format!(
-        "{tier} {} ({})\n{}{because}\nby {agent} for {goal}\n{undo}{approved}\n{attention}",
+        "{tier} {} ({})\n{}{because}\nby {agent} for {goal}\n{undo}{approved}\n{brake}{attention}",
         styled(BOLD, &action.tool),
         action.kind,
         action.status

@@ -10,7 +10,7 @@ use placet_wire::Client;
 use placet_wire::api::{OrderOffer, OrderRequest};
 
 use super::attend::assignment;
-use super::card::{self, Card, May};
+use super::card::{self, Card, May, Typed};
 use super::decision::{Attend, Decision, Verb};
 use super::office;
 use super::row::{Row, Subject, Unlisted, rows};
@@ -117,7 +117,7 @@ enum Said {
 async fn about(client: &Client, card: &Card, out: &Out) -> Result<Said, CliError> {
     out.note(&format!("\n{}\n{}", styled(BOLD, &card.title), card.body));
     let typed = match &card.may {
-        May::Decide { typed } => typed.as_deref(),
+        May::Decide { typed } => typed.as_ref(),
         May::Not(why) => {
             out.note(&format!("you cannot decide: {why}"));
             return Ok(Said::Done);
@@ -265,7 +265,7 @@ fn request(terms: &Terms, offer: &OrderOffer) -> Result<OrderRequest, String> {
 
 /// Asks what is to be done. What was typed before a question was there was not meant for it, and is let go of; the end of what is typed
 /// is a wish to leave, whatever was asked.
-async fn wanted(client: &Client, card: &Card, typed: Option<&str>, out: &Out) -> Result<Wanted, CliError> {
+async fn wanted(client: &Client, card: &Card, typed: Option<&Typed>, out: &Out) -> Result<Wanted, CliError> {
     if card.is_interrupted {
         return settled(typed).await;
     }
@@ -283,18 +283,20 @@ async fn wanted(client: &Client, card: &Card, typed: Option<&str>, out: &Out) ->
         _ => {}
     }
     let (verb, question) = match (choice.as_str(), typed) {
-        ("a" | "approve", Some(tool)) => (Verb::Approve, format!("two people are asked; type `{tool}` to approve:")),
+        ("a" | "approve", Some(Typed { word, why, .. })) => {
+            (Verb::Approve, format!("{why}; type `{word}` to approve:"))
+        }
         ("a" | "approve", None) => (Verb::Approve, "approve exactly this? type yes:".to_owned()),
         ("r" | "reject", _) => (Verb::Reject, "why? the agent reads it:".to_owned()),
         ("n" | "next", _) => return Ok(Wanted::Next),
         ("q" | "quit", _) => return Ok(Wanted::Leave),
         _ => return Ok(Wanted::asked("type one of these letters, and enter")),
     };
-    Ok(meant(verb, typed, asked::answer(&question).await?))
+    Ok(meant(verb, word_of(typed), asked::answer(&question).await?))
 }
 
 /// The same of what was interrupted: it is run again or given up, each with a reason.
-async fn settled(typed: Option<&str>) -> Result<Wanted, CliError> {
+async fn settled(typed: Option<&Typed>) -> Result<Wanted, CliError> {
     let question = "run it again (a), give it up (r), next (n) or quit (q)?";
     let Some(choice) = asked::answer(question).await? else { return Ok(Wanted::Leave) };
     let verb = match choice.as_str() {
@@ -304,18 +306,22 @@ async fn settled(typed: Option<&str>) -> Result<Wanted, CliError> {
         "q" | "quit" => return Ok(Wanted::Leave),
         _ => return Ok(Wanted::asked("type one of these letters, and enter")),
     };
-    if let (Verb::Retry, Some(tool)) = (verb, typed) {
-        let question = format!("two people are asked; type `{tool}` to run it again:");
+    if let (Verb::Retry, Some(Typed { word: tool, why, .. })) = (verb, typed) {
+        let question = format!("{why}; type `{tool}` to run it again:");
         match asked::answer(&question).await? {
             None => return Ok(Wanted::Leave),
-            Some(said) if said != tool => return Ok(Wanted::asked("nothing was decided")),
+            Some(said) if said != *tool => return Ok(Wanted::asked("nothing was decided")),
             Some(_) => {}
         }
     }
-    Ok(meant(verb, typed, asked::answer("why? it is recorded, and the agent reads it:").await?))
+    Ok(meant(verb, word_of(typed), asked::answer("why? it is recorded, and the agent reads it:").await?))
 }
 
-/// What the second answer makes of the first: an approval is confirmed, with the tool's name where two people are asked; a rejection
+fn word_of(typed: Option<&Typed>) -> Option<&str> {
+    typed.map(|typed| typed.word.as_str())
+}
+
+/// What the second answer makes of the first: an approval is confirmed, with the tool's name where that is asked for; a rejection
 /// has a reason.
 fn meant(verb: Verb, typed: Option<&str>, said: Option<String>) -> Wanted {
     match (verb, said) {

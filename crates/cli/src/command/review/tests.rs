@@ -298,6 +298,34 @@ fn b4_what_is_pasted_never_acts_as_keys() {
 }
 
 #[test]
+fn b4_whoever_has_decided_a_lot_types_the_name_and_approves_nothing_together() {
+    let mut view = card_of(2, "B", "sh", &["/bin/sh", "-c", "make"], "Perfectly safe.");
+    view.look_twice = true;
+    let braked = || {
+        let mut sitting = at_a_script(USUAL, Letters::All);
+        strokes(&mut sitting, "k");
+        strokes(&mut sitting, "j");
+        sitting.looked(card::of_action(&view, None));
+        sitting.drawn();
+        sitting
+    };
+    let mut sitting = braked();
+    assert_eq!(strokes(&mut sitting, "aa"), [], "two strokes are no yes");
+    assert!(strokes(&mut sitting, "\r").is_empty());
+    assert!(foot(&sitting).contains("you have decided a lot lately: type `sh` to approve"), "{}", foot(&sitting));
+    let decided = strokes(&mut braked(), "ash\r");
+    assert!(matches!(decided.as_slice(), [Intent::Decide(decision)] if decision.verb == Verb::Approve), "{decided:?}");
+    for together in ["x", "s"] {
+        let mut sitting = braked();
+        assert_eq!(strokes(&mut sitting, together), [], "{together}");
+        assert!(foot(&sitting).contains("look at each by itself"), "{}", foot(&sitting));
+    }
+    // To say no takes a reason and no more.
+    let rejected = strokes(&mut braked(), "rno\r");
+    assert!(matches!(rejected.as_slice(), [Intent::Decide(decision)] if decision.verb == Verb::Reject), "{rejected:?}");
+}
+
+#[test]
 fn b4_where_two_people_are_asked_the_name_of_the_tool_is_typed() {
     let mut sitting = Sitting::new(USUAL, Letters::All, NOW_MS);
     sitting.listed(&inbox(), None);

@@ -2,7 +2,7 @@
 
 use placet_wire::api::StandsFor;
 
-use super::card::May;
+use super::card::{Card, May, Typed};
 use super::decision::{Intent, Purpose, Verb};
 use super::row::Subject;
 use super::sitting::{Mode, Place, Sitting};
@@ -26,6 +26,9 @@ impl Sitting {
         match (letter, &self.card) {
             (_, Some(card)) if card.is_interrupted => self.settle(letter),
             ('u', _) if at_checkpoint => self.go_back(),
+            ('s' | 'x', Some(card)) if is_braked(card) => {
+                self.hindered("you have decided a lot lately: look at each by itself for a while".to_owned())
+            }
             ('s', _) => self.ask_for_order(),
             ('a', _) if self.is_at_order() => self.ask(Verb::Approve),
             (_, _) if self.is_at_order() => self.hindered(
@@ -126,21 +129,19 @@ impl Sitting {
         }
     }
 
-    /// Where two people are asked, each types what it is.
+    /// Where two people are asked, and by whoever has decided a lot, what it is is typed.
     fn named(&mut self, text: String, line: Line) -> Vec<Intent> {
         let Some(card) = &self.card else { return Vec::new() };
-        let (wanted, does) = match &card.may {
-            May::Decide { typed: Some(tool) } if card.is_interrupted => (tool.clone(), "run it again"),
-            May::Decide { typed: Some(tool) } => (tool.clone(), "approve"),
-            May::Decide { typed: None } | May::Not(_) | May::Settled(_) => return Vec::new(),
-        };
+        let May::Decide { typed: Some(Typed { word: wanted, why, .. }) } = &card.may else { return Vec::new() };
+        let (wanted, why) = (wanted.clone(), *why);
+        let does = if card.is_interrupted { "run it again" } else { "approve" };
         if text.trim() == wanted && card.is_interrupted {
             return self.write_for(Purpose::Reason(Verb::Retry));
         }
         if text.trim() == wanted {
             return self.decide(Verb::Approve, String::new());
         }
-        self.says = Some(format!("two people are asked: type `{wanted}` to {does}, or Escape"));
+        self.says = Some(format!("{why}: type `{wanted}` to {does}, or Escape"));
         self.turn(Mode::Writing { purpose: Purpose::Name, line })
     }
 
@@ -167,4 +168,9 @@ impl Sitting {
         let card = self.card.as_ref();
         card.map(|card| Intent::Edit { subject: card.subject, seen: card.seen.clone(), reason }).into_iter().collect()
     }
+}
+
+/// Whether whoever sits here has decided a lot lately. Many at once are never slow.
+const fn is_braked(card: &Card) -> bool {
+    matches!(&card.may, May::Decide { typed: Some(Typed { is_brake: true, .. }) })
 }

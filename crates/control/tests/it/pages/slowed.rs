@@ -30,6 +30,17 @@ async fn takes_name(app: &Scenario, browser: &mut Browser, form: Filled, name: &
 }
 
 #[tokio::test]
+async fn b4_a_terminal_learns_with_the_card_that_its_person_has_decided_a_lot() {
+    let (app, agent, reviewer, _) = hurried().await;
+    let action = agent.proposes(app.team.run, &scan()).await;
+    let path = format!("/api/v1/actions/{}/card", action.id);
+    let card = async |person: &Person| person.get(&path).await.is(200).json::<placet_wire::api::CardView>();
+    assert!(card(&reviewer).await.look_twice);
+    assert!(!card(&app.team.second).await.look_twice, "it is told of oneself alone");
+    reviewer.approves(&action).await.is(200);
+}
+
+#[tokio::test]
 async fn b4_who_decides_a_lot_is_slowed_down_whichever_way_they_let_an_action_happen() {
     let (app, agent, reviewer, worker) = hurried().await;
     let mut rita = Browser::visiting(&app, &reviewer).await;
