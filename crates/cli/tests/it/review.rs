@@ -35,7 +35,7 @@ fn b4_a_person_approves_at_the_terminal_what_they_were_shown() {
     let id = waiting(&world, &run, "10.0.0.5");
     let window = review(&world, "ada", &[]);
     window.shows("Why you are asked");
-    window.shows("nmap");
+    read(&window, "nmap");
     let text = window.text();
     assert!(text.contains("Queue 1") && text.contains("tom") && text.contains("argv[1]  -sV"), "{text}");
     window.type_in("a");
@@ -55,7 +55,7 @@ fn b4_a_person_rejects_at_the_terminal_with_a_reason() {
     let (world, run) = World::start();
     let id = waiting(&world, &run, "10.0.0.5");
     let window = review(&world, "ada", &[]);
-    window.shows("Why you are asked");
+    read(&window, "Why you are asked");
     window.type_in("r");
     window.shows("why?");
     window.type_in("too w\u{7f}wide, really\r");
@@ -91,7 +91,7 @@ fn b4_a_decision_taken_elsewhere_is_told_and_nothing_is_decided_twice() {
     world.cli(&["identity", "add", "eve", "--role", "reviewer"]).ok();
     let id = waiting(&world, &run, "10.0.0.5");
     let window = review(&world, "ada", &[]);
-    window.shows("Why you are asked");
+    read(&window, "Why you are asked");
     window.type_in("a");
     window.shows("a again to approve");
     world.by("eve", &["reject", &id, "--reason", "mine"]).ok();
@@ -113,7 +113,7 @@ fn b4_where_two_people_are_asked_each_types_what_it_is() {
     let id = view["id"].as_str().unwrap();
     for (name, told) in [("ada", "1 more needed"), ("eve", "approved …")] {
         let window = review(&world, name, &[]);
-        window.shows("Why you are asked");
+        read(&window, "Why you are asked");
         window.type_in("a");
         window.shows("type the tool's name");
         window.type_in("yes\r");
@@ -130,7 +130,7 @@ fn b4_identical_ones_are_approved_together_and_recorded_each_by_itself() {
     let ids: Vec<String> = (0..3).map(|_| waiting(&world, &run, "10.0.0.5")).collect();
     let window = review(&world, "ada", &[]);
     window.shows("Why you are asked");
-    window.shows("+2");
+    read(&window, "+2");
     window.type_in("x");
     window.shows("with 2 identical");
     window.type_in("a");
@@ -319,7 +319,7 @@ fn b4_an_editor_has_the_terminal_meanwhile_and_what_was_made_of_it_is_approved()
     let id = waiting(&world, &run, "10.0.0.5");
     world.plant("EDITOR", "sed -i s/-sV/-sn/");
     let window = review(&world, "ada", &[]);
-    window.shows("Why you are asked");
+    read(&window, "Why you are asked");
     window.type_in("e");
     window.shows("why?");
     window.type_in("without the versions\r");
