@@ -3,6 +3,7 @@
 //! Faults can be copied, because one failed transaction is the answer to everybody who waited for it.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -39,7 +40,11 @@ pub enum StoreError {
     #[error("the store has stopped; start it again")]
     Stopped,
     #[error("another process uses the store in `{}`; stop it first", dir.display())]
-    InUse { dir: PathBuf },
+    InUse {
+        dir: PathBuf,
+        /// Where that process answers, if it said so.
+        at: Option<SocketAddr>,
+    },
     #[error("SQLite {found} can corrupt databases; at least {needed} is needed")]
     OldSqlite { found: &'static str, needed: &'static str },
     #[error(

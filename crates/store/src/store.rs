@@ -1,6 +1,7 @@
 //! The store as others see it, whatever it is kept in.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -76,6 +77,11 @@ impl Store {
         let sqlite = Sqlite::open(&dir, ledger_key, clock.clone(), most_database_bytes)?;
         let blobs = Blobs::open(&dir.join("evidence"), evidence_key)?;
         Ok(Self(Arc::new(Inner { backend: Backend::Sqlite(sqlite), blobs, clock, verifier })))
+    }
+
+    /// Says where whoever keeps it open answers, to others who would open it ([`StoreError::InUse`]).
+    pub fn note_address(&self, address: SocketAddr) -> Result<(), StoreError> {
+        backend!(self, sqlite => sqlite.note_address(address))
     }
 
     /// Decides a command and, in the same transaction, records what follows. What this returns is on disk.

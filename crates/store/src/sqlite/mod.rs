@@ -12,6 +12,7 @@ mod rows;
 mod tiles;
 mod write;
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -55,7 +56,7 @@ pub(crate) struct Sqlite {
     key: Arc<SigningKey>,
     /// One signature at a time, so that two do not hash the same entries.
     signing: Mutex<()>,
-    _lock: lock::Lock,
+    lock: lock::Lock,
 }
 
 impl Sqlite {
@@ -71,7 +72,7 @@ impl Sqlite {
         let last_at = last_at(&conn)?;
         let readers = Readers::open(&path)?;
         let writer = Handle::start(conn, clock, tree, last_at).map_err(|error| StoreError::io(&path, error))?;
-        Ok(Self { writer, readers, key: Arc::new(key), signing: Mutex::new(()), _lock: lock })
+        Ok(Self { writer, readers, key: Arc::new(key), signing: Mutex::new(()), lock })
     }
 
     pub(crate) async fn submit(&self, submission: Submission, extras: Extras) -> Result<Receipt, SubmitError> {
@@ -85,6 +86,10 @@ impl Sqlite {
 
     pub(crate) async fn recall(&self, actor: Actor, key: IdempotencyKey) -> Result<Option<Receipt>, SubmitError> {
         self.writer.write(Task::Recall(Box::new(actor), key)).await
+    }
+
+    pub(crate) fn note_address(&self, address: SocketAddr) -> Result<(), StoreError> {
+        self.lock.note(address).map_err(|error| StoreError::io(Path::new("lock"), error))
     }
 
     pub(crate) fn size(&self) -> u64 {

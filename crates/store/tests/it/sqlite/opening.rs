@@ -118,9 +118,23 @@ async fn r35_a_second_control_plane_is_refused_while_the_first_is_there() {
     let clone = first.clone();
     drop(first);
     let refused = Store::open(ground.config()).await.unwrap_err();
-    assert!(matches!(refused, StoreError::InUse { .. }), "{refused:?}");
+    assert!(matches!(refused, StoreError::InUse { at: None, .. }), "{refused:?}");
     drop(clone);
     ground.open().await;
+}
+
+#[tokio::test]
+async fn a13_whoever_comes_second_is_told_where_the_first_one_answers_and_not_where_another_one_did() {
+    let ground = Folder::fresh();
+    let place = "127.0.0.1:7070".parse().unwrap();
+    let store = ground.open().await;
+    store.note_address(place).unwrap();
+    let refused = Store::open(ground.config()).await.unwrap_err();
+    assert!(matches!(refused, StoreError::InUse { at: Some(at), .. } if at == place), "{refused:?}");
+    drop(store);
+    let _next = ground.open().await;
+    let refused = Store::open(ground.config()).await.unwrap_err();
+    assert!(matches!(refused, StoreError::InUse { at: None, .. }), "{refused:?}");
 }
 
 #[tokio::test]
