@@ -35,14 +35,17 @@ impl Desk {
             return Ok(Self { client: who.client()?, own: None });
         }
         let home = who.home()?;
-        let address = home.config()?.address;
         let started = Instant::now();
         loop {
-            // A control plane keeps its store open: while nobody does, whoever listens at the address is a stranger.
             match Store::open(store_config(&home)?).await {
                 Ok(store) => return Self::of_our_own(store, &home, who).await,
-                Err(StoreError::InUse { .. }) if TcpStream::connect_timeout(&address, CONNECT).is_ok() => {
-                    return Ok(Self { client: who.client()?, own: None });
+                // A control plane keeps its store open and says where it answers. The settings only say where it would: somebody else
+                // may listen there, and must not be given a token.
+                Err(StoreError::InUse { at: Some(address), .. })
+                    if TcpStream::connect_timeout(&address, CONNECT).is_ok() =>
+                {
+                    let client = Client::new(format!("http://{address}"), home.token(&who.acting_as)?);
+                    return Ok(Self { client, own: None });
                 }
                 Err(StoreError::InUse { .. }) if started.elapsed() < LONGEST_TURN => {
                     tokio::time::sleep(BETWEEN_TRIES).await;

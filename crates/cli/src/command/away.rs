@@ -14,7 +14,7 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  placet --as ada away                        # who is away, until when, and who stands in\n  placet --as ada away --to bob --days 7\n  placet --as ada away --to bob --until 2026-08-15T08:00:00Z\n  placet --as ada away --back"
+    after_help = "Examples:\n  placet --as ada away\n  placet --as ada away --to bob --days 7\n  placet --as ada away --to bob --until 2026-08-15T08:00:00Z\n  placet --as ada away --back"
 )]
 pub(crate) struct Args {
     /// Who stands in, by name or id; nobody and no --back: tells who is away now

@@ -135,6 +135,12 @@ fn a13_a_stranger_who_listens_where_no_control_plane_runs_is_told_nothing() {
     let stranger = TcpListener::bind(address_of(&repo)).unwrap();
     stranger.set_nonblocking(true).unwrap();
     repo.on("start", &[]).ok();
+    // Some of them find the store in use, by the others.
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| repo.on("scope-check", &[]).ok());
+        }
+    });
     repo.on("close", &[]).ok();
     assert!(stranger.accept().is_err(), "no token goes to whoever took the port");
 }
@@ -148,6 +154,17 @@ fn a1_it_works_beside_a_control_plane_and_after_it() {
     repo.on("start", &[]).ok();
     repo.agent("echo 1 >> src/main.rs; git commit -qam 'feat(core): one'").ok();
     serving.kill();
+    repo.on("close", &[]).ok();
+    assert!(repo.recorded().ends_with(&["worktree.closed".to_owned()]));
+}
+
+#[test]
+fn a1_a_control_plane_at_another_address_than_the_settings_say_is_found() {
+    let repo = Repo::new();
+    let address = format!("127.0.0.1:{}", free_port());
+    let _serving = Process::start(placet().current_dir(repo.root()).args(["serve", "--address", &address]));
+    eventually("it listens", Duration::from_secs(60), || TcpStream::connect(&address).is_ok());
+    repo.on("start", &[]).ok();
     repo.on("close", &[]).ok();
     assert!(repo.recorded().ends_with(&["worktree.closed".to_owned()]));
 }
