@@ -8,11 +8,16 @@ pub(crate) mod said;
 pub(crate) mod window;
 pub(crate) mod world;
 
+use std::net::TcpListener;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 pub(crate) use between::{Between, Mishap};
 pub(crate) use process::Process;
+use random::Random;
 pub(crate) use said::{BINARY, Said, clean, placet, placet_in};
 pub(crate) use window::Window;
 pub(crate) use world::{Done, World};
@@ -38,10 +43,21 @@ pub(crate) fn processes_with(text: &str) -> Vec<String> {
     lines.collect()
 }
 
-/// A port that was free a moment ago, so that a control plane can be started on it again and again.
+/// A port for a control plane that is started on it again and again: no other test has it as long as this one runs, and whoever asks the
+/// system for any port is given a higher one.
 pub(crate) fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-    listener.local_addr().expect("a bound socket has an address").port()
+    static HELD: Mutex<Vec<UnixListener>> = Mutex::new(Vec::new());
+    let mut random = Random::fresh();
+    loop {
+        let port = u16::try_from(random.between(10_240, 32_767)).expect("a port");
+        // A name of the network, not of the disk: it is gone with the test, however that ends.
+        let name = SocketAddr::from_abstract_name(format!("placet-test-port-{port}")).expect("a short name");
+        let Ok(held) = UnixListener::bind_addr(&name) else { continue };
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            HELD.lock().unwrap().push(held);
+            return port;
+        }
+    }
 }
 
 /// With which a home signs the heads of its ledger.

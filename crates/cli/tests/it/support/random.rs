@@ -8,10 +8,14 @@ impl Random {
     /// The seed in `PLACET_TEST_SEED`, or a fresh one. Printed, so that a failed test tells it.
     pub(crate) fn seeded() -> Self {
         let given = std::env::var("PLACET_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
-        let seed =
-            given.unwrap_or_else(|| u64::from_le_bytes(uuid::Uuid::now_v7().into_bytes()[8..].try_into().unwrap()));
+        let seed = given.unwrap_or_else(|| Self::fresh().0);
         eprintln!("PLACET_TEST_SEED={seed}");
         Self(seed)
+    }
+
+    /// For what no test depends on.
+    pub(crate) fn fresh() -> Self {
+        Self(u64::from_le_bytes(uuid::Uuid::now_v7().into_bytes()[8..].try_into().unwrap()))
     }
 
     pub(crate) fn next(&mut self) -> u64 {
