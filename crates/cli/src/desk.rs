@@ -50,6 +50,10 @@ impl Desk {
                 Err(StoreError::InUse { .. }) if started.elapsed() < LONGEST_TURN => {
                     tokio::time::sleep(BETWEEN_TRIES).await;
                 }
+                Err(error @ StoreError::InUse { .. }) => {
+                    let hint = "a control plane that runs since before an update is started again";
+                    return Err(cannot_open(&error).hint(hint));
+                }
                 Err(error) => return Err(cannot_open(&error)),
             }
         }

@@ -83,6 +83,7 @@ pub async fn serve(app: App, address: SocketAddr) -> Result<Serving, ServeError>
         Some(settings) => Some(Models::open(&app, settings).await?),
         None => None,
     };
+    app.store().note_address(Some(address)).map_err(No::Fault)?;
     Ok(answering(app, models, listener, address, Clockwork::Running))
 }
 
@@ -113,6 +114,8 @@ fn answering(
         let closing = app.clone();
         let accepting = accept(listener, router, limits, async move {
             let _ = stopped.await;
+            // Before the port is anybody's again: whoever asks the store is not led there any more.
+            let _ = closing.store().note_address(None);
             closing.close();
         });
         let calling = async {

@@ -79,8 +79,8 @@ impl Store {
         Ok(Self(Arc::new(Inner { backend: Backend::Sqlite(sqlite), blobs, clock, verifier })))
     }
 
-    /// Says where whoever keeps it open answers, to others who would open it ([`StoreError::InUse`]).
-    pub fn note_address(&self, address: SocketAddr) -> Result<(), StoreError> {
+    /// Says where whoever keeps it open answers, or that they answer no more, to others who would open it ([`StoreError::InUse`]).
+    pub fn note_address(&self, address: Option<SocketAddr>) -> Result<(), StoreError> {
         backend!(self, sqlite => sqlite.note_address(address))
     }
 
@@ -224,9 +224,13 @@ impl Store {
     /// How many wait for an approval, but for those that somebody set aside.
     pub async fn queue_length_for(&self, reach: Reach, seat: Seat) -> Result<u64, StoreError> {
         let all = self.queue_length(reach.clone()).await?;
+        Ok(all.saturating_sub(self.aside_length(reach, seat).await?))
+    }
+
+    /// How many of them somebody set aside.
+    pub async fn aside_length(&self, reach: Reach, seat: Seat) -> Result<u64, StoreError> {
         let waits = Waits::ForApproval(Whose::AsideBy(seat));
-        let aside = backend!(self, sqlite => sqlite.queue_length(waits, reach).await)?;
-        Ok(all.saturating_sub(aside))
+        backend!(self, sqlite => sqlite.queue_length(waits, reach).await)
     }
 
     /// How many were interrupted and wait for somebody who says what becomes of them.

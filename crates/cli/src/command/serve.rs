@@ -56,10 +56,8 @@ pub(crate) async fn start(home: &Home, address: SocketAddr, out: &Out) -> Result
     let kits = listing.kits(&home.catalogue_dir())?;
     let rules = home.rules()?.planning_with(listing.agents, listing.templates).equipped_with(kits);
     let store = open_store(home).await?;
-    let app = App::new(store.clone(), rules, home.signer()?, home.settings()?);
-    let serving = serve(app, address).await.map_err(|error| cannot_serve(&error))?;
-    store.note_address(serving.address()).map_err(|error| cannot_open(&error))?;
-    Ok(serving)
+    let app = App::new(store, rules, home.signer()?, home.settings()?);
+    serve(app, address).await.map_err(|error| cannot_serve(&error))
 }
 
 fn cannot_serve(error: &(dyn std::error::Error + 'static)) -> CliError {

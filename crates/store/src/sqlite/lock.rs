@@ -4,9 +4,9 @@
 //! answers, if it said so: in the locked file itself, which nobody else writes.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::net::SocketAddr;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use crate::error::StoreError;
@@ -19,9 +19,13 @@ const LONGEST_NOTE: u64 = 100;
 pub(crate) struct Lock(File);
 
 impl Lock {
-    /// Says where its holder answers.
-    pub(crate) fn note(&self, address: SocketAddr) -> io::Result<()> {
-        (&self.0).write_all(format!("{address}\n").as_bytes())
+    /// Says where its holder answers, or that it answers no more.
+    pub(crate) fn note(&self, address: Option<SocketAddr>) -> io::Result<()> {
+        self.0.set_len(0)?;
+        match address {
+            Some(address) => self.0.write_all_at(format!("{address}\n").as_bytes(), 0),
+            None => Ok(()),
+        }
     }
 }
 

@@ -88,7 +88,7 @@ impl Sqlite {
         self.writer.write(Task::Recall(Box::new(actor), key)).await
     }
 
-    pub(crate) fn note_address(&self, address: SocketAddr) -> Result<(), StoreError> {
+    pub(crate) fn note_address(&self, address: Option<SocketAddr>) -> Result<(), StoreError> {
         self.lock.note(address).map_err(|error| StoreError::io(Path::new("lock"), error))
     }
 
