@@ -57,7 +57,10 @@ pub(super) async fn show(
 ) -> Result<Json<api::InboxView>, Failure> {
     let reach = reach(&caller, query.project.as_deref())?;
     let waiting = length(&app, &caller.identity, reach.clone()).await?;
-    let aside = app.store().queue_length(reach.clone()).await?.saturating_sub(waiting);
+    let aside = match mine(&app, &caller.identity) {
+        Some(seat) => app.store().aside_length(reach.clone(), seat).await?,
+        None => 0,
+    };
     let filter = filter(&app, &caller, &query, reach.clone())?;
     let (actions, next) = listed(&app, &caller, filter, after(&query)?).await?;
     let interrupted = interrupted(&app, &caller, reach.clone()).await?.into_iter().map(row).collect();
