@@ -90,8 +90,8 @@ pub(super) async fn lookalike(app: &App, state: &ActionState, spec: &ActionSpec)
     let (run, order, limit) = (Some(state.run), Order::NewestFirst, MOST_COMPARED);
     let found = app.store().actions(ActionFilter { run, order, limit, ..ActionFilter::default() }).await?;
     let mut alike = None;
-    for other in found.iter().filter(|other| other.tool == state.tool && other.was_looked_at() && other.id != state.id)
-    {
+    let was_approved = |other: &ActionState| other.was_looked_at() && other.approvals_missing() == 0;
+    for other in found.iter().filter(|other| other.tool == state.tool && was_approved(other) && other.id != state.id) {
         let Ok(theirs) = opened(app, other.id, other.digest).await else { continue };
         let is_same = |width| {
             class(width, state.project, spec, &state.verdict) == class(width, state.project, &theirs, &other.verdict)

@@ -159,6 +159,24 @@ async fn b4_what_looks_like_an_approved_one_and_has_other_contents_says_so_at_it
     assert!(!head(&first).await.contains("lookalike"), "nor is what was decided");
 }
 
+#[tokio::test]
+async fn b4_what_one_of_two_people_said_yes_to_was_not_approved_and_nothing_is_compared_with_it() {
+    let (app, agent, reviewer, _) = Scenario::start().await;
+    let sweeping = async |content: &str| -> ActionView {
+        let mut wish = sweep();
+        wish["files"] = json!([file(&app, "docs/hosts", content.as_bytes()).await]);
+        agent.proposes(app.team.run, &wish).await
+    };
+    let first = sweeping("10.0.0.5\n").await;
+    assert_eq!(first.approvals_missing, 2);
+    app.team.reviewer.approves(&first).await.is(200);
+    app.team.second.rejects(&first).await.is(200);
+    let other = sweeping("10.0.0.6\n").await;
+    let rita = Browser::visiting(&app, &reviewer).await;
+    let page = rita.open(&format!("/actions/{}", other.id)).await.is(200).text();
+    assert!(!page.contains("lookalike"), "{page}");
+}
+
 /// By as many people as it takes.
 async fn approved(app: &Scenario, action: &ActionView) {
     for person in [&app.team.reviewer, &app.team.second].into_iter().take(action.approvals_missing) {
