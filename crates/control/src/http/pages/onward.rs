@@ -10,7 +10,7 @@ use placet_domain::action::ActionState;
 use placet_domain::id::ActionId;
 use placet_ledger::Entry;
 use placet_pages::{Decided, Given, Just};
-use placet_store::{EntryFilter, Kinds, StoredEntry};
+use placet_store::{EntryFilter, StoredEntry};
 
 use super::super::actions::detail;
 use super::super::problem::Failure;
@@ -81,12 +81,12 @@ async fn together(
     let Some(first) = entries.iter().rev().find(|entry| entry.kind == APPROVED).filter(|_| most > 0) else {
         return Ok(0);
     };
-    // Others decide meanwhile, too.
-    let (project, limit) = (Some(state.project), 2 * MOST_AT_ONCE as u32);
-    let filter =
-        EntryFilter { project, kinds: Kinds::Only(APPROVED), after: Some(first.seq), limit, ..EntryFilter::default() };
-    let mut found = 0;
-    for entry in app.store().entries(filter).await?.iter().filter(|entry| decider(entry) == Some(caller.identity.id)) {
+    // Others decide meanwhile, and workers begin. Of whatever kind they are, only so many entries are looked through: who asks later is not
+    // told of a word that they said right then by going over all that happened since.
+    let (project, limit) = (Some(state.project), 4 * MOST_AT_ONCE as u32);
+    let filter = EntryFilter { project, after: Some(first.seq), limit, ..EntryFilter::default() };
+    let (entries, mut found) = (app.store().entries(filter).await?, 0);
+    for entry in entries.iter().filter(|entry| entry.kind == APPROVED && decider(entry) == Some(caller.identity.id)) {
         found += u64::from(asks_the_same(app, entry, state).await?);
     }
     Ok(found.min(most as u64))
