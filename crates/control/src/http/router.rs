@@ -53,7 +53,7 @@ fn of_routes(app: App) -> Router {
         .fallback(unknown_route)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(app.clone(), measured))
-        .layer(middleware::from_fn(bounded))
+        .layer(middleware::from_fn_with_state(app.clone(), bounded))
         .layer(Extension(bounds))
         .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
             problem(
@@ -87,14 +87,19 @@ async fn told(State(app): State<App>, request: Request, next: Next) -> Response 
 }
 
 /// Refuses what is too much at once, and what takes too long.
-async fn bounded(Extension(bounds): Extension<Bounds>, request: Request, next: Next) -> Response {
+async fn bounded(
+    State(app): State<App>,
+    Extension(bounds): Extension<Bounds>,
+    request: Request,
+    next: Next,
+) -> Response {
     // Busy is not dead: a supervisor that asks must not end a process that only has much to do.
     if request.uri().path() == "/health" {
         return next.run(request).await;
     }
     let Ok(_permit) = bounds.in_flight.try_acquire() else {
         let busy = problem(StatusCode::SERVICE_UNAVAILABLE, "busy", "too many requests at once; try again in a moment");
-        return turned_away(request, busy).await;
+        return turned_away(&app, request, busy).await;
     };
     let longest = Duration::from_millis(bounds.request_ms);
     match tokio::time::timeout(longest, next.run(request)).await {

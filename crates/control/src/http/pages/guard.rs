@@ -246,9 +246,10 @@ pub(in crate::http) async fn explained(app: &App, asked: Browsing, answered: Res
     with_headers(as_page(lang, viewer.as_ref(), asked.place, answered))
 }
 
-/// What could not even be looked at, because there was too much at once: along with what somebody with a browser wrote.
-pub(in crate::http) async fn turned_away(request: Request, answered: Response) -> Response {
-    if wants_page(&request) { form::beside(answered, request).await } else { answered }
+/// What could not even be looked at, because there was too much at once: along with what somebody with a browser wrote on a page of ours.
+pub(in crate::http) async fn turned_away(app: &App, request: Request, answered: Response) -> Response {
+    let is_ours = came_to(&request, app.settings().public_url.as_ref()).is_ok();
+    if is_ours && wants_page(&request) { form::beside(answered, request).await } else { answered }
 }
 
 /// How many are looked up at once who are told why something was not done, and for how long: what is turned away because there is too
@@ -388,6 +389,8 @@ pub(super) fn html(page: placet_pages::Markup) -> Response {
 fn with_headers(mut answered: Response) -> Response {
     let headers = answered.headers_mut();
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(CONTENT_POLICY));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));

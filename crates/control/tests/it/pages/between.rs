@@ -104,6 +104,7 @@ async fn c16_a_form_that_takes_too_long_says_so_among_the_other_pages_and_not_th
         tokio::time::timeout(PATIENCE, slow.read_to_string(&mut told)).await.unwrap().unwrap();
         assert!(told.starts_with("HTTP/1.1 408"), "{told}");
         assert_among_pages(&told);
+        assert!(told.contains("cache-control: no-store") && told.contains("x-content-type-options: nosniff"), "{told}");
         let told = told.replace('\'', "&#39;");
         assert!(told.contains(words) && !told.contains(unsaid), "{told}");
         assert!(told.contains(&format!("href=\"{place}\"")) && told.contains("content-security-policy"), "{told}");
