@@ -32,6 +32,8 @@ pub(super) enum Asks {
     Yes,
     /// This word is typed.
     Name(String),
+    /// The same, by whoever has decided a lot lately.
+    Slowly(String),
 }
 
 impl Asks {
@@ -90,7 +92,7 @@ pub(super) async fn agree(asks: &Asks, shown: &str, question: &str) -> Result<()
     }
     if !is_attended() {
         return Err(CliError::usage("nobody is there to ask").hint(match asks {
-            Asks::Name(tool) => format!(
+            Asks::Name(tool) | Asks::Slowly(tool) => format!(
                 "look with `placet show ID`, then give --yes --confirm {tool} --seen with the review digest it shows"
             ),
             Asks::Nothing | Asks::Yes => {
@@ -101,15 +103,17 @@ pub(super) async fn agree(asks: &Asks, shown: &str, question: &str) -> Result<()
     let _ = writeln!(anstream::stderr(), "{shown}");
     let is_so = match asks {
         Asks::Nothing | Asks::Yes => asked::is_yes(question).await?,
-        Asks::Name(tool) => {
-            let question = format!("{question} two people are asked; type `{tool}`:");
-            asked::answer(&question).await?.is_some_and(|said| said == *tool)
-        }
+        Asks::Name(tool) => named(&format!("{question} two people are asked"), tool).await?,
+        Asks::Slowly(tool) => named(&format!("{question} you have decided a lot lately"), tool).await?,
     };
     if is_so {
         return Ok(());
     }
     Err(CliError::new(Code::Waiting, "that is no yes: nothing was decided, and it still waits"))
+}
+
+async fn named(question: &str, tool: &str) -> Result<bool, CliError> {
+    Ok(asked::answer(&format!("{question}; type `{tool}`:")).await?.is_some_and(|said| said == tool))
 }
 
 #[cfg(test)]

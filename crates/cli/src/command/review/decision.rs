@@ -24,6 +24,8 @@ pub(crate) enum Intent {
         subject: Subject,
         seen: String,
         reason: String,
+        /// What is typed before it is approved, because whoever does it has decided a lot lately.
+        slowly: Option<String>,
     },
     /// Say who should look at an action, or when.
     Attend(Subject, Attend),

@@ -252,7 +252,7 @@ impl Shell<'_> {
                 Intent::Offer(subject) => self.ask_for_order(subject),
                 Intent::Attend(subject, attend) => self.attend(subject, attend),
                 Intent::Decide(decision) => self.send(decision),
-                Intent::Edit { subject, seen, reason } => self.edit(subject, seen, reason).await?,
+                Intent::Edit { subject, seen, reason, slowly } => self.edit(subject, seen, reason, slowly).await?,
                 Intent::Copy(id) => {
                     self.stage.copy(&STANDARD.encode(&id))?;
                     self.sitting.says(format!("copied {id}, if your terminal lets it"));
@@ -332,9 +332,15 @@ impl Shell<'_> {
     }
 
     /// The terminal is the editor's meanwhile, and the question's.
-    async fn edit(&mut self, subject: Subject, seen: String, reason: String) -> Result<(), CliError> {
+    async fn edit(
+        &mut self,
+        subject: Subject,
+        seen: String,
+        reason: String,
+        slowly: Option<String>,
+    ) -> Result<(), CliError> {
         self.stage.leave();
-        let made = edited(&self.client, subject, seen, reason, self.out).await;
+        let made = edited(&self.client, subject, seen, reason, slowly, self.out).await;
         let told = match made {
             Ok(told) => told,
             Err(error) => {
@@ -378,10 +384,11 @@ async fn edited(
     subject: Subject,
     seen: String,
     reason: String,
+    slowly: Option<String>,
     out: &Out,
 ) -> Result<String, CliError> {
     let looked = Looked::at(client, &subject.id()).await?;
-    let asks = Asks::about(&looked.detail.action);
+    let asks = slowly.map_or_else(|| Asks::about(&looked.detail.action), Asks::Slowly);
     let wanted = Wanted { source: Source::Editor, reason, seen: Some(seen), asks };
     let view = amend::amend(client, &looked, wanted, out).await?;
     Ok(format!("in its place stands {} ({})", view.id, view.status))

@@ -320,6 +320,8 @@ fn b4_whoever_has_decided_a_lot_types_the_name_and_approves_nothing_together() {
         assert_eq!(strokes(&mut sitting, together), [], "{together}");
         assert!(foot(&sitting).contains("look at each by itself"), "{}", foot(&sitting));
     }
+    let edited = strokes(&mut braked(), "esmaller\r");
+    assert!(matches!(edited.as_slice(), [Intent::Edit { slowly: Some(word), .. }] if word == "sh"), "{edited:?}");
     // To say no takes a reason and no more.
     let rejected = strokes(&mut braked(), "rno\r");
     assert!(matches!(rejected.as_slice(), [Intent::Decide(decision)] if decision.verb == Verb::Reject), "{rejected:?}");

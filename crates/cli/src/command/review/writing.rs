@@ -165,8 +165,12 @@ impl Sitting {
             self.says = Some(why);
             return Vec::new();
         }
-        let card = self.card.as_ref();
-        card.map(|card| Intent::Edit { subject: card.subject, seen: card.seen.clone(), reason }).into_iter().collect()
+        let Some(Card { subject, seen, may, .. }) = &self.card else { return Vec::new() };
+        let slowly = match may {
+            May::Decide { typed: Some(Typed { word, is_brake: true, .. }) } => Some(word.clone()),
+            May::Decide { .. } | May::Not(_) | May::Settled(_) => None,
+        };
+        vec![Intent::Edit { subject: *subject, seen: seen.clone(), reason, slowly }]
     }
 }
 
