@@ -198,7 +198,7 @@ async function refresh() {
     const other = fresh.querySelector(`[data-live="${part.dataset.live}"]`);
     if (other && !replace(part, other)) { isWhole = false; tellMeanwhile(part, other); }
     // The list looks at something else by now; what stands here has a page of its own.
-    if (!other && part.dataset.at && !isTold(part)) tellMeanwhile(part, await look(part.dataset.at));
+    if (!other && part.dataset.at && !isTold(part)) await look(part.dataset.at).then((page) => tellMeanwhile(part, page), () => {});
   }
   // What was left alone is looked at again when the stream is opened again.
   if (isWhole) document.body.dataset.liveSince = fresh.body.dataset.liveSince;
