@@ -107,6 +107,8 @@ export const isLive = (page) => page.locator('#live:not([hidden])').waitFor();
 
 export async function shot(page, name) {
   mkdirSync(process.env.PLACET_SHOTS, { recursive: true });
+  // What stays in sight is drawn where somebody stands in the page.
+  await ask(page, 'scrollTo(0, 0)');
   await page.screenshot({ path: join(process.env.PLACET_SHOTS, `${name}.png`), fullPage: true });
 }
 
