@@ -267,12 +267,15 @@ fn r18_a_redirect_and_an_address_in_any_spelling_lead_to_nobody_who_may_not_be_r
         [PUBLIC[0], "72 1 2 400 403"],
         "a redirect that is allowed is followed, and of the others nobody answers"
     );
-    let pairs = records.chunks(2).take(SENT_TO.len()).zip(SENT_TO);
-    for (pair, (to, expected)) in pairs {
-        assert_eq!((&pair[0]["status"], number(&pair[1])), (&302.into(), expected), "{to}: each is judged on its own");
+    // What was let through is on record once it is over, which may be after what came next was refused.
+    let (refused, led): (Vec<&Value>, Vec<&Value>) =
+        records.iter().partition(|record| !record["decision"]["refused"].is_null());
+    let sent_on = led.iter().filter(|record| record["status"] == 302).count();
+    assert_eq!(sent_on, SENT_TO.len() + 1, "whoever sends on is reached each time");
+    for (record, (to, expected)) in refused.iter().zip(SENT_TO) {
+        assert_eq!(number(record), expected, "{to}: each is judged on its own");
     }
-    let refused = records.iter().filter(|record| !record["decision"]["refused"].is_null()).count();
-    assert_eq!(refused, SENT_TO.len() + 72, "each is on record");
+    assert_eq!(refused.len(), SENT_TO.len() + 72, "each is on record");
     assert_eq!(scene.resolver.names(), ["good.test", "trap.test"], "what is refused is not even looked up");
     scene.assert_only_public_addresses_were_reached(&records);
 }
