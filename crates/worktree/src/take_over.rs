@@ -9,9 +9,7 @@ use placet_domain::worktree::Manifest;
 use placet_workspace::harvest::{HarvestError, Harvested};
 use placet_workspace::layer::{Baseline, Changes, Layered};
 use placet_workspace::worktree::Kind;
-use placet_workspace::{
-    CommitInfo, Difference, LayerError, Limits, ObjectId, RepositoryError, Worktree, WorktreeError,
-};
+use placet_workspace::{CommitInfo, Difference, LayerError, ObjectId, RepositoryError, Worktree, WorktreeError};
 
 use crate::check::{bad_commit, unfit};
 use crate::commit_form::CommitForm;
@@ -29,6 +27,11 @@ pub enum TakeOverError {
     Worktree(#[from] WorktreeError),
     #[error("nothing was taken over: {0}; it is kept in the worktree's layers until it is put right")]
     OutOfScope(String),
+    #[error(
+        "nothing was taken over: the clock of the file system was set back while the command ran, so changes of others cannot be told; run \
+         another command, which takes it over"
+    )]
+    ClockSetBack,
 }
 
 /// What came out.
@@ -67,7 +70,7 @@ impl<'a> Before<'a> {
         form: &'a CommitForm,
     ) -> Result<Self, TakeOverError> {
         let baseline = match worktree.kind() {
-            Kind::Plain => Some(Baseline::record(&worktree.path(), Limits::default())?),
+            Kind::Plain => Some(worktree.baseline()?),
             Kind::Layered => None,
         };
         Ok(Self { worktree, manifest, exempted, form, tip: worktree.tip()?, baseline })
@@ -92,10 +95,10 @@ impl<'a> Before<'a> {
         Ok(Taken { from: self.tip.clone(), to, commits, files, grown_bytes })
     }
 
-    /// Notes how much room the worktree takes now, without looking at every file again: all of them were looked at before
-    /// the command ran, and what it changed is known. What was refused changed nothing.
+    /// Notes how much room the worktree takes now, without looking at every file again: what they took when they were last measured is
+    /// noted, and what the command changed is known. What was refused changed nothing.
     pub fn note_room(&self, taken: Option<&Taken>) -> Result<u64, TakeOverError> {
-        let before = self.baseline.as_ref().and_then(Baseline::room_bytes);
+        let before = self.worktree.measured_files();
         let grown = taken.map_or(Some(0), |taken| taken.grown_bytes);
         Ok(match (before, grown) {
             (Some(before), Some(grown)) => self.worktree.measure_beside(before.saturating_add_signed(grown))?,
@@ -106,6 +109,9 @@ impl<'a> Before<'a> {
     /// What would be promoted, every path of it in scope. The upper of a layered worktree stays where it is.
     fn preview(&self) -> Result<Option<(Layered, &Baseline, Changes)>, TakeOverError> {
         let Some(baseline) = &self.baseline else { return Ok(None) };
+        if !self.worktree.relies_on(baseline)? {
+            return Err(TakeOverError::ClockSetBack);
+        }
         let layered = self.worktree.files()?;
         let changes = layered.preview(baseline)?;
         for change in changes.iter() {

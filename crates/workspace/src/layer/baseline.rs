@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 use crate::dir::Dir;
 use crate::error::{Doing, LayerError};
 use crate::layer::changes::Conflict;
+use crate::layer::names::Names;
 use crate::layer::node::{MODE_BITS, Node};
 use crate::layer::promote::is_unfinished;
 use crate::limits::{Limits, Meter};
 use crate::path::TreePath;
-use crate::room::Counting;
 
 /// The coarsest clock of a usual file system counts in two seconds.
 const RECENT_S: i64 = 2;
@@ -30,9 +30,9 @@ const RECENT_S: i64 = 2;
 pub struct Baseline {
     stamps: BTreeMap<TreePath, Stamp>,
     protected: BTreeSet<TreePath>,
-    /// How much room everything took, if every file has one name.
-    #[serde(default)]
-    room_bytes: Option<u64>,
+    /// Instead of stamps, for one command: it means nothing to another process or after a restart.
+    #[serde(skip)]
+    names: Option<Names>,
 }
 
 /// How one path is recognised.
@@ -68,6 +68,11 @@ impl Told {
         }
     }
 
+    /// When anything about it changed last: seconds and nanoseconds.
+    pub(crate) const fn changed(&self) -> (i64, u64) {
+        self.changed
+    }
+
     /// Whether the clock of its file system is fine enough to tell any two writes apart.
     pub(crate) fn is_fine(&self) -> bool {
         self.changed.1 != 0
@@ -88,17 +93,24 @@ impl Baseline {
             return Err(LayerError::Unfinished(lower.to_owned()));
         }
         let recent_from = seconds_now() - RECENT_S;
-        let (stamps, counting) = (BTreeMap::new(), Counting::default());
-        let mut recording = Recording { stamps, meter: Meter::new(limits), recent_from, counting };
+        let mut recording = Recording { stamps: BTreeMap::new(), meter: Meter::new(limits), recent_from };
         recording.directory(&root, None, 1)?;
-        let room_bytes = recording.counting.is_plain().then(|| recording.counting.total());
-        Ok(Self { stamps: recording.stamps, protected: BTreeSet::new(), room_bytes })
+        Ok(Self { stamps: recording.stamps, ..Self::default() })
     }
 
-    /// How much room everything took on disk. Nothing, if a file has several names: what it takes may be somebody else's.
-    #[must_use]
-    pub fn room_bytes(&self) -> Option<u64> {
-        self.room_bytes
+    /// The same for one command that begins now, from names alone where the file system allows it: a large tree is listed several times
+    /// as fast as its files are looked at. `clock` is a directory of the caller's own, on the file system of the lower.
+    pub fn record_briefly(lower: &Path, clock: &Path, limits: Limits) -> Result<Self, LayerError> {
+        match Names::list(lower, clock, limits)? {
+            Some(names) if names.has_unfinished() => Err(LayerError::Unfinished(lower.to_owned())),
+            Some(names) => Ok(Self { names: Some(names), ..Self::default() }),
+            None => Self::record(lower, limits),
+        }
+    }
+
+    /// Whether it can still be relied on: nobody set the clock of the file system back since.
+    pub fn is_reliable(&self, clock: &Path) -> Result<bool, LayerError> {
+        self.names.as_ref().map_or(Ok(true), |names| names.is_in_past(clock))
     }
 
     /// Names paths that no promotion may overwrite or remove, with everything below them, for instance those that no
@@ -109,9 +121,10 @@ impl Baseline {
         self
     }
 
-    /// What somebody changed in the directory since, in the order of paths. What is in a directory that appeared or
-    /// vanished is listed, too.
+    /// Changes that somebody made in the directory since it was recorded, in the order of paths. What is in a directory that appeared or
+    /// vanished is listed, too. A brief baseline has no stamps to compare with.
     pub fn drift(&self, lower: &Path, limits: Limits) -> Result<Vec<(TreePath, Conflict)>, LayerError> {
+        debug_assert!(self.names.is_none(), "a brief baseline is for one promotion");
         let root = Dir::open(lower).doing("open", lower.display())?;
         let mut drifting = Drifting { baseline: self, meter: Meter::new(limits), seen: 0, found: BTreeMap::new() };
         drifting.directory(&root, None, 1)?;
@@ -124,11 +137,14 @@ impl Baseline {
     }
 
     pub(crate) fn had(&self, path: &TreePath) -> bool {
-        self.stamps.contains_key(path)
+        self.names.as_ref().map_or_else(|| self.stamps.contains_key(path), |names| names.had(path))
     }
 
     /// Whether what is there now is what was there then.
     pub(crate) fn is_still(&self, path: &TreePath, node: &Node, told: &Told) -> bool {
+        if let Some(names) = &self.names {
+            return names.is_still(path, node, told);
+        }
         match self.stamps.get(path) {
             Some(Stamp::Directory { mode }) => *node == Node::Directory { mode: *mode },
             Some(Stamp::Told(then)) => told == then,
@@ -142,7 +158,6 @@ struct Recording {
     stamps: BTreeMap<TreePath, Stamp>,
     meter: Meter,
     recent_from: i64,
-    counting: Counting,
 }
 
 impl Recording {
@@ -152,7 +167,6 @@ impl Recording {
             self.meter.entry(depth)?;
             let path = TreePath::below(at, &name)?;
             let stat = dir.stat(&name).doing("look at", &path)?;
-            self.counting.entry(&stat);
             let stamp = self.stamp(dir, &path, &stat)?;
             let is_directory = matches!(stamp, Stamp::Directory { .. });
             self.stamps.insert(path.clone(), stamp);

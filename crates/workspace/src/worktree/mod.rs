@@ -41,7 +41,8 @@ use crate::difference::check_rules;
 use crate::error::LayerError;
 use crate::git::{Branch, Call, Git, ObjectId};
 use crate::harvest::Harvest;
-use crate::layer::Layered;
+use crate::layer::{Baseline, Layered};
+use crate::limits::Limits;
 use crate::path::TreePath;
 use crate::remove::open_room;
 use crate::repository::{Repository, RepositoryError};
@@ -174,6 +175,16 @@ impl Worktree {
             git_work: layers.join("git/work"),
             variables: variables(),
         }
+    }
+
+    /// The files of a plain worktree before a command runs in it, for the promotion after it.
+    pub fn baseline(&self) -> Result<Baseline, LayerError> {
+        Baseline::record_briefly(&self.path(), &self.layers(), Limits::default())
+    }
+
+    /// Whether a baseline of this worktree can still be relied on: nobody set the clock back since.
+    pub fn relies_on(&self, baseline: &Baseline) -> Result<bool, LayerError> {
+        baseline.is_reliable(&self.layers())
     }
 
     /// Takes hold of what its cages wrote to its files.

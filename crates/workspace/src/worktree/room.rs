@@ -7,7 +7,7 @@ use crate::error::LayerError;
 use crate::layer::Changes;
 use crate::room::{Counting, of_paths};
 
-/// The note of how much room it took when it was last measured, in bytes.
+/// The note of how much room it took when it was last measured: bytes of everything, a space, bytes of its files.
 const SIZE: &str = "size";
 
 impl Worktree {
@@ -22,8 +22,14 @@ impl Worktree {
 
     /// The same, remembered for whoever cannot wait for it.
     pub fn measure(&self) -> Result<u64, WorktreeError> {
+        let mut files = Counting::default();
+        files.tree(&self.path())?;
+        if files.is_plain() {
+            return self.measure_beside(files.total());
+        }
+        // A file with several names: changes would not tell how much room the files take afterwards.
         let bytes = self.disk_bytes()?;
-        self.remember_size(bytes);
+        self.remember_size(bytes, None);
         Ok(bytes)
     }
 
@@ -34,14 +40,25 @@ impl Worktree {
             counted.tree(&path)?;
         }
         let bytes = counted.total() + files_bytes;
-        self.remember_size(bytes);
+        self.remember_size(bytes, Some(files_bytes));
         Ok(bytes)
     }
 
     /// How much room it took when it was last measured.
     #[must_use]
     pub fn measured(&self) -> Option<u64> {
-        String::from_utf8(self.noted(SIZE)?).ok()?.trim().parse().ok()
+        self.noted_sizes()?.first().copied()
+    }
+
+    /// How much of that its files took. `None` if it was not measured yet, or if a file has several names.
+    #[must_use]
+    pub fn measured_files(&self) -> Option<u64> {
+        self.noted_sizes()?.get(1).copied()
+    }
+
+    fn noted_sizes(&self) -> Option<Vec<u64>> {
+        let noted = String::from_utf8(self.noted(SIZE)?).ok()?;
+        noted.split_whitespace().map(|bytes| bytes.parse().ok()).collect()
     }
 
     /// How much room the files take on the host that these changes are about, with the directories above them. Nothing,
@@ -68,7 +85,9 @@ impl Worktree {
     }
 
     /// Without the note it is measured again, which takes longer and harms nobody.
-    fn remember_size(&self, bytes: u64) {
-        let _ = self.note(SIZE, bytes.to_string().as_bytes());
+    fn remember_size(&self, bytes: u64, files_bytes: Option<u64>) {
+        let sizes = [Some(bytes), files_bytes];
+        let words: Vec<String> = sizes.into_iter().flatten().map(|bytes| bytes.to_string()).collect();
+        let _ = self.note(SIZE, words.join(" ").as_bytes());
     }
 }
