@@ -1,12 +1,15 @@
 //! The service log: one JSON object a line, ISO timestamps, append-only. Rotated by size into a new file; nothing that was
 //! written is ever rewritten, renamed or deleted. What happened to actions is in the ledger, not here.
+//!
+//! A line that cannot be written (a full disk, a closed stderr) is lost, and how many were is said with the next one that can. Nothing
+//! else depends on it: whoever logs is never told, and no thread ends.
 
 use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use placet_secrets::Scanner;
 use serde::de::IgnoredAny;
@@ -22,17 +25,81 @@ const LARGEST_FILE: u64 = 64 << 20;
 pub(crate) fn start(dir: &Path) -> Result<(), CliError> {
     let journal =
         Journal::open(dir, LARGEST_FILE).map_err(|error| CliError::failed(format!("`{}`: {error}", dir.display())))?;
-    tracing_subscriber::fmt().json().with_env_filter(filter()).with_writer(Mutex::new(journal)).init();
+    install(journal);
     Ok(())
 }
 
 /// Logs to stderr from here on: for workers, which may have no directory of their own.
 pub(crate) fn to_stderr() {
-    tracing_subscriber::fmt().json().with_env_filter(filter()).with_writer(|| Clean(io::stderr())).init();
+    install(Clean(io::stderr()));
+}
+
+/// Errors of the log itself are not printed: tracing-subscriber would write them to stderr and panic where that fails too.
+fn install(writer: impl Write + Send + 'static) {
+    let log = tracing_subscriber::fmt().json().with_env_filter(filter()).log_internal_errors(false);
+    log.with_writer(Unfailing::new(writer)).init();
 }
 
 fn filter() -> EnvFilter {
     EnvFilter::try_from_env("PLACET_LOG").unwrap_or_else(|_| EnvFilter::new("info"))
+}
+
+/// Takes lines one after the other and never fails. `Mutex<W>` as a writer panics for good after the first panic while it is held.
+struct Unfailing<W>(Mutex<Counted<W>>);
+
+/// A writer, and how many lines it could not take.
+struct Counted<W> {
+    writer: W,
+    lost: u64,
+}
+
+impl<W: Write> Unfailing<W> {
+    const fn new(writer: W) -> Self {
+        Self(Mutex::new(Counted { writer, lost: 0 }))
+    }
+}
+
+/// The turn of one event.
+struct Turn<'a, W>(MutexGuard<'a, Counted<W>>);
+
+impl<'a, W: Write + 'a> MakeWriter<'a> for Unfailing<W> {
+    type Writer = Turn<'a, W>;
+
+    fn make_writer(&'a self) -> Turn<'a, W> {
+        Turn(self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<W: Write> Write for Turn<'_, W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.take(line);
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<W: Write> Counted<W> {
+    fn take(&mut self, line: &[u8]) {
+        if self.write_lost().and_then(|()| self.writer.write_all(line)).is_ok() {
+            self.lost = 0;
+        } else {
+            self.lost += 1;
+        }
+    }
+
+    fn write_lost(&mut self) -> io::Result<()> {
+        if self.lost == 0 {
+            return Ok(());
+        }
+        let (timestamp, lost) = (jiff::Timestamp::now(), self.lost);
+        let message = format!("{lost} lines of the log could not be written");
+        let fields = serde_json::json!({ "message": message });
+        let line = serde_json::json!({ "timestamp": timestamp.to_string(), "level": "WARN", "fields": fields });
+        self.writer.write_all(format!("{line}\n").as_bytes())
+    }
 }
 
 #[derive(Debug)]
@@ -41,13 +108,15 @@ struct Journal {
     file: File,
     written: u64,
     largest: u64,
+    /// Whether the last line was cut off by an error, so that the next one needs a line of its own.
+    is_torn: bool,
 }
 
 impl Journal {
     fn open(dir: &Path, largest: u64) -> io::Result<Self> {
         fs::create_dir_all(dir)?;
         let file = fresh_file(dir)?;
-        Ok(Self { dir: dir.to_owned(), file, written: 0, largest })
+        Ok(Self { dir: dir.to_owned(), file, written: 0, largest, is_torn: false })
     }
 }
 
@@ -69,11 +138,19 @@ impl Write for Journal {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let given = line.len();
         let line = &*without_secrets(line);
-        if self.written > 0 && self.written + line.len() as u64 > self.largest {
-            self.file = fresh_file(&self.dir)?;
-            self.written = 0;
+        // Where no new file can be made, the old one grows on.
+        if self.written > 0
+            && self.written + line.len() as u64 > self.largest
+            && let Ok(file) = fresh_file(&self.dir)
+        {
+            (self.file, self.written, self.is_torn) = (file, 0, false);
         }
+        if self.is_torn {
+            self.file.write_all(b"\n")?;
+        }
+        self.is_torn = true;
         self.file.write_all(line)?;
+        self.is_torn = false;
         self.written += line.len() as u64;
         Ok(given)
     }
@@ -109,11 +186,6 @@ fn without_secrets(line: &[u8]) -> Cow<'_, [u8]> {
         Err(_) => Cow::Borrowed(b"{\"message\":\"a line with a secret in it was left out\"}\n"),
     }
 }
-
-const _: fn() = || {
-    const fn writes<T: for<'a> MakeWriter<'a>>() {}
-    writes::<Mutex<Journal>>();
-};
 
 #[cfg(test)]
 mod tests {
@@ -153,12 +225,77 @@ mod tests {
     fn d13_each_line_is_one_json_object_with_an_iso_timestamp_whatever_is_logged() {
         let dir = tempfile::tempdir().unwrap();
         let journal = Journal::open(dir.path(), 1_000_000).unwrap();
-        let subscriber = tracing_subscriber::fmt().json().with_writer(Mutex::new(journal)).finish();
+        let subscriber = tracing_subscriber::fmt().json().with_writer(Unfailing::new(journal)).finish();
         tracing::subscriber::with_default(subscriber, || tracing::info!(text = "a\nforged \"line\"\u{2028}", "hello"));
         let (_, text) = files(dir.path()).remove(0);
         assert_eq!(text.lines().count(), 1);
         let line: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert!(line["timestamp"].as_str().unwrap().parse::<jiff::Timestamp>().is_ok());
+    }
+
+    /// Fails as a full disk does until there is room.
+    struct Disk(Mutex<DiskState>);
+
+    struct DiskState {
+        has_room: bool,
+        taken: Vec<u8>,
+    }
+
+    impl Disk {
+        fn new(has_room: bool) -> Self {
+            Self(Mutex::new(DiskState { has_room, taken: Vec::new() }))
+        }
+
+        fn state(&self) -> MutexGuard<'_, DiskState> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+    }
+
+    impl Write for &Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let mut disk = self.state();
+            assert!(!bytes.starts_with(b"panic"), "a writer that panics");
+            if disk.has_room { disk.taken.write(bytes) } else { Err(io::ErrorKind::StorageFull.into()) }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn log_survives_a_full_disk_and_counts_lost_lines() {
+        let disk = Disk::new(false);
+        let log = Unfailing::new(&disk);
+        for _ in 0..3 {
+            log.make_writer().write_all(b"{\"lost\":1}\n").unwrap();
+        }
+        disk.state().has_room = true;
+        log.make_writer().write_all(b"{\"kept\":1}\n").unwrap();
+        let text = String::from_utf8(disk.state().taken.clone()).unwrap();
+        assert!(text.contains("3 lines of the log could not be written") && text.ends_with("{\"kept\":1}\n"), "{text}");
+        assert_eq!(text.lines().filter(|line| serde_json::from_str::<IgnoredAny>(line).is_ok()).count(), 2);
+    }
+
+    #[test]
+    fn log_survives_a_panic_of_its_writer() {
+        let disk = Disk::new(true);
+        let log = Unfailing::new(&disk);
+        let panicked = std::panic::AssertUnwindSafe(|| log.make_writer().write_all(b"panic"));
+        std::panic::catch_unwind(panicked).unwrap_err();
+        log.make_writer().write_all(b"{}\n").unwrap();
+        assert_eq!(disk.state().taken, b"{}\n");
+    }
+
+    #[test]
+    fn torn_line_ends_before_the_next_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut journal = Journal::open(dir.path(), 1_000).unwrap();
+        journal.write_all(b"{\"a\":1}\n").unwrap();
+        journal.file.write_all(b"{\"cut o").unwrap();
+        journal.is_torn = true;
+        journal.write_all(b"{\"b\":2}\n").unwrap();
+        assert_eq!(files(dir.path())[0].1, "{\"a\":1}\n{\"cut o\n{\"b\":2}\n");
     }
 
     /// As people write them into settings and commands. Made of pieces, so that they are secrets to nobody else.
@@ -170,7 +307,7 @@ mod tests {
     fn a9_no_secret_and_no_address_reaches_the_journal() {
         let dir = tempfile::tempdir().unwrap();
         let journal = Journal::open(dir.path(), 1_000_000).unwrap();
-        let subscriber = tracing_subscriber::fmt().json().with_writer(Mutex::new(journal)).finish();
+        let subscriber = tracing_subscriber::fmt().json().with_writer(Unfailing::new(journal)).finish();
         let key = format!(
             "-----BEGIN {} KEY-----\n{}\n-----END {} KEY-----",
             "PRIVATE",

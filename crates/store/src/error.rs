@@ -113,6 +113,34 @@ impl StoreError {
         Self::Io { path: path.to_owned(), source: Arc::new(source) }
     }
 
+    /// Whether there was no room on the disk, for whichever of our files: nothing was recorded, and with some room it works again.
+    pub fn is_no_room(&self) -> bool {
+        match self {
+            Self::Full(_) => true,
+            Self::Io { source, .. } => {
+                matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+            }
+            Self::Database(_)
+            | Self::ReadOnly { .. }
+            | Self::Stopped
+            | Self::InUse { .. }
+            | Self::OldSqlite { .. }
+            | Self::NewerSchema { .. }
+            | Self::BadSchema { .. }
+            | Self::Clock { .. }
+            | Self::Unreadable { .. }
+            | Self::Integrity(_)
+            | Self::Prove(_)
+            | Self::Head(_)
+            | Self::Tile(_)
+            | Self::Export(_)
+            | Self::NoKey { .. }
+            | Self::WrongKey { .. }
+            | Self::TooLarge { .. }
+            | Self::NoRandomness => false,
+        }
+    }
+
     /// With everything behind it, on one line.
     pub(crate) fn chain(&self) -> String {
         let causes = std::iter::successors(Some(self as &dyn std::error::Error), |error| error.source());
@@ -124,10 +152,16 @@ impl StoreError {
     }
 }
 
+/// `SQLITE_IOERR_SHMSIZE`.
+const SHARED_MEMORY_FULL: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
+
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
+        // What readers and the writer share is a file too, and SQLite has another word for it where that cannot grow.
+        let grows_no_more = error.sqlite_error().is_some_and(|error| error.extended_code == SHARED_MEMORY_FULL);
         match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DiskFull) => Self::Full(Arc::new(error)),
+            _ if grows_no_more => Self::Full(Arc::new(error)),
             _ => Self::Database(Arc::new(error)),
         }
     }

@@ -45,6 +45,7 @@ struct Inner {
     blobs: Blobs,
     clock: Clock,
     verifier: VerifierKey,
+    dir: PathBuf,
 }
 
 /// What the store is kept in. All of them pass the same conformance suite.
@@ -62,6 +63,9 @@ macro_rules! backend {
     };
 }
 
+/// A batch of entries is smaller than this. With less, the next change may fail.
+const LEAST_ROOM_BYTES: u64 = 1 << 20;
+
 impl Store {
     /// Opens a store, making it where there is none. Refuses one that another process uses, that a newer version wrote,
     /// or whose ledger does not continue the last signed head.
@@ -76,7 +80,7 @@ impl Store {
         let verifier = ledger_key.verifier();
         let sqlite = Sqlite::open(&dir, ledger_key, clock.clone(), most_database_bytes)?;
         let blobs = Blobs::open(&dir.join("evidence"), evidence_key)?;
-        Ok(Self(Arc::new(Inner { backend: Backend::Sqlite(sqlite), blobs, clock, verifier })))
+        Ok(Self(Arc::new(Inner { backend: Backend::Sqlite(sqlite), blobs, clock, verifier, dir })))
     }
 
     /// Says where whoever keeps it open answers, or that they answer no more, to others who would open it ([`StoreError::InUse`]).
@@ -113,6 +117,13 @@ impl Store {
     /// The time by the store's clock. Entries may be stamped later than this, never earlier than the entry before them.
     pub fn now(&self) -> Timestamp {
         self.0.clock.now()
+    }
+
+    /// Whether there is room on the disk for changes. It is looked at anew each time, so that it is known as soon as somebody made some.
+    pub fn has_room(&self) -> Result<bool, StoreError> {
+        let failed = |error: rustix::io::Errno| StoreError::io(&self.0.dir, error.into());
+        let disk = rustix::fs::statvfs(&self.0.dir).map_err(failed)?;
+        Ok(disk.f_bavail.saturating_mul(disk.f_frsize) >= LEAST_ROOM_BYTES)
     }
 
     /// Why the store takes no more changes, if it does not. Reading goes on.

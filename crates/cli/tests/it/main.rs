@@ -20,6 +20,7 @@ mod credentials;
 mod deciding;
 mod demo;
 mod exit_codes;
+mod full_disk;
 mod governed;
 mod help;
 mod hosted;

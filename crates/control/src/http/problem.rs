@@ -101,12 +101,19 @@ impl From<No> for Failure {
     }
 }
 
+/// As long as it lasts, everything that only reads goes on.
+pub(super) const NO_ROOM: &str =
+    "no room is left on the disk of the control plane; nothing was changed; free some space there and repeat it";
+
 impl From<StoreError> for Failure {
     fn from(fault: StoreError) -> Self {
         tracing::error!(fault = %chain(&fault), "the store has a fault");
         if matches!(fault, StoreError::Integrity(_)) {
             let detail = "what is stored is no longer what was stored; do not rely on it, and tell the operator";
             return Self::new(StatusCode::INTERNAL_SERVER_ERROR, "tampered", detail);
+        }
+        if fault.is_no_room() {
+            return Self::new(StatusCode::SERVICE_UNAVAILABLE, "no_room", NO_ROOM);
         }
         let detail = "the ledger cannot be written or read now; nothing was changed";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "fault", detail)

@@ -6,7 +6,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use super::problem::problem;
+use super::problem::{Failure, NO_ROOM, problem};
 use crate::app::App;
 
 pub(super) async fn health() -> Json<serde_json::Value> {
@@ -15,6 +15,11 @@ pub(super) async fn health() -> Json<serde_json::Value> {
 
 /// Ready means: the ledger can be written. Without it nothing is done.
 pub(super) async fn ready(State(app): State<App>) -> Response {
+    match app.store().has_room() {
+        Ok(true) => {}
+        Ok(false) => return problem(StatusCode::SERVICE_UNAVAILABLE, "no_room", NO_ROOM),
+        Err(fault) => return Failure::from(fault).into_response(),
+    }
     match app.store().read_only() {
         None => Json(json!({ "status": "ready", "ledger_size": app.store().size() })).into_response(),
         Some(why) => {

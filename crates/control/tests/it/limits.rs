@@ -156,8 +156,11 @@ async fn r34_when_there_is_no_room_changes_are_refused_and_reading_goes_on() {
         }
         taken += 1;
     };
-    let problem = refused.problem(503, "fault");
-    assert!(problem.detail.contains("nothing was changed"), "{problem:?}");
+    let problem = refused.problem(503, "no_room");
+    assert!(
+        problem.detail.contains("nothing was changed") && problem.detail.contains("free some space"),
+        "{problem:?}"
+    );
     let size = app.size();
     let list: Value = reviewer.get(&path).await.is(200).json();
     assert_eq!(list["actions"].as_array().unwrap().len(), taken);
