@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::Listing;
 use crate::error::{CliError, Code};
+use crate::open_files;
 use crate::profiles::{cages, check_tools, profiles_in};
 use notify::NotifySettings;
 use provider::Oidc;
@@ -204,7 +205,14 @@ impl Home {
         let (terms, usual) = (config.terms, Settings::default());
         let settings =
             Settings { terms, hooks, notify, models, collector, metrics_every, retention, expires_daily, ..usual };
-        Ok(Settings { provider, public_url, ..settings })
+        let mut limits = settings.limits;
+        limits.connections = limits.connections.min(open_files::for_connections());
+        Ok(Settings { provider, public_url, limits, stop_socket: Some(self.stop_socket()), ..settings })
+    }
+
+    /// Where the user of this machine stops everything without a token, while a control plane runs.
+    pub(crate) fn stop_socket(&self) -> PathBuf {
+        self.data().join("stop.sock")
     }
 
     /// Where people come, if not to the address that is listened at.
@@ -256,7 +264,34 @@ impl Home {
 
     /// The profiles of this home, or all that is wrong with them.
     pub(crate) fn profiles(&self) -> Result<Profiles, CliError> {
-        profiles_in(&self.profiles_dir())
+        let profiles = profiles_in(&self.profiles_dir())?;
+        self.needs_no_mount(&profiles)?;
+        Ok(profiles)
+    }
+
+    /// No cage gets to see this home: its keys and tokens, and the socket by which everything is stopped, to which a program connects
+    /// through a read-only mount too.
+    fn needs_no_mount(&self, profiles: &Profiles) -> Result<(), CliError> {
+        for profile in profiles.iter() {
+            let shown = profile.mounts().iter().filter_map(placet_sandbox::Mount::host_path);
+            if let Some(host) = shown.filter(|host| self.overlaps(host)).next() {
+                let message = format!(
+                    "profile `{}` shows `{}` to its programs, and this home lies there",
+                    profile.name(),
+                    host.display()
+                );
+                return Err(
+                    CliError::usage(message).hint("name the folder that they need, and none with the home in it")
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a path of the host lies in this home, or the other way round.
+    pub(crate) fn overlaps(&self, host: &Path) -> bool {
+        let (home, host) = (real(&self.dir), real(host));
+        home.starts_with(&host) || host.starts_with(&home)
     }
 
     /// Where a team keeps agents of its own; their templates lie in `templates` below it.
@@ -379,6 +414,11 @@ pub(crate) fn team_at(path: &Path) -> Result<Team, CliError> {
         return Err(CliError::new(Code::Refused, message).hint(format!("chmod 600 {}", path.display())));
     }
     Team::read(&text).map_err(|error| CliError::usage(format!("`{}`: {error}", path.display())))
+}
+
+/// Without links. What is not there is compared as it is written.
+fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Reads a secret, refusing one that others could have read.

@@ -11,6 +11,12 @@ pub(crate) fn raise() {
     }
 }
 
+/// How many connections may be open at once: half of all descriptors. The other half is for files, for calls to others, and for the
+/// stop socket, which must work when there is no place for a connection.
+pub(crate) fn for_connections() -> usize {
+    usize::try_from(most() / 2).unwrap_or(usize::MAX)
+}
+
 /// What it may take at most.
 pub(crate) fn most() -> u64 {
     getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX)

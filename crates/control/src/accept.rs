@@ -1,18 +1,24 @@
-//! Takes connections: not without end, and only from those who say soon what they want.
+//! Takes connections, within the places that there are ([`crate::connections`]), and only from those who say soon what they want.
 
-use std::sync::Arc;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, Response};
+use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
 use placet_gateway::Patient;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tower::ServiceExt as _;
 
 use crate::app::Limits;
+use crate::connections::{Connections, Place};
+use crate::peer::PeerLookup;
 
 /// Enough for ours (47 characters of token) and for what proxies add.
 const MOST_HEADERS: usize = 64;
@@ -22,30 +28,38 @@ const RECOVERY: Duration = Duration::from_millis(50);
 
 /// Serves connections until told to stop; then lets those under way finish.
 pub(crate) async fn accept(listener: TcpListener, router: Router, limits: Limits, stop: impl Future<Output = ()>) {
-    let places = Arc::new(Semaphore::new(limits.connections));
+    let connections = Connections::new(limits.connections);
+    let mut lookup = PeerLookup::open();
     let http = http(&limits);
     let graceful = GracefulShutdown::new();
     tokio::pin!(stop);
     loop {
         let accepted = tokio::select! {
-            accepted = next(&listener, &places) => accepted,
+            accepted = next(&listener, &connections, &mut lookup) => accepted,
             () = &mut stop => break,
         };
         let Some((socket, place)) = accepted else { continue };
         // Answers are small and awaited: better sent at once than in company.
         let _ = socket.set_nodelay(true);
         let socket = Patient::new(socket, Duration::from_millis(limits.unread_ms));
-        serve(&http, socket, place, router.clone(), &graceful);
+        serve(&http, socket, place, router.clone(), &graceful, Duration::from_millis(limits.first_head_ms));
     }
     drop(listener);
     graceful.shutdown().await;
 }
 
 /// The next connection, once there is a place for it.
-async fn next(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<(TcpStream, OwnedSemaphorePermit)> {
-    let place = Arc::clone(places).acquire_owned().await.ok()?;
+async fn next(
+    listener: &TcpListener,
+    connections: &Connections,
+    lookup: &mut PeerLookup,
+) -> Option<(TcpStream, Place)> {
+    connections.make_room().await;
     match listener.accept().await {
-        Ok((socket, _)) => Some((socket, place)),
+        Ok((socket, peer)) => {
+            let peer = socket.local_addr().map(|own| lookup.find(peer, own)).ok()?;
+            Some((socket, connections.admit(peer)))
+        }
         Err(error) => {
             tracing::warn!(%error, "a connection could not be taken");
             tokio::time::sleep(RECOVERY).await;
@@ -54,8 +68,9 @@ async fn next(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<(TcpStr
     }
 }
 
-/// Whoever opens a connection and sends no request, or sends it a byte at a time, is hung up on. That takes longer than our
-/// own clients keep an idle connection, so that they never send into one that is just being closed.
+/// Whoever sends a request a byte at a time is hung up on. An idle connection ends then too, which takes longer than our own clients
+/// keep one, so that they never send into one that is just being closed. The first request has less time ([`serve`]): nobody opens a
+/// connection to say nothing on it.
 fn http(limits: &Limits) -> http1::Builder {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(Duration::from_millis(limits.head_ms));
@@ -66,15 +81,83 @@ fn http(limits: &Limits) -> http1::Builder {
 fn serve(
     http: &http1::Builder,
     socket: Patient<TcpStream>,
-    place: OwnedSemaphorePermit,
+    place: Place,
     router: Router,
     graceful: &GracefulShutdown,
+    first_head: Duration,
 ) {
-    let connection = http.serve_connection(TokioIo::new(socket), TowerToHyperService::new(router));
-    let watched = graceful.watch(connection);
+    let answering = place.clone();
+    let service = service_fn(move |request| answer(answering.clone(), router.clone(), request));
+    let connection = graceful.watch(http.serve_connection(TokioIo::new(socket), service));
     tokio::spawn(async move {
-        // How a connection ends is its caller's business; what was asked on it has been answered and counted.
-        let _ = watched.await;
-        drop(place);
+        tokio::select! {
+            // How a connection ends is its caller's business; what was asked on it has been answered and counted.
+            _ = connection => {}
+            () = place.ended() => {}
+            () = silence(&place, first_head) => {}
+        }
     });
+}
+
+/// Returns when the first request is overdue, and never once it has come.
+async fn silence(place: &Place, first_head: Duration) {
+    if tokio::time::timeout(first_head, place.first_head()).await.is_ok() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// The connection was told to end before the request could be begun: nothing was done, and the caller may send it again.
+#[derive(Debug, thiserror::Error)]
+#[error("the connection was ended to make room for others")]
+struct Ended;
+
+async fn answer(place: Place, router: Router, request: Request<Incoming>) -> Result<Response<Held>, Ended> {
+    if !place.begin() {
+        return Err(Ended);
+    }
+    let held = Answering(place.clone());
+    let mut request = request.map(Body::new);
+    request.extensions_mut().insert(place);
+    let response = match router.oneshot(request).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    };
+    Ok(response.map(|body| Held { body, _held: held }))
+}
+
+/// A request that is being answered; dropped with the last byte of its answer.
+#[derive(Debug)]
+struct Answering(Place);
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        self.0.finish();
+    }
+}
+
+/// The body of an answer; while it is being sent, its connection is not idle.
+#[derive(Debug)]
+struct Held {
+    body: Body,
+    _held: Answering,
+}
+
+impl hyper::body::Body for Held {
+    type Data = bytes::Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }

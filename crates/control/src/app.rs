@@ -1,5 +1,6 @@
 //! What every request shares: the store, the rules in force, the permit key, and the door.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -121,6 +122,8 @@ pub struct Settings {
     pub expires_daily: bool,
     /// Who vouches for people besides themselves, if anybody.
     pub provider: Option<Arc<Provider>>,
+    /// Where the user of this machine stops everything without a token, if anywhere.
+    pub stop_socket: Option<PathBuf>,
 }
 
 /// How often a collector is told the metrics: every minute, if nothing is said.
@@ -156,8 +159,11 @@ pub struct Limits {
     /// For a request to arrive and be answered. Streams and waiting for work are bounded on their own.
     pub request_ms: u64,
     pub streams: usize,
+    /// Half of them, at most, for those who have not shown a token yet.
     pub connections: usize,
-    /// For a whole head of a request; an idle connection ends then too.
+    /// For the first head of a request on a connection.
+    pub first_head_ms: u64,
+    /// For every later one; an idle connection ends then too.
     pub head_ms: u64,
     /// Without a byte of what is sent being taken. Whoever reads nothing is hung up on.
     pub unread_ms: u64,
@@ -184,6 +190,9 @@ impl Default for Limits {
             request_ms: 60_000,
             streams: 2_048,
             connections: 8_192,
+            // Whoever opens a connection has something to say.
+            first_head_ms: 5_000,
+            // Longer than our own clients keep an idle connection.
             head_ms: 60_000,
             unread_ms: 60_000,
         }

@@ -11,6 +11,7 @@
 
 mod accept;
 mod app;
+mod connections;
 mod declared;
 mod door;
 mod facts;
@@ -23,10 +24,12 @@ mod names;
 mod notify;
 mod oidc;
 mod otel;
+mod peer;
 mod previews;
 mod public_url;
 mod pumps;
 mod server;
+mod stop_socket;
 mod telemetry;
 mod webhook;
 
@@ -44,6 +47,7 @@ pub use otel::{Collector, NotLocal};
 pub use placet_pages::Lang;
 pub use public_url::{BadPublicUrl, PublicUrl};
 pub use server::{Serving, serve, serve_briefly};
+pub use stop_socket::{StopError, stop_by_socket};
 pub use webhook::{
     Backoff, BadHooks, BadSecret, BadUrl, EventPattern, HookName, HookSecret, Hooks, IncomingHook, OutgoingHook,
     TargetUrl,

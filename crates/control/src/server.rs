@@ -7,7 +7,7 @@ use placet_domain::command::Command;
 use placet_domain::id::IdentityId;
 use placet_domain::identity::{Actor, Role};
 use placet_gateway::llm::upstream::OpenError;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -15,6 +15,7 @@ use crate::accept::accept;
 use crate::app::App;
 use crate::flow::No;
 use crate::models::{self, Models};
+use crate::stop_socket;
 use crate::webhook::HookName;
 use crate::{http, pumps};
 
@@ -84,7 +85,17 @@ pub async fn serve(app: App, address: SocketAddr) -> Result<Serving, ServeError>
         None => None,
     };
     app.store().note_address(Some(address)).map_err(No::Fault)?;
-    Ok(answering(app, models, listener, address, Clockwork::Running))
+    let stopping = stop_socket_of(&app);
+    Ok(answering(app, models, listener, address, Clockwork::Running { stopping }))
+}
+
+/// The stop socket, if the settings say where. Without it everything can still be stopped over HTTP, so this is no reason not to start.
+fn stop_socket_of(app: &App) -> Option<UnixListener> {
+    let path = app.settings().stop_socket.as_deref()?;
+    let listened = stop_socket::listen(path);
+    listened
+        .inspect_err(|error| tracing::warn!(path = %path.display(), %error, "the stop socket cannot be opened"))
+        .ok()
 }
 
 /// Serves the API for one command of somebody on this machine: nothing lapses, nobody is called, no head is signed.
@@ -95,7 +106,10 @@ pub async fn serve_briefly(app: App, address: SocketAddr) -> Result<Serving, Ser
 
 /// Whether time passes for what waits.
 enum Clockwork {
-    Running,
+    Running {
+        /// Where the user of this machine stops everything.
+        stopping: Option<UnixListener>,
+    },
     Still,
 }
 
@@ -108,7 +122,16 @@ fn answering(
 ) -> Serving {
     let (stop, stopped) = oneshot::channel();
     let task = tokio::spawn(async move {
-        let pumps = matches!(clockwork, Clockwork::Running).then(|| pumps::start(&app, address));
+        let pumps = match clockwork {
+            Clockwork::Running { stopping } => {
+                let mut pumps = pumps::start(&app, address);
+                if let Some(listener) = stopping {
+                    pumps.spawn(stop_socket::attend(app.clone(), listener));
+                }
+                Some(pumps)
+            }
+            Clockwork::Still => None,
+        };
         let (models, recording) = models.unzip();
         let (router, limits) = (http::router(app.clone(), models.clone()), app.settings().limits);
         let closing = app.clone();

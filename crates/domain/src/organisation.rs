@@ -33,6 +33,9 @@ pub struct Organisation {
 #[serde(deny_unknown_fields)]
 pub struct Halt {
     pub by: Option<IdentityId>,
+    /// The user of the machine who asked on the stop socket, where nobody with a token did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local_user: Option<u32>,
     pub reason: String,
 }
 
@@ -61,6 +64,11 @@ pub enum OrganisationCommand {
     Halt {
         reason: String,
     },
+    /// The same by a user of the machine on which the control plane runs, who needs no token to stop it. There is no such way to release.
+    HaltLocally {
+        user: u32,
+        reason: String,
+    },
     Release {
         reason: String,
     },
@@ -84,6 +92,7 @@ impl OrganisationCommand {
         match self {
             Self::SetBudget { .. } => "set-organisation-budget",
             Self::Halt { .. } => "halt",
+            Self::HaltLocally { .. } => "halt-locally",
             Self::Release { .. } => "release",
             Self::EnterSafeMode { .. } => "enter-safe-mode",
             Self::LeaveSafeMode { .. } => "leave-safe-mode",
@@ -96,14 +105,37 @@ impl OrganisationCommand {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
 pub enum OrganisationEvent {
-    BudgetSet { ceiling: Ceiling, warn_at_percent: u8 },
-    Allotted { project: ProjectId, amounts: Amounts },
-    Halted { by: Option<IdentityId>, reason: String },
-    Released { reason: String },
-    SafeModeEntered { by: Option<IdentityId>, reason: String },
-    SafeModeLeft { reason: String },
-    PasskeysDemanded { by: Option<IdentityId>, reason: String },
-    PasskeysReleased { reason: String },
+    BudgetSet {
+        ceiling: Ceiling,
+        warn_at_percent: u8,
+    },
+    Allotted {
+        project: ProjectId,
+        amounts: Amounts,
+    },
+    Halted {
+        by: Option<IdentityId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        local_user: Option<u32>,
+        reason: String,
+    },
+    Released {
+        reason: String,
+    },
+    SafeModeEntered {
+        by: Option<IdentityId>,
+        reason: String,
+    },
+    SafeModeLeft {
+        reason: String,
+    },
+    PasskeysDemanded {
+        by: Option<IdentityId>,
+        reason: String,
+    },
+    PasskeysReleased {
+        reason: String,
+    },
 }
 
 impl OrganisationEvent {
@@ -136,10 +168,17 @@ pub fn decide(
         OrganisationCommand::Halt { reason } => {
             // Whoever has a say in runs may stop all of them: one time too often is better than one time too late.
             actor.needs(&[Role::Admin, Role::Operator, Role::Reviewer])?;
-            if state.halt.is_some() {
-                return Err(Refusal::not_now("stopped", "stopped already", "nothing is going on"));
+            needs_running(state)?;
+            let by = actor.identity().map(|identity| identity.id);
+            OrganisationEvent::Halted { by, local_user: None, reason: given(reason)? }
+        }
+        OrganisationCommand::HaltLocally { user, reason } => {
+            // Only the control plane knows who is at the other end of a socket.
+            if *actor != Actor::Runtime {
+                return Err(Refusal::Role { needed: Role::Admin });
             }
-            OrganisationEvent::Halted { by: actor.identity().map(|identity| identity.id), reason: given(reason)? }
+            needs_running(state)?;
+            OrganisationEvent::Halted { by: None, local_user: Some(*user), reason: given(reason)? }
         }
         OrganisationCommand::Release { reason } => {
             actor.needs(&[Role::Admin])?;
@@ -186,6 +225,14 @@ pub fn decide(
     Ok(vec![event])
 }
 
+/// Whoever stops what is stopped already is told so, and the first reason stays.
+fn needs_running(state: &Organisation) -> Result<(), Refusal> {
+    if state.halt.is_some() {
+        return Err(Refusal::not_now("stopped", "stopped already", "nothing is going on"));
+    }
+    Ok(())
+}
+
 /// What concerns how everybody decides is for administrators of everything, with a reason.
 fn needs_all(actor: &Actor, reason: &str) -> Result<(), Refusal> {
     actor.needs(&[Role::Admin])?;
@@ -210,7 +257,9 @@ pub fn evolve(mut state: Organisation, event: &OrganisationEvent) -> Organisatio
         OrganisationEvent::Allotted { project, amounts } => {
             state.budget.get_or_insert_default().hold(Purpose::Project(*project), *amounts);
         }
-        OrganisationEvent::Halted { by, reason } => state.halt = Some(Halt { by: *by, reason: reason.clone() }),
+        OrganisationEvent::Halted { by, local_user, reason } => {
+            state.halt = Some(Halt { by: *by, local_user: *local_user, reason: reason.clone() });
+        }
         OrganisationEvent::Released { .. } => state.halt = None,
         OrganisationEvent::SafeModeEntered { by, reason } => {
             state.safe_mode = Some(SafeMode { by: *by, reason: reason.clone() });

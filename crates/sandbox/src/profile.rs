@@ -253,6 +253,24 @@ pub struct Mount {
     pub reason: Text,
 }
 
+impl Mount {
+    /// The file or directory of the host that it shows, if it shows one.
+    pub fn host_path(&self) -> Option<&Path> {
+        match &self.what {
+            MountKind::Host => Some(Path::new(self.at.as_ref())),
+            MountKind::HostAt(host) => Some(Path::new(host.as_ref())),
+            MountKind::Device
+            | MountKind::Scratch { .. }
+            | MountKind::File(_)
+            | MountKind::Link(_)
+            | MountKind::Directory
+            | MountKind::Proc
+            | MountKind::Frozen
+            | MountKind::Masked => None,
+        }
+    }
+}
+
 /// What a [`Mount`] shows.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]

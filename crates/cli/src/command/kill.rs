@@ -1,9 +1,13 @@
 //! `placet kill`: the switch that stops everything at once, and lets it go on.
+//!
+//! On the machine of the control plane, whoever owns the home stops everything by its stop socket: that takes no token and works while the
+//! control plane has no place for another connection. To let things go on somebody needs a token.
 
+use placet_control::{StopError, stop_by_socket};
 use placet_wire::api::{HaltRequest, OrganisationView};
 
 use crate::context::Who;
-use crate::error::CliError;
+use crate::error::{CliError, Code};
 use crate::out::{BOLD, Out, styled};
 
 #[derive(Debug, clap::Args)]
@@ -23,12 +27,37 @@ pub(crate) struct Args {
 }
 
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
+    let reason = args.reason.unwrap_or_default();
+    let stopped = if args.release { None } else { stop_here(who, &reason).await? };
     let path = if args.release { "/api/v1/release" } else { "/api/v1/halt" };
-    let view: OrganisationView =
-        who.client()?.post(path, &HaltRequest { reason: args.reason.unwrap_or_default() }).await?;
+    let view: OrganisationView = match stopped {
+        Some(view) => view,
+        None => who.client()?.post(path, &HaltRequest { reason }).await?,
+    };
     out.answer(&view, |view| {
         let state = if view.halted { "everything is stopped" } else { "everything may go on" };
         styled(BOLD, state).to_string()
     });
     Ok(())
+}
+
+/// By the stop socket of the home, if there is a home here, a control plane listens, and nobody named another one or a token.
+async fn stop_here(who: &Who, reason: &str) -> Result<Option<OrganisationView>, CliError> {
+    if who.server.is_some() || who.token.is_some() {
+        return Ok(None);
+    }
+    let Some(home) = who.home_if_any()? else { return Ok(None) };
+    match stop_by_socket(&home.stop_socket(), reason.to_owned()).await {
+        Ok(view) => Ok(Some(view)),
+        Err(StopError::NobodyThere { .. }) => Ok(None),
+        // Somebody else's home, where somebody with a token may still stop it.
+        Err(StopError::Io { source, .. }) if source.kind() == std::io::ErrorKind::PermissionDenied => Ok(None),
+        Err(error @ StopError::Io { .. }) => {
+            Err(CliError::failed(error.to_string()).hint("end the control plane itself; nothing goes on without it"))
+        }
+        Err(StopError::Refused { code, detail }) => {
+            let code = if code == "fault" { Code::Failed } else { Code::Conflict };
+            Err(CliError::new(code, detail))
+        }
+    }
 }

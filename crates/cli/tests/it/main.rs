@@ -40,6 +40,7 @@ mod requests;
 mod retention;
 mod review;
 mod sandbox;
+mod stopping;
 mod support;
 mod watching;
 mod wishes;

@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use placet_domain::command::About;
+use placet_domain::id::IdentityId;
 use placet_domain::identity::{Identity, Role};
 use placet_domain::refusal::Refusal;
 
@@ -15,6 +16,7 @@ use super::problem::{Failure, problem};
 use super::route::Access;
 use super::signed;
 use crate::app::App;
+use crate::connections::Place;
 use crate::flow::{Caller, note_refusal};
 use crate::names::token_digest;
 
@@ -43,8 +45,16 @@ pub(super) async fn guard(State((app, access)): State<(App, Access)>, request: R
             "you have too many requests under way; wait for one to end",
         );
     };
+    note_holder(&request, identity.id);
     request.extensions_mut().insert(Known(identity));
     next.run(request).await
+}
+
+/// Whose connection it is from here on: whoever is known keeps it while strangers come and go.
+pub(super) fn note_holder(request: &Request, identity: IdentityId) {
+    if let Some(place) = request.extensions().get::<Place>() {
+        place.belongs_to(identity);
+    }
 }
 
 /// The holder of the request's token, if their role is admitted.

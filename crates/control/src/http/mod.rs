@@ -45,7 +45,13 @@ pub use openapi::api_document;
 pub(crate) use pages::{Looks, Marks, Names, News, Passwords, Questions, spread_news};
 pub(crate) use router::router;
 
+/// What is told of the organisation, budget included.
+pub(crate) fn organisation_view(organisation: Organisation) -> api::OrganisationView {
+    view::organisation(organisation)
+}
+
 use placet_domain::identity::Role::{Admin, Agent, Auditor, Operator, Reviewer, Worker};
+use placet_domain::organisation::Organisation;
 use placet_wire::api;
 use route::{Access, Route, delete, get, post, put};
 

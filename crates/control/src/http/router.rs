@@ -27,9 +27,10 @@ struct Bounds {
 
 /// Calls of language models go their own way: they last as long as a model thinks, and are bounded by what they may cost.
 pub(crate) fn router(app: App, models: Option<Models>) -> Router {
-    let ours = of_routes(app);
+    let public = app.settings().public_url.clone();
+    let ours = of_routes(app.clone());
     Router::new().fallback(move |request: Request| {
-        let (ours, models) = (ours.clone(), models.clone());
+        let (app, ours, models, public) = (app.clone(), ours.clone(), models.clone(), public.clone());
         async move {
             match models.filter(|_| Models::serves(request.uri().path())) {
                 Some(models) => models.answer(request).await,

@@ -184,11 +184,13 @@ fn piece(project: ProjectId, piece: Piece) -> api::PieceView {
 
 pub(super) fn organisation(organisation: Organisation) -> api::OrganisationView {
     let budget = organisation.budget.as_ref().map(api::BudgetView::from);
-    let (halted_by, because) = organisation.halt.map(|halt| (halt.by, halt.reason)).unzip();
-    let (halted, halted_by) = (because.is_some(), halted_by.flatten());
+    let halted_by = organisation.halt.as_ref().and_then(|halt| halt.by);
+    let halted_by_local_user = organisation.halt.as_ref().and_then(|halt| halt.local_user);
+    let because = organisation.halt.map(|halt| halt.reason);
+    let halted = because.is_some();
     let safe_mode = organisation.safe_mode.map(|safe| api::SafeModeView { because: safe.reason, by: safe.by });
     let passkeys_demanded = organisation.passkeys.map(|demanded| demanded.reason);
-    api::OrganisationView { halted, because, halted_by, safe_mode, passkeys_demanded, budget }
+    api::OrganisationView { halted, because, halted_by, halted_by_local_user, safe_mode, passkeys_demanded, budget }
 }
 
 pub(super) fn listed_worktree(listed: Listed<Worktree>) -> api::WorktreeView {

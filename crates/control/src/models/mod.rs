@@ -34,12 +34,17 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use crate::app::App;
+use crate::connections::Place;
+use crate::names::token_digest;
 use keys::TokenKeys;
 use purse::RunPurse;
 
 pub(crate) use planner::{MOST as MOST_FOR_A_PLAN, NoPlan, Steps, ask, speaks};
 pub(crate) use recorder::settle_what_was_lost;
 pub(crate) use words::body_of as words_in;
+
+/// Where the wire formats carry a key.
+const KEY_HEADERS: [&str; 3] = ["authorization", "x-api-key", "x-goog-api-key"];
 
 /// The gateway of this control plane.
 #[derive(Debug, Clone)]
@@ -62,6 +67,20 @@ impl Models {
     /// Whether a path is one that libraries of language models use. Everything of ours begins otherwise.
     pub(crate) fn serves(path: &str) -> bool {
         path.starts_with("/v1/") || path.starts_with("/v1beta/")
+    }
+
+    /// Whose connection it is from here on, if the key that was shown is somebody's token. What the key opens is found out later.
+    pub(crate) fn note_holder(app: &App, request: &Request) -> impl Future<Output = ()> + Send + use<> {
+        let place = request.extensions().get::<Place>().cloned();
+        let shown = KEY_HEADERS.iter().find_map(|name| request.headers().get(*name)?.to_str().ok());
+        let token = shown.map(|key| token_digest(key.strip_prefix("Bearer ").unwrap_or(key)));
+        let app = app.clone();
+        async move {
+            let (Some(place), Some(token)) = (place, token) else { return };
+            if let Ok(Some(identity)) = app.identify(token).await {
+                place.belongs_to(identity.id);
+            }
+        }
     }
 
     /// Lets calls finish for a while, then has the rest estimated. Returns when each is settled and on its way into the ledger.

@@ -8,6 +8,7 @@ mod bad_input;
 mod collector;
 mod every_mutation_is_recorded;
 mod flow;
+mod half_open;
 mod idempotency;
 mod inbox;
 mod limits;

@@ -165,3 +165,17 @@ fn d11_while_everything_is_stopped_nothing_begins_in_worktrees_and_what_was_done
         assert_ne!(refusal(command.clone()).code(), "halted", "{command:?}");
     }
 }
+
+#[test]
+fn stop_socket_halts_and_only_the_runtime_may_use_it() {
+    let mut world = World::new();
+    let locally = || Command::Organisation(OrganisationCommand::HaltLocally { user: 1_000, reason: String::new() });
+    for who in [Who::Operator, Who::Reviewer, Who::Admin, Who::Agent] {
+        assert_eq!(world.submit(who, locally()).unwrap_err().code(), "role", "{who:?}");
+    }
+    world.submit(Who::Runtime, locally()).unwrap();
+    let halt = world.organisation.halt.clone().unwrap();
+    assert_eq!((halt.by, halt.local_user, halt.reason.as_str()), (None, Some(1_000), "nobody said why"));
+    assert_eq!(world.submit(Who::Runtime, locally()).unwrap_err().code(), "not_now");
+    world.submit(Who::Admin, release()).unwrap();
+}

@@ -153,11 +153,22 @@ impl Sent {
     }
 }
 
+/// A form of somebody who is not known is small; who sends it drop by drop only wants the place.
+const LONGEST_READ: Duration = Duration::from_secs(10);
+
 impl FromRequest<App> for Fields {
     type Rejection = Failure;
 
+    /// Of somebody who is not known yet: they have a share of all requests and no more, and not long.
     async fn from_request(request: Request, app: &App) -> Result<Self, Failure> {
-        Self::read(request, app.settings().limits.json_bytes).await
+        let Some(_place) = app.unverified_place() else {
+            let why = "too many forms of people who are not signed in come at once; try again in a moment";
+            return Err(Failure::new(StatusCode::SERVICE_UNAVAILABLE, "busy", why));
+        };
+        let read = Self::read(request, app.settings().limits.json_bytes);
+        let late =
+            || Failure::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "the form did not come in time; send it again");
+        tokio::time::timeout(LONGEST_READ, read).await.unwrap_or_else(|_| Err(late()))
     }
 }
 

@@ -21,7 +21,7 @@ use placet_domain::identity::Identity;
 use placet_pages::{Lang, Problem};
 use tokio::sync::Semaphore;
 
-use super::super::access::{Known, refuse};
+use super::super::access::{Known, note_holder, refuse};
 use super::super::caller::single;
 use super::super::problem::Failure;
 use super::super::route::Access;
@@ -112,6 +112,7 @@ async fn admit(app: &App, access: Access, address: &Address, lang: Lang, mut req
         return as_page(lang, viewer.as_ref(), back, form::beside(busy, request).await);
     };
     let answered = if access.admits(&visiting.identity) {
+        note_holder(&request, visiting.identity.id);
         request.extensions_mut().insert(Known(Arc::clone(&visiting.identity)));
         request.extensions_mut().insert(visiting.clone());
         next.run(request).await
@@ -165,6 +166,7 @@ async fn admit_to_data(
     if !access.admits(&visiting.identity) {
         return Ok(refuse(app, &visiting.identity, access).await);
     }
+    note_holder(&request, visiting.identity.id);
     request.extensions_mut().insert(Known(Arc::clone(&visiting.identity)));
     request.extensions_mut().insert(address.clone());
     Ok(next.run(request).await)

@@ -1,0 +1,279 @@
+//! Places for connections, and whose connection is ended when there are none left.
+//!
+//! Below half of the places every connection is taken. Strangers, on whose connections nobody has shown a token yet, never have more than
+//! half of them. Where there is no place for the next connection, whoever holds the most gives one up: the oldest idle one first. A
+//! stranger can therefore open connections as fast as they like and hold none for long, and whoever has few keeps them.
+//!
+//! Nothing here decides who may do what; that a caller is known is reported by the code that checked the token.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use placet_domain::id::IdentityId;
+use tokio::sync::Notify;
+
+use crate::peer::Peer;
+
+/// Who holds a connection, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Holder {
+    /// Nobody has shown a valid token on it yet.
+    Stranger(Peer),
+    Known(IdentityId),
+}
+
+/// Whether a request is being answered on a connection. Idle ones are ended first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Activity {
+    Idle,
+    Answering,
+}
+
+/// The order in which connections of one holder are ended: idle ones first, the oldest of them first.
+type Rank = (Activity, u64);
+
+/// All connections of a control plane. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Connections(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    most: usize,
+    table: Mutex<Table>,
+    /// A connection is gone, and its place is free.
+    freed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    /// Places that are taken, with those of connections that were told to end and are not gone yet.
+    taken: usize,
+    strangers: usize,
+    /// Counts up with whatever happens, so that it tells which came first.
+    moment: u64,
+    held: HashMap<Holder, BTreeMap<Rank, Arc<Signals>>>,
+}
+
+/// What a connection is told by others, and what it tells the task that serves it.
+#[derive(Debug, Default)]
+struct Signals {
+    ended: Notify,
+    first_head: Notify,
+}
+
+/// One connection's place; it is free again when the last copy is dropped.
+#[derive(Debug, Clone)]
+pub(crate) struct Place(Arc<Seat>);
+
+#[derive(Debug)]
+struct Seat {
+    connections: Connections,
+    signals: Arc<Signals>,
+    /// None once it was told to end.
+    entry: Mutex<Option<(Holder, Rank)>>,
+}
+
+impl Connections {
+    pub(crate) fn new(most: usize) -> Self {
+        Self(Arc::new(Shared { most: most.max(2), table: Mutex::default(), freed: Notify::new() }))
+    }
+
+    /// Returns once there is a place for one more connection, which it may have to take from somebody.
+    pub(crate) async fn make_room(&self) {
+        loop {
+            let freed = self.0.freed.notified();
+            {
+                let mut table = self.table();
+                if table.taken < self.0.most {
+                    return;
+                }
+                table.end_one(|_| true);
+            }
+            freed.await;
+        }
+    }
+
+    /// A place for a connection that has just come. Beyond their half, strangers give one up for it.
+    pub(crate) fn admit(&self, peer: Peer) -> Place {
+        let mut table = self.table();
+        if table.strangers >= self.0.most / 2 {
+            table.end_one(|holder| matches!(holder, Holder::Stranger(_)));
+        }
+        table.taken += 1;
+        let signals = Arc::<Signals>::default();
+        let entry = table.enter(Holder::Stranger(peer), Activity::Idle, &signals);
+        drop(table);
+        Place(Arc::new(Seat { connections: self.clone(), signals, entry: Mutex::new(Some(entry)) }))
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.0.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn enter(&mut self, holder: Holder, activity: Activity, signals: &Arc<Signals>) -> (Holder, Rank) {
+        self.moment += 1;
+        let rank = (activity, self.moment);
+        self.strangers += usize::from(matches!(holder, Holder::Stranger(_)));
+        self.held.entry(holder).or_default().insert(rank, Arc::clone(signals));
+        (holder, rank)
+    }
+
+    /// Takes a connection out; false if it was taken out before.
+    fn leave(&mut self, holder: Holder, rank: Rank) -> bool {
+        let Some(held) = self.held.get_mut(&holder) else { return false };
+        if held.remove(&rank).is_none() {
+            return false;
+        }
+        if held.is_empty() {
+            self.held.remove(&holder);
+        }
+        self.strangers -= usize::from(matches!(holder, Holder::Stranger(_)));
+        true
+    }
+
+    /// Tells one connection to end: of whoever holds the most among those that count, the oldest idle one or, if all are busy, the oldest.
+    fn end_one(&mut self, counts: impl Fn(&Holder) -> bool) {
+        let most = self.held.iter().filter(|(holder, _)| counts(holder)).max_by_key(|(_, held)| held.len());
+        let Some((holder, held)) = most else { return };
+        let Some((rank, signals)) = held.first_key_value() else { return };
+        let (holder, rank, signals) = (*holder, *rank, Arc::clone(signals));
+        self.leave(holder, rank);
+        signals.ended.notify_one();
+    }
+}
+
+impl Place {
+    /// A request has come on it; false if the connection was told to end in the same moment, and the request must not be begun.
+    pub(crate) fn begin(&self) -> bool {
+        self.0.signals.first_head.notify_one();
+        self.0.change(|holder| (holder, Activity::Answering))
+    }
+
+    /// The answer is on its way, to its last byte.
+    pub(crate) fn finish(&self) {
+        self.0.change(|holder| (holder, Activity::Idle));
+    }
+
+    /// Somebody has shown on it who they are.
+    pub(crate) fn belongs_to(&self, identity: IdentityId) {
+        self.0.change(|_| (Holder::Known(identity), Activity::Answering));
+    }
+
+    /// Returns when it was told to end.
+    pub(crate) async fn ended(&self) {
+        self.0.signals.ended.notified().await;
+    }
+
+    /// Returns when the first request has come on it.
+    pub(crate) async fn first_head(&self) {
+        self.0.signals.first_head.notified().await;
+    }
+}
+
+impl Seat {
+    /// Puts it elsewhere in the table; false if it is not there any more.
+    fn change(&self, to: impl FnOnce(Holder) -> (Holder, Activity)) -> bool {
+        let mut entry = self.entry.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((holder, rank)) = *entry else { return false };
+        let mut table = self.connections.table();
+        if !table.leave(holder, rank) {
+            *entry = None;
+            return false;
+        }
+        let (holder, activity) = to(holder);
+        *entry = Some(table.enter(holder, activity, &self.signals));
+        true
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let entry = self.entry.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let mut table = self.connections.table();
+        if let Some((holder, rank)) = entry {
+            table.leave(holder, rank);
+        }
+        table.taken -= 1;
+        drop(table);
+        self.connections.0.freed.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(number: u128) -> IdentityId {
+        IdentityId::from_uuid(uuid::Uuid::from_u128(number))
+    }
+
+    /// Whether it was told to end.
+    fn is_ended(place: &Place) -> bool {
+        let entry = *place.0.entry.lock().unwrap();
+        let Some((holder, rank)) = entry else { return true };
+        !place.0.connections.table().held.get(&holder).is_some_and(|held| held.contains_key(&rank))
+    }
+
+    #[test]
+    fn strangers_take_half_and_the_oldest_gives_way() {
+        let connections = Connections::new(8);
+        let strangers: Vec<Place> = (0..6).map(|_| connections.admit(Peer::User(1_000))).collect();
+        let ended: Vec<bool> = strangers.iter().map(is_ended).collect();
+        assert_eq!(ended, [true, true, false, false, false, false]);
+    }
+
+    #[test]
+    fn user_with_most_connections_gives_way() {
+        let connections = Connections::new(8);
+        let other = connections.admit(Peer::User(1));
+        let flood: Vec<Place> = (0..20).map(|_| connections.admit(Peer::User(2))).collect();
+        assert!(!is_ended(&other), "who has one keeps it");
+        assert_eq!(flood.iter().filter(|place| !is_ended(place)).count(), 3);
+    }
+
+    #[test]
+    fn known_callers_keep_connections_while_strangers_flood() {
+        let connections = Connections::new(8);
+        let known: Vec<Place> = (1..4).map(|_| connections.admit(Peer::User(1))).collect();
+        for (number, place) in (1..).zip(&known) {
+            assert!(place.begin());
+            place.belongs_to(id(number));
+            place.finish();
+        }
+        let flood: Vec<Place> = (0..50).map(|_| connections.admit(Peer::User(1))).collect();
+        assert!(!known.iter().any(is_ended));
+        assert!(flood.iter().rev().take(4).all(|place| !is_ended(place)));
+    }
+
+    #[test]
+    fn idle_connection_is_ended_before_busy_one() {
+        let connections = Connections::new(4);
+        let busy = connections.admit(Peer::Local);
+        assert!(busy.begin());
+        let (idle, next) = (connections.admit(Peer::Local), connections.admit(Peer::Local));
+        assert_eq!([&busy, &idle, &next].map(is_ended), [false, true, false]);
+        assert!(!idle.begin(), "a request that comes too late is not begun");
+    }
+
+    #[tokio::test]
+    async fn largest_holder_makes_room() {
+        let connections = Connections::new(4);
+        let hold = |identity| {
+            let place = connections.admit(Peer::Local);
+            assert!(place.begin());
+            place.belongs_to(id(identity));
+            place.finish();
+            place
+        };
+        let (one, two) = (hold(1), [hold(2), hold(2), hold(2)]);
+        let [oldest, others @ ..] = two;
+        let leaves = async {
+            assert!(is_ended(&oldest));
+            drop(oldest);
+        };
+        tokio::join!(connections.make_room(), leaves);
+        assert!(!is_ended(&one) && !others.iter().any(is_ended));
+    }
+}
