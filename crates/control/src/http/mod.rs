@@ -201,7 +201,7 @@ fn table() -> Vec<Route> {
         get("/api/v1/actions/{action}/evidence/secrets", evidence::secrets).access(WATCHERS).gives::<api::SecretList>(200).about("What looked like secrets in what its execution left: where, and never what."),
 
         // Jobs: a worker leases, redeems its permit once, keeps alive, reports.
-        post("/api/v1/leases", jobs::lease).access(Access::Roles(&[Worker])).takes_any().gives::<api::Job>(200).about("Leases the approved action whose time runs out first; waits up to `wait_ms` for one; 204 when there is none."),
+        post("/api/v1/leases", jobs::lease).access(Access::Roles(&[Worker])).takes_any().gives::<api::Job>(200).or(204, "Nothing came in that time.").about("Leases the approved action whose time runs out first; waits up to `wait_ms` for one; 204 when there is none."),
         post("/api/v1/jobs/{action}/redeem", jobs::redeem).access(Access::Roles(&[Worker])).takes::<api::Redemption>().gives::<api::RedemptionView>(200).about("Spends the permit. From here on the action counts as started."),
         post("/api/v1/jobs/{action}/network", jobs::network).access(Access::Roles(&[Worker])).takes::<api::NetworkQuery>().gives::<api::NetworkView>(200).about("What is open for this attempt beside what was sealed; takes its wishes, and waits up to `wait_ms` for something new."),
         post("/api/v1/jobs/{action}/heartbeat", jobs::heartbeat).access(Access::Roles(&[Worker])).takes::<api::JobReport>().gives::<api::HeartbeatView>(200).about("Keeps the lease; a refusal means: stop."),
@@ -224,7 +224,7 @@ fn table() -> Vec<Route> {
 
         // Evidence: stored by content; removed only after its time, if the settings say so, and with an entry for each.
         put("/api/v1/projects/{project}/evidence/{digest}", evidence::keep).access(Access::Roles(&[Worker, Agent, Operator, Reviewer])).takes_any().gives::<api::KeptBlob>(201).about("Stores bytes under their digest."),
-        get("/api/v1/projects/{project}/evidence/{digest}", evidence::fetch).access(Access::Anyone).about("The bytes with this digest, checked as they are read."),
+        get("/api/v1/projects/{project}/evidence/{digest}", evidence::fetch).access(Access::Anyone).or(304, "You have them: `If-None-Match` names this digest.").about("The bytes with this digest, checked as they are read."),
         delete("/api/v1/projects/{project}/evidence/{digest}", evidence::refuse_delete).access(Access::Anyone).about("Always refused: nobody deletes evidence by its name."),
 
         get("/api/v1/projects/{project}/retention", retention::show).access(Access::Roles(&[Admin, Auditor])).gives::<api::RetentionView>(200).about("How long contents are kept, and what would be removed now."),

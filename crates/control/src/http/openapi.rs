@@ -114,7 +114,10 @@ fn with_bodies(operation: OperationBuilder, route: &Route) -> OperationBuilder {
         }
         None => (200, ResponseBuilder::new().description("Done.")),
     };
-    operation.request_body(body).response(status.to_string(), answer.build())
+    let operation = operation.request_body(body).response(status.to_string(), answer.build());
+    route.instead.iter().fold(operation, |operation, (status, when)| {
+        operation.response(status.to_string(), ResponseBuilder::new().description(*when).build())
+    })
 }
 
 fn reference(name: &str) -> utoipa::openapi::Content {

@@ -86,6 +86,8 @@ pub(crate) struct Route {
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) takes: Takes,
     pub(crate) gives: Option<(u16, Shape)>,
+    /// What it may answer instead, without a body, and when.
+    pub(crate) instead: Vec<(u16, &'static str)>,
     pub(crate) handler: MethodRouter<App>,
 }
 
@@ -109,7 +111,17 @@ impl Unguarded {
         let Self { method, path, handler } = self;
         let parameters = Vec::new();
         let path = Cow::Borrowed(path);
-        Route { method, path, access, about: "", parameters, takes: Takes::Nothing, gives: None, handler }
+        Route {
+            method,
+            path,
+            access,
+            about: "",
+            parameters,
+            takes: Takes::Nothing,
+            gives: None,
+            instead: Vec::new(),
+            handler,
+        }
     }
 }
 
@@ -151,6 +163,12 @@ impl Route {
 
     pub(crate) fn takes_any(self) -> Self {
         Self { takes: Takes::Free, ..self }
+    }
+
+    /// Another good answer, which has no body.
+    pub(crate) fn or(mut self, status: u16, when: &'static str) -> Self {
+        self.instead.push((status, when));
+        self
     }
 
     pub(crate) fn gives<T: ToSchema>(self, status: u16) -> Self {

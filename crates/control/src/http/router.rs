@@ -13,7 +13,7 @@ use tower::ServiceExt as _;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::access::guard;
-use super::pages::{Browsing, explained, led, turned_away, unanswered};
+use super::pages::{Browsing, explained, led, needs_own_host, turned_away, unanswered};
 use super::problem::problem;
 use crate::app::App;
 use crate::models::Models;
@@ -33,7 +33,13 @@ pub(crate) fn router(app: App, models: Option<Models>) -> Router {
         let (app, ours, models, public) = (app.clone(), ours.clone(), models.clone(), public.clone());
         async move {
             match models.filter(|_| Models::serves(request.uri().path())) {
-                Some(models) => models.answer(request).await,
+                Some(models) => match needs_own_host(&request, public.as_ref()) {
+                    Ok(()) => {
+                        Models::note_holder(&app, &request).await;
+                        models.answer(request).await
+                    }
+                    Err(foreign) => foreign.into_response(),
+                },
                 None => ours.oneshot(led(request)).await.into_response(),
             }
         }
@@ -63,6 +69,7 @@ fn of_routes(app: App) -> Router {
                 "an internal fault; nothing was changed unless it was answered",
             )
         }))
+        .layer(middleware::from_fn_with_state(app.clone(), under_own_name))
         .layer(middleware::from_fn_with_state(app.clone(), told))
         .with_state(app)
 }
@@ -75,6 +82,14 @@ async fn unknown_route(State(app): State<App>, request: Request) -> Response {
 async fn wrong_method(State(app): State<App>, request: Request) -> Response {
     let wrong = problem(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "this route does not take that method");
     unanswered(&app, request, wrong).await
+}
+
+/// Nothing is answered under a name of strangers, with or without a token.
+async fn under_own_name(State(app): State<App>, request: Request, next: Next) -> Response {
+    match needs_own_host(&request, app.settings().public_url.as_ref()) {
+        Ok(()) => next.run(request).await,
+        Err(foreign) => foreign.into_response(),
+    }
 }
 
 /// To a program a problem is JSON; to somebody with a browser it is a page, wherever on the way it came about.

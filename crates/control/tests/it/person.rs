@@ -1,6 +1,6 @@
 //! Somebody with a token and what the control plane answers them. Nothing here knows what a good answer is.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use axum::http::{HeaderMap, Method};
 use bytes::Bytes;
@@ -91,6 +91,31 @@ impl Person {
     }
 }
 
+/// Panics if the API answers with something good that its document does not name. Problems are documented for every route at once.
+fn assert_documented(asked: &str, status: u16) {
+    static DOCUMENT: OnceLock<Value> = OnceLock::new();
+    let (method, path) = asked.split_once(' ').expect("a method and a path");
+    if status >= 400 || !path.starts_with("/api/") {
+        return;
+    }
+    let document = DOCUMENT.get_or_init(|| serde_json::to_value(placet_control::api_document()).unwrap());
+    let paths = document["paths"].as_object().unwrap();
+    let (_, item) = paths
+        .iter()
+        .filter(|(template, _)| fits(template, path))
+        .min_by_key(|(t, _)| t.matches('{').count())
+        .unwrap_or_else(|| panic!("{asked}: answered, and not in the API document"));
+    let responses = &item[method.to_ascii_lowercase()]["responses"];
+    assert!(responses.get(status.to_string()).is_some(), "{asked}: {status} is not in the API document: {responses}");
+}
+
+/// Whether a path is one of those that a template with `{names}` stands for.
+fn fits(template: &str, path: &str) -> bool {
+    let (mut wanted, mut given) = (template.split('/'), path.split('/'));
+    let alike = |(wanted, given): (&str, &str)| wanted.starts_with('{') || wanted == given;
+    wanted.clone().count() == given.clone().count() && wanted.by_ref().zip(given.by_ref()).all(alike)
+}
+
 /// What came back, read to the end.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
@@ -107,6 +132,7 @@ impl Answer {
         let asked = format!("{} {}", request.method(), request.url().path());
         let response = http.execute(request).await.unwrap_or_else(|error| panic!("{asked}: {error:?}"));
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        assert_documented(&asked, status);
         let body = response.bytes().await.unwrap_or_else(|error| panic!("{asked}: {error:?}"));
         Self { status, headers, body, asked }
     }

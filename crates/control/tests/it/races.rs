@@ -222,7 +222,7 @@ async fn t8_a_revoked_token_is_dead_the_moment_the_revocation_is_answered() {
 async fn revoke_and_hang_up(app: &Scenario, victim: &Person, moment: usize) {
     let (id, token) = (victim.id, &app.admin.token);
     let request = format!(
-        "POST /api/v1/identities/{id}/revoke HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\
+        "POST /api/v1/identities/{id}/revoke HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\n\
          content-type: application/json\r\ncontent-length: 2\r\n\r\n{{}}"
     );
     let mut socket = TcpStream::connect(app.address()).await.unwrap();

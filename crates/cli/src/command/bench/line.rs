@@ -32,7 +32,7 @@ impl Line {
         seen: Option<&str>,
         body: &impl Serialize,
     ) -> Result<T, CliError> {
-        let request = Request::post(path).header("host", "bench").header("content-type", "application/json");
+        let request = Request::post(path).header("host", "localhost").header("content-type", "application/json");
         let mut request = request.header("authorization", format!("Bearer {token}"));
         if let Some(seen) = seen {
             request = request.header("if-match", format!("\"{seen}\""));

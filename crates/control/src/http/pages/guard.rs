@@ -5,6 +5,7 @@
 //! browser says where it comes from (`Origin`, `Sec-Fetch-Site`), and it cannot know what our form holds (`csrf`). Against a name that
 //! strangers point at this address stands that we answer to our own names only.
 
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -315,10 +316,7 @@ pub(super) fn csrf_of(secret: &str) -> String {
 fn came_to(request: &Request, public: Option<&PublicUrl>) -> Result<Address, Failure> {
     let headers = request.headers();
     let host = single(headers, &header::HOST)?.unwrap_or_default();
-    let Some(address) = Address::of(host, public) else {
-        let why = "pages answer to 127.0.0.1, [::1], localhost and the `public_url` of the settings only; from elsewhere, come through a tunnel";
-        return Err(Failure::new(StatusCode::MISDIRECTED_REQUEST, "bad_host", why));
-    };
+    let address = Address::of(host, public).ok_or_else(foreign_host)?;
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return Ok(address);
     }
@@ -330,6 +328,31 @@ fn came_to(request: &Request, public: Option<&PublicUrl>) -> Result<Address, Fai
         return Err(Failure::new(StatusCode::FORBIDDEN, "csrf", "this form does not come from a page of ours"));
     }
     Ok(address)
+}
+
+/// A name that is not ours: somebody made a browser, or a program, believe that we are theirs.
+fn foreign_host() -> Failure {
+    let why = "this control plane answers to localhost, addresses of loopback and the `public_url` of the settings only; from elsewhere, come through a tunnel";
+    Failure::new(StatusCode::MISDIRECTED_REQUEST, "bad_host", why)
+}
+
+/// Refuses requests under a name that is not ours, whatever they ask for: a page of strangers whose name was pointed at this address is,
+/// to a browser, of the same origin as we are. An address of loopback cannot be pointed anywhere, and a request without a name comes
+/// from no browser.
+pub(in crate::http) fn needs_own_host(request: &Request, public: Option<&PublicUrl>) -> Result<(), Failure> {
+    match single(request.headers(), &header::HOST)? {
+        Some(host) if is_loopback(host) => Ok(()),
+        Some(host) => Address::of(host, public).map(drop).ok_or_else(foreign_host),
+        None => Ok(()),
+    }
+}
+
+/// An address in digits, with or without a port.
+fn is_loopback(host: &str) -> bool {
+    let socket = host.parse::<SocketAddr>().map(|socket| socket.ip());
+    socket
+        .or_else(|_| host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>())
+        .is_ok_and(|ip| ip.is_loopback())
 }
 
 /// Where to look again after a form; after anything else, at what waits.

@@ -48,7 +48,7 @@ mod viewer;
 pub(super) use action::{decider, page as action_page};
 pub(super) use address::Address;
 pub(super) use data::led;
-pub(super) use guard::{Browsing, explained, turned_away, unanswered};
+pub(super) use guard::{Browsing, explained, needs_own_host, turned_away, unanswered};
 pub(crate) use live::{News, spread as spread_news};
 pub(crate) use looks::Looks;
 pub(crate) use marks::Marks;

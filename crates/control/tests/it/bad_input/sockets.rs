@@ -26,7 +26,7 @@ async fn told(app: &Scenario, bytes: &[u8]) -> String {
 
 fn head(app: &Scenario, request_line: &str, more: &str) -> Vec<u8> {
     let token = &app.admin.token;
-    format!("{request_line}\r\nhost: x\r\nauthorization: Bearer {token}\r\n{more}\r\n").into_bytes()
+    format!("{request_line}\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\n{more}\r\n").into_bytes()
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ async fn t8_a_body_that_never_comes_is_not_waited_for() {
 async fn t8_nobody_without_a_token_makes_the_server_read() {
     let (app, _, _, _) = Scenario::start().await;
     let request =
-        b"POST /api/v1/projects HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 50\r\n\r\n{";
+        b"POST /api/v1/projects HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 50\r\n\r\n{";
     let answer = told(&app, request).await;
     assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
 }
@@ -121,7 +121,7 @@ async fn t8_a_request_that_a_revocation_overtakes_changes_nothing() {
     let other = app.hire(serde_json::json!({ "name": "eve", "roles": ["admin"] })).await;
     let (body, token) = (r#"{"name":"too-late"}"#, &other.token);
     let head = format!(
-        "POST /api/v1/projects HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\
+        "POST /api/v1/projects HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\n\
          content-type: application/json\r\ncontent-length: {}\r\n\r\n",
         body.len()
     );
@@ -144,7 +144,7 @@ async fn t8_a_request_that_never_ends_is_hung_up_on() {
     let mut setup = Setup::default();
     setup.settings.limits.head_ms = 200;
     let (app, _, _, _) = Scenario::start_with(setup).await;
-    for half in ["", "GET /api/v1/whoami HTTP/1.1\r\nhost: x\r\nauthorization: "] {
+    for half in ["", "GET /api/v1/whoami HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: "] {
         let mut socket = TcpStream::connect(app.address()).await.unwrap();
         socket.write_all(half.as_bytes()).await.unwrap();
         let mut rest = Vec::new();

@@ -175,8 +175,9 @@ async fn hangs_up(app: &Scenario, worker: &Person, bytes: &[u8], after: Duration
     let digest = Digest::of(bytes);
     let line = format!("PUT {} HTTP/1.1", path(app.team.project, digest));
     let (token, length) = (&worker.token, bytes.len());
-    let head =
-        format!("{line}\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-type: application/octet-stream\r\n");
+    let head = format!(
+        "{line}\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\ncontent-type: application/octet-stream\r\n"
+    );
     let mut socket = TcpStream::connect(app.address()).await.unwrap();
     socket.write_all(format!("{head}content-length: {length}\r\n\r\n").as_bytes()).await.unwrap();
     socket.write_all(bytes).await.unwrap();

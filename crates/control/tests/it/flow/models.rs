@@ -304,7 +304,7 @@ async fn c12_a_call_that_was_begun_before_a_pause_is_not_made_after_it() {
     let (body, request) = (question("large-1").to_string(), world.agent.request(Method::GET, "/").build().unwrap());
     let token = request.headers()["authorization"].to_str().unwrap();
     let head = format!(
-        "POST /v1/messages HTTP/1.1\r\nhost: x\r\nauthorization: {token}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        "POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: {token}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
         body.len()
     );
     let mut socket = tokio::net::TcpStream::connect(world.app.address()).await.unwrap();
