@@ -461,8 +461,8 @@ fn toml_text(config: &Config) -> String {
          # how long a host may be opened while a run is under way; 0 where nobody may\nlongest_grant_ms = {}\n\
          # how long a standing order may hold; 0 where nobody may give one\nlongest_order_ms = {}\n\n\
          # How much is asked of people; 0 where there is no bound. Questions of one agent and its runs that may wait undecided, and\n\
-         # that may be asked within a while; decisions of one person on pages within a while, before they are asked to look twice.\n\
-         [terms.asking]\nmost_undecided = {}\nmost_asked = {}\nasked_within_ms = {}\nmost_decided = {}\ndecided_within_ms = {}\n",
+         # that may be asked within a while; actions of it that may wait for people or workers; decisions of one person on pages within a while, before they are asked to look twice.\n\
+         [terms.asking]\nmost_undecided = {}\nmost_asked = {}\nasked_within_ms = {}\nmost_waiting = {}\nmost_decided = {}\ndecided_within_ms = {}\n",
         config.address,
         config.ledger,
         config.terms.decide_within_ms,
@@ -473,6 +473,7 @@ fn toml_text(config: &Config) -> String {
         config.terms.asking.most_undecided,
         config.terms.asking.most_asked,
         config.terms.asking.asked_within_ms,
+        config.terms.asking.most_waiting,
         config.terms.asking.most_decided,
         config.terms.asking.decided_within_ms
     )

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::action::{self, ActionCommand, ActionState, Demand, Setting};
+use crate::action::{self, ActionCommand, ActionState, Demand, Setting, Workers};
 use crate::allot;
 use crate::command::{About, Command, Submission};
 use crate::digest::Digest;
@@ -49,6 +49,8 @@ pub struct Reads {
     pub touched_from: Option<u64>,
     /// Whether it is needed how much the family of the run has asked of people.
     pub questions: bool,
+    /// Whether workers were free for the action.
+    pub workers: bool,
 }
 
 /// Which runs that are not over, besides the one that a command is about.
@@ -89,6 +91,8 @@ pub struct Loaded {
     pub touched: BTreeSet<Digest>,
     /// How much the family of the run has asked of people, where that is needed.
     pub questions: Questions,
+    /// Whether a worker could have taken the action up, where its time is over.
+    pub workers: Workers,
 }
 
 impl Command {
@@ -116,9 +120,11 @@ impl Command {
             }
             Self::Action { id, run, command } => {
                 let (action, run, successor) = (Some(*id), Some(*run), command.successor());
-                let (questions, givers) = (command.may_ask(), matches!(command, ActionCommand::Propose { .. }));
+                let proposes = matches!(command, ActionCommand::Propose { .. });
+                let (questions, givers) = (proposes, proposes);
                 let actor = command.says_yes();
-                Reads { action, run, successor, actor, questions, givers, ..Reads::default() }
+                let workers = matches!(command, ActionCommand::Lapse);
+                Reads { action, run, successor, actor, questions, givers, workers, ..Reads::default() }
             }
             Self::Worktree { id, project, .. } => {
                 Reads { worktree: Some(*id), project: Some(*project), ..Reads::default() }
@@ -272,7 +278,8 @@ fn about_action(
     }
     let (terms, policy) = (&submission.terms, submission.policy);
     let passkeys = Demand::by(&loaded.organisation);
-    let setting = Setting { run, actor, terms, policy, givers: &loaded.givers, passkeys, now };
+    let (givers, workers) = (loaded.givers.as_slice(), loaded.workers);
+    let setting = Setting { run, actor, terms, policy, givers, passkeys, workers, now };
     let events = action::decide(id, loaded.action.as_ref(), command, &setting)?;
     if let Some(instead) = run::instead_of_asking(run, &events, loaded.questions, &terms.asking, now)? {
         return Ok(vec![Event::Run(run.id, instead)]);

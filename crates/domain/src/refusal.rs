@@ -45,6 +45,10 @@ pub enum Refusal {
         "people are asked too much: {undecided} questions wait and {lately} were asked lately; wait until some are decided (`action_approved` or `action_rejected` on the stream of the run), or until a person has let the run go on; what needs no person still goes through"
     )]
     TooManyQuestions { undecided: u64, lately: u64 },
+    #[error(
+        "this agent has {waiting} actions that wait for people or workers, and may not have more; wait until some are done (`job_completed` on the stream of the run), or withdraw some"
+    )]
+    TooManyActions { waiting: u64 },
     #[error("who proposes or amends, or stands behind whoever did, cannot decide; ask another reviewer")]
     Kin,
     #[error("you have decided this already; the other approval must come from another person")]
@@ -161,6 +165,7 @@ impl Refusal {
             Self::Halted { .. } => "halted",
             Self::SafeMode { .. } => "safe_mode",
             Self::TooManyQuestions { .. } => "too_many_questions",
+            Self::TooManyActions { .. } => "too_many_actions",
             Self::Kin => "kin",
             Self::SamePerson => "same_person",
             Self::Denied { .. } => "denied",
@@ -201,6 +206,7 @@ impl Refusal {
             | Self::Halted { .. }
             | Self::SafeMode { .. }
             | Self::TooManyQuestions { .. }
+            | Self::TooManyActions { .. }
             | Self::Stale { .. }
             | Self::StaleVisit
             | Self::Expired

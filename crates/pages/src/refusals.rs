@@ -116,6 +116,9 @@ fn in_french(refusal: &Refusal) -> Told {
         Refusal::TooManyQuestions { undecided, lately } => Told::plain(format!(
             "on demande trop aux personnes : {undecided} questions attendent et {lately} ont été posées récemment ; attendez que certaines soient décidées, ou qu'une personne laisse l'exécution continuer"
         )),
+        Refusal::TooManyActions { waiting } => Told::plain(format!(
+            "{waiting} actions de cet agent attendent des personnes ou des exécutants, et il ne peut pas en avoir plus ; attendez que certaines soient terminées, ou retirez-en"
+        )),
         Refusal::Kin => Told::plain(
             "qui propose ou modifie, ou se tient derrière, ne peut pas décider ; demandez à un autre relecteur",
         ),

@@ -1,6 +1,6 @@
 //! ORDER: one yes for actions that are the same question, and what becomes of them when it is taken back.
 
-use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Demand, Setting};
+use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Demand, Setting, Workers};
 use placet_domain::approval::{Extent, Width, class};
 use placet_domain::command::Command;
 use placet_domain::digest::Digest;
@@ -133,7 +133,8 @@ fn tried(
     let (actor, terms, policy, now) = (caller.actor(), app.settings().terms, app.policy().version(), app.store().now());
     // An order is given where one person is asked, and passkeys are asked for where two are.
     let passkeys = Demand::OfOwners;
-    let setting = Setting { run, actor: &actor, terms: &terms, policy, givers: &[], passkeys, now };
+    let setting =
+        Setting { run, actor: &actor, terms: &terms, policy, givers: &[], passkeys, workers: Workers::Free, now };
     let extent = Extent { width, lasts_ms: 1, times: 1 };
     let command = ActionCommand::GiveOrder { seen: state.review(), action: Box::new(action.clone()), extent };
     action::decide(state.id, Some(state), &command, &setting).map(drop)

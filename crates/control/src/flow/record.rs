@@ -148,6 +148,7 @@ fn describe_action(row: &mut AuditRow, event: &ActionEvent) {
         ActionEvent::Withdrawn { .. }
         | ActionEvent::Leased { .. }
         | ActionEvent::Renewed { .. }
+        | ActionEvent::Postponed { .. }
         | ActionEvent::LeaseLapsed { .. }
         | ActionEvent::Resolved { .. } => {}
     }

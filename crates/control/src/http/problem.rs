@@ -74,6 +74,10 @@ impl IntoResponse for Failure {
         if self.code == "too_many_questions" {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
         }
+        // Workers take seconds.
+        if self.code == "too_many_actions" {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        }
         // Whoever shows it otherwise, as pages do, need not read it back.
         response.extensions_mut().insert(self);
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
@@ -151,7 +155,7 @@ const fn status(refusal: &Refusal) -> StatusCode {
         | Refusal::DoorUnsigned
         | Refusal::StaleVisit
         | Refusal::Passkey(_) => StatusCode::FORBIDDEN,
-        Refusal::TooManyQuestions { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Refusal::TooManyQuestions { .. } | Refusal::TooManyActions { .. } => StatusCode::TOO_MANY_REQUESTS,
         Refusal::Stale { .. } => StatusCode::PRECONDITION_FAILED,
         Refusal::Expired => StatusCode::GONE,
     }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Demand, Setting};
+use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Demand, Setting, Workers};
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
 use placet_domain::identity::{Actor, Identity, Role};
 use placet_domain::refusal::Refusal;
@@ -200,7 +200,8 @@ impl<'a> Looker<'a> {
         let (actor, terms, policy) =
             (Actor::Identity(identity.clone()), self.app.settings().terms, self.app.policy().version());
         let (givers, passkeys, now) = (&[], Demand::OfOwners, self.now);
-        let setting = Setting { run, actor: &actor, terms: &terms, policy, givers, passkeys, now };
+        let setting =
+            Setting { run, actor: &actor, terms: &terms, policy, givers, passkeys, workers: Workers::Free, now };
         let approve = ActionCommand::Approve { seen: state.review(), proof: None };
         // Whoever only has to sign it is asked like everybody else.
         let asked = match action::decide(state.id, Some(state), &approve, &setting) {

@@ -114,6 +114,7 @@ fn of_action(id: ActionId, event: &ActionEvent) -> Option<Told> {
         | ActionEvent::Leased { .. }
         | ActionEvent::Redeemed { .. }
         | ActionEvent::Renewed { .. }
+        | ActionEvent::Postponed { .. }
         | ActionEvent::Completed { .. }
         | ActionEvent::Quarantined { .. }
         | ActionEvent::DeadlineLapsed

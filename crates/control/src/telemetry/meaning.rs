@@ -100,6 +100,7 @@ pub(super) fn came_to(event: &ActionEvent) -> Option<ActionStatus> {
         | ActionEvent::Approved { complete: false, .. }
         | ActionEvent::ToBePerformed { .. }
         | ActionEvent::Renewed { .. }
+        | ActionEvent::Postponed { .. }
         | ActionEvent::Quarantined { .. }
         | ActionEvent::Assigned { .. }
         | ActionEvent::Deferred { .. }

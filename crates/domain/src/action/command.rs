@@ -9,7 +9,7 @@ use crate::id::{ActionId, IdentityId};
 use crate::identity::Identity;
 use crate::passkey::Proof;
 use crate::permit::Signed;
-use crate::policy::{Ruling, Verdict};
+use crate::policy::Verdict;
 use crate::proposal::Action;
 use crate::time::Timestamp;
 
@@ -120,28 +120,6 @@ impl ActionCommand {
             | Self::Withdraw { .. }
             | Self::Perform { .. }
             | Self::Rejudge { .. }
-            | Self::Complete { .. }
-            | Self::Resolve { .. }
-            | Self::Assign { .. }
-            | Self::Defer { .. }
-            | Self::Lapse => false,
-        }
-    }
-
-    /// Whether people may be asked by it: an agent's proposal that the policy does not decide alone.
-    pub const fn may_ask(&self) -> bool {
-        match self {
-            Self::Propose { verdict, .. } => matches!(verdict.ruling(), Ruling::Ask { .. }),
-            Self::Approve { .. }
-            | Self::GiveOrder { .. }
-            | Self::Amend { .. }
-            | Self::Reject { .. }
-            | Self::Withdraw { .. }
-            | Self::Perform { .. }
-            | Self::Rejudge { .. }
-            | Self::Lease { .. }
-            | Self::Redeem { .. }
-            | Self::Heartbeat { .. }
             | Self::Complete { .. }
             | Self::Resolve { .. }
             | Self::Assign { .. }

@@ -35,8 +35,22 @@ pub struct Setting<'a> {
     /// Those who gave the orders that stand in the run, as they are now.
     pub givers: &'a [Identity],
     pub passkeys: Demand,
+    pub workers: Workers,
     pub now: Timestamp,
 }
+
+/// What is known of those who could take an action up, where its time is over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Workers {
+    /// One asked for work and found none since the action was approved, or none is at work at all: it could have been taken up.
+    #[default]
+    Free,
+    /// All that could take it up were at work on others.
+    Busy,
+}
+
+/// An approval that waits for a worker counts for a day at most: what was approved then is not what somebody would look at now.
+const LONGEST_POSTPONED_MS: u64 = 24 * 3_600_000;
 
 /// Who signs with a passkey where two people are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -533,6 +547,20 @@ pub(super) fn first_approval(
     Some(approved(reviewer, state.review(), single_operator, last, setting))
 }
 
+/// Whoever floods the workers must not have other people's work expire: the time of an approved action stands still while no worker is
+/// free for it. Whatever else keeps it from being taken up does not count, and what nobody could take up by now lapses.
+fn postponed(state: &ActionState, setting: &Setting<'_>) -> Option<ActionEvent> {
+    let latest = state.approved_at?.plus_ms(LONGEST_POSTPONED_MS);
+    let is_ready = state.status == Status::Approved
+        && needs_its_turn(state, setting.run).is_ok()
+        && needs_same_past(state, setting.run, "leased").is_ok()
+        && order::needs_its_order(state, setting.run, "leased").is_ok()
+        && state.verdict.policy() == setting.policy;
+    let waits = is_ready && setting.workers == Workers::Busy && setting.now < latest;
+    let deadline = setting.now.plus_ms(setting.terms.dispatch_within_ms).min(latest);
+    waits.then_some(ActionEvent::Postponed { deadline })
+}
+
 /// The clockwork's only power: to end what ran out of time, or what nobody stands behind any more.
 fn lapse(state: &ActionState, setting: &Setting<'_>) -> Decision {
     needs_clockwork(setting)?;
@@ -543,7 +571,7 @@ fn lapse(state: &ActionState, setting: &Setting<'_>) -> Decision {
         Status::PendingApproval | Status::Approved
             if setting.now >= state.deadline || state.rollbacks != setting.run.rollbacks =>
         {
-            Ok(vec![ActionEvent::DeadlineLapsed])
+            Ok(vec![postponed(state, setting).unwrap_or(ActionEvent::DeadlineLapsed)])
         }
         Status::Approved if setting.run.disowns(state) => {
             let reason = "the order that approved it was taken back; propose it again".to_owned();

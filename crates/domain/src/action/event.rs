@@ -110,6 +110,10 @@ pub enum ActionEvent {
         started: bool,
     },
     DeadlineLapsed,
+    /// Its time was over while no worker was free for it: it may still be taken up, until then.
+    Postponed {
+        deadline: Timestamp,
+    },
     Resolved {
         resolution: Resolution,
         reason: String,
@@ -154,6 +158,7 @@ impl ActionEvent {
             Self::Quarantined { .. } => "evidence.quarantined",
             Self::LeaseLapsed { .. } => "job.lease_lapsed",
             Self::DeadlineLapsed => "action.expired",
+            Self::Postponed { .. } => "action.postponed",
             Self::Resolved { .. } => "action.resolved",
             Self::Assigned { .. } => "action.assigned",
             Self::Deferred { .. } => "action.deferred",

@@ -50,6 +50,7 @@ pub fn evolve(id: ActionId, state: Option<ActionState>, event: &ActionEvent, at:
             asked_at: None,
             approvals: Vec::new(),
             deadline: Timestamp::from_unix_ms(0),
+            approved_at: None,
             attempt: 0,
             holders: Vec::new(),
             lease: None,
@@ -74,6 +75,7 @@ fn apply(action: &mut ActionState, event: &ActionEvent, at: Timestamp) {
             if *complete {
                 action.status = Status::Approved;
                 action.deadline = approval.expires_at;
+                action.approved_at = Some(at);
                 action.attention = Attention::default();
             }
         }
@@ -92,6 +94,7 @@ fn apply(action: &mut ActionState, event: &ActionEvent, at: Timestamp) {
         }
         ActionEvent::Withdrawn { reason } => end(action, Status::Withdrawn, Some(reason)),
         ActionEvent::DeadlineLapsed => end(action, Status::Expired, None),
+        ActionEvent::Postponed { deadline } => action.deadline = *deadline,
         ActionEvent::Leased { worker, attempt, expires_at } => {
             action.status = Status::Leased;
             action.attempt = *attempt;
@@ -141,6 +144,7 @@ fn await_decision(action: &mut ActionState, deadline: Timestamp, at: Timestamp) 
     };
     action.deadline = deadline;
     action.asked_at = (action.status == Status::PendingApproval).then_some(at);
+    action.approved_at = (action.status == Status::Approved).then_some(at);
     action.approvals.clear();
     // It is another question now.
     action.attention = Attention::default();

@@ -17,7 +17,7 @@ mod state;
 pub use amend::{Amender, Amendment};
 pub use attention::{Aside, Assignment, Attention, LONGEST_NOTE, MOST_ASIDE};
 pub use command::{ActionCommand, ActionCommandKind, Amended, Resolution};
-pub use decide::{Demand, Setting, decide};
+pub use decide::{Demand, Setting, Workers, decide};
 pub use event::ActionEvent;
 pub use evolve::evolve;
 pub use state::{ActionState, ActionStatus, Lease};

@@ -135,6 +135,9 @@ pub struct ActionState {
     pub approvals: Vec<Approval>,
     /// Until when it may be decided, or taken up.
     pub deadline: Timestamp,
+    /// Since when a worker may take it up; nothing while none may, or where older entries do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved_at: Option<Timestamp>,
     /// How often it was leased; the number of the current attempt is the fencing token of all its reports.
     pub attempt: u32,
     /// Who held it, attempt by attempt.

@@ -18,6 +18,8 @@ pub struct Asking {
     /// So many they may ask within the time below, before the run stands still until a person has looked at it.
     pub most_asked: u32,
     pub asked_within_ms: u64,
+    /// So many actions of one agent and its family of runs may wait, for people or for workers.
+    pub most_waiting: u32,
     /// So many decisions one person makes on pages within the time below, before each further yes takes the tool's name.
     pub most_decided: u32,
     pub decided_within_ms: u64,
@@ -29,6 +31,7 @@ impl Asking {
         most_undecided: 0,
         most_asked: 0,
         asked_within_ms: TEN_MINUTES_MS,
+        most_waiting: 0,
         most_decided: 0,
         decided_within_ms: TEN_MINUTES_MS,
     };
@@ -66,6 +69,8 @@ impl Default for Asking {
             // One every fifteen seconds, by one agent alone.
             most_asked: 40,
             asked_within_ms: TEN_MINUTES_MS,
+            // A few seconds of work for the workers of one machine, and more than an agent can have use for at once.
+            most_waiting: 500,
             // Ten seconds for each, without a pause.
             most_decided: 60,
             decided_within_ms: TEN_MINUTES_MS,

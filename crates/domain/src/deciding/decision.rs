@@ -125,6 +125,7 @@ fn ended(before: &ActionState, event: &ActionEvent, at: Timestamp) -> Option<(Ou
         | ActionEvent::Leased { .. }
         | ActionEvent::Redeemed { .. }
         | ActionEvent::Renewed { .. }
+        | ActionEvent::Postponed { .. }
         | ActionEvent::Completed { .. }
         | ActionEvent::Quarantined { .. }
         | ActionEvent::LeaseLapsed { .. }

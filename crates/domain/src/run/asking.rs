@@ -2,8 +2,10 @@
 //! undecided, and how many may be asked within a while. Both count for an agent and its whole family of runs, so that more runs, or
 //! taking back and asking again, win nothing.
 //!
-//! Pure: what was counted is loaded with the command, in the transaction that would add the next question. What needs no person is never
-//! refused here, and nothing is decided about any single question.
+//! A third bound is on everything that an agent has waiting, for people or for workers: what needs no person takes workers all the same.
+//!
+//! Pure: what was counted is loaded with the command, in the transaction that would add the next question. Nothing is decided about any
+//! single question.
 
 use super::event::RunEvent;
 use super::gate::GateKind;
@@ -20,6 +22,8 @@ use crate::time::Timestamp;
 pub struct Questions {
     /// How many of its questions wait in runs that are not over.
     pub undecided: u64,
+    /// How many of its actions wait for people or for workers.
+    pub waiting: u64,
     /// How many were asked lately, whatever became of them.
     pub lately: u64,
     /// Whether another run of the family stands still already because too much was asked.
@@ -35,6 +39,9 @@ pub(crate) fn instead_of_asking(
     terms: &Asking,
     now: Timestamp,
 ) -> Result<Option<RunEvent>, Refusal> {
+    if proposes(events) && reaches(asked.waiting, terms.most_waiting) {
+        return Err(Refusal::TooManyActions { waiting: asked.waiting });
+    }
     if !asks(events) {
         return Ok(None);
     }
@@ -61,13 +68,16 @@ const fn reaches(count: u64, most: u32) -> bool {
 /// Whether an agent proposes something that a person would be asked about. What a reviewer makes of it is no question of the agent's, and
 /// what a standing order said yes to asks nobody.
 fn asks(events: &[(ActionId, ActionEvent)]) -> bool {
-    let proposed = events.iter().any(|(_, event)| matches!(event, ActionEvent::Proposed { amendment: None, .. }));
     let settled = |event: &ActionEvent| matches!(event, ActionEvent::Rehearsed | ActionEvent::Approved { .. });
     let settled = events.iter().any(|(_, event)| settled(event));
     let needs_people = |verdict: &Verdict| matches!(verdict.ruling(), Ruling::Ask { .. });
     let asked = |event: &ActionEvent| matches!(event, ActionEvent::Judged { verdict, .. } if needs_people(verdict));
     let asked = events.iter().any(|(_, event)| asked(event));
-    proposed && asked && !settled
+    proposes(events) && asked && !settled
+}
+
+fn proposes(events: &[(ActionId, ActionEvent)]) -> bool {
+    events.iter().any(|(_, event)| matches!(event, ActionEvent::Proposed { amendment: None, .. }))
 }
 
 /// One thing to decide on in the place of many: the run stands still until a person has looked at it.

@@ -106,6 +106,7 @@ fn money(run: &Run, id: ActionId, worst: Option<Amounts>, event: &ActionEvent) -
         | ActionEvent::Approved { .. }
         | ActionEvent::Redeemed { .. }
         | ActionEvent::Renewed { .. }
+        | ActionEvent::Postponed { .. }
         | ActionEvent::Quarantined { .. }
         | ActionEvent::Resolved { resolution: Resolution::Abandon, .. }
         | ActionEvent::Assigned { .. }
@@ -163,6 +164,7 @@ fn gate(
         | ActionEvent::Leased { .. }
         | ActionEvent::Redeemed { .. }
         | ActionEvent::Renewed { .. }
+        | ActionEvent::Postponed { .. }
         | ActionEvent::Completed { .. }
         | ActionEvent::Quarantined { .. }
         | ActionEvent::LeaseLapsed { .. }
@@ -197,6 +199,7 @@ fn performance(run: &Run, id: ActionId, event: &ActionEvent) -> Result<Option<Ru
         | ActionEvent::Leased { .. }
         | ActionEvent::Redeemed { .. }
         | ActionEvent::Renewed { .. }
+        | ActionEvent::Postponed { .. }
         | ActionEvent::Quarantined { .. }
         | ActionEvent::LeaseLapsed { .. }
         | ActionEvent::Resolved { resolution: Resolution::Retry, .. }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use placet_domain::action::{ActionCommand, ActionEvent, ActionState, ActionStatus, Amended};
+use placet_domain::action::{ActionCommand, ActionEvent, ActionState, ActionStatus, Amended, Workers};
 use placet_domain::approval::Terms;
 use placet_domain::budget::{Ceiling, USUAL_WARNING_PERCENT};
 use placet_domain::command::{Command, Submission};
@@ -236,6 +236,8 @@ impl World {
             successor: reads.successor.and_then(|id| self.actions.get(&id).cloned()),
             // Worktrees have tables of their own.
             worktree: None,
+            // No worker is at work here.
+            workers: Workers::Free,
         }
     }
 
@@ -260,7 +262,11 @@ impl World {
             let asked = other.gate.as_ref().is_some_and(|gate| gate.kind == GateKind::Questions);
             other.id != run.id && asked && other.status.is_open()
         };
+        let waits_at_all = |action: &&ActionState| {
+            matches!(action.status, ActionStatus::PendingApproval | ActionStatus::Approved) && is_of(action.run)
+        };
         Questions {
+            waiting: self.actions.values().filter(waits_at_all).count() as u64,
             undecided: self.actions.values().filter(waits).count() as u64,
             lately: asked.filter(|(record, _)| record.about.run.is_some_and(is_of)).count() as u64,
             stands_elsewhere: family.iter().any(|other| stands(&other)),

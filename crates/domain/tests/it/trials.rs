@@ -395,6 +395,7 @@ pub(crate) fn refused(refusal: &Refusal) -> String {
         | Refusal::Halted { .. }
         | Refusal::SafeMode { .. }
         | Refusal::TooManyQuestions { .. }
+        | Refusal::TooManyActions { .. }
         | Refusal::Kin
         | Refusal::SamePerson
         | Refusal::Denied { .. }

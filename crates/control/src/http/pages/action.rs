@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Demand, Resolution, Setting};
+use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Demand, Resolution, Setting, Workers};
 use placet_domain::budget::Purpose;
 use placet_domain::deciding::Look;
 use placet_domain::digest::Digest;
@@ -186,7 +186,8 @@ async fn ask(app: &App, caller: &Caller, address: &Address, run: &Run, state: &A
     }
     let passkeys = Demand::by(&app.store().organisation().await?);
     let (actor, terms, policy, now) = (caller.actor(), app.settings().terms, app.policy().version(), app.store().now());
-    let setting = Setting { run, actor: &actor, terms: &terms, policy, givers: &[], passkeys, now };
+    let setting =
+        Setting { run, actor: &actor, terms: &terms, policy, givers: &[], passkeys, workers: Workers::Free, now };
     Ok(match action::decide(state.id, Some(state), &command, &setting) {
         Ok(_) => Ask::Yes,
         Err(Refusal::PasskeyNeeded) if caller.identity.doors.passkeys().is_empty() => Ask::NoPasskey,

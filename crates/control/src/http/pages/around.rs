@@ -1,7 +1,7 @@
 //! What stands around an action on its card: who can decide it, how similar ones were decided before, and whether it only looks like one of
 //! them.
 
-use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Demand, Setting};
+use placet_domain::action::{self, ActionCommand, ActionState, ActionStatus, Demand, Setting, Workers};
 use placet_domain::approval::{Width, class};
 use placet_domain::id::ActionId;
 use placet_domain::identity::{Actor, Identity, Role};
@@ -35,7 +35,8 @@ pub(super) async fn who(app: &App, run: &Run, state: &ActionState) -> Result<Opt
     let mut who = Who::default();
     for identity in app.store().identities().await?.into_iter().filter(|identity| decides_here(identity, run)) {
         let (name, id, actor) = (identity.name.clone(), identity.id, Actor::Identity(identity));
-        let setting = Setting { run, actor: &actor, terms: &terms, policy, givers: &[], passkeys, now };
+        let setting =
+            Setting { run, actor: &actor, terms: &terms, policy, givers: &[], passkeys, workers: Workers::Free, now };
         match action::decide(state.id, Some(state), &command, &setting) {
             Ok(_) | Err(Refusal::PasskeyNeeded) => {
                 who.can.push(name);

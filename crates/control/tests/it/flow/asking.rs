@@ -175,3 +175,27 @@ async fn b4_the_same_request_sent_again_is_answered_the_same_and_asks_nobody_twi
     }
     assert_eq!(app.kinds_from(0).await.iter().filter(|kind| *kind == "run.overasked").count(), 1);
 }
+
+#[tokio::test]
+async fn actions_of_one_agent_that_wait_are_bounded() {
+    let settings = asking(Asking { most_waiting: 3, ..Asking::UNBOUNDED });
+    let (app, agent, reviewer, worker) = Scenario::start_with(Setup { settings, ..Setup::default() }).await;
+    for wish in [reading(), reading(), scan()] {
+        asks(&agent, app.team.run, &wish).await.is(201);
+    }
+    let second = app.team.start_run().await;
+    for run in [app.team.run, second] {
+        let before = app.size();
+        let problem = asks(&agent, run, &reading()).await;
+        assert_eq!(problem.header("retry-after"), "5");
+        let problem = problem.problem(429, "too_many_actions");
+        assert!(problem.detail.contains("wait until some are done"), "{problem:?}");
+        assert_eq!(app.size(), before, "who is refused fills no ledger");
+    }
+    let others = app.neighbours("beta").await;
+    asks(&others.agent, others.run, &reading()).await.is(201);
+    let job = worker.leases().await.unwrap();
+    worker.executes(&job).await;
+    asks(&agent, app.team.run, &reading()).await.is(201);
+    drop(reviewer);
+}

@@ -108,6 +108,7 @@ impl Checker {
             | ActionEvent::Withdrawn { .. }
             | ActionEvent::Leased { .. }
             | ActionEvent::Renewed { .. }
+            | ActionEvent::Postponed { .. }
             | ActionEvent::Quarantined { .. }
             | ActionEvent::LeaseLapsed { .. }
             | ActionEvent::DeadlineLapsed
@@ -145,6 +146,7 @@ impl Checker {
             | ActionEvent::Leased { .. }
             | ActionEvent::Redeemed { .. }
             | ActionEvent::Renewed { .. }
+            | ActionEvent::Postponed { .. }
             | ActionEvent::Completed { .. }
             | ActionEvent::Quarantined { .. }
             | ActionEvent::LeaseLapsed { .. }
@@ -171,6 +173,7 @@ impl Checker {
             | ActionEvent::Approved { .. }
             | ActionEvent::Leased { .. }
             | ActionEvent::Renewed { .. }
+            | ActionEvent::Postponed { .. }
             | ActionEvent::Completed { .. }
             | ActionEvent::Quarantined { .. }
             | ActionEvent::LeaseLapsed { .. }
@@ -194,6 +197,7 @@ impl Checker {
             | ActionEvent::Superseded { .. }
             | ActionEvent::Withdrawn { .. }
             | ActionEvent::Renewed { .. }
+            | ActionEvent::Postponed { .. }
             | ActionEvent::Completed { .. }
             | ActionEvent::Quarantined { .. }
             | ActionEvent::LeaseLapsed { .. }

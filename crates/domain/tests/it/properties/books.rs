@@ -214,6 +214,7 @@ impl Page {
             | ActionEvent::Rejected { .. }
             | ActionEvent::Withdrawn { .. }
             | ActionEvent::Renewed { .. }
+            | ActionEvent::Postponed { .. }
             | ActionEvent::LeaseLapsed { .. }
             | ActionEvent::DeadlineLapsed
             | ActionEvent::Resolved { resolution: Resolution::Abandon, .. }

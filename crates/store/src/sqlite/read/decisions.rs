@@ -123,12 +123,16 @@ pub(crate) fn questions(
         AND run IN (SELECT value FROM json_each(?1)) AND created_ms > ?2 LIMIT ?3)";
     let undecided = "SELECT count(*) FROM (SELECT 1 FROM action JOIN run ON run.created = action.run AND run.is_open
         WHERE action.status = 'PENDING_APPROVAL' AND action.run IN (SELECT value FROM json_each(?1)) LIMIT ?2)";
+    let waiting =
+        "SELECT count(*) FROM (SELECT 1 FROM action WHERE is_live AND status IN ('PENDING_APPROVAL', 'APPROVED')
+        AND run IN (SELECT value FROM json_each(?1)) LIMIT ?2)";
     let count = |sql: &str, values: &[&dyn rusqlite::ToSql]| -> Result<u64, StoreError> {
         Ok(conn.prepare_cached(sql)?.query_row(values, |row| row.get(0))?)
     };
     Ok(Questions {
         // One more than is needed to refuse, so that a bound that was lowered is told truly enough.
         undecided: count(undecided, &[&family, &(u64::from(terms.most_undecided) + 1)])?,
+        waiting: count(waiting, &[&family, &(u64::from(terms.most_waiting) + 1)])?,
         lately: count(lately, &[&family, &since_ms, &(u64::from(terms.most_asked) + 1)])?,
         stands_elsewhere: standing,
     })

@@ -11,6 +11,7 @@ use placet_domain::id::{ActionId, IdentityId, RunId};
 use placet_domain::organisation::Organisation;
 use placet_domain::run::Run;
 
+use super::turns::Turns;
 use crate::sqlite::place::{Place, Thing};
 
 /// A few megabytes at most. When it is full, all of it goes: which of them is needed next, nobody knows.
@@ -24,6 +25,8 @@ pub(super) struct Cache {
     organisation: Option<Organisation>,
     /// The token that opens the door for an identity, if there is one.
     tokens: HashMap<IdentityId, Option<Digest>>,
+    /// Kept when everything else is forgotten: it says nothing of what is stored.
+    turns: Turns,
 }
 
 impl Cache {
@@ -79,7 +82,12 @@ impl Cache {
         self.places.insert(thing, place);
     }
 
+    pub(super) const fn turns(&mut self) -> &mut Turns {
+        &mut self.turns
+    }
+
     pub(super) fn clear(&mut self) {
-        *self = Self::default();
+        let turns = std::mem::take(&mut self.turns);
+        *self = Self { turns, ..Self::default() };
     }
 }

@@ -11,6 +11,8 @@ mod lease;
 mod replay;
 mod save;
 mod session;
+mod turns;
+mod upload;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use placet_domain::action::{ActionCommand, ActionState};
+use placet_domain::action::{ActionCommand, ActionState, Workers};
 use placet_domain::approval::Asking;
 use placet_domain::command::{About, Command, Submission};
 use placet_domain::decide::{Loaded, Others, decide, recorded};
@@ -155,6 +155,7 @@ impl<'a> Session<'a> {
         let projects = if reads.others == Others::All { read::projects(self.conn)? } else { Vec::new() };
         let givers = run.as_ref().filter(|_| reads.givers).map(|run| self.load_givers(run)).transpose()?;
         let touched = reads.touched_from.map(|from| read::touched(self.conn, from)).transpose()?.unwrap_or_default();
+        let workers = self.load_workers(reads.workers, run.as_ref(), action.as_ref())?;
         let questions = self.load_questions(run.as_ref().filter(|_| reads.questions), &submission.terms.asking)?;
         Ok(Loaded {
             project,
@@ -171,12 +172,32 @@ impl<'a> Session<'a> {
             givers: givers.unwrap_or_default(),
             touched,
             questions,
+            workers,
         })
+    }
+
+    /// Whether a worker could have taken up an action that waits. One that asked for work and found none could have; so could one that
+    /// is not there, because nobody keeps it from coming.
+    fn load_workers(
+        &mut self,
+        is_needed: bool,
+        run: Option<&Run>,
+        action: Option<&ActionState>,
+    ) -> Result<Workers, StoreError> {
+        let (true, Some(run), Some(action)) = (is_needed, run, action) else { return Ok(Workers::Free) };
+        let Some(since) = action.approved_at else { return Ok(Workers::Free) };
+        if self.cache.turns().was_idle(run, since) {
+            return Ok(Workers::Free);
+        }
+        let sql = "SELECT EXISTS (SELECT 1 FROM action WHERE is_live AND status IN ('LEASED', 'EXECUTING'))";
+        let at_work: bool = self.conn.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+        Ok(if at_work { Workers::Busy } else { Workers::Free })
     }
 
     /// How much the family of a run has asked of people. Nothing is counted where nothing is bounded.
     fn load_questions(&mut self, run: Option<&Run>, terms: &Asking) -> Result<Questions, StoreError> {
-        let Some(run) = run.filter(|_| terms.most_undecided > 0 || terms.most_asked > 0) else {
+        let Some(run) = run.filter(|_| terms.most_undecided > 0 || terms.most_asked > 0 || terms.most_waiting > 0)
+        else {
             return Ok(Questions::default());
         };
         let mut first = run.id;

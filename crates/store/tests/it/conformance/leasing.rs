@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use placet_domain::action::{ActionCommand, ActionStatus};
+use placet_domain::action::{ActionCommand, ActionState, ActionStatus};
 use placet_domain::approval::Terms;
 use placet_domain::command::Command;
 use placet_domain::digest::Digest;
+use placet_domain::id::ActionId;
 use placet_domain::identity::{Actor, Reach, Role};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::RunCommand;
@@ -143,4 +144,135 @@ pub(super) async fn c14_a_lost_worker_has_lost_its_say<G: Ground>() {
     let kind = world.store.entry(late.seqs.start).await.unwrap().unwrap().kind;
     assert_eq!(kind, "evidence.quarantined");
     assert_eq!(world.store.action(new_action()).await.unwrap(), None);
+}
+
+/// A run of another agent, and what that agent sees of the world.
+async fn another(world: &World, name: &str) -> World {
+    let agent = register(&world.store, name, &[Role::Agent], Reach::Everywhere).await;
+    let run = executing_run(&world.store, world.project, &world.operator, &world.reviewers[0], &agent).await;
+    World { run, agent, ..world.clone() }
+}
+
+pub(super) async fn agents_are_served_in_turn<G: Ground>() {
+    let ground = G::fresh();
+    let flood = World::on(&ground).await;
+    for _ in 0..50 {
+        flood.propose("A").await;
+    }
+    ground.clock().move_by_ms(1_000);
+    let other = another(&flood, "other").await;
+    for _ in 0..3 {
+        other.propose("A").await;
+    }
+    let mut served = Vec::new();
+    for _ in 0..8 {
+        served.push(flood.lease(&flood.worker).await.unwrap().proposer == other.agent.id);
+    }
+    assert_eq!(
+        served,
+        [false, true, false, true, false, true, false, false],
+        "whose time runs out first, then in turn"
+    );
+}
+
+pub(super) async fn runs_of_one_agent_are_served_in_turn<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    for _ in 0..20 {
+        world.propose("A").await;
+    }
+    ground.clock().move_by_ms(1_000);
+    let second = executing_run(&world.store, world.project, &world.operator, &world.reviewers[0], &world.agent).await;
+    let second = World { run: second, ..world.clone() };
+    second.propose("A").await;
+    let runs = [world.lease(&world.worker).await.unwrap().run, world.lease(&world.worker).await.unwrap().run];
+    assert_eq!(runs, [world.run.id, second.run.id]);
+}
+
+pub(super) async fn agent_with_nothing_ready_does_not_lose_others_their_turn<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    let paused = another(&world, "paused").await;
+    paused.propose("A").await;
+    let pause = RunCommand::Pause { reason: "wait".to_owned() };
+    let pause = Command::Run { id: paused.run.id, command: pause };
+    submit(&world.store, asking(by(&world.operator), pause)).await.unwrap();
+    let ready = world.propose("A").await;
+    assert_eq!(world.lease(&world.worker).await.unwrap().id, ready.id);
+    assert_eq!(world.lease(&world.worker).await, None);
+}
+
+/// Everything is at work, and an approved action's time is over.
+async fn overdue<G: Ground>(ground: &G, terms: Terms) -> (World, ActionId) {
+    let world = World::on(ground).await;
+    world.propose("A").await;
+    let store = &world.store;
+    let leased = store.lease_next(world.worker.clone(), terms, policy(), None).await.unwrap().unwrap();
+    assert!(leased.loaded.action.is_some());
+    let waiting = world.propose("A").await;
+    ground.clock().move_by_ms(HOUR_MS);
+    (world, waiting.id)
+}
+
+async fn lapse(world: &World, id: ActionId) -> ActionState {
+    let lapse = world.about(id, Actor::Runtime, ActionCommand::Lapse);
+    submit(&world.store, lapse).await.unwrap().loaded.action.unwrap()
+}
+
+/// A worker may be silent for two days, so that it is still at work.
+fn patient() -> Terms {
+    Terms { lease_ms: 48 * 3_600_000, ..Terms::default() }
+}
+
+pub(super) async fn approved_action_outlives_busy_workers_for_a_day<G: Ground>() {
+    let ground = G::fresh();
+    let (world, id) = overdue(&ground, patient()).await;
+    // The lease ends with the approval it rests on; once its permit is redeemed, it is kept alive.
+    let approved_at = world.store.action(id).await.unwrap().unwrap().approved_at.unwrap();
+    let mut passed_h = 1;
+    let last = loop {
+        let state = lapse(&world, id).await;
+        if state.status != ActionStatus::Approved {
+            break state;
+        }
+        assert!(state.deadline > world.store.now() && state.deadline <= approved_at.plus_ms(24 * 3_600_000));
+        ground.clock().move_by_ms(HOUR_MS);
+        passed_h += 1;
+        assert!(passed_h <= 24, "it waits for ever");
+    };
+    assert_eq!((last.status, passed_h), (ActionStatus::Expired, 24));
+    assert_eq!(world.store.check_projections().await.unwrap(), []);
+}
+
+pub(super) async fn approved_action_expires_where_a_worker_was_idle<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    world.propose("A").await;
+    world.lease(&world.worker).await.unwrap();
+    let waiting = world.propose("A").await;
+    let pause = |command| Command::Run { id: world.run.id, command };
+    let reason = "wait".to_owned();
+    submit(&world.store, asking(by(&world.operator), pause(RunCommand::Pause { reason }))).await.unwrap();
+    let second = register(&world.store, "second", &[Role::Worker], Reach::Everywhere).await;
+    assert_eq!(world.lease(&second).await, None, "it asks and finds nothing");
+    submit(&world.store, asking(by(&world.operator), pause(RunCommand::Resume))).await.unwrap();
+    ground.clock().move_by_ms(HOUR_MS);
+    assert_eq!(lapse(&world, waiting.id).await.status, ActionStatus::Expired);
+}
+
+pub(super) async fn approved_action_expires_where_no_worker_works<G: Ground>() {
+    let ground = G::fresh();
+    let world = World::on(&ground).await;
+    let waiting = world.propose("A").await;
+    ground.clock().move_by_ms(HOUR_MS);
+    assert_eq!(lapse(&world, waiting.id).await.status, ActionStatus::Expired);
+}
+
+pub(super) async fn other_policy_voids_an_approval_that_waits_for_workers<G: Ground>() {
+    let ground = G::fresh();
+    let (world, id) = overdue(&ground, patient()).await;
+    let mut lapse = world.about(id, Actor::Runtime, ActionCommand::Lapse);
+    lapse.policy = Digest::of(b"a stricter policy");
+    let state = submit(&world.store, lapse).await.unwrap().loaded.action.unwrap();
+    assert_eq!(state.status, ActionStatus::Expired);
 }

@@ -94,6 +94,13 @@ scenarios! {
     }
     leasing {
         c14_no_action_is_leased_twice_by_sixteen_workers,
+        agents_are_served_in_turn,
+        runs_of_one_agent_are_served_in_turn,
+        agent_with_nothing_ready_does_not_lose_others_their_turn,
+        approved_action_outlives_busy_workers_for_a_day,
+        approved_action_expires_where_a_worker_was_idle,
+        approved_action_expires_where_no_worker_works,
+        other_policy_voids_an_approval_that_waits_for_workers,
         of_those_that_are_ready_the_one_whose_time_runs_out_first_is_leased_first,
         a_worker_sees_only_the_projects_within_its_reach,
         what_a_paused_run_an_old_policy_or_a_deadline_holds_back_is_not_leased_and_blocks_nothing,

@@ -1,0 +1,80 @@
+//! Uploads that nothing has named yet: a row from the entry that keeps the bytes to the one that names or removes them.
+
+use placet_domain::command::{Command, Submission};
+use placet_domain::digest::Digest;
+use placet_domain::identity::Actor;
+use placet_domain::record::{Event, Record};
+use placet_domain::retention::{depended_on, named_in};
+use rusqlite::params;
+
+use super::session::Session;
+use crate::error::StoreError;
+use crate::sqlite::history::Line;
+use crate::sqlite::place::{Place, Thing};
+
+impl Session<'_> {
+    /// What these entries mean for uploads.
+    pub(super) fn follow_uploads(
+        &mut self,
+        submission: &Submission,
+        records: &[Record],
+        lines: &[Line],
+    ) -> Result<(), StoreError> {
+        let Some(project) = records.first().and_then(|record| record.about.project) else { return Ok(()) };
+        let Some(place) = self.place(Thing::Project(project))? else { return Ok(()) };
+        for record in records {
+            match &record.event {
+                Event::BlobKept(kept) => self.begin_upload(place, &submission.actor, kept.digest, kept.size_bytes)?,
+                Event::BlobRemoved(removed) => self.end_upload(place, removed.digest)?,
+                Event::Organisation(_)
+                | Event::Project(..)
+                | Event::Identity(..)
+                | Event::Run(..)
+                | Event::Action(..)
+                | Event::Worktree(_)
+                | Event::Refused(_)
+                | Event::PlannerAsked(_)
+                | Event::PlannerAnswered(_)
+                | Event::Started(_) => {}
+            }
+        }
+        for digest in named_by(&submission.command, lines) {
+            self.end_upload(place, digest)?;
+        }
+        Ok(())
+    }
+
+    /// What is made here, and not sent by anybody, is named by whoever makes it.
+    fn begin_upload(&self, project: Place, actor: &Actor, digest: Digest, size_bytes: u64) -> Result<(), StoreError> {
+        let Some(identity) = actor.identity() else { return Ok(()) };
+        let sql = "INSERT INTO upload (project, digest, identity, size_bytes, at_ms) VALUES (?1, ?2, ?3, ?4, ?5)
+            ON CONFLICT (project, digest) DO UPDATE SET at_ms = excluded.at_ms";
+        let values = params![project, digest.as_bytes(), identity.id.as_bytes(), size_bytes, self.now.unix_ms()];
+        self.conn.prepare_cached(sql)?.execute(values)?;
+        Ok(())
+    }
+
+    fn end_upload(&self, project: Place, digest: Digest) -> Result<(), StoreError> {
+        let sql = "DELETE FROM upload WHERE project = ?1 AND digest = ?2";
+        self.conn.prepare_cached(sql)?.execute(params![project, digest.as_bytes()])?;
+        Ok(())
+    }
+}
+
+/// What a command names. Actions say it in their sealed bytes; runs and worktrees in their entries.
+fn named_by(command: &Command, lines: &[Line]) -> Vec<Digest> {
+    let in_entries = || lines.iter().flat_map(|line| named_in(&line.bytes));
+    match command {
+        Command::Run { .. } | Command::Worktree { .. } => in_entries().chain(depended_on(command)).collect(),
+        Command::Action { .. }
+        | Command::Organisation(_)
+        | Command::Project { .. }
+        | Command::Identity { .. }
+        | Command::KeepBlob { .. }
+        | Command::RemoveBlobs { .. }
+        | Command::NoteRefusal { .. }
+        | Command::AskPlanner { .. }
+        | Command::NotePlanner { .. }
+        | Command::NoteStart { .. } => depended_on(command),
+    }
+}
