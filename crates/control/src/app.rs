@@ -34,6 +34,7 @@ use crate::otel::Collector;
 use crate::previews::Previews;
 use crate::public_url::PublicUrl;
 use crate::telemetry::Metrics;
+use crate::uploads::Uploads;
 use crate::webhook::Hooks;
 
 /// The policy and the tools in force, and what plans are made from. They come from files on the host and never change while the control plane runs.
@@ -155,6 +156,11 @@ impl Default for MetricsEvery {
 pub struct Limits {
     pub json_bytes: usize,
     pub evidence_bytes: usize,
+    /// Bodies of evidence at once of one identity.
+    pub uploads_per_identity: usize,
+    /// What one identity, and everybody in one project, may have uploaded that nothing names yet.
+    pub unnamed_bytes_per_identity: u64,
+    pub unnamed_bytes_per_project: u64,
     pub requests_in_flight: usize,
     /// For a request to arrive and be answered. Streams and waiting for work are bounded on their own.
     pub request_ms: u64,
@@ -186,6 +192,11 @@ impl Default for Limits {
         Self {
             json_bytes: 256 << 10,
             evidence_bytes: 64 << 20,
+            // Each is in memory: half a gigabyte.
+            uploads_per_identity: 8,
+            // A worker names what an execution left when all of it is there; nothing else needs so much for so long.
+            unnamed_bytes_per_identity: 1 << 30,
+            unnamed_bytes_per_project: 4 << 30,
             requests_in_flight: 1_024,
             request_ms: 60_000,
             streams: 2_048,
@@ -240,6 +251,8 @@ struct Inner {
     turns: Turns,
     streams: Arc<Semaphore>,
     viewers: Shares,
+    uploaders: Shares,
+    uploads: Uploads,
     unverified: Semaphore,
     started_at: Timestamp,
     closing: watch::Sender<bool>,
@@ -268,6 +281,8 @@ impl App {
             turns: Turns::default(),
             streams,
             viewers: Shares::default(),
+            uploaders: Shares::default(),
+            uploads: Uploads::default(),
             unverified,
             started_at,
             closing,
@@ -451,6 +466,15 @@ impl App {
         let share = self.0.viewers.take(viewer, self.0.settings.limits.streams_per_identity())?;
         let place = Arc::clone(&self.0.streams).try_acquire_owned().ok()?;
         Some(StreamPlace { _place: place, _share: share })
+    }
+
+    /// A place for one more body of evidence, which is in memory until it is kept, if this identity has not too many.
+    pub(crate) fn upload_place(&self, identity: IdentityId) -> Option<Share> {
+        self.0.uploaders.take(identity, self.0.settings.limits.uploads_per_identity)
+    }
+
+    pub(crate) fn uploads(&self) -> &Uploads {
+        &self.0.uploads
     }
 
     /// A place for one more request of somebody who is not known before its body is read, if there is one.

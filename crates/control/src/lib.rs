@@ -31,6 +31,7 @@ mod pumps;
 mod server;
 mod stop_socket;
 mod telemetry;
+mod uploads;
 mod webhook;
 
 pub use app::{App, Limits, MetricsEvery, Rules, Settings};

@@ -50,6 +50,9 @@ impl From<Days> for u32 {
 }
 
 impl Days {
+    /// The shortest time.
+    pub const ONE: Self = Self(1);
+
     /// When that many days have passed.
     fn after(self, since: Timestamp) -> Timestamp {
         since.plus_ms(u64::from(self.0) * DAY_MS)

@@ -32,7 +32,7 @@ pub use config::Config;
 pub use error::{IntegrityFault, StoreError, SubmitError};
 pub use query::{
     ActionFilter, Debts, DecisionFilter, EntryFilter, Expirable, HEARTBEAT, Kept, Kinds, Listed, LockedScope,
-    MOST_ROWS, Order, Removal, RunFilter, SeenFile, StoredEntry, Taken, WorktreeFilter,
+    MOST_ROWS, Order, Removal, RunFilter, SeenFile, StoredEntry, Taken, Unnamed, WorktreeFilter,
 };
 pub use queue::{BadSpot, Going, QueueFilter, Rows, Seat, Spot, Twins, Waits, Whose};
 pub use receipt::{Extras, Noting, Receipt};

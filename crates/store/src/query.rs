@@ -190,6 +190,13 @@ pub struct LockedScope {
     pub at: Timestamp,
 }
 
+/// How many bytes were uploaded that nothing has named yet.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Unnamed {
+    pub of_identity: u64,
+    pub of_project: u64,
+}
+
 /// Bytes that a project keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kept {

@@ -1,6 +1,6 @@
 //! The store as others see it, whatever it is kept in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::config::Config;
 use crate::error::{StoreError, SubmitError};
 use crate::query::{
     ActionFilter, Debts, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter,
-    SeenFile, StoredEntry, Taken, WorktreeFilter,
+    SeenFile, StoredEntry, Taken, Unnamed, WorktreeFilter,
 };
 use crate::queue::{QueueFilter, Seat, Twins, Waits, Whose};
 use crate::receipt::{Extras, Lease, Receipt};
@@ -327,6 +327,20 @@ impl Store {
     /// What the password of a person is compared with, hashed again.
     pub async fn password_verifier(&self, id: IdentityId, digest: Digest) -> Result<Option<String>, StoreError> {
         backend!(self, sqlite => sqlite.verifier(id, digest).await)
+    }
+
+    /// How much somebody, and everybody in a project, uploaded that nothing has named yet.
+    pub async fn unnamed(&self, project: ProjectId, identity: IdentityId) -> Result<Unnamed, StoreError> {
+        backend!(self, sqlite => sqlite.unnamed(project, identity).await)
+    }
+
+    /// What was uploaded to a project before this time and is still named by nothing.
+    pub async fn forgotten_uploads(
+        &self,
+        project: ProjectId,
+        before: Timestamp,
+    ) -> Result<BTreeSet<Digest>, StoreError> {
+        backend!(self, sqlite => sqlite.forgotten_uploads(project, before).await)
     }
 
     /// What a project keeps under this digest, if anything.

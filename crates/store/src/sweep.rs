@@ -23,7 +23,7 @@ impl Store {
             let page = self.removals(from, PAGE).await?;
             let Some((last, _)) = page.last().copied() else { return Ok(swept) };
             for (_, digest) in page {
-                if let Some(size_bytes) = self.remove_bytes(digest).await? {
+                if let Some(size_bytes) = self.remove_unless_kept(digest).await? {
                     swept.contents += 1;
                     swept.size_bytes += size_bytes;
                 }
@@ -33,8 +33,8 @@ impl Store {
         }
     }
 
-    /// In a task of its own: whoever hangs up must not let others keep what is just being removed.
-    async fn remove_bytes(&self, digest: Digest) -> Result<Option<u64>, StoreError> {
+    /// Removes bytes from the disk that no project keeps. In a task of its own: whoever hangs up must not let others keep what is just being removed.
+    pub async fn remove_unless_kept(&self, digest: Digest) -> Result<Option<u64>, StoreError> {
         let store = self.clone();
         let task = tokio::spawn(async move {
             let _alone = store.blobs().alone().await;

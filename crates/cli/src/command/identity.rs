@@ -130,6 +130,7 @@ fn not_ended(no: &No, name: &str) -> CliError {
         | No::Evidence(_)
         | No::MissingEvidence(_)
         | No::KeyReused
+        | No::TooManyUploads { .. }
         | No::WrongDigest
         | No::Unseen
         | No::NoLongerKnown

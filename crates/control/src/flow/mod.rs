@@ -48,7 +48,7 @@ pub(crate) use propose::propose;
 pub(crate) use read::{may_read, may_read_words};
 pub(crate) use receive::{complete, heartbeat, keep_blob, keep_made};
 pub(crate) use record::{audit, newest, note_refusal, reported};
-pub(crate) use retain::{Expired, expirable, expire, preserve};
+pub(crate) use retain::{Expired, expirable, expire, forget_uploads, preserve};
 pub(crate) use undertake::{change_run, make_run};
 pub(crate) use visit::{
     Pass, add_passkey, enter, enter_by_passkey, enter_vouched, invite, invited, leave, remove_passkey, set_password,
@@ -84,6 +84,10 @@ pub enum No {
     Evidence(#[from] BadManifest),
     #[error("the evidence `{0}` was not uploaded; upload it before you report")]
     MissingEvidence(String),
+    #[error(
+        "{whose} would have uploaded more than {most_bytes} bytes that nothing names; name them in an action, or wait: what nothing names is removed a day after its upload"
+    )]
+    TooManyUploads { whose: &'static str, most_bytes: u64 },
     #[error("this idempotency key was used for another request; take a new one")]
     KeyReused,
     #[error("the bytes do not have the digest they were sent under")]

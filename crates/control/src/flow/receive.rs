@@ -7,13 +7,14 @@ use placet_domain::digest::Digest;
 use placet_domain::evidence::Manifest;
 use placet_domain::id::{ActionId, ProjectId};
 use placet_domain::identity::Actor;
-use placet_store::{Kept, StoreError};
+use placet_store::{Kept, StoreError, Unnamed};
 
 use super::approve::change;
 use super::inspect::inspect;
 use super::{Caller, No, find_place};
 use crate::app::App;
 use crate::logs::Speaker;
+use crate::uploads::Upload;
 
 pub(crate) async fn heartbeat(app: &App, caller: &Caller, id: ActionId, attempt: u32) -> Result<ActionState, No> {
     change(app, caller, id, ActionCommand::Heartbeat { attempt }).await
@@ -71,24 +72,55 @@ pub(crate) async fn keep_blob(
     if kept.is_some_and(|kept| !is_kept_anew(app, &kept)) {
         return Ok(size_bytes);
     }
-    store(app, caller.actor(), project, digest, bytes).await?;
+    let upload = begin_upload(app, caller, project, size_bytes).await?;
+    store(app, caller.actor(), project, digest, bytes, Some(upload)).await?;
     Ok(size_bytes)
+}
+
+/// Room for bytes that nothing names yet. They are counted before they are written, so that many at once find no more than there is.
+async fn begin_upload(app: &App, caller: &Caller, project: ProjectId, size_bytes: u64) -> Result<Upload, No> {
+    let upload = app.uploads().begin(caller.identity.id, project, size_bytes);
+    let stored = app.store().unnamed(project, caller.identity.id).await.map_err(No::Fault)?;
+    let (limits, Unnamed { of_identity, of_project }) = (app.settings().limits, upload.together_with(stored));
+    for (whose, bytes, most_bytes) in [
+        ("you", of_identity, limits.unnamed_bytes_per_identity),
+        ("everybody in this project", of_project, limits.unnamed_bytes_per_project),
+    ] {
+        if bytes > most_bytes {
+            return Err(No::TooManyUploads { whose, most_bytes });
+        }
+    }
+    Ok(upload)
 }
 
 /// The same with bytes that were made here.
 pub(crate) async fn keep_made(app: &App, project: ProjectId, digest: Digest, bytes: Bytes) -> Result<(), No> {
-    store(app, Actor::Runtime, project, digest, bytes).await
+    store(app, Actor::Runtime, project, digest, bytes, None).await
 }
 
-async fn store(app: &App, actor: Actor, project: ProjectId, digest: Digest, bytes: Bytes) -> Result<(), No> {
+async fn store(
+    app: &App,
+    actor: Actor,
+    project: ProjectId,
+    digest: Digest,
+    bytes: Bytes,
+    upload: Option<Upload>,
+) -> Result<(), No> {
     let size_bytes = bytes.len() as u64;
     let secrets = inspect(bytes.clone()).await?;
     let app = app.clone();
     // In a task of its own: an uploader who hangs up must not let the bytes be removed before the ledger says that they are kept.
     let kept = tokio::spawn(async move {
-        let _keeping = app.store().blobs().keeping().await;
+        let _upload = upload;
+        let keeping = app.store().blobs().keeping().await;
         app.store().blobs().put(bytes.into()).await.map_err(No::Fault)?;
-        app.submit(actor, Command::KeepBlob { project, digest, size_bytes, secrets }, None).await
+        let kept = app.submit(actor, Command::KeepBlob { project, digest, size_bytes, secrets }, None).await;
+        drop(keeping);
+        // No entry says that they are kept: whoever is refused must not fill the disk by it.
+        if kept.is_err() {
+            app.store().remove_unless_kept(digest).await.map_err(No::Fault)?;
+        }
+        kept
     });
     kept.await.unwrap_or(Err(No::Fault(StoreError::Stopped)))?;
     Ok(())

@@ -8,6 +8,7 @@ use placet_domain::identity::Actor;
 use placet_domain::project::{Project, ProjectCommand};
 use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
+use placet_domain::retention::{Days, Expiry, Retention};
 use placet_store::{Expirable, Swept};
 
 use super::{Caller, No};
@@ -43,14 +44,33 @@ pub(crate) async fn expire(app: &App, actor: Actor, project: ProjectId) -> Resul
     }
     find_project(app, project).await?;
     let found = app.store().expirable(project, retention).await.map_err(No::Fault)?;
+    remove(app, actor, project, found.expiry).await
+}
+
+/// First the entries, then the bytes.
+async fn remove(app: &App, actor: Actor, project: ProjectId, expiry: Expiry) -> Result<Expired, No> {
     let mut expired = Expired::default();
-    for expiry in found.expiry.in_parts() {
+    for expiry in expiry.in_parts() {
         let command = Command::RemoveBlobs { project, expiry: Box::new(expiry) };
         let receipt = app.submit(actor.clone(), command, None).await?;
         receipt.records.iter().for_each(|record| expired.count(record));
     }
     expired.swept = app.store().sweep().await.map_err(No::Fault)?;
     Ok(expired)
+}
+
+/// Removes what was uploaded a day ago and was named by nothing since. It is looked for as everything else that is removed, so that whatever
+/// names it by then, in whichever way, keeps it.
+pub(crate) async fn forget_uploads(app: &App, project: ProjectId) -> Result<Expired, No> {
+    let retention = Retention { evidence_days: Some(Days::ONE), results_days: None };
+    let forgotten = app.store().forgotten_uploads(project, Days::ONE.before(app.store().now())).await;
+    let forgotten = forgotten.map_err(No::Fault)?;
+    if forgotten.is_empty() {
+        return Ok(Expired::default());
+    }
+    let mut found = app.store().expirable(project, retention).await.map_err(No::Fault)?;
+    found.expiry.contents.retain(|content| forgotten.contains(&content.digest));
+    remove(app, Actor::Runtime, project, found.expiry).await
 }
 
 impl Expired {

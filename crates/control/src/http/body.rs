@@ -15,6 +15,7 @@ use super::caller::{idempotency_key, single};
 use super::problem::Failure;
 use super::signed::MessageId;
 use crate::app::App;
+use crate::door::Share;
 use crate::flow::Caller;
 
 /// Who asks, and what for. The caller's idempotency key is bound to these very bytes.
@@ -50,14 +51,21 @@ fn request_digest(parts: &Parts, body: &[u8]) -> Digest {
     Digest::of(&[&head, body].concat())
 }
 
-/// Bytes as they are, for evidence.
-pub(super) struct Raw(pub(super) Bytes);
+/// Bytes as they are, for evidence, with the place that they have in memory.
+pub(super) struct Raw(pub(super) Bytes, pub(super) Share);
 
 impl FromRequest<App> for Raw {
     type Rejection = Failure;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Failure> {
-        read(request.into_body(), app.settings().limits.evidence_bytes).await.map(Self)
+        let (mut parts, body) = request.into_parts();
+        let caller = Caller::from_request_parts(&mut parts, app).await?;
+        let place = app.upload_place(caller.identity.id).ok_or_else(|| {
+            let why = "you are uploading too many files at once; wait for one of them to be kept";
+            Failure::new(StatusCode::TOO_MANY_REQUESTS, "too_many", why)
+        })?;
+        let bytes = read(body, app.settings().limits.evidence_bytes).await?;
+        Ok(Self(bytes, place))
     }
 }
 

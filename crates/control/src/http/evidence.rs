@@ -27,7 +27,7 @@ pub(super) async fn keep(
     State(app): State<App>,
     Path((project, digest)): Path<(String, String)>,
     caller: Caller,
-    Raw(bytes): Raw,
+    Raw(bytes, _place): Raw,
 ) -> Result<(StatusCode, Json<api::KeptBlob>), Failure> {
     let (project, digest) = parse(&project, &digest)?;
     let size_bytes = flow::keep_blob(&app, &caller, project, digest, bytes).await?;

@@ -98,6 +98,7 @@ impl From<No> for Failure {
             No::MissingEvidence(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "missing_evidence", detail),
             No::WrongDigest => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "wrong_digest", detail),
             No::Unseen => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "unseen", detail),
+            No::TooManyUploads { .. } => Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_uploads", detail),
             No::KeyReused => Self::new(StatusCode::CONFLICT, "key_reused", detail),
             No::NoLongerKnown => Self::new(StatusCode::UNAUTHORIZED, "unauthorized", detail),
             No::Fault(fault) => Self::from(fault),

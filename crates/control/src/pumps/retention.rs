@@ -1,4 +1,5 @@
-//! Removes contents whose time has come, once a day, where the settings say so. And finishes, at every start, what was interrupted between
+//! Removes contents whose time has come, once a day, where the settings say so, and every hour what was uploaded a day ago and nothing has
+//! named. And finishes, at every start, what was interrupted between
 //! an entry and the bytes.
 //!
 //! The first time is an hour after the start: whoever made a mistake in the settings has that long to notice.
@@ -9,7 +10,7 @@ use placet_domain::identity::Actor;
 use placet_domain::time::Timestamp;
 
 use crate::app::App;
-use crate::flow::{No, expire};
+use crate::flow::{No, expire, forget_uploads};
 
 const HOUR_MS: u64 = 60 * 60 * 1_000;
 /// How often the clock is looked at. It is the store's clock that counts: one that goes back only makes the next time later.
@@ -19,17 +20,38 @@ pub(super) async fn run(app: App) {
     if let Err(fault) = app.store().sweep().await {
         tracing::error!(%fault, "what was removed by the ledger is still on the disk; trying again at the next start");
     }
-    if !(app.settings().expires_daily && app.settings().retention.removes()) {
-        return;
-    }
+    let is_daily = app.settings().expires_daily && app.settings().retention.removes();
     let mut due = app.started_at().plus_ms(HOUR_MS);
+    let mut expires = due;
     loop {
         wait_until(&app, due).await;
-        due = app.store().now().plus_ms(24 * HOUR_MS);
+        due = app.store().now().plus_ms(HOUR_MS);
+        if let Err(no) = forget_everywhere(&app).await {
+            tracing::error!(error = %no, "uploads that nothing names could not be removed; trying again in an hour");
+        }
+        if !is_daily || app.store().now() < expires {
+            continue;
+        }
+        expires = app.store().now().plus_ms(24 * HOUR_MS);
         if let Err(no) = expire_everywhere(&app).await {
             tracing::error!(error = %no, "contents could not be removed; trying again tomorrow");
         }
     }
+}
+
+/// Whoever uploads without end is bounded, and gets room again when nothing has named it for a day.
+async fn forget_everywhere(app: &App) -> Result<(), No> {
+    for project in app.store().projects().await.map_err(No::Fault)? {
+        match forget_uploads(app, project.id).await {
+            Ok(expired) if expired.removed > 0 => {
+                tracing::info!(project = %project.id, removed = expired.removed, "uploads that nothing named were removed");
+            }
+            // Everything is stopped, or what is preserved has just changed.
+            Ok(_) | Err(No::Refused(_)) => {}
+            Err(no) => return Err(no),
+        }
+    }
+    Ok(())
 }
 
 async fn wait_until(app: &App, due: Timestamp) {

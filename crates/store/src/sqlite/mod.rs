@@ -12,6 +12,7 @@ mod rows;
 mod tiles;
 mod write;
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,7 +38,7 @@ use crate::clock::Clock;
 use crate::error::{StoreError, SubmitError};
 use crate::query::{
     ActionFilter, Debts, DecisionFilter, EntryFilter, Expirable, Kept, Listed, LockedScope, Removal, RunFilter,
-    SeenFile, StoredEntry, Taken, WorktreeFilter,
+    SeenFile, StoredEntry, Taken, Unnamed, WorktreeFilter,
 };
 use crate::queue::{QueueFilter, Twins, Waits, Whose};
 use crate::receipt::{Extras, Lease, Receipt};
@@ -234,6 +235,8 @@ reads! {
     advice(action: ActionId => action, digest: Digest => digest) -> Option<String>;
     verifier(id: IdentityId => id, digest: Digest => digest) -> Option<String>;
     kept(project: ProjectId => project, digest: Digest => digest) -> Option<Kept>;
+    unnamed(project: ProjectId => project, identity: IdentityId => identity) -> Unnamed;
+    forgotten_uploads(project: ProjectId => project, before: Timestamp => before) -> BTreeSet<Digest>;
     removal(project: ProjectId => project, digest: Digest => digest) -> Option<Removal>;
     expirable(project: ProjectId => project, retention: Retention => retention, now: Timestamp => now) -> Expirable;
     removals(from: u64 => from, limit: u32 => limit) -> Vec<(u64, Digest)>;

@@ -25,6 +25,7 @@ mod policy_change;
 mod propose;
 mod retention;
 mod runs;
+mod uploads;
 mod visible;
 mod words;
 mod worktrees;

@@ -1,12 +1,14 @@
 //! Content that the ledger names by digest. Every read hashes it again: what was changed is not handed out.
 
+use std::collections::BTreeSet;
+
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, ProjectId};
 use placet_domain::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::error::{IntegrityFault, StoreError};
-use crate::query::{Kept, Removal};
+use crate::query::{Kept, Removal, Unnamed};
 
 /// The bytes of an action, or of the manifest of what an execution of it left.
 pub(crate) fn sealed(conn: &Connection, action: ActionId, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
@@ -71,4 +73,30 @@ fn newest(conn: &Connection, project: ProjectId, digest: Digest) -> Result<Optio
         Ok(Newest { seq: row.get(0)?, at, size_bytes: row.get(2)?, removed: row.get(3)? })
     };
     Ok(conn.prepare_cached(sql)?.query_row(values, read).optional()?)
+}
+
+/// How much was uploaded that nothing has named yet. A small file takes a block of the disk too.
+pub(crate) fn unnamed(conn: &Connection, project: ProjectId, identity: IdentityId) -> Result<Unnamed, StoreError> {
+    let of_identity = "SELECT coalesce(sum(max(size_bytes, 4096)), 0) FROM upload WHERE identity = ?1";
+    let of_project = "SELECT coalesce(sum(max(size_bytes, 4096)), 0) FROM upload
+        WHERE project = (SELECT created FROM project WHERE id = ?1)";
+    let sum =
+        |sql: &str, id: &[u8]| -> rusqlite::Result<u64> { conn.prepare_cached(sql)?.query_row([id], |row| row.get(0)) };
+    Ok(Unnamed {
+        of_identity: sum(of_identity, identity.as_bytes())?,
+        of_project: sum(of_project, project.as_bytes())?,
+    })
+}
+
+/// What was uploaded before this time and is still named by nothing.
+pub(crate) fn forgotten_uploads(
+    conn: &Connection,
+    project: ProjectId,
+    before: Timestamp,
+) -> Result<BTreeSet<Digest>, StoreError> {
+    let sql = "SELECT digest FROM upload WHERE project = (SELECT created FROM project WHERE id = ?1) AND at_ms <= ?2";
+    let values = params![project.as_bytes(), before.unix_ms()];
+    let mut statement = conn.prepare_cached(sql)?;
+    let found = statement.query_map(values, |row| Ok(Digest::from_bytes(row.get(0)?)))?;
+    Ok(found.collect::<Result<_, _>>()?)
 }

@@ -15,7 +15,7 @@ use placet_domain::identity::Reach;
 
 pub(crate) use actions::{action, action_count, actions, counts, lapsing, outdated, void};
 pub(crate) use calls::calls;
-pub(crate) use content::{advice, kept, removal, sealed, verifier};
+pub(crate) use content::{advice, forgotten_uploads, kept, removal, sealed, unnamed, verifier};
 pub(crate) use decisions::{decided_since, decisions, has_old_looks, looks_kept_from_ms, questions, seen, waiting};
 pub(crate) use entities::{
     children, identities, identity, identity_by_token, idle_agents, is_token_taken, organisation, project,
