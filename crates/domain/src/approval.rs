@@ -15,6 +15,7 @@ pub use class::{BadWidth, Ground, Width, class, deed};
 use crate::canonical;
 use crate::digest::Digest;
 use crate::id::IdentityId;
+use crate::identity::Lineage;
 use crate::passkey::Signing;
 use crate::policy::Verdict;
 use crate::time::Timestamp;
@@ -33,6 +34,9 @@ pub fn review_digest(verdict: &Verdict) -> Digest {
 #[serde(deny_unknown_fields)]
 pub struct Approval {
     pub reviewer: IdentityId,
+    /// Everybody the reviewer descends from: whoever is kin to them does not count as a second person.
+    #[serde(default, skip_serializing_if = "Lineage::is_empty")]
+    pub lineage: Lineage,
     pub review: Digest,
     pub expires_at: Timestamp,
     /// Given by the person behind the agent, where one person works alone.

@@ -51,7 +51,9 @@ pub enum Refusal {
     TooManyActions { waiting: u64 },
     #[error("who proposes or amends, or stands behind whoever did, cannot decide; ask another reviewer")]
     Kin,
-    #[error("you have decided this already; the other approval must come from another person")]
+    #[error(
+        "you, or an identity that shares a parent or is a parent or child of yours, approved this already; the other approval must come from another person"
+    )]
     SamePerson,
     #[error("the policy refuses what you made of it: {because}; what was proposed still waits as it was")]
     Denied { because: String },

@@ -285,7 +285,8 @@ pub(super) fn approve(state: &ActionState, seen: Digest, proof: Option<&Proof>, 
         ));
     }
     let single_operator = independence(state, reviewer, setting.run.separation)?;
-    if state.approvals.iter().any(|approval| approval.reviewer == reviewer.id) {
+    // Whoever is kin to an earlier approver is the same person's other hand.
+    if state.approvals.iter().any(|approval| reviewer.is_kin_of(approval.reviewer, &approval.lineage)) {
         return Err(Refusal::SamePerson);
     }
     check_proof(state, reviewer, proof, setting)?;
@@ -342,8 +343,8 @@ fn approved(
         Last::No { undecided_until } => undecided_until,
     };
     let expires_at = holds_from.plus_ms(setting.terms.dispatch_within_ms);
-    let (reviewer, order, signing) = (reviewer.id, None, None);
-    let approval = Approval { reviewer, review, expires_at, single_operator, order, signing };
+    let (reviewer, lineage, order, signing) = (reviewer.id, reviewer.lineage.clone(), None, None);
+    let approval = Approval { reviewer, lineage, review, expires_at, single_operator, order, signing };
     ActionEvent::Approved { approval, complete: last == Last::Yes }
 }
 

@@ -107,15 +107,21 @@ pub(super) fn covered(
     setting.run.orders.iter().filter(says_yes).find_map(|order| {
         let giver = setting.givers.iter().find(|giver| giver.id == order.giver)?;
         let single_operator = would_count(order, new, giver, setting.run)?;
-        Some(yes(order, new, single_operator, setting))
+        Some(yes((order, giver), new, single_operator, setting))
     })
 }
 
 /// The one yes that is needed, as its giver's. It holds no longer than the order itself.
-fn yes(order: &Order, new: &ActionState, single_operator: bool, setting: &Setting<'_>) -> ActionEvent {
+fn yes(
+    (order, giver): (&Order, &Identity),
+    new: &ActionState,
+    single_operator: bool,
+    setting: &Setting<'_>,
+) -> ActionEvent {
     let expires_at = setting.now.plus_ms(setting.terms.dispatch_within_ms).min(order.until);
-    let (reviewer, review) = (order.giver, new.review());
-    let approval = Approval { reviewer, review, expires_at, single_operator, order: Some(order.number), signing: None };
+    let (reviewer, lineage, review) = (giver.id, giver.lineage.clone(), new.review());
+    let (order, signing) = (Some(order.number), None);
+    let approval = Approval { reviewer, lineage, review, expires_at, single_operator, order, signing };
     ActionEvent::Approved { approval, complete: true }
 }
 

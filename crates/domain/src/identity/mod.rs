@@ -119,6 +119,10 @@ impl Lineage {
         self.0.contains(&id)
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Everybody in it. Ids are ordered by age, so the eldest comes first.
     pub fn iter(&self) -> impl Iterator<Item = IdentityId> {
         self.0.iter().copied()

@@ -17,7 +17,7 @@ use super::{order, wish};
 use crate::budget::{Amounts, Budget, Purpose, Resource};
 use crate::digest::Digest;
 use crate::id::IdentityId;
-use crate::identity::{Actor, Role};
+use crate::identity::{Actor, Lineage, Role};
 use crate::planning::Preparation;
 use crate::refusal::Refusal;
 use crate::scope::ScopePath;
@@ -53,11 +53,12 @@ pub(super) fn create(founding: &Founding, actor: &Actor) -> Decision {
         agent: founding.agent,
         agent_lineage: founding.agent_lineage.clone(),
         created_by: author(actor),
+        creator_lineage: author_lineage(actor),
     };
     let budget = founding.allowance.map(|allowance| budget_set(allowance, None)).transpose()?;
     let planning = founding.planning.as_deref().map(planned_by).transpose()?;
     let plan = &founding.plan;
-    let submitted = (!plan.is_empty()).then(|| RunEvent::Submitted { plan: plan.clone(), by: author(actor) });
+    let submitted = (!plan.is_empty()).then(|| submitted(plan, actor));
     let products = prepared.into_iter().flat_map(Preparation::products).map(|product| RunEvent::Prepared { product });
     Ok(std::iter::once(created).chain(products).chain(budget).chain(planning).chain(submitted).collect())
 }
@@ -72,6 +73,14 @@ fn author(actor: &Actor) -> Option<IdentityId> {
     actor.identity().map(|identity| identity.id)
 }
 
+fn author_lineage(actor: &Actor) -> Lineage {
+    actor.identity().map(|identity| identity.lineage.clone()).unwrap_or_default()
+}
+
+fn submitted(plan: &[String], actor: &Actor) -> RunEvent {
+    RunEvent::Submitted { plan: plan.to_vec(), by: author(actor), lineage: author_lineage(actor) }
+}
+
 fn budget_set(allowance: Allowance, now: Option<&Budget>) -> Result<RunEvent, Refusal> {
     let Allowance { ceiling, warn_at_percent } = allowance.checked(now)?;
     Ok(RunEvent::BudgetSet { ceiling, warn_at_percent })
@@ -83,7 +92,7 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
         RunCommand::Create(_) => return Err(Refusal::Exists { what: "run" }),
         RunCommand::SetBudget { allowance } => budget_set(*allowance, run.budget.as_ref())?,
         RunCommand::Submit { plan } if plan.is_empty() => return Err(Refusal::invalid("a plan has at least one step")),
-        RunCommand::Submit { plan } => RunEvent::Submitted { plan: plan.clone(), by: author(context.actor) },
+        RunCommand::Submit { plan } => submitted(plan, context.actor),
         RunCommand::ApprovePlan { seen } => RunEvent::PlanApproved { seen: saw(run, *seen)?, single_operator },
         RunCommand::RejectPlan { reason } => RunEvent::PlanRejected { reason: reason.clone() },
         RunCommand::Start => RunEvent::Started,

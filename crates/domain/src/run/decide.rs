@@ -10,6 +10,7 @@ use super::gate::GateKind;
 use super::hosting::Hosting;
 use super::state::{Run, RunStatus as Status};
 use super::text::check_text;
+use crate::id::IdentityId;
 use crate::identity::{Actor, Identity, Role};
 use crate::project::Separation;
 use crate::refusal::Refusal;
@@ -231,11 +232,13 @@ fn is_its_host(run: &Run, identity: &Identity) -> Result<bool, Refusal> {
     if run.host == Some(identity.id) { Ok(false) } else { Err(Refusal::OtherHost) }
 }
 
-/// A reviewer who neither made the run, nor wrote its plan, nor stands behind its agent; or, where one person works alone,
+/// A reviewer who is not kin to whoever made the run or wrote its plan, nor stands behind its agent; or, where one person works alone,
 /// that person. Never the agent itself, nor whoever the agent made.
 fn independent_reviewer(run: &Run, identity: &Identity) -> Result<bool, Refusal> {
     has(identity, Role::Reviewer)?;
-    let author = run.created_by == Some(identity.id) || run.submitted_by == Some(identity.id);
+    // Whoever is kin to an author would decide on their own plan with another's hand.
+    let wrote = |by: Option<IdentityId>, lineage| by.is_some_and(|by| identity.is_kin_of(by, lineage));
+    let author = wrote(run.created_by, &run.creator_lineage) || wrote(run.submitted_by, &run.submitter_lineage);
     let kin = identity.is_kin_of(run.agent, &run.agent_lineage);
     let stands_behind = run.agent_lineage.includes(identity.id);
     let alone = run.separation == Separation::SingleOperator && (stands_behind || !kin);

@@ -35,6 +35,9 @@ pub enum RunEvent {
         agent: IdentityId,
         agent_lineage: Lineage,
         created_by: Option<IdentityId>,
+        /// Everybody its creator descends from.
+        #[serde(default, skip_serializing_if = "Lineage::is_empty")]
+        creator_lineage: Lineage,
     },
     /// What a step of planning led to.
     Prepared {
@@ -47,6 +50,9 @@ pub enum RunEvent {
     Submitted {
         plan: Vec<String>,
         by: Option<IdentityId>,
+        /// Everybody the author of the plan descends from.
+        #[serde(default, skip_serializing_if = "Lineage::is_empty")]
+        lineage: Lineage,
     },
     PlanApproved {
         seen: Digest,

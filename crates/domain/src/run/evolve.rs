@@ -10,6 +10,7 @@ use super::state::{FormerPlan, Run, RunStatus, WorkClock};
 use super::{order, wish};
 use crate::budget::Budget;
 use crate::id::{ActionId, RunId};
+use crate::identity::Lineage;
 use crate::time::Timestamp;
 
 pub fn evolve(id: RunId, state: Option<Run>, event: &RunEvent, at: Timestamp) -> Option<Run> {
@@ -44,6 +45,7 @@ fn created(id: RunId, event: &RunEvent, at: Timestamp) -> Option<Run> {
         agent,
         agent_lineage,
         created_by,
+        creator_lineage,
         scope_version: _,
     } = event
     else {
@@ -61,7 +63,9 @@ fn created(id: RunId, event: &RunEvent, at: Timestamp) -> Option<Run> {
         agent: *agent,
         agent_lineage: agent_lineage.clone(),
         created_by: *created_by,
+        creator_lineage: creator_lineage.clone(),
         submitted_by: None,
+        submitter_lineage: Lineage::default(),
         separation: *separation,
         status: RunStatus::Draft,
         paused_from: None,
@@ -102,9 +106,10 @@ fn created(id: RunId, event: &RunEvent, at: Timestamp) -> Option<Run> {
 fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
     note_decision(run, event);
     match event {
-        RunEvent::Submitted { plan, by } => {
+        RunEvent::Submitted { plan, by, lineage } => {
             run.plan.clone_from(plan);
             run.submitted_by = *by;
+            run.submitter_lineage.clone_from(lineage);
             stand_still(run, Standstill { asks: Question::Plan, since: at }, None);
         }
         RunEvent::Prepared { product } => run.products.get_or_insert_default().keep(product),

@@ -128,8 +128,12 @@ pub struct Run {
     pub agent: IdentityId,
     pub agent_lineage: Lineage,
     pub created_by: Option<IdentityId>,
+    #[serde(default, skip_serializing_if = "Lineage::is_empty")]
+    pub creator_lineage: Lineage,
     /// Who wrote the plan that stands now.
     pub submitted_by: Option<IdentityId>,
+    #[serde(default, skip_serializing_if = "Lineage::is_empty")]
+    pub submitter_lineage: Lineage,
     pub separation: Separation,
     pub status: RunStatus,
     /// Where a pause interrupted it, so that a resume goes back there.

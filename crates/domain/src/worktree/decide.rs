@@ -8,7 +8,7 @@ use super::duty::Operation;
 use super::event::{WorktreeEvent, WorktreeNews};
 use super::state::{DoneItem, Exemption, Opening, Worktree, WorktreeStatus as Status};
 use crate::id::{IdentityId, WorktreeId};
-use crate::identity::{Actor, Identity, Role};
+use crate::identity::{Actor, Identity, Lineage, Role};
 use crate::project::{Project, Separation};
 use crate::prose::check_reason;
 use crate::refusal::Refusal;
@@ -103,7 +103,7 @@ fn has_reviewer(identity: &Identity) -> Result<(), Refusal> {
     if identity.has(Role::Reviewer) { Ok(()) } else { Err(Refusal::Role { needed: Role::Reviewer }) }
 }
 
-/// Who asks for leave, or opened the worktree, does not give it; unless one person works alone here.
+/// Who asks for leave or opened the worktree does not give it, nor does anybody who is kin to them; unless one person works alone here.
 fn independent_reviewer(
     state: Option<&Worktree>,
     project: &Project,
@@ -112,12 +112,11 @@ fn independent_reviewer(
 ) -> Result<bool, Refusal> {
     has_reviewer(identity)?;
     let exemption = |number| state.and_then(|worktree: &Worktree| worktree.exemptions.get(number));
-    let mut asked_by = None;
-    if let WorktreeCommand::GrantExemption { number, .. } = command {
-        asked_by = exemption(*number).and_then(|exemption| exemption.asked_by);
-    }
-    let opened_by = state.and_then(|worktree| worktree.opened_by);
-    match ([asked_by, opened_by].contains(&Some(identity.id)), project.separation) {
+    let is_kin = |by: Option<IdentityId>, lineage| by.is_some_and(|by| identity.is_kin_of(by, lineage));
+    let asked = if let WorktreeCommand::GrantExemption { number, .. } = command { exemption(*number) } else { None };
+    let asked = asked.is_some_and(|exemption| is_kin(exemption.asked_by, &exemption.lineage));
+    let opened = state.is_some_and(|worktree| is_kin(worktree.opened_by, &worktree.opener_lineage));
+    match (asked || opened, project.separation) {
         (false, _) => Ok(false),
         (true, Separation::SingleOperator) => Ok(true),
         (true, Separation::FourEyes) => Err(Refusal::Kin),
@@ -133,14 +132,15 @@ fn change(
     single_operator: bool,
 ) -> Result<WorktreeEvent, Refusal> {
     let by = actor.identity().map(|identity| identity.id);
+    let lineage = || actor.identity().map(|identity| identity.lineage.clone()).unwrap_or_default();
     Ok(match command {
-        WorktreeCommand::Open { opening, .. } => open(id, project, opening, by)?,
+        WorktreeCommand::Open { opening, .. } => open(id, project, opening, (by, lineage()))?,
         WorktreeCommand::Settle => WorktreeEvent::Opened,
         WorktreeCommand::Adopt { found } => WorktreeEvent::Adopted { found: found.clone() },
         WorktreeCommand::Note { work } => note(state, work)?,
         WorktreeCommand::AskExemption { paths, reason } => {
             ask(state, paths)?;
-            WorktreeEvent::ExemptionAsked { paths: paths.clone(), reason: reason.clone(), by }
+            WorktreeEvent::ExemptionAsked { paths: paths.clone(), reason: reason.clone(), by, lineage: lineage() }
         }
         WorktreeCommand::GrantExemption { number, seen } => {
             undecided(state, *number)?;
@@ -169,7 +169,7 @@ fn open(
     id: WorktreeId,
     project: &Project,
     opening: &Opening,
-    by: Option<IdentityId>,
+    (by, lineage): (Option<IdentityId>, Lineage),
 ) -> Result<WorktreeEvent, Refusal> {
     let Opening { agent, ticket, branch, path, .. } = opening;
     if id != WorktreeId::of(project.id, ticket, agent) {
@@ -179,7 +179,7 @@ fn open(
         let why = format!("its branch is `feat/{ticket}-{agent}` and its place `.worktrees/{ticket}/{agent}`");
         return Err(Refusal::Invalid { why });
     }
-    Ok(WorktreeEvent::Opening { project: project.id, opening: Box::new(opening.clone()), by })
+    Ok(WorktreeEvent::Opening { project: project.id, opening: Box::new(opening.clone()), by, lineage })
 }
 
 /// What is over is not worked in any more; it may still be looked at, pushed and removed.

@@ -8,6 +8,7 @@ use super::name::{BranchName, CommitId};
 use super::state::{DoneItem, Opening};
 use crate::digest::Digest;
 use crate::id::{IdentityId, ProjectId, WorktreeId};
+use crate::identity::Lineage;
 use crate::scope::Glob;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +18,9 @@ pub enum WorktreeEvent {
         project: ProjectId,
         opening: Box<Opening>,
         by: Option<IdentityId>,
+        /// Everybody they descend from: here and below.
+        #[serde(default, skip_serializing_if = "Lineage::is_empty")]
+        lineage: Lineage,
     },
     Opened,
     Adopted {
@@ -29,6 +33,8 @@ pub enum WorktreeEvent {
         paths: Vec<Glob>,
         reason: String,
         by: Option<IdentityId>,
+        #[serde(default, skip_serializing_if = "Lineage::is_empty")]
+        lineage: Lineage,
     },
     ExemptionGranted {
         number: usize,

@@ -6,7 +6,7 @@ use super::state::{Exemption, Worktree, WorktreeStatus};
 use crate::id::WorktreeId;
 
 pub fn evolve(id: WorktreeId, state: Option<Worktree>, event: &WorktreeEvent) -> Option<Worktree> {
-    if let WorktreeEvent::Opening { project, opening, by } = event {
+    if let WorktreeEvent::Opening { project, opening, by, lineage } = event {
         return Some(Worktree {
             id,
             project: *project,
@@ -15,6 +15,7 @@ pub fn evolve(id: WorktreeId, state: Option<Worktree>, event: &WorktreeEvent) ->
             tip: opening.base.clone(),
             opening: (**opening).clone(),
             opened_by: *by,
+            opener_lineage: lineage.clone(),
             exemptions: Vec::new(),
             report: None,
             items: Vec::new(),
@@ -37,9 +38,9 @@ fn change(worktree: &mut Worktree, event: &WorktreeEvent) {
             worktree.because = Some(found.clone());
         }
         WorktreeEvent::Noted { work } => note(worktree, work),
-        WorktreeEvent::ExemptionAsked { paths, reason, by } => {
-            let (paths, reason, asked_by) = (paths.clone(), reason.clone(), *by);
-            worktree.exemptions.push(Exemption { paths, reason, asked_by, granted: None });
+        WorktreeEvent::ExemptionAsked { paths, reason, by, lineage } => {
+            let (paths, reason, asked_by, lineage) = (paths.clone(), reason.clone(), *by, lineage.clone());
+            worktree.exemptions.push(Exemption { paths, reason, asked_by, lineage, granted: None });
         }
         WorktreeEvent::ExemptionGranted { number, .. } => settle(worktree, *number, true),
         WorktreeEvent::ExemptionRefused { number, .. } => settle(worktree, *number, false),

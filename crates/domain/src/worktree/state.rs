@@ -10,6 +10,7 @@ use super::name::{AgentName, BranchName, CommitId, Ticket};
 use crate::canonical;
 use crate::digest::Digest;
 use crate::id::{IdentityId, ProjectId, WorktreeId};
+use crate::identity::Lineage;
 use crate::scope::Glob;
 
 macro_rules! statuses {
@@ -101,6 +102,9 @@ pub struct Exemption {
     pub paths: Vec<Glob>,
     pub reason: String,
     pub asked_by: Option<IdentityId>,
+    /// Everybody they descend from.
+    #[serde(default, skip_serializing_if = "Lineage::is_empty")]
+    pub lineage: Lineage,
     /// Nothing until somebody decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub granted: Option<bool>,
@@ -125,6 +129,8 @@ pub struct Worktree {
     pub status: WorktreeStatus,
     pub opening: Opening,
     pub opened_by: Option<IdentityId>,
+    #[serde(default, skip_serializing_if = "Lineage::is_empty")]
+    pub opener_lineage: Lineage,
     pub exemptions: Vec<Exemption>,
     /// Where its branch was when it was last heard of.
     pub tip: CommitId,

@@ -16,6 +16,7 @@ mod gates;
 mod globs;
 mod halts;
 mod hand;
+mod kinship;
 mod launches;
 mod matrix;
 mod minted;

@@ -91,6 +91,25 @@ fn b4_a_stranger_takes_nothing_of_or_by_whoever_was_revoked() {
 }
 
 #[test]
+fn b4_ledger_check_counts_kin_approvals_once() {
+    let mut world = pending("delete it");
+    world.reviewer().approves().unwrap();
+    world.second_reviewer().approves().unwrap();
+    world.worker().leases().unwrap();
+    assert!(found(entries(&world)).is_empty());
+    // The same ledger, in which the second reviewer is a child of the first.
+    let lineage = Lineage::below(&world.identities[&Who::Reviewer.id().unwrap()]);
+    for record in &mut world.ledger {
+        if let Event::Identity(id, IdentityEvent::Registered { lineage: line, .. }) = &mut record.event
+            && Some(*id) == Who::SecondReviewer.id()
+        {
+            line.clone_from(&lineage);
+        }
+    }
+    assert_eq!(wrong(entries(&world)), [Wrong::Unapproved, Wrong::Unapproved], "approved, and leased");
+}
+
+#[test]
 fn b4_a_stranger_takes_nothing_of_or_by_whoever_was_never_registered() {
     let mut world = pending("delete it");
     world.reviewer().approves().unwrap();

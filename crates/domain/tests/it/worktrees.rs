@@ -203,6 +203,20 @@ fn a13_who_may_do_what_with_a_worktree() {
 }
 
 #[test]
+fn a13_kin_of_the_asker_grants_no_exemption() {
+    let Actor::Identity(opened_by) = opener() else { unreachable!("a person") };
+    let Actor::Identity(stranger) = person(8, &[Role::Reviewer]) else { unreachable!("a person") };
+    let child = |parent: &Identity| {
+        let Actor::Identity(child) = person(9, &[Role::Reviewer]) else { unreachable!("a person") };
+        Actor::Identity(Identity { lineage: Lineage::below(parent), ..child })
+    };
+    let (state, four_eyes) = (lawful_for(Kind::GrantExemption), project(Separation::FourEyes));
+    let granted = |parent: &Identity| ask(state.as_ref(), Kind::GrantExemption, &child(parent), &four_eyes);
+    assert_eq!(granted(&opened_by).err(), Some(Refusal::Kin));
+    assert!(granted(&stranger).is_ok());
+}
+
+#[test]
 fn a14_the_id_of_a_worktree_is_its_agent_and_its_ticket() {
     let mut other = opening();
     other.agent = "database".parse().expect("a name");

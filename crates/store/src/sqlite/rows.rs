@@ -428,7 +428,8 @@ fn asks(action: &ActionState) -> bool {
 /// the domain each time.
 fn bound(action: &ActionState) -> String {
     let amenders = action.amendment.iter().flat_map(|amendment| &amendment.amenders).map(|amender| amender.id);
-    let said_yes = action.approvals.iter().map(|approval| approval.reviewer);
+    let said_yes =
+        action.approvals.iter().flat_map(|approval| approval.lineage.iter().chain(std::iter::once(approval.reviewer)));
     let behind = std::iter::once(action.proposer).chain(action.proposer_lineage.iter());
     let ids: BTreeSet<IdentityId> = behind.chain(amenders).chain(said_yes).collect();
     ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::people::People;
 use super::{Checker, Told, What, Wrong};
 use crate::action::{ActionEvent, Resolution};
 use crate::approval::{Approval, review_digest};
@@ -43,6 +44,17 @@ impl Review {
             Ruling::Deny => false,
         };
         suffices && !self.is_over
+    }
+
+    /// Kin of whoever said yes already are no second person.
+    fn take_yes(&mut self, reviewer: IdentityId, people: &People) {
+        let lineage = |id: IdentityId| people.get(id).map(|person| person.lineage.clone()).unwrap_or_default();
+        let is_kin = |other: &IdentityId| {
+            people.get(reviewer).is_some_and(|person| person.is_kin_of(*other, &lineage(*other)))
+        };
+        if !self.by.iter().any(is_kin) {
+            self.by.insert(reviewer);
+        }
     }
 
     /// It is asked once more: whoever said yes said it to what was before.
@@ -130,7 +142,8 @@ impl Checker {
             }
             ActionEvent::Approved { approval, .. } => {
                 let review = self.reviews.get_mut(&action).filter(|review| review.named == approval.review);
-                review.into_iter().for_each(|review| review.by.extend([approval.reviewer]));
+                let people = &self.people;
+                review.into_iter().for_each(|review| review.take_yes(approval.reviewer, people));
             }
             ActionEvent::Resolved { resolution: Resolution::Retry, .. } => {
                 self.reviews.get_mut(&action).into_iter().for_each(Review::ask_again);
