@@ -189,7 +189,7 @@ fn check_the_record(journey: &Journey) {
     let head = journey.ok("admin", &["ledger", "head"]);
     let view = journey.world.json("admin", &["ledger", "head"]);
     let (note, key) = (view["note"].as_str().unwrap(), view["key"].as_str().unwrap());
-    assert!(head.out().contains(key), "{}", head.out());
+    assert!(head.stderr.contains(key) && !head.out().contains(key), "{}", head.stderr);
     journey.world.write("kept.head", note);
     journey.world.write("ledger.pub", key);
     journey.ok("admin", &["ledger", "export", "copy"]);

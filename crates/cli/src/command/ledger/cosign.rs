@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use placet_ledger::{Hash, SignedTreeHead, VerifierKey, WitnessKey, WitnessRefusal};
 use placet_wire::api::ConsistencyProof;
 
-use super::verify::known_head;
+use super::kept_head::known_head;
 use super::{parse_hashes, parse_key};
 use crate::error::{CliError, Code};
 use crate::home::{read, read_secret_key};
@@ -121,9 +121,10 @@ impl State {
     fn last(&self, key: &VerifierKey) -> Result<Option<SignedTreeHead>, CliError> {
         let path = self.dir.join(LAST);
         if path.try_exists().map_err(|error| failed(&path, &error))? {
-            return known_head(&path, key)
-                .map(Some)
-                .map_err(|error| error.hint("take another --state for another ledger"));
+            // What was kept here, nobody else writes: a head that cannot be read any more is damage.
+            return known_head(&path, key).map(Some).map_err(|error| {
+                CliError::new(Code::Integrity, error.message).hint("take another --state for another ledger")
+            });
         }
         Ok(None)
     }

@@ -2,6 +2,7 @@
 
 mod cosign;
 mod export;
+mod kept_head;
 mod prove;
 mod scrub;
 mod signings;
@@ -18,6 +19,7 @@ use crate::error::CliError;
 use crate::home::read;
 use crate::out::{DIM, Out, styled};
 pub(crate) use export::export;
+use kept_head::key_in;
 pub(crate) use verify::words;
 
 #[derive(Debug, clap::Subcommand)]
@@ -65,7 +67,9 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
     match command {
         Command::Head => {
             let head: HeadView = who.client()?.get("/api/v1/ledger/head").await?;
-            out.answer(&head, |head| format!("{}{}", head.note, styled(DIM, format!("\nkey {}", head.key))));
+            // The note alone is the answer, so that a file it is kept in is one.
+            out.answer(&head, |head| head.note.clone());
+            out.note(&styled(DIM, format!("key {}", head.key)));
             Ok(())
         }
         Command::Export { dir, offline: true } => export::offline(&dir, who, out).await,
@@ -80,7 +84,7 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
 
 /// A public key, or the file that holds it.
 fn parse_key<K: FromStr<Err = KeyError>>(text: &str) -> Result<K, CliError> {
-    let text = if Path::new(text).is_file() { read(Path::new(text))? } else { text.to_owned() };
+    let text = if Path::new(text).is_file() { key_in(&read(Path::new(text))?) } else { text.to_owned() };
     text.trim().parse().map_err(|error| CliError::usage(format!("not a verifier key: {error}")))
 }
 

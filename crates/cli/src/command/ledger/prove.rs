@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use placet_ledger::{SignedTreeHead, VerifierKey, leaf_hash, verify_inclusion};
+use placet_ledger::{VerifierKey, leaf_hash, verify_inclusion};
 use placet_wire::Client;
 use placet_wire::api::InclusionProof;
 
+use super::kept_head::signed_head;
 use super::parse_hashes;
 use crate::error::{CliError, Code};
 use crate::home::read;
@@ -18,17 +19,8 @@ pub(super) async fn prove(client: &Client, seq: u64, to: Option<PathBuf>, out: &
         out.note(&format!("written to {}; check it with `placet ledger check-proof {0} --key KEY`", path.display()));
         return Ok(());
     }
-    out.answer(&proof, |proof| {
-        format!(
-            "entry {} of {}\n{}\n\nleaf {}\n{}\n\n{}",
-            proof.seq,
-            proof.size,
-            proof.entry,
-            proof.leaf,
-            proof.proof.join("\n"),
-            proof.note
-        )
-    });
+    // The same as in a file, so that what is kept of it can be checked.
+    out.data(&serde_json::to_string_pretty(&proof).unwrap_or_default());
     Ok(())
 }
 
@@ -36,7 +28,7 @@ pub(super) fn check_proof(file: &Path, key: &VerifierKey, out: &Out) -> Result<(
     let proof: InclusionProof = serde_json::from_str(&read(file)?)
         .map_err(|error| CliError::usage(format!("`{}`: {error}", file.display())))?;
     let broken = |why: String| CliError::new(Code::Integrity, why);
-    let head = SignedTreeHead::verify(proof.note.as_bytes(), key).map_err(|error| broken(error.to_string()))?;
+    let head = signed_head(&proof.note, key, file)?;
     let path = parse_hashes(&proof.proof)?;
     let leaf = leaf_hash(proof.entry.as_bytes());
     let checked = verify_inclusion(&leaf, proof.seq, head.size(), &head.root(), &path);

@@ -1,13 +1,13 @@
 //! `placet ledger verify`: an export against nothing but a public key, a head one kept, and witnesses one trusts.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use placet_ledger::{Hash, SignedTreeHead, VerifierKey, WitnessVerifierKey, bundle};
+use placet_ledger::{Hash, WitnessVerifierKey, bundle};
 
+use super::kept_head::known_head;
 use super::parse_key;
 use super::signings::{Checked, Signings};
 use crate::error::{CliError, Code};
-use crate::home::read;
 use crate::out::{BAD, GOOD, Out, styled};
 use crate::progress::Spinner;
 
@@ -66,12 +66,6 @@ fn needs_cosignature(report: &bundle::Report, witness: &WitnessVerifierKey, out:
     let at = at.map_or_else(|| format!("{at_unix_s} s"), |at| at.to_string());
     out.note(&format!("{} by {} at {at}", styled(GOOD, "cosigned"), witness.name()));
     Ok(())
-}
-
-pub(super) fn known_head(path: &Path, key: &VerifierKey) -> Result<SignedTreeHead, CliError> {
-    let bad =
-        |error| CliError::new(Code::Integrity, format!("`{}` is no head of this ledger: {error}", path.display()));
-    SignedTreeHead::verify(read(path)?.as_bytes(), key).map_err(bad)
 }
 
 pub(crate) fn words(report: &bundle::Report) -> String {
