@@ -5,14 +5,14 @@
 //! ```
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::action::{self, ActionCommand, ActionState, Demand, Setting, Workers};
 use crate::allot;
 use crate::command::{About, Command, Submission};
 use crate::digest::Digest;
 use crate::id::{ActionId, IdentityId, ProjectId, RunId, WorktreeId};
-use crate::identity::{self, Actor, Identity, Role};
+use crate::identity::{self, Actor, Identity, IdentityCommand, Role};
 use crate::organisation::{self, Organisation, OrganisationEvent};
 use crate::passkey::Proof;
 use crate::project::{self, Project, ProjectCommand};
@@ -20,7 +20,8 @@ use crate::proposal::ActionKind;
 use crate::record::{BlobKept, Event, Record, Refused, Started};
 use crate::refusal::Refusal;
 use crate::retention;
-use crate::run::{self, Consequence, Questions, Run, RunCommand, RunEvent, RunStatus, Treatment, Watch, watch};
+use crate::revocation;
+use crate::run::{self, Beside, Consequence, Questions, Run, RunCommand, RunEvent, RunStatus, Treatment, Watch, watch};
 use crate::time::Timestamp;
 use crate::worktree::{self, Worktree};
 
@@ -51,6 +52,10 @@ pub struct Reads {
     pub questions: bool,
     /// Whether workers were free for the action.
     pub workers: bool,
+    /// Whether it is needed how many other actions of the run wait for people or are under way.
+    pub beside: bool,
+    /// Whose word, proposals and holds are about to be void: everything that rests on them is needed.
+    pub rests_on: Option<IdentityId>,
 }
 
 /// Which runs that are not over, besides the one that a command is about.
@@ -93,6 +98,11 @@ pub struct Loaded {
     pub questions: Questions,
     /// Whether a worker could have taken the action up, where its time is over.
     pub workers: Workers,
+    /// How many actions of a run, besides those that are loaded, wait for people or are under way.
+    pub beside: BTreeMap<RunId, Beside>,
+    /// Actions and worktrees that rest on somebody who is revoked; their runs are among `runs`.
+    pub actions: Vec<ActionState>,
+    pub worktrees: Vec<Worktree>,
 }
 
 impl Command {
@@ -105,6 +115,9 @@ impl Command {
             Self::KeepBlob { project, .. } => Reads { project: Some(*project), ..Reads::default() },
             Self::RemoveBlobs { project, expiry } => {
                 Reads { project: Some(*project), touched_from: Some(expiry.as_of), ..Reads::default() }
+            }
+            Self::Identity { id, command: IdentityCommand::Revoke } => {
+                Reads { identity: Some(*id), actor: true, rests_on: Some(*id), ..Reads::default() }
             }
             Self::Identity { id, .. } => Reads { identity: Some(*id), actor: true, ..Reads::default() },
             // Whether one person works alone is the project's decision, not that of whoever makes a run.
@@ -122,9 +135,9 @@ impl Command {
                 let (action, run, successor) = (Some(*id), Some(*run), command.successor());
                 let proposes = matches!(command, ActionCommand::Propose { .. });
                 let (questions, givers) = (proposes, proposes);
-                let actor = command.says_yes();
+                let (actor, beside) = (command.says_yes(), command.may_move());
                 let workers = matches!(command, ActionCommand::Lapse);
-                Reads { action, run, successor, actor, questions, givers, workers, ..Reads::default() }
+                Reads { action, run, successor, actor, questions, givers, workers, beside, ..Reads::default() }
             }
             Self::Worktree { id, project, .. } => {
                 Reads { worktree: Some(*id), project: Some(*project), ..Reads::default() }
@@ -183,7 +196,13 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
         Command::Identity { id, command } => {
             let events = identity::decide(loaded.identity.as_ref(), command, actor, now)?;
             let used = signed(actor, command.proof(), now)?;
-            events.into_iter().map(|event| Event::Identity(*id, event)).chain(used).collect()
+            let void = match (command, &loaded.identity) {
+                (IdentityCommand::Revoke, Some(revoked)) => {
+                    revocation::consequences(loaded, revoked, &submission.terms, now)?
+                }
+                (_, Some(_) | None) => Vec::new(),
+            };
+            events.into_iter().map(|event| Event::Identity(*id, event)).chain(used).chain(void).collect()
         }
         Command::Run { id, command } => {
             check_surroundings(loaded, command)?;
@@ -286,7 +305,8 @@ fn about_action(
     }
     let (order, signed) = (order_given(loaded, command, &setting)?, signed(actor, command.proof(), now)?);
     let on_run = |events: Vec<_>| events.into_iter().map(|event| Event::Run(run.id, event));
-    Ok(match run::follow(run, loaded.action.as_ref(), &events, now)? {
+    let beside = loaded.beside.get(&run.id).copied().unwrap_or_default();
+    Ok(match run::follow(run, loaded.action.as_ref(), &events, beside, now)? {
         Consequence::Instead(instead) => on_run(instead).collect(),
         Consequence::Also(also) => {
             let events = events.into_iter().map(|(id, event)| Event::Action(id, event));
@@ -320,7 +340,11 @@ fn signed(actor: &Actor, proof: Option<&Proof>, now: Timestamp) -> Result<Option
 /// What one of a command's events is about: to amend an action changes one and makes another.
 fn about_event(event: &Event, about: About, loaded: &Loaded) -> About {
     match event {
-        Event::Action(id, _) => About { action: Some(*id), ..about },
+        Event::Action(id, _) => {
+            let of = loaded.actions.iter().find(|action| action.id == *id);
+            let (project, run) = (of.map(|of| of.project).or(about.project), of.map(|of| of.run).or(about.run));
+            About { project, run, action: Some(*id) }
+        }
         // What pays for a run may be another one, and what concerns everything concerns each of them.
         Event::Run(id, _) => {
             let project = loaded.find_run(*id).map(|run| run.project).or(about.project);
@@ -328,9 +352,12 @@ fn about_event(event: &Event, about: About, loaded: &Loaded) -> About {
         }
         // Who somebody is, is nothing that whoever watches a run is told.
         Event::Identity(..) => About::default(),
+        Event::Worktree(news) => {
+            let of = loaded.worktrees.iter().find(|worktree| worktree.id == news.worktree);
+            About { project: of.map(|of| of.project).or(about.project), ..about }
+        }
         Event::Organisation(_)
         | Event::Project(..)
-        | Event::Worktree(_)
         | Event::BlobKept(_)
         | Event::BlobRemoved(_)
         | Event::Refused(_)
@@ -470,13 +497,25 @@ impl Loaded {
                 *person = identity::evolve(*id, person.take(), event);
             }
             Event::Run(id, event) => self.evolve_run(*id, event, at),
-            Event::Action(id, event) => {
-                let state = self.slot(*id);
-                *state = action::evolve(*id, state.take(), event, at);
-            }
-            Event::Worktree(news) => {
-                self.worktree = worktree::evolve(news.worktree, self.worktree.take(), &news.event);
-            }
+            Event::Action(id, event) => match self.actions.iter_mut().find(|action| action.id == *id) {
+                Some(known) => {
+                    if let Some(after) = action::evolve(*id, Some(known.clone()), event, at) {
+                        *known = after;
+                    }
+                }
+                None => {
+                    let state = self.slot(*id);
+                    *state = action::evolve(*id, state.take(), event, at);
+                }
+            },
+            Event::Worktree(news) => match self.worktrees.iter_mut().find(|worktree| worktree.id == news.worktree) {
+                Some(known) => {
+                    if let Some(after) = worktree::evolve(news.worktree, Some(known.clone()), &news.event) {
+                        *known = after;
+                    }
+                }
+                None => self.worktree = worktree::evolve(news.worktree, self.worktree.take(), &news.event),
+            },
             Event::BlobKept(_)
             | Event::BlobRemoved(_)
             | Event::Refused(_)
@@ -495,6 +534,18 @@ impl Loaded {
     /// A person who is known here, as a command left them.
     pub fn find_person(&self, id: IdentityId) -> Option<&Identity> {
         self.identity.iter().chain(&self.actor).find(|person| person.id == id)
+    }
+
+    /// An action that is known here.
+    pub fn find_action(&self, id: ActionId) -> Option<&ActionState> {
+        self.action.iter().chain(&self.successor).chain(&self.actions).find(|action| action.id == id)
+    }
+
+    /// How many other actions of a run wait for people or are under way: those that are loaded as they stand here.
+    pub(crate) fn beside(&self, run: &Run, except: ActionId) -> Beside {
+        let others = self.actions.iter().filter(|action| action.run == run.id && action.id != except);
+        let known = self.beside.get(&run.id).copied().unwrap_or_default();
+        others.fold(known, |all, action| all.and(run, action))
     }
 
     /// A run that is known here.

@@ -38,6 +38,7 @@ pub mod prose;
 pub mod record;
 pub mod refusal;
 pub mod retention;
+mod revocation;
 pub mod run;
 pub mod scope;
 pub mod text;

@@ -121,6 +121,10 @@ fn describe_action(row: &mut AuditRow, event: &ActionEvent) {
                 None => if *complete { "approved" } else { "approved in part" }.to_owned(),
             });
         }
+        ActionEvent::ApprovalsVoided { of, .. } => {
+            row.approver = Some(of.to_string());
+            row.approval_status = Some("approval void: its reviewer was revoked".to_owned());
+        }
         ActionEvent::Rejected { reviewer, .. } => {
             row.approver = Some(reviewer.to_string());
             row.approval_status = Some("rejected".to_owned());
@@ -158,6 +162,7 @@ fn describe_run(row: &mut AuditRow, event: &RunEvent) {
     let status = match event {
         RunEvent::PlanApproved { .. } => "plan approved",
         RunEvent::PlanRejected { .. } => "plan rejected",
+        RunEvent::PlanApprovalVoided { .. } => "approval of the plan void: its reviewer was revoked",
         RunEvent::GatePassed { .. } => "checkpoint approved",
         RunEvent::GateRejected { .. } => "checkpoint rejected",
         RunEvent::GateLapsed => "checkpoint passed unseen, as agreed",
@@ -200,6 +205,8 @@ fn describe_run(row: &mut AuditRow, event: &RunEvent) {
         | RunEvent::Paused { .. }
         | RunEvent::Exhausted { .. }
         | RunEvent::Resumed
+        | RunEvent::WaitingForPeople
+        | RunEvent::WaitingOver
         | RunEvent::Halted
         | RunEvent::Released
         | RunEvent::RolledBack { .. }

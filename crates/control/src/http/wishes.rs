@@ -58,8 +58,8 @@ pub(super) fn listed(run: &Run, app: &App) -> api::WishList {
     let one = |wish: &Wish| {
         let (status, until, because) = match &wish.answer {
             Answer::Waiting => ("WAITING", None, None),
-            Answer::Granted { until } if *until > now => ("GRANTED", Some(time(*until)), None),
-            Answer::Granted { until } => ("EXPIRED", Some(time(*until)), None),
+            Answer::Granted { until, .. } if *until > now => ("GRANTED", Some(time(*until)), None),
+            Answer::Granted { until, .. } => ("EXPIRED", Some(time(*until)), None),
             Answer::Rejected { reason } => ("REJECTED", None, Some(reason.clone())),
             Answer::Revoked { reason } => ("REVOKED", None, Some(reason.clone())),
         };

@@ -97,9 +97,9 @@ impl TokenKeys {
     }
 }
 
-/// While everything is stopped, the clock of a run stands.
+/// While everything is stopped, no run is at work. One that waits for people is: its agent may think meanwhile.
 const fn is_at_work(run: &Run) -> bool {
-    matches!(run.status, RunStatus::Executing) && run.clock.since.is_some()
+    matches!(run.status, RunStatus::Executing) && !run.clock.halted
 }
 
 fn fault(error: impl std::fmt::Display) -> KeyRefusal {

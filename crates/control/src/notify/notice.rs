@@ -97,7 +97,8 @@ fn of_action(id: ActionId, event: &ActionEvent) -> Option<Told> {
             let (tier, deadline) = (Some(verdict.tier()), Some(*deadline));
             Some(Told { tier, deadline, ..Told::of(What::Action, subject) })
         }
-        ActionEvent::ToBePerformed { deadline, .. } => {
+        // It is asked about again.
+        ActionEvent::ToBePerformed { deadline, .. } | ActionEvent::ApprovalsVoided { deadline, .. } => {
             Some(Told { deadline: Some(*deadline), ..Told::of(What::Action, subject) })
         }
         // Only whoever is named is told: whom else it concerns was told when it was asked.
@@ -127,7 +128,7 @@ fn of_action(id: ActionId, event: &ActionEvent) -> Option<Told> {
 fn of_run(id: RunId, event: &RunEvent) -> Option<Told> {
     let run = |what| Some(Told::of(what, Subject::Run(id)));
     match event {
-        RunEvent::Submitted { .. } => run(What::Plan),
+        RunEvent::Submitted { .. } | RunEvent::PlanApprovalVoided { .. } => run(What::Plan),
         // One that waits for an action is told of by the action.
         RunEvent::GateReached { action: None, passes_at, .. } => {
             Some(Told { deadline: *passes_at, ..Told::of(What::Checkpoint, Subject::Run(id)) })
@@ -157,6 +158,8 @@ fn of_run(id: RunId, event: &RunEvent) -> Option<Told> {
         | RunEvent::GateMoved { .. }
         | RunEvent::GateRejected { .. }
         | RunEvent::Paused { .. }
+        | RunEvent::WaitingForPeople
+        | RunEvent::WaitingOver
         | RunEvent::Halted
         | RunEvent::Released
         | RunEvent::RolledBack { .. }

@@ -33,7 +33,10 @@ pub(super) const fn outcome(event: &RunEvent) -> Option<&'static str> {
         | RunEvent::Overasked { .. }
         | RunEvent::Paused { .. }
         | RunEvent::Exhausted { .. }
+        | RunEvent::PlanApprovalVoided { .. }
         | RunEvent::Resumed
+        | RunEvent::WaitingForPeople
+        | RunEvent::WaitingOver
         | RunEvent::Halted
         | RunEvent::Released
         | RunEvent::RolledBack { .. }
@@ -85,6 +88,7 @@ pub(super) fn came_to(event: &ActionEvent) -> Option<ActionStatus> {
         ActionEvent::Approved { complete: true, .. } | ActionEvent::LeaseLapsed { started: false, .. } => {
             ActionStatus::Approved
         }
+        ActionEvent::ApprovalsVoided { .. } => ActionStatus::PendingApproval,
         ActionEvent::Rehearsed => ActionStatus::Rehearsed,
         ActionEvent::Rejected { .. } => ActionStatus::Rejected,
         ActionEvent::Superseded { .. } => ActionStatus::Superseded,

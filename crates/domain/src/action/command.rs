@@ -128,6 +128,26 @@ impl ActionCommand {
         }
     }
 
+    /// Whether the action may begin or cease to wait for people by it.
+    pub const fn may_move(&self) -> bool {
+        match self {
+            Self::Propose { .. }
+            | Self::Approve { .. }
+            | Self::GiveOrder { .. }
+            | Self::Amend { .. }
+            | Self::Reject { .. }
+            | Self::Withdraw { .. }
+            | Self::Perform { .. }
+            | Self::Rejudge { .. }
+            | Self::Lease { .. }
+            | Self::Redeem { .. }
+            | Self::Complete { .. }
+            | Self::Resolve { .. }
+            | Self::Lapse => true,
+            Self::Heartbeat { .. } | Self::Assign { .. } | Self::Defer { .. } => false,
+        }
+    }
+
     /// What a passkey of whoever asks signed, if one did.
     pub fn proof(&self) -> Option<&Proof> {
         let Self::Approve { proof, .. } = self else { return None };

@@ -293,6 +293,9 @@ pub(super) fn approve(state: &ActionState, seen: Digest, proof: Option<&Proof>, 
     let last = if state.approvals_missing() <= 1 { Last::Yes } else { Last::No { undecided_until: state.deadline } };
     let mut approved = approved(reviewer, seen, single_operator, last, setting);
     if let ActionEvent::Approved { approval, .. } = &mut approved {
+        // An earlier one may end sooner, where the one after it was voided: together they hold no longer than each.
+        let soonest = state.approvals.iter().map(|earlier| earlier.expires_at).min();
+        approval.expires_at = soonest.map_or(approval.expires_at, |soonest| soonest.min(approval.expires_at));
         approval.signing = proof.map(|proof| Box::new(proof.signing()));
     }
     Ok(vec![approved])
@@ -432,6 +435,10 @@ fn redeem(state: &ActionState, permit: &Signed, setting: &Setting<'_>) -> Decisi
     if permit.attempt() != state.attempt {
         return Err(PermitFlaw::OtherAttempt.into());
     }
+    // Not spent, and not to be spent: whoever stood behind it was revoked.
+    if state.voided_attempt == Some(permit.attempt()) {
+        return Err(Refusal::not_now("started", state.status.as_str(), "who approved or proposed it was revoked"));
+    }
     let Some(lease) = state.lease().filter(|_| state.status == Status::Leased) else {
         return Err(PermitFlaw::Replayed.into());
     };
@@ -506,7 +513,8 @@ fn resolve(state: &ActionState, resolution: Resolution, reason: &str, setting: &
     let reviewer = needs_role(setting, Role::Reviewer)?;
     needs_status(state, Kind::Resolve, Status::Interrupted)?;
     let deadline = setting.now.plus_ms(wait_ms(&state.verdict, setting.terms));
-    let resolved = ActionEvent::Resolved { resolution, reason: reason.to_owned(), deadline };
+    let (reason, by) = (reason.to_owned(), Some(reviewer.id));
+    let resolved = ActionEvent::Resolved { resolution, reason, deadline, by };
     match resolution {
         Resolution::Abandon => Ok(vec![resolved]),
         Resolution::Retry => {

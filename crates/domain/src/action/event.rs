@@ -62,6 +62,12 @@ pub enum ActionEvent {
         /// Whether this was the last approval that was missing.
         complete: bool,
     },
+    /// Whoever approved it, or had it performed or tried again, was revoked before it was started: that does not count any more.
+    ApprovalsVoided {
+        of: IdentityId,
+        reason: String,
+        deadline: Timestamp,
+    },
     Rejected {
         reviewer: IdentityId,
         review: Digest,
@@ -118,6 +124,9 @@ pub enum ActionEvent {
         resolution: Resolution,
         reason: String,
         deadline: Timestamp,
+        /// Who decided it. Older entries do not say it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<IdentityId>,
     },
     /// Somebody named who should look at it, or takes that back.
     Assigned {
@@ -148,6 +157,7 @@ impl ActionEvent {
             Self::Rehearsed => "action.rehearsed",
             Self::ToBePerformed { .. } => "action.to_be_performed",
             Self::Approved { .. } => "action.approved",
+            Self::ApprovalsVoided { .. } => "action.approvals_voided",
             Self::Rejected { .. } => "action.rejected",
             Self::Superseded { .. } => "action.superseded",
             Self::Withdrawn { .. } => "action.withdrawn",

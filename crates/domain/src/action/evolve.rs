@@ -5,7 +5,7 @@ use super::command::Resolution;
 use super::event::ActionEvent;
 use super::state::{ActionState, ActionStatus as Status, Lease};
 use crate::digest::Digest;
-use crate::id::ActionId;
+use crate::id::{ActionId, IdentityId};
 use crate::policy::{Ruling, Verdict};
 use crate::time::Timestamp;
 
@@ -42,6 +42,8 @@ pub fn evolve(id: ActionId, state: Option<ActionState>, event: &ActionEvent, at:
             rollbacks: *rollbacks,
             deed: *deed,
             performing: false,
+            vouched_by: None,
+            voided_attempt: None,
             // Until the verdict is in, there is nothing to approve: no card has this digest.
             review: *digest,
             verdict: Verdict::unheard(*digest),
@@ -81,18 +83,25 @@ fn apply(action: &mut ActionState, event: &ActionEvent, at: Timestamp) {
         }
         ActionEvent::Rehearsed => {
             action.performing = false;
-            end(action, Status::Rehearsed, None);
+            // Why it is not performed after all, if it was to be.
+            let because = action.because.take();
+            end(action, Status::Rehearsed, because.as_ref());
         }
-        ActionEvent::ToBePerformed { deadline, .. } => {
+        ActionEvent::ToBePerformed { reviewer, deadline, .. } => {
             action.performing = true;
             await_decision(action, *deadline, at);
+            action.vouched_by = Some(*reviewer);
         }
+        ActionEvent::ApprovalsVoided { of, reason, deadline } => void_approvals(action, *of, reason, *deadline, at),
         ActionEvent::Rejected { reason, .. } => end(action, Status::Rejected, Some(reason)),
         ActionEvent::Superseded { by, reason, .. } => {
             action.superseded_by = Some(*by);
             end(action, Status::Superseded, Some(reason));
         }
-        ActionEvent::Withdrawn { reason } => end(action, Status::Withdrawn, Some(reason)),
+        ActionEvent::Withdrawn { reason } => {
+            note_voided_permit(action);
+            end(action, Status::Withdrawn, Some(reason));
+        }
         ActionEvent::DeadlineLapsed => end(action, Status::Expired, None),
         ActionEvent::Postponed { deadline } => action.deadline = *deadline,
         ActionEvent::Leased { worker, attempt, expires_at } => {
@@ -117,9 +126,10 @@ fn apply(action: &mut ActionState, event: &ActionEvent, at: Timestamp) {
             action.status = if *started { Status::Interrupted } else { Status::Approved };
             action.lease = None;
         }
-        ActionEvent::Resolved { resolution: Resolution::Retry, reason, deadline } => {
+        ActionEvent::Resolved { resolution: Resolution::Retry, reason, deadline, by } => {
             await_decision(action, *deadline, at);
             action.because = Some(reason.clone());
+            action.vouched_by = *by;
         }
         ActionEvent::Resolved { resolution: Resolution::Abandon, reason, .. } => {
             end(action, Status::Abandoned, Some(reason))
@@ -135,6 +145,25 @@ fn judged(action: &mut ActionState, verdict: &Verdict, review: Digest, deadline:
     await_decision(action, deadline, at);
 }
 
+/// A worker that holds its permit must not start it any more.
+fn note_voided_permit(action: &mut ActionState) {
+    if action.status == Status::Leased {
+        action.voided_attempt = Some(action.attempt);
+    }
+}
+
+/// Others' approvals stay: they said yes to the same digest. What was to be tried again only by this person's word is interrupted again.
+fn void_approvals(action: &mut ActionState, of: IdentityId, reason: &str, deadline: Timestamp, at: Timestamp) {
+    note_voided_permit(action);
+    action.approvals.retain(|approval| approval.reviewer != of);
+    let was_retried = action.vouched_by == Some(of) && !action.performing;
+    action.status = if was_retried { Status::Interrupted } else { Status::PendingApproval };
+    action.asked_at = (action.status == Status::PendingApproval).then_some(at);
+    action.vouched_by = action.vouched_by.filter(|by| *by != of);
+    (action.lease, action.deadline, action.because) = (None, deadline, Some(reason.to_owned()));
+    action.attention = Attention::default();
+}
+
 /// Back to where the verdict puts it: earlier approvals were for something else, or for one execution that is over.
 fn await_decision(action: &mut ActionState, deadline: Timestamp, at: Timestamp) {
     action.status = match action.verdict.ruling() {
@@ -146,6 +175,7 @@ fn await_decision(action: &mut ActionState, deadline: Timestamp, at: Timestamp) 
     action.asked_at = (action.status == Status::PendingApproval).then_some(at);
     action.approved_at = (action.status == Status::Approved).then_some(at);
     action.approvals.clear();
+    action.vouched_by = None;
     // It is another question now.
     action.attention = Attention::default();
 }

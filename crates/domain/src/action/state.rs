@@ -126,6 +126,12 @@ pub struct ActionState {
     /// It was rehearsed first, and is done because a reviewer said so.
     #[serde(default)]
     pub performing: bool,
+    /// Who had it performed or tried again: where the policy asks nobody, it rests on their word alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vouched_by: Option<IdentityId>,
+    /// The attempt whose permit was voided before it was spent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voided_attempt: Option<u32>,
     pub verdict: Verdict,
     pub(super) review: Digest,
     pub status: ActionStatus,

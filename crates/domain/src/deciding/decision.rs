@@ -122,6 +122,7 @@ fn ended(before: &ActionState, event: &ActionEvent, at: Timestamp) -> Option<(Ou
         | ActionEvent::Judged { .. }
         | ActionEvent::Rehearsed
         | ActionEvent::ToBePerformed { .. }
+        | ActionEvent::ApprovalsVoided { .. }
         | ActionEvent::Leased { .. }
         | ActionEvent::Redeemed { .. }
         | ActionEvent::Renewed { .. }

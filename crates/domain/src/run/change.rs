@@ -93,7 +93,9 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
         RunCommand::SetBudget { allowance } => budget_set(*allowance, run.budget.as_ref())?,
         RunCommand::Submit { plan } if plan.is_empty() => return Err(Refusal::invalid("a plan has at least one step")),
         RunCommand::Submit { plan } => submitted(plan, context.actor),
-        RunCommand::ApprovePlan { seen } => RunEvent::PlanApproved { seen: saw(run, *seen)?, single_operator },
+        RunCommand::ApprovePlan { seen } => {
+            RunEvent::PlanApproved { seen: saw(run, *seen)?, single_operator, by: author(context.actor) }
+        }
         RunCommand::RejectPlan { reason } => RunEvent::PlanRejected { reason: reason.clone() },
         RunCommand::Start => RunEvent::Started,
         RunCommand::Host => host(context)?,
@@ -130,7 +132,9 @@ pub(super) fn change(run: &Run, command: &RunCommand, context: &Context<'_>) -> 
         RunCommand::RunDry { resource } => exhausted(*resource),
         RunCommand::Finish { summary } => finish(run, summary, context.now),
         RunCommand::Wish { action, opening } => wish::wish(run, *action, opening, context.now)?,
-        RunCommand::Grant { number, seen, lasts_ms } => wish::grant(run, *number, *seen, *lasts_ms, context.now)?,
+        RunCommand::Grant { number, seen, lasts_ms } => {
+            wish::grant(run, *number, *seen, *lasts_ms, (author(context.actor), context.now))?
+        }
         RunCommand::RejectWish { number, reason } => wish::reject(run, *number, reason)?,
         RunCommand::Revoke { number, reason } => wish::revoke(run, *number, reason)?,
         RunCommand::RevokeOrder { number, reason } => order::revoke(run, *number, reason)?,

@@ -57,6 +57,12 @@ pub enum RunEvent {
     PlanApproved {
         seen: Digest,
         single_operator: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<IdentityId>,
+    },
+    /// Whoever approved the plan was revoked before the run was started: it waits for approval again.
+    PlanApprovalVoided {
+        reason: String,
     },
     PlanRejected {
         reason: String,
@@ -128,6 +134,10 @@ pub enum RunEvent {
         reason: String,
     },
     Resumed,
+    /// All that it has under way waits for people: its clock stands still.
+    WaitingForPeople,
+    /// Something of it is under way again, or nothing waits.
+    WaitingOver,
     /// Everything was stopped while it was at work: its clock stands still.
     Halted,
     /// Everything may go on, and its clock with it.
@@ -176,6 +186,8 @@ pub enum RunEvent {
         number: u32,
         seen: Digest,
         until: Timestamp,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<IdentityId>,
     },
     NetworkRejected {
         number: u32,
@@ -274,6 +286,7 @@ impl RunEvent {
             Self::BudgetSet { .. } => "run.budget_set",
             Self::Submitted { .. } => "run.submitted",
             Self::PlanApproved { .. } => "run.plan_approved",
+            Self::PlanApprovalVoided { .. } => "run.plan_approval_voided",
             Self::PlanRejected { .. } => "run.plan_rejected",
             Self::Started => "run.started",
             Self::Hosted { .. } => "run.hosted",
@@ -291,6 +304,8 @@ impl RunEvent {
             Self::Paused { .. } => "run.paused",
             Self::Exhausted { .. } => "run.exhausted",
             Self::Resumed => "run.resumed",
+            Self::WaitingForPeople => "run.waiting_for_people",
+            Self::WaitingOver => "run.waiting_over",
             Self::Halted => "run.halted",
             Self::Released => "run.released",
             Self::RolledBack { .. } => "run.rolled_back",

@@ -23,8 +23,8 @@ pub fn evolve(id: RunId, state: Option<Run>, event: &RunEvent, at: Timestamp) ->
     run.status = status_after(&run, event);
     if run.status != before {
         run.paused_from = (run.status == RunStatus::Paused).then_some(before);
-        let since = (run.status == RunStatus::Executing).then_some(at);
-        keep_time(&mut run, at, since);
+        run.clock.halted = false;
+        keep_time(&mut run, at);
         run.milestones.mark(run.status, at);
     }
     if let Some(because) = because(event) {
@@ -66,6 +66,7 @@ fn created(id: RunId, event: &RunEvent, at: Timestamp) -> Option<Run> {
         creator_lineage: creator_lineage.clone(),
         submitted_by: None,
         submitter_lineage: Lineage::default(),
+        plan_approved_by: None,
         separation: *separation,
         status: RunStatus::Draft,
         paused_from: None,
@@ -139,8 +140,16 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::Overasked { .. } => run.overasked_at = Some(at),
         // Whoever paused it wants to be asked, however long that takes.
         RunEvent::Paused { .. } => change_gate(run, |gate| gate.passes_at = None),
-        RunEvent::Halted => keep_time(run, at, None),
-        RunEvent::Released => keep_time(run, at, Some(at)),
+        RunEvent::Halted => change_clock(run, at, |clock| clock.halted = true),
+        RunEvent::Released => change_clock(run, at, |clock| clock.halted = false),
+        RunEvent::WaitingForPeople => change_clock(run, at, |clock| clock.waits = true),
+        RunEvent::WaitingOver => change_clock(run, at, |clock| clock.waits = false),
+        RunEvent::PlanApproved { by, .. } => run.plan_approved_by = *by,
+        // Whoever decides again decides on a new standstill.
+        RunEvent::PlanApprovalVoided { .. } => {
+            run.plan_approved_by = None;
+            stand_still(run, Standstill { asks: Question::Plan, since: at }, None);
+        }
         RunEvent::SnapshotAsked { .. } => (run.snapshot_asked, run.unsaved) = (true, None),
         RunEvent::SnapshotKept { .. } => keep_snapshot(run, event, at),
         RunEvent::SnapshotFailed { reason } => (run.snapshot_asked, run.unsaved) = (false, Some(reason.clone())),
@@ -169,14 +178,13 @@ fn keep_contents(run: &mut Run, event: &RunEvent, at: Timestamp) {
         RunEvent::Exhausted { resource, .. } => run.dry = Some(*resource),
         RunEvent::Resumed => run.dry = None,
         RunEvent::NetworkWished { number, opening, action } => wish::asked(run, *number, opening, *action, at),
-        RunEvent::NetworkGranted { number, until, .. } => wish::granted(run, *number, *until),
+        RunEvent::NetworkGranted { number, until, by, .. } => wish::granted(run, *number, *until, *by),
         RunEvent::NetworkRejected { number, reason } => wish::rejected(run, *number, reason),
         RunEvent::NetworkRevoked { number, reason } => wish::revoked(run, *number, reason),
         RunEvent::OrderGiven { .. } => order::given(run, event, at),
         RunEvent::OrderUsed { number, .. } => order::used(run, *number),
         RunEvent::OrderRevoked { number, reason } => order::revoked(run, *number, reason),
         RunEvent::Created { .. }
-        | RunEvent::PlanApproved { .. }
         | RunEvent::PlanRejected { .. }
         | RunEvent::Started
         | RunEvent::Equipped
@@ -306,6 +314,8 @@ fn keep_snapshot(run: &mut Run, event: &RunEvent, at: Timestamp) {
 /// The plan stands where it stood then; what was spent since stays spent, and what was held is settled by whoever holds it.
 fn roll_back(run: &mut Run, to: u32, at: Timestamp) {
     run.restoring = Some(to);
+    // What waited was proposed before, and is void.
+    run.clock.waits = false;
     run.snapshot_asked = false;
     run.rollbacks = run.rollbacks.saturating_add(1);
     run.steps_done = run.snapshot(to).map_or(run.steps_done, |snapshot| snapshot.steps_done);
@@ -317,9 +327,16 @@ fn roll_back(run: &mut Run, to: u32, at: Timestamp) {
     leave_gate(run, run.gates, at);
 }
 
-/// Starts the clock where work begins and stops it where it ends; the time at work is part of what is spent, beside that of
-/// the runs that it paid for.
-fn keep_time(run: &mut Run, at: Timestamp, since: Option<Timestamp>) {
+fn change_clock(run: &mut Run, at: Timestamp, change: impl FnOnce(&mut WorkClock)) {
+    change(&mut run.clock);
+    keep_time(run, at);
+}
+
+/// Starts the clock where work begins and stops it where it ends or only waits for people; the time at work is part of what is spent,
+/// beside that of the runs that it paid for.
+fn keep_time(run: &mut Run, at: Timestamp) {
+    let works = run.status == RunStatus::Executing && !run.clock.waits && !run.clock.halted;
+    let since = works.then_some(at);
     let worked_ms = run.clock.worked_ms(at);
     let more_ms = worked_ms.saturating_sub(run.clock.worked_ms);
     run.clock = WorkClock { since, worked_ms, ..run.clock };
@@ -338,7 +355,7 @@ fn first_budget(run: &Run) -> Budget {
 fn status_after(run: &Run, event: &RunEvent) -> RunStatus {
     match event {
         RunEvent::Created { .. } | RunEvent::PlanRejected { .. } => RunStatus::Draft,
-        RunEvent::Submitted { .. } => RunStatus::PendingApproval,
+        RunEvent::Submitted { .. } | RunEvent::PlanApprovalVoided { .. } => RunStatus::PendingApproval,
         RunEvent::PlanApproved { .. } => RunStatus::Approved,
         RunEvent::Started => RunStatus::SpawningSandbox,
         RunEvent::Attached
@@ -358,6 +375,8 @@ fn status_after(run: &Run, event: &RunEvent) -> RunStatus {
         RunEvent::Cancelled { .. } => RunStatus::Cancelled,
         RunEvent::Prepared { .. }
         | RunEvent::BudgetSet { .. }
+        | RunEvent::WaitingForPeople
+        | RunEvent::WaitingOver
         | RunEvent::Halted
         | RunEvent::Released
         | RunEvent::Hosted { .. }
@@ -402,6 +421,7 @@ fn resumed(run: &Run) -> RunStatus {
 fn because(event: &RunEvent) -> Option<Option<&str>> {
     match event {
         RunEvent::PlanRejected { reason }
+        | RunEvent::PlanApprovalVoided { reason }
         | RunEvent::Paused { reason }
         | RunEvent::Exhausted { reason, .. }
         | RunEvent::GateRejected { reason }
@@ -424,6 +444,8 @@ fn because(event: &RunEvent) -> Option<Option<&str>> {
         | RunEvent::ResultsApproved { .. } => Some(None),
         RunEvent::Prepared { .. }
         | RunEvent::BudgetSet { .. }
+        | RunEvent::WaitingForPeople
+        | RunEvent::WaitingOver
         | RunEvent::Halted
         | RunEvent::Released
         | RunEvent::Hosted { .. }

@@ -4,12 +4,15 @@
 //! proposed until it is decided or taken back, and none is leased that the budget does not cover. What is to be tried again after it
 //! was interrupted is decided without a standstill: that it was proposed was one.
 
+use std::collections::BTreeMap;
+
 use super::change::{exhausted, needs_snapshot, with_question};
 use super::event::RunEvent;
+use super::evolve::evolve;
 use super::gate::GateKind;
 use super::order;
 use super::state::{Run, RunStatus};
-use crate::action::{ActionEvent, ActionState, Resolution};
+use crate::action::{self, ActionEvent, ActionState, ActionStatus, Resolution};
 use crate::budget::{Amounts, NotHeld, Purpose};
 use crate::id::ActionId;
 use crate::policy::Ruling;
@@ -34,6 +37,7 @@ pub fn follow(
     run: &Run,
     action: Option<&ActionState>,
     events: &[(ActionId, ActionEvent)],
+    beside: Beside,
     now: Timestamp,
 ) -> Result<Consequence, Refusal> {
     let mut also = Vec::new();
@@ -61,7 +65,68 @@ pub fn follow(
         also.extend(performance(run, *id, event)?);
         also.extend(order::follow(run, action, *id, event));
     }
+    also.extend(clock(run, action, events, &also, beside, now));
     Ok(Consequence::Also(if also.is_empty() { also } else { with_question(run, also, now) }))
+}
+
+/// How many other actions of the run wait for people, and how many are approved or under way. Only those since its last rollback.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Beside {
+    pub waiting: u64,
+    pub working: u64,
+}
+
+impl Beside {
+    /// The same with one more action of the run, as it stands.
+    #[must_use]
+    pub fn and(self, run: &Run, action: &ActionState) -> Self {
+        if action.rollbacks != run.rollbacks {
+            return self;
+        }
+        match action.status {
+            ActionStatus::PendingApproval => Self { waiting: self.waiting.saturating_add(1), ..self },
+            ActionStatus::Approved | ActionStatus::Leased | ActionStatus::Executing => {
+                Self { working: self.working.saturating_add(1), ..self }
+            }
+            ActionStatus::Denied
+            | ActionStatus::Rehearsed
+            | ActionStatus::Rejected
+            | ActionStatus::Expired
+            | ActionStatus::Superseded
+            | ActionStatus::Withdrawn
+            | ActionStatus::Succeeded
+            | ActionStatus::Failed
+            | ActionStatus::Interrupted
+            | ActionStatus::Abandoned => self,
+        }
+    }
+}
+
+/// Stops the clock of the run while all that it has under way waits for people, and starts it again. An action at whose checkpoint the run
+/// stands is not counted: there the clock stands anyway.
+fn clock(
+    run: &Run,
+    action: Option<&ActionState>,
+    events: &[(ActionId, ActionEvent)],
+    also: &[RunEvent],
+    beside: Beside,
+    now: Timestamp,
+) -> Option<RunEvent> {
+    let run = also.iter().try_fold(run.clone(), |run, event| evolve(run.id, Some(run), event, now))?;
+    let mut states: BTreeMap<ActionId, Option<ActionState>> = BTreeMap::new();
+    states.extend(action.map(|action| (action.id, Some(action.clone()))));
+    for (id, event) in events {
+        let state = states.entry(*id).or_default();
+        *state = action::evolve(*id, state.take(), event, now);
+    }
+    let all = states.values().flatten().fold(beside, |all, state| all.and(&run, state));
+    let at_gate = run.gate.as_ref().is_some_and(|gate| gate.action.is_some());
+    let waits = all.working == 0 && all.waiting > u64::from(at_gate);
+    match (run.clock.waits, waits) {
+        (false, true) if run.status.is_open() && run.bounds_time() => Some(RunEvent::WaitingForPeople),
+        (true, false) => Some(RunEvent::WaitingOver),
+        (false, _) | (true, true) => None,
+    }
 }
 
 /// What an action takes at most. Time is counted by the run's own clock.
@@ -97,6 +162,7 @@ fn money(run: &Run, id: ActionId, worst: Option<Amounts>, event: &ActionEvent) -
         // Held for what was to be performed, and is not.
         ActionEvent::LeaseLapsed { started: false, .. }
         | ActionEvent::Judged { .. }
+        | ActionEvent::ApprovalsVoided { .. }
         | ActionEvent::Rejected { .. }
         | ActionEvent::Superseded { .. }
         | ActionEvent::Withdrawn { .. }
@@ -141,6 +207,10 @@ fn gate(
             }
             Ruling::Ask { .. } | Ruling::Deny | Ruling::Allow => None,
         },
+        // It is asked about again, so the run stands still for it again.
+        ActionEvent::ApprovalsVoided { .. } if run.status == RunStatus::Executing && awaited.action.is_none() => {
+            kind.filter(|kind| run.posture.stops_before(*kind)).map(|kind| action_gate(id, kind))
+        }
         ActionEvent::Approved { complete: true, .. } if is_awaited => {
             needs_snapshot(run)?;
             Some(RunEvent::GateSettled { action: id, executes: true, unseen: false })
@@ -158,6 +228,7 @@ fn gate(
         | ActionEvent::Rehearsed
         | ActionEvent::ToBePerformed { .. }
         | ActionEvent::Approved { .. }
+        | ActionEvent::ApprovalsVoided { .. }
         | ActionEvent::Rejected { .. }
         | ActionEvent::Superseded { .. }
         | ActionEvent::Withdrawn { .. }
@@ -196,6 +267,7 @@ fn performance(run: &Run, id: ActionId, event: &ActionEvent) -> Result<Option<Ru
         ActionEvent::Proposed { .. }
         | ActionEvent::Rehearsed
         | ActionEvent::Approved { .. }
+        | ActionEvent::ApprovalsVoided { .. }
         | ActionEvent::Leased { .. }
         | ActionEvent::Redeemed { .. }
         | ActionEvent::Renewed { .. }

@@ -123,8 +123,7 @@ impl Run {
             RunStatus::SpawningSandbox if self.snapshots.is_empty() && self.host.is_some() => {
                 Wanted::Snapshot { number: 0 }
             }
-            // Its clock stands: everything is stopped.
-            RunStatus::Executing if self.clock.since.is_none() => Wanted::Stopped,
+            RunStatus::Executing if self.clock.halted => Wanted::Stopped,
             RunStatus::Executing => self.asked_snapshot().unwrap_or(Wanted::Running),
             RunStatus::SpawningSandbox => Wanted::Running,
             RunStatus::CheckpointReached => {

@@ -34,7 +34,7 @@ pub use command::{Allowance, Founding, RunCommand, RunCommandKind};
 pub use decide::decide;
 pub use event::RunEvent;
 pub use evolve::evolve;
-pub use follow::{Consequence, follow};
+pub use follow::{Beside, Consequence, follow};
 pub use gate::{Gate, GateCount, GateKind, Watch, watch};
 pub use hosting::{Hosting, Output, Snapshot, Wanted};
 pub use launch::Launch;

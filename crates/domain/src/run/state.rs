@@ -134,6 +134,9 @@ pub struct Run {
     pub submitted_by: Option<IdentityId>,
     #[serde(default, skip_serializing_if = "Lineage::is_empty")]
     pub submitter_lineage: Lineage,
+    /// Who approved the plan that stands now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_approved_by: Option<IdentityId>,
     pub separation: Separation,
     pub status: RunStatus,
     /// Where a pause interrupted it, so that a resume goes back there.
@@ -233,6 +236,12 @@ pub struct WorkClock {
     pub worked_ms: u64,
     /// How much of it had been worked at the last checkpoint.
     pub worked_ms_at_gate: u64,
+    /// All that is under way waits for people, whatever the run's status.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub waits: bool,
+    /// Everything was stopped while the run was at work.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub halted: bool,
 }
 
 impl WorkClock {
@@ -259,6 +268,11 @@ impl Run {
     /// The plan that stood when a snapshot was taken, if another stands now.
     pub(super) fn plan_at(&self, snapshot: u32) -> Option<&Vec<String>> {
         self.former_plans.iter().find(|former| snapshot <= former.until_snapshot).map(|former| &former.plan)
+    }
+
+    /// Whether it matters how long it is at work. Where it does not, nothing is recorded when it begins to wait for people.
+    pub fn bounds_time(&self) -> bool {
+        self.budget.is_some() || self.posture.gates.every_ms.is_some()
     }
 
     /// What it cannot go on without.

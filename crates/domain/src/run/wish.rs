@@ -10,7 +10,7 @@ use super::event::RunEvent;
 use super::state::Run;
 use crate::canonical;
 use crate::digest::Digest;
-use crate::id::{ActionId, RunId};
+use crate::id::{ActionId, IdentityId, RunId};
 use crate::proposal::Opening;
 use crate::refusal::Refusal;
 use crate::scope::{Place, Target, TargetRule};
@@ -30,6 +30,9 @@ pub enum Answer {
     /// Open until then.
     Granted {
         until: Timestamp,
+        /// By whom. Older entries do not say it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<IdentityId>,
     },
     Rejected {
         reason: String,
@@ -73,14 +76,14 @@ impl Wish {
     /// Until when it is or was open, if somebody granted it.
     pub const fn until(&self) -> Option<Timestamp> {
         match &self.answer {
-            Answer::Granted { until } => Some(*until),
+            Answer::Granted { until, .. } => Some(*until),
             Answer::Waiting | Answer::Rejected { .. } | Answer::Revoked { .. } => None,
         }
     }
 
     /// Whether it is open at this moment.
     pub fn is_open(&self, now: Timestamp) -> bool {
-        matches!(&self.answer, Answer::Granted { until } if *until > now)
+        matches!(&self.answer, Answer::Granted { until, .. } if *until > now)
     }
 
     /// Whether nobody is asked about this opening because of it. A further method of a host that is open is another question,
@@ -90,7 +93,7 @@ impl Wish {
             Answer::Waiting | Answer::Rejected { .. } | Answer::Revoked { .. } => {
                 place_of(&self.opening) == place_of(opening)
             }
-            Answer::Granted { until } => *until > now && self.opening == *opening,
+            Answer::Granted { until, .. } => *until > now && self.opening == *opening,
         }
     }
 }
@@ -147,7 +150,13 @@ fn waiting(run: &Run, number: u32) -> Result<&Wish, Refusal> {
     }
 }
 
-pub(super) fn grant(run: &Run, number: u32, seen: Digest, lasts_ms: u64, now: Timestamp) -> Result<RunEvent, Refusal> {
+pub(super) fn grant(
+    run: &Run,
+    number: u32,
+    seen: Digest,
+    lasts_ms: u64,
+    (by, now): (Option<IdentityId>, Timestamp),
+) -> Result<RunEvent, Refusal> {
     let current = waiting(run, number)?.review(run.id);
     if seen != current {
         return Err(Refusal::Stale { seen, current });
@@ -155,7 +164,7 @@ pub(super) fn grant(run: &Run, number: u32, seen: Digest, lasts_ms: u64, now: Ti
     if !(1..=LONGEST_GRANT_MS).contains(&lasts_ms) {
         return Err(Refusal::invalid("a host is opened for at least a millisecond and at most a week"));
     }
-    Ok(RunEvent::NetworkGranted { number, seen, until: now.plus_ms(lasts_ms) })
+    Ok(RunEvent::NetworkGranted { number, seen, until: now.plus_ms(lasts_ms), by })
 }
 
 pub(super) fn reject(run: &Run, number: u32, reason: &str) -> Result<RunEvent, Refusal> {
@@ -177,8 +186,8 @@ pub(super) fn asked(run: &mut Run, number: u32, opening: &Opening, action: Actio
     run.wishes.push(Wish { number, opening, action, asked_at, answer });
 }
 
-pub(super) fn granted(run: &mut Run, number: u32, until: Timestamp) {
-    answered(run, number, Answer::Granted { until });
+pub(super) fn granted(run: &mut Run, number: u32, until: Timestamp, by: Option<IdentityId>) {
+    answered(run, number, Answer::Granted { until, by });
 }
 
 pub(super) fn rejected(run: &mut Run, number: u32, reason: &str) {

@@ -147,7 +147,7 @@ fn change(
             let current = state.and_then(|worktree| worktree.exemption_review(*number));
             match current {
                 Some(current) if current != *seen => return Err(Refusal::Stale { seen: *seen, current }),
-                Some(_) | None => WorktreeEvent::ExemptionGranted { number: *number, seen: *seen, single_operator },
+                Some(_) | None => WorktreeEvent::ExemptionGranted { number: *number, seen: *seen, single_operator, by },
             }
         }
         WorktreeCommand::RefuseExemption { number, reason } => {

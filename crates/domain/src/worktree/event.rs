@@ -40,6 +40,13 @@ pub enum WorktreeEvent {
         number: usize,
         seen: Digest,
         single_operator: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<IdentityId>,
+    },
+    /// Whoever granted it was revoked: it waits for a decision again.
+    ExemptionVoided {
+        number: usize,
+        reason: String,
     },
     ExemptionRefused {
         number: usize,
@@ -78,6 +85,7 @@ impl WorktreeEvent {
             },
             Self::ExemptionAsked { .. } => "worktree.exemption_asked",
             Self::ExemptionGranted { .. } => "worktree.exemption_granted",
+            Self::ExemptionVoided { .. } => "worktree.exemption_voided",
             Self::ExemptionRefused { .. } => "worktree.exemption_refused",
             Self::Closed { .. } => "worktree.closed",
             Self::Merged { .. } => "worktree.merged",

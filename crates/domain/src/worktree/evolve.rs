@@ -3,7 +3,7 @@
 use super::command::Work;
 use super::event::WorktreeEvent;
 use super::state::{Exemption, Worktree, WorktreeStatus};
-use crate::id::WorktreeId;
+use crate::id::{IdentityId, WorktreeId};
 
 pub fn evolve(id: WorktreeId, state: Option<Worktree>, event: &WorktreeEvent) -> Option<Worktree> {
     if let WorktreeEvent::Opening { project, opening, by, lineage } = event {
@@ -40,10 +40,11 @@ fn change(worktree: &mut Worktree, event: &WorktreeEvent) {
         WorktreeEvent::Noted { work } => note(worktree, work),
         WorktreeEvent::ExemptionAsked { paths, reason, by, lineage } => {
             let (paths, reason, asked_by, lineage) = (paths.clone(), reason.clone(), *by, lineage.clone());
-            worktree.exemptions.push(Exemption { paths, reason, asked_by, lineage, granted: None });
+            worktree.exemptions.push(Exemption { paths, reason, asked_by, lineage, granted: None, granted_by: None });
         }
-        WorktreeEvent::ExemptionGranted { number, .. } => settle(worktree, *number, true),
-        WorktreeEvent::ExemptionRefused { number, .. } => settle(worktree, *number, false),
+        WorktreeEvent::ExemptionGranted { number, by, .. } => settle(worktree, *number, Some(true), *by),
+        WorktreeEvent::ExemptionVoided { number, .. } => settle(worktree, *number, None, None),
+        WorktreeEvent::ExemptionRefused { number, .. } => settle(worktree, *number, Some(false), None),
         WorktreeEvent::Closed { tip, report, items, forced } => {
             worktree.status = WorktreeStatus::Closed;
             worktree.tip = tip.clone();
@@ -74,8 +75,8 @@ fn note(worktree: &mut Worktree, work: &Work) {
     }
 }
 
-fn settle(worktree: &mut Worktree, number: usize, granted: bool) {
+fn settle(worktree: &mut Worktree, number: usize, granted: Option<bool>, by: Option<IdentityId>) {
     if let Some(exemption) = worktree.exemptions.get_mut(number) {
-        exemption.granted = Some(granted);
+        (exemption.granted, exemption.granted_by) = (granted, by);
     }
 }

@@ -108,6 +108,9 @@ pub struct Exemption {
     /// Nothing until somebody decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub granted: Option<bool>,
+    /// Who granted it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub granted_by: Option<IdentityId>,
 }
 
 /// One item of the definition of done, and what came of it.

@@ -67,12 +67,9 @@ fn b4_tier_c_kin_reviewers_count_as_one() {
 
 #[test]
 fn b4_plan_author_kin_cannot_decide_on_run() {
-    for kind in [
-        RunCommandKind::ApprovePlan,
-        RunCommandKind::PassGate,
-        RunCommandKind::ApproveResults,
-        RunCommandKind::Grant,
-    ] {
+    for kind in
+        [RunCommandKind::ApprovePlan, RunCommandKind::PassGate, RunCommandKind::ApproveResults, RunCommandKind::Grant]
+    {
         let mut world = run_world(World::new(), kind);
         let child = register(&mut world, 901, id(Who::Creator));
         let command = run_command(&world, kind);

@@ -9,7 +9,7 @@ use placet_domain::action::{ActionCommand, ActionEvent, ActionState, ActionStatu
 use placet_domain::approval::Terms;
 use placet_domain::budget::{Ceiling, USUAL_WARNING_PERCENT};
 use placet_domain::command::{Command, Submission};
-use placet_domain::decide::{Loaded, Others, decide, recorded};
+use placet_domain::decide::{Loaded, Others, Reads, decide, recorded};
 use placet_domain::digest::Digest;
 use placet_domain::evidence::{Exit, Manifest, Usage};
 use placet_domain::id::{ActionId, IdentityId, ProjectId, RunId};
@@ -22,7 +22,7 @@ use placet_domain::proposal::{Action, Proposal, Tools};
 use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{
-    Allowance, Founding, GateKind, Hosting, Launch, Posture, Questions, Run, RunCommand, RunStatus,
+    Allowance, Beside, Founding, GateKind, Hosting, Launch, Posture, Questions, Run, RunCommand, RunStatus,
 };
 use placet_domain::scope::{Scope, ScopeDraft};
 use placet_domain::time::Timestamp;
@@ -217,6 +217,7 @@ impl World {
                 Others::OfProject(project) => run.project == project,
                 Others::All => true,
             };
+            let concerned = concerned || reads.rests_on.is_some();
             concerned && !run.status.is_final() && Some(run.id) != reads.run && Some(run.id) != parent
         };
         let above = parent.filter(|_| is_over).map(|parent| self.above(parent)).unwrap_or_default();
@@ -238,7 +239,28 @@ impl World {
             worktree: None,
             // No worker is at work here.
             workers: Workers::Free,
+            beside: self.beside(&reads),
+            actions: self.resting_on(reads.rests_on),
+            worktrees: Vec::new(),
         }
+    }
+
+    /// How many actions of the runs that a command reads wait or are under way, besides those that it loads.
+    fn beside(&self, reads: &Reads) -> BTreeMap<RunId, Beside> {
+        let resting = self.resting_on(reads.rests_on);
+        let loaded = |id: ActionId| {
+            reads.action == Some(id) || reads.successor == Some(id) || resting.iter().any(|action| action.id == id)
+        };
+        let concerned = reads.run.into_iter().filter(|_| reads.beside).chain(resting.iter().map(|action| action.run));
+        let counted = |run: &Run| {
+            let others = self.actions.values().filter(|action| action.run == run.id && !loaded(action.id));
+            others.fold(Beside::default(), |all, action| all.and(run, action))
+        };
+        concerned.filter_map(|id| Some((id, counted(self.runs.get(&id)?)))).collect()
+    }
+
+    fn resting_on(&self, who: Option<IdentityId>) -> Vec<ActionState> {
+        self.actions.values().filter(|action| who.is_some_and(|who| action.rests_on(who))).cloned().collect()
     }
 
     /// What the family of a run has asked of people: all runs of its agent, and all below the run at the top of its own.
@@ -291,7 +313,8 @@ impl World {
         self.identities.extend(people.map(|identity| (identity.id, identity)));
         self.runs.extend(loaded.run.into_iter().chain(loaded.parent).chain(loaded.runs).map(|run| (run.id, run)));
         self.organisation = loaded.organisation;
-        self.actions.extend(loaded.action.into_iter().chain(loaded.successor).map(|action| (action.id, action)));
+        let actions = loaded.action.into_iter().chain(loaded.successor).chain(loaded.actions);
+        self.actions.extend(actions.map(|action| (action.id, action)));
     }
 
     pub(crate) fn actor(&self, who: Who) -> Actor {

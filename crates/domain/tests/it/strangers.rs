@@ -210,7 +210,8 @@ fn b4_a_stranger_misses_every_person_who_was_asked_and_did_not_approve() {
     assert_eq!(kinds, ["job.leased", "permit.redeemed"], "one person is not two: {told:?}");
     assert!(told[0].to_string().ends_with("comes before as many people approved it as had to"));
     // What is tried again is approved again.
-    let again = ActionEvent::Resolved { resolution: Resolution::Retry, reason: "x".to_owned(), deadline: world.now };
+    let again =
+        ActionEvent::Resolved { resolution: Resolution::Retry, reason: "x".to_owned(), deadline: world.now, by: None };
     let mut retried = good.clone();
     let about = good[last].3.about;
     retried.insert(last + 1, (98, world.now, None, Record { about, event: Event::Action(world.action, again) }));

@@ -25,11 +25,12 @@ const STEPS: &[&str] = &[
     include_str!("../../migrations/0015_queue_in_its_indexes.sql"),
     include_str!("../../migrations/0017_turns.sql"),
     include_str!("../../migrations/0018_upload.sql"),
+    include_str!("../../migrations/0019_live_actions_by_run.sql"),
 ];
 
 /// How the ledger is read into projections. Count it up whenever an event means something else for a state, or a state has a
 /// field more: what was computed by an older reading is then computed anew, so that every stored state is what the ledger says.
-const READING: u32 = 19;
+const READING: u32 = 20;
 
 pub(crate) fn migrate(conn: &mut Connection) -> Result<(), StoreError> {
     take_steps(conn)?;

@@ -7,7 +7,7 @@ use crate::error::CliError;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct BudgetArgs {
-    /// The most time at work; waiting for people does not count
+    /// The most time at work; while a run only waits for people, none counts
     #[arg(long, value_name = "N")]
     budget_minutes: Option<u64>,
     #[arg(long, value_name = "N")]

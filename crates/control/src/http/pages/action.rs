@@ -15,7 +15,6 @@ use placet_domain::identity::Role;
 use placet_domain::policy::Tier;
 use placet_domain::refusal::Refusal;
 use placet_domain::run::Run;
-use placet_domain::time::Timestamp;
 use placet_ledger::Entry;
 use placet_pages::{ActionPage, Ask, Blast, Decided, Twins, Yes};
 use placet_store::{EntryFilter, HEARTBEAT, Kinds, Order, StoredEntry, Whose};
@@ -110,13 +109,12 @@ async fn identical(app: &App, caller: &Caller, state: &ActionState, waits: bool)
     }
 }
 
-/// Who said yes, and when: the last entries that say so are those that count.
+/// Who said yes, and when: of each the last entry that says so. Approvals that were voided have entries too.
 async fn approvals(app: &App, state: &ActionState, entries: &[StoredEntry]) -> Result<Vec<Yes>, Failure> {
-    let times: Vec<Timestamp> = entries.iter().filter(|entry| entry.kind == APPROVED).map(|entry| entry.at).collect();
-    let counting = times.len().checked_sub(state.approvals.len()).and_then(|first| times.get(first..));
     let mut said = Vec::new();
-    for (index, approval) in state.approvals.iter().enumerate() {
-        let at = counting.and_then(|times| times.get(index)).copied();
+    for approval in &state.approvals {
+        let is_it = |entry: &&StoredEntry| entry.kind == APPROVED && decider(entry) == Some(approval.reviewer);
+        let at = entries.iter().rev().find(is_it).map(|entry| entry.at);
         let name = names::person(app, approval.reviewer).await?;
         said.push(Yes { name, at, alone: approval.single_operator, signed: approval.signing.is_some() });
     }

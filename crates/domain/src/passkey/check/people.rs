@@ -45,6 +45,10 @@ impl Checker {
             self.found(told, what(of, event), wrong);
         }
         self.people.follow(of, event);
+        // Whatever an entry after this one says: their approvals are void from here on.
+        if *event == IdentityEvent::Revoked {
+            self.reviews.values_mut().for_each(|review| review.void(of));
+        }
     }
 
     /// Whoever has passkeys keeps them: what could get around them was signed.

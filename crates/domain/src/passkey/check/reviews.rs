@@ -49,11 +49,17 @@ impl Review {
     /// Kin of whoever said yes already are no second person.
     fn take_yes(&mut self, reviewer: IdentityId, people: &People) {
         let lineage = |id: IdentityId| people.get(id).map(|person| person.lineage.clone()).unwrap_or_default();
-        let is_kin = |other: &IdentityId| {
-            people.get(reviewer).is_some_and(|person| person.is_kin_of(*other, &lineage(*other)))
-        };
+        let is_kin =
+            |other: &IdentityId| people.get(reviewer).is_some_and(|person| person.is_kin_of(*other, &lineage(*other)));
         if !self.by.iter().any(is_kin) {
             self.by.insert(reviewer);
+        }
+    }
+
+    /// What a revoked person said before it was begun does not count.
+    pub(super) fn void(&mut self, reviewer: IdentityId) {
+        if !self.is_over {
+            self.by.remove(&reviewer);
         }
     }
 
@@ -115,6 +121,7 @@ impl Checker {
             ActionEvent::Rehearsed
             | ActionEvent::ToBePerformed { .. }
             | ActionEvent::Approved { .. }
+            | ActionEvent::ApprovalsVoided { .. }
             | ActionEvent::Rejected { .. }
             | ActionEvent::Superseded { .. }
             | ActionEvent::Withdrawn { .. }
@@ -144,6 +151,9 @@ impl Checker {
                 let review = self.reviews.get_mut(&action).filter(|review| review.named == approval.review);
                 let people = &self.people;
                 review.into_iter().for_each(|review| review.take_yes(approval.reviewer, people));
+            }
+            ActionEvent::ApprovalsVoided { of, .. } => {
+                self.reviews.get_mut(&action).into_iter().for_each(|review| review.void(*of));
             }
             ActionEvent::Resolved { resolution: Resolution::Retry, .. } => {
                 self.reviews.get_mut(&action).into_iter().for_each(Review::ask_again);
@@ -184,6 +194,7 @@ impl Checker {
             | ActionEvent::Rehearsed
             | ActionEvent::ToBePerformed { .. }
             | ActionEvent::Approved { .. }
+            | ActionEvent::ApprovalsVoided { .. }
             | ActionEvent::Leased { .. }
             | ActionEvent::Renewed { .. }
             | ActionEvent::Postponed { .. }
@@ -206,6 +217,7 @@ impl Checker {
             | ActionEvent::Judged { .. }
             | ActionEvent::Rehearsed
             | ActionEvent::ToBePerformed { .. }
+            | ActionEvent::ApprovalsVoided { .. }
             | ActionEvent::Rejected { .. }
             | ActionEvent::Superseded { .. }
             | ActionEvent::Withdrawn { .. }

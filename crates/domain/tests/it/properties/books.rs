@@ -185,6 +185,7 @@ impl Page {
                 self.performing = true;
             }
             ActionEvent::Resolved { resolution: Resolution::Retry, .. } => self.approvals.clear(),
+            ActionEvent::ApprovalsVoided { of, .. } => self.approvals.retain(|approval| approval.reviewer != *of),
             ActionEvent::Approved { approval, .. } => {
                 self.may_approve(approval, separation)?;
                 self.approvals.push(approval.clone());

@@ -94,6 +94,8 @@ const KINDS: &[&str] = &[
     "run.started",
     "run.step_finished",
     "run.submitted",
+    "run.waiting_for_people",
+    "run.waiting_over",
 ];
 
 const REFUSALS: &[&str] = &[

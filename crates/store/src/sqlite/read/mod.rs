@@ -8,6 +8,7 @@ mod entities;
 mod entries;
 mod holders;
 mod queue;
+mod resting;
 mod retention;
 mod select;
 
@@ -24,6 +25,7 @@ pub(crate) use entities::{
 pub(crate) use entries::{bytes_before, count_entries, cursor, debts, entries, entry};
 pub(crate) use holders::{is_of_agent, withholding};
 pub(crate) use queue::{queue, queue_length, twins};
+pub(crate) use resting::{beside, exempted_worktrees, resting_actions, runs_naming};
 pub(crate) use retention::{all_kept, count_removals, expirable, is_kept, is_removed, removals, touched};
 
 /// The projects within reach as a JSON list of hexadecimal ids, which is how a list goes into one statement; nothing means

@@ -1,6 +1,5 @@
 //! How a question to people ended, as a row. Made from the entry that ended it and the action as it stood before.
 
-use placet_domain::action::ActionState;
 use placet_domain::decide::Loaded;
 use placet_domain::deciding::{Decision, decision};
 use placet_domain::id::ActionId;
@@ -27,9 +26,7 @@ pub(crate) struct DecisionRow {
 /// The decision that an event is, by what is known before it.
 pub(crate) fn ended_by(event: &Event, loaded: &Loaded, at: Timestamp) -> Option<(ActionId, Decision)> {
     let Event::Action(id, event) = event else { return None };
-    let before =
-        [&loaded.action, &loaded.successor].into_iter().flatten().find(|action: &&ActionState| action.id == *id)?;
-    Some((*id, decision(before, event, at)?))
+    Some((*id, decision(loaded.find_action(*id)?, event, at)?))
 }
 
 impl DecisionRow {

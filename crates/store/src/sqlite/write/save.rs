@@ -1,6 +1,8 @@
 //! Writing what follows from records: projections, tiles, heads, and the content that the ledger names by digest. And how
 //! far followers have come.
 
+use std::collections::BTreeMap;
+
 use placet_domain::action::{ActionCommand, ActionState, ActionStatus, Attention};
 use placet_domain::command::Command;
 use placet_domain::decide::Loaded;
@@ -56,7 +58,7 @@ impl Session<'_> {
         first: u64,
         records: &[Record],
         loaded: &Loaded,
-        stood: Option<Standing>,
+        stood: &BTreeMap<ActionId, Standing>,
     ) -> Result<(), StoreError> {
         let numbered: Vec<(u64, &Event)> = (first..).zip(records).map(|(seq, record)| (seq, &record.event)).collect();
         self.save_things(&numbered, loaded)?;
@@ -65,8 +67,9 @@ impl Session<'_> {
         for run in &loaded.runs {
             self.save_run(&numbered, Some(run))?;
         }
-        self.save_action(&numbered, loaded.action.as_ref(), stood)?;
-        self.save_action(&numbered, loaded.successor.as_ref(), None)?;
+        for action in loaded.action.iter().chain(&loaded.successor).chain(&loaded.actions) {
+            self.save_action(&numbered, action, stood.get(&action.id))?;
+        }
         self.save_kept(first, records)
     }
 
@@ -94,10 +97,13 @@ impl Session<'_> {
                         self.cache.keep_token(*id, (!identity.revoked).then_some(identity.token));
                     }
                 }
-                Event::Worktree(_) => {
-                    if let Some(worktree) = &loaded.worktree {
+                Event::Worktree(news) => {
+                    let known = loaded.worktree.iter().chain(&loaded.worktrees);
+                    if let Some(worktree) = known.into_iter().find(|worktree| worktree.id == news.worktree) {
                         let project = self.home(Thing::Project(worktree.project))?;
-                        if let Some(span) = self.span(records, |event| matches!(event, Event::Worktree(_))) {
+                        let is_about =
+                            |event: &Event| matches!(event, Event::Worktree(of) if of.worktree == worktree.id);
+                        if let Some(span) = self.span(records, is_about) {
                             WorktreeRow::of(worktree, project, span).save(conn, worktree.id)?;
                         }
                     }
@@ -148,10 +154,9 @@ impl Session<'_> {
     fn save_action(
         &mut self,
         records: &[(u64, &Event)],
-        action: Option<&ActionState>,
-        stood: Option<Standing>,
+        action: &ActionState,
+        stood: Option<&Standing>,
     ) -> Result<(), StoreError> {
-        let Some(action) = action else { return Ok(()) };
         let is_about = |event: &Event| matches!(event, Event::Action(id, _) if *id == action.id);
         let Some(span) = self.span(records, is_about) else { return Ok(()) };
         let [project, run] = [Thing::Project(action.project), Thing::Run(action.run)];
@@ -160,7 +165,7 @@ impl Session<'_> {
         let at = self.home(Thing::Action(action.id))?;
         match stood {
             None => row.insert(self.conn, action.id)?,
-            Some(stood) if stood == Standing::of(action) => row.renew(self.conn, at)?,
+            Some(stood) if *stood == Standing::of(action) => row.renew(self.conn, at)?,
             Some(_) => row.update(self.conn, at)?,
         }
         self.cache.keep_action(action);

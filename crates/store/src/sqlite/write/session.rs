@@ -2,12 +2,12 @@
 //!
 //! Everything that can be refused is refused before the first write of a request, so a refusal leaves nothing to undo.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use placet_domain::action::{ActionCommand, ActionState, Workers};
 use placet_domain::approval::Asking;
 use placet_domain::command::{About, Command, Submission};
-use placet_domain::decide::{Loaded, Others, decide, recorded};
+use placet_domain::decide::{Loaded, Others, Reads, decide, recorded};
 use placet_domain::digest::Digest;
 use placet_domain::id::{ActionId, IdentityId, RunId};
 use placet_domain::identity::{Actor, DoorCommand, Identity, IdentityCommand};
@@ -16,7 +16,7 @@ use placet_domain::project::ProjectCommand;
 use placet_domain::record::Record;
 use placet_domain::refusal::Refusal;
 use placet_domain::retention::depended_on;
-use placet_domain::run::{Questions, Run, RunCommand};
+use placet_domain::run::{Beside, Questions, Run, RunCommand};
 use placet_domain::time::Timestamp;
 use placet_ledger::Tree;
 use rusqlite::{Connection, params};
@@ -98,14 +98,15 @@ impl<'a> Session<'a> {
         check_content(&submission.command, extras)?;
         let first = self.tree.size();
         let lines = self.lines(&records, submission)?;
-        let stood = loaded.action.as_ref().map(Standing::of);
+        let stood = loaded.action.iter().chain(&loaded.actions);
+        let stood = stood.map(|action| (action.id, Standing::of(action))).collect();
         let mut ended = Vec::new();
         for (seq, record) in (first..).zip(&records) {
             ended.extend(ended_by(&record.event, &loaded, self.now).map(|ended| (seq, ended)));
             loaded.apply(record, self.now);
         }
         self.append(&lines)?;
-        self.save(first, &records, &loaded, stood)?;
+        self.save(first, &records, &loaded, &stood)?;
         self.save_decisions(&ended, extras.look)?;
         self.save_content(&submission.command, extras)?;
         self.follow_uploads(submission, &records, &lines)?;
@@ -152,11 +153,16 @@ impl<'a> Session<'a> {
         let worktree = reads.worktree.map(|id| read::worktree(self.conn, id)).transpose()?.flatten();
         let above = if is_over { self.load_above(parent.as_ref())? } else { Vec::new() };
         let others = self.load_others(reads.others, [&run, &parent])?;
-        let runs = above.into_iter().chain(others).collect();
+        let runs: Vec<Run> = above.into_iter().chain(others).collect();
         let projects = if reads.others == Others::All { read::projects(self.conn)? } else { Vec::new() };
         let givers = run.as_ref().filter(|_| reads.givers).map(|run| self.load_givers(run)).transpose()?;
         let touched = reads.touched_from.map(|from| read::touched(self.conn, from)).transpose()?.unwrap_or_default();
         let workers = self.load_workers(reads.workers, run.as_ref(), action.as_ref())?;
+        let actions = reads.rests_on.map(|id| read::resting_actions(self.conn, id)).transpose()?.unwrap_or_default();
+        let resting = self.load_resting_runs(reads.rests_on, &actions)?;
+        let worktrees = reads.rests_on.map(|id| read::exempted_worktrees(self.conn, id)).transpose()?;
+        let beside = self.load_beside(&reads, run.as_ref().into_iter().chain(&resting), &actions)?;
+        let runs = resting.into_iter().chain(runs).collect();
         let questions = self.load_questions(run.as_ref().filter(|_| reads.questions), &submission.terms.asking)?;
         Ok(Loaded {
             project,
@@ -174,6 +180,9 @@ impl<'a> Session<'a> {
             touched,
             questions,
             workers,
+            beside,
+            actions,
+            worktrees: worktrees.unwrap_or_default(),
         })
     }
 
@@ -193,6 +202,35 @@ impl<'a> Session<'a> {
         let sql = "SELECT EXISTS (SELECT 1 FROM action WHERE is_live AND status IN ('LEASED', 'EXECUTING'))";
         let at_work: bool = self.conn.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
         Ok(if at_work { Workers::Busy } else { Workers::Free })
+    }
+
+    /// The runs in which something rests on somebody, also those of these actions that are over.
+    fn load_resting_runs(&mut self, id: Option<IdentityId>, actions: &[ActionState]) -> Result<Vec<Run>, StoreError> {
+        let Some(id) = id else { return Ok(Vec::new()) };
+        let mut runs = read::runs_naming(self.conn, id)?;
+        for action in actions {
+            if !runs.iter().any(|run| run.id == action.run) {
+                runs.extend(self.load_run(Some(action.run))?);
+            }
+        }
+        Ok(runs)
+    }
+
+    /// What else of these runs waits or is under way, where a command may change whether they only wait.
+    fn load_beside<'r>(
+        &self,
+        reads: &Reads,
+        runs: impl Iterator<Item = &'r Run>,
+        actions: &[ActionState],
+    ) -> Result<BTreeMap<RunId, Beside>, StoreError> {
+        if !reads.beside && actions.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let loaded = reads.action.into_iter().chain(reads.successor).chain(actions.iter().map(|action| action.id));
+        let loaded: Vec<ActionId> = loaded.collect();
+        // Elsewhere it changes nothing whether a run only waits.
+        let timed = runs.filter(|run| run.bounds_time());
+        timed.map(|run| Ok((run.id, read::beside(self.conn, run, &loaded)?))).collect()
     }
 
     /// How much the family of a run has asked of people. Nothing is counted where nothing is bounded.

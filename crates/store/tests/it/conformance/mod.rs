@@ -11,6 +11,7 @@ mod ordering;
 mod queue;
 mod races;
 mod retaining;
+mod revoking;
 mod submitting;
 
 /// Runs scenarios, which are functions of the ground they are played on, as tests.
@@ -44,6 +45,11 @@ scenarios! {
         c16_what_a_worker_declared_is_kept_and_the_same_is_not_written_twice,
         b1_who_is_revoked_after_the_door_changes_nothing_any_more,
         scopes_are_versioned_by_name,
+    }
+    revoking {
+        b4_revocation_voids_approvals_in_one_transaction,
+        b4_revocation_withdraws_actions_of_an_agent,
+        c12_clock_of_a_run_stands_while_it_waits,
     }
     amending {
         b4_an_amendment_is_one_transaction_and_both_actions_are_read_back,

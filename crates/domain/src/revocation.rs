@@ -1,0 +1,166 @@
+//! REVOKE: what rested on somebody who is revoked, and was not started, does not count any more.
+//!
+//! One rule for all of it, recorded together with the revocation: approvals of actions, standing orders, the approval of a plan that was
+//! not started, opened hosts and exemptions are void, and whoever asked waits for somebody else. What a revoked agent proposed, or a
+//! revoked reviewer wrote into a proposal, is withdrawn. What was started goes on: its permit was spent, and only its worker can stop it.
+//! A new token is no revocation; the person is the same.
+
+use crate::action::{ActionEvent, ActionState, ActionStatus};
+use crate::approval::Terms;
+use crate::decide::Loaded;
+use crate::id::{ActionId, IdentityId};
+use crate::identity::Identity;
+use crate::organisation::Organisation;
+use crate::record::{Event, Record};
+use crate::refusal::Refusal;
+use crate::run::{Answer, Consequence, Run, RunEvent, RunStatus, follow};
+use crate::time::Timestamp;
+use crate::worktree::{Worktree, WorktreeEvent, WorktreeNews, WorktreeStatus};
+
+impl ActionState {
+    /// Whether it is not started yet and somebody's word, proposal or hold stands behind it.
+    pub fn rests_on(&self, id: IdentityId) -> bool {
+        let unstarted =
+            matches!(self.status, ActionStatus::PendingApproval | ActionStatus::Approved | ActionStatus::Leased);
+        unstarted && (wrote(self, id) || approved(self, id) || self.lease().is_some_and(|lease| lease.worker == id))
+    }
+}
+
+fn wrote(action: &ActionState, id: IdentityId) -> bool {
+    let amended = action.amendment.iter().flat_map(|amendment| &amendment.amenders).any(|amender| amender.id == id);
+    action.proposer == id || amended
+}
+
+fn approved(action: &ActionState, id: IdentityId) -> bool {
+    action.vouched_by == Some(id) || action.approvals.iter().any(|approval| approval.reviewer == id)
+}
+
+/// Everything that is void with the revocation of this identity, of what was loaded for it.
+pub(crate) fn consequences(
+    loaded: &Loaded,
+    revoked: &Identity,
+    terms: &Terms,
+    now: Timestamp,
+) -> Result<Vec<Event>, Refusal> {
+    let mut after = loaded.clone();
+    let mut events = Vec::new();
+    for action in &loaded.actions {
+        let void = void_action(action, revoked, terms, now);
+        let and_run = with_run(&after, action, void, now)?;
+        take(&mut after, &mut events, and_run, now);
+    }
+    for id in loaded.runs.iter().map(|run| run.id) {
+        let void = after.find_run(id).map(|run| void_in_run(run, revoked)).unwrap_or_default();
+        take(&mut after, &mut events, void.into_iter().map(|event| Event::Run(id, event)).collect(), now);
+    }
+    let exemptions = loaded.worktrees.iter().flat_map(|worktree| void_exemptions(worktree, revoked));
+    take(&mut after, &mut events, exemptions.map(Event::Worktree).collect(), now);
+    events.extend(still_halted(&loaded.organisation, loaded, &after));
+    Ok(events)
+}
+
+fn take(after: &mut Loaded, events: &mut Vec<Event>, more: Vec<Event>, now: Timestamp) {
+    for event in more {
+        let record = Record { about: crate::command::About::default(), event };
+        after.apply(&record, now);
+        events.push(record.event);
+    }
+}
+
+/// The events of an action, and what they mean for its run.
+fn with_run(
+    after: &Loaded,
+    action: &ActionState,
+    events: Vec<ActionEvent>,
+    now: Timestamp,
+) -> Result<Vec<Event>, Refusal> {
+    let events: Vec<(ActionId, ActionEvent)> = events.into_iter().map(|event| (action.id, event)).collect();
+    let mut all: Vec<Event> = events.iter().map(|(id, event)| Event::Action(*id, event.clone())).collect();
+    // An action without its run is none; without events nothing follows.
+    let Some(run) = after.find_run(action.run).filter(|_| !events.is_empty()) else { return Ok(all) };
+    let beside = after.beside(run, action.id);
+    let (Consequence::Also(also) | Consequence::Instead(also)) = follow(run, Some(action), &events, beside, now)?;
+    all.extend(also.into_iter().map(|event| Event::Run(run.id, event)));
+    Ok(all)
+}
+
+fn void_action(action: &ActionState, revoked: &Identity, terms: &Terms, now: Timestamp) -> Vec<ActionEvent> {
+    let name = &revoked.name;
+    if !action.rests_on(revoked.id) {
+        return Vec::new();
+    }
+    if action.proposer == revoked.id {
+        return withdrawn(format!("its agent `{name}` was revoked before it was started"));
+    }
+    if wrote(action, revoked.id) {
+        return withdrawn(format!("`{name}`, who amended it, was revoked before it was started; propose it again"));
+    }
+    if !approved(action, revoked.id) {
+        // Its worker: nothing was started, so that another one may take it.
+        return vec![ActionEvent::LeaseLapsed { attempt: action.attempt, started: false }];
+    }
+    if action.approvals.iter().any(|approval| approval.order.is_some()) {
+        return withdrawn(format!("`{name}`, whose standing order approved it, was revoked; propose it again"));
+    }
+    let reason = format!("the approval of `{name}` does not count any more: that identity was revoked; decide again");
+    let others = action.approvals.iter().filter(|approval| approval.reviewer != revoked.id);
+    // No approval that stays runs out before the one that is missing.
+    let deadline = others.map(|approval| approval.expires_at).chain([now.plus_ms(terms.decide_within_ms)]).min();
+    let deadline = deadline.unwrap_or(action.deadline);
+    let voided = ActionEvent::ApprovalsVoided { of: revoked.id, reason, deadline };
+    if action.performing && action.vouched_by == Some(revoked.id) {
+        let judged = ActionEvent::Judged { verdict: action.verdict.clone(), review: action.review(), deadline };
+        return vec![judged, voided, ActionEvent::Rehearsed];
+    }
+    vec![voided]
+}
+
+fn withdrawn(reason: String) -> Vec<ActionEvent> {
+    vec![ActionEvent::Withdrawn { reason }]
+}
+
+fn void_in_run(run: &Run, revoked: &Identity) -> Vec<RunEvent> {
+    let (name, id) = (&revoked.name, revoked.id);
+    if run.status.is_final() {
+        return Vec::new();
+    }
+    let orders = run.orders.iter().filter(|order| order.giver == id && order.revoked.is_none());
+    let orders = orders.map(|order| RunEvent::OrderRevoked {
+        number: order.number,
+        reason: format!("`{name}`, who gave it, was revoked"),
+    });
+    let granted = |answer: &Answer| matches!(answer, Answer::Granted { by, .. } if *by == Some(id));
+    let wishes = run.wishes.iter().filter(|wish| granted(&wish.answer)).map(|wish| RunEvent::NetworkRevoked {
+        number: wish.number,
+        reason: format!("`{name}`, who opened it, was revoked"),
+    });
+    let is_unstarted = run.status == RunStatus::Approved && run.plan_approved_by == Some(id);
+    let plan = is_unstarted.then(|| RunEvent::PlanApprovalVoided {
+        reason: format!(
+            "the approval of the plan by `{name}` does not count any more: that identity was revoked; decide again"
+        ),
+    });
+    let is_at_work = matches!(run.status, RunStatus::Executing | RunStatus::CheckpointReached) && run.agent == id;
+    let paused = is_at_work.then(|| RunEvent::Paused { reason: format!("its agent `{name}` was revoked") });
+    orders.chain(wishes).chain(plan).chain(paused).collect()
+}
+
+fn void_exemptions(worktree: &Worktree, revoked: &Identity) -> Vec<WorktreeNews> {
+    // What is closed was checked with them, and stays as it was checked.
+    if !matches!(worktree.status, WorktreeStatus::Opening | WorktreeStatus::Open) {
+        return Vec::new();
+    }
+    let granted = worktree.exemptions.iter().enumerate().filter(|(_, one)| one.granted_by == Some(revoked.id));
+    let reason = format!("`{}`, who granted it, was revoked; decide again", revoked.name);
+    let void = granted.map(|(number, _)| WorktreeEvent::ExemptionVoided { number, reason: reason.clone() });
+    void.map(|event| WorktreeNews { worktree: worktree.id, informed: Vec::new(), event }).collect()
+}
+
+/// While everything is stopped, no clock runs of a run that goes back to work by it.
+fn still_halted(organisation: &Organisation, before: &Loaded, after: &Loaded) -> Vec<Event> {
+    let works = |run: &Run| run.status == RunStatus::Executing;
+    let worked = |run: &&Run| before.find_run(run.id).is_some_and(works);
+    let began = after.runs.iter().filter(|run| works(run)).filter(|run| !worked(run));
+    let halted = began.map(|run| Event::Run(run.id, RunEvent::Halted));
+    if organisation.halt.is_some() { halted.collect() } else { Vec::new() }
+}
