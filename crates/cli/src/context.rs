@@ -16,7 +16,7 @@ pub(crate) struct Who {
     /// The home directory of this Placet (default: the nearest `.placet` above)
     #[arg(long, global = true, env = "PLACET_HOME", value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
-    /// The control plane to talk to (default: the address in the home's settings)
+    /// The control plane to talk to (default: the one of the home that runs, else the address in its settings)
     #[arg(long, global = true, env = "PLACET_SERVER", value_name = "URL")]
     pub(crate) server: Option<String>,
     /// Who you are: a name whose token is kept in the home
@@ -55,13 +55,16 @@ impl Who {
                     .hint("write it like http://127.0.0.1:7070"));
             }
             Some(server) => server.clone(),
-            None => format!("http://{}", self.home()?.config()?.address),
+            None => self.home()?.url()?,
         };
         let token = match &self.token {
             Some(token) => Token::new(token.clone()),
             None => self.home()?.token(&self.acting_as)?,
         };
-        Ok(Client::new(server, token))
+        let client = Client::new(server, token);
+        // Whoever names both knows what they do. What a home lends, an address or a token, is for its own control plane alone.
+        let is_named = self.server.is_some() && self.token.is_some();
+        Ok(if is_named { client } else { client.proving(self.home()?.verifier()?) })
     }
 }
 

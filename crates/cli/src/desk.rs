@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use placet_control::{App, Rules, Serving, serve_briefly};
-use placet_store::{Store, StoreError};
+use placet_store::{Holder, Store, StoreError};
 use placet_wire::Client;
 
 use crate::command::serve::{cannot_open, store_config};
@@ -41,11 +41,11 @@ impl Desk {
                 Ok(store) => return Self::of_our_own(store, &home, who).await,
                 // A control plane keeps its store open and says where it answers. The settings only say where it would: somebody else
                 // may listen there, and must not be given a token.
-                Err(StoreError::InUse { at: Some(address), .. })
+                Err(StoreError::InUse { holder: Holder { at: Some(address), .. }, .. })
                     if TcpStream::connect_timeout(&address, CONNECT).is_ok() =>
                 {
                     let client = Client::new(format!("http://{address}"), home.token(&who.acting_as)?);
-                    return Ok(Self { client, own: None });
+                    return Ok(Self { client: client.proving(home.verifier()?), own: None });
                 }
                 Err(StoreError::InUse { .. }) if started.elapsed() < LONGEST_TURN => {
                     tokio::time::sleep(BETWEEN_TRIES).await;

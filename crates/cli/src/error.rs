@@ -106,6 +106,10 @@ impl From<ClientError> for CliError {
                 Self { code, message: problem.detail.clone(), hint }
             }
             ClientError::Garbled { .. } => Self::failed(error.to_string()),
+            ClientError::Stranger { .. } => Self::new(Code::Unreachable, error.to_string()).hint(
+                "start the control plane of this home with `placet serve` (`--address 127.0.0.1:0` takes a free port), or name another \
+                 home with --home DIR; through a tunnel, give the token itself (PLACET_TOKEN) with --server URL",
+            ),
         }
     }
 }

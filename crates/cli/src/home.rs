@@ -215,6 +215,15 @@ impl Home {
         self.data().join("stop.sock")
     }
 
+    /// Where the control plane of this home answers: where it says so itself, if it runs on this machine, else where the settings have it.
+    pub(crate) fn url(&self) -> Result<String, CliError> {
+        let address = match placet_store::serving_at(&self.data()) {
+            Some(address) => address,
+            None => self.config()?.address,
+        };
+        Ok(format!("http://{address}"))
+    }
+
     /// Where people come, if not to the address that is listened at.
     pub(crate) fn public_url(&self) -> Result<Option<PublicUrl>, CliError> {
         public_url(&self.config()?)

@@ -1,5 +1,6 @@
 //! Takes connections, within the places that there are ([`crate::connections`]), and only from those who say soon what they want.
 
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -26,6 +27,10 @@ const MOST_HEADER_BYTES: usize = 32 << 10;
 /// After an error of the system (no more descriptors, say): long enough for some to be freed.
 const RECOVERY: Duration = Duration::from_millis(50);
 
+/// Our own address that a connection came to. A caller compares it with the one that they dialled.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ArrivedAt(pub(crate) SocketAddr);
+
 /// Serves connections until told to stop; then lets those under way finish.
 pub(crate) async fn accept(listener: TcpListener, router: Router, limits: Limits, stop: impl Future<Output = ()>) {
     let connections = Connections::new(limits.connections);
@@ -41,8 +46,10 @@ pub(crate) async fn accept(listener: TcpListener, router: Router, limits: Limits
         let Some((socket, place)) = accepted else { continue };
         // Answers are small and awaited: better sent at once than in company.
         let _ = socket.set_nodelay(true);
+        // A connection that is gone already has no address.
+        let Ok(address) = socket.local_addr() else { continue };
         let socket = Patient::new(socket, Duration::from_millis(limits.unread_ms));
-        serve(&http, socket, place, router.clone(), &graceful, Duration::from_millis(limits.first_head_ms));
+        serve(&http, socket, place, (router.clone(), ArrivedAt(address)), &graceful, Duration::from_millis(limits.first_head_ms));
     }
     drop(listener);
     graceful.shutdown().await;
@@ -82,12 +89,12 @@ fn serve(
     http: &http1::Builder,
     socket: Patient<TcpStream>,
     place: Place,
-    router: Router,
+    (router, arrived): (Router, ArrivedAt),
     graceful: &GracefulShutdown,
     first_head: Duration,
 ) {
     let answering = place.clone();
-    let service = service_fn(move |request| answer(answering.clone(), router.clone(), request));
+    let service = service_fn(move |request| answer(answering.clone(), arrived, router.clone(), request));
     let connection = graceful.watch(http.serve_connection(TokioIo::new(socket), service));
     tokio::spawn(async move {
         tokio::select! {
@@ -111,13 +118,14 @@ async fn silence(place: &Place, first_head: Duration) {
 #[error("the connection was ended to make room for others")]
 struct Ended;
 
-async fn answer(place: Place, router: Router, request: Request<Incoming>) -> Result<Response<Held>, Ended> {
+async fn answer(place: Place, arrived: ArrivedAt, router: Router, request: Request<Incoming>) -> Result<Response<Held>, Ended> {
     if !place.begin() {
         return Err(Ended);
     }
     let held = Answering(place.clone());
     let mut request = request.map(Body::new);
     request.extensions_mut().insert(place);
+    request.extensions_mut().insert(arrived);
     let response = match router.oneshot(request).await {
         Ok(response) => response,
         Err(never) => match never {},

@@ -4,6 +4,7 @@
 //! and consumes it by value. That it was not used before is not written in the permit: the control plane's record of the
 //! redemption says so, in the same transaction that starts the job.
 
+mod presence;
 mod slip;
 
 use base64::Engine as _;
@@ -19,6 +20,7 @@ use crate::proposal::Action;
 use crate::refusal::PermitFlaw;
 use crate::time::Timestamp;
 
+pub use presence::LONGEST_QUESTION;
 pub use slip::{Granted, Slip};
 
 /// Longer texts are no permits of ours; they are refused before they cost anything.

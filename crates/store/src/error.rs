@@ -3,13 +3,14 @@
 //! Faults can be copied, because one failed transaction is the answer to everybody who waited for it.
 
 use std::io;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use placet_domain::digest::Digest;
 use placet_domain::refusal::Refusal;
 use placet_ledger::{Fault, HeadError, ProveError, ReadError};
+
+use crate::sqlite::Holder;
 
 /// Why a submission was not carried out.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -39,12 +40,8 @@ pub enum StoreError {
     ReadOnly { why: String },
     #[error("the store has stopped; start it again")]
     Stopped,
-    #[error("another process uses the store in `{}`; stop it first", dir.display())]
-    InUse {
-        dir: PathBuf,
-        /// Where that process answers, if it said so.
-        at: Option<SocketAddr>,
-    },
+    #[error("another process{} uses the store in `{}`; stop it first", described(holder), dir.display())]
+    InUse { dir: PathBuf, holder: Holder },
     #[error("SQLite {found} can corrupt databases; at least {needed} is needed")]
     OldSqlite { found: &'static str, needed: &'static str },
     #[error(
@@ -96,6 +93,14 @@ pub enum IntegrityFault {
     RolledBack { head: u64, size: u64 },
     #[error("the ledger is damaged: {}", in_words(.0))]
     Ledger(Vec<Fault>),
+}
+
+/// ` (process 12, serving http://127.0.0.1:7070)`, as far as it is known.
+fn described(holder: &Holder) -> String {
+    let process = holder.process.map(|process| format!("process {process}"));
+    let at = holder.at.map(|at| format!("serving http://{at}"));
+    let known: Vec<String> = process.into_iter().chain(at).collect();
+    if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) }
 }
 
 const MOST_FAULTS_SHOWN: usize = 5;

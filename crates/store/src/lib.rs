@@ -37,4 +37,5 @@ pub use query::{
 pub use queue::{BadSpot, Going, QueueFilter, Rows, Seat, Spot, Twins, Waits, Whose};
 pub use receipt::{Extras, Noting, Receipt};
 pub use report::{Difference, EvidenceCheck, Scrub, Swept};
+pub use sqlite::{Holder, serving_at};
 pub use store::Store;

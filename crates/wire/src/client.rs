@@ -1,13 +1,16 @@
 //! A thin client: JSON over HTTP with a bearer token. One method per verb; paths and types come from the caller.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use placet_domain::permit::PermitVerifier;
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::presence::{Presence, Unproven};
 use crate::problem::Problem;
 use crate::stream::EventStream;
 
@@ -40,13 +43,16 @@ pub enum ClientError {
     Refused(Box<Problem>),
     #[error("the answer of {server} is not what was expected: {why}")]
     Garbled { server: String, why: String },
+    /// Somebody else answers where the control plane should. Nothing was asked, and no token was sent.
+    #[error("what answers at {server} is not the control plane of this home: {why}; no token was sent to it")]
+    Stranger { server: String, why: &'static str },
 }
 
 impl ClientError {
     pub const fn problem(&self) -> Option<&Problem> {
         match self {
             Self::Refused(problem) => Some(problem),
-            Self::Unreachable { .. } | Self::Garbled { .. } => None,
+            Self::Unreachable { .. } | Self::Garbled { .. } | Self::Stranger { .. } => None,
         }
     }
 }
@@ -57,6 +63,8 @@ pub struct Client {
     http: reqwest::Client,
     server: String,
     token: Token,
+    /// Shared by all who use the same connections.
+    presence: Option<Arc<Presence>>,
 }
 
 /// Long enough for a long poll, short enough to notice a dead server.
@@ -74,7 +82,20 @@ impl Client {
             .redirect(reqwest::redirect::Policy::none())
             .build();
         let server = server.into().trim_end_matches('/').to_owned();
-        Self { http: http.expect("an HTTP client without TLS needs nothing that can fail"), server, token }
+        Self {
+            http: http.expect("an HTTP client without TLS needs nothing that can fail"),
+            server,
+            token,
+            presence: None,
+        }
+    }
+
+    /// The same, which sends no token before whoever answers has proven that it holds the key of this verifier. Over TLS the name of the
+    /// server is proof already.
+    #[must_use]
+    pub fn proving(self, verifier: PermitVerifier) -> Self {
+        let is_named = self.server.starts_with("https://");
+        Self { presence: (!is_named).then(|| Arc::new(Presence::new(verifier))), ..self }
     }
 
     pub fn server(&self) -> &str {
@@ -170,6 +191,7 @@ impl Client {
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, ClientError> {
+        self.prove().await?;
         let response = request.send().await.map_err(|source| self.unreachable(source))?;
         if response.status().is_success() {
             return Ok(response);
@@ -185,7 +207,17 @@ impl Client {
         serde_json::from_slice(&bytes).map_err(garbled)
     }
 
+    /// Once for all connections, and again whenever one was lost.
+    async fn prove(&self) -> Result<(), ClientError> {
+        let Some(presence) = self.presence.as_deref().filter(|presence| !presence.is_proven()) else { return Ok(()) };
+        presence.prove(&self.http, &self.server).await.map_err(|unproven| match unproven {
+            Unproven::Unreachable(source) => self.unreachable(source),
+            Unproven::Stranger(why) => ClientError::Stranger { server: self.server.clone(), why },
+        })
+    }
+
     fn unreachable(&self, source: reqwest::Error) -> ClientError {
+        self.presence.iter().for_each(|presence| presence.forget());
         ClientError::Unreachable { server: self.server.clone(), source: source.without_url() }
     }
 

@@ -5,6 +5,7 @@
 
 pub mod api;
 mod client;
+mod presence;
 mod problem;
 mod stream;
 

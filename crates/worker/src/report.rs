@@ -81,7 +81,8 @@ where
 /// Whether it was no answer at all, or one that says to ask again.
 pub(crate) fn passes(error: &ClientError) -> bool {
     match error {
-        ClientError::Unreachable { .. } => true,
+        // Somebody else has its port for now: nothing was sent.
+        ClientError::Unreachable { .. } | ClientError::Stranger { .. } => true,
         ClientError::Refused(problem) => is_temporary(problem),
         ClientError::Garbled { .. } => false,
     }

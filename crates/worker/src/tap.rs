@@ -120,7 +120,7 @@ impl Teller {
         };
         let report = LogReport { start: self.start, at, said, ended };
         match self.worker.config.client.post::<LogHeard>(&self.path, &report).await {
-            Ok(_) | Err(ClientError::Unreachable { .. }) => true,
+            Ok(_) | Err(ClientError::Unreachable { .. } | ClientError::Stranger { .. }) => true,
             Err(ClientError::Refused(problem)) => is_temporary(&problem),
             Err(ClientError::Garbled { .. }) => false,
         }

@@ -63,8 +63,11 @@ pub(crate) async fn start(home: &Home, address: SocketAddr, out: &Out) -> Result
 fn cannot_serve(error: &(dyn std::error::Error + 'static)) -> CliError {
     let source = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
     if source.is_some_and(|source| source.kind() == std::io::ErrorKind::AddrInUse) {
-        return CliError::new(Code::Conflict, error.to_string())
-            .hint("stop what uses it, or take another with --address");
+        let message = format!("{error}; another program, or the control plane of another home, listens there");
+        return CliError::new(Code::Conflict, message).hint(
+            "take a free port with `placet serve --address 127.0.0.1:0`; other commands of this home find it by themselves. To keep \
+             another one, set `address` in placet.toml",
+        );
     }
     CliError::failed(error.to_string())
 }
@@ -84,8 +87,12 @@ pub(crate) fn cannot_open(error: &StoreError) -> CliError {
     if matches!(error, StoreError::Integrity(_)) {
         return CliError::new(Code::Integrity, message);
     }
-    if matches!(error, StoreError::InUse { .. }) {
-        return CliError::new(Code::Conflict, message);
+    if let StoreError::InUse { holder, .. } = error {
+        let conflict = CliError::new(Code::Conflict, message);
+        return match holder.at {
+            Some(_) => conflict.hint("it is the control plane of this home already: use it, or end that process first"),
+            None => conflict,
+        };
     }
     CliError::failed(message)
 }

@@ -35,6 +35,7 @@ mod notify;
 mod orders;
 mod passing;
 mod planned_runs;
+mod presence;
 mod rebinding;
 mod requests;
 mod retention;

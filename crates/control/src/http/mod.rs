@@ -77,7 +77,7 @@ pub(crate) fn routes() -> Vec<Route> {
 fn table() -> Vec<Route> {
     vec![
         // Whether it is there. Nobody needs a token to ask, nothing is revealed.
-        get("/health", status::health).access(Access::Public).about("Is the process alive?"),
+        get("/health", status::health).access(Access::Public).asks::<status::HealthQuery>().about("Is the process alive? Signs a question of yours, so that you know whose it is."),
         get("/ready", status::ready).access(Access::Public).about("Can it take work? Says why not."),
         get("/api/v1/openapi.json", openapi::document).access(Access::Public).about("This document."),
         get("/metrics", status::metrics).access(Access::Roles(&[Operator, Admin, Auditor])).about("Prometheus metrics."),
@@ -91,7 +91,7 @@ fn table() -> Vec<Route> {
         get("/api/v1/identities", identities::list).access(Access::Roles(&[Admin, Auditor])).gives::<api::IdentityList>(200).about("Everybody who holds or held a credential."),
         post("/api/v1/identities", identities::create).access(Access::Roles(&[Admin])).takes::<api::NewIdentity>().gives::<api::TokenOnce>(201).about("Makes an identity. Its token is shown this once."),
         post("/api/v1/identities/{identity}/token", identities::replace_token).access(Access::Roles(&[Admin])).takes::<api::NewToken>().gives::<api::TokenOnce>(200).about("Gives an identity a new token; the old one stops working."),
-        post("/api/v1/identities/{identity}/revoke", identities::revoke).access(Access::Roles(&[Admin])).takes::<api::NewToken>().gives::<api::IdentityView>(200).about("Ends an identity for good."),
+        post("/api/v1/identities/{identity}/revoke", identities::revoke).access(Access::Roles(&[Admin])).takes::<api::NewToken>().gives::<api::IdentityView>(200).about("Ends an identity for good. What it approved or proposed and nobody started is void."),
         post("/api/v1/identities/{identity}/link", identities::make_link).access(PEOPLE).takes::<api::NewLink>().gives::<api::LinkOnce>(201).about("Makes a link that lets a person in once, by a browser: for yourself, or as an administrator for somebody."),
         get("/api/v1/away", identities::away).access(PEOPLE).gives::<api::AbsenceList>(200).about("Who is away now, until when, and who is told instead: of those you share a project with."),
         post("/api/v1/identities/{identity}/away", identities::go_away).access(DECIDERS).takes::<api::AwayRequest>().gives::<api::IdentityView>(200).about("Names a stand-in who is told instead, until a time: for yourself, or as an administrator for somebody. They decide by their own rights."),

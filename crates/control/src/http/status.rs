@@ -1,16 +1,36 @@
 //! Health, readiness, metrics.
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
 use serde_json::json;
+use utoipa::IntoParams;
 
+use super::extract::Query;
 use super::problem::{Failure, NO_ROOM, problem};
+use crate::accept::ArrivedAt;
 use crate::app::App;
 
-pub(super) async fn health() -> Json<serde_json::Value> {
-    Json(json!({ "status": "ok" }))
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HealthQuery {
+    /// At most 64 characters of your own, fresh for each time: they are signed together with the address that you came to.
+    question: Option<String>,
+}
+
+/// Also proves whose control plane this is, to whoever asks: that is how a client knows it before it sends a token.
+pub(super) async fn health(
+    State(app): State<App>,
+    Query(query): Query<HealthQuery>,
+    request: Request,
+) -> Json<serde_json::Value> {
+    let asked = query.question.zip(request.extensions().get::<ArrivedAt>());
+    match asked.and_then(|(question, at)| app.signer().sign_presence(&question, at.0)) {
+        Some(proof) => Json(json!({ "status": "ok", "proof": proof })),
+        None => Json(json!({ "status": "ok" })),
+    }
 }
 
 /// Ready means: the ledger can be written. Without it nothing is done.

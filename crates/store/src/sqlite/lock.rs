@@ -11,40 +11,62 @@ use std::path::Path;
 
 use crate::error::StoreError;
 
-/// Longer than any address.
+const NAME: &str = "lock";
+
+/// Longer than any address with the number of a process.
 const LONGEST_NOTE: u64 = 100;
 
 /// Held while the store is open; the system releases it even when the process is killed.
 #[derive(Debug)]
 pub(crate) struct Lock(File);
 
+/// Who holds the store: its process, and where it answers, as far as it said so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Holder {
+    pub process: Option<u32>,
+    pub at: Option<SocketAddr>,
+}
+
 impl Lock {
     /// Says where its holder answers, or that it answers no more.
     pub(crate) fn note(&self, address: Option<SocketAddr>) -> io::Result<()> {
+        let address = address.map(|address| format!("{address} ")).unwrap_or_default();
         self.0.set_len(0)?;
-        match address {
-            Some(address) => self.0.write_all_at(format!("{address}\n").as_bytes(), 0),
-            None => Ok(()),
-        }
+        self.0.write_all_at(format!("{address}{}\n", std::process::id()).as_bytes(), 0)
     }
 }
 
 pub(crate) fn take(dir: &Path) -> Result<Lock, StoreError> {
-    let path = dir.join("lock");
+    let path = dir.join(NAME);
     let failed = |error| StoreError::io(&path, error);
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
     let file = file.map_err(failed)?;
     match file.try_lock() {
         // What the last holder noted is over.
-        Ok(()) => file.set_len(0).map(|()| Lock(file)).map_err(failed),
-        Err(TryLockError::WouldBlock) => Err(StoreError::InUse { dir: dir.to_owned(), at: noted(&file) }),
+        Ok(()) => {
+            let lock = Lock(file);
+            lock.note(None).map(|()| lock).map_err(failed)
+        }
+        Err(TryLockError::WouldBlock) => Err(StoreError::InUse { dir: dir.to_owned(), holder: noted(&file) }),
         Err(TryLockError::Error(error)) => Err(failed(error)),
     }
 }
 
+/// Where the process that holds the store in this folder answers, if it runs on this machine and said so. Without touching the lock: whoever
+/// only asks must not be in the way of a process that starts.
+pub fn serving_at(dir: &Path) -> Option<SocketAddr> {
+    let holder = noted(&File::open(dir.join(NAME)).ok()?);
+    let runs = |process: u32| Path::new("/proc").join(process.to_string()).exists();
+    holder.at.filter(|_| holder.process.is_some_and(runs))
+}
+
 /// Nothing where its holder answers nowhere, or not yet. A line that is not whole is still being written.
-fn noted(file: &File) -> Option<SocketAddr> {
+fn noted(file: &File) -> Holder {
     let mut told = String::new();
-    file.take(LONGEST_NOTE).read_to_string(&mut told).ok()?;
-    told.strip_suffix('\n')?.parse().ok()
+    if file.take(LONGEST_NOTE).read_to_string(&mut told).is_err() {
+        return Holder::default();
+    }
+    let Some(line) = told.strip_suffix('\n') else { return Holder::default() };
+    let (address, process) = line.rsplit_once(' ').unwrap_or(("", line));
+    Holder { process: process.parse().ok(), at: address.parse().ok() }
 }

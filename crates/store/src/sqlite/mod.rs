@@ -12,6 +12,8 @@ mod rows;
 mod tiles;
 mod write;
 
+pub use lock::{Holder, serving_at};
+
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

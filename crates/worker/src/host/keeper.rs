@@ -79,7 +79,8 @@ impl KeepError {
     pub(super) fn passes(&self) -> bool {
         match self {
             Self::Control(error) | Self::Start(StartError::Control(error)) => match error {
-                ClientError::Unreachable { .. } => true,
+                // Somebody else has its port for now: nothing was sent.
+                ClientError::Unreachable { .. } | ClientError::Stranger { .. } => true,
                 // What everybody is told while everything is stopped is no answer to this run.
                 ClientError::Refused(problem) => is_temporary(problem) || problem.code == HALTED,
                 ClientError::Garbled { .. } => false,

@@ -399,5 +399,6 @@ fn brief(error: &ClientError) -> String {
         ClientError::Unreachable { source, .. } => chain(source).rsplit(": ").next().unwrap_or_default().to_owned(),
         ClientError::Refused(problem) => problem.detail.clone(),
         ClientError::Garbled { why, .. } => why.clone(),
+        ClientError::Stranger { .. } => error.to_string(),
     }
 }

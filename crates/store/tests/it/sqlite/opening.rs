@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use placet_domain::deciding::Look;
 use placet_domain::identity::Reach;
 use placet_ledger::SigningKey;
-use placet_store::{Config, DecisionFilter, Extras, IntegrityFault, Store, StoreError};
+use placet_store::{Config, DecisionFilter, Extras, IntegrityFault, Store, StoreError, serving_at};
 
 use crate::world::{Folder, Ground, ORIGIN, World, make_project, submit};
 
@@ -15,7 +15,7 @@ async fn a_database_of_a_newer_version_is_refused_and_left_alone() {
     drop(ground.open().await);
     ground.raw().execute("UPDATE meta SET value = '999' WHERE key = 'schema'", []).unwrap();
     let refused = Store::open(ground.config()).await.unwrap_err();
-    assert!(matches!(refused, StoreError::NewerSchema { found: 999, known: 15 }), "{refused:?}");
+    assert!(matches!(refused, StoreError::NewerSchema { found: 999, known: 16 }), "{refused:?}");
     assert!(refused.to_string().contains("use the newer version"), "{refused}");
     ground.raw().execute("UPDATE meta SET value = 'x' WHERE key = 'schema'", []).unwrap();
     assert!(matches!(Store::open(ground.config()).await, Err(StoreError::BadSchema { .. })));
@@ -118,7 +118,9 @@ async fn r35_a_second_control_plane_is_refused_while_the_first_is_there() {
     let clone = first.clone();
     drop(first);
     let refused = Store::open(ground.config()).await.unwrap_err();
-    assert!(matches!(refused, StoreError::InUse { at: None, .. }), "{refused:?}");
+    let StoreError::InUse { holder, .. } = &refused else { panic!("{refused:?}") };
+    assert_eq!((holder.process, holder.at), (Some(std::process::id()), None));
+    assert!(refused.to_string().contains(&format!("(process {})", std::process::id())), "{refused}");
     drop(clone);
     ground.open().await;
 }
@@ -129,11 +131,12 @@ async fn a13_whoever_comes_second_is_told_where_the_first_one_answers_and_not_wh
     let place = "127.0.0.1:7070".parse().unwrap();
     let store = ground.open().await;
     let told = async || match Store::open(ground.config()).await {
-        Err(StoreError::InUse { at, .. }) => at,
+        Err(StoreError::InUse { holder, .. }) => holder.at,
         other => panic!("{other:?}"),
     };
+    assert_eq!(serving_at(&ground.config().dir), None, "nowhere yet");
     store.note_address(Some(place)).unwrap();
-    assert_eq!(told().await, Some(place));
+    assert_eq!((told().await, serving_at(&ground.config().dir)), (Some(place), Some(place)));
     store.note_address(None).unwrap();
     assert_eq!(told().await, None, "it answers no more");
     store.note_address(Some(place)).unwrap();

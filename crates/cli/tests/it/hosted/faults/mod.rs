@@ -108,8 +108,9 @@ fn e2_ended_before_and_after_every_call_of_its_host_a_planned_run_loses_nothing_
     scene.world.serve();
     let token = fs::read_to_string(scene.world.home().join("tokens/w1.token")).unwrap().trim().to_owned();
     let dir = scene.world.dir().to_owned();
-    let worker = Killing::start(&scene.world.url(), token, move |url| {
+    let worker = Killing::start(&scene.world.url(), token.clone(), move |url| {
         let mut command = placet();
+        command.env("PLACET_TOKEN", &token);
         command.current_dir(&dir).args(["--server", url, "--as", "w1", "work", "--scratch", "scratch"]);
         Process::start(&mut command)
     });
