@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use placet_domain::scope::ScopePath;
+use placet_domain::scope::{Scope, ScopeDraft, ScopePath};
 use placet_domain::worktree::{Duties, Operation, Ruling};
 use placet_worktree::team::{NoSuchAgent, Problem, ProblemKind, Team};
 
@@ -360,4 +360,130 @@ fn a13_people_are_named_or_meant_by_their_role() {
     assert_eq!(informed, ["maria", "@auditor"]);
     world.edit("agents/raci.json", "maria", "a@b");
     assert!(world.problem().contains("`a@b` is no name of an identity"));
+}
+
+#[test]
+fn default_protected_paths_cover_what_runs_on_peoples_machines() {
+    let team = World::with_team().load().unwrap();
+    let everything = ["lefthook.yml", "src/main.rs"].map(|path| ScopePath::new(path.as_bytes()).unwrap());
+    let mut manifest = team.manifest(team.agent("backend").unwrap());
+    let all = ScopeDraft { allow: vec!["**".parse().unwrap()], ..ScopeDraft::default() };
+    manifest.scope = Scope::lock(all);
+    assert!(manifest.judge(&[], &everything[1]).is_allowed());
+    let protected = [
+        // Hooks of git.
+        "lefthook.yml",
+        ".lefthook.yml",
+        "lefthook.yaml",
+        ".lefthook.yaml",
+        "lefthook.toml",
+        ".lefthook.toml",
+        "lefthook.json",
+        ".lefthook.json",
+        "lefthook-local.yml",
+        ".lefthook-local.toml",
+        ".config/lefthook.yml",
+        ".config/lefthook-local.json",
+        ".lefthook/pre-commit/run.sh",
+        ".lefthook-local/pre-commit/run.sh",
+        ".husky/pre-commit",
+        ".huskyrc",
+        ".huskyrc.js",
+        ".git-hooks/pre-commit",
+        ".overcommit.yml",
+        ".pre-commit-config.yaml",
+        "prek.toml",
+        ".simple-git-hooks.json",
+        "simple-git-hooks.cjs",
+        ".lintstagedrc.json",
+        "packages/a/lint-staged.config.js",
+        "commitlint.config.ts",
+        ".commitlintrc.js",
+        // Editors, shells and containers.
+        ".vscode/tasks.json",
+        ".vs/tasks.vs.json",
+        ".fleet/run.json",
+        ".nvimrc",
+        ".vimrc",
+        ".lvimrc",
+        ".lazy.lua",
+        ".helix/config.toml",
+        ".sublime-project",
+        "app.sublime-project",
+        ".devcontainer/devcontainer.json",
+        ".devcontainer.json",
+        ".gitpod.yml",
+        ".gitpod.Dockerfile",
+        ".idx/dev.nix",
+        ".replit",
+        ".envrc",
+        ".autoenv.zsh",
+        "mise.toml",
+        ".mise.toml",
+        "mise.local.toml",
+        ".mise/config.toml",
+        ".config/mise/config.toml",
+        ".mise-tasks/build",
+        "makefile",
+        // Agents.
+        ".cursor/mcp.json",
+        ".cursorignore",
+        ".windsurf/rules/a.md",
+        ".continue/config.yaml",
+        ".continuerules",
+        ".roo/mcp.json",
+        ".roomodes",
+        ".roorules",
+        ".roorules-code",
+        ".kiro/hooks/a.kiro.hook",
+        ".cline/mcp.json",
+        ".clinerules",
+        ".clinerules/hooks/run",
+        ".kilocode/mcp.json",
+        ".kilocodemodes",
+        ".amazonq/mcp.json",
+        ".augment/rules/a.md",
+        ".augment-guidelines",
+        ".trae/rules/a.md",
+        ".junie/guidelines.md",
+        ".goose/config.yaml",
+        ".factory/hooks.json",
+        ".agents/skills/a/SKILL.md",
+        ".openhands/setup.sh",
+        ".crush.json",
+        "crush.json",
+        ".rules",
+        ".aider.conf.yml",
+        ".mcp.json",
+        "mcp.json",
+        ".github/prompts/a.prompt.md",
+        ".github/agents/a.md",
+        ".github/hooks/a.json",
+        ".github/chatmodes/a.md",
+        ".github/copilot-setup-steps.yml",
+        // Continuous integration.
+        ".gitlab-ci.yml",
+        ".gitlab/ci/build.yml",
+        ".forgejo/workflows/ci.yml",
+        ".gitea/workflows/ci.yml",
+        ".travis.yml",
+        ".drone.yml",
+        ".woodpecker.yml",
+        ".woodpecker/ci.yml",
+        ".buildkite/pipeline.yml",
+        ".cirrus.yml",
+        ".cirrus.star",
+        "appveyor.yml",
+        ".appveyor.yml",
+        ".semaphore/semaphore.yml",
+        ".teamcity/settings.kts",
+        "buildspec.yml",
+        "cloudbuild.yaml",
+        "azure-pipelines-nightly.yml",
+    ];
+    let open: Vec<&str> = protected
+        .into_iter()
+        .filter(|path| manifest.judge(&[], &ScopePath::new(path.as_bytes()).unwrap()).is_allowed())
+        .collect();
+    assert_eq!(open, Vec::<&str>::new(), "an agent may change these");
 }
