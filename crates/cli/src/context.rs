@@ -36,7 +36,7 @@ impl Who {
     pub(crate) fn home_if_any(&self) -> Result<Option<Home>, CliError> {
         match self.home() {
             Ok(home) => Ok(Some(home)),
-            Err(_) if self.home.is_none() => Ok(None),
+            Err(error) if self.home.is_none() && error.code == Code::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }

@@ -3,6 +3,7 @@
 
 mod notify;
 mod outside;
+mod own;
 mod provider;
 mod webhooks;
 
@@ -102,10 +103,17 @@ impl Home {
             .ancestors()
             .map(|dir| dir.join(NAME))
             .find(|dir| dir.join("placet.toml").is_file());
-        found.map(|dir| Self { dir }).ok_or_else(|| {
+        let dir = found.ok_or_else(|| {
             let message = format!("there is no {NAME} here or in any directory above");
             CliError::new(Code::NotFound, message).hint("make one with `placet init`, or try `placet demo`")
-        })
+        })?;
+        own::check_own(&dir)?;
+        Ok(Self { dir })
+    }
+
+    /// Refuses a directory that somebody else or a repository put in the place of a home.
+    pub(crate) fn check_own(dir: &Path) -> Result<(), CliError> {
+        if dir.symlink_metadata().is_ok() { own::check_own(dir) } else { Ok(()) }
     }
 
     fn at(dir: &Path) -> Result<Self, CliError> {

@@ -70,6 +70,9 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
 /// A home, a project for the repository, and the team's files. Run it as often as you like.
 async fn in_repository(args: &Args, repository: &Repository, who: &Who, out: &Out) -> Result<(), CliError> {
     let dir = who.home.clone().unwrap_or_else(|| repository.root().join(".placet"));
+    if who.home.is_none() {
+        Home::check_own(&dir)?;
+    }
     if !dir.join("placet.toml").exists() {
         first_identity(&Home::create(&dir, args.address)?).await?;
     }

@@ -83,9 +83,9 @@ pub(crate) fn repository() -> Result<Repository, CliError> {
 pub(crate) fn profile_of(site: &Site, opening: &Opening, who: &Who) -> Result<Profile, CliError> {
     let agent = site.team.agent(opening.agent.as_str()).map_err(failed)?;
     let name = agent.cage().as_str();
-    let found = match who.home() {
-        Ok(home) => home.profiles()?.get(name).cloned(),
-        Err(_) => Profile::builtin(name),
+    let found = match who.home_if_any()? {
+        Some(home) => home.profiles()?.get(name).cloned(),
+        None => Profile::builtin(name),
     };
     found.ok_or_else(|| {
         let message = format!("there is no sandbox profile `{name}`, which `{}` works in", opening.agent);

@@ -1,0 +1,63 @@
+//! Whether a home that was found, and not named, is the caller's own. A repository can bring one along: its profiles would
+//! show the host to cages, and its settings would say where things are sent.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use placet_workspace::{Repository, RepositoryError};
+
+use super::NAME;
+use crate::error::{CliError, Code, chain};
+
+const NAME_IT: &str = "if you know that it is yours, name it with --home DIR or PLACET_HOME";
+
+/// Refuses a home of somebody else, and one that is part of a repository. Asked once in a process: a command looks for the
+/// home several times.
+pub(super) fn check_own(dir: &Path) -> Result<(), CliError> {
+    static CHECKED: OnceLock<PathBuf> = OnceLock::new();
+    if CHECKED.get().is_some_and(|checked| checked == dir) {
+        return Ok(());
+    }
+    check_owner(dir)?;
+    check_repository(dir)?;
+    let _ = CHECKED.set(dir.to_owned());
+    Ok(())
+}
+
+fn check_owner(dir: &Path) -> Result<(), CliError> {
+    if fs::metadata(dir)?.uid() == rustix::process::geteuid().as_raw() {
+        return Ok(());
+    }
+    let message = format!("`{}` belongs to somebody else and is not used", dir.display());
+    Err(CliError::new(Code::Refused, message).hint(NAME_IT))
+}
+
+fn check_repository(dir: &Path) -> Result<(), CliError> {
+    let beside = fs::canonicalize(dir.parent().unwrap_or(dir))?;
+    let is_shipped = match Repository::find(&beside) {
+        Ok(repository) => ships_home(&repository, &beside),
+        Err(RepositoryError::NotFound(_)) => false,
+        // What cannot be told is not believed.
+        Err(error) => {
+            let message =
+                format!("whether `{}` is part of a repository cannot be told: {}", dir.display(), chain(&error));
+            return Err(CliError::new(Code::Refused, message).hint(NAME_IT));
+        }
+    };
+    if !is_shipped {
+        return Ok(());
+    }
+    let message = format!("`{}` is part of the repository, which brought it along; it is not used", dir.display());
+    Err(CliError::new(Code::Refused, message).hint(format!("remove it from the repository; {NAME_IT}")))
+}
+
+/// Whether the last commit has a home in this directory, also under a name that differs in case alone. A repository
+/// without a commit has nothing.
+fn ships_home(repository: &Repository, beside: &Path) -> bool {
+    let Ok(below) = beside.strip_prefix(repository.root()) else { return false };
+    let tree = format!("HEAD:{}", below.display());
+    let names = repository.git().run(["ls-tree", "-z", "--name-only", &tree]).unwrap_or_default();
+    names.split(|byte| *byte == 0).any(|name| name.eq_ignore_ascii_case(NAME.as_bytes()))
+}
