@@ -5,6 +5,7 @@
 //! - [`prompt`]: what an agent is told when it begins to work at a ticket.
 //! - [`start`]: an agent is given a ticket, a branch and a place; [`setup`] and [`ports`] are what the team declared for
 //!   it, [`ready`] puts it there, [`own`] is what the runtime itself puts there.
+//! - [`host`]: what of the person's machine a repository may ask for, and who allows it.
 //! - [`cage`]: what the kernel keeps of the manifest while the agent works; [`take_over`]: what comes out; [`turn`]: one
 //!   command at a time; [`git_settings`]: what is seen of the repository's settings.
 //! - [`check`]: everything that differs from the base, judged; [`commit_form`]: which commits are well-formed.
@@ -19,6 +20,7 @@ pub mod check;
 pub mod commit_form;
 pub mod done;
 pub mod git_settings;
+pub mod host;
 mod kept;
 pub mod own;
 pub mod ports;

@@ -4,8 +4,6 @@
 //! Commands run once, in the worktree's cage, one after the other. They may write anywhere but to protected paths, and
 //! make files that the repository does not hold; one that fails, or changes what is committed, fails the start.
 
-use std::path::PathBuf;
-
 use placet_domain::text::spelled_out;
 use placet_domain::worktree::Opening;
 use placet_sandbox::{Exit, Launcher, Profile, SandboxError};
@@ -17,6 +15,7 @@ use placet_workspace::{LayerError, Limits, RepositoryError, TreePath, Worktree, 
 use crate::cage::Cage;
 use crate::done::{ended, last_lines, told};
 use crate::git_settings::GitSettingsError;
+use crate::host::directory::HostDirectories;
 use crate::own;
 use crate::setup::{self, Equip, SetupError};
 use crate::team::{Generate, Team};
@@ -56,8 +55,8 @@ pub struct Ready<'a> {
     pub team: &'a Team,
     pub opening: &'a Opening,
     pub profile: &'a Profile,
-    /// Of whoever starts it.
-    pub home: Option<PathBuf>,
+    /// Which directories of the host the person allows.
+    pub directories: &'a HostDirectories<'a>,
     pub equip: &'a Equip<'a>,
 }
 
@@ -81,7 +80,7 @@ impl Ready<'_> {
         }
         let mut given = Given::default();
         for cache in setup::laid(self.team) {
-            let (from, to) = setup::placed(cache, self.home.as_deref())?;
+            let (from, to) = setup::placed(cache, self.directories)?;
             let laid = given.lay(worktree, &from, &to, Limits::default());
             laid.map_err(|source| ReadyError::Cache { to: cache.to.clone(), source })?;
         }

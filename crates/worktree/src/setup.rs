@@ -1,22 +1,28 @@
-//! What makes a worktree ready to work in: variables, ports, caches of the host. Declared by the team, and nothing else
-//! of the host's environment comes in.
+//! What makes a worktree ready to work in: variables, ports, caches of the host. Declared by the team, allowed by the
+//! person ([`crate::host`]), and nothing else of the host's environment comes in.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use placet_sandbox::Request;
 use placet_workspace::TreePath;
 
+use crate::host::directory::{DirectoryError, HostDirectories};
+use crate::host::person::{Person, Settings};
 use crate::own;
 use crate::team::{Cache, CacheMode, Team};
 
 /// Adds to a command what the team declared for all of them: variables, ports, caches.
 pub type Equip<'a> = dyn Fn(Request) -> Result<Request, Box<dyn std::error::Error + Send + Sync>> + 'a;
 
-/// A cache that cannot be handed over.
+/// A cache or a variable that cannot be handed over.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    #[error("the cache `{from}` of `agents/policy.json` is no directory of this machine")]
-    NoCache { from: String },
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    #[error(
+        "`agents/policy.json` asks for the variable `{name}` of your environment, which you have not allowed; if it is no secret, add it to `pass_variables` in `{settings}`"
+    )]
+    Variable { name: String, settings: PathBuf },
     #[error(
         "the cache `{to}` of `agents/policy.json` has no place in a cage; name an absolute path below /opt, /mnt, /srv or /home/agent"
     )]
@@ -27,7 +33,22 @@ pub enum SetupError {
     NoRoom { to: String },
 }
 
-/// The variables of a command: those the team sets, those of the host it names, and the worktree's ports.
+/// Whether the person allows everything the team declared. To be asked before anything is begun.
+pub fn check(
+    team: &Team,
+    person: &Person,
+    settings: &Settings,
+    directories: &HostDirectories<'_>,
+) -> Result<(), SetupError> {
+    let setup = &team.policy().setup;
+    if let Some(name) = setup.environment.pass.iter().find(|name| !settings.passes(name)) {
+        return Err(SetupError::Variable { name: name.clone(), settings: person.settings_file() });
+    }
+    Ok(setup.caches.iter().try_for_each(|cache| directories.resolve(&cache.from).map(drop))?)
+}
+
+/// The variables of a command: those the team sets, those of the host it names, and the worktree's ports. `host` gives
+/// only what the person allows.
 pub fn variables(team: &Team, slot: u32, host: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
     let environment = &team.policy().setup.environment;
     let passed = environment.pass.iter().filter_map(|name| host(name).map(|value| (name.clone(), value)));
@@ -37,17 +58,17 @@ pub fn variables(team: &Team, slot: u32, host: impl Fn(&str) -> Option<String>) 
 }
 
 /// Directories of the host that appear in the cage, not writable: where from, and where to.
-pub fn read_only(team: &Team, home: Option<&Path>) -> Result<Vec<(PathBuf, PathBuf)>, SetupError> {
+pub fn read_only(team: &Team, directories: &HostDirectories<'_>) -> Result<Vec<(PathBuf, PathBuf)>, SetupError> {
     let caches = team.policy().setup.caches.iter();
-    caches.filter(|cache| cache.how == CacheMode::ReadOnly).map(|cache| mounted(cache, home)).collect()
+    caches.filter(|cache| cache.how == CacheMode::ReadOnly).map(|cache| mounted(cache, directories)).collect()
 }
 
-fn mounted(cache: &Cache, home: Option<&Path>) -> Result<(PathBuf, PathBuf), SetupError> {
+fn mounted(cache: &Cache, directories: &HostDirectories<'_>) -> Result<(PathBuf, PathBuf), SetupError> {
     let to = PathBuf::from(&cache.to);
     if !to.is_absolute() {
         return Err(SetupError::NoPlace { to: cache.to.clone() });
     }
-    Ok((source(cache, home)?, to))
+    Ok((directories.resolve(&cache.from)?, to))
 }
 
 /// Caches that are laid into each worktree when it starts.
@@ -56,7 +77,7 @@ pub fn laid(team: &Team) -> impl Iterator<Item = &Cache> {
 }
 
 /// Where such a cache comes from, and where in the worktree it goes.
-pub fn placed(cache: &Cache, home: Option<&Path>) -> Result<(PathBuf, TreePath), SetupError> {
+pub fn placed(cache: &Cache, directories: &HostDirectories<'_>) -> Result<(PathBuf, TreePath), SetupError> {
     let no_room = || SetupError::NoRoom { to: cache.to.clone() };
     let to = TreePath::new(cache.to.trim_end_matches('/').as_bytes()).map_err(|_| no_room())?;
     let first = to.as_bytes().split(|&byte| byte == b'/').next().unwrap_or_default();
@@ -64,14 +85,5 @@ pub fn placed(cache: &Cache, home: Option<&Path>) -> Result<(PathBuf, TreePath),
     if is_ours.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(first)) {
         return Err(no_room());
     }
-    Ok((source(cache, home)?, to))
-}
-
-fn source(cache: &Cache, home: Option<&Path>) -> Result<PathBuf, SetupError> {
-    let no_cache = || SetupError::NoCache { from: cache.from.clone() };
-    let from = match cache.from.strip_prefix("~/") {
-        Some(rest) => home.ok_or_else(no_cache)?.join(rest),
-        None => PathBuf::from(&cache.from),
-    };
-    if from.is_dir() { Ok(from) } else { Err(no_cache()) }
+    Ok((directories.resolve(&cache.from)?, to))
 }

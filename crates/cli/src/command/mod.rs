@@ -80,6 +80,8 @@ enum Command {
     Exec(worktree::exec::Args),
     /// Work in the cage of a worktree by hand
     Shell(worktree::shell::Args),
+    /// Let a repository have what its setup asks of this machine
+    Trust(worktree::trust::Args),
     /// All worktrees, as recorded and as they are on disk
     Status(worktree::status::Args),
     /// Judge everything a worktree changed; the exit code tells
@@ -192,6 +194,7 @@ pub(crate) async fn run(cli: Cli, out: &Out) -> Result<ExitCode, CliError> {
         Command::Prompt(args) => worktree::prompt::run(args, out),
         Command::Exec(args) => return worktree::exec::run(args, who, out).await,
         Command::Shell(args) => return worktree::shell::run(args, who, out).await,
+        Command::Trust(args) => worktree::trust::run(args, who, out).await,
         Command::Status(args) => worktree::status::run(args, who, out).await,
         Command::ScopeCheck(args) => worktree::check::run(args, who, out).await,
         Command::Close(args) => worktree::close::run(args, who, out).await,

@@ -5,22 +5,7 @@ use placet_domain::text::{is_invisible, spelled_out};
 use placet_domain::worktree::{BranchName, Person};
 
 use super::name::BranchGlob;
-
-/// Directories in a home that hold secrets; a cache in or around one of them would show them to agents.
-const SECRET_DIRECTORIES: &[&str] = &[
-    "~/.ssh",
-    "~/.gnupg",
-    "~/.aws",
-    "~/.azure",
-    "~/.kube",
-    "~/.docker",
-    "~/.config/gcloud",
-    "~/.config/gh",
-    "~/.password-store",
-    "~/.local/share/keyrings",
-    "~/.mozilla",
-    "~/.placet",
-];
+use crate::host::secret_places;
 
 /// Ends of names that variables with secrets have.
 const SECRET_ENDINGS: &[&str] =
@@ -84,11 +69,8 @@ fn host_directory(text: &str) -> Result<(), String> {
         return Err("it must be absolute or begin with `~/`: a path of the repository would be the agent's own".into());
     }
     plain_path(text)?;
-    let path = text.trim_end_matches('/');
-    let within = |inner: &str, outer: &str| {
-        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    match SECRET_DIRECTORIES.iter().find(|secret| within(path, secret) || within(secret, path)) {
+    // The spelling alone, for an error with a line number. What the path leads to is checked when it is used.
+    match secret_places::spelled(text.trim_end_matches('/')) {
         Some(secret) => Err(format!("`{}` would show `{secret}` to agents; name the cache itself", spelled_out(text))),
         None => Ok(()),
     }

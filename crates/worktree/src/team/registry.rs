@@ -54,8 +54,10 @@ struct Profile {
     checks: Option<Vec<CheckName>>,
 }
 
+const USUAL_CAGE: &str = "code_development";
+
 fn code_development() -> CageName {
-    "code_development".parse().expect("it keeps the rule of its type")
+    USUAL_CAGE.parse().expect("it keeps the rule of its type")
 }
 
 /// The paths an agent may change: `allow`, less `deny`, less what is protected.
@@ -113,6 +115,11 @@ impl Agent {
     /// The kind of cage it works in. Whether there is such a kind is for whoever builds cages to say.
     pub fn cage(&self) -> &CageName {
         &self.profile.sandbox_profile
+    }
+
+    /// Whether it works in the cage that agents have by default.
+    pub fn has_usual_cage(&self) -> bool {
+        self.cage().as_str() == USUAL_CAGE
     }
 
     /// The checks of the policy that count for it; all, if it names none.

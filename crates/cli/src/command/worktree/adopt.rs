@@ -8,6 +8,7 @@ use placet_worktree::own::{self, ManifestFile};
 use placet_worktree::ready;
 use placet_worktree::start::{files_of, name_of, restore};
 
+use super::host::admit;
 use super::{Pair, Site, failed, look_up, make_ready, turn};
 use crate::context::Who;
 use crate::desk::Desk;
@@ -24,6 +25,7 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let site = Site::here()?;
     let view = look_up(who, &args.pair).await?;
+    admit(&site, who, out).await?;
     let view = adopt(&site, &view, who).await?;
     out.answer(&view, |view| format!("adopted: {}", view.because.clone().unwrap_or_default()));
     Ok(())

@@ -11,6 +11,7 @@ use placet_worktree::start::{files_of, object};
 use placet_worktree::{done, own};
 
 use super::check::judge;
+use super::host::admit;
 use super::{Pair, Site, equipped, failed, look_up, turn};
 use crate::context::Who;
 use crate::desk::Desk;
@@ -45,6 +46,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
         return Err(CliError::new(Code::Conflict, format!("it is {}; {}", view.status, view.status.hint())));
     }
     let args = Args { force: args.force.map(|reason| redacted(&reason)), ..args };
+    admit(&site, who, out).await?;
     let worktree = site.on_disk(&view)?;
     let _turn = turn(&worktree)?;
     let checked = judge(&site, &view, false)?;
@@ -74,7 +76,7 @@ fn checks(
     let (worktree, exempted) = (site.on_disk(view)?, view.exempted());
     let cage = Cage { worktree: &worktree, opening: &view.opening, exempted: &exempted };
     let profile = super::profile_of(site, &view.opening, who)?;
-    let equip = |request| equipped(request, site, &view.opening).map_err(Into::into);
+    let equip = |request| equipped(request, site, &view.opening, who).map_err(Into::into);
     let mut items = Vec::new();
     for check in done::applying(site.team.checks_of(agent), checked) {
         out.note(&format!("running {}", check.command.join(" ")));

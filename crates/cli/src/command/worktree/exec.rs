@@ -11,6 +11,7 @@ use placet_worktree::redact::redacted_words;
 use placet_worktree::take_over::{Before, Taken};
 
 use super::check::note;
+use super::host::admit;
 use super::status::size;
 use super::{Pair, Site, equipped, failed, look_up, profile_of, turn};
 use crate::command::sandbox::attend;
@@ -57,6 +58,7 @@ pub(super) async fn work(
     if view.status != WorktreeStatus::Open {
         return Err(CliError::new(Code::Conflict, format!("it is {}; {}", view.status, view.status.hint())));
     }
+    admit(&site, who, out).await?;
     let worktree = site.on_disk(&view)?;
     let _turn = turn(&worktree)?;
     let (manifest, exempted) = (view.manifest(), view.exempted());
@@ -66,7 +68,7 @@ pub(super) async fn work(
     // First the record, which also tells whether this person may: nothing runs that is not in it.
     note(who, &view, Work::Began { command: told.command.clone(), profile: told.profile.clone() }).await?;
     let profile = profile_of(&site, &view.opening, who)?;
-    let request = requested(&site, &cage, &profile, command)?;
+    let request = requested(&site, &cage, &profile, command, who)?;
     let ended = in_cage(&profile, request, streams).await?;
     // For the person who removes it by hand; whoever uses it again needs nothing of it.
     let _ = worktree.open_up();
@@ -118,8 +120,14 @@ struct Ended {
 }
 
 /// The command with everything the team declared, and within what is left of its quota.
-fn requested(site: &Site, cage: &Cage<'_>, profile: &Profile, command: &[String]) -> Result<Request, CliError> {
-    let request = equipped(cage.request(command).map_err(failed)?, site, cage.opening)?;
+fn requested(
+    site: &Site,
+    cage: &Cage<'_>,
+    profile: &Profile,
+    command: &[String],
+    who: &Who,
+) -> Result<Request, CliError> {
+    let request = equipped(cage.request(command).map_err(failed)?, site, cage.opening, who)?;
     let mut limits = profile.limits();
     limits.disk_bytes = limits.disk_bytes.min(room(site, cage.worktree));
     Ok(request.limits(limits))

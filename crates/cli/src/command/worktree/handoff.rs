@@ -3,6 +3,7 @@
 use placet_domain::worktree::{Layout, WorktreeStatus};
 use placet_worktree::start::Wish;
 
+use super::host::admit;
 use super::start::{begin, tell};
 use super::{Pair, Site, look_up};
 use crate::context::Who;
@@ -25,6 +26,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let site = Site::here()?;
+    admit(&site, who, out).await?;
     let before = look_up(who, &args.pair).await?;
     if !matches!(before.status, WorktreeStatus::Closed | WorktreeStatus::Merged) {
         let message = format!("{} is {}; what is handed over is done first", args.pair.agent, before.status);

@@ -10,12 +10,14 @@ pub(crate) mod exec;
 pub(crate) mod exempt;
 pub(crate) mod gc;
 pub(crate) mod handoff;
+pub(crate) mod host;
 pub(crate) mod merge;
 pub(crate) mod pr;
 pub(crate) mod prompt;
 pub(crate) mod shell;
 pub(crate) mod start;
 pub(crate) mod status;
+pub(crate) mod trust;
 mod unsaved;
 
 use std::path::PathBuf;
@@ -26,6 +28,7 @@ use placet_sandbox::{Profile, Request};
 use placet_wire::Client;
 use placet_wire::api::{ProjectView, WorktreeList, WorktreeView};
 use placet_workspace::{Repository, Worktree};
+use placet_worktree::host::request::HostRequest;
 use placet_worktree::ready::Ready;
 use placet_worktree::start::name_of;
 use placet_worktree::team::Team;
@@ -36,6 +39,7 @@ use super::project;
 use crate::context::Who;
 use crate::desk::Desk;
 use crate::error::{CliError, Code, chain};
+use host::Host;
 
 /// Which worktree.
 #[derive(Debug, Clone, clap::Args)]
@@ -105,20 +109,25 @@ pub(crate) fn make_ready(
     }
     let unusable = |error: CliError| ready::ReadyError::Equipment(error.into());
     let profile = profile_of(site, opening, who).map_err(unusable)?;
-    let equip = |request| equipped(request, site, opening).map_err(Into::into);
-    let ready = Ready { team: &site.team, opening, profile: &profile, home: std::env::home_dir(), equip: &equip };
-    ready.make(worktree)
+    let host = Host::of(site, who).map_err(unusable)?;
+    let equip = |request| equipped(request, site, opening, who).map_err(Into::into);
+    let directories = host.directories(site);
+    Ready { team: &site.team, opening, profile: &profile, directories: &directories, equip: &equip }.make(worktree)
 }
 
 /// What the team declared for its worktrees, added to a command: variables, ports, caches.
-pub(crate) fn equipped(mut request: Request, site: &Site, opening: &Opening) -> Result<Request, CliError> {
+pub(crate) fn equipped(mut request: Request, site: &Site, opening: &Opening, who: &Who) -> Result<Request, CliError> {
     let name = name_of(opening).map_err(failed)?;
     let slot = ports::lease(site.repository.root(), &name)?;
-    for (name, value) in setup::variables(&site.team, slot, |name| std::env::var(name).ok()) {
+    // A repository that asks for nothing of the host needs no settings of the person.
+    let host = if HostRequest::of(&site.team).is_empty() { None } else { Some(Host::of(site, who)?) };
+    let passes = |name: &str| host.as_ref().is_some_and(|host| host.settings.passes(name));
+    let of_host = |name: &str| passes(name).then(|| std::env::var(name).ok()).flatten();
+    for (name, value) in setup::variables(&site.team, slot, of_host) {
         request = request.env(name, value);
     }
-    let home = std::env::home_dir();
-    for (from, to) in setup::read_only(&site.team, home.as_deref()).map_err(failed)? {
+    let Some(host) = &host else { return Ok(request) };
+    for (from, to) in setup::read_only(&site.team, &host.directories(site)).map_err(failed)? {
         request = request.read_only(from, to);
     }
     Ok(request)

@@ -7,6 +7,7 @@ use placet_worktree::ports;
 use placet_worktree::start::{Start, Wish, name_of};
 
 use super::adopt::adopt;
+use super::host::admit;
 use super::{Pair, Site, failed, make_ready, project_of, recorded};
 use crate::context::Who;
 use crate::desk::Desk;
@@ -30,6 +31,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let site = Site::here()?;
+    admit(&site, who, out).await?;
     let layout = if args.overlay { Layout::Layered } else { Layout::Plain };
     let view = match args.resume {
         true => resume(&site, &args.pair, who).await?,

@@ -72,7 +72,11 @@ pub(crate) const BINARY: &str = "PLACET_TEST_BINARY";
 
 /// The binary under test, untouched by the settings of whoever runs the tests.
 pub(crate) fn placet() -> Command {
-    clean(Command::new(std::env::var_os(BINARY).unwrap_or_else(|| env!("CARGO_BIN_EXE_placet").into())))
+    let mut command =
+        clean(Command::new(std::env::var_os(BINARY).unwrap_or_else(|| env!("CARGO_BIN_EXE_placet").into())));
+    // Nobody's settings: what a test needs of them it writes itself.
+    command.env("XDG_CONFIG_HOME", "/nonexistent/config").env("XDG_STATE_HOME", "/nonexistent/state");
+    command
 }
 
 pub(crate) fn clean(mut command: Command) -> Command {

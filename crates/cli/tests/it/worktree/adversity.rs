@@ -84,8 +84,7 @@ fn a1_a_repository_that_cannot_be_written_is_said_to_be_so() {
 
 /// Begins a command and ends it, as a machine that fails does, after a while.
 fn cut_off(repo: &Repo, args: &[&str], after_ms: u64) {
-    let mut command = placet();
-    command.current_dir(repo.root()).args(args);
+    let mut command = repo.command(args);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(after_ms));
     let _ = child.kill();
@@ -145,6 +144,8 @@ fn a1_a_start_with_caches_that_was_ended_in_the_middle_is_adopted_with_all_of_th
         });
     });
     repo.commit("chore(agents): caches");
+    repo.allow_caches(&[cache.path()]);
+    repo.trust();
     for round in 0..4 {
         let layout: &[&str] = if round % 2 == 0 { &[] } else { &["--overlay"] };
         cut_off(&repo, &[&["start"], &PAIR[..], layout].concat(), random.between(40, 500));

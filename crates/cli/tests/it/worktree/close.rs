@@ -99,6 +99,8 @@ fn a12_a_check_has_the_variables_ports_and_caches_that_the_agent_has() {
             });
         });
         repo.commit("chore(agents): setup");
+        repo.allow_caches(&[laid.path(), mounted.path()]);
+        repo.trust();
         repo.on("start", options).ok();
         let work = format!("echo 1 >> src/main.rs; git commit -qam 'feat(core): one'; {show}");
         let agent = repo.agent(&work).ok();

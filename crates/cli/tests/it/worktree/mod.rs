@@ -3,6 +3,7 @@
 mod adversity;
 mod cage;
 mod close;
+mod host;
 mod hostile;
 mod interrupted;
 mod kinds;

@@ -30,8 +30,17 @@ fn with_setup(setup: serde_json::Value) -> Repo {
     repo
 }
 
+fn with_trusted_setup(setup: serde_json::Value) -> Repo {
+    let repo = with_setup(setup);
+    repo.trust();
+    repo
+}
+
 fn with_cache(cache: &tempfile::TempDir, to: &str) -> Repo {
-    with_setup(json!({ "caches": [{ "from": cache.path(), "to": to, "how": "hardlink" }] }))
+    let repo = with_setup(json!({ "caches": [{ "from": cache.path(), "to": to, "how": "hardlink" }] }));
+    repo.allow_caches(&[cache.path()]);
+    repo.trust();
+    repo
 }
 
 /// Where the files of the worktree are on the host.
@@ -129,7 +138,7 @@ fn what_the_team_s_commands_make_is_there_and_is_not_held_against_the_agent() {
         { "name": "second", "command": ["sh", "-ec", "cat gen/schema.rs > gen/copy.rs; echo x >> Makefile && exit 1 || true"] },
     ]);
     for layout in LAYOUTS {
-        let repo = with_setup(json!({ "generate": commands }));
+        let repo = with_trusted_setup(json!({ "generate": commands }));
         repo.edit("agents/policy.json", |policy| policy["ports"] = json!({ "names": ["PORT"] }));
         repo.commit("chore(agents): ports");
         repo.on("start", layout).ok();
@@ -159,7 +168,7 @@ fn a_command_that_fails_fails_the_start_and_shows_its_last_lines() {
     ];
     for (command, part) in cases {
         for layout in LAYOUTS {
-            let repo = with_setup(json!({ "generate": [{ "name": "schema", "command": command }] }));
+            let repo = with_trusted_setup(json!({ "generate": [{ "name": "schema", "command": command }] }));
             let said = repo.on("start", layout).exits(1);
             assert!(said.stderr.contains(part), "{layout:?}: {}", said.stderr);
             assert!(!repo.root().join(".worktrees/PAY-1").exists());

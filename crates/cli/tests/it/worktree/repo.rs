@@ -11,6 +11,8 @@ use crate::support::{Said, clean, free_port, placet};
 /// A repository on `main`, set up with `placet init`, with `backend` (src, tests) and `docs` as its agents.
 pub(crate) struct Repo {
     _dir: tempfile::TempDir,
+    /// The person's own directories, outside of the repository.
+    person: tempfile::TempDir,
     root: PathBuf,
 }
 
@@ -26,7 +28,7 @@ impl Repo {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join(name);
         fs::create_dir_all(&root).unwrap();
-        let repo = Self { _dir: dir, root };
+        let repo = Self { _dir: dir, person: tempfile::tempdir().unwrap(), root };
         repo.git(&["init", "-q", "-b", "main"]);
         for (name, value) in [("user.name", "Mira"), ("user.email", "mira@example.org")] {
             repo.git(&["config", name, value]);
@@ -106,7 +108,41 @@ impl Repo {
     }
 
     pub(crate) fn placet(&self, args: &[&str]) -> Said {
-        Said::by(placet().current_dir(self.root()).args(args))
+        Said::by(&mut self.command(args))
+    }
+
+    /// The same, not yet run.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = placet();
+        command.current_dir(self.root()).envs(self.person_variables()).args(args);
+        command
+    }
+
+    /// Where the person's home, settings and trust are.
+    pub(crate) fn person(&self, name: &str) -> PathBuf {
+        self.person.path().join(name)
+    }
+
+    /// Settings and trust alone: the home stays that of whoever runs the tests.
+    pub(crate) fn person_variables(&self) -> [(&'static str, PathBuf); 2] {
+        [("XDG_CONFIG_HOME", self.person("config")), ("XDG_STATE_HOME", self.person("state"))]
+    }
+
+    /// The person's own settings.
+    pub(crate) fn settings(&self, text: &str) {
+        fs::create_dir_all(self.person("config/placet")).unwrap();
+        fs::write(self.person("config/placet/settings.toml"), text).unwrap();
+    }
+
+    /// The person allows these directories as caches.
+    pub(crate) fn allow_caches(&self, roots: &[&Path]) {
+        self.settings(&format!("cache_roots = {}\n", serde_json::to_string(roots).unwrap()));
+    }
+
+    /// The person looks at what the repository asks for, and trusts it.
+    pub(crate) fn trust(&self) {
+        let shown = self.placet(&["--json", "trust", "--show"]).ok().json();
+        self.placet(&["trust", "--digest", shown["digest"].as_str().unwrap()]).ok();
     }
 
     /// A command about `backend` at `PAY-1`.

@@ -1,0 +1,96 @@
+//! What a command shows of this machine to an agent: what the repository asks for, if the person allows and trusts it.
+//! Nothing is begun before that.
+
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+
+use placet_worktree::host::directory::HostDirectories;
+use placet_worktree::host::person::{Person, Settings};
+use placet_worktree::host::request::HostRequest;
+use placet_worktree::host::trust::{Trust, TrustError};
+use placet_worktree::setup;
+
+use super::{Site, failed};
+use crate::context::Who;
+use crate::error::{CliError, Code, chain};
+use crate::out::Out;
+use crate::terminal::asked;
+
+/// The person at this machine, with what they allow.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub(crate) person: Person,
+    pub(crate) settings: Settings,
+    homes: Vec<PathBuf>,
+}
+
+impl Host {
+    pub(crate) fn of(site: &Site, who: &Who) -> Result<Self, CliError> {
+        let usage = |error: &dyn std::error::Error| CliError::usage(chain(error));
+        let person = Person::of_process().map_err(|error| usage(&error))?;
+        let settings = person.settings(site.repository.root()).map_err(|error| usage(&error))?;
+        let used = who.home_if_any()?.map(|home| home.dir().to_owned());
+        let homes = used.into_iter().chain([site.repository.root().join(".placet")]).collect();
+        Ok(Self { person, settings, homes })
+    }
+
+    pub(crate) fn directories<'a>(&'a self, site: &'a Site) -> HostDirectories<'a> {
+        HostDirectories::new(&self.person, &self.settings, site.repository.root(), &self.homes)
+    }
+
+    /// Refuses what the person's settings do not allow, whoever trusts it.
+    pub(crate) fn check(&self, site: &Site) -> Result<(), CliError> {
+        let checked = setup::check(&site.team, &self.person, &self.settings, &self.directories(site));
+        checked.map_err(|error| CliError::new(Code::Refused, chain(&error)))
+    }
+
+    pub(crate) fn trust(&self, site: &Site) -> Result<Trust, CliError> {
+        Trust::of(&self.person, site.repository.root()).map_err(failed)
+    }
+}
+
+/// What the person has to do with a trust file that is not theirs alone.
+pub(crate) fn untrustworthy(error: &TrustError) -> CliError {
+    CliError::new(Code::Refused, chain(error))
+}
+
+/// Goes on only if everything the repository asks for is allowed and trusted. At a terminal the person is asked.
+pub(crate) async fn admit(site: &Site, who: &Who, out: &Out) -> Result<(), CliError> {
+    let request = HostRequest::of(&site.team);
+    if request.is_empty() {
+        return Ok(());
+    }
+    let host = Host::of(site, who)?;
+    host.check(site)?;
+    let trust = host.trust(site)?;
+    if trust.holds(&request).map_err(|error| untrustworthy(&error))? {
+        return Ok(());
+    }
+    out.note(&described(&request));
+    if !is_attended(out) {
+        let message = "this repository asks for things of your machine, and you have not trusted that";
+        let hint = format!("look at `agents/policy.json`, then `placet trust --digest {}`", request.digest());
+        return Err(CliError::new(Code::Refused, message).hint(hint));
+    }
+    ask().await?;
+    trust.give(&request).map_err(|error| untrustworthy(&error))
+}
+
+/// Whether somebody sits here who can be asked.
+pub(super) fn is_attended(out: &Out) -> bool {
+    !out.is_json() && std::io::stdin().is_terminal()
+}
+
+/// Only an explicit yes is trust.
+pub(super) async fn ask() -> Result<(), CliError> {
+    if asked::is_yes("Trust this repository with that?").await? {
+        return Ok(());
+    }
+    Err(CliError::new(Code::Waiting, "not trusted; nothing was begun"))
+}
+
+/// The request for the person who decides.
+pub(super) fn described(request: &HostRequest) -> String {
+    let lines: String = request.lines().iter().map(|line| format!("\n  - {line}")).collect();
+    format!("this repository (agents/policy.json and agents/profiles) asks for this:{lines}")
+}
