@@ -4,7 +4,7 @@
 //!   protected, who decides. Read strictly, all problems at once, each with file, line and place.
 //! - [`prompt`]: what an agent is told when it begins to work at a ticket.
 //! - [`start`]: an agent is given a ticket, a branch and a place; [`setup`] and [`ports`] are what the team declared for
-//!   it, [`ready`] puts it there, [`own`] is what the runtime itself puts there.
+//!   it, [`ready`] puts it there, [`own`] and [`person_hooks`] are what the runtime itself puts there.
 //! - [`host`]: what of the person's machine a repository may ask for, and who allows it.
 //! - [`cage`]: what the kernel keeps of the manifest while the agent works; [`take_over`]: what comes out; [`turn`]: one
 //!   command at a time; [`git_settings`]: what is seen of the repository's settings.
@@ -23,6 +23,7 @@ pub mod git_settings;
 pub mod host;
 mod kept;
 pub mod own;
+pub mod person_hooks;
 pub mod ports;
 pub mod prompt;
 pub mod pull_request;

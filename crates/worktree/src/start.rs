@@ -11,7 +11,9 @@ use placet_wire::api::WorktreeView;
 use placet_workspace::worktree::{Kind, Listed};
 use placet_workspace::{Branch, ObjectId, Plan, Repository, RepositoryError, Worktree, WorktreeError, WorktreeName};
 
+use crate::commit_form::CommitForm;
 use crate::own::{self, ManifestFile};
+use crate::person_hooks::person_hooks;
 use crate::ready::ReadyError;
 use crate::team::{BadTicket, NoSuchAgent, Team, branch_of};
 
@@ -148,7 +150,8 @@ impl<'a> Start<'a> {
         let home = files_of(&worktree);
         let written = own::write(&home, &manifest, &self.team.policy().commit_form)
             .map_err(|source| StartError::Write { at: home.join(own::OWN), source });
-        match written.and_then(|()| Ok(ready(&self.opening, &worktree)?)) {
+        let hooked = written.and_then(|()| set_hooks(&worktree, &self.team.policy().commit_form));
+        match hooked.and_then(|()| Ok(ready(&self.opening, &worktree)?)) {
             Ok(()) => Ok(worktree),
             Err(error) => {
                 // What cannot be told is not there; the first error is the one to report.
@@ -180,6 +183,11 @@ impl<'a> Start<'a> {
             }
         }
     }
+}
+
+/// A person who commits there is told the form of commits too.
+pub fn set_hooks(worktree: &Worktree, form: &CommitForm) -> Result<(), StartError> {
+    Ok(worktree.set_hooks(&person_hooks(form))?)
 }
 
 /// What worktrees take, as it was last measured. Only one that never was is measured now: starting stays fast.

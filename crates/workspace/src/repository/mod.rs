@@ -84,12 +84,22 @@ impl Repository {
 
     /// Git for the private directory of a linked worktree, which may have settings of its own.
     pub(crate) fn git_at(&self, git_dir: &Path) -> Result<Git, RepositoryError> {
-        find::check_private(git_dir)?;
-        let git = self.git().at(git_dir);
+        let git = self.git_without_own_settings(git_dir)?;
         match own_settings(&self.settings, git_dir)? {
             Some(own) => Ok(git.settings(&own.overrides()?)),
             None => Ok(git),
         }
+    }
+
+    /// The same where the settings of the private directory are known to need no override.
+    pub(crate) fn git_without_own_settings(&self, git_dir: &Path) -> Result<Git, RepositoryError> {
+        find::check_private(git_dir)?;
+        Ok(self.git().at(git_dir))
+    }
+
+    /// Whether git reads the settings of single worktrees.
+    pub(crate) fn reads_worktree_settings(&self) -> bool {
+        self.settings.is_true("extensions.worktreeconfig")
     }
 
     /// Where everything of ours lies.

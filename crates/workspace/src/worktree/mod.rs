@@ -13,6 +13,7 @@ mod admin;
 mod base;
 mod error;
 mod given;
+mod hooks;
 mod lay;
 mod layered;
 mod list;
@@ -139,7 +140,10 @@ impl Worktree {
 
     /// Git for this worktree; for a plain one, with its files.
     pub fn git(&self) -> Result<Git, RepositoryError> {
-        let git = self.repository.git_at(&self.git_dir())?;
+        let git = match self.has_only_hook_settings() {
+            true => self.repository.git_without_own_settings(&self.git_dir())?,
+            false => self.repository.git_at(&self.git_dir())?,
+        };
         Ok(match self.record.kind {
             Kind::Plain => git.work_tree(self.path()),
             Kind::Layered => git,

@@ -6,7 +6,7 @@ use placet_workspace::Worktree;
 use placet_workspace::worktree::{Damage, Kind, Listed};
 use placet_worktree::own::{self, ManifestFile};
 use placet_worktree::ready;
-use placet_worktree::start::{files_of, name_of, restore};
+use placet_worktree::start::{files_of, name_of, restore, set_hooks};
 
 use super::host::admit;
 use super::{Pair, Site, failed, look_up, make_ready, turn};
@@ -76,6 +76,7 @@ fn repair(site: &Site, view: &WorktreeView, who: &Who) -> Result<String, CliErro
         let manifest = ManifestFile::of(&view.opening, &jiff::Timestamp::now().to_string(), &who.acting_as);
         own::write(&files, &manifest, &site.team.policy().commit_form)?;
     }
+    set_hooks(&worktree, &site.team.policy().commit_form).map_err(failed)?;
     if is_new {
         make_ready(site, &view.opening, &worktree, who).map_err(failed)?;
     }

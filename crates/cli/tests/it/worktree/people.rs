@@ -52,6 +52,33 @@ fn a6_an_exemption_is_asked_for_granted_by_somebody_else_and_then_the_kernel_let
 }
 
 #[test]
+fn commit_message_of_a_person_in_a_plain_worktree_is_checked() {
+    let repo = Repo::started(&[]);
+    let commit = |message: &str| {
+        let mut git = crate::support::clean(std::process::Command::new("git"));
+        git.current_dir(repo.at("")).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        crate::support::Said::by(git.args(["commit", "-qam", message]))
+    };
+    // A hook that the agent's tree brings along is not run; those of the repository are.
+    repo.write(".git/hooks/pre-commit", "#!/bin/sh\ntouch \"$(git rev-parse --git-common-dir)/ran\"\n");
+    let hook = repo.root().join(".git/hooks/pre-commit");
+    std::fs::set_permissions(hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::write(repo.at("src/main.rs"), "fn main() { one() }\n").unwrap();
+    let refused = commit("no form at all");
+    assert!(refused.code != Some(0) && refused.stderr.contains("commit message refused"), "{}", refused.stderr);
+    commit("feat(core): one").ok();
+    assert!(repo.root().join(".git/ran").exists(), "the person's own hooks run as before");
+    assert_eq!(repo.findings(), Vec::<String>::new());
+    // The agent can neither change that hook nor is it the worse for it.
+    repo.agent("d=$(git rev-parse --git-dir); rm -rf $d/hooks $d/config.worktree; echo 2 >> src/main.rs; git commit -qam 'feat(core): two'").ok();
+    std::fs::write(repo.at("src/main.rs"), "fn main() { three() }\n").unwrap();
+    assert_ne!(commit("no form at all").code, Some(0));
+    // In the main checkout nothing is different.
+    repo.write("docs/guide.md", "# Other\n");
+    repo.git(&["commit", "-qam", "no form at all"]);
+}
+
+#[test]
 fn a16_an_agent_that_edits_ci_is_stopped_three_times() {
     let repo = Repo::started(&[]);
     let said = repo.agent("echo evil >> .github/workflows/ci.yml");

@@ -1,0 +1,37 @@
+//! Hooks for a person who commits in a plain worktree on the host: the form of commits is checked there as it is in the
+//! cage, and the person's own hooks go on as before. Hooks that the checked-out tree brings along are not run, because an
+//! agent may have written them.
+
+use crate::commit_form::CommitForm;
+
+/// Runs the hook of the same name that the person has elsewhere.
+const PASS_ON: &str = include_str!("person_hooks/pass_on.sh");
+/// The check of the form, beside the hook that calls it.
+const FORM: &str = "placet-commit-msg";
+/// What else may be called for a commit, a checkout or a push.
+const OTHERS: &[&str] = &[
+    "applypatch-msg",
+    "pre-applypatch",
+    "post-applypatch",
+    "pre-commit",
+    "pre-merge-commit",
+    "prepare-commit-msg",
+    "post-commit",
+    "pre-rebase",
+    "post-checkout",
+    "post-merge",
+    "pre-push",
+    "post-rewrite",
+    "post-index-change",
+    "reference-transaction",
+    "pre-auto-gc",
+    "sendemail-validate",
+];
+
+/// Each hook with its script.
+pub fn person_hooks(form: &CommitForm) -> Vec<(&'static str, String)> {
+    let check = format!("#!/bin/sh\n\"${{0%/*}}/{FORM}\" \"$1\" || exit 1\n");
+    let commit_msg = format!("{check}{}", PASS_ON.trim_start_matches("#!/bin/sh\n"));
+    let others = OTHERS.iter().map(|name| (*name, PASS_ON.to_owned()));
+    [("commit-msg", commit_msg), (FORM, form.hook())].into_iter().chain(others).collect()
+}
