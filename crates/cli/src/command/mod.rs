@@ -191,7 +191,7 @@ pub(crate) async fn run(cli: Cli, out: &Out) -> Result<ExitCode, CliError> {
         Command::Demo(args) => demo::run(args, out).await,
         Command::Init(args) => init::run(args, who, out).await,
         Command::Start(args) => worktree::start::run(args, who, out).await,
-        Command::Prompt(args) => worktree::prompt::run(args, out),
+        Command::Prompt(args) => worktree::prompt::run(args, who, out).await,
         Command::Exec(args) => return worktree::exec::run(args, who, out).await,
         Command::Shell(args) => return worktree::shell::run(args, who, out).await,
         Command::Trust(args) => worktree::trust::run(args, who, out).await,

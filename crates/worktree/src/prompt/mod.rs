@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use placet_domain::scope::Glob;
 use placet_domain::worktree::{BranchName, Manifest, Ticket};
 
 use crate::commit_form::CommitForm;
@@ -40,8 +41,12 @@ pub struct TicketText {
 pub struct Facts {
     pub branch: BranchName,
     pub base_branch: BranchName,
+    /// The branch that the work goes on from: the base, or that of the agent before.
+    pub started_from: BranchName,
     pub worktree: PathBuf,
     pub manifest: Manifest,
+    /// Protected paths that a person lets this worktree change.
+    pub exempted: Vec<Glob>,
     pub commit_form: CommitForm,
     pub checks: Vec<Check>,
     /// Named ports that belong to the worktree.
@@ -54,12 +59,20 @@ impl Facts {
         Self {
             branch: branch_of(ticket, agent.name()),
             base_branch: team.policy().base_branch.clone(),
+            started_from: team.policy().base_branch.clone(),
             worktree: worktree.to_owned(),
             manifest: team.manifest(agent),
+            exempted: Vec::new(),
             commit_form: team.policy().commit_form.clone(),
             checks: team.checks_of(agent).cloned().collect(),
             ports: BTreeMap::new(),
         }
+    }
+
+    /// With what was recorded when the worktree was opened, and granted since.
+    #[must_use]
+    pub fn recorded(self, manifest: Manifest, exempted: Vec<Glob>, started_from: BranchName) -> Self {
+        Self { manifest, exempted, started_from, ..self }
     }
 }
 

@@ -14,6 +14,7 @@ pub(super) struct View {
     ticket: TicketView,
     branch: String,
     base_branch: String,
+    started_from: String,
     worktree: String,
     scope: ScopeView,
     commit_types: Vec<String>,
@@ -45,6 +46,7 @@ struct ScopeView {
     allow: Vec<String>,
     deny: Vec<String>,
     protected: Vec<ProtectedView>,
+    exempted: Vec<String>,
 }
 
 /// Paths that are protected for the same reason.
@@ -74,11 +76,13 @@ impl View {
             ticket: TicketView::new(ticket),
             branch: facts.branch.to_string(),
             base_branch: facts.base_branch.to_string(),
+            started_from: facts.started_from.to_string(),
             worktree: quote::line(&facts.worktree.display().to_string()),
             scope: ScopeView {
                 allow: lines(&facts.manifest.scope.rules().allow),
                 deny: lines(&facts.manifest.scope.rules().deny),
-                protected: by_reason(&facts.manifest.protected),
+                protected: by_reason(&protected(facts)),
+                exempted: lines(&facts.exempted),
             },
             commit_types: lines(facts.commit_form.types()),
             checks: facts.checks.iter().map(CheckView::new).collect(),
@@ -106,11 +110,13 @@ impl View {
             ticket: TicketView { id: text(), block: quote::block("example"), mark: text() },
             branch: text(),
             base_branch: text(),
+            started_from: text(),
             worktree: text(),
             scope: ScopeView {
                 allow: texts(),
                 deny: texts(),
                 protected: vec![ProtectedView { reason: text(), paths: texts() }],
+                exempted: texts(),
             },
             commit_types: texts(),
             checks: vec![CheckView { name: text(), command: text(), when: texts() }],
@@ -159,6 +165,12 @@ fn shown(argument: &str) -> String {
 
 fn lines<T: ToString>(items: &[T]) -> Vec<String> {
     items.iter().map(|item| quote::line(&item.to_string())).collect()
+}
+
+/// What is still protected.
+fn protected(facts: &Facts) -> Vec<Protected> {
+    let all = facts.manifest.protected.iter();
+    all.filter(|protected| !facts.exempted.contains(&protected.path)).cloned().collect()
 }
 
 /// Groups what is protected for the same reason. A directory is left out where its inside is listed: who reads `docs/**`

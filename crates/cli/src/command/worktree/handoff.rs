@@ -40,8 +40,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     let layout = if args.overlay { Layout::Layered } else { Layout::Plain };
     let pair = Pair { agent, ticket: args.pair.ticket };
     let view = begin(&site, &pair, Wish { layout, follows: Some(&before) }, who).await?;
-    tell(&site, &view, out);
-    Ok(())
+    tell(&site, &view, "started", who, out).await
 }
 
 /// Who comes after an agent in the team's sequence, if that is clear.

@@ -23,7 +23,7 @@ mod unsaved;
 use std::path::PathBuf;
 
 use placet_domain::id::WorktreeId;
-use placet_domain::worktree::Opening;
+use placet_domain::worktree::{BranchName, Opening};
 use placet_sandbox::{Profile, Request};
 use placet_wire::Client;
 use placet_wire::api::{ProjectView, WorktreeList, WorktreeView};
@@ -164,6 +164,20 @@ pub(crate) async fn all_recorded(client: &Client) -> Result<Vec<WorktreeView>, C
         match list.next {
             Some(next) => page = format!("&after={next}"),
             None => return Ok(all),
+        }
+    }
+}
+
+/// The branch that a worktree goes on from: that of the worktree it follows, or the base.
+pub(crate) async fn origin_of(who: &Who, view: &WorktreeView) -> Result<BranchName, CliError> {
+    match view.opening.follows {
+        None => Ok(view.opening.base_branch.clone()),
+        Some(id) if id == view.id => Ok(view.opening.branch.clone()),
+        Some(id) => {
+            let desk = Desk::open(who).await?;
+            let followed = desk.client.get::<WorktreeView>(&format!("/api/v1/worktrees/{id}")).await;
+            desk.close().await;
+            Ok(followed?.opening.branch)
         }
     }
 }

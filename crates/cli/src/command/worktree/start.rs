@@ -8,7 +8,7 @@ use placet_worktree::start::{Start, Wish, name_of};
 
 use super::adopt::adopt;
 use super::host::admit;
-use super::{Pair, Site, failed, make_ready, project_of, recorded};
+use super::{Pair, Site, failed, make_ready, origin_of, project_of, recorded};
 use crate::context::Who;
 use crate::desk::Desk;
 use crate::error::{CliError, Code};
@@ -37,26 +37,35 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
         true => resume(&site, &args.pair, who).await?,
         false => begin(&site, &args.pair, Wish { layout, follows: None }, who).await?,
     };
-    tell(&site, &view, out);
-    Ok(())
+    let done = match args.resume {
+        true => "resumed",
+        false if view.opening.follows == Some(view.id) => "reopened",
+        false => "started",
+    };
+    tell(&site, &view, done, who, out).await
 }
 
-pub(super) fn tell(site: &Site, view: &WorktreeView, out: &Out) {
+/// What was done, and from where the work goes on.
+pub(super) async fn tell(site: &Site, view: &WorktreeView, done: &str, who: &Who, out: &Out) -> Result<(), CliError> {
     let opening = &view.opening;
+    let (origin, base) = (origin_of(who, view).await?, &opening.base.as_str()[..12]);
+    let from = match opening.follows {
+        Some(_) => format!("goes on from {origin} ({base})"),
+        None => format!("from {origin} ({base})"),
+    };
     out.answer(view, |_| {
         format!(
-            "{} {} at {}\n  branch    {} from {} ({})\n  worktree  {}",
-            styled(BOLD, "started"),
+            "{} {} at {}\n  branch    {} {from}\n  worktree  {}",
+            styled(BOLD, done),
             opening.agent,
             opening.ticket,
             opening.branch,
-            opening.base_branch,
-            &opening.base.as_str()[..12],
             site.repository.root().join(&opening.path).display()
         )
     });
     let pair = format!("--agent {} --ticket {}", opening.agent, opening.ticket);
     out.next(&format!("placet prompt {pair}, then placet exec {pair} -- COMMAND"));
+    Ok(())
 }
 
 /// Records, makes, settles. What fails on the way is taken back, and the record says so.

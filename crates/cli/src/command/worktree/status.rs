@@ -35,6 +35,10 @@ struct Row {
     ticket: String,
     branch: String,
     status: String,
+    /// How often the agent has taken the ticket up.
+    sitting: u32,
+    /// The agent whose branch it goes on from.
+    follows: Option<String>,
     ahead: Option<u64>,
     behind: Option<u64>,
     dirty: Option<u64>,
@@ -58,12 +62,14 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     let listed = site.repository.list().map_err(failed)?;
     let slots = ports::leased(site.repository.root())?;
     let mut rows = Vec::new();
-    for view in recorded? {
+    let recorded = recorded?;
+    for view in &recorded {
         let name = name_of(&view.opening).map_err(failed)?;
         let on_disk = listed.iter().find(|listed| listed.name == name);
         if args.all || on_disk.is_some() || view.status.is_held() {
             let slot = on_disk.and_then(|listed| slots.get(listed.name.as_str()));
-            rows.push(row(&site, &view, on_disk, slot.copied())?);
+            let follows = followed(&recorded, view);
+            rows.push(Row { follows, ..row(&site, view, on_disk, slot.copied())? });
         }
     }
     if rows.is_empty() && !out.is_json() {
@@ -81,6 +87,8 @@ fn row(site: &Site, view: &WorktreeView, on_disk: Option<&Listed>, slot: Option<
         ticket: opening.ticket.to_string(),
         branch: opening.branch.to_string(),
         status: view.status.to_string(),
+        sitting: view.sitting,
+        follows: None,
         ahead: None,
         behind: None,
         dirty: None,
@@ -116,6 +124,12 @@ fn row(site: &Site, view: &WorktreeView, on_disk: Option<&Listed>, slot: Option<
         row.age_days = Some(now.saturating_sub(worktree.made_at_ms()) / 86_400_000);
     }
     Ok(row)
+}
+
+/// The agent whose branch a worktree goes on from, if that is another one.
+fn followed(recorded: &[WorktreeView], view: &WorktreeView) -> Option<String> {
+    let id = view.opening.follows.filter(|id| *id != view.id)?;
+    recorded.iter().find(|other| other.id == id).map(|other| other.opening.agent.to_string())
 }
 
 /// What nobody decided yet, while there is something to decide.
@@ -162,7 +176,9 @@ fn more(row: &Row) -> String {
     let asked = row.exemptions_waiting.iter().map(|asked| styled(ASK, format!("exemption {}", spelled_out(asked))));
     let damage = row.damage.iter().map(|damage| styled(BAD, damage));
     let ports = (!ports.is_empty()).then(|| ports.join(" "));
-    ports.into_iter().chain(asked).chain(damage).collect::<Vec<_>>().join("; ")
+    let follows = row.follows.as_ref().map(|agent| format!("follows {agent}"));
+    let reopened = (row.sitting > 1).then(|| format!("reopened, sitting {}", row.sitting));
+    follows.into_iter().chain(reopened).chain(ports).chain(asked).chain(damage).collect::<Vec<_>>().join("; ")
 }
 
 /// A size that is read at a glance.

@@ -52,6 +52,19 @@ fn a6_an_exemption_is_asked_for_granted_by_somebody_else_and_then_the_kernel_let
 }
 
 #[test]
+fn granted_exemption_appears_in_the_prompt() {
+    let repo = with_ada(Repo::started(&[]));
+    let prompt = || repo.on("prompt", &[]).ok().out().to_owned();
+    let said = "A person has lifted the protection of these";
+    repo.placet(&[&["exempt", "ask"], &PAIR[..], &["--path", "Makefile", "--reason", "a target"]].concat()).ok();
+    assert!(!prompt().contains(said), "asking is not having");
+    repo.placet(&[&["--as", "ada", "exempt", "grant"], &PAIR[..], &["0"]].concat()).ok();
+    let shown = prompt();
+    let lifted = shown.split_once(said).map(|(_, rest)| rest.lines().take(4).any(|line| line == "- `Makefile`"));
+    assert_eq!(lifted, Some(true), "{shown}");
+}
+
+#[test]
 fn commit_message_of_a_person_in_a_plain_worktree_is_checked() {
     let repo = Repo::started(&[]);
     let commit = |message: &str| {

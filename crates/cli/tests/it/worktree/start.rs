@@ -63,6 +63,39 @@ fn a1_what_was_closed_can_be_taken_up_again_from_where_it_was_left() {
 }
 
 #[test]
+fn reopened_ticket_says_where_it_goes_on() {
+    let repo = Repo::started(&[]);
+    repo.agent("echo 1 >> src/main.rs; git commit -qam 'feat(core): one'").ok();
+    repo.on("close", &[]).ok();
+    let tip = repo.git(&["rev-parse", "--short=12", "feat/PAY-1-backend"]);
+    for options in [&[][..], &["--resume"]] {
+        let said = repo.on("start", options).ok();
+        assert!(said.out().contains("reopened") || !options.is_empty(), "{}", said.out());
+        assert!(said.out().contains("goes on from feat/PAY-1-backend"), "{}", said.out());
+        assert!(said.out().contains(tip.trim()) && !said.out().contains("from main"), "{}", said.out());
+    }
+    let status = repo.placet(&["status"]).ok();
+    assert!(status.out().contains("reopened"), "{}", status.out());
+}
+
+#[test]
+fn handoff_and_status_say_who_is_followed() {
+    let repo = Repo::started(&[]);
+    repo.agent("echo 1 >> src/main.rs; git commit -qam 'feat(core): one'").ok();
+    repo.on("close", &[]).ok();
+    let tip = repo.git(&["rev-parse", "--short=12", "feat/PAY-1-backend"]);
+    let said = repo.on("handoff", &["--to", "docs"]).ok();
+    assert!(said.out().contains("from feat/PAY-1-backend") && said.out().contains(tip.trim()), "{}", said.out());
+    assert!(!said.out().contains("from main"), "{}", said.out());
+    let rows = repo.placet(&["--json", "status"]).ok().json();
+    let of = |agent: &str| rows.as_array().unwrap().iter().find(|row| row["agent"] == agent).unwrap().clone();
+    assert_eq!((&of("docs")["follows"], &of("backend")["follows"]), (&"backend".into(), &Value::Null));
+    assert!(repo.placet(&["status"]).ok().out().contains("follows backend"));
+    let prompt = repo.placet(&["prompt", "--agent", "docs", "--ticket", "PAY-1"]).ok();
+    assert!(prompt.out().contains("started from `feat/PAY-1-backend`"), "{}", prompt.out());
+}
+
+#[test]
 fn a2_the_manifest_says_what_was_recorded_and_is_never_committed() {
     let repo = Repo::started(&[]);
     let text = std::fs::read(repo.at(".agent/manifest.json")).unwrap();
