@@ -6,7 +6,7 @@ use placet_domain::identity::Identity;
 use placet_domain::project::ProjectCommand;
 use placet_domain::record::{Event, Record};
 use placet_domain::refusal::Refusal;
-use placet_domain::worktree::{Duties, Opening, Worktree, WorktreeCommand};
+use placet_domain::worktree::{Duties, Opening, Person, Worktree, WorktreeCommand};
 use placet_ledger::Entry;
 use placet_store::{EntryFilter, StoredEntry};
 use placet_wire::api::{Notice, NoticeList};
@@ -97,7 +97,10 @@ async fn notice(
     let Ok(entry) = Entry::parse(&stored.bytes) else { return Ok(None) };
     let read = Record::read(Default::default(), &entry.kind, entry.body);
     let Ok(Record { event: Event::Worktree(news), .. }) = read else { return Ok(None) };
-    if !news.informed.iter().any(|person| person.means(&caller.identity, everybody)) {
+    let is_meant = |person: &Person| person.means(&caller.identity, everybody);
+    let open = news.consulted.iter().filter(|asked| asked.said.is_none() && is_meant(&asked.person));
+    let consulted_on: Vec<String> = open.map(|asked| asked.on.as_str().to_owned()).collect();
+    if consulted_on.is_empty() && !news.informed.iter().any(is_meant) {
         return Ok(None);
     }
     let worktree = find_worktree(app, caller, news.worktree).await?;
@@ -110,5 +113,6 @@ async fn notice(
         ticket,
         agent,
         actor: entry.actor,
+        consulted_on,
     }))
 }

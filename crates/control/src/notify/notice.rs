@@ -74,7 +74,11 @@ fn told(event: Event, kind: &str) -> Option<Told> {
     match event {
         Event::Action(id, event) => of_action(id, &event),
         Event::Run(id, event) => of_run(id, &event),
-        Event::Worktree(WorktreeNews { worktree: id, informed, .. }) if !informed.is_empty() => {
+        Event::Worktree(WorktreeNews { worktree: id, informed, consulted, .. })
+            if !informed.is_empty() || consulted.iter().any(|asked| asked.said.is_none()) =>
+        {
+            let asked = consulted.into_iter().filter(|asked| asked.said.is_none()).map(|asked| asked.person);
+            let informed = informed.into_iter().chain(asked).collect();
             Some(Told::of(What::Informed, Subject::Worktree { id, informed, kind: kind.to_owned() }))
         }
         Event::Worktree(_)

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::duty::Operation;
 use super::name::{BranchName, CommitId};
 use super::state::{DoneItem, Opening};
 use crate::digest::Digest;
@@ -83,6 +84,8 @@ pub enum Work {
     Pushing { remote: String, tip: CommitId },
     /// Its branch went to a remote.
     Pushed { remote: String, tip: CommitId },
+    /// A consulted person says something about an operation.
+    Advised { on: Operation, said: String },
     /// It was removed from disk; the branch stayed or was merged.
     Collected { freed_bytes: u64, because: String },
 }
@@ -96,6 +99,7 @@ impl Work {
             | Self::Harvested { .. }
             | Self::Checked { .. }
             | Self::Pushed { .. }
+            | Self::Advised { .. }
             | Self::Collected { .. } => false,
         }
     }

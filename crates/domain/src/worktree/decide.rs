@@ -4,9 +4,9 @@
 //! person do it ([`authority`]).
 
 use super::command::{Work, WorktreeCommand, WorktreeCommandKind as Kind};
-use super::duty::Operation;
-use super::event::{WorktreeEvent, WorktreeNews};
-use super::state::{DoneItem, Exemption, Opening, Worktree, WorktreeStatus as Status};
+use super::duty::{Duties, Operation, Person};
+use super::event::{Consultation, WorktreeEvent, WorktreeNews};
+use super::state::{Advice, DoneItem, Exemption, Opening, Worktree, WorktreeStatus as Status};
 use crate::id::{IdentityId, WorktreeId};
 use crate::identity::{Actor, Identity, Lineage, Role};
 use crate::project::{Project, Separation};
@@ -40,7 +40,37 @@ pub fn decide(
     let single_operator = authority(state, project, command, actor)?;
     let event = change(id, state, project, command, actor, single_operator)?;
     let informed = project.duties.of(operation(command)).informed.iter().cloned().collect();
-    Ok(vec![WorktreeNews { worktree: id, informed, event }])
+    let consulted = consulted(state, project, &event);
+    Ok(vec![WorktreeNews { worktree: id, informed, consulted, event }])
+}
+
+/// Whom the duties name as consulted on what an event decides, and on what can be decided from now on.
+fn consulted(state: Option<&Worktree>, project: &Project, event: &WorktreeEvent) -> Vec<Consultation> {
+    let of = |on: &Operation| {
+        let people = project.duties.of(*on).consulted.iter();
+        people.map(|person| consultation(state, *on, person)).collect::<Vec<_>>()
+    };
+    consulted_on(event).iter().flat_map(of).collect()
+}
+
+fn consultation(state: Option<&Worktree>, on: Operation, person: &Person) -> Consultation {
+    let advice = state.and_then(|worktree| worktree.advice_of(on, person));
+    Consultation { on, person: person.clone(), said: advice.map(|advice| advice.said.clone()) }
+}
+
+const fn consulted_on(event: &WorktreeEvent) -> &'static [Operation] {
+    match event {
+        WorktreeEvent::Opening { .. }
+        | WorktreeEvent::ExemptionAsked { .. }
+        | WorktreeEvent::ExemptionGranted { .. }
+        | WorktreeEvent::ExemptionRefused { .. } => &[Operation::Start],
+        WorktreeEvent::Opened | WorktreeEvent::Adopted { .. } => {
+            &[Operation::Execute, Operation::ScopeCheck, Operation::Close]
+        }
+        WorktreeEvent::Closed { .. } => &[Operation::Close, Operation::Merge],
+        WorktreeEvent::Merged { .. } => &[Operation::Merge],
+        WorktreeEvent::Noted { .. } | WorktreeEvent::Advised { .. } | WorktreeEvent::Aborted { .. } => &[],
+    }
 }
 
 /// The state machine: in which states a command may be given.
@@ -72,6 +102,7 @@ const fn operation(command: &WorktreeCommand) -> Operation {
             Work::Began { .. } | Work::Executed { .. } | Work::Harvested { .. } => Operation::Execute,
             Work::Checked { .. } => Operation::ScopeCheck,
             Work::Pushing { .. } | Work::Pushed { .. } | Work::Collected { .. } => Operation::Close,
+            Work::Advised { on, .. } => *on,
         },
         WorktreeCommand::Close { .. } => Operation::Close,
         WorktreeCommand::Merge { .. } => Operation::Merge,
@@ -92,11 +123,24 @@ fn authority(
         Kind::Open | Kind::Settle | Kind::Adopt | Kind::Abort | Kind::Close | Kind::Merge => {
             duties.may_decide(operation(command), identity).map(|()| false)
         }
-        Kind::Note => duties.may_do(operation(command), identity).map(|()| false),
+        Kind::Note => may_note(duties, command, identity).map(|()| false),
         Kind::AskExemption => duties.may_do(Operation::Start, identity).map(|()| false),
         Kind::GrantExemption => independent_reviewer(state, project, command, identity),
         Kind::RefuseExemption => has_reviewer(identity).map(|()| false),
     }
+}
+
+/// Closing runs the scope-check itself: whoever may close records its answer without another duty.
+fn may_note(duties: &Duties, command: &WorktreeCommand, identity: &Identity) -> Result<(), Refusal> {
+    let operation = operation(command);
+    if let WorktreeCommand::Note { work: Work::Advised { .. } } = command {
+        return duties.consulted_as(operation, identity).map(drop);
+    }
+    let is_part_of_closing = operation == Operation::ScopeCheck;
+    if is_part_of_closing && duties.may_decide(Operation::Close, identity).is_ok() {
+        return Ok(());
+    }
+    duties.may_do(operation, identity)
 }
 
 fn has_reviewer(identity: &Identity) -> Result<(), Refusal> {
@@ -137,6 +181,7 @@ fn change(
         WorktreeCommand::Open { opening, .. } => open(id, project, opening, (by, lineage()))?,
         WorktreeCommand::Settle => WorktreeEvent::Opened,
         WorktreeCommand::Adopt { found } => WorktreeEvent::Adopted { found: found.clone() },
+        WorktreeCommand::Note { work: Work::Advised { on, said } } => advise(state, project, *on, said, actor)?,
         WorktreeCommand::Note { work } => note(state, work)?,
         WorktreeCommand::AskExemption { paths, reason } => {
             ask(state, paths)?;
@@ -194,6 +239,25 @@ fn note(state: Option<&Worktree>, work: &Work) -> Result<WorktreeEvent, Refusal>
     Ok(WorktreeEvent::Noted { work: work.clone() })
 }
 
+/// More advice than this is a conversation, which belongs elsewhere.
+const MOST_ADVICE: usize = 200;
+
+fn advise(
+    state: Option<&Worktree>,
+    project: &Project,
+    on: Operation,
+    said: &str,
+    actor: &Actor,
+) -> Result<WorktreeEvent, Refusal> {
+    if state.is_some_and(|worktree| worktree.advice.len() >= MOST_ADVICE) {
+        return Err(Refusal::invalid("a worktree has at most 200 pieces of advice"));
+    }
+    let identity = actor.identity().ok_or(Refusal::Role { needed: Role::Operator })?;
+    let consulted_as = project.duties.consulted_as(on, identity)?;
+    let (by, name, said) = (identity.id, identity.name.clone(), said.to_owned());
+    Ok(WorktreeEvent::Advised { advice: Advice { on, by, name, consulted_as, said } })
+}
+
 fn ask(state: Option<&Worktree>, paths: &[crate::scope::Glob]) -> Result<(), Refusal> {
     let already = state.map_or(0, |worktree| worktree.exemptions.len());
     if paths.is_empty() || paths.len() > MOST_EXEMPTIONS || already >= MOST_EXEMPTIONS {
@@ -227,6 +291,7 @@ fn check_text(command: &WorktreeCommand) -> Result<(), Refusal> {
         | WorktreeCommand::AskExemption { reason: text, .. }
         | WorktreeCommand::RefuseExemption { reason: text, .. }
         | WorktreeCommand::Abort { reason: text }
+        | WorktreeCommand::Note { work: Work::Advised { said: text, .. } }
         | WorktreeCommand::Close { force: Some(text), .. } => text,
         WorktreeCommand::Note { work: Work::Began { command, .. } | Work::Executed { command, .. } } => {
             let long = command.iter().map(String::len).sum::<usize>() > LONGEST_COMMAND;

@@ -1,7 +1,7 @@
 //! Duties (RACI): for each operation, who is accountable, responsible, consulted and informed.
 //!
-//! Only accountable people decide. Responsible ones may do what is no decision: work, and look. Consulted people are named
-//! to whoever decides; informed people are told, by name, in the record itself. An agent never has a duty.
+//! Only accountable people decide. Responsible ones may do what is no decision: work, and look. Consulted people are told
+//! when an operation can be decided and may give advice, which the decision records; nobody waits for it. Informed people are told, by name, in the record itself. An agent never has a duty.
 
 use std::collections::BTreeSet;
 
@@ -184,6 +184,16 @@ impl Duties {
             return Ok(());
         }
         Err(Refusal::Duty { operation: operation.as_str(), accountable: listed(accountable) })
+    }
+
+    /// The entries by which somebody is consulted on an operation; refused, if there are none.
+    pub fn consulted_as(&self, operation: Operation, identity: &Identity) -> Result<Vec<Person>, Refusal> {
+        let consulted = &self.of(operation).consulted;
+        let entries: Vec<Person> = consulted.iter().filter(|person| person.is(identity)).cloned().collect();
+        if is_person(identity) && !entries.is_empty() {
+            return Ok(entries);
+        }
+        Err(Refusal::Duty { operation: operation.as_str(), accountable: listed(consulted) })
     }
 
     /// Whether somebody may do what an operation consists of, without deciding anything.

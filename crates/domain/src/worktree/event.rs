@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::command::Work;
-use super::duty::Person;
+use super::duty::{Operation, Person};
 use super::name::{BranchName, CommitId};
-use super::state::{DoneItem, Opening};
+use super::state::{Advice, DoneItem, Opening};
 use crate::digest::Digest;
 use crate::id::{IdentityId, ProjectId, WorktreeId};
 use crate::identity::Lineage;
@@ -28,6 +28,10 @@ pub enum WorktreeEvent {
     },
     Noted {
         work: Work,
+    },
+    /// A consulted person said something about an operation.
+    Advised {
+        advice: Advice,
     },
     ExemptionAsked {
         paths: Vec<Glob>,
@@ -82,7 +86,9 @@ impl WorktreeEvent {
                 Work::Pushing { .. } => "worktree.pushing",
                 Work::Pushed { .. } => "worktree.pushed",
                 Work::Collected { .. } => "worktree.collected",
+                Work::Advised { .. } => "worktree.advised",
             },
+            Self::Advised { .. } => "worktree.advised",
             Self::ExemptionAsked { .. } => "worktree.exemption_asked",
             Self::ExemptionGranted { .. } => "worktree.exemption_granted",
             Self::ExemptionVoided { .. } => "worktree.exemption_voided",
@@ -102,5 +108,20 @@ pub struct WorktreeNews {
     /// Whom the duties name as informed, at that moment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub informed: Vec<Person>,
+    /// Whom the duties name as consulted: on an operation that waits to be decided now, and on the one that this event
+    /// decides, with what they said. Nobody waits for them; who has not answered is recorded as such.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub consulted: Vec<Consultation>,
     pub event: WorktreeEvent,
+}
+
+/// One consulted person or role, and what was said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Consultation {
+    pub on: Operation,
+    pub person: Person,
+    /// `None` until somebody who is meant has answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
 }

@@ -22,6 +22,7 @@ pub fn evolve(id: WorktreeId, state: Option<Worktree>, event: &WorktreeEvent) ->
             forced: None,
             because: None,
             merged: None,
+            advice: Vec::new(),
         });
     }
     let mut worktree = state?;
@@ -38,6 +39,7 @@ fn change(worktree: &mut Worktree, event: &WorktreeEvent) {
             worktree.because = Some(found.clone());
         }
         WorktreeEvent::Noted { work } => note(worktree, work),
+        WorktreeEvent::Advised { advice } => worktree.advice.push(advice.clone()),
         WorktreeEvent::ExemptionAsked { paths, reason, by, lineage } => {
             let (paths, reason, asked_by, lineage) = (paths.clone(), reason.clone(), *by, lineage.clone());
             worktree.exemptions.push(Exemption { paths, reason, asked_by, lineage, granted: None, granted_by: None });
@@ -71,6 +73,7 @@ fn note(worktree: &mut Worktree, work: &Work) {
         | Work::Checked { .. }
         | Work::Pushing { .. }
         | Work::Pushed { .. }
+        | Work::Advised { .. }
         | Work::Collected { .. } => {}
     }
 }

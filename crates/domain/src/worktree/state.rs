@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::duty::{Operation, Person};
 use super::manifest::Manifest;
 use super::name::{AgentName, BranchName, CommitId, Ticket};
 use crate::canonical;
@@ -113,6 +114,19 @@ pub struct Exemption {
     pub granted_by: Option<IdentityId>,
 }
 
+/// What a consulted person said about an operation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Advice {
+    pub on: Operation,
+    pub by: IdentityId,
+    /// What the person was called at that moment.
+    pub name: String,
+    /// The entries of the duties that mean this person.
+    pub consulted_as: Vec<Person>,
+    pub said: String,
+}
+
 /// One item of the definition of done, and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -145,6 +159,9 @@ pub struct Worktree {
     /// The commit with which its work was taken over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<CommitId>,
+    /// What consulted people said, in the order in which they said it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub advice: Vec<Advice>,
 }
 
 impl Worktree {
@@ -152,6 +169,11 @@ impl Worktree {
     pub fn exempted(&self) -> Vec<Glob> {
         let granted = self.exemptions.iter().filter(|exemption| exemption.granted == Some(true));
         granted.flat_map(|exemption| exemption.paths.iter().cloned()).collect()
+    }
+
+    /// The latest advice on an operation by somebody whom this entry of the duties means.
+    pub fn advice_of(&self, on: Operation, person: &Person) -> Option<&Advice> {
+        self.advice.iter().rev().find(|advice| advice.on == on && advice.consulted_as.contains(person))
     }
 
     /// What a reviewer of an exemption has seen.

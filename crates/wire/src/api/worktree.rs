@@ -4,7 +4,7 @@ use placet_domain::digest::Digest;
 use placet_domain::id::{IdentityId, ProjectId, WorktreeId};
 use placet_domain::scope::Glob;
 use placet_domain::worktree::{
-    BranchName, CommitId, DoneItem, Duties, Exemption, Manifest, Opening, Work, Worktree, WorktreeStatus,
+    Advice, BranchName, CommitId, DoneItem, Duties, Exemption, Manifest, Opening, Work, Worktree, WorktreeStatus,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -28,7 +28,7 @@ pub struct NewWorktree {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkReport {
-    /// `began`, `executed`, `harvested`, `checked`, `pushed` or `collected`, with what belongs to it.
+    /// `began`, `executed`, `harvested`, `checked`, `pushed`, `collected` or `advised`, with what belongs to it.
     #[schema(value_type = Object)]
     pub work: Work,
 }
@@ -98,6 +98,10 @@ pub struct WorktreeView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub merged: Option<CommitId>,
+    /// What consulted people said about operations.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Object>)]
+    pub advice: Vec<Advice>,
     /// When it was first made and last changed, where it comes from a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_at: Option<String>,
@@ -132,6 +136,9 @@ pub struct Notice {
     pub ticket: String,
     pub agent: String,
     pub actor: String,
+    /// The operations that you are consulted on and have not answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub consulted_on: Vec<String>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -163,6 +170,7 @@ impl From<Worktree> for WorktreeView {
             forced: worktree.forced,
             because: worktree.because,
             merged: worktree.merged,
+            advice: worktree.advice,
             changed_at: None,
         }
     }

@@ -1,7 +1,7 @@
 //! `placet close`: the definition of done, run and not reported; REPORT.md; and the end of a worktree.
 
 use placet_domain::digest::Digest;
-use placet_domain::worktree::{DoneItem, WorktreeStatus};
+use placet_domain::worktree::{DoneItem, Operation, WorktreeStatus};
 use placet_wire::api::{Closing, WorktreeView};
 use placet_worktree::cage::Cage;
 use placet_worktree::check::Checked;
@@ -11,6 +11,7 @@ use placet_worktree::start::{files_of, object};
 use placet_worktree::{done, own};
 
 use super::check::judge;
+use super::duties::show_advice;
 use super::host::admit;
 use super::{Pair, Site, equipped, failed, look_up, turn};
 use crate::context::Who;
@@ -57,7 +58,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
     super::check::record(who, &view, &checked).await?;
     let tip = checked.tip.parse().map_err(failed)?;
     let closing = Closing { tip, report: Digest::of(text.as_bytes()), items, force: args.force.clone() };
-    let closed = record(who, &view, &closing).await?;
+    let closed = record(who, &view, &closing, out).await?;
     out.answer(&closed, |view| format!("{} {} at {}", styled(GOOD, "closed"), view.opening.agent, view.opening.ticket));
     let pair = format!("--agent {} --ticket {}", view.opening.agent, view.opening.ticket);
     out.next(&format!("placet pr {pair}, or placet handoff {pair} --to NEXT"));
@@ -120,10 +121,12 @@ fn tell(item: &DoneItem, out: &Out) {
     out.note(&format!("{mark} {}: {first}", item.name));
 }
 
-async fn record(who: &Who, view: &WorktreeView, closing: &Closing) -> Result<WorktreeView, CliError> {
+async fn record(who: &Who, view: &WorktreeView, closing: &Closing, out: &Out) -> Result<WorktreeView, CliError> {
     let desk = Desk::open(who).await?;
+    let shown = show_advice(&desk, view, Operation::Close, out).await;
     let closed = desk.client.post(&format!("/api/v1/worktrees/{}/close", view.id), closing).await;
     desk.close().await;
+    shown?;
     closed.map_err(|error| {
         let refused = error.problem().is_some_and(|problem| problem.code == "undone");
         let error = CliError::from(error);

@@ -1,9 +1,11 @@
 //! `placet duties`: who is accountable, responsible, consulted and informed; and what you are to be told.
 
-use placet_domain::worktree::{Duties, Operation, Person};
-use placet_wire::api::{DutyTable, NoticeList};
+use placet_domain::text::spelled_out;
+use placet_domain::worktree::{Duties, Operation, Person, Work};
+use placet_wire::api::{DutyTable, Notice, NoticeList, WorkReport, WorktreeView};
+use placet_worktree::redact::redacted;
 
-use super::{Site, project_of};
+use super::{Pair, Site, project_of, recorded};
 use crate::context::Who;
 use crate::desk::Desk;
 use crate::error::CliError;
@@ -15,6 +17,24 @@ pub(crate) enum Command {
     Show,
     /// Make what `agents/raci.json` says the table that counts
     Apply,
+    /// Say something about an operation that you are consulted on
+    #[command(
+        after_help = "Example:\n  placet --as ada duties advise --agent backend --ticket PAY-123 --on merge --say 'wait for PAY-122'"
+    )]
+    Advise {
+        #[command(flatten)]
+        pair: Pair,
+        /// start, execute, scope_check, close or merge
+        #[arg(long, value_name = "OPERATION", value_parser = operation)]
+        on: Operation,
+        #[arg(long = "say", value_name = "TEXT")]
+        said: String,
+    },
+}
+
+fn operation(text: &str) -> Result<Operation, String> {
+    let found = Operation::ALL.iter().copied().find(|operation| operation.as_str() == text);
+    found.ok_or_else(|| "write start, execute, scope_check, close or merge".to_owned())
 }
 
 #[derive(Debug, clap::Args)]
@@ -31,6 +51,12 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
     let answered = match command {
         Command::Show => show(&desk).await,
         Command::Apply => apply(&desk, &site).await,
+        Command::Advise { pair, on, said } => {
+            let advised = advise(&desk, &pair, on, &said).await;
+            desk.close().await;
+            out.answer(&advised?, |view| format!("recorded for whoever decides `{}`", told(view, on)));
+            return Ok(());
+        }
     };
     desk.close().await;
     let table = answered?;
@@ -38,6 +64,30 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
     out.answer(&table, |given| shown(&given.duties));
     if table.duties != *written {
         out.note("`agents/raci.json` says something else; `placet duties apply` makes it count");
+    }
+    Ok(())
+}
+
+/// The operation with the pair, as one would say it.
+fn told(view: &WorktreeView, on: Operation) -> String {
+    format!("{} of {} at {}", on.as_str(), view.opening.agent, view.opening.ticket)
+}
+
+async fn advise(desk: &Desk, pair: &Pair, on: Operation, said: &str) -> Result<WorktreeView, CliError> {
+    let view = recorded(&desk.client, pair).await?;
+    let work = Work::Advised { on, said: redacted(said) };
+    Ok(desk.client.post(&format!("/api/v1/worktrees/{}/work", view.id), &WorkReport { work }).await?)
+}
+
+/// Shows whoever decides an operation who is consulted on it: what they said, or that they have not answered.
+pub(super) async fn show_advice(desk: &Desk, view: &WorktreeView, on: Operation, out: &Out) -> Result<(), CliError> {
+    let table = show(desk).await?;
+    for person in &table.duties.of(on).consulted {
+        let said = view.advice.iter().rev().find(|advice| advice.on == on && advice.consulted_as.contains(person));
+        out.note(&match said {
+            Some(advice) => format!("consulted {person}: {} says: {}", advice.name, spelled_out(&advice.said)),
+            None => format!("consulted {person}: has not answered; `{}` does not wait for it", on.as_str()),
+        });
     }
     Ok(())
 }
@@ -66,15 +116,24 @@ fn shown(duties: &Duties) -> String {
     table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
 }
 
+/// What a consulted person can answer to.
+fn asked(notice: &Notice) -> String {
+    if notice.consulted_on.is_empty() {
+        return String::new();
+    }
+    format!("consulted on {}: answer with `placet duties advise`", notice.consulted_on.join(", "))
+}
+
 pub(crate) async fn notices(args: NoticeArgs, who: &Who, out: &Out) -> Result<(), CliError> {
     let desk = Desk::open(who).await?;
     let query = args.after.map_or_else(String::new, |after| format!("?after={after}"));
     let list = desk.client.get::<NoticeList>(&format!("/api/v1/notices{query}")).await;
     desk.close().await;
     out.answer(&list?, |list| {
-        let row = |notice: &placet_wire::api::Notice| {
+        let row = |notice: &Notice| {
             let number = notice.seq.to_string();
-            vec![number, notice.at.clone(), notice.event.clone(), notice.ticket.clone(), notice.agent.clone()]
+            let (event, ticket, agent) = (notice.event.clone(), notice.ticket.clone(), notice.agent.clone());
+            vec![number, notice.at.clone(), event, ticket, agent, asked(notice)]
         };
         table(&list.notices.iter().map(row).collect::<Vec<_>>())
     });

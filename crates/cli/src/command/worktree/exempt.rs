@@ -1,9 +1,11 @@
 //! `placet exempt`: leave to change protected paths, asked for and granted by two different people.
 
 use placet_domain::scope::Glob;
+use placet_domain::worktree::Operation;
 use placet_wire::api::{Decision, ExemptionRequest, Rejection, WorktreeView};
 use placet_worktree::redact::redacted;
 
+use super::duties::show_advice;
 use super::{Pair, recorded};
 use crate::context::Who;
 use crate::desk::Desk;
@@ -51,7 +53,7 @@ pub(crate) enum Command {
 
 pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError> {
     let desk = Desk::open(who).await?;
-    let view = answer(&desk, command).await;
+    let view = answer(&desk, command, out).await;
     desk.close().await;
     out.answer(&view?.exemptions, |exemptions| {
         let rows = exemptions.iter().map(|view| {
@@ -68,7 +70,7 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
     Ok(())
 }
 
-async fn answer(desk: &Desk, command: Command) -> Result<WorktreeView, CliError> {
+async fn answer(desk: &Desk, command: Command, out: &Out) -> Result<WorktreeView, CliError> {
     match command {
         Command::Ask { pair, paths, reason } => {
             let view = recorded(&desk.client, &pair).await?;
@@ -77,17 +79,23 @@ async fn answer(desk: &Desk, command: Command) -> Result<WorktreeView, CliError>
             let path = format!("/api/v1/worktrees/{}/exemptions", view.id);
             Ok(desk.client.post(&path, &ExemptionRequest { paths, reason: redacted(&reason) }).await?)
         }
-        Command::List { pair } => recorded(&desk.client, &pair).await,
+        Command::List { pair } => {
+            let view = recorded(&desk.client, &pair).await?;
+            show_advice(desk, &view, Operation::Start, out).await?;
+            Ok(view)
+        }
         Command::Grant { pair, number } => {
             let view = recorded(&desk.client, &pair).await?;
             let wanted = view.exemptions.iter().find(|exemption| exemption.number == number);
             let seen =
                 wanted.ok_or_else(|| CliError::new(Code::NotFound, format!("there is no exemption {number}")))?;
+            show_advice(desk, &view, Operation::Start, out).await?;
             let path = format!("/api/v1/worktrees/{}/exemptions/{number}/grant", view.id);
             Ok(desk.client.post_if(&path, &seen.review.to_string(), &Decision::default()).await?)
         }
         Command::Refuse { pair, number, reason } => {
             let view = recorded(&desk.client, &pair).await?;
+            show_advice(desk, &view, Operation::Start, out).await?;
             let path = format!("/api/v1/worktrees/{}/exemptions/{number}/refuse", view.id);
             Ok(desk.client.post(&path, &Rejection { reason: redacted(&reason) }).await?)
         }

@@ -1,12 +1,13 @@
 //! `placet merge`: whoever is accountable takes the work of a closed worktree over into its base branch. In this
 //! repository alone: nothing is pushed. Conflicts are an answer, and nothing changes.
 
-use placet_domain::worktree::WorktreeStatus;
+use placet_domain::worktree::{Operation, WorktreeStatus};
 use placet_wire::api::{IdentityView, Merging as Record, WorktreeView};
 use placet_workspace::{Branch, Merge, MergeError, Merging, ObjectId};
 use placet_worktree::start::object;
 use serde::Serialize;
 
+use super::duties::show_advice;
 use super::{Pair, Site, failed, recorded};
 use crate::context::Who;
 use crate::desk::Desk;
@@ -32,7 +33,7 @@ struct Answer {
 pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let site = Site::here()?;
     let desk = Desk::open(who).await?;
-    let merged = merge(&desk, &site, &args.pair).await;
+    let merged = merge(&desk, &site, &args.pair, out).await;
     desk.close().await;
     out.answer(&merged?, |answer| {
         let Answer { branch, into, commit, .. } = answer;
@@ -44,8 +45,9 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<(), CliError
 
 /// Worked out, recorded, done. Whoever may not decide it is refused before anything moves, and from the first step to
 /// the last the base branch is locked.
-async fn merge(desk: &Desk, site: &Site, pair: &Pair) -> Result<Answer, CliError> {
+async fn merge(desk: &Desk, site: &Site, pair: &Pair, out: &Out) -> Result<Answer, CliError> {
     let view = recorded(&desk.client, pair).await?;
+    show_advice(desk, &view, Operation::Merge, out).await?;
     let (branch, into) = branches(&view)?;
     let person: IdentityView = desk.client.get("/api/v1/whoami").await?;
     let merging = match interrupted(site, &view, (&branch, &into)) {

@@ -24,9 +24,7 @@ fn a13_only_the_accountable_decide_and_the_informed_are_told() {
     repo.agent("echo 1 >> src/main.rs; git commit -qam 'feat(core): one'").ok();
     let refused = repo.on("close", &[]).exits(3);
     assert!(refused.stderr.contains("`close`: ada"), "{}", refused.stderr);
-    repo.edit("agents/raci.json", |raci| raci["scope_check"]["responsible"] = serde_json::json!(["ada"]));
-    repo.commit("chore(agents): ada checks");
-    repo.placet(&["duties", "apply"]).ok();
+    // Closing runs the scope-check itself: whoever is accountable for it needs no other duty.
     repo.placet(&[&["--as", "ada", "close"], &PAIR[..]].concat()).ok();
     let told = |who: &str| repo.placet(&["--as", who, "notices"]).ok().out().to_owned();
     assert!(told("ada").contains("worktree.opening") && !told("ada").contains("worktree.closed"));
@@ -49,6 +47,31 @@ fn a6_an_exemption_is_asked_for_granted_by_somebody_else_and_then_the_kernel_let
     repo.agent("echo '# x' >> Makefile; git commit -qam 'chore(make): target'").ok();
     assert_eq!(repo.findings(), Vec::<String>::new());
     assert!(repo.recorded().contains(&"worktree.exemption_granted".to_owned()));
+}
+
+#[test]
+fn consulted_people_answer_and_the_decision_shows_it() {
+    let repo = with_ada(Repo::new());
+    repo.edit("agents/raci.json", |raci| {
+        raci["close"]["consulted"] = serde_json::json!(["ada"]);
+        raci["merge"]["consulted"] = serde_json::json!(["admin"]);
+    });
+    repo.commit("chore(agents): duties");
+    repo.placet(&["duties", "apply"]).ok();
+    repo.on("start", &[]).ok();
+    let notices = repo.placet(&["--as", "ada", "notices"]).ok();
+    assert!(notices.out().contains("consulted on close"), "{}", notices.out());
+    let advise = |who: &str, on: &str| {
+        let said = ["--on", on, "--say", "wait for PAY-2"];
+        repo.placet(&[&["--as", who, "duties", "advise"], &PAIR[..], &said].concat())
+    };
+    advise("admin", "close").exits(3);
+    advise("ada", "close").ok();
+    repo.agent("echo 1 >> src/main.rs; git commit -qam 'feat(core): one'").ok();
+    let closed = repo.on("close", &[]).ok();
+    assert!(closed.stderr.contains("consulted ada: ada says: wait for PAY-2"), "{}", closed.stderr);
+    let merged = repo.placet(&[&["--as", "ada", "merge"], &PAIR[..]].concat()).ok();
+    assert!(merged.stderr.contains("consulted admin: has not answered"), "{}", merged.stderr);
 }
 
 #[test]

@@ -114,6 +114,36 @@ async fn a13_the_informed_are_told_and_nobody_else() {
 }
 
 #[tokio::test]
+async fn consulted_people_are_asked_and_decisions_record_their_answers() {
+    let (app, _, reviewer, _) = Scenario::start().await;
+    let path = format!("/api/v1/projects/{}/duties", app.team.project);
+    let mut table = app.admin.get(&path).await.is(200).json::<Value>();
+    table["duties"]["close"]["consulted"] = json!(["@reviewer"]);
+    table["duties"]["merge"]["consulted"] = json!(["@auditor"]);
+    app.admin.post(&path, &table).await.is(200);
+    let operator = &app.team.operator;
+    open(&app, operator, "backend", "PAY-1").await.is(201);
+    say(&app, operator, "settle", json!({})).await.is(200);
+    let asked = |list: &api::NoticeList| -> Vec<String> {
+        list.notices.iter().flat_map(|notice| notice.consulted_on.clone()).collect()
+    };
+    let told: api::NoticeList = reviewer.get("/api/v1/notices").await.is(200).json();
+    assert_eq!(asked(&told), ["close"], "asked as soon as it can be closed");
+    let advice = |on: &str, said: &str| json!({ "work": { "is": "advised", "on": on, "said": said } });
+    say(&app, operator, "work", advice("close", "mine counts too")).await.problem(403, "duty");
+    say(&app, &reviewer, "work", advice("merge", "not asked")).await.problem(403, "duty");
+    let view: api::WorktreeView = say(&app, &reviewer, "work", advice("close", "wait for PAY-2")).await.is(200).json();
+    assert_eq!((view.advice[0].said.as_str(), view.advice[0].by), ("wait for PAY-2", reviewer.id));
+    let before = app.size();
+    say(&app, operator, "close", closing(&[])).await.is(200);
+    let closed = app.bodies_from(before).await;
+    let answered = r#"{"on":"close","person":"@reviewer","said":"wait for PAY-2"}"#;
+    let open = r#"{"on":"merge","person":"@auditor"}"#;
+    assert!(closed.contains(&format!(r#""consulted":[{answered},{open}]"#)), "{closed}");
+    app.assert_sound().await;
+}
+
+#[tokio::test]
 async fn a6_r8_an_exemption_is_granted_by_somebody_else_for_exactly_what_was_seen() {
     let app = opened().await;
     let (operator, reviewer) = (&app.team.operator, &app.team.reviewer);
