@@ -40,6 +40,16 @@ pub enum SandboxError {
         /// What is wrong with it.
         why: String,
     },
+    /// A workspace in which a command could change repositories, or reach what listens on the host.
+    #[error(
+        "`{path}` cannot be a workspace that is written at once: {why}; put a layer above it, or allow changes of repositories"
+    )]
+    Unprotected {
+        /// The host path.
+        path: PathBuf,
+        /// What cannot be protected.
+        why: String,
+    },
     /// The program is not there, in the cage.
     #[error("no executable program `{0}` in the cage")]
     ProgramNotFound(String),

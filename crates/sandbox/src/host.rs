@@ -1,9 +1,11 @@
 //! What the plan needs to know about the host. Looked up once per launch, so that the plan itself can stay pure.
 
 mod found;
+mod mount_points;
+mod repositories;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -11,10 +13,13 @@ use std::path::{Path, PathBuf};
 use crate::error::SandboxError;
 use crate::group::{Controller, GroupDirectory};
 use crate::profile::{MountKind, Profile};
-use crate::request::{HostUser, Request};
+use crate::request::{HostUser, Repositories, Request};
 use crate::rules::Access;
 use crate::step::Identity;
 use crate::sys;
+use crate::workspace::Workspace;
+
+pub use repositories::repositories;
 
 /// Facts of the host.
 #[derive(Clone, Debug)]
@@ -33,6 +38,10 @@ pub struct HostFacts {
     pub entries: BTreeMap<PathBuf, Entry>,
     /// Paths of the workspace, relative to it, that its rules cover besides those they name.
     pub found: BTreeMap<PathBuf, Access>,
+    /// Paths of a workspace that is written at once, relative to it, that a command could use against the host.
+    pub protected: BTreeMap<PathBuf, Access>,
+    /// Where file systems of the host are mounted, as far as the caller sees.
+    pub mount_points: BTreeSet<PathBuf>,
 }
 
 /// What is found at a host path.
@@ -87,9 +96,16 @@ impl HostFacts {
             Some(workspace) => found::found(workspace, &request.rules, &mut entries)?,
             None => BTreeMap::new(),
         };
+        let protected = match &request.workspace {
+            Some(Workspace::Direct(host)) if request.repositories == Repositories::Protected => {
+                repositories::protected(host, &mut entries)?
+            }
+            Some(Workspace::Direct(_) | Workspace::Layered(_)) | None => BTreeMap::new(),
+        };
+        let mount_points = mount_points::read();
         let (landlock_abi, seccomp) = (sys::landlock_abi(), sys::seccomp_filters_available());
         let (cage, groups) = (HostUser::of_helper(std::process::id()), Vec::new());
-        Ok(Self { caller: caller(), cage, landlock_abi, seccomp, groups, entries, found })
+        Ok(Self { caller: caller(), cage, landlock_abi, seccomp, groups, entries, found, protected, mount_points })
     }
 
     /// The same, for a cage in these control groups.

@@ -39,6 +39,9 @@ const OWN_PROCESSES: u64 = 2;
 /// that wanted more, which the monitor ends.
 const ONE_TOO_MANY: u64 = 1;
 
+/// From this version on Landlock knows a right to connect to sockets by path, which no cage is given.
+const LANDLOCK_REFUSES_SOCKETS: u32 = 9;
+
 const READ_ONLY: &[MountFlag] = &[MountFlag::ReadOnly, MountFlag::NoSuid, MountFlag::NoDevices];
 const WRITABLE: &[MountFlag] = &[MountFlag::NoSuid, MountFlag::NoDevices];
 const NO_PROGRAMS: &[MountFlag] = &[MountFlag::NoSuid, MountFlag::NoDevices, MountFlag::NoExec];
@@ -253,11 +256,19 @@ struct Tree {
     made: BTreeSet<PathBuf>,
     /// What holds for places the command works in.
     work_flags: &'static [MountFlag],
+    /// Landlock refuses to connect to sockets by path.
+    landlock_refuses_sockets: bool,
+    mount_points: BTreeSet<PathBuf>,
 }
 
 impl Tree {
     fn of(profile: &Profile, request: &Request, facts: &HostFacts) -> Result<Self, SandboxError> {
-        let mut tree = Self { work_flags: writable(profile.programs), ..Self::default() };
+        let mut tree = Self {
+            work_flags: writable(profile.programs),
+            landlock_refuses_sockets: facts.landlock_abi >= LANDLOCK_REFUSES_SOCKETS,
+            mount_points: facts.mount_points.clone(),
+            ..Self::default()
+        };
         for mount in &profile.mounts {
             tree.mount(mount, facts)?;
         }
@@ -343,9 +354,21 @@ impl Tree {
             self.parents(&at);
             self.build.push(Step::MakeFile { at: at.clone(), text: String::new() });
         }
+        let through_overlay = entry.kind == EntryKind::Directory && flags == READ_ONLY && self.hides_sockets(host);
         let (host, flags, identity) = (host.to_owned(), flags.to_vec(), entry.identity);
-        self.detach.push(Step::Detach(Detach { host, identity, at: at.clone(), flags, ownership }));
-        self.build.push(Step::Attach { at });
+        self.detach.push(Step::Detach(Detach { host, identity, at: at.clone(), flags: flags.clone(), ownership }));
+        self.build.push(match through_overlay {
+            true => Step::MountLayers { at, flags, skeleton: Vec::new() },
+            false => Step::Attach { at },
+        });
+    }
+
+    /// A read-only mount keeps nobody from connecting to a socket in it. In an overlay a socket is a file of the
+    /// overlay's own, behind which nobody listens. It shows one file system, so a directory with others below is mounted
+    /// as it is.
+    fn hides_sockets(&self, host: &Path) -> bool {
+        !self.landlock_refuses_sockets
+            && !self.mount_points.iter().any(|point| point != host && point.starts_with(host))
     }
 
     fn scratch(&mut self, at: PathBuf, size_bytes: u64, programs: Programs) {

@@ -107,6 +107,7 @@ pub struct Request {
     pub(crate) host_user: Option<HostUser>,
     pub(crate) doors: Vec<u16>,
     pub(crate) freezing: Freezing,
+    pub(crate) repositories: Repositories,
 }
 
 /// Whether a cage is going to be frozen, and should be made for it.
@@ -114,6 +115,13 @@ pub struct Request {
 pub(crate) enum Freezing {
     Possible,
     No,
+}
+
+/// What happens to repositories of version control in a workspace that is written at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repositories {
+    Protected,
+    Writable,
 }
 
 /// What a command reads from its standard input.
@@ -250,6 +258,7 @@ impl Request {
             host_user: None,
             doors: Vec::new(),
             freezing: Freezing::No,
+            repositories: Repositories::Protected,
         }
     }
 
@@ -264,6 +273,15 @@ impl Request {
     #[must_use]
     pub fn workspace(mut self, workspace: impl Into<Workspace>) -> Self {
         self.workspace = Some(workspace.into());
+        self
+    }
+
+    /// Repositories of version control (`.git`, `.hg`, `.jj`, bare ones) in a host directory that is the workspace may be
+    /// changed too, and sockets in it may be reached. Whoever uses such a repository outside afterwards runs what the
+    /// command wrote into its settings and hooks.
+    #[must_use]
+    pub fn writable_repositories(mut self) -> Self {
+        self.repositories = Repositories::Writable;
         self
     }
 

@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
 
-use super::mounts::{attach, attributes, clone_tree, open_identified, restrict, scratch};
+use super::mounts::{EMPTY_DIRECTORY, attach, attributes, clone_tree, open_identified, restrict, scratch};
 use super::owners::{Mappings, own};
 use crate::step::{DetachUpper, MountFlag};
 use crate::sys::Result;
@@ -78,14 +78,25 @@ pub(super) struct Layers<'a> {
 /// Kernels before 6.15 take only layers that are attached somewhere, so they are: on the stage, which goes with the old
 /// root. What an earlier call left there is covered; its overlay has it already.
 pub(super) fn mount_layers(stage: &OwnedFd, layers: &Layers<'_>, flags: &[MountFlag]) -> Result<OwnedFd> {
-    let skeleton = bones(layers.skeleton)?;
-    put_on_stage(stage, "skeleton", &skeleton)?;
+    let skeleton = skeleton(stage, layers)?;
     put_on_stage(stage, "lower", &layers.lower)?;
     if let Some(upper) = &layers.upper {
         put_on_stage(stage, "upper", &upper.tree)?;
         forget_volatile(upper.work.as_fd())?;
     }
     overlay(&[layers.lower.as_fd(), skeleton.as_fd()], layers.upper.as_ref(), attributes(flags))
+}
+
+/// The lowest layer. Without an upper the kernel wants two layers, and an empty directory of the stage is quicker to be had than
+/// a file system.
+fn skeleton(stage: &OwnedFd, layers: &Layers<'_>) -> Result<OwnedFd> {
+    if layers.skeleton.is_empty() && layers.upper.is_none() {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        return rustix::fs::openat(stage, EMPTY_DIRECTORY, flags, Mode::empty());
+    }
+    let skeleton = bones(layers.skeleton)?;
+    put_on_stage(stage, "skeleton", &skeleton)?;
+    Ok(skeleton)
 }
 
 fn put_on_stage(stage: &OwnedFd, name: &str, tree: &OwnedFd) -> Result<()> {

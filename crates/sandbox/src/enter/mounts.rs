@@ -90,7 +90,7 @@ pub(super) struct Site {
 }
 
 const ROOT: &str = "root";
-const EMPTY_DIRECTORY: &str = "nothing";
+pub(super) const EMPTY_DIRECTORY: &str = "nothing";
 const EMPTY_FILE: &str = "empty";
 
 /// From the root of the cage.

@@ -1,8 +1,9 @@
 //! The steps behind a layered directory, and who its files belong to.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::rules::{Cover, Covers, covers};
+use super::rules::{Cover, Covers, covers, protection};
 use super::{READ_ONLY, Tree, WORKSPACE};
 use crate::error::SandboxError;
 use crate::host::{Entry, EntryKind, HostFacts};
@@ -53,8 +54,8 @@ impl Tree {
             Workspace::Direct(host) => {
                 let ownership = owners.direct(directory(host, owners.facts)?.owner);
                 self.host_source(host, &at, self.work_flags, ownership, owners.facts)?;
-                self.writable.push(at);
-                Ok(())
+                self.writable.push(at.clone());
+                self.protect(&owners.facts.protected, host, &at, owners.facts)
             }
             Workspace::Layered(layers) => self.layered_by_rules(layers, at, rules, owners),
         }
@@ -84,6 +85,27 @@ impl Tree {
                 }
                 Cover::Blank => self.build.push(Step::Blank { at: at.join(path) }),
             }
+        }
+        let open = |path: &PathBuf| path.ancestors().any(|above| covers.mounts.get(above) == Some(&Cover::Open));
+        let protected = owners.facts.protected.iter().filter(|(path, _)| open(path));
+        self.protect(&protected.map(|(path, access)| (path.clone(), *access)).collect(), host, &at, owners.facts)
+    }
+
+    /// Nobody in the cage changes a repository that is used on the host, or reaches a socket of the host.
+    fn protect(
+        &mut self,
+        protected: &BTreeMap<PathBuf, Access>,
+        host: &Path,
+        at: &Path,
+        facts: &HostFacts,
+    ) -> Result<(), SandboxError> {
+        for (path, cover) in protection(protected, host, facts)? {
+            let at = at.join(path);
+            self.build.push(match cover {
+                Cover::Pin | Cover::Open => Step::Rebind { at, flags: self.flags(Access::Writable) },
+                Cover::Freeze => Step::Rebind { at, flags: self.flags(Access::ReadOnly) },
+                Cover::Blank => Step::Blank { at },
+            });
         }
         Ok(())
     }

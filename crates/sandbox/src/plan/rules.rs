@@ -49,6 +49,21 @@ pub(super) fn covers(rules: &Rules, workspace: &Path, facts: &HostFacts) -> Resu
     }
 }
 
+/// What keeps repositories and sockets of a workspace as they are, which is written at once otherwise. The mount points
+/// are names of the host: who removes such a name there takes its cover away. Names that are absent have none.
+pub(super) fn protection(
+    protected: &BTreeMap<PathBuf, Access>,
+    workspace: &Path,
+    facts: &HostFacts,
+) -> Result<BTreeMap<PathBuf, Cover>, SandboxError> {
+    let view = View { rules: protected.clone(), elsewhere: Access::Writable, workspace, facts };
+    let mut covers = Covers::default();
+    for (path, access) in protected {
+        view.cover(path, *access, &mut covers)?;
+    }
+    Ok(covers.mounts)
+}
+
 /// The rules that change something: what is named, what was found, without what is so already.
 fn effective(rules: &Rules, facts: &HostFacts) -> BTreeMap<PathBuf, Access> {
     let mut all = rules.paths.clone();

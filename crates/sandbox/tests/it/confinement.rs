@@ -10,10 +10,12 @@ use placet_sandbox::{Check, Demand, Exit, MountKind, Request, RequestError, Sand
 use tempfile::TempDir;
 
 use crate::harness::tests;
-use crate::world::{has_groups, marker, probe, profile, refused, run, run_in, sh};
+use crate::world::{Workspace, has_groups, marker, probe, profile, refused, run, run_in, sh};
 
 tests![
     no_socket_of_the_host_can_be_reached,
+    sockets_in_read_only_directories_cannot_be_reached,
+    sockets_in_the_workspace_cannot_be_reached,
     loopback_of_its_own_works,
     processes_of_the_host_do_not_exist,
     the_first_process_is_not_the_command_and_is_closed_to_it,
@@ -43,6 +45,41 @@ fn no_socket_of_the_host_can_be_reached() {
     by_path.set_nonblocking(true).expect("a setting");
     abstractly.set_nonblocking(true).expect("a setting");
     assert!(tcp.accept().is_err() && by_path.accept().is_err() && abstractly.accept().is_err());
+}
+
+fn sockets_in_read_only_directories_cannot_be_reached() {
+    let directory = TempDir::new().expect("a temporary directory");
+    std::fs::set_permissions(directory.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("open");
+    std::fs::write(directory.path().join("file"), "shown").expect("a file");
+    let listener = open_socket(&directory.path().join("socket"));
+    let request = probe("connect", &["1", &marker(), "/mnt/shared/socket"]).read_only(directory.path(), "/mnt/shared");
+    let seen = run(request).succeeded();
+    assert!(seen.ends_with("path ECONNREFUSED\n") || seen.ends_with("path EACCES\n"), "{seen}");
+    assert!(listener.accept().is_err(), "nobody came");
+    let late = sh("cat /mnt/shared/file; touch /mnt/shared/new 2>&1").read_only(directory.path(), "/mnt/shared");
+    assert!(run(late).stdout.starts_with("shown"), "files show, and nothing can be written");
+    assert!(!directory.path().join("new").exists());
+}
+
+fn sockets_in_the_workspace_cannot_be_reached() {
+    let workspace = Workspace::new();
+    std::fs::create_dir(workspace.file("run")).expect("a directory");
+    let listener = open_socket(&workspace.file("run/socket"));
+    let seen = run(probe("connect", &["1", &marker(), "/work/run/socket"]).workspace(workspace.path())).succeeded();
+    assert!(seen.ends_with("path ECONNREFUSED\n") || seen.ends_with("path EACCES\n"), "{seen}");
+    assert!(listener.accept().is_err(), "nobody came");
+    let own = "import socket; a = socket.socket(socket.AF_UNIX); a.bind('/work/own'); a.listen(1); \
+               b = socket.socket(socket.AF_UNIX); b.connect('/work/own'); print('connected')";
+    let request = Request::new(["/usr/bin/python3", "-c", own]).workspace(workspace.path());
+    assert_eq!(run(request).succeeded(), "connected\n", "sockets of the cage's own work");
+}
+
+/// Somebody on the host listens, and everybody may connect.
+fn open_socket(path: &Path) -> UnixListener {
+    let listener = UnixListener::bind(path).expect("a socket");
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o777)).expect("open to everybody");
+    listener.set_nonblocking(true).expect("a setting");
+    listener
 }
 
 fn loopback_of_its_own_works() {

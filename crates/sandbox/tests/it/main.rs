@@ -20,6 +20,7 @@ mod plans;
 mod processes;
 mod profiles;
 mod programs;
+mod repositories;
 mod rule_plans;
 mod rules;
 mod secrets;
@@ -70,6 +71,7 @@ fn scenarios() -> Vec<harness::Test> {
         view::TESTS,
         layers::TESTS,
         rules::TESTS,
+        repositories::TESTS,
         secrets::TESTS,
         users::TESTS,
         terminal::TESTS,

@@ -63,6 +63,8 @@ fn facts(caller: HostUser, merged_usr: bool) -> HostFacts {
         groups: groups(caller),
         entries,
         found: BTreeMap::new(),
+        protected: BTreeMap::new(),
+        mount_points: ["/".into()].into(),
     }
 }
 
@@ -236,8 +238,8 @@ fn check_groups(steps: &[Step], init: usize, command: usize) -> Result<(), TestC
     Ok(())
 }
 
-/// What is attached was detached before, everything of the host but a direct workspace is read-only, layers have both
-/// an upper and a lower, and nothing is mounted after the old root is gone.
+/// What is attached was detached before, everything of the host but a direct workspace is read-only, layers that can be
+/// written have both an upper and a lower, and nothing is mounted after the old root is gone.
 fn check_mounts(steps: &[Step], pivot: usize) -> Result<(), TestCaseError> {
     let (mut detached, mut uppers) = (Vec::new(), Vec::new());
     for (index, step) in steps.iter().enumerate() {
@@ -257,8 +259,9 @@ fn check_mounts(steps: &[Step], pivot: usize) -> Result<(), TestCaseError> {
         if let Step::Attach { at } = step {
             prop_assert!(detached.contains(&at) && !uppers.contains(&at) && index < pivot);
         }
-        if let Step::MountLayers { at, .. } = step {
-            prop_assert!(detached.contains(&at) && uppers.contains(&at) && index < pivot);
+        if let Step::MountLayers { at, flags, .. } = step {
+            let shown_only = flags.contains(&MountFlag::ReadOnly);
+            prop_assert!(detached.contains(&at) && (shown_only || uppers.contains(&at)) && index < pivot);
         }
     }
     Ok(())

@@ -91,6 +91,8 @@ impl Case {
             groups: Vec::new(),
             entries,
             found: BTreeMap::new(),
+            protected: BTreeMap::new(),
+            mount_points: ["/".into()].into(),
         }
     }
 

@@ -1,0 +1,117 @@
+//! What a command must not be able to use against the host in a workspace that it writes at once: repositories of
+//! version control, whose settings and hooks run programs when somebody uses them, and sockets, behind which processes of
+//! the host listen.
+//!
+//! Only names and kinds are looked at, and no link is followed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use super::Entry;
+use crate::error::SandboxError;
+use crate::rules::{Access, MAX_RULES};
+
+/// Names that version control gives to what it keeps, in lower case.
+const METADATA: &[(&str, &str)] = &[
+    (".git", "git runs programs that settings and hooks in it name; a file of this name leads to such a directory"),
+    (".hg", "Mercurial runs hooks that its `hgrc` names"),
+    (".jj", "Jujutsu runs programs that its settings name"),
+];
+
+/// As many entries as a large monorepo has; a walk through them takes about a second.
+const MAX_WALKED: usize = 1_000_000;
+
+/// What is in a workspace.
+#[derive(Debug, Default)]
+struct Found {
+    repositories: BTreeSet<PathBuf>,
+    sockets: BTreeSet<PathBuf>,
+}
+
+/// Every repository of version control below a directory, by relative path: `.git` and its kin, whatever they are, and
+/// git directories of other names.
+///
+/// A cage protects those that are there when it is entered. To learn of repositories that a command made, compare what is
+/// there afterwards.
+pub fn repositories(workspace: &Path) -> Result<BTreeSet<PathBuf>, SandboxError> {
+    Ok(walk(workspace)?.repositories)
+}
+
+/// The paths of a workspace that a cage covers, and what is there now.
+pub(super) fn protected(
+    workspace: &Path,
+    entries: &mut BTreeMap<PathBuf, Entry>,
+) -> Result<BTreeMap<PathBuf, Access>, SandboxError> {
+    if let Some(inside) = workspace.ancestors().find(|above| is_metadata(above) || is_git_directory(above)) {
+        let why = format!("it is part of the repository `{}`, whose settings and hooks run programs", inside.display());
+        return Err(refuse(workspace, why));
+    }
+    let found = walk(workspace)?;
+    let (read_only, hidden) = (found.repositories.into_iter(), found.sockets.into_iter());
+    let protected: BTreeMap<_, _> =
+        read_only.map(|path| (path, Access::ReadOnly)).chain(hidden.map(|path| (path, Access::Hidden))).collect();
+    if protected.len() > MAX_RULES {
+        let why = format!("it has {} repositories and sockets to protect, more than {MAX_RULES}", protected.len());
+        return Err(refuse(workspace, why));
+    }
+    for path in protected.keys().flat_map(|path| path.ancestors()).filter(|path| *path != Path::new("")) {
+        let host = workspace.join(path);
+        if let Some(entry) = Entry::at(&host) {
+            entries.insert(host, entry);
+        }
+    }
+    Ok(protected)
+}
+
+fn walk(workspace: &Path) -> Result<Found, SandboxError> {
+    let mut walk = Walk { workspace, walked: 0, found: Found::default() };
+    walk.below(Path::new(""))?;
+    Ok(walk.found)
+}
+
+struct Walk<'a> {
+    workspace: &'a Path,
+    walked: usize,
+    found: Found,
+}
+
+impl Walk<'_> {
+    /// A directory that cannot be read has nothing that the command could reach either.
+    fn below(&mut self, directory: &Path) -> Result<(), SandboxError> {
+        let Ok(entries) = fs::read_dir(self.workspace.join(directory)) else { return Ok(()) };
+        for entry in entries.flatten() {
+            self.walked += 1;
+            if self.walked > MAX_WALKED {
+                let why = format!("it has more than {MAX_WALKED} files to look for repositories");
+                return Err(refuse(self.workspace, why));
+            }
+            let (path, kind) = (directory.join(entry.file_name()), entry.file_type());
+            let is_directory = kind.as_ref().is_ok_and(fs::FileType::is_dir);
+            if is_metadata(&path) || (is_directory && is_git_directory(&self.workspace.join(&path))) {
+                self.found.repositories.insert(path);
+            } else if is_directory {
+                self.below(&path)?;
+            } else if kind.is_ok_and(|kind| kind.is_socket()) {
+                self.found.sockets.insert(path);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_metadata(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+    name.is_some_and(|name| METADATA.iter().any(|(known, _)| *known == name))
+}
+
+/// As git tells: a bare repository, or what a worktree keeps of its own.
+fn is_git_directory(directory: &Path) -> bool {
+    let has = |name: &str| directory.join(name).symlink_metadata().is_ok();
+    has("HEAD") && ((has("objects") && has("refs")) || has("commondir"))
+}
+
+fn refuse(workspace: &Path, why: String) -> SandboxError {
+    SandboxError::Unprotected { path: workspace.to_owned(), why }
+}
