@@ -49,7 +49,14 @@ pub(crate) async fn accept(listener: TcpListener, router: Router, limits: Limits
         // A connection that is gone already has no address.
         let Ok(address) = socket.local_addr() else { continue };
         let socket = Patient::new(socket, Duration::from_millis(limits.unread_ms));
-        serve(&http, socket, place, (router.clone(), ArrivedAt(address)), &graceful, Duration::from_millis(limits.first_head_ms));
+        serve(
+            &http,
+            socket,
+            place,
+            (router.clone(), ArrivedAt(address)),
+            &graceful,
+            Duration::from_millis(limits.first_head_ms),
+        );
     }
     drop(listener);
     graceful.shutdown().await;
@@ -118,7 +125,12 @@ async fn silence(place: &Place, first_head: Duration) {
 #[error("the connection was ended to make room for others")]
 struct Ended;
 
-async fn answer(place: Place, arrived: ArrivedAt, router: Router, request: Request<Incoming>) -> Result<Response<Held>, Ended> {
+async fn answer(
+    place: Place,
+    arrived: ArrivedAt,
+    router: Router,
+    request: Request<Incoming>,
+) -> Result<Response<Held>, Ended> {
     if !place.begin() {
         return Err(Ended);
     }

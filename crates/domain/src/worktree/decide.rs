@@ -63,6 +63,7 @@ const fn consulted_on(event: &WorktreeEvent) -> &'static [Operation] {
         WorktreeEvent::Opening { .. }
         | WorktreeEvent::ExemptionAsked { .. }
         | WorktreeEvent::ExemptionGranted { .. }
+        | WorktreeEvent::ExemptionVoided { .. }
         | WorktreeEvent::ExemptionRefused { .. } => &[Operation::Start],
         WorktreeEvent::Opened | WorktreeEvent::Adopted { .. } => {
             &[Operation::Execute, Operation::ScopeCheck, Operation::Close]
