@@ -207,6 +207,12 @@ pub enum Unsealable {
     Path(#[from] BadPath),
     #[error("the path `{0}` is given twice")]
     TwicePath(String),
+    #[error("the paths `{0}` and `{1}` cannot both be files: one would be a directory; rename one of them")]
+    FileInFile(String, String),
+    #[error(
+        "the paths `{0}` and `{1}` differ only in letter case, and some file systems take them for one; rename one of them"
+    )]
+    SameButCase(String, String),
     #[error("`{tool}` reaches {may}, and is not given `{asked}`; its definition says so with `network`")]
     Network { tool: ToolName, may: ToolNetwork, asked: Box<Opening> },
     #[error("the profile `{profile}` of `{tool}` lets nobody reach `{asked}`: its network is {may}")]
@@ -257,7 +263,7 @@ impl Action {
             environment: proposal.environment.clone(),
             target: proposal.target.clone(),
             files: sorted_files(&proposal.files)?,
-            outputs: sorted_outputs(&proposal.outputs)?,
+            outputs: sorted_outputs(&proposal.outputs, &proposal.files)?,
             credentials: credentials(proposal, tools, &network)?,
             network,
             profile: tool.profile.clone(),
@@ -369,14 +375,19 @@ fn check_environment(environment: &BTreeMap<String, String>) -> Result<(), Unsea
 fn sorted_files(files: &[FileOperand]) -> Result<Vec<FileOperand>, Unsealable> {
     at_most("files", files.len(), MOST_FILES)?;
     distinct_paths(files.iter().map(|file| file.path.as_str()))?;
+    no_path_in_the_way(&files.iter().map(|file| file.path.as_str()).collect())?;
     let mut sorted = files.to_vec();
     sorted.sort();
     Ok(sorted)
 }
 
-fn sorted_outputs(outputs: &[String]) -> Result<Vec<String>, Unsealable> {
+fn sorted_outputs(outputs: &[String], files: &[FileOperand]) -> Result<Vec<String>, Unsealable> {
     at_most("outputs", outputs.len(), MOST_FILES)?;
     distinct_paths(outputs.iter().map(String::as_str))?;
+    // A program may change a file that it is given and hand it back: one path in both lists is fine.
+    let all: BTreeSet<&str> =
+        files.iter().map(|file| file.path.as_str()).chain(outputs.iter().map(String::as_str)).collect();
+    no_path_in_the_way(&all)?;
     let mut sorted = outputs.to_vec();
     sorted.sort();
     Ok(sorted)
@@ -388,6 +399,24 @@ fn distinct_paths<'a>(paths: impl Iterator<Item = &'a str>) -> Result<(), Unseal
         ScopePath::new(path.as_bytes())?;
         if !seen.insert(path) {
             return Err(Unsealable::TwicePath(path.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+/// Whether all of them can be files of one workspace, also where the file system ignores letter case. Found out only
+/// when they are laid down, a person would have approved what cannot be done.
+fn no_path_in_the_way(paths: &BTreeSet<&str>) -> Result<(), Unsealable> {
+    let mut folded: BTreeMap<String, &str> = BTreeMap::new();
+    for path in paths {
+        if let Some(other) = folded.insert(path.to_lowercase(), path) {
+            return Err(Unsealable::SameButCase(other.to_owned(), (*path).to_owned()));
+        }
+    }
+    for (key, path) in &folded {
+        let above = key.match_indices('/').find_map(|(slash, _)| folded.get(&key[..slash]));
+        if let Some(file) = above {
+            return Err(Unsealable::FileInFile((*file).to_owned(), (*path).to_owned()));
         }
     }
     Ok(())
@@ -500,6 +529,27 @@ mod tests {
         assert!(matches!(sh(serde_json::json!({"outputs": ["a", "a"]})), Unsealable::TwicePath(_)));
         assert!(matches!(sh(serde_json::json!({"timeout_ms": 120_001})), Unsealable::Timeout { .. }));
         assert!(matches!(sh(serde_json::json!({"timeout_ms": 0})), Unsealable::NoTime));
+    }
+
+    #[test]
+    fn paths_that_exclude_each_other_are_not_sealed() {
+        let sealed = |files: &[&str], outputs: &[&str]| {
+            let operand = |path: &&str| serde_json::json!({"path": path, "digest": Digest::of(b""), "size_bytes": 0});
+            let files: Vec<_> = files.iter().map(operand).collect();
+            seal(serde_json::json!({"tool": "sh", "arguments": ["true"], "files": files, "outputs": outputs}))
+        };
+        let in_file = [(vec!["a", "a/b"], vec![]), (vec![], vec!["a/b/c", "a/b"]), (vec!["a"], vec!["a/b"])];
+        let in_file = in_file.into_iter().chain([(vec!["a/b"], vec!["a"]), (vec!["A"], vec!["a/b"])]);
+        for (files, outputs) in in_file {
+            let refused = sealed(&files, &outputs);
+            assert!(matches!(refused, Err(Unsealable::FileInFile(..))), "{files:?} {outputs:?}: {refused:?}");
+        }
+        let case = [(vec!["Makefile", "makefile"], vec![]), (vec![], vec!["a/B", "a/b"]), (vec!["É"], vec!["é"])];
+        for (files, outputs) in case {
+            let refused = sealed(&files, &outputs);
+            assert!(matches!(refused, Err(Unsealable::SameButCase(..))), "{files:?} {outputs:?}: {refused:?}");
+        }
+        assert!(sealed(&["a", "b/c", "a.b/c"], &["a", "ab", "b/d"]).is_ok(), "a file may be handed back");
     }
 
     #[test]

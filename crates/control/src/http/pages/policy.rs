@@ -151,7 +151,9 @@ const fn about(unsealable: &Unsealable) -> Option<&'static str> {
         Unsealable::Argument { .. } => Some("arguments"),
         Unsealable::Network { .. } | Unsealable::CageNetwork { .. } => Some("network"),
         Unsealable::Credential(_) => Some("credentials"),
-        Unsealable::Path(_) | Unsealable::TwicePath(_) => Some("files"),
+        Unsealable::Path(_) | Unsealable::TwicePath(_) | Unsealable::FileInFile(..) | Unsealable::SameButCase(..) => {
+            Some("files")
+        }
         Unsealable::TooMany { .. }
         | Unsealable::Nul(_)
         | Unsealable::Variable(..)
