@@ -18,6 +18,8 @@ use crate::time::Timestamp;
 const MOST_ITEMS: usize = 512;
 /// A worker's words about an ending go into the ledger, where nothing is ever deleted.
 const LONGEST_WORDS: usize = 2_000;
+/// Linux takes no longer ones.
+const LONGEST_PATH: usize = 4_096;
 
 /// How a process ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +39,10 @@ pub enum Exit {
     NotStarted {
         why: String,
     },
+    /// It ended with code 0, and what it left was not accepted.
+    Refused {
+        why: String,
+    },
 }
 
 impl Exit {
@@ -52,7 +58,7 @@ impl Exit {
     fn words(&self) -> &str {
         match self {
             Self::Limit { which, .. } => which,
-            Self::NotStarted { why } => why,
+            Self::NotStarted { why } | Self::Refused { why } => why,
             Self::Code(_) | Self::Signal(_) | Self::Cancelled => "",
         }
     }
@@ -65,6 +71,7 @@ impl Exit {
             Self::Limit { which, limit, seen } => format!("over the {which} limit: {seen} of {limit}"),
             Self::Cancelled => "cancelled".to_owned(),
             Self::NotStarted { why } => format!("not started: {why}"),
+            Self::Refused { why } => format!("its results were refused: {why}"),
         }
     }
 }
@@ -118,6 +125,60 @@ pub struct Item {
     pub size_bytes: u64,
 }
 
+/// A file that the worker did not take over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NotTaken {
+    /// Path in the workspace. A name that is not UTF-8 has replacement characters here.
+    pub path: String,
+    pub why: NotTakenBecause,
+}
+
+/// Why a worker did not take a file over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NotTakenBecause {
+    /// A declared output that the program did not make.
+    Missing,
+    /// A declared output that is a symbolic link, or lies behind one.
+    Link,
+    /// A declared output that is a directory.
+    Directory,
+    /// A declared output that is a FIFO, a socket or a device.
+    Special,
+    /// A declared output that is larger than the action's limit or than the control plane takes.
+    TooLarge,
+    /// A declared output that could not be read.
+    Unreadable,
+    /// A file that the program made, changed or removed outside of the scope. The worker undid it.
+    OutsideScope,
+}
+
+impl NotTakenBecause {
+    /// Whether the action fails by it. A program may leave less than it declared.
+    pub const fn fails(self) -> bool {
+        match self {
+            Self::Missing => false,
+            Self::Link | Self::Directory | Self::Special | Self::TooLarge | Self::Unreadable | Self::OutsideScope => {
+                true
+            }
+        }
+    }
+
+    /// For people, after the path.
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Self::Missing => "was not made",
+            Self::Link => "is a symbolic link, or lies behind one",
+            Self::Directory => "is a directory",
+            Self::Special => "is a FIFO, a socket or a device",
+            Self::TooLarge => "is too large",
+            Self::Unreadable => "cannot be read",
+            Self::OutsideScope => "is outside of the scope",
+        }
+    }
+}
+
 /// What happened in one attempt, as the worker saw it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -136,6 +197,9 @@ pub struct Manifest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Digest>,
     pub items: Vec<Item>,
+    /// Declared outputs that are no items, and changes outside of the scope, each with its reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_taken: Vec<NotTaken>,
 }
 
 /// A manifest that is refused.
@@ -155,6 +219,12 @@ pub enum BadManifest {
     Backwards,
     #[error("its words about the ending are longer than 2000 bytes; put them into a piece of evidence")]
     Wordy,
+    #[error("it names {0} files that were not taken over; at most 512 are taken")]
+    TooManyNotTaken(usize),
+    #[error("the path of a file that was not taken over is empty or longer than 4096 bytes")]
+    NotTakenPath,
+    #[error("it ends with code 0, and `{0}` was not taken over; report it as refused")]
+    Contradicts(String),
 }
 
 impl Manifest {
@@ -171,6 +241,7 @@ impl Manifest {
         if self.exit.words().len() > LONGEST_WORDS {
             return Err(BadManifest::Wordy);
         }
+        self.check_not_taken()?;
         let mut seen = std::collections::BTreeSet::new();
         for item in &self.items {
             if ScopePath::new(item.name.as_bytes()).is_err() {
@@ -181,6 +252,20 @@ impl Manifest {
             }
         }
         Ok(())
+    }
+
+    /// A success with results that were refused would be a success to everybody who reads the exit alone.
+    fn check_not_taken(&self) -> Result<(), BadManifest> {
+        if self.not_taken.len() > MOST_ITEMS {
+            return Err(BadManifest::TooManyNotTaken(self.not_taken.len()));
+        }
+        if self.not_taken.iter().any(|file| file.path.is_empty() || file.path.len() > LONGEST_PATH) {
+            return Err(BadManifest::NotTakenPath);
+        }
+        match self.not_taken.iter().find(|file| file.why.fails()) {
+            Some(file) if self.exit.is_success() => Err(BadManifest::Contradicts(file.path.escape_debug().to_string())),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Fixes the bytes and their digest: from here on they cannot disagree.
@@ -243,7 +328,28 @@ mod tests {
             usage: Usage::default(),
             program: None,
             items: items.collect(),
+            not_taken: Vec::new(),
         }
+    }
+
+    #[test]
+    fn files_not_taken_over_are_named_and_no_success() {
+        let not_taken = |why| vec![NotTaken { path: "out/a\u{1b}".to_owned(), why }];
+        let with = |exit, why| Manifest { exit, not_taken: not_taken(why), ..manifest(&[]) };
+        assert_eq!(with(Exit::Code(0), NotTakenBecause::Missing).seal().check(), Ok(()));
+        for why in
+            [NotTakenBecause::Link, NotTakenBecause::Directory, NotTakenBecause::Special, NotTakenBecause::OutsideScope]
+        {
+            let told = with(Exit::Code(0), why).seal().check();
+            assert!(matches!(told, Err(BadManifest::Contradicts(_))), "{why:?}: {told:?}");
+            assert_eq!(with(Exit::Refused { why: "a link".to_owned() }, why).seal().check(), Ok(()));
+        }
+        let nameless = Manifest {
+            not_taken: vec![NotTaken { path: String::new(), why: NotTakenBecause::Missing }],
+            ..manifest(&[])
+        };
+        assert_eq!(nameless.seal().check(), Err(BadManifest::NotTakenPath));
+        assert!(!Exit::Refused { why: String::new() }.is_success());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use placet_domain::action::ActionStatus;
-use placet_domain::evidence::Manifest;
+use placet_domain::evidence::{Manifest, NotTakenBecause};
 use placet_domain::id::{ActionId, IdentityId};
 use placet_domain::time::Timestamp;
 use placet_wire::api::{ActionDetail, ActionView, OrderOffer};
@@ -421,9 +421,25 @@ fn outcome(viewer: &Viewer, shown: &ActionPage) -> Markup {
                             " " small { (size(lang, item.size_bytes)) " · " (digest(item.digest)) }
                         }
                     }
+                    @for file in &manifest.not_taken {
+                        li { (text::line(lang, &file.path)) " " small { (not_taken(lang, file.why)) } }
+                    }
                 }
             }))
         }
+    }
+}
+
+/// Why a file is no evidence.
+const fn not_taken(lang: Lang, why: NotTakenBecause) -> &'static str {
+    match why {
+        NotTakenBecause::Missing => lang.output_missing(),
+        NotTakenBecause::Link => lang.output_is_link(),
+        NotTakenBecause::Directory => lang.output_is_directory(),
+        NotTakenBecause::Special => lang.output_is_special(),
+        NotTakenBecause::TooLarge => lang.output_too_large(),
+        NotTakenBecause::Unreadable => lang.output_unreadable(),
+        NotTakenBecause::OutsideScope => lang.undone_outside_scope(),
     }
 }
 

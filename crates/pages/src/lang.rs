@@ -602,6 +602,13 @@ words! {
     every_layer_holds: "every layer holds", "chaque couche tient";
     not_enforced_there: "Not enforced there:", "Non garanti là-bas :";
     profiles: "Profiles", "Profils";
+    output_missing: "was not made", "n'a pas été créé";
+    output_is_link: "not taken: it is a symbolic link, or lies behind one", "non repris : c'est un lien symbolique, ou il se trouve derrière un lien";
+    output_is_directory: "not taken: it is a directory", "non repris : c'est un dossier";
+    output_is_special: "not taken: it is a FIFO, a socket or a device", "non repris : c'est un tube, une socket ou un périphérique";
+    output_too_large: "not taken: it is too large", "non repris : il est trop volumineux";
+    output_unreadable: "not taken: it cannot be read", "non repris : il est illisible";
+    undone_outside_scope: "undone: it is outside of the scope", "annulé : il est hors du périmètre";
     other_than_here: "Not as here: what is approved for it is not started there.", "Pas comme ici : ce qui est approuvé pour lui n'y démarre pas.";
     executes_now: "What it executes now", "Ce qu'il exécute en ce moment";
     hosts_now: "What it hosts now", "Ce qu'il héberge en ce moment";

@@ -41,6 +41,7 @@ const OF_ENDS: &[Phrase] = &[
     ("over the {} limit: {} of {}", "limite {} dépassée : {} sur {}"),
     ("cancelled", "annulée"),
     ("not started: {}", "pas démarrée : {}"),
+    ("its results were refused: {}", "ses résultats ont été refusés : {}"),
 ];
 
 /// What no policy can repeal, and what is said where no rule permits.

@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use placet_domain::digest::Digest;
-use placet_domain::evidence::{Exit, Usage};
+use placet_domain::evidence::{Exit, NotTaken, NotTakenBecause, Usage};
 use placet_domain::permit::{Fitting, Permit};
 use placet_domain::proposal::{ActionSpec, Limits};
 use placet_domain::time::Timestamp;
 use placet_sandbox::{Killer, Launcher, Output, Profile, Profiles, Program, Request, Running};
+use placet_workspace::TreePath;
 use sha2::{Digest as _, Sha256};
 
-use crate::collect::{Piece, collect};
+use crate::collect::{Collected, Piece, collect};
 use crate::tap::Tap;
 use crate::way_out::{self, Served, Told, WayOut};
 use crate::workspace::Workspace;
@@ -28,6 +29,8 @@ pub(crate) struct Execution {
     pub(crate) usage: Usage,
     pub(crate) program: Option<Digest>,
     pub(crate) pieces: Vec<Piece>,
+    /// Declared outputs that are no evidence, and changes outside of the scope.
+    pub(crate) not_taken: Vec<NotTaken>,
 }
 
 /// A way to end the execution from outside, before or after it began.
@@ -70,21 +73,67 @@ pub(crate) struct Reins {
 const REQUESTS: &str = "network.jsonl";
 
 /// Runs the action of a fitting permit. Blocking: call it where blocking is fine.
-pub(crate) fn execute(fitting: Fitting, workspace: Workspace, profiles: &Profiles, reins: &Reins) -> Execution {
+pub(crate) fn execute(fitting: Fitting, mut workspace: Workspace, profiles: &Profiles, reins: &Reins) -> Execution {
     let (permit, sealed) = fitting.spend();
     let spec = sealed.spec();
     let started_at = now();
     let Ran { exit, usage, program, output, told } = run(spec, &workspace, profiles, reins);
     let finished_at = now().max(started_at);
     let requests = told.map(|told| Piece { name: REQUESTS.to_owned(), bytes: told.lines });
-    let pieces = collect(spec, &workspace, output).into_iter().chain(requests).collect();
-    Execution { permit, started_at, finished_at, exit, usage, program, pieces }
+    // First: what was undone is no evidence.
+    let settled = workspace.settle();
+    let Collected { pieces, mut not_taken } = collect(spec, &workspace, output);
+    let undone = settled.as_ref().map_or(&[][..], Vec::as_slice);
+    not_taken.extend(undone.iter().take(MOST_OUTSIDE).map(outside_scope));
+    let exit = match settled.as_ref().err().filter(|_| exit.is_success()) {
+        Some(error) => Exit::Refused { why: format!("what it changed cannot be looked at: {error}") },
+        None => judged(exit, &not_taken, undone.len()),
+    };
+    let pieces = pieces.into_iter().chain(requests).collect();
+    Execution { permit, started_at, finished_at, exit, usage, program, pieces, not_taken }
 }
+
+/// Paths outside of the scope that are named one by one; a program can make any number.
+const MOST_OUTSIDE: usize = 100;
+
+/// Paths that are named in the reason, which is read in a list.
+const MOST_IN_REASON: usize = 5;
+
+fn outside_scope(path: &TreePath) -> NotTaken {
+    NotTaken { path: path.to_string(), why: NotTakenBecause::OutsideScope }
+}
+
+/// A program that ended well has failed nevertheless if a result is not what was approved.
+pub(crate) fn judged(exit: Exit, not_taken: &[NotTaken], undone: usize) -> Exit {
+    if !exit.is_success() {
+        return exit;
+    }
+    let failing: Vec<&NotTaken> = not_taken.iter().filter(|file| file.why.fails()).collect();
+    if failing.is_empty() {
+        return exit;
+    }
+    let named = failing.iter().take(MOST_IN_REASON).map(|file| format!("`{}` {}", file.path, file.why.in_words()));
+    let named = named.collect::<Vec<_>>().join(", ");
+    let all = failing.len() + undone.saturating_sub(MOST_OUTSIDE);
+    let more = match all.saturating_sub(MOST_IN_REASON) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Exit::Refused { why: shortened(format!("{named}{more}")) }
+}
+
+/// A reason goes into the ledger, and paths of programs may be long.
+fn shortened(why: String) -> String {
+    why.chars().take(MOST_REASON_CHARACTERS).collect()
+}
+
+/// A quarter of what the domain takes, which counts in bytes.
+const MOST_REASON_CHARACTERS: usize = 480;
 
 /// What is reported of an action that this worker does not start. Its permit is consumed here, redeemed or not.
 pub(crate) fn decline(fitting: Fitting, why: String) -> Execution {
     let ((permit, _), moment) = (fitting.spend(), now());
-    let (usage, pieces) = (Usage::default(), Vec::new());
+    let (usage, pieces, not_taken) = (Usage::default(), Vec::new(), Vec::new());
     Execution {
         permit,
         started_at: moment,
@@ -93,6 +142,7 @@ pub(crate) fn decline(fitting: Fitting, why: String) -> Execution {
         usage,
         program: None,
         pieces,
+        not_taken,
     }
 }
 
@@ -164,7 +214,7 @@ fn cage(
     program: &mut Option<Digest>,
 ) -> Result<Caged, Failed> {
     let request = Request::new(spec.argv.iter().cloned()).limits(limits(spec.limits, profile));
-    let request = request.workspace(workspace.in_cage());
+    let request = request.workspace(workspace.in_cage()).rules(workspace.rules());
     let request = spec.environment.iter().fold(request, |request, (name, value)| request.env(name, value));
     let launched = Launcher::default().launch_if(profile, with_door(request, reins), |opened| {
         let digest = digest_of(opened).map_err(|error| format!("the program cannot be read: {error}"))?;
@@ -277,6 +327,20 @@ mod tests {
         assert_eq!(ran.usage.network.map(|traffic| traffic.requests), Some(2));
         assert_eq!(ran.told.map(|told| told.lines), Some(b"{}\n{}\n".to_vec()));
         assert!(matches!(ran.exit, Exit::NotStarted { why } if why == "a pipe broke"));
+    }
+
+    #[test]
+    fn refused_results_turn_success_into_failure() {
+        let file = |path: &str, why| NotTaken { path: path.to_owned(), why };
+        let missing = [file("a", NotTakenBecause::Missing)];
+        assert_eq!(judged(Exit::Code(0), &missing, 0), Exit::Code(0), "a program may leave less than it declared");
+        let link = [file("a", NotTakenBecause::Link), file("Makefile", NotTakenBecause::OutsideScope)];
+        let Exit::Refused { why } = judged(Exit::Code(0), &link, 1) else { panic!("it is no success") };
+        assert_eq!(why, "`a` is a symbolic link, or lies behind one, `Makefile` is outside of the scope");
+        assert_eq!(judged(Exit::Code(3), &link, 1), Exit::Code(3), "its own failure tells more");
+        let many = vec![file("x", NotTakenBecause::OutsideScope); 100];
+        let Exit::Refused { why } = judged(Exit::Code(0), &many, 250) else { panic!("it is no success") };
+        assert!(why.ends_with(" and 245 more"), "{why}");
     }
 
     #[test]

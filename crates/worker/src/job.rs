@@ -4,10 +4,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use placet_domain::digest::Digest;
 use placet_domain::id::ActionId;
 use placet_domain::permit::Fitting;
 use placet_domain::proposal::{Action, ActionSpec, Cages, Unsealable};
 use placet_domain::refusal::PermitFlaw;
+use placet_domain::scope::{Scope, ScopeDraft};
 use placet_wire::ClientError;
 use placet_wire::api::{Job, JobReport, Redemption, RedemptionView};
 use tokio::sync::watch;
@@ -37,6 +39,14 @@ pub enum JobError {
     Fetch { path: String, source: ClientError },
     #[error("the file `{path}` that was fetched is not the one that was approved")]
     WrongFile { path: String },
+    #[error(
+        "the control plane sent no scope for this action of a hosted run; upgrade it, and propose the action again"
+    )]
+    NoScope,
+    #[error("the scope that the control plane sent is {sent}, sealed was {sealed}; propose the action again")]
+    OtherScope { sent: Digest, sealed: Digest },
+    #[error("the file `{path}` is outside of the scope and would replace another one; give it another name")]
+    OutsideScope { path: String },
     #[error(transparent)]
     Control(#[from] ClientError),
     #[error("the evidence cannot be collected: {0}")]
@@ -55,6 +65,9 @@ impl JobError {
             | Self::Workspace(_)
             | Self::Seat(_)
             | Self::WrongFile { .. }
+            | Self::NoScope
+            | Self::OtherScope { .. }
+            | Self::OutsideScope { .. }
             | Self::Collect(_)
             | Self::Panicked(_) => false,
         }
@@ -99,6 +112,10 @@ pub(crate) async fn perform(worker: &Worker, job: Job) -> Result<(), JobError> {
     }
     let lease = redeem(worker, &job).await?;
     if let Err(error) = workspace.place(&files) {
+        // What was lent before the one that could not be laid down.
+        if let Err(left) = workspace.settle() {
+            tracing::warn!(action = %job.action, error = chain(&left), "a file outside of the scope was left behind");
+        }
         return report::report(worker, &job, decline(fitting, error.to_string())).await;
     }
     let cancel = Cancel::default();
@@ -138,9 +155,18 @@ async fn prepare(
     let files = fetch(worker, job, action).await?;
     let workspace = match seat {
         None => Workspace::fresh(&worker.config.scratch, job)?,
-        Some(seat) => Workspace::of_run(seat).await?,
+        Some(seat) => Workspace::of_run(seat, approved_scope(job.scope.as_ref(), action.spec())?).await?,
     };
     Ok((workspace, files))
+}
+
+/// The scope that the action was sealed under. The permit covers its digest, so nobody on the way can widen it.
+fn approved_scope(sent: Option<&ScopeDraft>, spec: &ActionSpec) -> Result<Scope, JobError> {
+    let scope = Scope::lock(sent.ok_or(JobError::NoScope)?.clone());
+    if scope.version() == spec.scope {
+        return Ok(scope);
+    }
+    Err(JobError::OtherScope { sent: scope.version(), sealed: spec.scope })
 }
 
 /// The worker's own check, before it does anything: our control plane's signature, these bytes, this worker.
@@ -226,8 +252,6 @@ async fn keep_alive(
 
 #[cfg(test)]
 mod tests {
-    use placet_domain::digest::Digest;
-
     use super::*;
 
     fn spec(profile_digest: Option<Digest>) -> ActionSpec {
@@ -238,6 +262,16 @@ mod tests {
             "outputs": [], "profile": "ours", "profile_digest": profile_digest, "limits": {},
         });
         serde_json::from_value(spec).unwrap()
+    }
+
+    #[test]
+    fn only_the_sealed_scope_is_taken() {
+        let (spec, narrow) = (spec(None), ScopeDraft::default());
+        let wide = ScopeDraft { allow: vec!["**".parse().unwrap()], ..ScopeDraft::default() };
+        let sealed = ActionSpec { scope: Scope::lock(narrow.clone()).version(), ..spec };
+        assert_eq!(approved_scope(Some(&narrow), &sealed).unwrap().rules(), &narrow);
+        assert!(matches!(approved_scope(Some(&wide), &sealed), Err(JobError::OtherScope { .. })));
+        assert!(matches!(approved_scope(None, &sealed), Err(JobError::NoScope)));
     }
 
     #[test]

@@ -11,6 +11,7 @@
 mod collect;
 mod declare;
 mod execute;
+mod fence;
 mod grants;
 mod host;
 mod job;

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use placet_domain::digest::Digest;
-use placet_domain::evidence::{Item, Manifest};
+use placet_domain::evidence::{Item, Manifest, NotTaken, NotTakenBecause};
 use placet_wire::api::{Completion, CompletionView, Job, KeptBlob};
 use placet_wire::{ClientError, Problem};
 
-use crate::collect::Piece;
-use crate::execute::Execution;
+use crate::collect::{OUTPUTS, Piece};
+use crate::execute::{Execution, judged};
 use crate::job::JobError;
 use crate::lease::Worker;
 
@@ -21,7 +21,7 @@ const PATIENCE: &[u64] = &[100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 6
 pub(crate) const TOO_LARGE: u16 = 413;
 
 pub(crate) async fn report(worker: &Worker, job: &Job, execution: Execution) -> Result<(), JobError> {
-    let mut items = Vec::new();
+    let (mut items, mut not_taken, mut exit) = (Vec::new(), execution.not_taken, execution.exit);
     for piece in execution.pieces {
         let name = piece.name.clone();
         match upload(worker, job, piece).await {
@@ -29,10 +29,15 @@ pub(crate) async fn report(worker: &Worker, job: &Job, execution: Execution) -> 
             // Left out and seen to be missing: what happened must be reported even if not all of it can be shown.
             Err(JobError::Control(ClientError::Refused(problem))) if problem.status == TOO_LARGE => {
                 tracing::warn!(action = %job.action, name, "a piece of evidence is larger than the control plane takes");
+                if let Some(path) = name.strip_prefix(OUTPUTS) {
+                    let file = NotTaken { path: path.to_owned(), why: NotTakenBecause::TooLarge };
+                    not_taken.push(file);
+                }
             }
             Err(error) => return Err(error),
         }
     }
+    exit = judged(exit, &not_taken, 0);
     let manifest = Manifest {
         v: 1,
         action: job.action,
@@ -41,10 +46,11 @@ pub(crate) async fn report(worker: &Worker, job: &Job, execution: Execution) -> 
         worker: worker.identity,
         started_at: execution.started_at,
         finished_at: execution.finished_at,
-        exit: execution.exit,
+        exit,
         usage: execution.usage,
         program: execution.program,
         items,
+        not_taken,
     };
     let path = format!("/api/v1/jobs/{}/complete", job.action);
     let key = format!("complete-{}-{}", job.action, job.attempt);

@@ -1,6 +1,7 @@
 //! WORKSPACE: where an action works. Usually a fresh directory that is gone afterwards; for an action of a run that is hosted here, the
 //! run's own files, which are one action's at a time.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -9,11 +10,13 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use placet_domain::digest::Digest;
 use placet_domain::proposal::{Action, FileOperand};
-use placet_sandbox::Layers;
+use placet_domain::scope::Scope;
+use placet_sandbox::{Layers, Rules};
 use placet_wire::api::Job;
 use placet_workspace::TreePath;
 use placet_workspace::space::SpaceError;
 
+use crate::fence;
 use crate::host::{Seat, Turn};
 use crate::job::JobError;
 use crate::lease::Worker;
@@ -23,11 +26,21 @@ use crate::lease::Worker;
 pub(crate) enum Workspace {
     Fresh(Fresh),
     /// Layers above what was given to the run. Held until the attempt is over.
-    OfRun {
-        layers: Layers,
-        upper: PathBuf,
-        turn: Turn,
-    },
+    OfRun(OfRun),
+}
+
+/// The workspace of a hosted run, for one action of it.
+#[derive(Debug)]
+pub(crate) struct OfRun {
+    layers: Layers,
+    upper: PathBuf,
+    turn: Turn,
+    /// What the run may change.
+    scope: Scope,
+    /// What mounts keep of that.
+    rules: Rules,
+    /// Files outside of the scope that the action was given: they are not the run's.
+    lent: BTreeSet<TreePath>,
 }
 
 /// An action's files, each with what was approved as its content.
@@ -38,31 +51,23 @@ impl Workspace {
         Fresh::make(scratch, job).map(Self::Fresh).map_err(JobError::Workspace)
     }
 
-    /// The run's own, once nobody else works in it.
-    pub(crate) async fn of_run(seat: &Seat) -> Result<Self, JobError> {
+    /// The run's own, once nobody else works in it. What its scope does not allow is read-only in the cage.
+    pub(crate) async fn of_run(seat: &Seat, scope: Scope) -> Result<Self, JobError> {
         let mut turn = seat.turn().await;
         let space = turn.relied_on()?;
         let (layers, upper) = (Layers::new(space.base(), space.upper(), space.work()), space.upper());
-        Ok(Self::OfRun { layers, upper, turn })
+        // What an action left that ended with its worker, before it was settled.
+        let left: Vec<TreePath> = fence::outside(&scope, space.changed_paths().map_err(of_space)?).collect();
+        space.undo(&left).map_err(of_space)?;
+        let rules = fence::rules(&scope, &space.base()).map_err(JobError::Workspace)?;
+        Ok(Self::OfRun(OfRun { layers, upper, turn, scope, rules, lent: BTreeSet::new() }))
     }
 
     /// The first of these files that would take the place of other content in the workspace of a run.
     pub(crate) fn written_over(&mut self, files: &Files) -> Result<Option<String>, JobError> {
-        let Self::OfRun { turn, .. } = self else { return Ok(None) };
-        let seat = |error: SpaceError| JobError::Seat(error.into());
-        let space = turn.space().map_err(seat)?;
+        let Self::OfRun(of_run) = self else { return Ok(None) };
         for (file, _) in files {
-            let path = TreePath::new(file.path.as_str()).map_err(|bad| JobError::Workspace(io::Error::other(bad)))?;
-            let made = space.outputs(|output| *output == path).map_err(seat)?;
-            let there = match made.first() {
-                Some(output) => Some(Digest::from_bytes(*output.digest.as_bytes())),
-                None if space.missing(std::slice::from_ref(&path)).map_err(seat)?.is_empty() => {
-                    // We laid it there ourselves, and nobody writes below the layers.
-                    fs::read(space.base().join(&file.path)).ok().map(|bytes| Digest::of(&bytes))
-                }
-                None => None,
-            };
-            if there.is_some_and(|there| there != file.digest) {
+            if of_run.there(&tree_path(file)?, &file.path)?.is_some_and(|there| there != file.digest) {
                 return Ok(Some(file.path.clone()));
             }
         }
@@ -75,18 +80,30 @@ impl Workspace {
             Self::Fresh(fresh) => {
                 files.iter().try_for_each(|(file, bytes)| fresh.place(file, bytes)).map_err(JobError::Workspace)
             }
-            Self::OfRun { turn, .. } => files.iter().try_for_each(|(file, bytes)| {
-                let path = TreePath::new(file.path.as_str());
-                let path = path.map_err(|bad| JobError::Workspace(io::Error::other(bad)))?;
-                turn.space().and_then(|space| space.place(&path, bytes)).map_err(|error| JobError::Seat(error.into()))
-            }),
+            Self::OfRun(of_run) => files.iter().try_for_each(|(file, bytes)| of_run.place(file, bytes)),
+        }
+    }
+
+    /// What the action may do where.
+    pub(crate) fn rules(&self) -> Rules {
+        match self {
+            Self::Fresh(_) => Rules::writable(),
+            Self::OfRun(of_run) => of_run.rules.clone(),
+        }
+    }
+
+    /// After the action: undoes what it changed outside of the scope of its run, and names it.
+    pub(crate) fn settle(&mut self) -> Result<Vec<TreePath>, JobError> {
+        match self {
+            Self::Fresh(_) => Ok(Vec::new()),
+            Self::OfRun(of_run) => of_run.settle().map_err(of_space),
         }
     }
 
     pub(crate) fn in_cage(&self) -> placet_sandbox::Workspace {
         match self {
             Self::Fresh(fresh) => fresh.0.as_path().into(),
-            Self::OfRun { layers, .. } => layers.clone().into(),
+            Self::OfRun(of_run) => of_run.layers.clone().into(),
         }
     }
 
@@ -94,9 +111,53 @@ impl Workspace {
     pub(crate) fn outputs(&self) -> &Path {
         match self {
             Self::Fresh(fresh) => &fresh.0,
-            Self::OfRun { upper, .. } => upper,
+            Self::OfRun(of_run) => &of_run.upper,
         }
     }
+}
+
+impl OfRun {
+    /// A file outside of the scope is lent to the action, and takes the place of nothing.
+    fn place(&mut self, file: &FileOperand, bytes: &[u8]) -> Result<(), JobError> {
+        let path = tree_path(file)?;
+        if fence::is_outside(&self.scope, &path) {
+            match self.there(&path, &file.path)? {
+                Some(there) if there == file.digest => return Ok(()),
+                Some(_) => return Err(JobError::OutsideScope { path: file.path.clone() }),
+                None => drop(self.lent.insert(path.clone())),
+            }
+        }
+        self.turn.space().and_then(|space| space.place(&path, bytes)).map_err(of_space)
+    }
+
+    /// The content of a file of the workspace, by its digest.
+    fn there(&mut self, path: &TreePath, name: &str) -> Result<Option<Digest>, JobError> {
+        let space = self.turn.space().map_err(of_space)?;
+        let made = space.outputs(|output| output == path).map_err(of_space)?;
+        Ok(match made.first() {
+            Some(output) => Some(Digest::from_bytes(*output.digest.as_bytes())),
+            None if space.missing(std::slice::from_ref(path)).map_err(of_space)?.is_empty() => {
+                // We laid it there ourselves, and nobody writes below the layers.
+                fs::read(space.base().join(name)).ok().map(|bytes| Digest::of(&bytes))
+            }
+            None => None,
+        })
+    }
+
+    fn settle(&mut self) -> Result<Vec<TreePath>, SpaceError> {
+        let space = self.turn.space()?;
+        let changed: Vec<TreePath> = fence::outside(&self.scope, space.changed_paths()?).collect();
+        space.undo(&changed)?;
+        Ok(changed.into_iter().filter(|path| !self.lent.contains(path)).collect())
+    }
+}
+
+fn tree_path(file: &FileOperand) -> Result<TreePath, JobError> {
+    TreePath::new(file.path.as_str()).map_err(|bad| JobError::Workspace(io::Error::other(bad)))
+}
+
+fn of_space(error: SpaceError) -> JobError {
+    JobError::Seat(error.into())
 }
 
 /// Fetches what an action needs, each file checked against the digest that was approved.

@@ -156,6 +156,8 @@ struct Listing<'a> {
 /// Names and reasons are a worker's own: each stays on its line.
 fn words(listing: &Listing<'_>) -> String {
     let manifest = listing.manifest;
+    let not_taken =
+        manifest.not_taken.iter().map(|file| format!("`{}` {}", spelled_out(&file.path), file.why.in_words()));
     let rows: Vec<Vec<String>> = manifest
         .items
         .iter()
@@ -168,7 +170,7 @@ fn words(listing: &Listing<'_>) -> String {
         usage.wall_ms,
         usage.cpu_ms,
         LimitName::Memory.show(usage.peak_memory_bytes),
-        [table(&rows)].into_iter().chain(warnings(listing.secrets)).collect::<Vec<_>>().join("\n")
+        [table(&rows)].into_iter().chain(not_taken).chain(warnings(listing.secrets)).collect::<Vec<_>>().join("\n")
     )
 }
 

@@ -59,12 +59,13 @@ async fn job(app: &App, caller: &Caller, state: &ActionState) -> Result<Job, No>
             .ok_or(Refusal::Unknown { what: "action" })?
             .into(),
     };
-    let hosted = match app.facts().ground(state.run) {
-        Some(ground) => ground.hosted,
-        None => app.facts().learn_run(find_run(app, caller, state.run).await?).hosted,
+    let ground = match app.facts().ground(state.run) {
+        Some(ground) => ground,
+        None => app.facts().learn_run(find_run(app, caller, state.run).await?),
     };
     Ok(Job {
-        hosted: hosted.then_some(state.run),
+        hosted: ground.hosted.then_some(state.run),
+        scope: ground.hosted.then(|| ground.scope.rules().clone()),
         performing: state.performing,
         action: state.id,
         project: state.project,

@@ -155,6 +155,7 @@ impl Person {
             usage: Usage::default(),
             program: None,
             items,
+            not_taken: Vec::new(),
         }
     }
 

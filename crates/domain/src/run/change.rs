@@ -20,8 +20,12 @@ use crate::id::IdentityId;
 use crate::identity::{Actor, Lineage, Role};
 use crate::planning::Preparation;
 use crate::refusal::Refusal;
-use crate::scope::ScopePath;
+use crate::scope::{PathRuling, ScopePath};
+use crate::text::spelled_out;
 use crate::time::Timestamp;
+
+/// A refusal is read by a person: more paths than this are counted.
+const MOST_NAMED: usize = 10;
 
 /// Who asks, and when.
 pub(super) struct Context<'a> {
@@ -408,8 +412,34 @@ fn approve_results(
     if let Some(missing) = chosen.and_then(|chosen| chosen.difference(&known).next()) {
         return Err(Refusal::invalid(format!("there is no output {missing}")));
     }
+    within_scope(run, chosen)?;
     let exported = run.outputs.as_ref().map(|_| chosen.unwrap_or(&known).iter().copied().collect());
     Ok(RunEvent::ResultsApproved { seen, single_operator, exported })
+}
+
+/// Refuses to let anything out that the scope does not allow. Workers undo such changes, and a worker may be wrong or lie.
+fn within_scope(run: &Run, chosen: Option<&BTreeSet<u32>>) -> Result<(), Refusal> {
+    let outside = |path: &str| match ScopePath::new(path.as_bytes()) {
+        Ok(path) => !matches!(run.scope.judge_path(&path), PathRuling::Allowed { .. }),
+        Err(_) => true,
+    };
+    let outputs = run.outputs.iter().flatten().filter(|output| chosen.is_none_or(|chosen| chosen.contains(&output.id)));
+    // Only who takes everything takes the removals too.
+    let removed = run.removed.iter().filter(|_| chosen.is_none()).map(String::as_str);
+    let paths: Vec<&str> =
+        outputs.map(|output| output.path.as_str()).chain(removed).filter(|path| outside(path)).collect();
+    if paths.is_empty() {
+        return Ok(());
+    }
+    let named =
+        paths.iter().take(MOST_NAMED).map(|path| format!("`{}`", spelled_out(path))).collect::<Vec<_>>().join(", ");
+    let more = match paths.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Err(Refusal::invalid(format!(
+        "the scope of this run does not allow {named}{more}; nothing was let out. Choose outputs within the scope, or reject the results"
+    )))
 }
 
 /// Nobody knows the results before that is over.

@@ -3,7 +3,7 @@
 use placet_domain::action::ActionStatus;
 use placet_domain::digest::Digest;
 use placet_domain::evidence::Exit;
-use placet_domain::run::{RunCommand, RunStatus, Wanted};
+use placet_domain::run::{Output, RunCommand, RunStatus, Wanted};
 
 use crate::people::Who;
 use crate::scenario::World;
@@ -81,6 +81,27 @@ fn c6_a_run_is_destroyed_by_its_host_once_it_is_over_and_never_before() {
     world.host_catches_up();
     assert_eq!(world.run().wanted(), Wanted::Nothing);
     assert_eq!(world.worker().run(RunCommand::Destroy).unwrap_err().code(), "not_now");
+}
+
+#[test]
+fn outputs_outside_of_the_scope_are_never_exported() {
+    let mut world = World::new().governed().just_arrived_at(RunStatus::PendingExport);
+    let output = |id, path: &str| Output {
+        id,
+        path: path.to_owned(),
+        digest: Digest::of(b"made"),
+        size_bytes: 4,
+        executable: false,
+    };
+    let outputs = vec![output(1, "src/lib.rs"), output(2, "Makefile"), output(3, "SRC/case.rs")];
+    world.worker().run(RunCommand::Collect { outputs, removed: Vec::new() }).unwrap();
+    let seen = world.run().review();
+    for chosen in [None, Some([1, 2].into())] {
+        let refused = world.reviewer().run(RunCommand::ApproveResults { seen, chosen }).unwrap_err();
+        assert!(refused.code() == "invalid" && refused.to_string().contains("`Makefile`"), "{refused}");
+    }
+    world.reviewer().run(RunCommand::ApproveResults { seen, chosen: Some([1].into()) }).unwrap();
+    assert_eq!(world.run().exported.as_deref(), Some([1].as_slice()));
 }
 
 #[test]

@@ -419,6 +419,7 @@ impl World {
             usage: Usage::default(),
             program: None,
             items: Vec::new(),
+            not_taken: Vec::new(),
         }
     }
 }

@@ -122,7 +122,7 @@ pub(crate) fn run_command(world: &World, kind: RunCommandKind) -> RunCommand {
         RunCommandKind::Collect => {
             let output = Output {
                 id: 1,
-                path: "report.md".to_owned(),
+                path: "src/report.md".to_owned(),
                 digest: Digest::of(b"report"),
                 size_bytes: 6,
                 executable: false,

@@ -231,6 +231,7 @@ impl World {
             usage: Usage::default(),
             program: None,
             items: Vec::new(),
+            not_taken: Vec::new(),
         };
         let command = ActionCommand::Complete { evidence: Box::new(manifest.seal()) };
         self.about(action.id, by(&self.worker), command)

@@ -4,6 +4,7 @@ use placet_domain::digest::Digest;
 use placet_domain::evidence::Manifest;
 use placet_domain::id::{ActionId, ProjectId, RunId};
 use placet_domain::proposal::Opening;
+use placet_domain::scope::ScopeDraft;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -24,6 +25,10 @@ pub struct Job {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub hosted: Option<RunId>,
+    /// The locked scope of that run. Its digest is in the sealed action, so a worker knows that it is the one that was approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub scope: Option<ScopeDraft>,
     /// Whether it was rehearsed before, and is done at the results of its run: then nothing of those may be written over.
     #[serde(default)]
     pub performing: bool,

@@ -78,7 +78,9 @@ impl AgentProcess {
             .workspace(space.agent())
             .env(handshake::SERVICE_VARIABLE, handshake::service_url())
             .door(handshake::DOOR)
-            .freezable();
+            .freezable()
+            // Its own directory, which nobody uses version control in on this host.
+            .writable_repositories();
         for (name, value) in handshake::model_variables(&once.token) {
             request = request.env(name, value);
         }

@@ -61,6 +61,7 @@ mod root;
 mod scan;
 mod snapshot;
 mod tree;
+mod undo;
 mod usage;
 
 #[cfg(test)]
@@ -316,6 +317,18 @@ impl Space {
     pub fn missing(&self, files: &[TreePath]) -> Result<Vec<TreePath>, SpaceError> {
         let _held = self.ready()?;
         outputs::missing(self, files)
+    }
+
+    /// Every path that the run made, changed or removed, directories aside. Nothing is read but names.
+    pub fn changed_paths(&self) -> Result<Vec<TreePath>, SpaceError> {
+        let _held = self.ready()?;
+        undo::changed_paths(self)
+    }
+
+    /// Makes these paths again what the base has at them, between two actions.
+    pub fn undo(&self, paths: &[TreePath]) -> Result<(), SpaceError> {
+        let _held = self.ready()?;
+        undo::undo(self, paths)
     }
 
     /// Hands on the content of a listed output. If it fails, what was handed on is not the output.

@@ -135,6 +135,7 @@ async fn once(cast: &Cast, line: &mut Line) -> Result<(), CliError> {
         usage: Usage::default(),
         program: None,
         items: Vec::new(),
+        not_taken: Vec::new(),
     };
     let path = format!("{path}/complete");
     let completed: Completed = line.post(&path, &cast.worker, None, &Completion { manifest }).await?;

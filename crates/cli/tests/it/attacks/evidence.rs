@@ -71,6 +71,7 @@ fn a_result_with_evidence_counts(scene: &Scene) -> String {
     let (project, sealed) = (detail["project"].as_str().unwrap(), detail["digest"].as_str().unwrap());
     let job = Job {
         hosted: None,
+        scope: None,
         performing: false,
         action: id.parse().unwrap(),
         project: project.parse().unwrap(),

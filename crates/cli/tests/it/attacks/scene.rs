@@ -302,6 +302,7 @@ impl Hand {
             usage: Usage::default(),
             program: None,
             items: vec![item],
+            not_taken: Vec::new(),
         }
     }
 

@@ -212,6 +212,7 @@ impl Worker {
             usage: Usage::default(),
             program: None,
             items: vec![Item { name: "stdout".into(), digest, size_bytes: output.len() as u64 }],
+            not_taken: Vec::new(),
         };
         let (path, key) =
             (format!("/api/v1/jobs/{}/complete", job.action), format!("complete-{}-{}", job.action, job.attempt));

@@ -11,6 +11,7 @@ mod losing;
 mod returning;
 mod saving;
 mod saying;
+mod scoped;
 mod simulating;
 mod standing;
 mod surviving;

@@ -106,8 +106,8 @@ async fn c19_what_nobody_let_out_only_reviewers_and_its_host_can_fetch_and_agent
     // A digest in its own words opens nothing.
     let words = json!({ "summary": format!("look at {}", Digest::of(files[2])) });
     agent.post(&path("finish"), &words).await.is(200);
-    let output = |id: usize| json!({ "id": id, "path": format!("{id}.md"), "digest": Digest::of(files[id - 1]), "size_bytes": files[id - 1].len() });
-    let twice = json!({ "outputs": [output(1), { "id": 2, "path": "1.md", "digest": Digest::of(files[1]), "size_bytes": files[1].len() }] });
+    let output = |id: usize| json!({ "id": id, "path": format!("docs/{id}.md"), "digest": Digest::of(files[id - 1]), "size_bytes": files[id - 1].len() });
+    let twice = json!({ "outputs": [output(1), { "id": 2, "path": "docs/1.md", "digest": Digest::of(files[1]), "size_bytes": files[1].len() }] });
     team.worker.post(&path("outputs"), &twice).await.is(422);
     team.worker.post(&path("outputs"), &json!({ "outputs": [output(1), output(2)] })).await.is(200);
     for bytes in &files[..2] {
@@ -168,7 +168,7 @@ async fn c19_what_was_let_out_is_kept_by_its_own_setting() {
     for bytes in [&b"draft"[..], b"report"] {
         team.worker.put(&evidence(bytes), bytes).await.is(201);
     }
-    let output = |id: u32, bytes: &[u8]| json!({ "id": id, "path": format!("{id}.txt"), "digest": Digest::of(bytes), "size_bytes": bytes.len() });
+    let output = |id: u32, bytes: &[u8]| json!({ "id": id, "path": format!("docs/{id}.txt"), "digest": Digest::of(bytes), "size_bytes": bytes.len() });
     let outputs = json!({ "outputs": [output(1, b"draft"), output(2, b"report")] });
     team.worker.post(&path("outputs"), &outputs).await.is(200);
     let seen: api::RunView = team.reviewer.get(&format!("/api/v1/runs/{}", run.id)).await.is(200).json();

@@ -1,0 +1,70 @@
+//! The paths a run changed, by name alone, and how single ones become again what the base has.
+
+use rustix::fs::FileType;
+use rustix::io::{Errno, Result};
+
+use super::Space;
+use super::closed::{Closed, in_parent_of};
+use super::error::SpaceError;
+use super::restore::Part;
+use super::root::Root;
+use crate::dir::{Dir, absent};
+use crate::error::{Doing, LayerError};
+use crate::limits::Meter;
+use crate::path::TreePath;
+
+/// The owner may remove names from a directory.
+const MAY_REMOVE: u32 = 0o200;
+
+/// Everything in the upper that is no directory: what was made or changed, and the marks of what was removed.
+pub(super) fn changed_paths(space: &Space) -> std::result::Result<Vec<TreePath>, SpaceError> {
+    let (mut found, mut meter) = (Vec::new(), Meter::new(space.limits));
+    let root = Root::open(space, Part::Workspace)?;
+    collect(&root, None, 1, &mut meter, &mut found)?;
+    Ok(found)
+}
+
+fn collect(
+    dir: &Dir,
+    at: Option<&TreePath>,
+    depth: usize,
+    meter: &mut Meter,
+    found: &mut Vec<TreePath>,
+) -> std::result::Result<(), LayerError> {
+    let shown = at.map_or_else(|| "the upper".to_owned(), ToString::to_string);
+    for name in meter.names(dir, &shown)? {
+        meter.entry(depth)?;
+        meter.described(name.len())?;
+        let path = TreePath::below(at, &name)?;
+        let stat = dir.stat(&name).doing("look at", &path)?;
+        if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+            let _closed = Closed::open_up(dir, &name, &stat).doing("open up", &path)?;
+            collect(&dir.dir(&name).doing("open", &path)?, Some(&path), depth + 1, meter, found)?;
+        } else {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Takes paths out of the upper: what the base has at them shows again, and what it has not is gone.
+pub(super) fn undo(space: &Space, paths: &[TreePath]) -> std::result::Result<(), SpaceError> {
+    let root = Root::open(space, Part::Workspace)?;
+    for path in paths {
+        absent(in_parent_of(&root, path, |parent| remove(parent, path.name()))).doing("undo", path)?;
+    }
+    Ok(())
+}
+
+/// A program may have closed the directory to changes.
+fn remove(parent: &Dir, name: &[u8]) -> Result<()> {
+    match parent.unlink(name) {
+        Err(Errno::ACCESS) => {}
+        other => return other,
+    }
+    let mode = parent.own_stat()?.st_mode & 0o7777;
+    parent.set_mode_of(b".", mode | MAY_REMOVE)?;
+    let removed = parent.unlink(name);
+    parent.set_mode_of(b".", mode)?;
+    removed
+}
