@@ -39,7 +39,7 @@ fn standing(found: &HostReport) -> CageStanding {
         Tier::Degraded { reasons } => (CageTier::Degraded, reasons.clone()),
         Tier::Unavailable { reason } => (CageTier::Unavailable, vec![reason.clone()]),
     };
-    CageStanding { tier, missing, means }
+    CageStanding { tier, missing, means }.within_bounds()
 }
 
 /// What the kernel says of itself, on one line; nothing where it says nothing.

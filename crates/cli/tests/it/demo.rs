@@ -79,6 +79,23 @@ fn what_is_kept_can_be_exported_and_verified_by_a_stranger() {
 }
 
 #[test]
+fn kept_demo_prints_commands_that_work() {
+    let tmp = temp();
+    let said = Said::by(&mut demo(tmp.path(), &["--yes", "--keep", "kept"])).ok();
+    let (_, further) = said.stderr.split_once("Look further:").unwrap();
+    let typed = further.lines().filter_map(|line| line.strip_prefix("  placet "));
+    let mut typed = typed.map(|line| line.split(' ').collect::<Vec<_>>());
+    let mut serving = Process::start(placet().current_dir(tmp.path()).args(typed.next().unwrap()));
+    serving.line(Duration::from_secs(60), |line| line.starts_with("serving "));
+    let rest: Vec<_> = typed.collect();
+    assert_eq!(rest.len(), 3, "{further}");
+    for args in rest {
+        placet_in(tmp.path(), &args).ok();
+    }
+    assert!(serving.interrupt("TERM", Duration::from_secs(30)).success());
+}
+
+#[test]
 fn a_directory_that_exists_is_not_taken_to_keep_things_in() {
     let tmp = temp();
     std::fs::create_dir(tmp.path().join("mine")).unwrap();
@@ -92,6 +109,7 @@ fn without_a_terminal_and_without_yes_nothing_is_approved() {
     let tmp = temp();
     let said = Said::by(&mut demo(tmp.path(), &[])).exits(2);
     assert!(said.stderr.contains("nobody is there to ask"), "{}", said.stderr);
+    assert!(said.stderr.contains("`placet demo --yes`") && !said.stderr.contains("--seen"), "{}", said.stderr);
     left_nothing_in(tmp.path());
 }
 
@@ -157,6 +175,7 @@ fn it_works_for_an_ordinary_user() {
     command.arg(&binary).args(["demo", "--yes"]).current_dir(&files).env("HOME", &files).env("TMPDIR", &files);
     let said = Said::by(&mut command).ok();
     assert!(said.stderr.contains("verified") && said.stderr.contains("executed in a cage"), "{}", said.stderr);
+    assert!(!said.stderr.lines().any(|line| line.starts_with('{')), "no log in between: {}", said.stderr);
     left_nothing_in(&files);
 }
 

@@ -12,8 +12,10 @@ use super::{Actor, Identity, IdentityEvent, Role};
 use crate::digest::Digest;
 use crate::refusal::Refusal;
 
-/// Names of versions, hosts and facilities are shorter; a sentence fits.
+/// Names of versions, hosts and facilities are shorter.
 const LONGEST_WORDS: usize = 200;
+/// What it means for cages that something is missing is a sentence or two; 32 of these fit into one entry of the ledger.
+const LONGEST_MEANING: usize = 500;
 /// More kinds of cage than any team tells apart, and more facilities than are looked for.
 const MOST_PROFILES: usize = 64;
 const MOST_MISSING: usize = 32;
@@ -65,11 +67,33 @@ impl CageTier {
     }
 }
 
+impl CageStanding {
+    /// The same within what is taken: programs of the system say why they failed at any length.
+    #[must_use]
+    pub fn within_bounds(mut self) -> Self {
+        self.missing.truncate(MOST_MISSING);
+        self.means.truncate(MOST_MISSING);
+        self.missing.iter_mut().for_each(|name| cut(name, LONGEST_WORDS));
+        self.means.iter_mut().for_each(|meaning| cut(meaning, LONGEST_MEANING));
+        self
+    }
+}
+
+/// Shortens a text that is too long, between two characters, and says so at its end.
+fn cut(text: &mut String, most: usize) {
+    const MARK: char = '…';
+    if text.len() > most {
+        text.truncate(text.floor_char_boundary(most - MARK.len_utf8()));
+        text.push(MARK);
+    }
+}
+
 impl Declaration {
     fn check(&self) -> Result<(), Refusal> {
         let words = [&self.version, &self.host, &self.kernel].into_iter();
-        let words = words.chain(&self.cage.missing).chain(&self.cage.means).chain(self.profiles.keys());
+        let words = words.chain(&self.cage.missing).chain(self.profiles.keys());
         let fits = words.into_iter().all(|text| text.len() <= LONGEST_WORDS)
+            && self.cage.means.iter().all(|text| text.len() <= LONGEST_MEANING)
             && self.profiles.len() <= MOST_PROFILES
             && self.cage.missing.len() <= MOST_MISSING
             && self.cage.means.len() <= MOST_MISSING;
@@ -77,7 +101,7 @@ impl Declaration {
             return Ok(());
         }
         Err(Refusal::invalid(
-            "a declaration has words of 200 bytes at most, 64 profiles at most and 32 missing facilities at most",
+            "a declaration has names of 200 bytes at most, meanings of 500, 64 profiles at most and 32 missing facilities at most",
         ))
     }
 }
@@ -151,6 +175,24 @@ mod tests {
         }
         let revoked = Identity { revoked: true, ..worker.clone() };
         assert!(declare(&revoked, &worker, &declaration()).is_err());
+    }
+
+    #[test]
+    fn declaration_with_long_reasons_is_cut_and_taken() {
+        let worker = identity(1, &[Role::Worker]);
+        let long = CageStanding {
+            tier: CageTier::Degraded,
+            missing: vec!["é".repeat(LONGEST_WORDS); MOST_MISSING + 1],
+            means: vec!["é".repeat(LONGEST_MEANING); MOST_MISSING + 1],
+        };
+        assert!(declare(&worker, &worker, &Declaration { cage: long.clone(), ..declaration() }).is_err());
+        let cage = long.within_bounds();
+        assert!(cage.means[0].ends_with("é…"), "{}", cage.means[0]);
+        assert!(declare(&worker, &worker, &Declaration { cage, ..declaration() }).is_ok());
+        let sentence = "memory of the tree is counted, but not by the kernel, ".repeat(5);
+        let said = CageStanding { tier: CageTier::Degraded, missing: Vec::new(), means: vec![sentence] };
+        assert_eq!(said.clone().within_bounds(), said, "what a probe says is not shortened");
+        assert!(declare(&worker, &worker, &Declaration { cage: said, ..declaration() }).is_ok());
     }
 
     #[test]

@@ -8,7 +8,12 @@ mod world;
 
 pub(super) use world::{World, serving};
 
+use std::path::Path;
+
+use placet_domain::id::RunId;
+
 use super::serve::told_to_stop;
+use super::word::is_attended;
 use crate::error::{CliError, Code};
 use crate::out::{BOLD, Out, styled};
 
@@ -34,22 +39,44 @@ async fn unless_interrupted<T>(work: impl Future<Output = Result<T, CliError>>) 
 }
 
 pub(crate) async fn run(args: Args, out: &Out) -> Result<(), CliError> {
+    // Asked before anything starts: the options of `placet approve` that help elsewhere are none of this command.
+    if !args.yes && !is_attended() {
+        return Err(CliError::usage("nobody is there to ask: standard input is no terminal")
+            .hint("`placet demo --yes` approves without asking"));
+    }
     super::work::needs_cage()?;
     let world = unless_interrupted(World::start(args.keep.as_deref(), out)).await?;
     let told = unless_interrupted(script::play(&world, args.yes, out)).await;
     let kept = world.stop().await;
-    told?;
-    if let Some(home) = kept {
-        let home = home.display();
-        out.note(&format!(
-            "\n{}\n  placet --home {home} serve\n  placet --home {home} run list\n  placet --home {home} run audit RUN\n  placet --home {home} ledger head",
-            styled(BOLD, "Look further:")
-        ));
-    } else {
-        out.note(&format!(
-            "\n{} placet demo --keep DIR, then `placet --home DIR/.placet serve`",
-            styled(BOLD, "Look further:")
-        ));
-    }
+    let run = told?;
+    out.note(&format!("\n{}", styled(BOLD, "Look further:")));
+    out.note(&match kept {
+        Some(home) => commands(&home, run),
+        None => "  placet demo --keep DIR keeps everything, and says what to type then".to_owned(),
+    });
     Ok(())
+}
+
+/// What shows the kept home: each line can be pasted as it is, the first into a terminal of its own.
+fn commands(home: &Path, run: RunId) -> String {
+    let placet = format!("placet --home {}", quoted(&home.display().to_string()));
+    let beside = ["run list", &format!("run audit {run}"), "ledger head"].map(|rest| format!("\n  {placet} {rest}"));
+    format!("  {placet} serve\nand beside it, in another terminal:{}", beside.concat())
+}
+
+/// A word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
+    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kept_home_with_blanks_is_quoted_for_shell() {
+        assert_eq!(quoted("/tmp/kept/.placet"), "/tmp/kept/.placet");
+        assert_eq!(quoted("/tmp/my home's/.placet"), r"'/tmp/my home'\''s/.placet'");
+    }
 }

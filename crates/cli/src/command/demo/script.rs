@@ -23,7 +23,8 @@ use crate::out::{BOLD, DIM, GOOD, Out, styled};
 const NOTES: &str = "buy bread\nwater the plants\ncall Ada\n";
 const PATIENCE: Duration = Duration::from_secs(60);
 
-pub(super) async fn play(world: &World, yes: bool, out: &Out) -> Result<(), CliError> {
+/// Plays it to its end; answers with the run it was about.
+pub(super) async fn play(world: &World, yes: bool, out: &Out) -> Result<RunId, CliError> {
     let run = undertake(world).await?;
     out.note(&format!(
         "{} control plane, worker and agent are three processes; the run's plan is approved, its scope locked.",
@@ -62,7 +63,8 @@ pub(super) async fn play(world: &World, yes: bool, out: &Out) -> Result<(), CliE
     out.note(&format!("{} {}", styled(GOOD, done.status), done.meaning));
 
     step(out, "5", "A stranger checks the record, offline, with nothing but files and a public key.");
-    check(&world.operator, world.dir(), out).await
+    check(&world.operator, world.dir(), out).await?;
+    Ok(run.id)
 }
 
 fn step(out: &Out, number: &str, text: &str) {

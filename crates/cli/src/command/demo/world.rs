@@ -1,5 +1,6 @@
 //! The demo's world: a home, two child processes, and clients for everybody in the story.
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -41,6 +42,19 @@ pub(crate) struct World {
     pub(super) agent_id: IdentityId,
 }
 
+/// A port that the system chooses: nobody looks for a world that is gone afterwards.
+const ANY_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+/// As `placet init` has it, and how many after it are tried: somebody may use Placet here already.
+const FIRST_PORT: u16 = 7070;
+const PORTS: u16 = 100;
+
+/// An address for a home that is kept: it is written down there, and every later command looks for the control plane at it.
+fn free_address() -> SocketAddr {
+    let addresses = (FIRST_PORT..FIRST_PORT + PORTS).map(|port| SocketAddr::new(ANY_ADDRESS.ip(), port));
+    let is_free = |address: &SocketAddr| TcpListener::bind(address).is_ok();
+    addresses.into_iter().find(is_free).unwrap_or(SocketAddr::new(ANY_ADDRESS.ip(), FIRST_PORT))
+}
+
 /// Whoever measures asks more than any agent may.
 fn measuring() -> Terms {
     Terms { asking: Asking::UNBOUNDED, ..Terms::default() }
@@ -70,7 +84,7 @@ impl World {
 
     async fn set_up(keep: Option<&Path>, gateway: Option<&str>, terms: Terms) -> Result<Self, CliError> {
         let dir = Place::make(keep)?;
-        let address = "127.0.0.1:0".parse().expect("a valid address");
+        let address = if keep.is_some() { free_address() } else { ANY_ADDRESS };
         let home = Home::create_with(&dir.path.join(".placet"), address, terms)?;
         first_identity(&home).await?;
         if let Some(gateway) = gateway {
