@@ -31,12 +31,21 @@ impl Listing {
     /// What ships, and the files of a folder; all that is wrong with them is told at once. A folder that is not there
     /// holds none.
     pub(crate) fn in_folder(folder: &Path) -> Result<Self, CliError> {
-        let (agents, templates) = (texts(folder)?, texts(&templates_of(folder))?);
-        let (agents, templates) = (Catalogue::with(borrowed(&agents)), Templates::with(borrowed(&templates)));
+        Self::of(&texts(folder)?, &texts(&templates_of(folder))?)
+    }
+
+    fn of(agents: &Texts, templates: &Texts) -> Result<Self, CliError> {
+        let (agents, templates) = (Catalogue::with(borrowed(agents)), Templates::with(borrowed(templates)));
         match (agents, templates) {
             (Ok(agents), Ok(templates)) => Ok(Self { agents, templates }),
             (agents, templates) => Err(wrong(agents.err().into_iter().chain(templates.err()))),
         }
+    }
+
+    /// The same for whoever only looks: a file without content is left out. A shell makes one before `catalog show … > FILE` writes to it.
+    pub(crate) fn to_look_at(folder: &Path) -> Result<Self, CliError> {
+        let written = |texts: Texts| texts.into_iter().filter(|(_, text)| !text.trim().is_empty()).collect();
+        Self::of(&written(texts(folder)?), &written(texts(&templates_of(folder))?))
     }
 
     /// The same, where every agent of the folder also fits the profiles and tools of a home.

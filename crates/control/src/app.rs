@@ -12,7 +12,7 @@ use placet_domain::digest::Digest;
 use placet_domain::id::IdentityId;
 use placet_domain::identity::{Actor, Identity, Reach};
 use placet_domain::permit::PermitSigner;
-use placet_domain::planning::{Intent, PlanRefusal, Preparation, Templates};
+use placet_domain::planning::{Intent, PlanRefusal, Preparation, Starter, Templates};
 use placet_domain::policy::Policy;
 use placet_domain::proposal::{Cages, Tool, ToolError, Tools};
 use placet_domain::refusal::Refusal;
@@ -72,10 +72,10 @@ impl Rules {
     }
 
     /// Plans for an intent, by the agents and templates that there are.
-    pub(crate) fn prepare(&self, intent: Intent) -> Result<Preparation, PlanRefusal> {
+    pub(crate) fn prepare(&self, intent: Intent, starter: Starter) -> Result<Preparation, PlanRefusal> {
         let prepared = match &self.planning {
-            Some((catalogue, templates)) => Preparation::of(intent, catalogue, templates),
-            None => Preparation::of(intent, &Catalogue::default(), &Templates::default()),
+            Some((catalogue, templates)) => Preparation::started_by(starter, intent, catalogue, templates),
+            None => Preparation::started_by(starter, intent, &Catalogue::default(), &Templates::default()),
         };
         prepared.map(|prepared| prepared.in_cages(self.tools.cages()))
     }

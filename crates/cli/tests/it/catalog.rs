@@ -108,6 +108,79 @@ fn c4_a_team_begins_with_what_ships_and_its_own_file_counts() {
     assert!(world.cli(&["catalog", "show", "ours"]).ok().out().contains("/usr/bin/env"));
 }
 
+/// The first lines to type in a section of the documentation, as they stand there.
+fn documented(section: &str) -> String {
+    let docs = include_str!("../../../../docs/catalog.md");
+    let (_, section) = docs.split_once(section).unwrap();
+    let (_, block) = section.split_once("```\n").unwrap();
+    block.split_once("```").unwrap().0.to_owned()
+}
+
+/// Types lines into a shell that knows `placet`.
+fn types(world: &World, lines: &str) -> Said {
+    let placet = world.command(&[]).get_program().to_owned();
+    let bin = world.path("bin");
+    let _ = std::fs::create_dir(&bin);
+    let _ = std::os::unix::fs::symlink(placet, bin.join("placet"));
+    let mut shell = crate::support::clean(std::process::Command::new("/bin/sh"));
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    Said::by(shell.current_dir(world.dir()).env("PATH", path).args(["-e", "-c", lines]))
+}
+
+fn shared_world() -> World {
+    let mut world = World::set_up();
+    world.serve();
+    world.cli(&["project", "new", "alpha"]).ok();
+    world.write("scope.toml", "allow = [\"docs/**\"]\ntools = [\"cat\"]");
+    world.cli(&["scope", "lock", "lab", "scope.toml"]).ok();
+    for (name, role) in [("tom", "agent"), ("olga", "operator")] {
+        world.cli(&["identity", "add", name, "--role", role]).ok();
+    }
+    world
+}
+
+#[test]
+fn documented_copy_of_entry_works_in_fresh_home() {
+    let mut world = shared_world();
+    types(&world, &documented("## An agent of your own")).ok();
+    world.stop_control();
+    world.serve();
+    let goal = "Implement a parser and test it";
+    let plan = world.json("olga", &["run", "plan", goal, "--entry", "ours", "--scope", "lab"]);
+    assert_eq!(plan["run"]["launch"]["program"], "/usr/bin/python3", "{plan}");
+    let again = world.cli(&["catalog", "copy", "code_agent", "ours"]).exits(9);
+    assert!(again.stderr.contains("`ours`"), "{}", again.stderr);
+    let outside = world.cli(&["catalog", "copy", "goose", "mine", "--program", "/usr/bin/env"]).exits(2);
+    assert!(outside.stderr.contains("`goose` is external"), "{}", outside.stderr);
+    world.cli(&["catalog", "check"]).ok();
+}
+
+#[test]
+fn documented_plan_works_in_fresh_home() {
+    let world = shared_world();
+    types(&world, &documented("## Started from its entry")).ok();
+    let goal = ["run", "plan", "Implement a parser and test it", "--scope", "lab"];
+    let plan = world.json("olga", &[&goal[..], &["--launch", "/usr/bin/python3"]].concat());
+    assert_eq!(plan["run"]["products"]["selection"]["chosen"], "code_agent", "{plan}");
+    let nobody = world.by("olga", &goal).exits(2);
+    for part in ["only a program is missing", "--agent NAME", "placet catalog copy code_agent ours --program"] {
+        assert!(nobody.stderr.contains(part), "{part}: {}", nobody.stderr);
+    }
+}
+
+#[test]
+fn show_source_into_catalogue_file_works() {
+    let world = World::set_up();
+    for (what, id, file) in [("show", "code_agent", "ours.toml"), ("template", "code_change", "templates/ours.toml")] {
+        types(&world, &format!("placet catalog {what} {id} --source > .placet/catalog/{file}")).ok();
+        let written = std::fs::read_to_string(path(&world, file)).unwrap();
+        assert!(written.contains(&format!("id = \"{id}\"")), "{written}");
+        std::fs::write(path(&world, file), "").unwrap();
+        refused(world.cli(&["catalog", "check"]), &[file]);
+        std::fs::remove_file(path(&world, file)).unwrap();
+    }
+}
+
 #[test]
 fn a_program_that_is_not_on_this_machine_is_said_and_refuses_nothing() {
     let program = "speaks = \"placet-api\"\nprogram = \"/opt/nowhere/agent\"";

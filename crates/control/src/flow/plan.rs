@@ -11,7 +11,7 @@ use std::time::Duration;
 use placet_domain::command::{About, Command};
 use placet_domain::id::{IdentityId, ProjectId, RunId};
 use placet_domain::identity::Actor;
-use placet_domain::planning::Intent;
+use placet_domain::planning::{Intent, Starter};
 use placet_domain::record::{Event, PlannerAnswered, PlannerAsked};
 use placet_domain::refusal::Refusal;
 use placet_domain::run::{Allowance, Founding, ModelCall, Run};
@@ -131,7 +131,9 @@ async fn found_planned(
     new: NewExecution,
     (intent, call): (Intent, Option<ModelCall>),
 ) -> Result<Run, No> {
-    let prepared = app.rules().prepare(intent).map_err(Refusal::from)?;
+    let is_brought = new.agent.is_some() || new.launch.is_some();
+    let starter = if is_brought { Starter::Caller } else { Starter::Entry };
+    let prepared = app.rules().prepare(intent, starter).map_err(Refusal::from)?;
     let allowance = prepared.allowance(new.budget.map(Allowance::from));
     let posture = prepared.posture(new.checkpoints);
     let launch = match (new.agent, new.launch) {

@@ -37,10 +37,24 @@ pub struct Ranked {
     pub because: String,
 }
 
-/// Chooses among those that fit the one with the least power beyond the need, then the cheapest and the fastest in the worst
-/// case, then the first by id.
-pub fn choose(task: &Task, subtasks: &[Subtask], catalogue: &Catalogue) -> Result<Selection, PlanRefusal> {
-    let measure = Measure::new(task, subtasks);
+/// Who starts the agent of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Starter {
+    /// Placet, by the program that its entry names.
+    Entry,
+    /// Whoever makes the run: they named a program, or an agent that comes by itself. An entry needs no program then.
+    Caller,
+}
+
+/// Chooses among those that fit one with a program of its own before one without, then the one with the least power beyond the
+/// need, then the cheapest and the fastest in the worst case, then the first by id.
+pub fn choose(
+    task: &Task,
+    subtasks: &[Subtask],
+    catalogue: &Catalogue,
+    starter: Starter,
+) -> Result<Selection, PlanRefusal> {
+    let measure = Measure::new(task, subtasks, starter);
     let (mut table, mut fitting): (Vec<Row>, Vec<Candidate<'_>>) = (Vec::new(), Vec::new());
     for entry in catalogue.iter() {
         let worst = worst_case(entry, subtasks);
@@ -51,7 +65,13 @@ pub fn choose(task: &Task, subtasks: &[Subtask], catalogue: &Catalogue) -> Resul
         table.extend(rows);
     }
     fitting.sort_by(|one, other| one.key().cmp(&other.key()));
-    let Some(first) = fitting.first() else { return Err(PlanRefusal::NobodyFits { table }) };
+    let Some(first) = fitting.first() else {
+        let bare = match starter {
+            Starter::Entry => choose(task, subtasks, catalogue, Starter::Caller).ok().map(|selection| selection.chosen),
+            Starter::Caller => None,
+        };
+        return Err(PlanRefusal::NobodyFits { table, bare });
+    };
     let selection = Selection {
         chosen: first.entry.id.clone(),
         version: first.entry.version(),
@@ -70,9 +90,10 @@ struct Candidate<'c> {
 }
 
 impl Candidate<'_> {
-    fn key(&self) -> (usize, u64, u64, &EntryId) {
-        let worst = &self.worst;
-        (self.surplus, worst.usd_micros, worst.wall_ms, &self.entry.id)
+    /// What a team set up with a program is meant before what ships without one.
+    fn key(&self) -> (bool, usize, u64, u64, &EntryId) {
+        let (worst, is_bare) = (&self.worst, self.entry.is_startable().is_err());
+        (is_bare, self.surplus, worst.usd_micros, worst.wall_ms, &self.entry.id)
     }
 
     fn ranked(&self) -> Ranked {

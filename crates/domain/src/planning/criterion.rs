@@ -5,10 +5,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::choose::Starter;
 use super::encode::Task;
 use super::subtask::Subtask;
 use crate::budget::{Amounts, Resource};
-use crate::catalogue::{CageCapability, Capability, Entry, EntryId, Level, NetworkUse, Switches};
+use crate::catalogue::{CageCapability, Capability, Entry, EntryId, Level, NetworkUse, Speaks, Switches};
 use crate::proposal::ActionKind;
 
 macro_rules! criteria {
@@ -85,14 +86,15 @@ pub(super) struct Measure<'p> {
     capabilities: BTreeSet<Capability>,
     kinds: BTreeSet<ActionKind>,
     visits_pages: bool,
+    starter: Starter,
 }
 
 impl<'p> Measure<'p> {
-    pub(super) fn new(task: &'p Task, subtasks: &[Subtask]) -> Self {
+    pub(super) fn new(task: &'p Task, subtasks: &[Subtask], starter: Starter) -> Self {
         let capabilities =
             task.needs.iter().copied().chain(subtasks.iter().map(|subtask| subtask.capability)).collect();
         let kinds = subtasks.iter().flat_map(|subtask| subtask.kinds.iter().copied()).collect();
-        Self { task, capabilities, kinds, visits_pages: visits_pages(subtasks) }
+        Self { task, capabilities, kinds, visits_pages: visits_pages(subtasks), starter }
     }
 
     /// Everything about one agent. Who was not asked for or cannot be started is not measured any further: nobody would
@@ -117,7 +119,7 @@ impl<'p> Measure<'p> {
     fn ask(&self, criterion: Criterion, entry: &Entry, worst: &Amounts) -> Option<Answer> {
         match criterion {
             Criterion::Wish => self.wish(entry),
-            Criterion::Launch => Some(launch(entry)),
+            Criterion::Launch => Some(launch(entry, self.starter)),
             Criterion::Capabilities => covers(&self.capabilities, &entry.capabilities),
             Criterion::Level => Some(self.level(entry)),
             Criterion::Tools => covers(&self.task.constraints.tools, &entry.tools),
@@ -173,8 +175,10 @@ impl<'p> Measure<'p> {
     }
 }
 
-fn launch(entry: &Entry) -> Answer {
+fn launch(entry: &Entry, starter: Starter) -> Answer {
+    let is_brought = starter == Starter::Caller && entry.launch.speaks == Speaks::PlacetApi;
     let (has, fits) = match (entry.is_startable(), &entry.launch.program) {
+        (Err(_), _) if is_brought => ("none of its own: yours".to_owned(), true),
         (Err(why), _) => (why.to_owned(), false),
         (Ok(()), program) => (program.as_ref().map(ToString::to_string).unwrap_or_default(), true),
     };

@@ -27,7 +27,7 @@ mod subtask;
 mod template;
 mod verb;
 
-pub use choose::{Ranked, Selection, choose};
+pub use choose::{Ranked, Selection, Starter, choose};
 pub use configure::{CageChoice, configure};
 pub use criterion::{Criterion, Row};
 pub use decompose::decompose;
@@ -35,7 +35,7 @@ pub use encode::{Step, Task, encode};
 pub use estimate::{Estimate, estimate};
 pub use input::{BadPlace, BaseFolder, DataClass, Input, InputPath};
 pub use intent::{Constraints, DeclaredStep, Intent};
-pub use plan::{Plan, plan};
+pub use plan::{Plan, plan, plan_started_by};
 pub use preparation::Preparation;
 pub use product::{Product, Products};
 pub use refusal::{Objection, PlanRefusal};

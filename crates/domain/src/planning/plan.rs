@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::choose::{Selection, choose};
+use super::choose::{Selection, Starter, choose};
 use super::configure::{CageChoice, configure};
 use super::decompose::decompose;
 use super::encode::{Task, encode};
@@ -24,10 +24,21 @@ pub struct Plan {
     pub estimate: Estimate,
 }
 
+/// Plans for an agent that Placet starts by its entry.
 pub fn plan(intent: &Intent, catalogue: &Catalogue, templates: &Templates) -> Result<Plan, PlanRefusal> {
+    plan_started_by(Starter::Entry, intent, catalogue, templates)
+}
+
+/// The same, where it is said who starts the agent.
+pub fn plan_started_by(
+    starter: Starter,
+    intent: &Intent,
+    catalogue: &Catalogue,
+    templates: &Templates,
+) -> Result<Plan, PlanRefusal> {
     let task = encode(intent)?;
     let subtasks = decompose(&task, templates)?;
-    let selection = choose(&task, &subtasks, catalogue)?;
+    let selection = choose(&task, &subtasks, catalogue, starter)?;
     let entry = catalogue.get(&selection.chosen).expect("the chosen agent is one of the catalogue");
     let (cage, estimate) = (configure(entry, &task, &subtasks), estimate(entry, &subtasks));
     Ok(Plan { task, subtasks, selection, cage, estimate })

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use super::choose::Starter;
 use super::input::Input;
 use super::intent::Intent;
-use super::plan::{Plan, plan};
+use super::plan::{Plan, plan_started_by};
 use super::product::Product;
 use super::refusal::{PlanRefusal, recordable};
 use super::subtask::Subtask;
@@ -26,7 +27,17 @@ pub struct Preparation {
 
 impl Preparation {
     pub fn of(intent: Intent, catalogue: &Catalogue, templates: &Templates) -> Result<Self, PlanRefusal> {
-        let plan = plan(&intent, catalogue, templates)?;
+        Self::started_by(Starter::Entry, intent, catalogue, templates)
+    }
+
+    /// The same, where it is said who starts the agent.
+    pub fn started_by(
+        starter: Starter,
+        intent: Intent,
+        catalogue: &Catalogue,
+        templates: &Templates,
+    ) -> Result<Self, PlanRefusal> {
+        let plan = plan_started_by(starter, &intent, catalogue, templates)?;
         let intent = recordable("intent", "say it in fewer words", intent)?;
         let entry = catalogue.get(&plan.selection.chosen).expect("the chosen agent is one of the catalogue");
         Ok(Self { every: entry.checkpoint, intent, plan })

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::criterion::Row;
 use crate::canonical;
-use crate::catalogue::TemplateId;
+use crate::catalogue::{EntryId, TemplateId};
 use crate::refusal::Refusal;
 
 /// Each product of planning becomes the body of one entry of the ledger, which has 64 KiB; this leaves room for the rest of
@@ -49,8 +49,12 @@ pub enum PlanRefusal {
     UnknownTemplate { name: TemplateId, known: Vec<TemplateId> },
     #[error("the {what} would have {bytes} bytes, and {MOST_PRODUCT_BYTES} can be recorded; {hint}")]
     TooLarge { what: &'static str, bytes: usize, hint: &'static str },
-    #[error("{}", lacking(.table))]
-    NobodyFits { table: Vec<Row> },
+    #[error("{}{}", lacking(.table), remedy(.bare.as_ref()))]
+    NobodyFits {
+        table: Vec<Row>,
+        /// Who would fit if somebody brought a program.
+        bare: Option<EntryId>,
+    },
 }
 
 fn joined(all: &[impl fmt::Display]) -> String {
@@ -71,6 +75,16 @@ fn lacking(table: &[Row]) -> String {
     format!(
         "no agent of the catalogue fits; change the intent, or add an entry that does:{}",
         lines.collect::<String>()
+    )
+}
+
+/// What to do about an entry that lacks nothing but a program, as all do that ship without one.
+fn remedy(bare: Option<&EntryId>) -> String {
+    let Some(agent) = bare else { return String::new() };
+    format!(
+        "\nfor `{agent}` only a program is missing. Name who works in the run: `placet run plan … --agent NAME` for an agent that \
+         comes by itself, `--launch PROGRAM` for one that a worker starts. Or make an entry of your own: `placet catalog copy {agent} \
+         ours --program /path/to/program`, then restart the control plane"
     )
 }
 

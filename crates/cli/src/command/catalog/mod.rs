@@ -1,6 +1,7 @@
 //! `placet catalog`: which agents and templates there are, what each of them says, and what is wrong with a team's own.
 
 mod check;
+mod copy;
 mod list;
 mod plan;
 mod show;
@@ -20,9 +21,14 @@ pub(crate) enum Command {
     List,
     /// One agent: what it can do, what it is held to and how it is started
     #[command(
-        after_help = "An agent of your own is a file in the folder `catalog` of the home. Begin with one that ships:\n  placet catalog show code_agent --source > .placet/catalog/ours.toml\n\nExamples:\n  placet catalog show developer_agent\n  placet --json catalog show goose"
+        after_help = "An agent of your own is a file in the folder `catalog` of the home. Begin with one that ships:\n  placet catalog copy code_agent ours --program /usr/bin/python3\n\nExamples:\n  placet catalog show developer_agent\n  placet --json catalog show goose"
     )]
     Show(show::Args),
+    /// Make an agent of your own: a copy of one that there is, under an id of its own
+    #[command(
+        after_help = "Writes a file into the folder `catalog` of the home, which you then change as you like. Restart the control plane afterwards.\n\nExamples:\n  placet catalog copy code_agent ours --program /usr/bin/python3\n  placet catalog copy developer_agent reviewer_bot"
+    )]
+    Copy(copy::Args),
     /// One template: the steps of a plan
     #[command(
         after_help = "A template of your own is a file in the folder `catalog/templates` of the home.\n\nExamples:\n  placet catalog template research_report\n  placet catalog template price_scrape --source"
@@ -67,6 +73,7 @@ pub(crate) fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError
     match command {
         Command::List => list::run(who, out),
         Command::Show(args) => show::agent(&args, who, out),
+        Command::Copy(args) => copy::run(&args, who, out),
         Command::Template(args) => show::template(&args, who, out),
         Command::Plan(args) => plan::run(&args, who, out),
         Command::Check(args) => check::run(&args, who, out),
@@ -80,7 +87,7 @@ pub(crate) fn run(command: Command, who: &Who, out: &Out) -> Result<(), CliError
 /// What there is to look at: that of the home, or what ships where there is none.
 pub(super) fn listing(who: &Who) -> Result<Listing, CliError> {
     match who.home() {
-        Ok(home) => Listing::in_folder(&home.catalogue_dir()),
+        Ok(home) => Listing::to_look_at(&home.catalogue_dir()),
         Err(_) if who.home.is_none() => Ok(Listing::default()),
         Err(error) => Err(error),
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use placet_domain::budget::Resource;
-use placet_domain::catalogue::{Entry, shipped};
+use placet_domain::catalogue::{Entry, EntryId, shipped};
 use placet_domain::digest::Digest;
 use placet_domain::planning::{Template, shipped_templates};
 use serde::Serialize;
@@ -47,6 +47,11 @@ pub(super) fn agent(args: &Args, who: &Who, out: &Out) -> Result<(), CliError> {
     Ok(())
 }
 
+/// The text of the file of an agent.
+pub(super) fn text_of(id: &EntryId, file: Option<&str>) -> Result<String, CliError> {
+    text(id.as_str(), file.map(PathBuf::from).as_ref(), shipped())
+}
+
 pub(super) fn template(args: &Args, who: &Who, out: &Out) -> Result<(), CliError> {
     let templates = listing(who)?.templates;
     let id = known(&args.id)?;
@@ -60,22 +65,25 @@ pub(super) fn template(args: &Args, who: &Who, out: &Out) -> Result<(), CliError
     Ok(())
 }
 
-fn known<I: FromStr<Err: std::fmt::Display>>(id: &str) -> Result<I, CliError> {
+pub(super) fn known<I: FromStr<Err: std::fmt::Display>>(id: &str) -> Result<I, CliError> {
     id.parse().map_err(|error: I::Err| CliError::usage(error.to_string()).hint("`placet catalog list` names them all"))
 }
 
-fn unknown(what: &str, id: &str) -> CliError {
+pub(super) fn unknown(what: &str, id: &str) -> CliError {
     CliError::new(Code::NotFound, format!("no {what} `{id}`")).hint("`placet catalog list` names them all")
 }
 
 fn source(id: &str, file: Option<&PathBuf>, shipped: &[(&str, &str)], out: &Out) -> Result<(), CliError> {
+    out.answer(&text(id, file, shipped)?, Clone::clone);
+    Ok(())
+}
+
+fn text(id: &str, file: Option<&PathBuf>, shipped: &[(&str, &str)]) -> Result<String, CliError> {
     let named = |(name, _): &&(&str, &str)| name.strip_suffix(".toml") == Some(id);
-    let text = match file {
+    Ok(match file {
         Some(file) => read(file)?,
         None => shipped.iter().find(named).map(|(_, text)| (*text).to_owned()).unwrap_or_default(),
-    };
-    out.answer(&text, Clone::clone);
-    Ok(())
+    })
 }
 
 fn agent_words(shown: &Shown<Entry>) -> String {

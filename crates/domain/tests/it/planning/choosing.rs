@@ -44,7 +44,7 @@ fn c7_a_wish_is_kept_or_refused_but_never_replaced() {
 #[test]
 fn c7_where_nobody_fits_everybody_is_listed_with_what_they_lack() {
     let refusal = refused(&intent("Send the invoices"));
-    let PlanRefusal::NobodyFits { table } = &refusal else { panic!("{refusal}") };
+    let PlanRefusal::NobodyFits { table, .. } = &refusal else { panic!("{refusal}") };
     for entry in catalogue().iter() {
         assert!(!misfits(table, entry.id.as_str()).is_empty());
         assert!(refusal.to_string().contains(&format!("\n  {} lacks", entry.id)), "{refusal}");
@@ -70,7 +70,7 @@ fn c7_tools_network_limits_and_ceiling_each_decide() {
         (ceiling, Criterion::Ceiling),
     ] {
         let refusal = refused(&intent);
-        let PlanRefusal::NobodyFits { table } = &refusal else { panic!("{refusal}") };
+        let PlanRefusal::NobodyFits { table, .. } = &refusal else { panic!("{refusal}") };
         assert_eq!(misfits(table, "our_developer_agent"), [criterion], "{refusal}");
     }
 }
@@ -80,7 +80,7 @@ fn c5_who_visits_pages_needs_an_agent_with_a_network() {
     let text = started(&own("reader", "browser_agent")).replace("network = \"filtered\"", "network = \"none\"");
     let catalogue = Catalogue::with([("reader.toml", text.as_str())]).unwrap();
     let scrape = Intent { template: Some(the("price_scrape")), ..intent("Prices") };
-    let PlanRefusal::NobodyFits { table } = plan(&scrape, &catalogue, templates()).unwrap_err() else {
+    let PlanRefusal::NobodyFits { table, .. } = plan(&scrape, &catalogue, templates()).unwrap_err() else {
         panic!("nobody fits")
     };
     assert_eq!(misfits(&table, "reader"), [Criterion::Network]);
@@ -92,7 +92,7 @@ fn c4_a_switch_that_closes_an_act_keeps_an_agent_from_work_that_needs_it() {
     let open = closed.replace("block_messages = true", "block_messages = false");
     let chosen =
         |text: &str| plan(&intent("Notify the team"), &Catalogue::with([("w.toml", text)]).unwrap(), templates());
-    let PlanRefusal::NobodyFits { table } = chosen(&closed).unwrap_err() else { panic!("nobody fits") };
+    let PlanRefusal::NobodyFits { table, .. } = chosen(&closed).unwrap_err() else { panic!("nobody fits") };
     assert_eq!(misfits(&table, "writer"), [Criterion::Switches]);
     assert_eq!(chosen(&open).unwrap().selection.chosen.as_str(), "writer");
 }
@@ -101,7 +101,7 @@ fn c4_a_switch_that_closes_an_act_keeps_an_agent_from_work_that_needs_it() {
 fn c5_a_profile_that_is_not_good_for_an_act_keeps_its_agent_from_it() {
     let text = started(&own("runner", "code_agent")).replace("capabilities = [\"execute_code\"]", "capabilities = []");
     let refusal = plan(&intent("Run the tests"), &Catalogue::with([("r.toml", text.as_str())]).unwrap(), templates());
-    let PlanRefusal::NobodyFits { table } = refusal.unwrap_err() else { panic!("nobody fits") };
+    let PlanRefusal::NobodyFits { table, .. } = refusal.unwrap_err() else { panic!("nobody fits") };
     assert_eq!(misfits(&table, "runner"), [Criterion::Profile]);
 }
 

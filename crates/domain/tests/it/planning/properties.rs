@@ -74,7 +74,7 @@ proptest! {
                 prop_assert!(plan.subtasks.last().unwrap().gate_after);
                 prop_assert!(plan.task.inputs.iter().all(|input| input.withheld().is_none()));
             }
-            Err(PlanRefusal::NobodyFits { table }) => {
+            Err(PlanRefusal::NobodyFits { table, .. }) => {
                 for entry in catalogue.iter() {
                     prop_assert!(table.iter().any(|row| row.agent == entry.id && !row.fits));
                 }
