@@ -12,16 +12,34 @@ pub(crate) fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> CliError
 
 /// The plain files behind what was named, with the path each will have: a file its own name, a folder's files theirs below it.
 pub(crate) fn found(named: &[PathBuf]) -> Result<Vec<(String, PathBuf)>, CliError> {
+    gathered(named, false)
+}
+
+/// The same, where a folder keeps its name, as `cp -r` has it: whoever says `--input notes/` looks for `notes/` afterwards. One without a
+/// name, `.` or `..`, is its files.
+pub(crate) fn found_in_folders(named: &[PathBuf]) -> Result<Vec<(String, PathBuf)>, CliError> {
+    gathered(named, true)
+}
+
+fn gathered(named: &[PathBuf], keeps_folder: bool) -> Result<Vec<(String, PathBuf)>, CliError> {
     let mut files = Vec::new();
     for path in named {
         let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
         match (metadata.is_dir(), path.file_name()) {
+            (true, Some(name)) if keeps_folder && !names_content(path) => {
+                gather(path, &format!("{}/", text(path, name)?), &mut files)?
+            }
             (true, _) => gather(path, "", &mut files)?,
             (false, Some(name)) => files.push((text(path, name)?, path.clone())),
             (false, None) => return Err(unreadable(path, &"it has no name")),
         }
     }
     Ok(files)
+}
+
+/// Whether a folder's content was named: `notes/.`. A path forgets its last dot.
+fn names_content(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(b"/.")
 }
 
 /// Links are left out: what they lead to was not named.
@@ -75,6 +93,14 @@ mod tests {
         };
         assert_eq!(paths(&["agent", "notes.md"]).unwrap(), ["lib/tools.py", "main.py", "notes.md"]);
         assert!(paths(&["nothing"]).is_err());
+        let kept = |named: &str| {
+            let files = found_in_folders(&[dir.path().join(named)]).unwrap();
+            files.into_iter().map(|(path, _)| path).collect::<Vec<_>>()
+        };
+        assert_eq!(kept("agent/"), ["agent/lib/tools.py", "agent/main.py"], "an input keeps the name of its folder");
+        assert_eq!(kept("agent/."), ["agent/lib/tools.py", "agent/main.py"]);
+        assert_eq!(kept("agent/.."), ["agent/lib/tools.py", "agent/main.py", "notes.md"]);
+        assert_eq!(kept("notes.md"), ["notes.md"]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use placet_domain::id::{ActionId, RunId};
+use placet_domain::text::spelled_out;
 use placet_wire::api::{ActionList, ActionView, RunList, RunView};
 use placet_wire::{Client, Token};
 
@@ -45,7 +46,7 @@ impl Who {
     pub(crate) fn seat(&self, client: &Client) -> Result<String, CliError> {
         let home = if self.server.is_none() { self.home_if_any()? } else { None };
         let public = home.map(|home| home.public_url()).transpose()?.flatten();
-        Ok(public.map_or_else(|| client.server().to_owned(), |public| public.to_string()))
+        Ok(public.map_or_else(|| by_name(client.server()), |public| public.to_string()))
     }
 
     pub(crate) fn client(&self) -> Result<Client, CliError> {
@@ -65,6 +66,27 @@ impl Who {
         // Whoever names both knows what they do. What a home lends, an address or a token, is for its own control plane alone.
         let is_named = self.server.is_some() && self.token.is_some();
         Ok(if is_named { client } else { client.proving(self.home()?.verifier()?) })
+    }
+}
+
+/// An address of this machine by its name: browsers know no passkeys for numbers, and one that was made at the name is of no use at the
+/// number.
+fn by_name(server: &str) -> String {
+    let numbers = ["//127.0.0.1", "//[::1]"];
+    let found = numbers.iter().find(|number| server.contains(**number));
+    found.map_or_else(|| server.to_owned(), |number| server.replacen(number, "//localhost", 1))
+}
+
+/// More names than these are read by nobody.
+const MOST_NAMED: usize = 20;
+
+/// What there is instead of what was typed. Names are shown as they can be typed.
+pub(crate) fn there_are<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let all: Vec<String> = names.map(|name| format!("`{}`", spelled_out(name))).collect();
+    let more = if all.len() > MOST_NAMED { ", …" } else { "" };
+    match all.get(..all.len().min(MOST_NAMED)) {
+        Some(shown) if !shown.is_empty() => format!("there are: {}{more}", shown.join(", ")),
+        Some(_) | None => "there are none yet".to_owned(),
     }
 }
 
@@ -159,6 +181,13 @@ mod tests {
     fn an_id_is_found_by_its_end_with_or_without_the_dots() {
         assert_eq!(find("42b68").unwrap(), KNOWN[0]);
         assert_eq!(find("…aaaa").unwrap(), KNOWN[2]);
+    }
+
+    #[test]
+    fn loopback_number_becomes_localhost_for_browsers() {
+        assert_eq!(by_name("http://127.0.0.1:7070"), "http://localhost:7070");
+        assert_eq!(by_name("http://[::1]:7070"), "http://localhost:7070");
+        assert_eq!(by_name("https://placet.example.org"), "https://placet.example.org");
     }
 
     #[test]

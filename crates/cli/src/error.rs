@@ -75,8 +75,12 @@ fn innermost(error: &dyn std::error::Error) -> String {
 }
 
 /// What helps against a refusal that says nothing of it by itself.
-fn remedy(code: &str) -> Option<&'static str> {
+fn remedy(code: &str, detail: &str) -> Option<&'static str> {
     match code {
+        // Where a name was written, the refusal lists those that there are.
+        "unknown" if detail.starts_with("no such") => Some(
+            "`placet run list`, `placet scope list`, `placet project list` and `placet identity list` show what there is",
+        ),
         "unauthorized" => Some("name somebody whose token is valid with --as NAME"),
         "role" => Some("act as somebody with that role: --as NAME; `placet identity list` shows who has which"),
         "stale" => Some("look again with `placet show ID`"),
@@ -102,7 +106,7 @@ impl From<ClientError> for CliError {
                     (400 | 413 | 415 | 422 | 428, _) => Code::Usage,
                     _ => Code::Failed,
                 };
-                let hint = remedy(&problem.code).map(ToOwned::to_owned);
+                let hint = remedy(&problem.code, &problem.detail).map(ToOwned::to_owned);
                 Self { code, message: problem.detail.clone(), hint }
             }
             ClientError::Garbled { .. } => Self::failed(error.to_string()),

@@ -11,6 +11,9 @@ use crate::identity::Role;
 pub enum Refusal {
     #[error("no such {what}")]
     Unknown { what: &'static str },
+    /// The same where a person wrote a name: with what they wrote, and what there is.
+    #[error("there is no {what} `{given}`; {}", names_or_remedy(.known, .make))]
+    UnknownName { what: &'static str, given: String, known: Vec<String>, make: &'static str },
     #[error("this {what} exists already")]
     Exists { what: &'static str },
     #[error("{why}")]
@@ -83,6 +86,19 @@ pub enum Refusal {
     LostLease { given: u32, current: u32 },
 }
 
+/// More names than these are read by nobody.
+const MOST_NAMED: usize = 20;
+
+/// The names that there are, or how one is made.
+fn names_or_remedy(names: &[String], make: &str) -> String {
+    if names.is_empty() {
+        return format!("there is none yet: {make}");
+    }
+    let shown: Vec<String> = names.iter().take(MOST_NAMED).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > MOST_NAMED { ", …" } else { "" };
+    format!("there are: {}{more}", shown.join(", "))
+}
+
 /// What is wrong with a permit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PermitFlaw {
@@ -151,7 +167,7 @@ impl Refusal {
     /// A stable word for machines.
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Unknown { .. } => "unknown",
+            Self::Unknown { .. } | Self::UnknownName { .. } => "unknown",
             Self::Exists { .. } => "exists",
             Self::Invalid { .. } => "invalid",
             Self::Role { .. } => "role",
@@ -198,6 +214,7 @@ impl Refusal {
             | Self::DoorUnsigned
             | Self::Passkey(_) => true,
             Self::Unknown { .. }
+            | Self::UnknownName { .. }
             | Self::Exists { .. }
             | Self::Invalid { .. }
             | Self::Undone { .. }

@@ -82,6 +82,7 @@ pub(crate) fn in_english(lang: Lang, words: &str) -> Markup {
 fn in_french(refusal: &Refusal) -> Told {
     match refusal {
         Refusal::Unknown { what } => Told::plain(format!("introuvable : {}", thing(what))),
+        Refusal::UnknownName { what, given, .. } => Told::plain(format!("introuvable : {} `{given}`", thing(what))),
         Refusal::Exists { what } => Told::plain(format!("existe déjà : {}", thing(what))),
         Refusal::Invalid { why } => Told::quoting("cela n'est pas valable :", why),
         Refusal::Role { needed } => Told::plain(format!("il faut le rôle `{needed}`")),

@@ -9,7 +9,7 @@ use placet_wire::{Client, Token};
 
 use super::project;
 use super::serve::open_store;
-use crate::context::Who;
+use crate::context::{Who, there_are};
 use crate::desk::Desk;
 use crate::error::{CliError, Code};
 use crate::out::{Out, table};
@@ -165,7 +165,10 @@ pub(super) async fn find(client: &Client, named: &str) -> Result<IdentityId, Cli
     let found: Vec<&IdentityView> = list.identities.iter().filter(|one| one.name == named && !one.revoked).collect();
     match found.as_slice() {
         [one] => Ok(one.id),
-        [] => Err(CliError::new(Code::NotFound, format!("nobody is called `{named}`")).hint("placet identity list")),
+        [] => {
+            let known = list.identities.iter().filter(|one| !one.revoked).map(|one| one.name.as_str());
+            Err(CliError::new(Code::NotFound, format!("nobody is called `{named}`")).hint(there_are(known)))
+        }
         _ => Err(CliError::usage(format!("several are called `{named}`; give the id"))),
     }
 }

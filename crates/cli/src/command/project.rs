@@ -1,10 +1,12 @@
 //! `placet project`: make and list projects, and say whether what is said in calls of models is kept.
 
+use std::collections::BTreeSet;
+
 use placet_domain::project::Separation;
 use placet_wire::Client;
 use placet_wire::api::{NewProject, ProjectList, ProjectView, WordsRequest};
 
-use crate::context::Who;
+use crate::context::{Who, there_are};
 use crate::error::{CliError, Code};
 use crate::out::{Out, table};
 
@@ -79,15 +81,15 @@ pub(crate) async fn run(command: Command, who: &Who, out: &Out) -> Result<(), Cl
 pub(super) async fn find(client: &Client, named: Option<&str>) -> Result<ProjectView, CliError> {
     let list: ProjectList = client.get("/api/v1/projects").await?;
     let fits = |project: &ProjectView| named.is_none_or(|name| project.name == name || project.id.to_string() == name);
+    let known: BTreeSet<String> = list.projects.iter().map(|project| project.name.clone()).collect();
+    let known = || there_are(known.iter().map(String::as_str));
     let mut found: Vec<ProjectView> = list.projects.into_iter().filter(fits).collect();
     match (found.len(), named) {
         (1, _) => Ok(found.remove(0)),
-        (0, Some(name)) => {
-            Err(CliError::new(Code::NotFound, format!("no project `{name}`")).hint("placet project list"))
-        }
+        (0, Some(name)) => Err(CliError::new(Code::NotFound, format!("no project `{name}`")).hint(known())),
         (0, None) => Err(CliError::new(Code::NotFound, "there is no project yet").hint("placet project new NAME")),
-        (_, _) => {
-            Err(CliError::usage("there are several projects; name one with --project").hint("placet project list"))
-        }
+        (_, Some(name)) => Err(CliError::usage(format!("several projects are called `{name}`; give the id"))
+            .hint("`placet project list` shows the ids")),
+        (_, None) => Err(CliError::usage("there are several projects; name one with --project").hint(known())),
     }
 }

@@ -83,6 +83,40 @@ fn c7_what_cannot_be_planned_or_paid_is_refused_with_what_to_do() {
 }
 
 #[test]
+fn unknown_names_are_refused_with_known_ones() {
+    let world = scene();
+    for (args, given, known) in [
+        (["run", "plan", "Run it", "--scope", "lav", "--agent", "tom"].as_slice(), "`lav`", "`lab`"),
+        (&["run", "plan", "Run it", "--scope", "lab", "--agent", "tim"], "`tim`", "`tom`"),
+        (&["run", "plan", "Run it", "--scope", "lab", "--agent", "tom", "--project", "beta"], "`beta`", "`alpha`"),
+        (&["scope", "list", "--project", "beta"], "`beta`", "`alpha`"),
+    ] {
+        let said = world.cli(args).exits(10);
+        assert!(said.stderr.contains(given) && said.stderr.contains(known), "{args:?}: {}", said.stderr);
+    }
+}
+
+#[test]
+fn operator_names_an_agent_of_a_run() {
+    let world = scene();
+    world.cli(&["identity", "add", "olga", "--role", "operator"]).ok();
+    for command in ["plan", "new"] {
+        world.by("olga", &["run", command, "Implement a parser and run it", "--scope", "lab", "--agent", "tom"]).ok();
+    }
+}
+
+#[test]
+fn empty_scope_and_odd_name_are_refused() {
+    let world = scene();
+    world.write("empty.toml", "");
+    let scope = world.cli(&["scope", "lock", "none", "empty.toml"]).exits(2);
+    assert!(scope.stderr.contains("`none` names no tools") && scope.stderr.contains("tools = ["), "{}", scope.stderr);
+    let name = world.cli(&["identity", "add", "bob b!", "--role", "agent"]).exits(2);
+    assert!(name.stderr.contains("`bob b!`") && name.stderr.contains("letters"), "{}", name.stderr);
+    assert!(!world.home().join("tokens/bob b!.token").exists());
+}
+
+#[test]
 fn c7_the_fifteen_steps_of_a_run_are_shown() {
     let world = scene();
     let run = planned(&world);

@@ -129,10 +129,18 @@ fn unknown_names_and_ids_are_named_back() {
     well_said(world.by("ada", &["show", "cafecafe"]), 10, &["no action `cafecafe`", NEXT]);
     well_said(world.by("ada", &["show", "xy"]), 2, &["too short"]);
     well_said(world.cli(&["run", "show", "cafecafe"]), 10, &["no run `cafecafe`", NEXT]);
-    well_said(world.cli(&["run", "show", "run_00000000000070008000000000000000"]), 10, &["no such run"]);
+    well_said(
+        world.cli(&["run", "show", "run_00000000000070008000000000000000"]),
+        10,
+        &["no such run", NEXT, "placet run list"],
+    );
     well_said(world.cli(&["scope", "list", "--project", "beta"]), 10, &["no project `beta`", NEXT]);
     well_said(world.cli(&["identity", "revoke", "zoe"]), 10, &["nobody is called `zoe`", NEXT]);
-    well_said(world.cli(&["run", "new", "x", "--scope", "none", "--agent", "tom"]), 10, &["no such scope"]);
+    well_said(
+        world.cli(&["run", "new", "x", "--scope", "none", "--agent", "tom"]),
+        10,
+        &["there is no scope `none`", "there are: `all`"],
+    );
     well_said(world.by("tom", &["action", "propose", &run, "emacs"]), 2, &["`emacs`"]);
     well_said(world.by("tom", &["action", "propose", &run, "Cat"]), 2, &["bad name `Cat`"]);
     well_said(world.by("tom", &["action", "propose", &run, "cat", "--file", "nowhere"]), 1, &["`nowhere`"]);

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use placet_domain::command::Command;
 use placet_domain::digest::Digest;
 use placet_domain::id::{IdentityId, ProjectId};
-use placet_domain::identity::{Actor, Declaration, DoorCommand, Identity, IdentityCommand, Reach, Role};
+use placet_domain::identity::{
+    Actor, Declaration, DoorCommand, Identity, IdentityCommand, Reach, Role, check_new_name,
+};
 use placet_domain::passkey::Proof;
 use placet_domain::project::{Project, ProjectCommand};
 use placet_domain::refusal::Refusal;
@@ -81,6 +83,14 @@ pub(crate) async fn lock_scope(
     new: NewScope,
 ) -> Result<(String, Scope), No> {
     caller.sees(id, "project")?;
+    // Every action names a tool: a run in such a scope could propose nothing, and its maker would learn it last.
+    if new.rules.tools.is_empty() {
+        let why = format!(
+            "the scope `{}` names no tools, so that nothing could be done in it; name some: tools = [\"cat\"]",
+            new.name
+        );
+        return Err(Refusal::invalid(why).into());
+    }
     for tool in &new.rules.tools {
         if app.tools().get(tool).is_none() {
             return Err(placet_domain::proposal::Unsealable::UnknownTool(tool.clone()).into());
@@ -97,6 +107,7 @@ pub(crate) async fn make_identity(app: &App, caller: &Caller, new: NewIdentity) 
         None => None,
         Some(id) => Some(find_identity(app, caller, id, "parent").await?),
     };
+    check_new_name(&new.name)?;
     let reach = new.projects.map_or(Reach::Everywhere, Reach::Only);
     let token = fresh_token();
     let command = IdentityCommand::Register {

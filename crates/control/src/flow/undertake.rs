@@ -1,5 +1,7 @@
 //! Runs are made and moved: every command about a run comes through here.
 
+use std::collections::BTreeSet;
+
 use placet_domain::command::Command;
 use placet_domain::digest::Digest;
 use placet_domain::id::{IdentityId, ProjectId, RunId};
@@ -25,6 +27,14 @@ pub(crate) async fn make_run(app: &App, caller: &Caller, new: NewRun) -> Result<
     found(app, caller, id, Founding { parent: new.parent, allowance, ..founding }).await
 }
 
+/// Says which scopes there are instead.
+async fn no_scope(app: &App, project: ProjectId, given: &str) -> Result<No, No> {
+    let versions = app.store().scopes(project).await.map_err(No::Fault)?;
+    let names: BTreeSet<String> = versions.into_iter().map(|scope| scope.name).collect();
+    let (known, make) = (names.into_iter().collect(), "`placet scope lock NAME FILE`");
+    Ok(Refusal::UnknownName { what: "scope", given: given.to_owned(), known, make }.into())
+}
+
 /// Who works in a run, and who keeps it.
 pub(super) struct Workforce {
     agent: IdentityId,
@@ -45,9 +55,10 @@ impl Surroundings {
         caller.sees(project, "project")?;
         let store = app.store();
         let project = store.project(project).await.map_err(No::Fault)?.ok_or(Refusal::Unknown { what: "project" })?;
-        let scope = store.scope(project.id, scope).await.map_err(No::Fault)?;
-        let scope = scope.ok_or(Refusal::Unknown { what: "scope" })?.scope;
-        Ok(Self { project, scope })
+        match store.scope(project.id, scope).await.map_err(No::Fault)? {
+            Some(found) => Ok(Self { project, scope: found.scope }),
+            None => Err(no_scope(app, project.id, scope).await?),
+        }
     }
 
     /// Who works in it: somebody who comes by themselves, or somebody who is made with it and started by a worker.

@@ -88,7 +88,7 @@ fn table() -> Vec<Route> {
         post("/api/v1/projects", projects::create).access(Access::Roles(&[Admin])).takes::<api::NewProject>().gives::<api::ProjectView>(201).about("Makes a project."),
         get("/api/v1/projects/{project}/scopes", projects::scopes).access(WATCHERS).gives::<api::ScopeList>(200).about("The scopes locked in a project, newest version of each."),
         post("/api/v1/projects/{project}/scopes", projects::lock_scope).access(Access::Roles(&[Operator, Admin])).takes::<api::NewScope>().gives::<api::ScopeView>(201).about("Locks a scope. Its version is its content; runs made under an older one keep it."),
-        get("/api/v1/identities", identities::list).access(Access::Roles(&[Admin, Auditor])).gives::<api::IdentityList>(200).about("Everybody who holds or held a credential."),
+        get("/api/v1/identities", identities::list).access(Access::Roles(&[Operator, Admin, Auditor])).gives::<api::IdentityList>(200).about("Everybody who holds or held a credential."),
         post("/api/v1/identities", identities::create).access(Access::Roles(&[Admin])).takes::<api::NewIdentity>().gives::<api::TokenOnce>(201).about("Makes an identity. Its token is shown this once."),
         post("/api/v1/identities/{identity}/token", identities::replace_token).access(Access::Roles(&[Admin])).takes::<api::NewToken>().gives::<api::TokenOnce>(200).about("Gives an identity a new token; the old one stops working."),
         post("/api/v1/identities/{identity}/revoke", identities::revoke).access(Access::Roles(&[Admin])).takes::<api::NewToken>().gives::<api::IdentityView>(200).about("Ends an identity for good. What it approved or proposed and nobody started is void."),

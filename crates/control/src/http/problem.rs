@@ -132,7 +132,7 @@ fn chain(error: &dyn std::error::Error) -> String {
 
 const fn status(refusal: &Refusal) -> StatusCode {
     match refusal {
-        Refusal::Unknown { .. } => StatusCode::NOT_FOUND,
+        Refusal::Unknown { .. } | Refusal::UnknownName { .. } => StatusCode::NOT_FOUND,
         Refusal::Exists { .. }
         | Refusal::Undone { .. }
         | Refusal::NotNow { .. }

@@ -95,7 +95,7 @@ async fn names(app: &Scenario, agent: &Person) -> BTreeMap<&'static str, String>
 async fn token_of_each_role(app: &Scenario) -> BTreeMap<&'static str, String> {
     let mut tokens = BTreeMap::new();
     for role in Role::ALL {
-        let new = json!({ "name": format!("a {role}"), "roles": [role], "projects": [app.team.project] });
+        let new = json!({ "name": format!("a-{role}"), "roles": [role], "projects": [app.team.project] });
         tokens.insert(role.as_str(), app.hire(new).await.token);
     }
     tokens

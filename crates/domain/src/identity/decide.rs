@@ -200,6 +200,19 @@ fn check_name(name: &str) -> Result<(), Refusal> {
     ))
 }
 
+/// A name that is typed after `--as` and `--agent` and stands in messages: no blank and no sign that a shell reads as its own. What older
+/// ledgers hold keeps its name.
+pub fn check_new_name(name: &str) -> Result<(), Refusal> {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '@' | '+');
+    if name.chars().all(plain) {
+        return check_name(name);
+    }
+    let shown = crate::text::spelled_out(name);
+    Err(Refusal::invalid(format!(
+        "`{shown}` is no name for an identity: use letters, digits, `-`, `_`, `.`, `@` and `+`"
+    )))
+}
+
 fn check_roles(roles: &BTreeSet<Role>) -> Result<(), Refusal> {
     let caged = |role: &Role| matches!(role, Role::Agent | Role::Worker);
     if roles.is_empty() {
@@ -366,6 +379,16 @@ pub(super) mod tests {
         let revoked = evolve(id(1), Some(identity(1, &[Role::Agent])), &IdentityEvent::Revoked);
         let back = IdentityCommand::ReplaceToken { token: Digest::of(b"new"), proof: None };
         assert!(decide(revoked.as_ref(), &back, &Actor::Runtime, NOW).is_err());
+    }
+
+    #[test]
+    fn new_name_with_blanks_or_shell_signs_is_refused() {
+        for name in ["ada!", "ada lovelace", "a;b", "$(x)", "*", "a'b", "", "../x"] {
+            assert!(check_new_name(name).is_err(), "{name:?}");
+        }
+        for name in ["ada", "José", "w-1", "tom_2", "ada@example.org", "李"] {
+            assert_eq!(check_new_name(name), Ok(()), "{name:?}");
+        }
     }
 
     #[test]

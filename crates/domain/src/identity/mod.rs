@@ -17,7 +17,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use away::{Away, AwayCommand, LONGEST_AWAY_MS};
-pub use decide::{IdentityCommand, IdentityEvent, decide, evolve};
+pub use decide::{IdentityCommand, IdentityEvent, check_new_name, decide, evolve};
 pub use declaration::{CageStanding, CageTier, Declaration};
 pub use doors::{DoorCommand, Doors, Entrance, LONGEST_LINK_MS, LONGEST_VISIT_MS, Pass};
 pub(crate) use keys::used;

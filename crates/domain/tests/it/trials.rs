@@ -382,6 +382,7 @@ pub(crate) fn refused(refusal: &Refusal) -> String {
         Refusal::NotNow { .. } => "-".to_owned(),
         Refusal::Permit(flaw) => format!("permit:{flaw:?}").to_lowercase(),
         Refusal::Unknown { .. }
+        | Refusal::UnknownName { .. }
         | Refusal::Exists { .. }
         | Refusal::Invalid { .. }
         | Refusal::Role { .. }

@@ -13,7 +13,7 @@ use placet_domain::text::spelled_out;
 use placet_wire::Client;
 use placet_wire::api::{KeptBlob, LaunchRequest};
 
-use crate::agent_files::{found, unreadable};
+use crate::agent_files::{found, found_in_folders, unreadable};
 use crate::error::CliError;
 
 #[derive(Debug, clap::Args)]
@@ -30,7 +30,7 @@ pub(crate) struct LaunchArgs {
     /// The kind of cage that the agent lives in
     #[arg(long, value_name = "PROFILE", default_value = "agent", requires = "launch")]
     agent_cage: String,
-    /// A file or folder that anybody may see: it lies in the run's workspace
+    /// A file or folder that anybody may see: it lies in the run's workspace, a folder under its name
     #[arg(long = "input", value_name = "PATH")]
     inputs: Vec<PathBuf>,
     /// The same for what is internal: you say that this run may see it
@@ -55,8 +55,8 @@ impl LaunchArgs {
     /// Uploads what is shared with the run.
     pub(super) async fn share(&self, client: &Client, project: ProjectId) -> Result<Vec<Input>, CliError> {
         let mut inputs = Vec::new();
-        let public = found(&self.inputs)?.into_iter().map(|file| (file, DataClass::Public));
-        let internal = found(&self.shared)?.into_iter().map(|file| (file, DataClass::Internal));
+        let public = found_in_folders(&self.inputs)?.into_iter().map(|file| (file, DataClass::Public));
+        let internal = found_in_folders(&self.shared)?.into_iter().map(|file| (file, DataClass::Internal));
         for ((path, from), class) in public.chain(internal) {
             let path = path.parse().map_err(|bad| CliError::usage(format!("{bad}")))?;
             let (digest, _) = upload(client, project, &from).await?;

@@ -59,8 +59,10 @@ impl<'a> Application<'a> {
     ) -> Result<Self, CliError> {
         if !folder.is_dir() {
             let why = format!("`{}` is no folder", folder.display());
-            return Err(CliError::usage(why).hint("name the folder that was given to the run with --input or --share"));
+            return Err(CliError::usage(why)
+                .hint("name the folder that holds what was given to the run with --input or --share"));
         }
+        Self::is_above_inputs(run, folder)?;
         let given: BTreeMap<&str, Digest> = run
             .launch
             .iter()
@@ -76,6 +78,22 @@ impl<'a> Application<'a> {
         let mut application = Self { folder: folder.to_owned(), changes };
         application.check()?;
         Ok(application)
+    }
+
+    /// `--input notes/` gave the run `notes/…`: onto `notes` itself, everything would land in `notes/notes`.
+    fn is_above_inputs(run: &RunView, folder: &Path) -> Result<(), CliError> {
+        let resolved =
+            folder.canonicalize().map_err(|error| CliError::usage(format!("`{}`: {error}", folder.display())))?;
+        let Some(name) = resolved.file_name().and_then(|name| name.to_str()) else { return Ok(()) };
+        let mut inputs = run.launch.iter().flat_map(|launch| &launch.inputs).peekable();
+        let first = |path: &str| path.split_once('/').is_some_and(|(first, _)| first == name);
+        let is_given = inputs.peek().is_some() && inputs.all(|input| first(input.path.as_str()));
+        if !is_given || resolved.join(name).exists() {
+            return Ok(());
+        }
+        let above = resolved.parent().unwrap_or(&resolved).display();
+        Err(CliError::usage(format!("the run was given `{name}` as a folder, so its files are `{name}/…`"))
+            .hint(format!("name the folder that `{name}` is in: --onto {above}")))
     }
 
     /// Leaves out what is done already, and refuses if something else is there than the run had found.

@@ -50,7 +50,9 @@ fn walk(name: &str, given: &Value) {
 
 /// One-time links for somebody.
 fn links(world: &World, name: &str, count: usize) -> Vec<String> {
-    (0..count).map(|_| world.json(name, &["link"])["link"].as_str().unwrap().to_owned()).collect()
+    // A visit is of one host, and walks go on at the address of the world.
+    let at_number = |link: &str| link.replacen("//localhost:", "//127.0.0.1:", 1);
+    (0..count).map(|_| at_number(world.json(name, &["link"])["link"].as_str().unwrap())).collect()
 }
 
 /// Somebody who decides and reads the ledger, in a world where scans of these hosts wait.
@@ -148,6 +150,21 @@ fn c16_every_page_keeps_nobody_out_light_dark_on_a_phone_and_in_french() {
         })
         .collect();
     walk("every-page", &json!({ "url": world.url(), "pages": pages, "links": links }));
+}
+
+#[test]
+fn phone_shows_card_and_whole_hosts() {
+    let (world, run) = World::start();
+    let origin = "https://uploads.example.org:8443";
+    let script = format!(
+        "curl --silent --show-error --header 'Content-Type: application/json' --data @docs/all.json {origin}/v1/things?key=1"
+    );
+    let one = world.propose(&run, &["sh", &script, "--because", "it is needed"])["id"].clone();
+    let two = world.propose(&run, &["nmap", "--target", "10.0.0.0/24", "--", "-sn"])["id"].clone();
+    walk(
+        "on-a-phone",
+        &json!({ "url": world.url(), "links": links(&world, "ada", 1), "origin": origin, "one": one, "two": two }),
+    );
 }
 
 #[test]

@@ -100,7 +100,8 @@ fn shop(scene: &Scene) -> String {
     for tool in ["scrape.py", "spreadsheet.py"] {
         fs::copy(agents(tool), root.join("tools").join(tool)).unwrap();
     }
-    root.to_str().unwrap().to_owned()
+    // What is in it, without a folder around.
+    root.join(".").to_str().unwrap().to_owned()
 }
 
 #[test]

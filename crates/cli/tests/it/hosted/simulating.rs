@@ -75,7 +75,8 @@ const REMOVE: &str = "[remove]\nprogram = \"/usr/bin/unlink\"\nkind = \"execute_
 
 fn changed(scene: &Scene) -> (String, std::path::PathBuf) {
     let folder = shared(scene);
-    let options = ["--mode", "simulation", "--input", folder.to_str().unwrap()];
+    let inside = folder.join(".");
+    let options = ["--mode", "simulation", "--input", inside.to_str().unwrap()];
     let run = scene.start_script(&agent(CHANGES), &options);
     scene.approve_action(&run);
     scene.reaches(&run, "PENDING_EXPORT");
