@@ -1,23 +1,55 @@
 //! A checkpoint: everything a person decides on where a run stands still, and every way to decide.
 
 use maud::{Markup, html};
+use placet_domain::id::ActionId;
 use placet_domain::run::GateKind;
 use placet_domain::text::spelled_out;
 use placet_wire::api::{ActionView, CheckpointView, PieceView};
 
+use crate::files::{self, FileShown};
 use crate::forms::{Form, field, reason};
 use crate::lang::Lang;
 use crate::layout::Viewer;
 use crate::meaning;
+use crate::output::{self, Output};
 use crate::parts::{digest, exactly, fact, parsed, short, size, status};
 use crate::phrases;
 use crate::text;
+
+/// What an action of the run did, as far as it can be seen.
+#[derive(Debug, Clone)]
+pub struct DoneAction {
+    pub action: ActionId,
+    /// The sealed words that ran.
+    pub argv: Vec<String>,
+    /// What its program said.
+    pub outputs: Vec<Output>,
+    /// The files that it left, against what was there before.
+    pub files: Vec<FileShown>,
+}
+
+impl DoneAction {
+    /// Whether all of it is read at a glance.
+    fn is_short(&self) -> bool {
+        const MOST_CHARS: usize = 2_000;
+        let words: usize = self.argv.iter().map(String::len).sum();
+        let said = self.outputs.iter().filter_map(|output| output.excerpt.as_ref());
+        let said: usize = said.map(|excerpt| excerpt.head.len() + excerpt.tail.len()).sum();
+        words + said <= MOST_CHARS && self.files.len() <= 1
+    }
+}
 
 /// A field of a form by its id, where the viewer is asked to look twice.
 type Slowed<'a> = &'a dyn Fn(&str) -> Markup;
 
 /// What is shown where the run stands, with the forms for whoever may decide.
-pub(crate) fn panel(viewer: &Viewer, at: &CheckpointView, decides: bool, slowed: Slowed<'_>) -> Markup {
+pub(crate) fn panel(
+    viewer: &Viewer,
+    at: &CheckpointView,
+    done: &[DoneAction],
+    decides: bool,
+    slowed: Slowed<'_>,
+) -> Markup {
     let lang = viewer.lang;
     html! {
         section.panel.decide aria-labelledby="decide" #checkpoint {
@@ -29,8 +61,8 @@ pub(crate) fn panel(viewer: &Viewer, at: &CheckpointView, decides: bool, slowed:
             }
             @if !at.summary.is_empty() { (summary(lang, at)) }
             (so_far(lang, at))
-            (actions(lang, lang.done_since(), &at.actions_done))
-            (actions(lang, lang.interrupted_waits(), &at.actions_interrupted))
+            (actions(lang, lang.done_since(), &at.actions_done, done))
+            (actions(lang, lang.interrupted_waits(), &at.actions_interrupted, done))
             (next(lang, at))
             (pieces(lang, &at.outputs))
             (pictures(lang, &at.screenshots))
@@ -80,20 +112,36 @@ fn so_far(lang: Lang, at: &CheckpointView) -> Markup {
             (fact(lang.tokens(), &html! { (lang.number(at.spent.tokens)) }))
             (fact(lang.cost(), &html! { (lang.money(at.spent.usd_micros)) }))
             (fact(lang.time_at_work(), &html! { (lang.span(at.worked_ms)) }))
-            (fact(lang.actions(), &html! { (lang.number(at.spent.actions)) }))
+            (fact(lang.actions_executed(), &html! { (lang.number(at.spent.actions)) }))
         }
     }
 }
 
-fn actions(lang: Lang, heading: &str, actions: &[ActionView]) -> Markup {
+fn actions(lang: Lang, heading: &str, actions: &[ActionView], done: &[DoneAction]) -> Markup {
     html! {
         @if !actions.is_empty() {
             h3 { (heading) }
             ul.plain {
                 @for action in actions {
-                    li { a href={ "/actions/" (action.id) } { (text::line(lang, action.title.as_deref().unwrap_or(&action.tool))) } " " small { (short(&action.id.to_string())) } " " (status(action.status.as_str())) }
+                    li {
+                        a href={ "/actions/" (action.id) } { (text::line(lang, action.title.as_deref().unwrap_or(&action.tool))) } " " small { (short(&action.id.to_string())) } " " (status(action.status.as_str()))
+                        @if let Some(done) = done.iter().find(|done| done.action == action.id) { (what_it_did(lang, done)) }
+                    }
                 }
             }
+        }
+    }
+}
+
+/// Every word that ran, what the program said, and what is different since: nobody lets a run go on by titles alone.
+fn what_it_did(lang: Lang, done: &DoneAction) -> Markup {
+    html! {
+        details.did open[done.is_short()] {
+            summary { (lang.what_it_did()) }
+            ol.argv start="0" { @for word in &done.argv { li { code { (text::word(lang, word)) } } } }
+            @if done.outputs.is_empty() && done.files.is_empty() { p.note { (lang.made_no_evidence()) } }
+            (output::said(lang, &done.outputs))
+            @if !done.files.is_empty() { (files::given(lang, &done.files)) }
         }
     }
 }
@@ -101,7 +149,7 @@ fn actions(lang: Lang, heading: &str, actions: &[ActionView]) -> Markup {
 /// What would be done if it went on: actions that were proposed, and the steps that are left.
 fn next(lang: Lang, at: &CheckpointView) -> Markup {
     html! {
-        (actions(lang, lang.comes_next(), &at.actions_next))
+        (actions(lang, lang.comes_next(), &at.actions_next, &[]))
         @if !at.steps_next.is_empty() {
             @if at.actions_next.is_empty() { h3 { (lang.comes_next()) } }
             ol.steps start=(at.step + 1) { @for step in &at.steps_next { li data-state="to_come" { (text::line(lang, step)) } } }

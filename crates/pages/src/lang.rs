@@ -340,7 +340,7 @@ words! {
     // How people decide.
     last_30_days: "last 30 days", "30 derniers jours";
     decisions_hint: "How long questions wait and how they end. Where two people are asked each yes counts by itself, the first one too while the second is missing. There are no names here.", "Combien de temps les questions attendent et comment elles finissent. Quand deux personnes sont consultées, chaque oui compte, le premier même si le second manque encore. Aucun nom ici.";
-    only_actions_counted: "Of all people, and actions alone. The number beside the inbox also counts runs that stand still and what was interrupted, and leaves out what you set aside.", "De toutes les personnes, et les actions seules. Le nombre à côté de « À décider » compte aussi les exécutions à l'arrêt et les actions interrompues, mais pas ce que vous avez mis de côté.";
+    only_actions_counted: "Of all people, and actions alone. The number beside the inbox also counts runs that stand still and what was interrupted, of all that only what you can decide, and leaves out what you set aside.", "De toutes les personnes, et les actions seules. Le nombre à côté de « À décider » compte aussi les exécutions à l'arrêt et les actions interrompues, mais seulement ce que vous pouvez décider, et pas ce que vous avez mis de côté.";
     how_you_decide: "How you decide", "Comment vous décidez";
     only_you: "Only you see this page. How long you looked is forgotten after 30 days and is in no ledger.", "Vous seul voyez cette page. Le temps de votre regard est oublié après 30 jours et n'est dans aucun registre.";
     only_newest: "There were more decisions than are counted here; these are the newest.", "Il y a eu plus de décisions que celles comptées ici ; voici les plus récentes.";
@@ -437,6 +437,18 @@ words! {
     pages: "Pages", "Pages";
     disk: "Disk", "Disque";
     budget: "Budget", "Budget";
+    actions_executed: "Actions executed", "Actions exécutées";
+    actions_proposed: "Actions proposed", "Actions proposées";
+    change_budget: "Change the budget", "Modifier le budget";
+    budget_used_up: "The budget is used up. Give the run more, and it can go on.", "Le budget est épuisé. Augmentez-le pour que l'exécution puisse reprendre.";
+    budget_totals: "Each number is the new total, not what is added.", "Chaque nombre est le nouveau total, et non un ajout.";
+    save_budget: "Set budget", "Fixer le budget";
+    resume_at_once: "Resume the run at once", "Reprendre l'exécution aussitôt";
+    minutes_at_work: "At work, minutes", "Au travail, minutes";
+    disk_megabytes: "Disk, MB", "Disque, Mo";
+    what_it_did: "What ran, what it said, what it changed", "Ce qui a été exécuté, dit et modifié";
+    made_no_evidence: "It left no evidence.", "Aucune preuve n'en est restée.";
+    stop_asked: "Every run of every project stops at once, until an administrator lets it go on. Say why, then stop.", "Toutes les exécutions de tous les projets s'arrêtent aussitôt, jusqu'à ce qu'un administrateur les laisse reprendre. Dites pourquoi, puis arrêtez.";
     used: "used", "utilisé";
     held: "held", "réservé";
     of: "of", "sur";

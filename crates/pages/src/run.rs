@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
+use placet_domain::budget::Resource;
 use placet_domain::run::{GateRules, RunStatus, StepState, StepView};
 use placet_domain::scope::ScopeDraft;
 use placet_domain::time::Timestamp;
 use placet_wire::api::{AuditRow, CheckpointView, RunView, WishView};
 
 use crate::card::Ask;
-use crate::checkpoint;
+use crate::checkpoint::{self, DoneAction};
 use crate::files::{self, FileShown};
 use crate::forms::{Form, confirmation, reason};
 use crate::frame::frame;
@@ -21,6 +22,7 @@ use crate::order::{self, OrderRow};
 use crate::parts::{digest, fact, moment, section, short, size, status};
 use crate::phrases;
 use crate::run_actions::{RunAction, actions, waiting_actions};
+use crate::run_budget;
 use crate::run_record::{audit, outputs, snapshots};
 use crate::run_used::{machines, meters, money, tiles};
 use crate::run_wishes::wishes;
@@ -38,6 +40,10 @@ pub struct RunPage {
     pub worked_ms: u64,
     pub pipeline: Vec<StepView>,
     pub checkpoint: Option<CheckpointView>,
+    /// What the actions that its checkpoint lists did.
+    pub done: Vec<DoneAction>,
+    /// What there is no budget left for, where it stands still for want of it.
+    pub lacks: Option<Resource>,
     pub wishes: Vec<WishView>,
     pub orders: Vec<OrderRow>,
     /// The newest entries, oldest first.
@@ -91,6 +97,7 @@ pub struct Moves {
     pub roll_back: bool,
     pub answer_wishes: bool,
     pub revoke: bool,
+    pub set_budget: bool,
 }
 
 pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
@@ -101,10 +108,11 @@ pub fn run(viewer: &Viewer, shown: &RunPage) -> Markup {
         div.run data-still=(still(shown)) {
             (head(viewer, shown))
             (standstill(viewer, shown))
+            (run_budget::used_up(viewer, shown))
             (waiting_actions(viewer, shown))
             @if asks { (wishes(viewer, shown)) }
             (tiles(lang, shown))
-            @if run.status != RunStatus::PendingApproval { (planned(lang, shown)) (frame(lang, run, &shown.scope)) }
+            @if run.status != RunStatus::PendingApproval { (planned(viewer, shown)) (frame(lang, run, &shown.scope)) }
             (section("pipeline", lang.pipeline(), &pipeline(lang, &shown.pipeline)))
             (section("actions", lang.actions(), &actions(viewer, shown)))
             @if let Some(said) = &shown.log { (log::section(lang, said)) }
@@ -189,10 +197,10 @@ fn standstill(viewer: &Viewer, shown: &RunPage) -> Markup {
     let (status, decides) = (shown.run.status, shown.ask == Ask::Yes);
     html! {
         @if decides && shown.fast { p.ask role="status" { (viewer.lang.decides_fast()) } }
-        @if let (Some(at), RunStatus::CheckpointReached) = (&shown.checkpoint, status) { (checkpoint::panel(viewer, at, decides, &|id| slowed(id, viewer.lang, shown))) }
+        @if let (Some(at), RunStatus::CheckpointReached) = (&shown.checkpoint, status) { (checkpoint::panel(viewer, at, &shown.done, decides, &|id| slowed(id, viewer.lang, shown))) }
         @if decides && status == RunStatus::PendingApproval { (plan_decision(viewer, shown)) }
         @if decides && status == RunStatus::PendingExport { (results_decision(viewer, shown)) }
-        @if status == RunStatus::PendingApproval { (planned(viewer.lang, shown)) (started(viewer.lang, shown)) (frame(viewer.lang, &shown.run, &shown.scope)) }
+        @if status == RunStatus::PendingApproval { (planned(viewer, shown)) (started(viewer.lang, shown)) (frame(viewer.lang, &shown.run, &shown.scope)) }
         // Where an action is waited for, the way to it is said already.
         @let leads_on = shown.checkpoint.as_ref().is_some_and(|at| at.action.is_some());
         @if let (Ask::No(why), false) = (&shown.ask, leads_on) { p.note { (viewer.lang.you_cannot()) (viewer.lang.colon()) (crate::refusals::refusal(viewer.lang, why)) } }
@@ -282,11 +290,12 @@ fn results_decision(viewer: &Viewer, shown: &RunPage) -> Markup {
 }
 
 /// What is to be done, and what may be used up for it.
-fn planned(lang: Lang, shown: &RunPage) -> Markup {
+fn planned(viewer: &Viewer, shown: &RunPage) -> Markup {
+    let lang = viewer.lang;
     html! {
         div.two {
             (section("plan", lang.plan(), &plan(lang, &shown.run)))
-            @if let Some(budget) = &shown.run.budget { (section("budget", lang.budget(), &meters(lang, budget))) }
+            @if let Some(budget) = &shown.run.budget { (section("budget", lang.budget(), &html! { (meters(lang, budget)) (run_budget::change(viewer, shown)) })) }
         }
     }
 }

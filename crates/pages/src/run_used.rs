@@ -23,7 +23,7 @@ pub(crate) fn tiles(lang: Lang, shown: &RunPage) -> Markup {
         dl.tiles #tiles data-live="tiles" {
             (tile(lang.time_at_work(), lang.span(shown.worked_ms), most.wall_ms.map(|ms| lang.span(ms))))
             (tile(lang.steps(), shown.run.steps_done.to_string(), Some(shown.run.plan.len().to_string())))
-            (tile(lang.actions(), number(shown.action_count), None))
+            (tile(lang.actions_proposed(), number(shown.action_count), None))
             (tile(lang.tokens(), number(tokens), most.tokens.map(number)))
             (tile(lang.cost(), lang.money(usd_micros), most.usd_micros.map(|micros| lang.money(micros))))
         }
@@ -36,7 +36,7 @@ pub(crate) fn meters(lang: Lang, budget: &BudgetView) -> Markup {
     let rows = [
         (lang.cost(), limits.usd_micros, spent.usd_micros, held.usd_micros, &money as &dyn Fn(u64) -> String),
         (lang.tokens(), limits.tokens, spent.tokens, held.tokens, &plain),
-        (lang.actions(), limits.actions, spent.actions, held.actions, &plain),
+        (lang.actions_executed(), limits.actions, spent.actions, held.actions, &plain),
         (lang.pages(), limits.pages, spent.pages, held.pages, &plain),
         (lang.time_at_work(), limits.wall_ms, spent.wall_ms, held.wall_ms, &|ms| lang.span(ms)),
         (lang.disk(), limits.disk_bytes, spent.disk_bytes, held.disk_bytes, &|bytes| size(lang, bytes)),

@@ -220,10 +220,15 @@ fn switch(viewer: &Viewer, shown: &Settings) -> Markup {
     html! {
         @if viewer.halted.is_none() && shown.may_halt {
             p { (lang.switch_hint()) }
-            (Form::to("/halt", viewer).named("halt").with(&html! {
-                (field("halt-reason", lang.reason(), &html! { input #halt-reason name="reason" maxlength="500" autocomplete="off"; }))
-                button.bad { (lang.stop_everything()) }
-            }))
+            // Folded, and with a reason: one press of a button among one's own settings must not stop everybody's work.
+            details.menu #halt-asked {
+                summary { (lang.stop_everything()) "…" }
+                p { (lang.stop_asked()) }
+                (Form::to("/halt", viewer).named("halt").with(&html! {
+                    (reason("halt-reason", lang.reason_needed()))
+                    button.bad { (lang.stop_everything()) }
+                }))
+            }
         }
         @if viewer.halted.is_some() && shown.may_release {
             (Form::to("/release", viewer).named("release").with(&html! { (reason("release-reason", lang.reason())) button.main { (lang.let_go_on()) } }))

@@ -50,7 +50,7 @@ fn shown(lang: Lang, pieces: Vec<Piece<'_>>) -> Markup {
         @for part in folded(pieces) {
             @match part {
                 None => { span.fold title=(lang.long_line()) { "↩" } "\n" },
-                Some(Piece::Plain(plain)) => (plain),
+                Some(Piece::Plain(plain)) => (with_hosts(plain)),
                 Some(Piece::Tab) => { span.tab { "⇥" } "\t" },
                 Some(hidden @ Piece::Hidden(_)) => mark.odd { (hidden.told()) },
                 Some(gap @ Piece::Gap(_)) if gap.is_trick() => mark.odd title=(lang.unseen_run()) { (gap.told()) },
@@ -60,6 +60,28 @@ fn shown(lang: Lang, pieces: Vec<Piece<'_>>) -> Markup {
             }
         }
     }
+}
+
+/// Addresses so that no line breaks within their scheme and host, where there is room for both: half a host is another host.
+fn with_hosts(plain: &str) -> Markup {
+    let (mut parts, mut rest) = (Vec::new(), plain);
+    while let Some((before, origin, after)) = first_origin(rest) {
+        parts.push((before, origin));
+        rest = after;
+    }
+    html! { @for (before, origin) in parts { (before) span.host { (origin) } } (rest) }
+}
+
+/// The first address in a text: what stands before it, its scheme and host, and the rest.
+fn first_origin(text: &str) -> Option<(&str, &str, &str)> {
+    let mark = text.find("://")?;
+    let is_scheme = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    let scheme: usize = text[..mark].chars().rev().take_while(is_scheme).map(char::len_utf8).sum();
+    let host = mark + "://".len();
+    let ends =
+        |c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | '<' | '>' | '|' | ')' | ',' | '…');
+    let end = text[host..].find(ends).map_or(text.len(), |length| host + length);
+    Some((&text[..mark - scheme], &text[mark - scheme..end], &text[end..]))
 }
 
 /// Whether something in it deceives.
@@ -127,6 +149,16 @@ mod tests {
     }
 
     #[test]
+    fn host_of_address_is_kept_together() {
+        assert_eq!(
+            shown("curl https://api.example.org:8443/v1?x=1 (http://b.test)"),
+            "curl <span class=\"host\">https://api.example.org:8443</span>/v1?x=1 (<span class=\"host\">http://b.test</span>)"
+        );
+        assert_eq!(shown("no address: //x"), "no address: //x");
+        assert!(shown("see p\u{0430}ypal://x").contains("<mark"), "tricks are marked as before");
+    }
+
+    #[test]
     fn r5_letters_that_imitate_are_told() {
         let shown = shown("curl p\u{0430}ypal.com");
         assert!(
@@ -172,6 +204,7 @@ mod tests {
                 .replace("<mark class=\"odd turned\" title=\"written from right to left, shown as it is stored\">", "")
                 .replace("<mark class=\"odd\" title=\"imitates Latin letters\">", "")
                 .replace("<small class=\"odd\">", "").replace("</small>", "")
+                .replace("<span class=\"host\">", "")
                 .replace("<span class=\"fold\" title=\"long line, folded\">", "").replace("</span>", "");
             prop_assert!(!without_ours.contains('<') && !without_ours.contains('>'));
         }

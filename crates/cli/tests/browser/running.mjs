@@ -29,6 +29,14 @@ async function runs(page, of, looks, hasKeys) {
   await send(page, button('End it for good'));
   await is('CANCELLED');
 
+  // Its budget is used up: it is given more, and goes on with that.
+  await open(of.used);
+  await page.getByText('The budget is used up').waitFor();
+  await page.locator('form#set-budget').getByLabel('Actions executed').fill('9');
+  await looks('used-up');
+  await send(page, button('Set budget'));
+  await is('EXECUTING');
+
   // Checkpoints: let it go on, let it go on otherwise, hold it there, send it back.
   await open(of.stops);
   await page.getByText('It stands still until you decide').waitFor();

@@ -2,6 +2,8 @@
 //!
 //! Made of the sealed bytes alone, never of the agent's words. What deceives is marked by whoever shows it: a title is as it was sealed.
 
+use std::ops::Range;
+
 use super::action::ActionSpec;
 use crate::text::beginning;
 
@@ -14,10 +16,30 @@ impl ActionSpec {
         let words = std::iter::once(self.tool.as_str()).chain(self.argv.iter().skip(1).map(String::as_str));
         let whole = words.collect::<Vec<_>>().join(" ");
         match beginning(&whole, LONGEST) {
-            (beginning, true) => format!("{beginning}…"),
+            (beginning, true) => cut(&whole, beginning),
             (_, false) => whole,
         }
     }
+}
+
+/// As much as is read in passing, and in any case where it goes: a host that the cut would hide or divide is told behind it.
+fn cut(whole: &str, begun: &str) -> String {
+    let Some(origin) = origins(whole).find(|origin| origin.end > begun.len()) else { return format!("{begun}…") };
+    let before = whole.get(..origin.start.min(begun.len())).unwrap_or(begun);
+    let gap = if origin.start > begun.len() { "… " } else { "" };
+    let (shown, _) = beginning(whole.get(origin.clone()).unwrap_or_default(), LONGEST);
+    format!("{before}{gap}{shown}…")
+}
+
+/// Where scheme and host of each address in it stand.
+fn origins(text: &str) -> impl Iterator<Item = Range<usize>> {
+    text.match_indices("://").map(|(at, mark)| {
+        let is_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+        let start = text[..at].char_indices().rev().take_while(|(_, c)| is_scheme(*c)).last().map_or(at, |(at, _)| at);
+        let host = at + mark.len();
+        let ends = |c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | '<' | '>' | '|' | ')');
+        start..text[host..].find(ends).map_or(text.len(), |length| host + length)
+    })
 }
 
 #[cfg(test)]
@@ -41,6 +63,10 @@ mod tests {
     fn b4_a_title_is_the_tool_and_what_it_is_given_and_no_longer_than_is_read_in_passing() {
         assert_eq!(titled(&["/bin/sh", "-c", "make"]), "sh -c make");
         assert_eq!(titled(&["/bin/sh", &"x".repeat(500)]).chars().count(), LONGEST + 1);
+        let far = titled(&["/usr/bin/curl", "-H", &"x".repeat(200), "https://evil.example.org:8443/a/b?c=d"]);
+        assert!(far.ends_with("xxx… https://evil.example.org:8443…"), "{far}");
+        let divided = titled(&["/usr/bin/curl", "-H", &"x".repeat(70), "https://api.example.org/v1/things"]);
+        assert!(divided.ends_with("xx https://api.example.org…"), "{divided}");
         let padded = titled(&["/bin/sh", "-c", &format!("echo ok{}; rm -rf docs", " ".repeat(1_500))]);
         assert!(padded.ends_with("; rm -rf docs"), "what is padded out of sight is in it: {padded}");
     }

@@ -276,7 +276,7 @@ impl Run {
     }
 
     /// What it cannot go on without.
-    pub(super) fn lacks(&self) -> Option<Resource> {
+    pub fn lacks(&self) -> Option<Resource> {
         let budget = self.budget.as_ref()?;
         budget.overdrawn().or_else(|| self.dry.filter(|resource| budget.left(*resource) == Some(0)))
     }

@@ -35,6 +35,20 @@ fn standing(world: &World) -> String {
     run
 }
 
+/// One that stands still because the one action of its budget is executed and it wants another.
+fn used_up(world: &World) -> String {
+    let run = planned(world, "lab", &["--budget-actions", "1", "--warn-at", "100"]);
+    world.by("ada", &["run", "approve", &run]).ok();
+    world.by("admin", &["run", "start", &run]).ok();
+    let busy = world.cleared(&run, &["sh", "sleep 30"]);
+    world.reaches(&busy, &["EXECUTING"]);
+    world.by("tom", &["action", "propose", &run, "ls"]).ok();
+    eventually("its budget is used up", Duration::from_secs(60), || {
+        world.json("ada", &["run", "show", &run])["run"]["status"] == "PAUSED"
+    });
+    run
+}
+
 #[test]
 fn c10_every_decision_about_a_run_is_made_by_hand_with_a_script_and_without() {
     let scene = Scene::new();
@@ -45,6 +59,7 @@ fn c10_every_decision_about_a_run_is_made_by_hand_with_a_script_and_without() {
     hosted.iter().for_each(|run| drop(scene.stands_at(run, 1)));
     let of = |index: usize| -> Value {
         json!({
+            "used": used_up(world),
             "refused": planned(world, "lab", &[]), "whole": planned(world, "lab", &[]), "stops": standing(world),
             "finished": finished(world, "lab", &[]), "hosted": hosted[index], "wishes": wishes,
             "hosts": HOSTS[2 * index..2 * index + 2],

@@ -155,7 +155,7 @@ pub(super) async fn decided(app: &App, entries: &[StoredEntry]) -> Result<Option
     Ok(Some(Decided { kind: last.kind.clone(), by, by_id, at: last.at }))
 }
 
-async fn manifest(app: &App, state: &ActionState) -> Result<Option<Manifest>, Failure> {
+pub(super) async fn manifest(app: &App, state: &ActionState) -> Result<Option<Manifest>, Failure> {
     let Some(evidence) = state.evidence else { return Ok(None) };
     let bytes = app.store().sealed(state.id, evidence).await?;
     Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))

@@ -85,6 +85,24 @@ pub(super) async fn shown(app: &App, caller: &Caller, run: &Run, spec: &ActionSp
     Ok(files)
 }
 
+/// Files against what was there before them, as far as they can be seen.
+pub(super) async fn compared(
+    app: &App,
+    caller: &Caller,
+    run: &Run,
+    pairs: &[(&FileOperand, Option<&FileOperand>)],
+) -> Result<Vec<FileShown>, Failure> {
+    let (mut files, mut left) = (Vec::new(), MOST_ON_A_CARD_BYTES);
+    for (file, before) in pairs {
+        let shown = if left == 0 { Shown::Unread } else { one(app, caller, run.project, file, *before).await? };
+        left = left.saturating_sub(weight(&shown));
+        let (path, digest, size_bytes) = (file.path.clone(), file.digest, file.size_bytes);
+        let (link, ruling) = (format!("/evidence/{}/{digest}", run.project), ruling(run, &path));
+        files.push(FileShown { path, digest, size_bytes, shown, link, ruling, seen: None });
+    }
+    Ok(files)
+}
+
 /// The files of the agent that a plan starts, as far as they can be seen.
 pub(super) async fn of_plan(app: &App, caller: &Caller, run: &Run) -> Result<Vec<FileShown>, Failure> {
     let Some(launch) = run.hosting.launch() else { return Ok(Vec::new()) };

@@ -92,7 +92,7 @@ pub(super) async fn show(
     let runs = viewer::standing(&app, &reach).await?;
     let waiting = length(&app, &visiting.identity, reach.clone()).await?;
     let interrupted = app.store().interrupted(reach.clone()).await?;
-    let viewer = viewer::viewer_of(&app, &visiting, waiting + interrupted + runs.len() as u64).await?;
+    let viewer = viewer::viewer(&app, &visiting).await?;
     let mut inbox = listed(&app, &caller, listing, interrupted > 0).await?;
     inbox.chosen = chosen(&app, &caller, &address, query.action.as_deref(), &inbox).await?.map(Box::new);
     inbox.was_chosen = query.action.is_some();

@@ -11,9 +11,11 @@ mod around;
 mod astray;
 mod attention;
 mod brake;
+mod budget;
 mod course;
 mod data;
 mod deciding;
+mod done;
 mod doors;
 mod enter;
 mod file;
@@ -115,6 +117,7 @@ pub(super) fn table() -> Vec<Route> {
         post("/runs/{run}/start", run::start).access(Access::Roles(&[Operator])).about("Starts it."),
         post("/runs/{run}/pause", run::pause).access(MOVERS).about("Holds it where it is."),
         post("/runs/{run}/resume", run::resume).access(MOVERS).about("Lets it go on."),
+        post("/runs/{run}/budget", budget::set).access(MOVERS).about("Sets what it may use up, and lets it go on with that; once it is approved, only a reviewer does."),
         post("/runs/{run}/cancel", run::cancel).access(MOVERS).about("Ends it for good."),
         post("/runs/{run}/snapshot", run::snapshot).access(MOVERS).about("Has it saved as it is now."),
         post("/runs/{run}/complete", run::complete).access(REVIEWERS).about("Accepts the results that were shown and lets the chosen ones out."),

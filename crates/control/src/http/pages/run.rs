@@ -7,9 +7,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use placet_domain::action::ActionStatus;
+use placet_domain::budget::{Ceiling, USUAL_WARNING_PERCENT};
 use placet_domain::id::RunId;
 use placet_domain::project::Separation;
-use placet_domain::run::{self, Answer, Awaits, Run, RunCommand};
+use placet_domain::run::{self, Allowance, Answer, Awaits, Run, RunCommand, RunStatus};
 use placet_domain::time::Timestamp;
 use placet_pages::{Ask, Moves, RollbackPage, RunPage, RunRow};
 use placet_store::{EntryFilter, RunFilter};
@@ -20,7 +21,7 @@ use super::super::problem::Failure;
 use super::super::{orders, view, wishes};
 use super::form::Sent;
 use super::guard::{Visiting, html, made};
-use super::{brake, course, file, log, names, order, timeline, viewer};
+use super::{brake, course, done, file, log, names, order, timeline, viewer};
 use crate::app::App;
 use crate::flow::{self, Caller};
 
@@ -56,7 +57,7 @@ pub(super) async fn list(
     Ok(html(placet_pages::runs(&viewer, &rows, older)))
 }
 
-fn parse(id: &str) -> Result<RunId, Failure> {
+pub(super) fn parse(id: &str) -> Result<RunId, Failure> {
     id.parse().map_err(Failure::bad_id)
 }
 
@@ -98,6 +99,8 @@ pub(super) async fn show(
         ask: ask(&caller, &run, look.now),
         fast: flow::pace(&app, caller.identity.id).await?.is_fast(),
         bound: bound(&run),
+        lacks: if run.status == RunStatus::Paused { run.lacks() } else { None },
+        done: done::of_checkpoint(&app, &caller, &run, &look).await?,
         checkpoint: view::checkpoint(look),
         names: course::names(&app, &audit).await?,
         audit,
@@ -134,6 +137,8 @@ fn moves(caller: &Caller, run: &Run, now: Timestamp) -> Moves {
         start: may(RunCommand::Start),
         pause: may(RunCommand::Pause { reason: reason() }),
         resume: may(RunCommand::Resume),
+        // Without a limit: whether a person may at all, whatever they write then.
+        set_budget: run.budget.is_some() && may(RunCommand::SetBudget { allowance: unlimited() }),
         snapshot: may(RunCommand::AskSnapshot { reason: reason() }),
         cancel: may(RunCommand::Cancel { reason: reason() }),
         roll_back: run
@@ -145,6 +150,10 @@ fn moves(caller: &Caller, run: &Run, now: Timestamp) -> Moves {
         revoke: wish(|answer| matches!(answer, Answer::Granted { .. }))
             .is_some_and(|number| may(RunCommand::Revoke { number, reason: reason() })),
     }
+}
+
+fn unlimited() -> Allowance {
+    Allowance { ceiling: Ceiling::default(), warn_at_percent: USUAL_WARNING_PERCENT }
 }
 
 /// Everything that its plan and its posture amount to, as it is kept: what is not told in words above is here.
@@ -168,7 +177,7 @@ async fn change(app: &App, caller: &Caller, id: &str, command: RunCommand) -> Re
     Ok(again(run.id))
 }
 
-fn again(run: RunId) -> Response {
+pub(super) fn again(run: RunId) -> Response {
     Redirect::to(&format!("/runs/{run}")).into_response()
 }
 

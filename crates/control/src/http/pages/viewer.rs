@@ -1,7 +1,9 @@
 //! What every page knows of whoever looks at it: who they are, what waits for them, whether everything is stopped.
 
-use placet_domain::identity::{Reach, Role};
-use placet_domain::run::{Answer, Awaits, Run, RunStatus};
+use placet_domain::identity::{Actor, Identity, Reach, Role};
+use placet_domain::refusal::Refusal;
+use placet_domain::run::{self, Answer, Awaits, Run, RunCommand, RunStatus};
+use placet_domain::time::Timestamp;
 use placet_pages::{Standing, Still, Viewer};
 use placet_store::{Listed, RunFilter};
 
@@ -18,11 +20,8 @@ const STILL: &[RunStatus] =
     &[RunStatus::PendingApproval, RunStatus::CheckpointReached, RunStatus::PendingExport, RunStatus::Executing];
 
 pub(super) async fn viewer(app: &App, visiting: &Visiting) -> Result<Viewer, No> {
-    let reach = &visiting.identity.reach;
-    let actions = length(app, &visiting.identity, reach.clone()).await.map_err(No::Fault)?;
-    let interrupted = app.store().interrupted(reach.clone()).await.map_err(No::Fault)?;
-    let runs = standing_runs(app, reach).await?.len() as u64;
-    viewer_of(app, visiting, actions + interrupted + runs).await
+    let identity = &visiting.identity;
+    viewer_of(app, visiting, waiting_for(app, identity).await?).await
 }
 
 /// The same, where it is known how many things wait.
@@ -42,6 +41,38 @@ pub(super) async fn viewer_of(app: &App, visiting: &Visiting, waiting: u64) -> R
         halted: organisation.halt.map(|halt| halt.reason),
         safe_mode: organisation.safe_mode.map(|safe| safe.reason),
     })
+}
+
+/// How many things wait for this person: a number beside the inbox that no decision of theirs makes smaller would be noise.
+async fn waiting_for(app: &App, identity: &Identity) -> Result<u64, No> {
+    if !identity.has(Role::Reviewer) {
+        return Ok(0);
+    }
+    let (reach, now) = (identity.reach.clone(), app.store().now());
+    let actions = length(app, identity, reach.clone()).await.map_err(No::Fault)?;
+    let interrupted = app.store().interrupted(reach.clone()).await.map_err(No::Fault)?;
+    let actor = Actor::Identity(identity.clone());
+    let runs = standing_runs(app, &reach).await?;
+    let runs = runs.iter().filter(|(still, run)| may_decide(*still, run, &actor, now)).count();
+    Ok(actions + interrupted + runs as u64)
+}
+
+/// Asked of the domain itself, as the page of the run does.
+fn may_decide(still: Still, run: &Run, actor: &Actor, now: Timestamp) -> bool {
+    let (seen, reason) = (run.review(), "asked before it is counted".to_owned());
+    let command = match still {
+        Still::Plan => RunCommand::ApprovePlan { seen },
+        Still::Results => RunCommand::ApproveResults { seen, chosen: None },
+        Still::Checkpoint => RunCommand::PassGate { seen, note: String::new(), plan: None },
+        Still::Wish => {
+            let waits = run.wishes.iter().find(|wish| matches!(wish.answer, Answer::Waiting));
+            RunCommand::RejectWish { number: waits.map_or(0, |wish| wish.number), reason }
+        }
+    };
+    match run::decide(Some(run), &command, actor, now) {
+        Ok(_) => true,
+        Err(refusal) => !matches!(refusal, Refusal::Role { .. } | Refusal::Kin),
+    }
 }
 
 /// Runs that wait for a person, the oldest first. One that waits for an action is not among them: the action is.

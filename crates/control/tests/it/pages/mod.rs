@@ -17,6 +17,7 @@ mod measured;
 mod ordering;
 pub(crate) mod passkeys;
 mod queue;
+mod run_page;
 mod showing;
 mod signing_on;
 mod slowed;

@@ -139,7 +139,7 @@ async fn c16_heartbeats_hide_nothing_of_an_action_nor_of_its_run_and_are_counted
     let (_, left) = seen.split_once("<details class=\"left\" open>").expect("and a small text that it left");
     assert!(left.contains("<code>docs/ports.txt</code>") && left.contains("22 &lt;ssh&gt;"), "{left}");
     assert!(!seen.contains("xxxx") && seen.contains(">docs/all.txt</a>"), "what is large is fetched: {seen}");
-    assert!(run.contains("<dt>Actions</dt><dd>1</dd>"), "they are counted where there is no budget");
+    assert!(run.contains("<dt>Actions proposed</dt><dd>1</dd>"), "they are counted where there is no budget");
 }
 
 #[tokio::test]

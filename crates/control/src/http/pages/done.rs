@@ -1,0 +1,77 @@
+//! What the actions did that a checkpoint lists: every word that ran, what the program said, and the files that it left, each against what
+//! was there before it. The same people see the bytes as by the API.
+
+use std::collections::BTreeMap;
+
+use placet_domain::evidence::Manifest;
+use placet_domain::proposal::FileOperand;
+use placet_domain::run::{Run, RunStatus};
+use placet_pages::{DoneAction, FileShown, STREAMS};
+
+use super::super::actions::detail;
+use super::super::problem::Failure;
+use super::{action, file, output};
+use crate::app::App;
+use crate::flow::{Caller, Look};
+
+/// As many as a person reads before they let a run go on; the others are named, and lead to their own pages.
+const MOST: usize = 12;
+/// What evidence puts before the path of a file.
+const LEFT: &str = "out/";
+
+/// Files by their paths, as they were at some moment.
+type Files = BTreeMap<String, FileOperand>;
+
+pub(super) async fn of_checkpoint(
+    app: &App,
+    caller: &Caller,
+    run: &Run,
+    look: &Look,
+) -> Result<Vec<DoneAction>, Failure> {
+    if run.status != RunStatus::CheckpointReached {
+        return Ok(Vec::new());
+    }
+    let (mut before, mut done) = (inputs(app, run).await?, Vec::new());
+    for state in look.done.actions.iter().chain(&look.interrupted.actions).take(MOST) {
+        let detail = detail(app, state).await?;
+        let evidence = action::manifest(app, state).await?;
+        let spec = detail.spec;
+        before.extend(spec.files.iter().map(|file| (file.path.clone(), file.clone())));
+        let left = evidence.as_ref().map(left_by).unwrap_or_default();
+        let files = shown(app, caller, run, &left, &before).await?;
+        before.extend(left);
+        // The files that it left stand below, compared.
+        let mut outputs = output::shown(app, caller, run.project, evidence.as_ref()).await?;
+        outputs.retain(|output| STREAMS.contains(&output.name.as_str()));
+        done.push(DoneAction { action: detail.action.id, argv: spec.argv, outputs, files });
+    }
+    Ok(done)
+}
+
+/// What the run was given.
+async fn inputs(app: &App, run: &Run) -> Result<Files, Failure> {
+    let mut files = Files::new();
+    for input in run.hosting.launch().iter().flat_map(|launch| &launch.inputs) {
+        let Some(digest) = input.digest else { continue };
+        let Some(kept) = app.store().kept(run.project, digest).await? else { continue };
+        let path = input.path.to_string();
+        files.insert(path.clone(), FileOperand { path, digest, size_bytes: kept.size_bytes });
+    }
+    Ok(files)
+}
+
+fn left_by(manifest: &Manifest) -> Files {
+    let files = manifest.items.iter().filter_map(|item| {
+        let path = item.name.strip_prefix(LEFT)?.to_owned();
+        Some((path.clone(), FileOperand { path, digest: item.digest, size_bytes: item.size_bytes }))
+    });
+    files.collect()
+}
+
+async fn shown(app: &App, caller: &Caller, run: &Run, left: &Files, before: &Files) -> Result<Vec<FileShown>, Failure> {
+    let mut pairs = Vec::new();
+    for (path, file) in left {
+        pairs.push((file, before.get(path).filter(|known| known.digest != file.digest)));
+    }
+    file::compared(app, caller, run, &pairs).await
+}
