@@ -196,11 +196,11 @@ pub fn decide(loaded: &Loaded, submission: &Submission, now: Timestamp) -> Resul
         Command::Identity { id, command } => {
             let events = identity::decide(loaded.identity.as_ref(), command, actor, now)?;
             let used = signed(actor, command.proof(), now)?;
-            let void = match (command, &loaded.identity) {
-                (IdentityCommand::Revoke, Some(revoked)) => {
+            let void = match &loaded.identity {
+                Some(revoked) if *command == IdentityCommand::Revoke => {
                     revocation::consequences(loaded, revoked, &submission.terms, now)?
                 }
-                (_, Some(_) | None) => Vec::new(),
+                Some(_) | None => Vec::new(),
             };
             events.into_iter().map(|event| Event::Identity(*id, event)).chain(used).chain(void).collect()
         }
