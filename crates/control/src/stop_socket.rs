@@ -57,9 +57,10 @@ pub enum StopError {
 
 /// Asks the control plane of this home to stop everything.
 pub async fn stop_by_socket(path: &Path, reason: String) -> Result<OrganisationView, StopError> {
-    let failed = |source: io::Error| match source.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => StopError::NobodyThere { path: path.to_owned() },
-        _ => StopError::Io { path: path.to_owned(), source },
+    let failed = |source: io::Error| {
+        let path = path.to_owned();
+        let nobody = matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused);
+        if nobody { StopError::NobodyThere { path } } else { StopError::Io { path, source } }
     };
     let (_folder, short) = short_name(path).map_err(failed)?;
     let mut socket = UnixStream::connect(short).await.map_err(failed)?;

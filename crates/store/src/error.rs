@@ -166,7 +166,7 @@ impl From<rusqlite::Error> for StoreError {
         let grows_no_more = error.sqlite_error().is_some_and(|error| error.extended_code == SHARED_MEMORY_FULL);
         match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DiskFull) => Self::Full(Arc::new(error)),
-            _ if grows_no_more => Self::Full(Arc::new(error)),
+            Some(rusqlite::ErrorCode::SystemIoFailure) if grows_no_more => Self::Full(Arc::new(error)),
             _ => Self::Database(Arc::new(error)),
         }
     }
