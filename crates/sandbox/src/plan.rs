@@ -39,6 +39,10 @@ const OWN_PROCESSES: u64 = 2;
 /// that wanted more, which the monitor ends.
 const ONE_TOO_MANY: u64 = 1;
 
+/// Certificates, fonts and the like, which profiles of ours name: only root puts anything there, and an overlay for each
+/// directory would make every start slower.
+const SYSTEM_SETTINGS: &str = "/etc";
+
 /// From this version on Landlock knows a right to connect to sockets by path, which no cage is given.
 const LANDLOCK_REFUSES_SOCKETS: u32 = 9;
 
@@ -367,7 +371,8 @@ impl Tree {
     /// overlay's own, behind which nobody listens. It shows one file system, so a directory with others below is mounted
     /// as it is.
     fn hides_sockets(&self, host: &Path) -> bool {
-        !self.landlock_refuses_sockets
+        !host.starts_with(SYSTEM_SETTINGS)
+            && !self.landlock_refuses_sockets
             && !self.mount_points.iter().any(|point| point != host && point.starts_with(host))
     }
 

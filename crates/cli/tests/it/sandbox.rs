@@ -98,6 +98,24 @@ fn a_workspace_is_written_and_a_layered_one_is_not() {
 }
 
 #[test]
+fn repositories_in_the_workspace_are_read_only() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join(".git")).unwrap();
+    std::fs::write(dir.path().join(".git/config"), "before\n").unwrap();
+    let plant = "printf '[core]\\n\\tfsmonitor = ./evil\\n' >> .git/config";
+    let said = caged_in(dir.path(), &["--workspace", "."], &["sh", "-c", plant]).exits(2);
+    assert!(said.stderr.contains("Read-only file system"), "{}", said.stderr);
+    let made = caged_in(dir.path(), &["--workspace", "."], &["mkdir", "-p", "sub/.git"]).ok();
+    assert!(made.stderr.contains("the command made the repository `sub/.git`"), "{}", made.stderr);
+    let json = placet_in(dir.path(), &["--json", "sandbox", "run", "--workspace", ".", "--", "mkdir", "-p", "a/.git"]);
+    assert_eq!(json.ok().json()["new_repositories"], serde_json::json!(["a/.git"]));
+    let inside = caged_in(dir.path(), &["--workspace", ".git"], &["true"]).exits(2);
+    assert!(inside.stderr.contains("--writable-git"), "{}", inside.stderr);
+    caged_in(dir.path(), &["--workspace", ".", "--writable-git"], &["sh", "-c", "echo more >> .git/config"]).ok();
+    assert_eq!(std::fs::read_to_string(dir.path().join(".git/config")).unwrap(), "before\nmore\n");
+}
+
+#[test]
 fn files_and_variables_are_what_was_asked_for() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("data.txt"), "data\n").unwrap();

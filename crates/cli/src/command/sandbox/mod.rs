@@ -6,6 +6,7 @@
 mod changes;
 mod doors;
 mod explain;
+mod guard;
 mod options;
 mod profiles;
 mod requests;

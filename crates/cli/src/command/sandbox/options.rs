@@ -27,6 +27,10 @@ pub(super) struct Options {
     /// Keep what the command changes apart: the directory stays as it is
     #[arg(long, requires = "workspace")]
     layered: bool,
+    /// Let the command change repositories (.git, .hg, .jj, bare ones) in the workspace: git on this machine then runs programs that
+    /// the command wrote into their settings and hooks
+    #[arg(long, requires = "workspace", conflicts_with = "layered")]
+    writable_git: bool,
     /// A file or directory that appears read-only (default: below /mnt, or where it is if that is a place for it)
     #[arg(long = "read-only", value_name = "HOST[:CAGE]")]
     read_only: Vec<String>,
@@ -72,6 +76,11 @@ impl Options {
         wanted.iter().find(|rule| !network.reaches(rule)).map_or(Ok(()), |rule| Err(beyond(profile, rule)))
     }
 
+    /// The workspace, where the command must not leave repositories behind that nobody knows of.
+    pub(super) fn guarded_workspace(&self) -> Result<Option<PathBuf>, CliError> {
+        self.workspace.as_deref().filter(|_| !self.layered && !self.writable_git).map(absolute).transpose()
+    }
+
     pub(super) const fn is_layered(&self) -> bool {
         self.layered
     }
@@ -107,6 +116,7 @@ impl Options {
             let directory = absolute(directory)?;
             request = match private {
                 Some(private) => request.workspace(private.layers_above(directory)),
+                None if self.writable_git => request.workspace(directory).writable_repositories(),
                 None => request.workspace(directory),
             };
         }
@@ -133,7 +143,11 @@ impl Options {
             asked.files.push((cage.display().to_string(), format!("{} of the host, read-only", host.display())));
         }
         if let Some(directory) = &self.workspace {
-            let how = if self.layered { "in layers: changes are kept apart" } else { "writable" };
+            let how = match (self.layered, self.writable_git) {
+                (true, _) => "in layers: changes are kept apart",
+                (false, true) => "writable, repositories too",
+                (false, false) => "repositories read-only, everything else writable",
+            };
             asked.files.push((WORKSPACE.to_owned(), format!("{} of the host, {how}", absolute(directory)?.display())));
         }
         Ok(asked)
@@ -202,6 +216,8 @@ pub(in crate::command) fn not_started(error: &SandboxError) -> CliError {
     let message = chain(error);
     match error {
         SandboxError::Request(_) | SandboxError::Source { .. } => CliError::usage(message),
+        SandboxError::Unprotected { .. } => CliError::usage(message)
+            .hint("add --layered to keep changes apart, or --writable-git to let the command change repositories"),
         SandboxError::ProgramNotFound(_) => CliError::new(Code::NotFound, message)
             .hint("a cage shows the programs below /usr; bring others with --read-only or in the workspace"),
         SandboxError::TimeIsUp { .. } | SandboxError::LimitTooLow { .. } => CliError::new(Code::OverLimit, message),

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::changes::{Changed, Private};
 use super::doors;
+use super::guard::{self, Guard};
 use super::options::{Options, not_started};
 use super::way_out::WayOut;
 use crate::command::serve::told_to_stop;
@@ -38,6 +39,9 @@ struct Report {
     usage: Usage,
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<Vec<Changed>>,
+    /// Repositories that the command made in a workspace that it wrote at once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    new_repositories: Vec<String>,
     /// What was asked of the way out, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     requests: Option<Vec<EgressRecord>>,
@@ -64,6 +68,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<ExitCode, Cl
         Some(settings) => Some(WayOut::prepare(settings).await?),
         None => None,
     };
+    let guard = args.options.guarded_workspace()?.map(Guard::begin).transpose()?;
     let request = args.options.request(&profile, &args.command, private.as_ref(), way_out.as_ref())?;
     let launched = Launcher::default().launch(&profile, request.stdin_piped());
     let mut running = launched.map_err(|error| not_started(&error))?;
@@ -73,6 +78,7 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<ExitCode, Cl
     }
     let (outcome, output) = attend(running, out.is_json(), stopped).await?;
     let changes = private.as_ref().map(Private::changes);
+    let new_repositories = guard.map(|guard| guard.made()).transpose()?.unwrap_or_default();
     if out.is_json() {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         let (profile, exit, usage) = (profile.name().to_owned(), ended(outcome.exit), outcome.usage);
@@ -81,10 +87,11 @@ pub(crate) async fn run(args: Args, who: &Who, out: &Out) -> Result<ExitCode, Cl
             Some(way_out) => Some(way_out.requests().await),
             None => None,
         };
-        let report = Report { profile, exit, usage, changes, requests, stdout, stderr };
+        let report = Report { profile, exit, usage, changes, new_repositories, requests, stdout, stderr };
         out.answer(&report, |_| String::new());
     } else {
         tell(changes.unwrap_or_default(), out);
+        guard::warn(&new_repositories, out);
         if let Some(way_out) = &mut way_out {
             way_out.tell(out).await;
         }
