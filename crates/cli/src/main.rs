@@ -35,6 +35,10 @@ static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     // Before anything else: this process may be the helper that builds a cage.
     placet_sandbox::helper_entry();
+    if launches_at_once() {
+        // What keeps it from starting is told by the launch.
+        let _ = placet_sandbox::Launcher::default().prepare();
+    }
     let cli = Cli::parse();
     let out = out::Out::new(cli.json);
     let runtime = match tokio::runtime::Runtime::new() {
@@ -48,4 +52,10 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => out.fail(&error),
     }
+}
+
+/// Whether this is `placet sandbox run`, whose cage comes up while arguments, profiles and settings are read. Options before
+/// the words are not looked into: then the cage comes up a few milliseconds later.
+fn launches_at_once() -> bool {
+    std::env::args_os().skip(1).take(2).eq(["sandbox", "run"])
 }

@@ -87,6 +87,15 @@ impl Launcher {
         Self { zygotes: Arc::new(Zygotes::of(helper.into())) }
     }
 
+    /// Starts the zygote now, if there is none. Where a process launches one cage alone, executing its own binary again is a
+    /// large part of what it waits for, and this lets it do something else meanwhile.
+    pub fn prepare(&self) -> Result<(), SandboxError> {
+        if is_helper() {
+            return Err(SandboxError::HelperSilent);
+        }
+        self.zygotes.prepare()
+    }
+
     /// Returns when the program runs; by then every wall stands.
     pub fn launch(&self, profile: &Profile, request: Request) -> Result<Running, SandboxError> {
         self.start(profile, request, None)

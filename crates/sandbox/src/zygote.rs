@@ -61,6 +61,11 @@ impl Zygotes {
         Ok(Asked { zygotes: self, zygote, steps: fork.steps, control, outputs: [stdout, stderr] })
     }
 
+    /// Has a zygote come up before anybody asks it for a helper.
+    pub(crate) fn prepare(&self) -> Result<(), SandboxError> {
+        self.living().map(drop)
+    }
+
     /// A caller that became somebody else must not have cages made with the rights of whom it was.
     fn living(&self) -> Result<Arc<Zygote>, SandboxError> {
         let mut living = self.living.lock().unwrap_or_else(PoisonError::into_inner);

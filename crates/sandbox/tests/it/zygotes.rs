@@ -15,6 +15,7 @@ use crate::world::{alive, eventually, marker, own_path, profile, run, sh, start}
 
 tests![
     every_cage_of_a_process_comes_from_one_zygote,
+    a_prepared_launcher_launches_from_the_zygote_it_has,
     a_zygote_holds_nothing_of_any_cage,
     a_zygote_keeps_nothing_of_its_caller,
     a_zygote_ends_with_its_last_launcher_and_its_last_cage,
@@ -47,6 +48,15 @@ fn every_cage_of_a_process_comes_from_one_zygote() {
     std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(|| run(sh("true")).succeeded()))));
     succeeds(&Launcher::default());
     assert_eq!(zygote(), first);
+}
+
+fn a_prepared_launcher_launches_from_the_zygote_it_has() {
+    let (launcher, before) = (own_launcher(), children_of(std::process::id()));
+    launcher.prepare().expect("a zygote");
+    let prepared = children_of(std::process::id());
+    assert_eq!(prepared.len(), before.len() + 1, "it is there before the first cage");
+    succeeds(&launcher);
+    assert_eq!(children_of(std::process::id()), prepared);
 }
 
 fn a_zygote_holds_nothing_of_any_cage() {
