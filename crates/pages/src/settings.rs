@@ -225,7 +225,7 @@ fn switch(viewer: &Viewer, shown: &Settings) -> Markup {
                 summary { (lang.stop_everything()) "…" }
                 p { (lang.stop_asked()) }
                 (Form::to("/halt", viewer).named("halt").with(&html! {
-                    (reason("halt-reason", lang.reason_needed()))
+                    (reason("halt-reason", lang.reason()))
                     button.bad { (lang.stop_everything()) }
                 }))
             }

@@ -65,10 +65,9 @@ async function settles(page, of, options) {
   await field(panel('Passkeys where two people are asked'), 'Reason').fill('not yet');
   await send(page, button('Demand them no longer'));
 
-  await field(panel('The switch'), 'Reason').fill('something is wrong');
   // One press does nothing: it is unfolded, and says why.
   await page.locator('summary', { hasText: 'Stop everything' }).click();
-  await page.locator('form#halt').getByLabel(/^Why/).fill('smoke in the machine room');
+  await field(panel('The switch'), 'Reason').fill('something is wrong');
   await send(page, page.locator('form#halt').getByRole('button'));
   await page.getByText('Everything is stopped').first().waitFor();
   await field(panel('The switch'), 'Reason').fill('it was nothing');
