@@ -155,7 +155,7 @@ fn c16_every_page_keeps_nobody_out_light_dark_on_a_phone_and_in_french() {
 #[test]
 fn phone_shows_card_and_whole_hosts() {
     let (world, run) = World::start();
-    let origin = "https://uploads.example.org:8443";
+    let origin = "https://up.example.org";
     let script = format!(
         "curl --silent --show-error --header 'Content-Type: application/json' --data @docs/all.json {origin}/v1/things?key=1"
     );
