@@ -9,14 +9,16 @@ use placet_workspace::Worktree;
 use placet_worktree::cage::Cage;
 use placet_worktree::redact::redacted_words;
 use placet_worktree::take_over::{Before, Taken};
+use placet_worktree::turn::Turn;
 
-use super::check::note;
+use super::check::note_at;
 use super::host::admit;
 use super::status::size;
-use super::{Pair, Site, equipped, failed, look_up, profile_of, turn};
+use super::{Pair, Site, equipped, failed, profile_of, recorded, turn};
 use crate::command::sandbox::attend;
 use crate::command::serve::told_to_stop;
 use crate::context::Who;
+use crate::desk::Desk;
 use crate::error::{CliError, Code};
 use crate::out::Out;
 use crate::terminal;
@@ -54,19 +56,14 @@ pub(super) async fn work(
     out: &Out,
 ) -> Result<ExitCode, CliError> {
     let site = Site::here()?;
-    let view = look_up(who, pair).await?;
-    if view.status != WorktreeStatus::Open {
-        return Err(CliError::new(Code::Conflict, format!("it is {}; {}", view.status, view.status.hint())));
-    }
     admit(&site, who, out).await?;
-    let worktree = site.on_disk(&view)?;
-    let _turn = turn(&worktree)?;
+    let desk = Desk::open(who).await?;
+    let begun = Begun::record(&desk, &site, pair, command).await;
+    desk.close().await;
+    let Begun { view, worktree, told, turn: _turn } = begun?;
     let (manifest, exempted) = (view.manifest(), view.exempted());
     let before = Before::record(&worktree, manifest, &exempted, &site.team.policy().commit_form).map_err(failed)?;
     let cage = Cage { worktree: &worktree, opening: &view.opening, exempted: &exempted };
-    let told = Told::of(&site, &view, command)?;
-    // First the record, which also tells whether this person may: nothing runs that is not in it.
-    note(who, &view, Work::Began { command: told.command.clone(), profile: told.profile.clone() }).await?;
     let profile = profile_of(&site, &view.opening, who)?;
     let request = requested(&site, &cage, &profile, command, who)?;
     let ended = in_cage(&profile, request, streams).await?;
@@ -84,6 +81,30 @@ pub(super) async fn work(
         out.note(&format!("{} commits and {} files were taken over", taken.commits, taken.files));
     }
     conclude(ended.exit, &site)
+}
+
+/// A command that is in the record. Nothing runs that is not, and the record also tells whether this person may.
+struct Begun {
+    view: WorktreeView,
+    worktree: Worktree,
+    told: Told,
+    turn: Turn,
+}
+
+impl Begun {
+    /// All at one desk: each one that is opened opens the store.
+    async fn record(desk: &Desk, site: &Site, pair: &Pair, command: &[String]) -> Result<Self, CliError> {
+        let view = recorded(&desk.client, pair).await?;
+        if view.status != WorktreeStatus::Open {
+            return Err(CliError::new(Code::Conflict, format!("it is {}; {}", view.status, view.status.hint())));
+        }
+        let worktree = site.on_disk(&view)?;
+        let turn = turn(&worktree)?;
+        let told = Told::of(site, &view, command)?;
+        let work = Work::Began { command: told.command.clone(), profile: told.profile.clone() };
+        note_at(desk, &view, work).await?;
+        Ok(Self { view, worktree, told, turn })
+    }
 }
 
 /// What the record says of a command.
@@ -171,10 +192,17 @@ async fn report(
         ended: format!("{:?}", ended.exit),
         wall_ms: ended.wall_ms,
     };
-    note(who, view, work).await?;
+    let desk = Desk::open(who).await?;
+    let noted = note_ended(&desk, view, work, taken).await;
+    desk.close().await;
+    noted
+}
+
+async fn note_ended(desk: &Desk, view: &WorktreeView, work: Work, taken: Option<&Taken>) -> Result<(), CliError> {
+    note_at(desk, view, work).await?;
     let Some(taken) = taken.filter(|taken| taken.from != taken.to) else { return Ok(()) };
     let (from, to) = (taken.from.as_str().parse().map_err(failed)?, taken.to.as_str().parse().map_err(failed)?);
-    note(who, view, Work::Harvested { from, to, commits: taken.commits }).await
+    note_at(desk, view, Work::Harvested { from, to, commits: taken.commits }).await
 }
 
 fn conclude(exit: Exit, site: &Site) -> Result<ExitCode, CliError> {
