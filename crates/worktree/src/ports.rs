@@ -5,11 +5,16 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use placet_workspace::WorktreeName;
 
 const FILE: &str = ".worktrees/.ports.json";
+
+/// A repository could ship a link in its place, to a file of the person's that would then be overwritten.
+#[expect(clippy::cast_possible_wrap, reason = "flags of the kernel have few bits")]
+const NOT_THROUGH_LINKS: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 
 /// The slot of a worktree; the lowest free one, if it has none yet.
 pub fn lease(root: &Path, name: &WorktreeName) -> io::Result<u32> {
@@ -26,7 +31,7 @@ pub fn lease(root: &Path, name: &WorktreeName) -> io::Result<u32> {
 
 /// The slot of every worktree that has one.
 pub fn leased(root: &Path) -> io::Result<BTreeMap<String, u32>> {
-    match File::open(root.join(FILE)) {
+    match OpenOptions::new().read(true).custom_flags(NOT_THROUGH_LINKS).open(root.join(FILE)) {
         Ok(mut file) => {
             file.lock_shared()?;
             read(&mut file)
@@ -48,7 +53,9 @@ pub fn release(root: &Path, name: &WorktreeName) -> io::Result<()> {
 
 /// Held while the file is open.
 fn locked(root: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(root.join(FILE))?;
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).custom_flags(NOT_THROUGH_LINKS);
+    let file = options.open(root.join(FILE))?;
     file.lock()?;
     Ok(file)
 }
@@ -82,6 +89,18 @@ mod tests {
         assert_eq!((slot("A-1-x"), slot("A-2-x"), slot("A-1-x")), (0, 1, 0));
         release(root.path(), &name("A-1-x")).expect("released");
         assert_eq!((slot("A-2-x"), slot("A-3-x")), (1, 0), "the others stay where they are");
+    }
+
+    #[test]
+    fn link_in_the_place_of_the_file_is_not_followed() {
+        let root = tempfile::tempdir().expect("a directory");
+        let notes = root.path().join("notes.txt");
+        std::fs::write(&notes, "mine").expect("a file");
+        std::fs::create_dir(root.path().join(".worktrees")).expect("a directory");
+        std::os::unix::fs::symlink(&notes, root.path().join(FILE)).expect("a link");
+        assert!(lease(root.path(), &name("A-1-x")).is_err() && release(root.path(), &name("A-1-x")).is_err());
+        assert!(leased(root.path()).is_err());
+        assert_eq!(std::fs::read_to_string(&notes).expect("a file"), "mine");
     }
 
     #[test]

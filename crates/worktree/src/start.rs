@@ -4,7 +4,7 @@
 //! what was planned: what is on disk follows what is in the ledger, never the other way round.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use placet_domain::worktree::{Layout, Opening};
 use placet_wire::api::WorktreeView;
@@ -178,10 +178,29 @@ impl<'a> Start<'a> {
                 Err(StartError::EnvFile { path })
             }
             None => {
-                let remembered = seen.parent().map(std::fs::create_dir_all).transpose().and(std::fs::write(&seen, ""));
+                let remembered = remember(self.repository.root(), base);
                 remembered.map_err(|source| StartError::Write { at: seen, source })
             }
         }
+    }
+}
+
+/// Notes that the names of a commit were looked at. A repository could ship links in these places: none is followed.
+fn remember(root: &Path, base: &str) -> io::Result<()> {
+    let mut at = root.to_owned();
+    for name in [".worktrees", ".seen"] {
+        at.push(name);
+        match std::fs::create_dir(&at) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        if !at.symlink_metadata()?.is_dir() {
+            return Err(io::Error::new(io::ErrorKind::NotADirectory, "it is no directory; remove it"));
+        }
+    }
+    match std::fs::File::create_new(at.join(base)) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 
@@ -223,4 +242,25 @@ fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(text: &str) -> Result<T,
 /// A commit, as git names it.
 pub fn object(commit: &placet_domain::worktree::CommitId) -> Result<ObjectId, StartError> {
     parsed(commit.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_in_the_place_of_the_notes_are_not_followed() {
+        for link in [".worktrees", ".worktrees/.seen"] {
+            let root = tempfile::tempdir().expect("a directory");
+            let elsewhere = tempfile::tempdir().expect("a directory");
+            let at = root.path().join(link);
+            std::fs::create_dir_all(at.parent().expect("a parent")).expect("a directory");
+            std::os::unix::fs::symlink(elsewhere.path(), &at).expect("a link");
+            assert!(remember(root.path(), "c0ffee").is_err(), "{link}");
+            assert_eq!(std::fs::read_dir(elsewhere.path()).expect("a directory").count(), 0, "{link}");
+        }
+        let root = tempfile::tempdir().expect("a directory");
+        let twice = [remember(root.path(), "c0ffee"), remember(root.path(), "c0ffee")];
+        assert!(twice.iter().all(Result::is_ok) && root.path().join(".worktrees/.seen/c0ffee").is_file());
+    }
 }

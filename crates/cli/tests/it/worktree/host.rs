@@ -306,3 +306,19 @@ fn home_of_somebody_else_is_not_used() {
     let said = Said::by(placet().current_dir(dir.path()).args(["notices"])).exits(3);
     assert!(said.stderr.contains("belongs to somebody else"), "{}", said.stderr);
 }
+
+#[test]
+fn links_that_a_repository_ships_in_worktrees_are_not_followed() {
+    let repo = Repo::new();
+    let (file, directory) = (repo.person("notes.txt"), repo.person("directory"));
+    fs::write(&file, CANARY).unwrap();
+    fs::create_dir(&directory).unwrap();
+    symlink(&file, repo.root().join(".worktrees/.ports.json")).unwrap();
+    symlink(&directory, repo.root().join(".worktrees/.seen")).unwrap();
+    repo.git(&["add", "-f", ".worktrees"]);
+    repo.git(&["commit", "-q", "-m", "chore(repo): links"]);
+    let said = repo.on("start", &[]);
+    assert_ne!(said.code, Some(0), "{}", said.out());
+    assert_eq!(fs::read_to_string(&file).unwrap(), CANARY);
+    assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
+}
