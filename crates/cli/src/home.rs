@@ -290,8 +290,8 @@ impl Home {
     /// through a read-only mount too.
     fn needs_no_mount(&self, profiles: &Profiles) -> Result<(), CliError> {
         for profile in profiles.iter() {
-            let shown = profile.mounts().iter().filter_map(placet_sandbox::Mount::host_path);
-            if let Some(host) = shown.filter(|host| self.overlaps(host)).next() {
+            let mut shown = profile.mounts().iter().filter_map(placet_sandbox::Mount::host_path);
+            if let Some(host) = shown.find(|host| self.overlaps(host)) {
                 let message = format!(
                     "profile `{}` shows `{}` to its programs, and this home lies there",
                     profile.name(),

@@ -153,7 +153,8 @@ fn void_exemptions(worktree: &Worktree, revoked: &Identity) -> Vec<WorktreeNews>
     let granted = worktree.exemptions.iter().enumerate().filter(|(_, one)| one.granted_by == Some(revoked.id));
     let reason = format!("`{}`, who granted it, was revoked; decide again", revoked.name);
     let void = granted.map(|(number, _)| WorktreeEvent::ExemptionVoided { number, reason: reason.clone() });
-    void.map(|event| WorktreeNews { worktree: worktree.id, informed: Vec::new(), consulted: Vec::new(), event }).collect()
+    void.map(|event| WorktreeNews { worktree: worktree.id, informed: Vec::new(), consulted: Vec::new(), event })
+        .collect()
 }
 
 /// While everything is stopped, no clock runs of a run that goes back to work by it.

@@ -26,7 +26,7 @@ use crate::lease::Worker;
 pub(crate) enum Workspace {
     Fresh(Fresh),
     /// Layers above what was given to the run. Held until the attempt is over.
-    OfRun(OfRun),
+    OfRun(Box<OfRun>),
 }
 
 /// The workspace of a hosted run, for one action of it.
@@ -60,7 +60,7 @@ impl Workspace {
         let left: Vec<TreePath> = fence::outside(&scope, space.changed_paths().map_err(of_space)?).collect();
         space.undo(&left).map_err(of_space)?;
         let rules = fence::rules(&scope, &space.base()).map_err(JobError::Workspace)?;
-        Ok(Self::OfRun(OfRun { layers, upper, turn, scope, rules, lent: BTreeSet::new() }))
+        Ok(Self::OfRun(Box::new(OfRun { layers, upper, turn, scope, rules, lent: BTreeSet::new() })))
     }
 
     /// The first of these files that would take the place of other content in the workspace of a run.

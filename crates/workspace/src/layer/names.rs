@@ -16,6 +16,7 @@ use rustix::io::Errno;
 
 use crate::dir::{Dir, absent};
 use crate::error::{Doing, LayerError};
+use crate::git::pause;
 use crate::layer::baseline::Told;
 use crate::layer::node::{MODE_BITS, Node};
 use crate::layer::promote::STAGING;
@@ -103,7 +104,7 @@ fn moment(tree: &Dir, clock: &Path) -> rustix::io::Result<Option<Moment>> {
         if now > first {
             return Ok(Some(now));
         }
-        std::thread::sleep(TICK);
+        pause(TICK);
     }
     Ok(None)
 }

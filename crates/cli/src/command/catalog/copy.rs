@@ -89,10 +89,10 @@ fn write_new(file: &Path, text: &str) -> Result<(), CliError> {
     let is_empty = std::fs::metadata(file).is_ok_and(|found| found.len() == 0);
     let opened = OpenOptions::new().write(true).create(is_empty).create_new(!is_empty).open(file);
     let written = opened.and_then(|mut opened| opened.write_all(text.as_bytes()));
-    written.map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            CliError::new(Code::Conflict, format!("`{}` is there already; choose another id", file.display()))
+    written.map_err(|error| {
+        if error.kind() == io::ErrorKind::AlreadyExists {
+            return CliError::new(Code::Conflict, format!("`{}` exists already; choose another id", file.display()));
         }
-        _ => CliError::failed(format!("`{}`: {error}", file.display())),
+        CliError::failed(format!("`{}`: {error}", file.display()))
     })
 }
